@@ -7,6 +7,7 @@
 //! Pairs that only a shader joins are replayed like all others. How they are repaired (`how`) stays as it was recorded, because it depends
 //! on everything that the pipeline joins and not on the pair alone; so does a link that was left alone.
 
+mod alive;
 mod host;
 mod one;
 mod shaders;
@@ -17,13 +18,15 @@ use std::path::PathBuf;
 
 use ash::vk;
 use samplin_config::simulate::Simulation;
-use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, Policy, ViewTraits};
+use samplin_core::budget::{Overrun, limit_of};
+use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, Policy, Rule, ViewTraits};
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_core::{format, names};
 use samplin_wire::{read, record as layer_record};
 use serde_json::{Map, Value};
 
+use self::alive::{Alive, Input};
 use self::host::{Host, Sampler};
 use self::shaders::Storage;
 use crate::check;
@@ -32,7 +35,7 @@ use crate::failure::{Failure, Result};
 use crate::inspect;
 use crate::output::Output;
 use crate::trace::analysis::Analysis;
-use crate::trace::reader::{self, Counts, Event, Line, Record, Source, Verdict};
+use crate::trace::reader::{self, Event, Line, Record};
 use crate::trace::record::{counted, grouped};
 use crate::trace::scan::Damage;
 
@@ -73,6 +76,8 @@ pub struct Arguments {
 struct Prediction {
     simulation: Simulation,
     alone: bool,
+    /// How many samplers each process had at once.
+    alive: HashMap<u32, Alive>,
     layers: HashMap<u32, Value>,
     hosts: HashMap<u32, Host>,
     /// States by fingerprint; one that cannot be read back is `None`.
@@ -94,6 +99,8 @@ struct Prediction {
     with_rules: u64,
     /// Links that the layer left alone.
     links_left: u64,
+    /// Limits of the device that the run exceeds, each in a sentence.
+    exceeded: Vec<String>,
     /// Formats that the device does not sample, with the number of pairs.
     unsupported: BTreeMap<String, u64>,
     recorded_on: Option<String>,
@@ -110,6 +117,9 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     if arguments.all {
         names.extend(devices::SHIPPED.iter().map(|shipped| shipped.short.to_owned()));
     }
+    // A device may have been spelled in several ways.
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(devices::find(name).map_or_else(|_| name.clone(), |file| file.name())));
     if let [name] = names.as_slice() {
         return one::run(arguments, name, &source, output);
     }
@@ -129,19 +139,15 @@ struct Predicted {
     notes: Vec<String>,
 }
 
-/// Predicts for a device what a trace tells, whose records `each` gives.
-fn predict(
-    name: &str,
-    alone: bool,
-    source: &Source,
-    each: impl FnOnce(&mut dyn FnMut(&Record<'_>) -> Verdict) -> Result<Counts>,
-) -> Result<Predicted> {
-    let mut prediction = Prediction::new(table::simulation(name)?, alone);
+/// Predicts for a device what a trace tells.
+fn predict(name: &str, alone: bool, input: &Input<'_>, progress: bool) -> Result<Predicted> {
+    let mut prediction = Prediction::new(table::simulation(name)?, alone, input.alive.clone());
     let mut recorded = Analysis::default();
-    let counts = each(&mut |record| {
+    let counts = input.read(progress, |record| {
         recorded.record(0, record)?;
         prediction.record(record)
     })?;
+    let source = input.source;
     if !prediction.level_is_all || (prediction.pairs == 0 && prediction.without_class > 0) {
         return Err(Failure::input(format!("{}: the trace does not hold every sampler and pair", source.name()))
             .hint("record it with `samplin run --trace-level all -- PROGRAM`"));
@@ -161,10 +167,11 @@ fn predict(
 }
 
 impl Prediction {
-    fn new(simulation: Simulation, alone: bool) -> Self {
+    fn new(simulation: Simulation, alone: bool, alive: HashMap<u32, Alive>) -> Self {
         Self {
             simulation,
             alone,
+            alive,
             layers: HashMap::new(),
             hosts: HashMap::new(),
             states: HashMap::new(),
@@ -181,6 +188,7 @@ impl Prediction {
             not_understood: BTreeMap::new(),
             with_rules: 0,
             links_left: 0,
+            exceeded: Vec::new(),
             unsupported: BTreeMap::new(),
             recorded_on: None,
         }
@@ -202,9 +210,10 @@ impl Prediction {
             Event::Image => self.image(record, &value()?),
             Event::View => self.view(record, &value()?),
             Event::Shader => self.shader(record, &value()?),
-            // The prediction has an end if the run has.
             Event::Summary => {
                 let mut summary = value()?;
+                self.summary(record.process(), &summary);
+                // The prediction has an end if the run has.
                 if text(&summary, "scope") == Some("instance")
                     && let Some(members) = summary.as_object_mut()
                 {
@@ -270,7 +279,8 @@ impl Prediction {
             emulates,
         };
         let storage = Storage::new(self, &device, is("storage", "emulate"));
-        let host = Host::new(caps, policy, is("mode", "audit"), storage);
+        let borders = self.alive.get(&process).and_then(|alive| alive.custom_borders);
+        let host = Host::new(caps, policy, is("mode", "audit"), storage, borders);
         if let Some(members) = device.as_object_mut() {
             members.insert("limits".into(), layer_record::limits(&host.caps));
             members.insert("features".into(), read::features(&host.caps, members.get("features")));
@@ -409,7 +419,35 @@ impl Prediction {
         }
     }
 
+    /// Holds what a device was asked for at once against the limits of this one.
+    fn summary(&mut self, process: u32, value: &Value) {
+        let Some(caps) = self.hosts.get(&process).map(|host| host.caps) else { return };
+        let Some(alive) = Alive::of(value) else { return };
+        let borders = alive.custom_borders.filter(|_| caps.custom_border_colors);
+        for (rule, asked, limit) in [
+            (Rule::SamplerBudget, Some(alive.samplers), caps.max_sampler_allocation_count),
+            (Rule::BorderBudget, borders, caps.max_custom_border_color_samplers),
+        ] {
+            let Some(overrun) = asked.and_then(|asked| Overrun::of(asked, limit)) else { continue };
+            let why = overrun.why(rule);
+            self.exceeded.push(format!("{}: {why}", rule.name()));
+            let (name, vuid) = limit_of(rule);
+            let about = [("limit", name.into()), ("count", overrun.asked.into()), ("max", limit.into())];
+            self.unresolved_as("limit exceeded", value, &Unresolved { rule, vuid: Some(vuid), why }, about);
+        }
+    }
+
     fn unresolved(&mut self, value: &Value, unresolved: &Unresolved) {
+        self.unresolved_as("pair", value, unresolved, []);
+    }
+
+    fn unresolved_as<const N: usize>(
+        &mut self,
+        what: &str,
+        value: &Value,
+        unresolved: &Unresolved,
+        about: [(&str, Value); N],
+    ) {
         let mut members = Map::new();
         for key in
             ["seq", "t_ns", "pid", "tid", "sampler", "view", "names", "fingerprint", "format", "aspect", "view_type"]
@@ -419,10 +457,11 @@ impl Prediction {
             }
         }
         members.insert("event".into(), "unresolved".into());
-        members.insert("what".into(), "pair".into());
+        members.insert("what".into(), what.into());
         members.insert("why".into(), unresolved.why.clone().into());
         members.insert("rule".into(), unresolved.rule.name().into());
         members.insert("vuid".into(), unresolved.vuid.map_or(Value::Null, Into::into));
+        members.extend(about.map(|(key, value)| (key.to_owned(), value)));
         self.records.push(Value::Object(members));
     }
 

@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::decide::Rule;
+
 /// Places of a limit that variants share, beyond those that samplers of the application asked for and gave up: an eighth, and
 /// none of a limit below 1024, which applications do reach.
 pub const fn share(limit: u32) -> u32 {
@@ -106,7 +108,25 @@ pub struct Overrun {
     pub limit: u32,
 }
 
+/// The limit that a rule is about, and the valid usage that holds the application to it.
+pub fn limit_of(rule: Rule) -> (&'static str, &'static str) {
+    match rule {
+        Rule::BorderBudget => ("maxCustomBorderColorSamplers", "VUID-VkSamplerCreateInfo-None-04012"),
+        _ => ("maxSamplerAllocationCount", "VUID-vkCreateSampler-maxSamplerAllocationCount-04110"),
+    }
+}
+
 impl Overrun {
+    /// What is wrong, in a sentence.
+    pub fn why(&self, rule: Rule) -> String {
+        let Self { asked, limit } = self;
+        let (of, then) = match rule {
+            Rule::BorderBudget => ("samplers with custom border colours", "; those beyond it get a predefined colour"),
+            _ => ("samplers", ""),
+        };
+        format!("{} is {limit} and the application asks for {asked} {of} at a time{then}", limit_of(rule).0)
+    }
+
     /// Of so many that were asked for at once, if they are too many.
     pub fn of(asked: u32, limit: u32) -> Option<Self> {
         (asked > limit).then_some(Self { asked, limit })

@@ -11,7 +11,7 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::{Device, Separate};
-use crate::budget::{BorderPlace, BorderWish, Crowded, Overrun, SamplerPlaces};
+use crate::budget::{BorderPlace, BorderWish, Crowded, Overrun, SamplerPlaces, limit_of};
 use crate::decide::{self, ConversionDecision, ConversionState, Rule, SamplerState, YcbcrConversion, fnv1a};
 use crate::format;
 use crate::outcome::{self, Creation};
@@ -52,14 +52,6 @@ pub struct ConversionPlan {
     features: Option<vk::FormatFeatureFlags2>,
     /// Whether the decision goes down instead of what was given.
     pub rewrite: bool,
-}
-
-/// The limit that a rule is about, and the valid usage that holds the application to it.
-fn limit_of(rule: Rule) -> (&'static str, &'static str) {
-    match rule {
-        Rule::BorderBudget => ("maxCustomBorderColorSamplers", "VUID-VkSamplerCreateInfo-None-04012"),
-        _ => ("maxSamplerAllocationCount", "VUID-vkCreateSampler-maxSamplerAllocationCount-04110"),
-    }
 }
 
 impl Device {
@@ -310,18 +302,16 @@ impl Device {
 
     /// Says once per limit that the application asks for more than it allows. How much more is in the summary.
     #[cold]
-    fn overrun(&self, rule: Rule, Overrun { asked, limit }: Overrun) {
+    fn overrun(&self, rule: Rule, overrun: Overrun) {
         let is_border = rule == Rule::BorderBudget;
         let [of_samplers, of_borders] = &self.samplers.overrun;
         if if is_border { of_borders } else { of_samplers }.swap(true, Ordering::Relaxed) {
             return;
         }
         let (name, vuid) = limit_of(rule);
-        let of = if is_border { "samplers with custom border colours" } else { "samplers" };
-        let then = if is_border { "; those beyond it get a predefined colour" } else { "" };
-        let why = format!("{name} is {limit} and the application asks for {asked} {of} at a time{then}");
-        let about = json!({ "vuid": vuid, "limit": name, "count": asked, "max": limit });
-        self.guard(|| self.unresolved("limit exceeded", &why, Some(rule), about, (rule as u64, 0)), || ());
+        let about = json!({ "vuid": vuid, "limit": name, "count": overrun.asked, "max": overrun.limit });
+        let say = || self.unresolved("limit exceeded", &overrun.why(rule), Some(rule), about, (rule as u64, 0));
+        self.guard(say, || ());
     }
 
     /// Says once per limit that variants hold places that the application wants.

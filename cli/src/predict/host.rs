@@ -19,13 +19,16 @@ pub(super) struct Host {
     pub(super) storage: Storage,
 }
 
-/// Who holds the places of its limits. The trace does not tell when samplers end, so all count as alive.
+/// Who holds the places of its limits. The trace does not tell when samplers end: as many as the summary says were alive at once count, or
+/// all, if there is none.
 #[derive(Debug)]
 struct Places {
     /// Places of samplers, of which those of variants alone are counted.
     samplers: SamplerPlaces,
     /// Custom border colours in use.
     borders: BorderPlaces,
+    /// How many samplers asked for one of them at once.
+    at_once: usize,
     /// Samplers that asked for one of them.
     holders: HashSet<String>,
     /// Variants that exist, with how many states cover each by the share.
@@ -38,10 +41,11 @@ struct Places {
 
 impl Host {
     /// One on which there is no sampler yet.
-    pub(super) fn new(caps: DeviceCaps, policy: Policy, audit: bool, storage: Storage) -> Self {
+    pub(super) fn new(caps: DeviceCaps, policy: Policy, audit: bool, storage: Storage, at_once: Option<u32>) -> Self {
         let places = Places {
             samplers: SamplerPlaces::default(),
             borders: BorderPlaces::new(caps.max_custom_border_color_samplers),
+            at_once: at_once.map_or(usize::MAX, |at_once| at_once as usize),
             holders: HashSet::new(),
             variants: HashMap::new(),
             uses: HashSet::new(),
@@ -70,7 +74,7 @@ impl Host {
 
 impl Places {
     fn border(&mut self, handle: &str, wish: BorderWish) -> BorderPlace {
-        if self.holders.insert(handle.to_owned()) {
+        if self.holders.len() < self.at_once && self.holders.insert(handle.to_owned()) {
             return self.borders.ask(wish).0;
         }
         // The driver's one object for equal states, or a new one in an old place.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Arguments, Predicted, predict, table};
+use super::{Arguments, Input, Predicted, predict, table};
 use crate::failure::{Outcome, Result};
 use crate::files;
 use crate::inspect;
@@ -13,11 +13,11 @@ use crate::trace::record::{counted, grouped, short};
 
 /// Tells of one device in full.
 pub(super) fn run(arguments: &Arguments, name: &str, source: &Source, output: &mut Output) -> Result {
-    let found = predict(name, arguments.alone, source, |visit| source.read(true, visit))?;
+    let found = predict(name, arguments.alone, &Input::open(source)?, true)?;
     let Predicted { prediction, recorded, lines, analysis: predicted, notes } = found;
-    let is_denied = table::is_denied(&predicted, &arguments.deny);
-    table::must_be_finished(arguments, is_denied, recorded.unfinished().into_values().next(), source)?;
-    let outcome = Outcome::from_findings(is_denied);
+    let denied = table::denied(&predicted, &arguments.deny);
+    table::must_be_finished(arguments, !denied.is_empty(), recorded.unfinished().into_values().next(), source)?;
+    let outcome = Outcome::from_findings(!denied.is_empty());
     if let Some(path) = &arguments.output {
         let text = lines.join("\n") + "\n";
         if files::is_stdout(path) {
@@ -43,6 +43,7 @@ pub(super) fn run(arguments: &Arguments, name: &str, source: &Source, output: &m
             "by_rule": predicted.by_rule(),
             "decisions": predicted.decisions,
             "unresolved": predicted.unresolved,
+            "denied": denied,
             "notes": notes,
         }));
         return Ok(outcome);
@@ -70,6 +71,12 @@ pub(super) fn run(arguments: &Arguments, name: &str, source: &Source, output: &m
     for (format, pairs) in &prediction.unsupported {
         let text = format!("  {} cannot be sampled there at all ({})", short(format), counted(*pairs, "pair"));
         output.styled_line(Style::Bad, text);
+    }
+    for limit in &prediction.exceeded {
+        output.styled_line(Style::Bad, format!("  {limit}"));
+    }
+    for finding in &denied {
+        output.styled_line(Style::Bad, format!("  denied: {}: {}", finding.rule, finding.rest()));
     }
     for note in &notes {
         output.styled_line(Style::Warn, format!("  {note}"));

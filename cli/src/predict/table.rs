@@ -1,19 +1,18 @@
 //! Several devices at once: findings down, devices across.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 
 use samplin_config::simulate::{self, Simulation};
 use serde_json::json;
 
-use super::{Arguments, Predicted, predict};
+use super::{Arguments, Input, Predicted, predict};
 use crate::caps;
 use crate::check::{Finding, UNRESOLVED};
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::Analysis;
-use crate::trace::reader::{self, Source};
+use crate::trace::reader::Source;
 use crate::trace::record::counted;
 
 /// How many devices have columns of their own; of more, a finding lists the names.
@@ -45,9 +44,11 @@ fn is_denied_by(finding: &Finding, deny: &[String]) -> bool {
     deny.iter().any(|rule| *rule == finding.rule || (finding.unresolved && rule == UNRESOLVED))
 }
 
-/// Whether there are findings by these rules.
-pub(super) fn is_denied(analysis: &Analysis, deny: &[String]) -> bool {
-    !deny.is_empty() && findings(analysis).iter().any(|finding| is_denied_by(finding, deny))
+/// The findings by these rules.
+pub(super) fn denied(analysis: &Analysis, deny: &[String]) -> Vec<Finding> {
+    let mut found = if deny.is_empty() { Vec::new() } else { findings(analysis) };
+    found.retain(|finding| is_denied_by(finding, deny));
+    found
 }
 
 /// With `--deny`, a trace that ends early is no proof that nothing is found.
@@ -83,23 +84,13 @@ pub(crate) struct Matrix {
 
 /// Predicts for each of these devices what a trace tells.
 pub(crate) fn matrix(names: &[String], alone: bool, source: &Source) -> Result<Matrix> {
-    // Standard input comes once.
-    let mut piped = Vec::new();
-    if *source == Source::Stdin {
-        source.open(|inner| inner)?.read_to_end(&mut piped).map_err(|error| source.failure(&error))?;
-    }
+    let input = Input::open(source)?;
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
     let mut changes: Vec<u64> = Vec::new();
     let mut notes: Vec<String> = Vec::new();
     let mut unfinished = None;
     for (at, name) in names.iter().enumerate() {
-        let found = predict(name, alone, source, |visit| match source {
-            Source::Stdin => {
-                let counts = reader::read(&mut piped.as_slice(), visit).map_err(|error| source.failure(&error))?;
-                source.some(counts)
-            }
-            Source::File(_) => source.read(false, visit),
-        })?;
+        let found = predict(name, alone, &input, false)?;
         let Predicted { prediction, recorded, analysis, notes: of_device, .. } = found;
         unfinished = recorded.unfinished().into_values().next();
         changes.push(analysis.change_count());

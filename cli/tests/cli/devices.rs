@@ -201,6 +201,94 @@ fn examples_are_where_tests_look_for_them() {
     assert!(ran.is_ok(), "the example scene is built with the tests");
 }
 
+/// `maxSamplerAllocationCount` of apple-m1, and `maxCustomBorderColorSamplers` of v3d-4.2.
+const SAMPLERS: u32 = 1024;
+const BORDERS: u32 = 24;
+
+/// What was alive at once is held against the limits of the other device, as the layer does there.
+#[test]
+fn limits_of_the_other_device_are_findings() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let with = |samplers: u32, borders: u32| {
+        let asked = |asked| serde_json::json!({ "asked": asked, "limit": 32768 });
+        let limits = serde_json::json!({
+            "maxSamplerAllocationCount": asked(samplers),
+            "maxCustomBorderColorSamplers": asked(borders),
+        });
+        let summary = serde_json::json!({
+            "seq": 999_999, "t_ns": 1, "pid": first["pid"], "tid": 1, "event": "summary", "scope": "device",
+            "census": { "limits": limits },
+        });
+        home.write("run.jsonl", format!("{text}{summary}\n"));
+    };
+    for (device, rule, samplers, borders, is_over) in [
+        ("apple-m1", "sampler-budget", SAMPLERS, 0, false),
+        ("apple-m1", "sampler-budget", SAMPLERS + 1, 0, true),
+        ("v3d-4.2", "border-budget", 40, BORDERS, false),
+        ("v3d-4.2", "border-budget", 40, BORDERS + 1, true),
+    ] {
+        with(samplers, borders);
+        let what = format!("{device} {samplers} {borders}");
+        let told = samplin_in(&home, ["predict", "run.jsonl", "--device", device, "--deny", rule]);
+        // Pairs may have findings by that rule as well.
+        let told = if is_over { told.quiet(1) } else { told.stdout };
+        assert_eq!(told.contains(&format!("denied: {rule}: limit exceeded: ")), is_over, "{what}: {told}");
+        let table = samplin_in(&home, ["predict", "run.jsonl", "--all", "--deny", rule, "--json"]);
+        let table: serde_json::Value = serde_json::from_str(&table.stdout).unwrap();
+        let rows = table["findings"].as_array().unwrap();
+        let has = |row: &&serde_json::Value| {
+            (&row["finding"]["rule"], &row["finding"]["what"]) == (&rule.into(), &"limit exceeded".into())
+                && row["devices"][device] == true
+        };
+        assert_eq!(rows.iter().filter(has).count(), usize::from(is_over), "{what}");
+        // The trace that a prediction writes tells it too.
+        samplin_in(&home, ["predict", "run.jsonl", "--device", device, "-o", "there.jsonl"]).quiet(0);
+        let told = samplin_in(&home, ["check", "there.jsonl", "--deny", rule]).stdout;
+        assert_eq!(told.contains(&format!("{rule}: limit exceeded: ")), is_over, "{what}: {told}");
+    }
+    // What makes the status 1 is said, and a device that is named twice is told once.
+    let told = samplin_in(&home, ["predict", "all.jsonl", "--device", "apple-a8", "--deny", "linear-filter"]).quiet(1);
+    assert!(told.contains("denied: linear-filter: "), "{told}");
+    let all = samplin_in(&home, ["predict", "all.jsonl", "--all", "--device", "Adreno-650"]).quiet(0);
+    assert!(all.contains(" of 26: "), "{all}");
+}
+
+/// Samplers with custom border colours that follow one another are not as many at once.
+#[test]
+fn border_colours_are_refused_by_how_many_are_alive_at_once() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let custom = text.lines().find(|line| line.contains("\"event\":\"sampler\"") && line.contains("FLOAT_CUSTOM_EXT"));
+    let custom: serde_json::Value = serde_json::from_str(custom.unwrap()).unwrap();
+    let kept = |line: &&str| line.contains("\"event\":\"layer\"") || line.contains("\"event\":\"device\"");
+    let mut lines: Vec<String> = text.lines().filter(kept).map(str::to_owned).collect();
+    for number in 0..BORDERS + 10 {
+        let mut one = custom.clone();
+        one["sampler"] = format!("{:#x}", 0x1000 + number).into();
+        // Of a state of its own, so that a record tells what becomes of it.
+        one["state"]["maxLod"] = f64::from(1 + number).into();
+        let state = samplin_wire::read::state(&one["state"]).unwrap();
+        one["fingerprint"] = format!("{:016x}", state.fingerprint()).into();
+        lines.push(one.to_string());
+    }
+    for (at_once, is_over) in [(2, false), (BORDERS, false), (BORDERS + 10, true)] {
+        let summary = serde_json::json!({
+            "seq": 999_999, "t_ns": 1, "pid": custom["pid"], "tid": 1, "event": "summary", "scope": "device",
+            "census": { "limits": {
+                "maxSamplerAllocationCount": { "asked": 40, "limit": 4000 },
+                "maxCustomBorderColorSamplers": { "asked": at_once, "limit": 4000 },
+            } },
+        });
+        home.write("run.jsonl", format!("{}\n{summary}\n", lines.join("\n")));
+        samplin_in(&home, ["predict", "run.jsonl", "--device", "v3d-4.2", "--deny", "border-budget"])
+            .quiet(is_over.into());
+    }
+}
+
 /// Findings down, devices across: the same as one prediction for each.
 #[test]
 fn several_devices_make_a_table() {
