@@ -65,6 +65,12 @@ pub struct Kept {
     pub base: SamplerState,
 }
 
+/// Whether a custom border colour is there because the user wants no repair of it, where `full` is the decision with every repair. Then
+/// no limit takes it away.
+fn leaves_border(off: Exempt, full: &Decision) -> bool {
+    off.contains(Catalog::A35) || !decide::is_custom(full.state.border_color)
+}
+
 /// Decides at `vkCreateSampler`, but for the rules that are switched off for the sampler. `border` gives what the sampler has of `maxCustomBorderColorSamplers`, and is asked if that
 /// concerns it.
 pub fn creation(
@@ -75,15 +81,17 @@ pub fn creation(
 ) -> Creation {
     let mut decision = decide::create_except(given, exempt, terms.caps, terms.policy);
     let mut exempted = Vec::new();
+    let mut is_left = false;
     if !exempt.is_empty() {
         let full = decide::create(given, terms.caps, terms.policy);
         exempted = decide::new_changes(&full.changes, &decision.changes);
+        is_left = leaves_border(exempt, &full);
     }
     let mut rewrite = !decision.changes.is_empty() && terms.may_replace(given);
     let mut is_refused = false;
     let down = if rewrite { &decision.state } else { given };
     let border = if decide::is_custom(down.border_color) {
-        let must = terms.audit || decide::replays(given, terms.caps) || exempt.contains(Catalog::A35);
+        let must = terms.audit || decide::replays(given, terms.caps) || is_left;
         let place = border(BorderWish::Take { must });
         if place != BorderPlace::Held {
             let (state, change) = decide::without_custom_border(&decision.state, None, terms.caps, terms.policy);
@@ -279,16 +287,29 @@ pub fn meeting<'a, V>(
     let pair = |state: &SamplerState| off.decide(state, view, terms);
     let base = kept.base.key();
     // `None` where the application's own sampler will do.
-    let mut ask = |state: &SamplerState| {
+    // With a place for its custom border colour, or without one.
+    let mut ask = |state: &SamplerState, custom_border: bool| {
         let key = state.key();
         if key == base {
             return Ok(None);
         }
-        variant(&Wanted { state, key, custom_border: decide::is_custom(state.border_color) }).map(Some)
+        variant(&Wanted { state, key, custom_border }).map(Some)
     };
+
     let mut decision = pair(&wished);
     let mut over_budget = false;
-    let mut found = if terms.may_replace(&kept.original) { ask(&decision.state) } else { Ok(None) };
+    let mut found = if terms.may_replace(&kept.original) {
+        ask(&decision.state, decide::is_custom(decision.state.border_color))
+    } else {
+        Ok(None)
+    };
+    if matches!(found, Err(Refusal::Border))
+        && !off.is_empty()
+        && leaves_border(off.pair, &decide::pair(&wished, view, terms.caps, terms.policy))
+    {
+        // As the sampler itself, which was created whatever the limit says.
+        found = ask(&decision.state, false);
+    }
     if matches!(found, Err(Refusal::Border))
         && !by_overrides.is_empty()
         && decide::is_custom(kept.original.border_color)
@@ -296,7 +317,7 @@ pub fn meeting<'a, V>(
         // No wish is worth the colour that the application has.
         wishes = Changes::new();
         decision = pair(&kept.original);
-        found = match ask(&decision.state) {
+        found = match ask(&decision.state, decide::is_custom(decision.state.border_color)) {
             Ok(None) => Err(Refusal::Sampler(Rule::BorderBudget, decide::no_border_share(terms.caps))),
             other => other,
         };
@@ -305,7 +326,7 @@ pub fn meeting<'a, V>(
         let (state, change) = decide::without_custom_border(&decision.state, Some(view), terms.caps, terms.policy);
         decision.replace_border(state, change);
         over_budget = true;
-        found = ask(&decision.state);
+        found = ask(&decision.state, false);
     }
     let chosen = match found {
         Ok(Some(variant)) => Chosen::Variant(variant),

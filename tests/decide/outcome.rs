@@ -148,7 +148,7 @@ const CREATIONS: &[CreationRow] = &[
         changes: REFUSED,
         rewrite: true,
         wanted: TAKE,
-        border: BorderPlace::None,
+        border: BorderPlace::Refused,
         twin: |c| c.borders = 1,
     },
     CreationRow {
@@ -161,7 +161,7 @@ const CREATIONS: &[CreationRow] = &[
         changes: &["A-6 maxAnisotropy 64 -> 16", REFUSED[0]],
         rewrite: true,
         wanted: TAKE,
-        border: BorderPlace::None,
+        border: BorderPlace::Refused,
         twin: |c| {
             c.aniso(2.0);
             c.borders = 1;
@@ -178,6 +178,32 @@ const CREATIONS: &[CreationRow] = &[
         wanted: Some(BorderWish::GiveUp),
         border: BorderPlace::GivenUp,
         twin: |c| c.t.caps.custom_border_color_without_format = true,
+    },
+    CreationRow {
+        what: "one that the user wants no repair of is no matter of the limit",
+        given: |c| {
+            c.t.float_border([0.9; 4], RGBA);
+            (c.t.caps.custom_border_colors, c.borders) = (false, 0);
+            c.off.created = Exempt::named("border-custom").unwrap();
+        },
+        changes: &[],
+        rewrite: false,
+        wanted: MUST,
+        border: BorderPlace::Held,
+        twin: |c| (c.t.caps.custom_border_colors, c.borders) = (true, 1),
+    },
+    CreationRow {
+        what: "where the device has them, only the limit's own rule leaves it",
+        given: |c| {
+            c.t.float_border([0.9; 4], RGBA);
+            c.borders = 0;
+            c.off.created = Exempt::named("border-custom").unwrap();
+        },
+        changes: REFUSED,
+        rewrite: true,
+        wanted: TAKE,
+        border: BorderPlace::Refused,
+        twin: |c| c.off.created = Exempt::named("border-budget").unwrap(),
     },
     CreationRow {
         what: "audit keeps it, and it must be created as it is",
@@ -234,6 +260,31 @@ fn what_was_captured_is_not_refused() {
     scene.t.s.flags = vk::SamplerCreateFlags::empty();
     let (creation, wanted) = scene.create();
     assert_eq!((wanted, creation.rewrite, creation.border), (TAKE, true, BorderPlace::Refused));
+}
+
+/// A pair that needs another filter keeps the colour that the user wants no repair of, in a variant that no limit refuses.
+#[test]
+fn a_colour_that_is_left_alone_stays_in_variants() {
+    for (rule, is_there, stays) in [
+        ("border-custom", false, true),
+        ("border-budget", true, true),
+        ("border-custom", true, false),
+        ("anisotropy", true, false),
+    ] {
+        let mut scene = Scene::new();
+        scene.t.float_border([0.9; 4], vk::Format::UNDEFINED);
+        scene.t.filters(LINEAR);
+        (scene.t.caps.custom_border_colors, scene.t.caps.custom_border_color_without_format) = (is_there, true);
+        scene.t.sees(RGBA, Feature::empty());
+        scene.off.created = Exempt::named(rule).unwrap();
+        scene.off.pair = scene.off.created;
+        (scene.border_variants, scene.borders) = (0, u32::from(is_there));
+        let (_, meeting, asked) = scene.meet();
+        assert!(matches!(meeting.chosen, Chosen::Variant(_)), "{rule} {is_there}: {meeting:?}");
+        assert_eq!(meeting.state.mag_filter, vk::Filter::NEAREST, "{rule} {is_there}");
+        assert_eq!(decide::is_custom(meeting.state.border_color), stays, "{rule} {is_there}: {asked:?}");
+        assert!(!meeting.changes.iter().any(|change| change.catalog.rule() == Rule::BorderBudget) || !stays);
+    }
 }
 
 // --- meetings ------------------------------------------------------------------------------------------------------
