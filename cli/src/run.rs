@@ -453,7 +453,7 @@ fn untraced(off: Option<String>, watch: &Watch, environment: &Environment, headl
 }
 
 fn missing_program(name: &str) -> Failure {
-    if name.contains('/') && Path::new(name).exists() {
+    if name.contains('/') && Path::new(name).is_file() {
         let failure = Failure::environment(format!("{name}: this is no program that can be started"));
         return Failure { kind: Kind::NotExecutable, ..failure }.hint(format!("make it one with chmod +x {name}"));
     }
