@@ -591,7 +591,8 @@ fn run(row: &Row) {
         assert!(count <= bound, "{}: {} of {} at most {bound}", row.name, count, cache.name);
     }
     for (name, count) in after {
-        let slack = if name == "bytes" { 64 << 10 } else { 8 };
+        // A hash table with many live entries may double once, as late as its seed has it: its bytes are no growth with frames.
+        let slack = if name == "bytes" { (64 << 10) + row.live * 320 } else { 8 };
         assert!(count <= before[name] + slack, "{}: {name} grows from {} to {count}", row.name, before[name]);
     }
     assert!(!world.device.entry().is_broken());
