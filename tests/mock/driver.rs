@@ -562,6 +562,12 @@ impl DeviceState {
         handles
     }
 
+    /// Makes room for so many live objects: a hash table doubles at a moment that its seed decides, and a test of memory would take the
+    /// driver's growth for the layer's.
+    pub(crate) fn reserve(&self, objects: usize) {
+        lock(&self.objects).live.reserve(objects);
+    }
+
     /// What a live sampler was created with.
     pub(crate) fn sampler(&self, handle: u64) -> Option<SamplerModel> {
         match &lock(&self.objects).live.get(&(Kind::Sampler, handle))?.data {
