@@ -5,19 +5,22 @@
 
 use std::sync::Arc;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use samplin::memory;
 use samplin::memory::faults::{self, Plan};
 use samplin_testkit::again::alone;
 
 use crate::args;
+use crate::binds::{self, FILTERED, Scene};
 use crate::budget::{destroy, script};
-use crate::driver::{Args, Kind};
+use crate::driver::{Args, Kind, lock};
 use crate::loader::{
     Device, InstanceBuilder, allocator, binding, call, combined, entry, image_info, linear_info, pair, view_info,
     written,
 };
+use crate::separate::{Operand, shader};
 
+const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 const FAILURE: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
@@ -205,6 +208,53 @@ fn every_allocation_of_a_hook_fails() {
         failed += 1;
     }
     println!("{failed} allocations failed in whole hooks");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a process")]
+fn a_draw_without_memory() {
+    let said = alone("memory::a_draw_without_memory", allocations_of_a_draw_fail).stdout;
+    assert!(figure(&said, " allocations failed in a draw") > 0);
+}
+
+/// A large allocation fails in a draw whose pipeline must be cloned again: the draw reads what the application bound, through its pipeline.
+fn allocations_of_a_draw_fail() {
+    let mut failed = 0;
+    for first in 0.. {
+        let scene = Scene::new();
+        let mut words = shader(5, &[(0, 0), (0, 1), (1, 0), (1, 1)].map(|(set, image)| (at(set, image), at(0, 2))));
+        // OpNop
+        words.extend([0x1_0000; 4096]);
+        let layout = scene.layouts[1];
+        let bind =
+            |formats: [[vk::Format; 2]; 2]| scene.bind_sets(layout, 0, &formats.map(|formats| scene.set(formats)));
+        scene.bind(scene.pipeline_of_words(layout, &words));
+        bind([[FILTERED, binds::UNFILTERED], [FILTERED; 2]]);
+        scene.device.act(scene.commands.get(), COMPUTE);
+        // Other links conflict.
+        bind([[FILTERED; 2], [FILTERED, binds::UNFILTERED]]);
+        let plan = Faults::new(Plan { smallest: 4096, first, count: 1, reserve: false });
+        scene.device.act(scene.commands.get(), COMPUTE);
+        let seen = faults::seen();
+        drop(plan);
+        let is_broken = scene.device.entry().is_broken();
+        assert_eq!(is_broken, first < seen, "allocation {first}");
+        let bound = lock(&scene.device.driver.machine).bound_pipeline(scene.commands.get().as_raw(), 1);
+        let is_own = !scene.device.driver.is_layers(Kind::Pipeline, bound);
+        assert_eq!(is_own, is_broken, "allocation {first}");
+        scene.reads();
+        scene.device.driver.check();
+        scene.device.leak();
+        if first >= seen {
+            break;
+        }
+        failed += 1;
+    }
+    println!("{failed} allocations failed in a draw");
+}
+
+fn at(set: u32, binding: u32) -> Operand {
+    Operand { set, binding, count: 1, element: Some(0) }
 }
 
 #[test]

@@ -111,6 +111,16 @@ pub struct CommandBuffer {
     inside: UnsafeCell<Inside>,
 }
 
+/// The time during which a command is at work.
+struct Turn<'c>(&'c AtomicBool);
+
+impl Drop for Turn<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
 #[derive(Default)]
 struct Inside {
     points: [Point; POINTS],
@@ -124,17 +134,17 @@ unsafe impl Sync for CommandBuffer {}
 
 impl CommandBuffer {
     /// Works on what is inside; not if another command does, whose driver called back, or which the application has called on another
-    /// thread at once. One that panics keeps it taken, and the device is passed through from there on.
+    /// thread at once.
     #[inline(always)]
     fn inside<R>(&self, with: impl FnOnce(&mut Inside) -> R) -> Option<R> {
         if self.is_taken.load(Ordering::Relaxed) {
             return None;
         }
         self.is_taken.store(true, Ordering::Relaxed);
+        // Also when `with` unwinds: what is bound then gives way to the application's, see `Device::flush`.
+        let _turn = Turn(&self.is_taken);
         // SAFETY: no other reference is there: they end with this function, during which it counts as taken.
-        let result = with(unsafe { &mut *self.inside.get() });
-        self.is_taken.store(false, Ordering::Relaxed);
-        Some(result)
+        Some(with(unsafe { &mut *self.inside.get() }))
     }
 
     /// Works on a bind point, which nobody else sees meanwhile: no lock is held, so `with` may call down.

@@ -15,6 +15,20 @@ use super::recipe::{Executable, Second};
 use super::sets::Other;
 use crate::device::Device;
 
+/// The program of a bind point while both are worked with. It goes back, also when that unwinds.
+struct HeldProgram<'p> {
+    program: Option<Arc<Program>>,
+    point: &'p mut Point,
+}
+
+impl Drop for HeldProgram<'_> {
+    fn drop(&mut self) {
+        if self.point.program.is_none() {
+            self.point.program = self.program.take();
+        }
+    }
+}
+
 impl Device {
     /// Binds what was left to be bound for a draw, a dispatch or a trace of rays that is about to be recorded.
     ///
@@ -39,26 +53,34 @@ impl Device {
         }
     }
 
-    /// Binds the application's pipeline where the layer's own is bound: the layer has just given up, so nobody binds its hidden set.
+    /// Binds the application's pipeline or shaders in place of the layer's own: the layer has just given up, so nothing binds the hidden
+    /// set that its own read.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer in the recording state, and `buffer` is its.
     #[cold]
     unsafe fn yield_program(&self, commands: vk::CommandBuffer, buffer: &CommandBuffer, at: usize) {
-        let own = buffer.edit(at, |point| {
+        buffer.with(at, |point| {
+            if point.feeds_back {
+                return;
+            }
             let program = point.program.as_ref().map_or(0, |program| program.own_pipeline());
             let own = if point.given == 0 { program } else { point.given };
-            let is_other = own != 0 && own != point.pipeline && !point.feeds_back;
-            is_other.then(|| {
+            if let Some(bind) = self.fns.cmd_bind_pipeline.filter(|_| own != 0 && own != point.pipeline) {
                 point.pipeline = own;
-                own
-            })
+                // SAFETY: `commands` is recording, by this function's contract; the application has bound the pipeline there.
+                unsafe { bind(commands, bind_point(at), vk::Pipeline::from_raw(own)) };
+            }
+            for shader in point.shaders.iter_mut().filter(|shader| shader.actual != shader.own.handle) {
+                shader.actual = shader.own.handle;
+                if let Some(bind) = self.fns.cmd_bind_shaders {
+                    let own = vk::ShaderEXT::from_raw(shader.actual);
+                    // SAFETY: as above, of one shader for one stage.
+                    unsafe { bind(commands, 1, &shader.stage, &own) };
+                }
+            }
         });
-        if let (Some(own), Some(bind)) = (own.flatten(), self.fns.cmd_bind_pipeline) {
-            // SAFETY: `commands` is recording, by this function's contract; the application has bound the pipeline there.
-            unsafe { bind(commands, bind_point(at), vk::Pipeline::from_raw(own)) };
-        }
     }
 
     /// Binds everything as the application has, for what is not followed; the next draw that is has its own again.
@@ -112,9 +134,9 @@ impl Device {
             return program.map(|program| with(program, point)).unwrap_or_default();
         }
         let Some(program) = point.program.take() else { return R::default() };
-        let result = with(&program, point);
-        point.program.get_or_insert(program);
-        result
+        let mut held = HeldProgram { program: Some(program), point };
+        let HeldProgram { program, point } = &mut held;
+        program.as_deref().map(|program| with(program, point)).unwrap_or_default()
     }
 
     /// Brings what is bound in line with what the pipeline needs.
