@@ -247,7 +247,6 @@ impl SetEntry {
         if self.is_loose {
             self.version.move_on(&self.shape.versions);
         } else {
-            // Nobody else writes to it at the same time (vkUpdateDescriptorSets, "Host Synchronization").
             self.version.move_alone(&self.shape.versions);
         }
     }
@@ -512,19 +511,18 @@ impl Separate {
         (Self::WATCHED | Self::OTHERS | combined) & type_bit(ty) != 0
     }
 
-    /// Whether a sampler in any set of one definition needs what an image in any set of another one lacks. Of pushed descriptors it is not
-    /// known.
-    pub(super) fn may_conflict(&self, gate: &Gate, images: &SetShape, samplers: &SetShape) -> bool {
-        let (mut needs, mut lacks) = (0, 0);
+    /// What is in all live sets of each of these definitions, as [`Brief::summary`] has it. Of pushed descriptors it is not known.
+    pub(super) fn sums(&self, gate: &Gate, shapes: &[Option<Arc<SetShape>>]) -> Vec<u64> {
+        let is_known = |shape: &Option<Arc<SetShape>>| shape.as_ref().is_some_and(|shape| !shape.is_pushed());
+        let mut sums = memory::collect(shapes.iter().map(|shape| if is_known(shape) { 0 } else { u64::MAX }));
         self.sets.for_each(&mut |entry| {
-            let summary = |shape: &SetShape| match entry.shape.number() == shape.number() {
-                true => entry.brief(gate).summary,
-                false => 0,
-            };
-            needs |= summary(samplers) as u32;
-            lacks |= (summary(images) >> 32) as u32;
+            for (sum, shape) in sums.iter_mut().zip(shapes) {
+                if shape.as_ref().is_some_and(|shape| shape.number() == entry.shape.number()) {
+                    *sum |= entry.brief(gate).summary;
+                }
+            }
         });
-        images.is_pushed() || samplers.is_pushed() || needs & lacks != 0
+        sums
     }
 
     /// What samplers of a state ask for has changed.

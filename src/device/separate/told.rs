@@ -397,24 +397,18 @@ impl Device {
         self.unresolved(what, why(what), None, json!({}), (0, 0));
     }
 
-    /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed.
+    /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed. It looks at all sets that
+    /// live, so not without a trace.
     pub(super) fn began_before(&self, program: &Program) {
+        let Some(separate) = self.separate.as_deref().filter(|_| self.records_decisions()) else { return };
+        let sums = separate.sums(&self.hot.gate, &program.layout.sets);
+        // What is not known may need and lack anything.
+        let sum = |operand: &Operand| sums.get(operand.set as usize).copied().unwrap_or(u64::MAX);
         for (index, link) in program.links.iter().enumerate() {
-            if self.link_may_conflict(program, link) {
+            if sum(&link.sampler) as u32 & (sum(&link.image) >> 32) as u32 != 0 {
                 self.link_unresolved("began-before", program, index);
             }
         }
-    }
-
-    /// Whether a link joins something that conflicts in any of the sets that live and could be bound for it.
-    fn link_may_conflict(&self, program: &Program, link: &ProgramLink) -> bool {
-        let shape = |operand: &Operand| program.layout.sets.get(operand.set as usize)?.as_deref();
-        let (Some(separate), Some(images), Some(samplers)) =
-            (self.separate.as_deref(), shape(&link.image), shape(&link.sampler))
-        else {
-            return true;
-        };
-        separate.may_conflict(&self.hot.gate, images, samplers)
     }
 
     /// Says so where sets are bound for a pipeline that was bound before.
