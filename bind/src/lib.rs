@@ -1,0 +1,25 @@
+//! Record at binds, decide at draws.
+//!
+//! A [`Point`] takes note of what the application binds at one bind point of a command buffer, and of what is bound there in truth. Binds go
+//! down as they came. Before a draw that needs something else, [`Point::meet`] makes the calls that lie between what is bound and
+//! what the draw [`Needs`].
+//!
+//! Nothing here calls Vulkan, and no handle means anything: handles are words that are equal or not. What stands behind them is the
+//! caller's, see [`Objects`]; how calls are made is, see [`Calls`].
+//!
+//! `tests/reference.rs` has a second model of the same state, written from the specification, and compares both over random streams.
+
+#![forbid(unsafe_code)]
+
+mod bits;
+mod layout;
+mod meet;
+mod point;
+mod push;
+pub mod reference;
+
+pub use bits::Bits;
+pub use layout::Layout;
+pub use meet::{Calls, Executable, Hide, Needs, Refused};
+pub use point::{Binds, Bound, BoundShader, Brief, Hidden, Objects, Point};
+pub use push::{Descriptor, Other, Pushed};
