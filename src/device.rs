@@ -38,7 +38,7 @@ use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{
-    Binds, Follow, Group, LaterLimits, Limits, Made, Program, Separate, Stage, TemplateRun, Words,
+    Binds, Descriptors, Group, LaterLimits, Limits, Made, Program, Pushes, Separate, Stage, TemplateRun, Words,
 };
 pub use self::shaders::{Asked, Rewritten, Shaders, Shading, Told};
 use self::storage::Storage;
@@ -155,9 +155,6 @@ impl Device {
         if !follows {
             // It is to be said once that separate samplers are not followed.
             hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));
-        }
-        if let Some(separate) = separate.as_ref().filter(|_| telling.records_all()) {
-            separate.look_at_all();
         }
         if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);

@@ -57,6 +57,9 @@ pub trait Calls<O: Objects> {
     /// Binds shader objects, each to its stage.
     fn bind_shaders(&mut self, shaders: &[(u32, u64)]);
 
+    /// Binds a set as the application has, with its layout.
+    fn bind_kept(&mut self, layout: u64, number: usize, set: u64, offsets: &[u32]);
+
     /// Binds one set with a layout that is compatible with this one for its number.
     fn bind_set(&mut self, layout: &O::Layout, number: usize, set: u64, offsets: &[u32]) -> bool;
 
@@ -115,16 +118,29 @@ impl<O: Objects> Point<O> {
         self.settle(is_all);
     }
 
-    /// Has the application's own pipeline or shaders run.
-    pub fn run_own(&mut self, calls: &mut impl Calls<O>) {
-        if self.runs_own() {
-            return;
+    /// Has the application's own pipeline or shaders run, and binds its sets where nothing was bound. Takes no memory.
+    pub fn give_up(&mut self, calls: &mut impl Calls<O>) {
+        if !self.feeds_back {
+            self.run_own(calls);
         }
-        if self.shaders.is_empty() {
-            return self.run(&Executable::Pipeline(self.pipeline), calls);
+        for (number, bound) in self.sets.iter_mut().enumerate() {
+            if let Some(layout) = bound.kept() {
+                calls.bind_kept(layout, number, bound.set, &bound.offsets);
+                bound.show(bound.set);
+            }
         }
-        let own = memory::collect(self.shaders.iter().map(|bound| (bound.stage, bound.handle)));
-        self.run(&Executable::Shaders(own.into_boxed_slice()), calls);
+        self.is_dirty = false;
+    }
+
+    fn run_own(&mut self, calls: &mut impl Calls<O>) {
+        if self.actual() != self.pipeline {
+            self.set_actual(self.pipeline);
+            calls.bind_pipeline(self.pipeline);
+        }
+        for bound in self.shaders.iter_mut().filter(|bound| bound.actual != bound.handle) {
+            bound.actual = bound.handle;
+            calls.bind_shaders(&[(bound.stage, bound.handle)]);
+        }
     }
 
     fn settle(&mut self, is_all: bool) {

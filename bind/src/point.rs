@@ -59,6 +59,8 @@ pub struct Bound<O: Objects> {
     others: Vec<Other>,
     /// Pushed descriptors are there no more: something of the layer's own has disturbed them.
     is_lost: bool,
+    /// The handle of the layout of a bind that has not gone down; 0 for none.
+    kept: u64,
     /// The layout of a bind before: the next is often with the same one, and need not count it again.
     spare: Option<Arc<O::Layout>>,
 }
@@ -75,6 +77,7 @@ impl<O: Objects> Default for Bound<O> {
             actual: 0,
             others: Vec::new(),
             is_lost: false,
+            kept: 0,
             spare: None,
         }
     }
@@ -108,7 +111,7 @@ impl<O: Objects> Bound<O> {
         }
         self.pushed.clear();
         self.others.clear();
-        self.is_lost = false;
+        (self.is_lost, self.kept) = (false, 0);
     }
 
     /// Nothing is bound any more; what was asked of the allocator stays, and the layout as a spare one.
@@ -138,9 +141,14 @@ impl<O: Objects> Bound<O> {
         self.actual
     }
 
+    /// The handle of the layout that its set was to be bound with, if that has not happened.
+    pub(crate) fn kept(&self) -> Option<u64> {
+        Some(self.kept).filter(|layout| *layout != 0)
+    }
+
     /// A set is bound in truth, the application's or one in its place.
     pub(crate) fn show(&mut self, set: u64) {
-        (self.actual, self.is_lost) = (set, false);
+        (self.actual, self.is_lost, self.kept) = (set, false, 0);
     }
 
     pub(crate) fn others(&self) -> &[Other] {
@@ -207,6 +215,8 @@ pub struct Binds<'a> {
     pub first: usize,
     /// Dynamic offsets of all of them.
     pub offsets: &'a [u32],
+    /// Whether the bind goes down. One that does not is made up for by the next draw that reads the set, which binds it or another.
+    pub goes_down: bool,
 }
 
 /// A pipeline layout by its handle, at a time.
@@ -315,25 +325,28 @@ impl<O: Objects> Point<O> {
         }
     }
 
-    /// Takes note of a bind of sets that goes down. `find` looks the layout up; without one nothing is known of any set any more.
+    /// Takes note of a bind of sets. `find` looks the layout up; without one nothing is known of any set any more, and it goes down. Whether it
+    /// was found.
     #[inline(always)]
     pub fn bind_sets(
         &mut self,
         binds: Binds<'_>,
         sets: impl ExactSizeIterator<Item = u64>,
         find: impl FnOnce() -> Option<Arc<O::Layout>>,
-    ) {
+    ) -> bool {
         let (first, end) = (binds.first, binds.first.saturating_add(sets.len()));
         if first == end {
-            return;
+            return true;
         }
         let named = Named { layout: binds.layout, gone: binds.gone };
         // Then nothing of the application's is disturbed.
         let is_same = named == self.last && self.sets.get(first..end).is_some_and(all_bound);
         if !is_same && !self.reach_for(named, first..end, find) {
-            return;
+            return false;
         }
-        self.uncover(first, end - 1);
+        if binds.goes_down {
+            self.uncover(first, end - 1);
+        }
         let mut offsets = binds.offsets;
         for (number, (bound, set)) in (first..).zip(self.sets.iter_mut().skip(first).zip(sets)) {
             let count = match (&bound.layout, offsets.is_empty()) {
@@ -349,7 +362,12 @@ impl<O: Objects> Point<O> {
                 bound.hold(set, own);
                 self.is_dirty = true;
             }
+            if !binds.goes_down {
+                (bound.actual, bound.kept) = (0, binds.layout);
+                (self.is_dirty, self.differs) = (true, true);
+            }
         }
+        true
     }
 
     /// Makes room for a bind with a layout that is not that of all that is bound, and forgets what it disturbs. Whether the layout is known.
@@ -429,6 +447,12 @@ impl<O: Objects> Point<O> {
         write(&mut bound.pushed, bound.content.as_deref());
         (self.is_dirty, self.last) = (true, Named::default());
         self.uncover(number, number);
+    }
+
+    /// Nothing is known of what runs.
+    pub fn forget_program(&mut self) {
+        self.note_pipeline(0);
+        self.actual = 0;
     }
 
     /// Nothing is known of what sets are bound.

@@ -65,7 +65,8 @@ impl Device {
             return;
         }
         self.hot.gate.open();
-        self.hot.follow.store(follow::NONE, Ordering::Relaxed);
+        // Where pipelines of the layer's own run, a draw may still have to bind the application's.
+        let _ = self.hot.follow.compare_exchange(follow::LINKED, follow::NONE, Ordering::AcqRel, Ordering::Relaxed);
         // A record may be what panicked.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let what = if why == NO_MEMORY { "out of host memory" } else { "panic in a hook" };

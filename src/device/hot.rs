@@ -29,8 +29,6 @@ pub struct Hot {
     pub counters: Counters,
     /// Which binds are followed, one of [`follow`]; it only grows.
     pub(crate) follow: AtomicU8,
-    /// Whether something was ever left to be bound right before a draw; it only grows.
-    pub(crate) leaves_binds: AtomicBool,
     /// Whether a set layout with immutable samplers was ever created.
     pub has_immutables: AtomicBool,
     /// Descriptor types whose writes need more than to be counted, as [`type_bit`](types::type_bit)s.
@@ -56,7 +54,6 @@ impl Hot {
             gate,
             counters: Counters::new(),
             follow: AtomicU8::new(follow::NONE),
-            leaves_binds: AtomicBool::new(false),
             has_immutables: AtomicBool::new(false),
             watched: AtomicU32::new(0),
             kept: AtomicU32::new(0),

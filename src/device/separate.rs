@@ -5,14 +5,12 @@
 //! will read is known when it is recorded. [`ladder`] decides, [`shadow`] makes the sets, [`settle`] binds; the rest only remembers.
 
 mod binds;
-mod bits;
 mod blocks;
-mod bound;
 mod caches;
 mod commands;
 mod definitions;
+mod draws;
 mod fetch;
-mod follow;
 mod force;
 mod found;
 mod hidden;
@@ -25,12 +23,12 @@ mod objects;
 mod passes;
 mod pools;
 mod programs;
+mod pushes;
 mod reads;
 mod recipe;
 mod resolution;
 mod sampling;
 mod sets;
-mod settle;
 mod shaders;
 mod shadow;
 mod sparse;
@@ -49,12 +47,11 @@ use samplin_hot::Versions;
 use samplin_spirv::sampling::Passes;
 use samplin_wire::kinds;
 
+pub use self::binds::{Binds, Descriptors, Pushes};
 use self::blocks::Blocks;
 pub(super) use self::caches::CACHES;
-pub use self::commands::Binds;
 use self::commands::Commands;
 use self::definitions::{LayoutTables, Own};
-pub use self::follow::Follow;
 use self::force::Force;
 use self::found::Resolutions;
 use self::hidden::HiddenSets;
@@ -118,9 +115,6 @@ pub struct Separate {
     demotes_all: bool,
     blocks: Blocks,
     resolutions: Resolutions,
-    /// How often what command buffers know has stopped to hold, and 1: the sum of [`Resolutions::time`] and of the pipeline layouts that
-    /// are gone.
-    moves: AtomicU64,
     force: Force,
 }
 
@@ -149,8 +143,7 @@ impl Separate {
     pub fn new(limits: Limits, settings: &Settings, gl: bool, named: bool) -> Self {
         let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
         let choices = Choices { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
-        let mut new =
-            Self { limits, settings: choices, sets: HandleMap::dense(), moves: AtomicU64::new(1), ..Self::default() };
+        let mut new = Self { limits, settings: choices, sets: HandleMap::dense(), ..Self::default() };
         let rewrites = settings.mode == Mode::Legalize;
         let filter = settings.unfilterable == Unfilterable::Emulate;
         new.demotes_all = rewrites && settings.immutable == Immutable::Demote;
@@ -160,23 +153,14 @@ impl Separate {
         new
     }
 
-    /// Has no bind go a shorter way: all of them are to be told of.
-    pub fn look_at_all(&self) {
-        self.moves.store(1 << 63, Ordering::Relaxed);
-    }
-
-    #[inline(always)]
-    fn moves(&self) -> u64 {
-        self.moves.load(Ordering::Acquire)
-    }
-
-    fn move_on(&self) {
-        self.moves.fetch_add(1, Ordering::AcqRel);
-    }
-
     /// Whether a test switch wants repairs that nothing asks for.
     pub fn is_forced(&self) -> bool {
         self.force.any()
+    }
+
+    /// Whether there are copies of any set.
+    fn has_shadows(&self) -> bool {
+        self.shadows.load(Ordering::Relaxed) != 0
     }
 
     /// What shaders may have to do for what they sample beside that.

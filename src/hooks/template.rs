@@ -38,7 +38,9 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                         offset: entry.offset,
                         stride: entry.stride,
                     });
-                    device.insert_separate_template(separate, made, info.pipeline_bind_point, runs);
+                    let pushes = info.template_type == vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR;
+                    let pushes = pushes.then_some(info.pipeline_bind_point);
+                    device.insert_separate_template(separate, made, pushes, runs);
                 }
                 // The set layout is ignored, and may be garbage, for push templates.
                 let for_sets = info.template_type == vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET;

@@ -1130,11 +1130,12 @@ impl Application {
     }
 
     fn compare(&mut self, pipeline: u64, asked: &Read, found: &Read) {
-        assert_eq!((asked.image, asked.view), (found.image, found.view), "another image is read");
-        assert_eq!(asked.offsets, found.offsets, "other dynamic offsets");
+        assert_eq!((asked.image, &asked.offsets), (found.image, &found.offsets), "another descriptor is read");
+        // What was not pushed is not read. Something may be there all the same: what was pushed before a set that did not go down.
         if asked.view == 0 || asked.handle == 0 {
             return;
         }
+        assert_eq!(asked.view, found.view, "another image is read");
         if self.is_legal(asked.handle, asked.view) {
             self.tally.legal += 1;
             let own = found.handle == asked.handle || (asked.is_loose && self.is_legal(found.handle, found.view));

@@ -1,327 +1,316 @@
-//! Binds and pushes that are no leaves: they take note of what the application binds, and let what stands in for it go down in its place.
+//! Binds: what the application binds is noted, and goes down as it came.
 
 use std::ffi::c_void;
+use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_bind as bind;
+use samplin_bind::Pushed;
 
 use super::Separate;
-use super::commands::{Actual, Binds, Point, index};
-use super::follow::Follow;
-use super::sets::{Brief, SetEntry};
+use super::commands::{CommandBuffer, Place, index};
+use super::layouts::PipelineShape;
+use super::programs::Program;
+use super::pushes;
+use super::sets::SetEntry;
 use crate::device::Device;
+use crate::device::hot::follow;
+
+/// Sets that the application binds.
+#[derive(Clone, Copy)]
+pub struct Binds<'a> {
+    /// Pipeline layout.
+    pub layout: vk::PipelineLayout,
+    /// Number of the first set.
+    pub first: u32,
+    /// The sets.
+    pub sets: &'a [vk::DescriptorSet],
+    /// Dynamic offsets of all of them.
+    pub offsets: &'a [u32],
+}
+
+/// Descriptors that the application pushes.
+#[derive(Clone, Copy)]
+pub struct Pushes<'a> {
+    /// Pipeline layout.
+    pub layout: vk::PipelineLayout,
+    /// Set number.
+    pub set: u32,
+    /// What is pushed.
+    pub descriptors: Descriptors<'a>,
+}
+
+/// Descriptors, as a command has them.
+#[derive(Clone, Copy)]
+pub enum Descriptors<'a> {
+    /// `pDescriptorWrites`.
+    Writes(&'a [vk::WriteDescriptorSet<'a>]),
+    /// `descriptorUpdateTemplate` and `pData`.
+    Template(vk::DescriptorUpdateTemplate, *const c_void),
+}
 
 impl Device {
-    /// Takes over a pipeline that is about to be bound. Returns the one to bind.
+    /// Whether binds have to be noted: something may conflict that pipelines join, or a pipeline reads samplers of the layer's own.
+    #[inline(always)]
+    pub fn follows_binds(&self) -> bool {
+        match self.hot.follow.load(Ordering::Acquire) {
+            follow::NONE => false,
+            follow::LINKED => self.hot.gate.must_look(),
+            _ => true,
+        }
+    }
+
+    /// What is noted of a command buffer, if binds are.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer while the references are used.
+    #[inline(always)]
+    pub(super) unsafe fn noted(&self, commands: vk::CommandBuffer) -> Option<(&Separate, &CommandBuffer)> {
+        let separate = self.separate.as_deref()?;
+        // SAFETY: the command buffer is valid while the references are used, by this function's contract, so it is not freed meanwhile.
+        Some((separate, unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) }?))
+    }
+
+    /// [`Device::noted`] for a bind; a command buffer that was begun before binds were noted is taken note of now.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::noted`].
+    #[inline(always)]
+    pub(super) unsafe fn noted_now(&self, commands: vk::CommandBuffer) -> Option<(&Separate, &CommandBuffer)> {
+        // SAFETY: the command buffer is valid, by this function's contract.
+        unsafe { self.noted(commands).or_else(|| self.note_buffer(commands)) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Device::noted`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn note_buffer(&self, commands: vk::CommandBuffer) -> Option<(&Separate, &CommandBuffer)> {
+        let separate = self.separate.as_deref()?;
+        // SAFETY: the command buffer is valid while the references are used, by this function's contract.
+        Some((separate, self.guard(|| unsafe { separate.buffer(commands) }, || None)?))
+    }
+
+    /// Notes a bind of a pipeline. Whether it has to go down: one that others run instead of is bound by the next draw. Also when the layer has
+    /// given up, because then a draw may still have to bind one.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer in the recording state, `pipeline` a valid pipeline.
-    pub unsafe fn separate_pipeline(
+    #[inline(always)]
+    pub unsafe fn note_pipeline(
         &self,
-        separate: &Separate,
         commands: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
         pipeline: vk::Pipeline,
-    ) -> vk::Pipeline {
-        let Some(at) = index(point) else { return pipeline };
-        // SAFETY: `commands` is recording and `pipeline` valid, by this function's contract, so neither goes meanwhile.
-        let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.get(pipeline.as_raw())) };
-        let Some(buffer) = buffer else { return pipeline };
-        let is_whole = buffer.is_whole();
-        let taken = buffer.edit(at, |point| {
-            point.take_unknown(pipeline);
-            match program {
-                Some(program) if is_whole => {
-                    point.renew(separate, &self.hot.gate);
-                    point.refresh(separate, &self.hot.gate);
-                    return self.take_pipeline(separate, program, point);
-                }
-                Some(program) => {
-                    point.given = program.handle;
-                    self.began_before(program);
-                }
-                None if point.differs => self.leave(point),
-                None => {}
+    ) -> bool {
+        let Some(at) = index(point) else { return true };
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let Some((separate, buffer)) = (unsafe { self.noted_now(commands) }) else { return true };
+        let is_split = || {
+            // SAFETY: the pipeline is valid by this function's contract, so it is not destroyed meanwhile.
+            let program = unsafe { separate.programs.get(pipeline.as_raw()) };
+            program.is_some_and(|program| program.splits.current_pipeline() != 0)
+        };
+        let may_stay = self.hot.follow.load(Ordering::Acquire) == follow::ALL && !self.is_broken() && is_split();
+        let goes_down = buffer.edit(at, |place| {
+            place.is_unknown = false;
+            if may_stay && !place.point.feeds_back && place.point.keep_pipeline(pipeline.as_raw()) {
+                return false;
             }
-            pipeline.as_raw()
+            place.point.bind_pipeline(pipeline.as_raw());
+            true
         });
-        vk::Pipeline::from_raw(taken.unwrap_or(pipeline.as_raw()))
+        goes_down.unwrap_or_else(|| {
+            // SAFETY: as above.
+            let program = unsafe { separate.programs.get(pipeline.as_raw()) };
+            self.note_late(buffer, at, program);
+            true
+        })
     }
 
-    /// Takes note of a pipeline that is about to be bound, with shaders of which nothing is known: for them everything has to be what the
-    /// application has bound.
+    /// Names what is not repaired of a pipeline that is bound where not all is known that is.
+    #[cold]
+    #[inline(never)]
+    fn note_late(&self, buffer: &CommandBuffer, at: usize, program: Option<&Program>) {
+        buffer.edit_late(at, |place| {
+            let Some(program) = program.filter(|program| place.point.pipeline != program.handle) else { return };
+            place.point.pipeline = program.handle;
+            self.guard(|| self.began_before(program), || ());
+        });
+    }
+
+    /// Notes a bind of a pipeline with shaders of which nothing is known.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn separate_unknown(
+    pub unsafe fn note_unknown(
         &self,
-        separate: &Separate,
         commands: vk::CommandBuffer,
-        (point, pipeline): (vk::PipelineBindPoint, vk::Pipeline),
+        point: vk::PipelineBindPoint,
+        pipeline: vk::Pipeline,
     ) {
-        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
-        let Some((at, buffer)) = index(point).zip(unsafe { separate.buffer(commands) }) else { return };
-        buffer.with(at, |point| {
-            point.take_unknown(pipeline);
-            if point.differs {
-                self.leave(point);
-            }
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let noted = index(point).zip(unsafe { self.noted(commands) });
+        noted.map(|(at, (_, buffer))| {
+            buffer.edit(at, |place| {
+                place.is_unknown = true;
+                place.point.bind_pipeline(pipeline.as_raw());
+            })
         });
     }
 
-    /// Takes over sets that are about to be bound. Returns what to bind instead of them, if anything.
+    /// Notes a bind of sets. Whether it has to go down: a set with copies need not, if `may_stay`, as the next draw binds it or one of these.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer in the recording state, the sets are valid, and the layout is null or valid.
-    pub unsafe fn separate_binds(
+    #[must_use]
+    #[inline(always)]
+    pub unsafe fn note_sets(
         &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        binds: &Binds<'_>,
-    ) -> Option<Actual> {
-        let first = binds.first as usize;
-        // SAFETY: `commands` is recording and the layout null or valid, by this function's contract, so neither goes meanwhile.
-        unsafe {
-            let layout = separate.layout_at(binds.layout);
-            self.take_sets(separate, commands, (binds.point, layout.is_some()), |point| {
-                // SAFETY: the sets of `binds` are valid by this function's contract.
-                layout.iter().for_each(|layout| point.bind(separate, &self.hot.gate, layout, binds));
-                match self.follow_program(separate, point, first..first + binds.sets.len()) {
-                    Follow::Others => point.actual(binds),
-                    _ => None,
-                }
-            })
-        }
-    }
-
-    /// Takes over sets that were bound as the application gave them.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Device::separate_binds`].
-    pub unsafe fn separate_bound_as_given(&self, separate: &Separate, commands: vk::CommandBuffer, binds: &Binds<'_>) {
-        // SAFETY: `commands` is recording and the layout null or valid, as `separate_binds` asks, so neither goes meanwhile.
-        unsafe {
-            let layout = separate.layout_at(binds.layout);
-            self.take_sets(separate, commands, (binds.point, layout.is_some()), |point| {
-                // SAFETY: the sets of `binds` are valid, as `separate_binds` asks.
-                layout.iter().for_each(|layout| point.bind(separate, &self.hot.gate, layout, binds));
-                self.follow_program(separate, point, 0..0);
-            });
-        }
-    }
-
-    /// Takes over what is bound or pushed to set numbers, unless it is not known what else is bound. With a layout that is not known, which
-    /// may be null (VkBindDescriptorSetsInfo, `layout`), nothing is known of any set any more.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    unsafe fn take_sets<R: Default>(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        (point, is_known): (vk::PipelineBindPoint, bool),
-        take: impl FnOnce(&mut Point) -> R,
-    ) -> R {
-        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
-        let Some((at, buffer)) = index(point).zip(unsafe { separate.buffer(commands) }) else { return R::default() };
-        let is_whole = buffer.is_whole();
-        buffer.with(at, |point| {
-            if !is_whole {
-                if point.given == 0 && point.program.is_none() {
-                    self.began_before_unseen();
-                }
-                return R::default();
-            }
-            point.renew(separate, &self.hot.gate);
-            if is_known {
-                return take(point);
-            }
-            self.unknown_layout();
-            point.forget_sets();
-            self.follow_program(separate, point, 0..0);
-            R::default()
-        })
-    }
-
-    /// Takes note that nothing is known of the sets that are bound.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn separate_forget(
-        &self,
-        separate: &Separate,
         commands: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
-    ) {
-        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
-        let buffer = unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) };
-        let Some((at, buffer)) = index(point).zip(buffer) else { return };
-        buffer.with(at, |point| {
-            point.forget_sets();
-            self.follow_program(separate, point, 0..0);
-        });
-    }
-
-    /// Takes note that transform feedback is active, or no more.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn set_feedback(&self, separate: &Separate, commands: vk::CommandBuffer, active: bool) {
-        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
-        let buffer = unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) };
-        let Some((at, buffer)) = index(vk::PipelineBindPoint::GRAPHICS).zip(buffer) else { return };
-        buffer.with(at, |point| {
-            point.feeds_back = active;
-            self.follow_program(separate, point, 0..0);
-        });
-    }
-
-    /// Takes over pushed descriptors, after they were pushed: `write` puts them into the entry.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state, the layout is null or valid.
-    unsafe fn pushed(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        point: vk::PipelineBindPoint,
-        (layout, number): (vk::PipelineLayout, u32),
-        write: impl FnOnce(&SetEntry),
-    ) {
-        // SAFETY: `layout` is null or valid, by this function's contract, so it does not go meanwhile.
-        let layout = unsafe { separate.pipeline_shape(layout) };
-        let push = |point: &mut Point| {
-            if let Some(entry) = layout.as_ref().and_then(|layout| point.push(layout, number as usize)) {
-                write(entry);
-                let brief = Brief { stamp: Brief::PUSHED, ..entry.brief(&self.hot.gate) };
-                if let Some(bound) = point.sets.get_mut(number as usize) {
-                    bound.brief = brief;
-                }
-                point.sum_up();
+        (binds, may_stay): (Binds<'_>, bool),
+    ) -> bool {
+        let Some(at) = index(point) else { return true };
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let Some((separate, buffer)) = (unsafe { self.noted_now(commands) }) else { return true };
+        let goes_down = match binds.sets {
+            // SAFETY: the sets are valid by this function's contract, so they are not freed meanwhile.
+            [set] if may_stay && separate.has_shadows() => {
+                unsafe { separate.sets.get_in_line(set.as_raw()) }.is_none_or(|entry| !entry.has_shadows())
             }
-            self.follow_program(separate, point, 0..0);
+            _ => true,
         };
-        // SAFETY: `commands` is recording, by this function's contract.
-        unsafe { self.take_sets(separate, commands, (point, layout.is_some()), push) };
-    }
-
-    /// Takes over pushed descriptors, after they were pushed.
-    ///
-    /// # Safety
-    ///
-    /// The arguments of a valid push.
-    pub unsafe fn separate_push(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        points: impl IntoIterator<Item = vk::PipelineBindPoint>,
-        at: (vk::PipelineLayout, u32),
-        writes: &[vk::WriteDescriptorSet<'_>],
-    ) {
-        for point in points {
-            // SAFETY: the command buffer, the layout and the writes are those of a valid push, by this function's contract.
-            unsafe {
-                self.pushed(separate, commands, point, at, |entry| {
-                    writes.iter().for_each(|write| entry.take(write));
-                });
+        let noted = buffer.edit(at, |place| {
+            let noted = bind::Binds {
+                layout: binds.layout.as_raw(),
+                gone: separate.layouts_gone(),
+                first: binds.first as usize,
+                offsets: binds.offsets,
+                goes_down,
+            };
+            // SAFETY: the layout is null or valid by this function's contract.
+            let find = || {
+                unsafe { separate.pipeline_shape(binds.layout) }.or_else(|| {
+                    self.unknown_layout();
+                    None
+                })
+            };
+            place.point.bind_sets(noted, binds.sets.iter().map(|set| set.as_raw()), find)
+        });
+        match noted {
+            Some(is_noted) => goes_down || !is_noted,
+            None => {
+                self.note_late_sets(buffer, at);
+                true
             }
         }
     }
 
-    /// Takes over descriptors that were pushed with a template.
+    /// Says that sets are bound for a pipeline that was bound when nothing was noted.
+    #[cold]
+    #[inline(never)]
+    fn note_late_sets(&self, buffer: &CommandBuffer, at: usize) {
+        if buffer.edit_late(at, |place| place.point.pipeline == 0 && place.point.program.is_none()) == Some(true) {
+            self.began_before_unseen();
+        }
+    }
+
+    /// Notes descriptors that were pushed.
     ///
     /// # Safety
     ///
-    /// The arguments of a valid push.
-    pub unsafe fn separate_push_template(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        template: vk::DescriptorUpdateTemplate,
-        at: (vk::PipelineLayout, u32),
-        data: *const c_void,
-    ) {
-        // SAFETY: a valid template, which is not destroyed during the command.
-        let Some(runs) = (unsafe { separate.templates.share(template.as_raw()) }) else { return };
-        // SAFETY: the command buffer and the layout are those of a valid push, and `data` is for the template of `runs`, by this
-        // function's contract.
-        unsafe {
-            self.pushed(separate, commands, runs.bind_point, at, |entry| runs.apply(entry, data));
-        }
+    /// The arguments of a valid push to a command buffer in the recording state.
+    pub unsafe fn note_push(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint, pushes: Pushes<'_>) {
+        // SAFETY: the command buffer is recording, by this function's contract, and the layout is null or valid.
+        let (noted, layout) = unsafe {
+            (self.noted(commands), self.separate.as_deref().and_then(|separate| separate.pipeline_shape(pushes.layout)))
+        };
+        let Some((at, (separate, buffer))) = index(point).zip(noted) else { return };
+        buffer.edit(at, |place| {
+            let number = pushes.set as usize;
+            let Some(layout) = layout else {
+                self.unknown_layout();
+                return place.point.forget_sets();
+            };
+            let Place { point, is_unpushable, .. } = place;
+            let shape = layout.sets.get(number).and_then(Option::as_ref);
+            let content = || shape.map(|shape| SetEntry::new(shape.clone(), None, 0).into());
+            point.push(&layout, number, content, |pushed, entry| {
+                // SAFETY: the descriptors are those of a valid push, by this function's contract.
+                *is_unpushable |= !unsafe { separate.take_push(pushes.descriptors, (&layout, number), pushed, entry) };
+            });
+        });
+    }
+
+    /// Notes that nothing is known of the sets that are bound.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn note_buffers(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let noted = index(point).zip(unsafe { self.noted(commands) });
+        noted.map(|(at, (_, buffer))| buffer.edit(at, |place| place.point.forget_sets()));
+    }
+
+    /// Notes that transform feedback is active, or no more.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn note_feedback(&self, commands: vk::CommandBuffer, active: bool) {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let noted = index(vk::PipelineBindPoint::GRAPHICS).zip(unsafe { self.noted(commands) });
+        noted.map(|(at, (_, buffer))| buffer.edit(at, |place| place.point.feed_back(active)));
+    }
+
+    /// The bind point that the pushes of a template are for.
+    ///
+    /// # Safety
+    ///
+    /// `template` is valid.
+    pub unsafe fn push_point(&self, template: vk::DescriptorUpdateTemplate) -> Option<vk::PipelineBindPoint> {
+        // SAFETY: the template is valid by this function's contract, so it is not destroyed meanwhile.
+        unsafe { self.separate.as_deref()?.templates.get(template.as_raw()) }.map(|runs| runs.bind_point)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::separate::bound::Bound;
-    use crate::device::separate::commands::LastLayout;
-    use crate::device::separate::found::Resolutions;
-
-    /// Names every member, so that a new one has to say here what a beginning leaves of it.
-    #[test]
-    fn a_beginning_leaves_nothing_of_what_was_recorded() {
-        let bound = || Bound { set: 1, actual: 2, offsets: vec![3], has_more: true, ..Bound::default() };
-        let last = LastLayout { handle: 1, at: 2, gone: 3 };
-        let mut point = Point {
-            given: 1,
-            quiet_at: 2,
-            held: [3; 8],
-            has_loose: true,
-            last,
-            with_last: 4,
-            hidden_from: 5,
-            summary: 6,
-            has_pushes: true,
-            time: 7,
-            pipeline: 8,
-            sets: vec![bound(), bound()],
-            differs: true,
-            is_left: true,
-            feeds_back: true,
-            ..Point::default()
-        };
-        point.clear();
-        let Point {
-            program,
-            given,
-            quiet_at,
-            held,
-            has_loose,
-            last: kept,
-            with_last,
-            hidden_from,
-            summary,
-            has_pushes,
-            found,
-            time,
-            pipeline,
-            shaders,
-            sets,
-            hidden,
-            differs,
-            is_left,
-            feeds_back,
-        } = point;
-        assert!(
-            program.is_none() && !found.has_room(&Resolutions::default()) && shaders.is_empty() && hidden.is_none()
-        );
-        assert_eq!([has_loose, has_pushes, differs, is_left, feeds_back], [false; 5]);
-        assert_eq!([given, quiet_at, summary, pipeline, u64::from(with_last)], [0; 5]);
-        assert_eq!((held, hidden_from), ([0; 8], usize::MAX));
-        // What does not depend on what was recorded.
-        assert_eq!((kept.handle, time), (last.handle, 7));
-        let is_clear = |bound: &Bound| {
-            let nothing = (bound.set, bound.actual, bound.offsets.len(), bound.pushed.len()) == (0, 0, 0, 0);
-            nothing && bound.layout.is_none() && bound.entry.is_none() && !bound.has_more && !bound.repushed
-        };
-        assert!(sets.iter().all(is_clear));
+impl Separate {
+    /// Takes over descriptors that were pushed. Whether all of them are known.
+    ///
+    /// # Safety
+    ///
+    /// The descriptors of a valid push to the set of this number.
+    unsafe fn take_push(
+        &self,
+        descriptors: Descriptors<'_>,
+        (layout, number): (&PipelineShape, usize),
+        pushed: &mut Pushed,
+        entry: Option<&SetEntry>,
+    ) -> bool {
+        let Some(shape) = layout.sets.get(number).and_then(Option::as_deref) else { return false };
+        match descriptors {
+            // SAFETY: the writes are of a valid push by this function's contract.
+            Descriptors::Writes(writes) => writes.iter().fold(true, |all, write| unsafe {
+                entry.into_iter().for_each(|entry| entry.take(write));
+                pushes::write(shape, write, pushed) && all
+            }),
+            Descriptors::Template(template, data) => {
+                // SAFETY: a valid template, which is not destroyed during the command.
+                let Some(runs) = (unsafe { self.templates.share(template.as_raw()) }) else { return false };
+                // SAFETY: `data` is for the template of `runs`, by this function's contract.
+                unsafe {
+                    entry.into_iter().for_each(|entry| runs.apply(entry, data));
+                    runs.runs.iter().fold(true, |all, run| pushes::run(shape, run, data, pushed) && all)
+                }
+            }
+        }
     }
 }

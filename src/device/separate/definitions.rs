@@ -237,7 +237,6 @@ impl Separate {
     pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
         // Before its handle can come back as another layout.
         self.layouts.gone.fetch_add(1, Ordering::AcqRel);
-        self.move_on();
         self.layouts.pipelines.remove(layout.as_raw());
     }
 
@@ -245,17 +244,6 @@ impl Separate {
     #[inline(always)]
     pub(super) fn layouts_gone(&self) -> u64 {
         self.layouts.gone.load(Ordering::Acquire)
-    }
-
-    /// What is kept of a pipeline layout.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid while the reference is used.
-    #[inline(always)]
-    pub(super) unsafe fn layout_at(&self, layout: vk::PipelineLayout) -> Option<&PipelineShape> {
-        // SAFETY: null or valid while the reference is used, by this function's contract.
-        unsafe { self.layouts.pipelines.get(layout.as_raw()) }
     }
 
     /// The type of a binding of a pipeline layout, or none if it has no such binding; `None` if the layout is not known.

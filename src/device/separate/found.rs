@@ -20,11 +20,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use samplin_bind::Other;
 use samplin_hot::memory::{self, Room};
 
 use super::hidden::HiddenSet;
 use super::recipe::Second;
-use super::sets::Other;
 use crate::table::{FastMap, FastSet, fold, lock};
 
 /// What is to be bound for a pipeline and what is in its sets; by default what the application has bound.
@@ -262,11 +262,6 @@ impl Found {
     #[inline(always)]
     fn places(&mut self, key: &Key) -> Option<&mut Places> {
         self.places.as_mut()?.get_mut((key.hash >> 40) as usize % FOUND)
-    }
-
-    /// Whether any were kept since the command buffer was made, and hold still.
-    pub(super) fn has_room(&self, resolutions: &Resolutions) -> bool {
-        self.places.is_some() && self.changes == resolutions.changes.load(Ordering::Acquire)
     }
 
     /// Takes one out.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
+use samplin_bind::Other;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::Task;
@@ -17,7 +18,7 @@ use super::hidden::HiddenSet;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
 use super::recipe::{LINKS, Second, When, link_bit};
-use super::sets::{Other, SetEntry};
+use super::sets::SetEntry;
 use super::split::position_of;
 use super::tasks::{Asked, ELEMENTS};
 use crate::counters::Path;
@@ -145,12 +146,8 @@ impl Device {
     ) {
         let bound = |operand: &Operand| {
             let number = operand.set as usize;
-            let bound = point.sets.get(number)?;
-            let own = bound.layout.as_ref()?;
-            if !own.is_compatible(&program.layout, number) {
-                return None;
-            }
-            let entry = bound.entry.as_deref()?;
+            let bound = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number))?;
+            let entry = bound.content.as_deref()?;
             Some((entry, entry.shape.binding(operand.binding)?))
         };
         let (Some((images, image)), Some((samplers, sampler))) = (bound(&link.image), bound(&link.sampler)) else {
@@ -308,9 +305,9 @@ impl Device {
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
         let bit = |want: &Want| link_bit(want.link);
         // Why no link can read a hidden set.
-        let mut unhidden = point.is_pushed_beside(&program.layout).then_some("push-set-above");
+        let mut unhidden = None;
         let mut is_lasting = true;
-        let mut second = program.splits.current().filter(|_| unhidden.is_none());
+        let mut second = program.splits.current();
         // Numbers of sets that there is no copy of.
         let mut uncopied = Vec::new();
         loop {
@@ -481,7 +478,7 @@ impl Device {
             let set = number as u32;
             let own = memory::collect(others.iter().filter(|(at, _)| *at == set).map(|(_, other)| *other));
             let force = |entry: &&SetEntry| separate.force.shadows() && entry.may_be_copied() && bound.set != 0;
-            let Some(entry) = bound.entry.as_deref().filter(|entry| !own.is_empty() || force(entry)) else {
+            let Some(entry) = bound.content.as_deref().filter(|entry| !own.is_empty() || force(entry)) else {
                 continue;
             };
             // What is exchanged is bound or pushed with a layout of the layer's own.
@@ -531,7 +528,7 @@ impl Device {
     /// Whether a sampler of a bound set may be exchanged for all that read it.
     fn may_exchange(&self, point: &Point, set: u32, binding: u32) -> Result<How, &'static str> {
         let bound = point.sets.get(set as usize);
-        let Some((bound, entry)) = bound.and_then(|bound| Some((bound, bound.entry.as_deref()?))) else {
+        let Some((bound, entry)) = bound.and_then(|bound| Some((bound, bound.content.as_deref()?))) else {
             return Err("memory");
         };
         if entry.shape.binding(binding).is_none_or(|binding| !binding.immutable.is_empty()) {

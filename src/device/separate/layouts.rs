@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ash::vk::{self, Handle};
+use samplin_bind::Layout;
 use samplin_hot::Versions;
 use samplin_hot::memory;
 use samplin_spirv::Operand;
@@ -342,8 +343,8 @@ impl SetShape {
 pub(super) struct PipelineShape {
     /// One for each set; none where the set layout is null.
     pub(super) sets: Box<[Option<Arc<SetShape>>]>,
-    /// Differs between layouts that are not compatible for the set of that number (Pipeline Layout Compatibility).
-    compatible: Box<[u64]>,
+    /// Which layouts it is compatible with.
+    pub(super) binds: Layout,
     /// Differs between layouts that are not defined alike.
     whole: u64,
     /// What else defines it; none if it has members that are not known.
@@ -361,7 +362,9 @@ impl PipelineShape {
             word = fold(word.rotate_left(17) ^ set.as_ref().map_or(1, |set| fold(set.number)));
             word
         }));
-        Self { sets: sets.into(), compatible: compatible.into(), whole: word, kept, twin: Twin::default() }
+        let dynamic = memory::collect(sets.iter().map(|set| set.as_ref().map_or(0, |set| set.dynamic)));
+        let binds = Layout::new(compatible.into(), dynamic.into());
+        Self { sets: sets.into(), binds, whole: word, kept, twin: Twin::default() }
     }
 
     /// This layout with one more set at its end.
@@ -376,11 +379,6 @@ impl PipelineShape {
     pub(super) fn has_independent_sets(&self) -> bool {
         let flags = self.kept.as_ref().map_or(vk::PipelineLayoutCreateFlags::empty(), |kept| kept.flags);
         flags.contains(vk::PipelineLayoutCreateFlags::INDEPENDENT_SETS_EXT)
-    }
-
-    /// Dynamic offsets that a bind of the set of a number takes.
-    pub(super) fn dynamic(&self, set: usize) -> usize {
-        self.sets.get(set).and_then(Option::as_ref).map_or(0, |shape| shape.dynamic as usize)
     }
 
     /// Whether a descriptor of either may be another one after its set was bound.
@@ -398,7 +396,7 @@ impl PipelineShape {
 
     /// Whether a set that was bound with this layout at number `set` stays bound for a pipeline of `other`.
     pub(super) fn is_compatible(&self, other: &Self, set: usize) -> bool {
-        matches!((self.compatible.get(set), other.compatible.get(set)), (Some(one), Some(two)) if one == two)
+        self.binds.is_compatible(&other.binds, set)
     }
 }
 

@@ -4,9 +4,10 @@
 use std::ffi::CString;
 
 use ash::vk;
+use samplin_bind::Executable;
 
 use super::programs::Program;
-use super::recipe::{Executable, Second};
+use super::recipe::Second;
 use crate::device::Device;
 
 /// What is behind the name of what is bound instead.

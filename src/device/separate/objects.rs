@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use ash::vk;
-
 use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
 use super::recipe::StageCode;
@@ -30,13 +28,4 @@ pub struct Group {
     pub(super) number: u64,
     /// How many shaders it has.
     pub(super) size: usize,
-}
-
-/// A shader object that is bound.
-pub(super) struct BoundShader {
-    pub(super) stage: vk::ShaderStageFlags,
-    /// The application's.
-    pub(super) own: Arc<Shader>,
-    /// The one that is bound in truth.
-    pub(super) actual: u64,
 }

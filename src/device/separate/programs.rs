@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk::{self, Handle};
+use samplin_bind::Executable;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv as spirv;
 
 use super::Separate;
 use super::found::LINKED;
 use super::layouts::PipelineShape;
-use super::recipe::{Executable, Recipe, Source, Splits, StageCode, When, link_bit};
+use super::recipe::{Recipe, Source, Splits, StageCode, When, link_bit};
 use super::words::{Module, Words};
 use crate::device::Device;
 use crate::device::hot::follow;
@@ -160,12 +161,6 @@ impl Program {
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
     pub(super) fn is_plain(&self) -> bool {
         self.links.is_empty() && self.blind != Some(HIDDEN)
-    }
-
-    /// What the application has bound, if that is a pipeline; 0 for shaders.
-    #[inline(always)]
-    pub(super) fn own_pipeline(&self) -> u64 {
-        self.own.pipeline()
     }
 
     /// Whether it is shader objects that are bound together.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
+use samplin_bind::Executable;
 use samplin_hot::memory::{self, Room};
 
 use super::layouts::{PipelineShape, SetShape};
@@ -40,22 +41,6 @@ pub(super) struct StageCode {
     pub(super) name: Box<str>,
     pub(super) constants: Vec<(u32, Box<[u8]>)>,
     pub(super) words: Arc<Words>,
-}
-
-/// What is bound to run: a pipeline, or shader objects by their stages.
-pub(super) enum Executable {
-    Pipeline(u64),
-    Shaders(Box<[(vk::ShaderStageFlags, u64)]>),
-}
-
-impl Executable {
-    /// The pipeline; 0 for shaders.
-    pub(super) fn pipeline(&self) -> u64 {
-        match self {
-            Self::Pipeline(pipeline) => *pipeline,
-            Self::Shaders(_) => 0,
-        }
-    }
 }
 
 /// What a pipeline was made of, or each of the shader objects that are bound together.
@@ -108,11 +93,6 @@ impl Second {
     /// Its pipeline; 0 for shaders.
     pub(super) fn pipeline(&self) -> u64 {
         self.made.pipeline()
-    }
-
-    /// The number of the hidden set.
-    pub(super) fn number(&self) -> usize {
-        self.layout.sets.len() - 1
     }
 }
 
@@ -233,6 +213,7 @@ impl Splits {
         gone.extend(tasked.extract_if(.., is_free));
         gone
     }
+
     /// The pipeline to bind instead of the application's, if any.
     pub(super) fn current(&self) -> Option<Arc<Second>> {
         if self.mask() == 0 { None } else { lock(&self.made).last().cloned() }

@@ -5,20 +5,20 @@
 
 use std::sync::Arc;
 
+use samplin_bind::{Bits, Brief};
 use samplin_hot::memory::Room;
 
 use super::Separate;
-use super::bits::Bits;
-use super::commands::Point;
+use super::commands::{Place, Point};
 use super::found::{Key, Resolution};
 use super::hidden::HiddenSet;
 use super::ladder::{Decided, Want};
 use super::programs::{HIDDEN, Program};
 use super::recipe::Second;
-use super::sets::Brief;
 use super::tasks::Asked;
 use crate::device::Device;
 use crate::table::fold;
+use crate::variant::Gate;
 
 impl Key {
     /// The key of what a bind point holds; none if descriptors were pushed, which are other ones each time.
@@ -27,50 +27,71 @@ impl Key {
         let mut key = Self::default();
         let (first, rest) = key.words.split_first_mut()?;
         let mix = |hash: u64, word: u64| fold(hash.rotate_left(29) ^ word).wrapping_add(hash);
-        *first = program.number << 1 | u64::from(point.has_pushes && point.is_pushed_beside(&program.layout));
+        *first = program.number;
         let linked = program.key_sets?;
         let mut hash = mix(!0, *first);
-        for (place, number) in rest.iter_mut().zip(Bits(linked)) {
+        for (word, number) in rest.iter_mut().zip(Bits(linked)) {
             hash = hash.rotate_left(1);
-            let Some(bound) = point.sets.get(number) else { continue };
-            let is_read = bound.layout.as_ref().is_some_and(|own| {
-                std::ptr::eq(&**own, &*program.layout) || own.is_compatible(&program.layout, number)
-            });
-            if is_read {
-                *place = bound.brief.stamp;
-                if bound.brief.stamp == Brief::PUSHED {
-                    return None;
-                }
-                hash = mix(hash, bound.brief.stamp);
+            let Some(bound) = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number)) else {
+                continue;
+            };
+            *word = bound.brief.map_or(0, |brief| brief.stamp);
+            if *word == Brief::PUSHED {
+                return None;
             }
+            hash = mix(hash, *word);
         }
         key.hash = hash;
         Some(key)
     }
 }
 
-impl Point {
-    /// Whether all sets are bound that the pipeline's links are in.
-    pub(super) fn is_complete(&self, program: &Program) -> bool {
-        let is_bound = |number: u32| {
-            let own = self.sets.get(number as usize).and_then(|bound| bound.layout.as_ref());
-            own.is_some_and(|own| own.is_compatible(&program.layout, number as usize))
-        };
-        program.links.iter().all(|link| is_bound(link.image.set) && is_bound(link.sampler.set))
+impl Place {
+    /// Looks up what is in the sets that were bound, where that is not known or may have changed since.
+    #[inline(always)]
+    pub(super) fn look_up(&mut self, separate: &Separate, gate: &Gate) {
+        let time = separate.resolutions.time();
+        let is_late = std::mem::replace(&mut self.time, time) != time;
+        for bound in self.point.sets.iter_mut().filter(|bound| bound.layout.is_some()) {
+            if !is_late && bound.brief.is_some_and(|brief| !brief.is_loose) {
+                continue;
+            }
+            bound.brief = Some(if bound.is_pushed() {
+                let brief = bound.content.as_deref().map_or(Brief::EMPTY, |entry| entry.brief(gate));
+                Brief { stamp: Brief::PUSHED, ..brief }
+            } else {
+                // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and this one is
+                // recording.
+                let entry = unsafe { separate.sets.get(bound.set) };
+                entry.map_or(Brief::EMPTY, |entry| entry.brief(gate))
+            });
+        }
     }
 
-    /// Whether nothing that is bound needs what anything that is bound lacks.
-    #[inline(always)]
-    pub(super) fn is_legal_at_all(&self) -> bool {
-        (self.summary & (self.summary >> 32)) as u32 == 0
+    /// Shares what is in the sets that were bound.
+    pub(super) fn share(&mut self, separate: &Separate) {
+        for bound in self.point.sets.iter_mut().filter(|bound| bound.set != 0 && bound.content.is_none()) {
+            // SAFETY: as in `look_up`.
+            bound.content = unsafe { separate.sets.share(bound.set) };
+        }
     }
+}
 
-    /// Whether nothing in these sets needs what something in them lacks.
-    #[inline(always)]
-    pub(super) fn is_legal(&self, linked: u32) -> bool {
-        let summary = Bits(linked).fold(0, |all, number| all | self.sets.get(number).map_or(0, |b| b.brief.summary));
-        (summary & (summary >> 32)) as u32 == 0
-    }
+/// Whether all sets are bound that the pipeline's links are in.
+fn is_complete(program: &Program, point: &Point) -> bool {
+    let is_bound = |number: u32| {
+        let bound = point.sets.get(number as usize);
+        bound.is_some_and(|bound| bound.is_for(&program.layout, number as usize))
+    };
+    program.links.iter().all(|link| is_bound(link.image.set) && is_bound(link.sampler.set))
+}
+
+/// Whether nothing in these sets needs what something in them lacks.
+#[inline(always)]
+fn is_legal(point: &Point, linked: u32) -> bool {
+    let summary = |number: usize| point.sets.get(number).and_then(|bound| bound.brief).map_or(0, |brief| brief.summary);
+    let summary = Bits(linked).fold(0, |all, number| all | summary(number));
+    (summary & (summary >> 32)) as u32 == 0
 }
 
 impl Device {
@@ -80,21 +101,20 @@ impl Device {
         if !self.hot.gate.must_look() {
             return true;
         }
-        let Some(linked) = program.linked else { return false };
-        point.is_legal(linked)
+        program.linked.is_some_and(|linked| is_legal(point, linked))
     }
 
     /// What is to be bound for the pipeline and the sets of a bind point.
-    fn resolve_point(&self, separate: &Separate, program: &Program, point: &mut Point) -> Arc<Resolution> {
-        let key = Key::of(program, point);
+    fn resolve_place(&self, separate: &Separate, program: &Program, place: &mut Place) -> Arc<Resolution> {
+        let key = Key::of(program, &place.point);
         if let Some(key) = &key {
             let resolutions = &separate.resolutions;
-            if let Some(kept) = point.found.take(resolutions, key).or_else(|| resolutions.get(key)) {
+            if let Some(kept) = place.found.take(resolutions, key).or_else(|| resolutions.get(key)) {
                 return kept;
             }
         }
-        point.meet(separate);
-        let mut resolution = self.make_resolution(separate, program, point);
+        place.share(separate);
+        let mut resolution = self.make_resolution(separate, program, &place.point);
         let Some(key) = key.filter(|_| resolution.is_lasting) else { return Arc::new(resolution) };
         resolution.key = key;
         if resolution.is_nothing() {
@@ -109,7 +129,7 @@ impl Device {
     /// (VUID-vkCmdDraw-None-08600), so there is one that could not be followed.
     fn make_resolution(&self, separate: &Separate, program: &Program, point: &Point) -> Resolution {
         let since = separate.resolutions.gone();
-        if !point.is_complete(program) {
+        if !is_complete(program, point) {
             return Resolution { is_lasting: true, since, ..Resolution::default() };
         }
         let mut wants = self.wants(separate, program, point);
@@ -156,15 +176,18 @@ impl Device {
         self.hidden_set(separate, shape, (&samplers, since), &words).map(Some)
     }
 
-    /// What is to be bound at a bind point; none if it is what the application has bound there, and nothing else is. To be given back to
-    /// [`Found::keep`].
-    pub(super) fn look_at(&self, separate: &Separate, program: &Program, point: &mut Point) -> Option<Arc<Resolution>> {
-        point.renew(separate, &self.hot.gate);
-        point.refresh(separate, &self.hot.gate);
-        let is_plain = !point.differs && program.splits.mask() == 0 && !separate.force.any();
-        if is_plain && (program.is_plain() || (!self.records_all() && self.is_legal(program, point))) {
+    /// What is to be bound at a bind point; none if it is what the application has bound there. To be given back to [`Found::keep`].
+    ///
+    /// [`Found::keep`]: super::found::Found::keep
+    pub(super) fn look_at(&self, separate: &Separate, program: &Program, place: &mut Place) -> Option<Arc<Resolution>> {
+        let is_known = program.is_plain() || (!self.records_all() && self.is_legal(program, &place.point));
+        if is_known && !separate.force.any() {
             return None;
         }
-        Some(self.resolve_point(separate, program, point))
+        let key = Key::of(program, &place.point).filter(|_| !separate.force.any());
+        if key.is_some_and(|key| separate.resolutions.is_nothing(&key)) {
+            return None;
+        }
+        Some(self.resolve_place(separate, program, place))
     }
 }

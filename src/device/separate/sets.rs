@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
+use samplin_bind::{Brief, Other};
 use samplin_hot::memory;
 use samplin_hot::{Summary, Version};
 
@@ -21,9 +22,6 @@ use crate::hooks::slice;
 use crate::table::lock;
 use crate::variant::Gate;
 
-/// A sampler in place of another: binding, element, handle.
-pub(super) type Other = (u32, u32, u64);
-
 /// A set that is bound in place of the application's.
 #[derive(Debug)]
 pub(super) struct Shadow {
@@ -32,25 +30,6 @@ pub(super) struct Shadow {
     pub(super) set: u64,
     /// A pool of its own.
     pub(super) pool: u64,
-}
-
-/// What a bind remembers of what is in a set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Brief {
-    /// [`SetEntry::version`]; 0 if no set is bound.
-    pub(super) stamp: u64,
-    /// What the samplers need, and in the upper half what the images lack.
-    pub(super) summary: u64,
-    /// The set may be updated while it is bound.
-    pub(super) is_loose: bool,
-}
-
-impl Brief {
-    /// Stamp of descriptors that were pushed: they are other ones each time.
-    pub(super) const PUSHED: u64 = u64::MAX;
-
-    /// Of a set with nothing of interest, which is not as if none were bound. No set has this version (see [`samplin_hot::Versions`]).
-    pub(super) const EMPTY: Self = Self { stamp: 1, summary: 0, is_loose: false };
 }
 
 /// Slots that an entry has room for itself.
@@ -207,16 +186,6 @@ impl SetEntry {
             Some(summary) => Brief { stamp, summary, is_loose: self.is_loose },
             None => self.sum_up(gate, stamp),
         }
-    }
-
-    /// The same, if it was found out before and stays so while the set is bound.
-    #[inline(always)]
-    pub(super) fn known_brief(&self) -> Option<Brief> {
-        if self.is_loose {
-            return None;
-        }
-        let stamp = self.version();
-        Some(Brief { stamp, summary: self.summary.get(stamp)?, is_loose: false })
     }
 
     #[cold]
@@ -529,20 +498,21 @@ impl Separate {
     pub fn look_again(&self) {
         self.sets.for_each(&mut |entry| entry.look_again());
         self.resolutions.look_again();
-        self.move_on();
     }
 }
 
 impl Device {
-    /// Remembers a template.
+    /// Remembers a template. `pushes`: the bind point that its pushes are for.
     pub fn insert_separate_template(
         &self,
         separate: &Separate,
         template: vk::DescriptorUpdateTemplate,
-        bind_point: vk::PipelineBindPoint,
+        pushes: Option<vk::PipelineBindPoint>,
         runs: impl Iterator<Item = TemplateRun>,
     ) {
-        let runs = memory::collect(runs.filter(|run| separate.follows(run.ty))).into_boxed_slice();
+        // Pushed descriptors are kept whatever their type.
+        let runs = memory::collect(runs.filter(|run| pushes.is_some() || separate.follows(run.ty))).into_boxed_slice();
+        let bind_point = pushes.unwrap_or_default();
         separate.templates.insert(template.as_raw(), Arc::new(TemplateRuns { runs, bind_point }));
     }
 

@@ -8,14 +8,15 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
+use samplin_bind::Executable;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::commands::{POINTS, Point};
+use super::commands::{POINTS, Place, Point};
 use super::layouts::PipelineShape;
-use super::objects::{BoundShader, Group, Shader};
+use super::objects::{Group, Shader};
 use super::programs::{Found, HIDDEN, Program, Stage, code_of};
-use super::recipe::{Executable, Recipe, Source};
+use super::recipe::{Recipe, Source};
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
@@ -73,58 +74,6 @@ fn point_of(stage: vk::ShaderStageFlags) -> usize {
     usize::from(stage == vk::ShaderStageFlags::COMPUTE)
 }
 
-impl Point {
-    /// Takes over that a shader, or none, is bound to a stage.
-    fn take_shader(&mut self, stage: vk::ShaderStageFlags, own: Option<Arc<Shader>>) {
-        let index = self.shaders.iter().position(|bound| bound.stage == stage);
-        match (index, own) {
-            (Some(index), Some(own)) => {
-                if let Some(bound) = self.shaders.get_mut(index) {
-                    bound.actual = own.handle;
-                    bound.own = own;
-                }
-            }
-            (Some(index), None) => _ = self.shaders.remove(index),
-            (None, Some(own)) => {
-                let actual = own.handle;
-                let index = self.shaders.partition_point(|bound| bound.stage.as_raw() < stage.as_raw());
-                self.shaders.with_room().insert(index, BoundShader { stage, own, actual });
-            }
-            (None, None) => {}
-        }
-    }
-
-    /// Whether that is bound in truth.
-    pub(super) fn has_bound(&self, wanted: &Executable) -> bool {
-        match wanted {
-            Executable::Pipeline(pipeline) => *pipeline == self.pipeline,
-            Executable::Shaders(wanted) => {
-                let is_bound = |bound: &BoundShader| {
-                    wanted.iter().all(|(at, shader)| *at != bound.stage || *shader == bound.actual)
-                };
-                self.shaders.iter().all(is_bound)
-            }
-        }
-    }
-
-    /// Takes note that these shaders are bound; returns those for which that is new.
-    pub(super) fn exchange_shaders(
-        &mut self,
-        wanted: &[(vk::ShaderStageFlags, u64)],
-    ) -> (Vec<vk::ShaderStageFlags>, Vec<vk::ShaderEXT>) {
-        let (mut stages, mut shaders) = (Vec::new(), Vec::new());
-        for bound in &mut self.shaders {
-            let Some((stage, shader)) = wanted.iter().find(|(stage, _)| *stage == bound.stage) else { continue };
-            if bound.actual != *shader {
-                bound.actual = *shader;
-                stages.with_room().push(*stage);
-                shaders.with_room().push(vk::ShaderEXT::from_raw(*shader));
-            }
-        }
-        (stages, shaders)
-    }
-}
-
 impl Separate {
     /// A new group of shaders.
     pub fn shader_group(&self, size: usize) -> Group {
@@ -163,7 +112,7 @@ impl Separate {
             let (source, colors) = (Source::Shaders(parts.into_boxed_slice()), self.limits.colors);
             Ok(Recipe { source, stages, colors, _counted: self.words.count(0) })
         };
-        let own = memory::collect(point.shaders.iter().map(|bound| (bound.stage, bound.own.handle)));
+        let own = memory::collect(point.shaders.iter().map(|bound| (bound.stage, bound.handle)));
         // Records name the last one with links: of graphics, the fragment shader as a rule.
         let named = shaders().rev().find(|shader| !shader.links.is_empty()).or(shaders().next())?.handle;
         let own = (named, Executable::Shaders(own.into_boxed_slice()), false);
@@ -236,57 +185,38 @@ impl Device {
         gone.iter().for_each(|program| self.destroy_seconds_of(separate, program));
     }
 
-    /// Takes over shaders that are about to be bound. Returns what to bind instead of them, if anything: what is split stays so.
+    /// Notes a bind of shaders.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer in the recording state, the shaders are valid.
-    pub unsafe fn separate_shaders(
+    pub unsafe fn note_shaders(
         &self,
-        separate: &Separate,
         commands: vk::CommandBuffer,
         stages: &[vk::ShaderStageFlags],
         shaders: &[vk::ShaderEXT],
-    ) -> Option<Vec<vk::ShaderEXT>> {
-        // SAFETY: the command buffer is recording by this function's contract, so it is not freed meanwhile.
-        let buffer = unsafe { separate.buffer(commands) }?;
-        let is_whole = buffer.is_whole();
-        // A null array stands for one of null handles.
-        let own = |index: usize| shaders.get(index).copied().unwrap_or_default();
-        let mut actual = memory::collect((0..stages.len()).map(own));
-        let mut differs = false;
+    ) {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let Some((separate, buffer)) = (unsafe { self.noted_now(commands) }) else { return };
         for at in (0..POINTS).filter(|at| stages.iter().any(|stage| point_of(*stage) == *at)) {
-            buffer.with(at, |point| {
-                point.renew(separate, &self.hot.gate);
+            let note = |place: &mut Place| {
+                place.is_unknown = false;
                 for (index, stage) in stages.iter().enumerate().filter(|(_, stage)| point_of(**stage) == at) {
+                    // A null array stands for one of null handles.
+                    let own = shaders.get(index).map_or(0, |shader| shader.as_raw());
                     // SAFETY: the shaders are valid by this function's contract, so they are not destroyed meanwhile.
-                    let entry = unsafe { separate.shaders.by_handle.share(own(index).as_raw()) };
-                    point.take_shader(*stage, entry);
+                    let entry = unsafe { separate.shaders.by_handle.share(own) };
+                    place.point.bind_shader(stage.as_raw(), entry.map(|entry| (own, entry)));
                 }
-                (point.program, point.given) = (separate.combination(point), 0);
-                // The pipeline is bound no more (vkCmdBindShadersEXT).
-                point.pipeline = 0;
-                if !is_whole {
-                    return point.program.iter().for_each(|program| self.began_before(program));
-                }
-                self.follow_program(separate, point, 0..0);
-                let Some(program) = &point.program else { return };
-                let Some(second) = program.splits.current() else { return };
-                let Executable::Shaders(made) = &second.made else { return };
-                if point.is_pushed_beside(&program.layout) {
-                    return;
-                }
-                for (index, stage) in stages.iter().enumerate() {
-                    let Some((_, shader)) = made.iter().find(|(other, _)| other == stage) else { continue };
-                    let Some(bound) = point.shaders.iter_mut().find(|bound| bound.stage == *stage) else { continue };
-                    let Some(given) = actual.get_mut(index) else { continue };
-                    (bound.actual, *given, differs) = (*shader, vk::ShaderEXT::from_raw(*shader), true);
-                }
-                point.differs = true;
-                self.leave(point);
-            });
+                place.point.program = separate.combination(&place.point);
+            };
+            if buffer.edit(at, note).is_none() {
+                buffer.edit_late(at, |place| {
+                    note(place);
+                    place.point.program.iter().for_each(|program| self.began_before(program));
+                });
+            }
         }
-        differs.then_some(actual)
     }
 
     /// Makes shaders of kept ones with other code, over the set layouts of `layout`: those of a group in one call.

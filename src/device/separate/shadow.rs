@@ -7,11 +7,12 @@
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_bind::Other;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use super::layouts::{Binding, SetShape};
-use super::sets::{Other, SetEntry, Shadow};
+use super::sets::{SetEntry, Shadow};
 use crate::device::Device;
 use crate::table::lock;
 

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use ash::vk::{self, Handle};
+use samplin_bind::Executable;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::Passes;
 use samplin_spirv::split::{Part, Refused, Why, split};
@@ -17,7 +18,7 @@ use super::Separate;
 use super::layouts::PipelineShape;
 use super::limits::More;
 use super::programs::{Program, model};
-use super::recipe::{Executable, LINKS, Recipe, Second, Source, StageCode, When};
+use super::recipe::{LINKS, Recipe, Second, Source, StageCode, When};
 use super::sampling;
 use super::tasks::Keys;
 use crate::device::Device;
@@ -202,7 +203,7 @@ impl Device {
         if let Source::Shaders(shaders) = &recipe.source {
             let codes = memory::collect(words);
             let made = self.make_shaders(separate, shaders, &codes, layout).ok_or("memory")?;
-            let stages = recipe.stages.iter().map(|stage| stage.stage);
+            let stages = recipe.stages.iter().map(|stage| stage.stage.as_raw());
             return Ok((Executable::Shaders(memory::collect(stages.zip(made)).into_boxed_slice()), Vec::new()));
         }
         let (Some(create), Some(destroy)) = (self.fns.create_shader_module, self.fns.destroy_shader_module) else {

@@ -1,10 +1,10 @@
-//! Draws, dispatches and traces of rays: what was left to be bound for one is bound right before it.
+//! Draws, dispatches and traces of rays: what one needs is bound right before it.
 //!
 //! A pipeline brings its static state with it. Before a draw of its own that is what is in force already, because a draw may not follow
 //! a `vkCmdSet*` of a state that the bound pipeline has static (VUID-vkCmdDraw-None-08608); at any other place it would overwrite what the
 //! application has set for the next pipeline.
 //!
-//! The hooks derive from the rows under `actions` in `src/commands.rs`. As long as nothing was ever left they jump down.
+//! The hooks derive from the rows under `actions` in `src/commands.rs`. Where nothing has been bound since the last one they jump down.
 
 use ash::vk;
 use vk::PipelineBindPoint as Point;
@@ -80,9 +80,9 @@ macro_rules! hooked {
                         // SAFETY: the command buffer is valid during the command (the `-commandBuffer-parameter` VUID of each action),
                         // as the look-up asks; what is jumped to gets the application's own arguments.
                         unsafe {
-                            let mut to: Own::Next = flushed::<Own, $($type),+>;
+                            let mut to: Own::Next = met::<Own, $($type),+>;
                             if let Some(device) = Device::find_first(commands)
-                                && !device.leaves_binds()
+                                && !device.must_meet(commands, Own::POINT)
                                 && let Some(next) = Own::next(&device.fns)
                             {
                                 to = next;
@@ -92,7 +92,7 @@ macro_rules! hooked {
                     }
 
                     #[inline(never)]
-                    unsafe extern "system" fn flushed<Own, $($type: Copy),+>(
+                    unsafe extern "system" fn met<Own, $($type: Copy),+>(
                         commands: vk::CommandBuffer,
                         $($argument: $type),+
                     ) where
@@ -101,7 +101,7 @@ macro_rules! hooked {
                         let device = enter!(commands);
                         let Some(next) = Own::next(&device.fns) else { return };
                         // SAFETY: a recording command buffer (the `-commandBuffer-recording` VUID of each action).
-                        unsafe { device.flush(commands, Own::POINT) };
+                        unsafe { device.meet_draw(commands, Own::POINT) };
                         down!(next(commands, $($argument),+));
                     }
 

@@ -1,14 +1,13 @@
 //! Command buffers, and what is bound in them.
 //!
-//! `vkCmdBindPipeline` and `vkCmdBindDescriptorSets` are leaves, as the hooks of [`crate::hooks::descriptor`] are.
+//! `vkCmdBindPipeline` and `vkCmdBindDescriptorSets` are leaves while nothing can conflict, as the hooks of [`crate::hooks::descriptor`] are.
 
 use std::ffi::c_void;
 
 use ash::vk;
 use vk::PipelineBindPoint as Point;
 
-use crate::device::{Binds, Device, Follow};
-use crate::dispatch::DeviceFns;
+use crate::device::{Binds, Device};
 use crate::hooks::slice;
 
 pub(crate) unsafe extern "system" fn allocate_command_buffers(
@@ -88,63 +87,27 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     point: Point,
     pipeline: vk::Pipeline,
 ) {
-    // SAFETY: command buffer and pipeline are valid during the command (VUID-vkCmdBindPipeline-commandBuffer-parameter,
-    // -pipeline-parameter), as the look-up and what is jumped to ask.
+    // SAFETY: the command buffer is valid during the command (VUID-vkCmdBindPipeline-commandBuffer-parameter), as the look-up asks; what is
+    // jumped to gets the application's own arguments.
     unsafe {
-        match Device::find_first(commands) {
-            Some(device) if device.follows_binds() => bind_pipeline_followed(commands, point, pipeline, device),
-            Some(Device { fns: DeviceFns { cmd_bind_pipeline: Some(next), .. }, .. }) => {
-                next(commands, point, pipeline)
-            }
-            _ => bind_pipeline_slowly(commands, point, pipeline),
+        let mut to: vk::PFN_vkCmdBindPipeline = note_pipeline;
+        if let Some(device) = Device::find_first(commands)
+            && !device.follows_binds()
+            && let Some(next) = device.fns.cmd_bind_pipeline
+        {
+            to = next;
         }
+        to(commands, point, pipeline);
     }
 }
 
 #[inline(never)]
-unsafe extern "system" fn bind_pipeline_followed(
-    commands: vk::CommandBuffer,
-    point: Point,
-    pipeline: vk::Pipeline,
-    device: &Device,
-) {
-    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
-    unsafe {
-        match device.fns.cmd_bind_pipeline {
-            Some(next) if device.pass_pipeline(commands, point, pipeline) => next(commands, point, pipeline),
-            _ => bind_pipeline_looked_at(commands, point, pipeline, device),
-        }
-    }
-}
-
-#[inline(never)]
-unsafe extern "system" fn bind_pipeline_looked_at(
-    commands: vk::CommandBuffer,
-    point: Point,
-    pipeline: vk::Pipeline,
-    device: &Device,
-) {
-    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording); a pipeline that
-    // stands in for it differs in the samplers that it reads.
-    unsafe {
-        match (device.follow_pipeline(commands, point, pipeline), device.fns.cmd_bind_pipeline) {
-            (Some(actual), Some(next)) => next(commands, point, actual),
-            _ => bind_pipeline_slowly(commands, point, pipeline),
-        }
-    }
-}
-
-#[inline(never)]
-unsafe extern "system" fn bind_pipeline_slowly(commands: vk::CommandBuffer, point: Point, pipeline: vk::Pipeline) {
+unsafe extern "system" fn note_pipeline(commands: vk::CommandBuffer, point: Point, pipeline: vk::Pipeline) {
     let (device, next) = enter!(commands, cmd_bind_pipeline);
-    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else {
-        return down!(next(commands, point, pipeline));
-    };
-    // SAFETY: the arguments of this `vkCmdBindPipeline`: a recording command buffer (VUID-vkCmdBindPipeline-commandBuffer-recording) and a
-    // valid pipeline (-pipeline-parameter).
-    let actual = device.guard(|| unsafe { device.separate_pipeline(separate, commands, point, pipeline) }, || pipeline);
-    // SAFETY: the application's own arguments, or a pipeline that differs in the samplers that it reads.
-    unsafe { next(commands, point, actual) };
+    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording, -pipeline-parameter).
+    if !device.follows_binds() || unsafe { device.note_pipeline(commands, point, pipeline) } {
+        down!(next(commands, point, pipeline));
+    }
 }
 
 /// Hooks of commands between which transform feedback is active.
@@ -154,22 +117,21 @@ macro_rules! feedback {
         pub(crate) unsafe extern "system" fn $begin(commands: vk::CommandBuffer, $($argument: $type),+) {
             let (device, next) = enter!(commands, $begin);
             // SAFETY: a recording command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-recording.
-            unsafe { device.flush(commands, Point::GRAPHICS) };
-            down!(next(commands, $($argument),+));
-            if let Some(separate) = device.separate.as_deref() {
-                // SAFETY: a recording command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-recording.
-                device.guard(|| unsafe { device.set_feedback(separate, commands, true) }, || ());
+            unsafe {
+                if device.must_meet(commands, Point::GRAPHICS) {
+                    device.meet_draw(commands, Point::GRAPHICS);
+                }
+                device.note_feedback(commands, true);
             }
+            down!(next(commands, $($argument),+));
         }
 
         /// What had to wait for the end is bound for the next draw.
         pub(crate) unsafe extern "system" fn $end(commands: vk::CommandBuffer, $($argument: $type),+) {
             let (device, next) = enter!(commands, $end);
+            // SAFETY: a recording command buffer by VUID-vkCmdEndTransformFeedbackEXT-commandBuffer-recording.
+            unsafe { device.note_feedback(commands, false) };
             down!(next(commands, $($argument),+));
-            if let Some(separate) = device.separate.as_deref() {
-                // SAFETY: a recording command buffer by VUID-vkCmdEndTransformFeedbackEXT-commandBuffer-recording.
-                device.guard(|| unsafe { device.set_feedback(separate, commands, false) }, || ());
-            }
         }
     )+};
 }
@@ -191,42 +153,13 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     offset_count: u32,
     offsets: *const u32,
 ) {
-    // One call through what was chosen, as in what it leads to: LLVM makes a jump of that, and of several calls with arguments on the
-    // stack none.
+    // One call through what was chosen: LLVM makes a jump of that, and of several calls with arguments on the stack none.
     // SAFETY: the command buffer is valid during the command (VUID-vkCmdBindDescriptorSets-commandBuffer-parameter), which the look-up
     // asks; what is jumped to gets the application's own arguments.
     unsafe {
-        let mut to: vk::PFN_vkCmdBindDescriptorSets = bind_sets_slowly;
-        if let Some(device) = Device::find_first(commands) {
-            if device.follows_binds() {
-                to = bind_sets_followed;
-            } else if let Some(next) = device.fns.cmd_bind_descriptor_sets {
-                to = next;
-            }
-        }
-        to(commands, point, layout, first, count, sets, offset_count, offsets);
-    }
-}
-
-#[inline(never)]
-unsafe extern "system" fn bind_sets_followed(
-    commands: vk::CommandBuffer,
-    point: Point,
-    layout: vk::PipelineLayout,
-    first: u32,
-    count: u32,
-    sets: *const vk::DescriptorSet,
-    offset_count: u32,
-    offsets: *const u32,
-) {
-    // SAFETY: a recording command buffer, valid sets and a valid layout; `count` elements by the command's valid usage.
-    unsafe {
-        let mut to: vk::PFN_vkCmdBindDescriptorSets = bind_sets_looked_at;
+        let mut to: vk::PFN_vkCmdBindDescriptorSets = note_sets;
         if let Some(device) = Device::find_first(commands)
-            && offset_count == 0
-            && !sets.is_null()
-            && let given = std::slice::from_raw_parts(sets, count as usize)
-            && device.pass_sets((commands, point), layout, first, given)
+            && !device.follows_binds()
             && let Some(next) = device.fns.cmd_bind_descriptor_sets
         {
             to = next;
@@ -236,7 +169,7 @@ unsafe extern "system" fn bind_sets_followed(
 }
 
 #[inline(never)]
-unsafe extern "system" fn bind_sets_looked_at(
+unsafe extern "system" fn note_sets(
     commands: vk::CommandBuffer,
     point: Point,
     layout: vk::PipelineLayout,
@@ -246,74 +179,17 @@ unsafe extern "system" fn bind_sets_looked_at(
     offset_count: u32,
     offsets: *const u32,
 ) {
-    // SAFETY: a recording command buffer, valid sets and a valid layout; `count` and `offset_count` elements by the command's valid usage.
-    unsafe {
-        let mut to: vk::PFN_vkCmdBindDescriptorSets = bind_sets_slowly;
-        if let Some(device) = Device::find_first(commands)
-            && !sets.is_null()
-        {
-            let given = std::slice::from_raw_parts(sets, count as usize);
-            match device.follow_sets((commands, point), layout, first, given, (offset_count, offsets)) {
-                Follow::Down => to = device.fns.cmd_bind_descriptor_sets.unwrap_or(to),
-                Follow::Others => to = bind_other_sets,
-                Follow::Slowly => {}
-            }
+    let (device, next) = enter!(commands, cmd_bind_descriptor_sets);
+    if device.follows_binds() {
+        // SAFETY: `count` and `offset_count` elements by the command's valid usage.
+        let binds = unsafe { Binds { layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
+        // SAFETY: a recording command buffer, valid sets and a valid layout (VUID-vkCmdBindDescriptorSets-commandBuffer-recording,
+        // -pDescriptorSets-parameter, -layout-parameter).
+        if !device.guard(|| unsafe { device.note_sets(commands, point, (binds, true)) }, || true) {
+            return;
         }
-        to(commands, point, layout, first, count, sets, offset_count, offsets);
     }
-}
-
-/// For sets that were taken over, some of which others stand in for.
-#[inline(never)]
-unsafe extern "system" fn bind_other_sets(
-    commands: vk::CommandBuffer,
-    point: Point,
-    layout: vk::PipelineLayout,
-    first: u32,
-    count: u32,
-    sets: *const vk::DescriptorSet,
-    offset_count: u32,
-    offsets: *const u32,
-) {
-    let (device, next) = enter!(commands, cmd_bind_descriptor_sets);
-    let Some(separate) = device.separate.as_deref() else {
-        return down!(next(commands, point, layout, first, count, sets, offset_count, offsets));
-    };
-    // SAFETY: `count` and `offset_count` elements by the command's valid usage.
-    let binds =
-        unsafe { Binds { point, layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
-    // SAFETY: the command buffer is recording (VUID-vkCmdBindDescriptorSets-commandBuffer-recording); sets and layout are valid
-    // (-pDescriptorSets-parameter, -layout-parameter).
-    let actual = unsafe { device.followed_sets(separate, commands, &binds) };
-    let sets = actual.as_ref().map_or(sets, |actual| actual.as_ptr());
-    // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
-    unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
-}
-
-#[inline(never)]
-unsafe extern "system" fn bind_sets_slowly(
-    commands: vk::CommandBuffer,
-    point: Point,
-    layout: vk::PipelineLayout,
-    first: u32,
-    count: u32,
-    sets: *const vk::DescriptorSet,
-    offset_count: u32,
-    offsets: *const u32,
-) {
-    let (device, next) = enter!(commands, cmd_bind_descriptor_sets);
-    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else {
-        return down!(next(commands, point, layout, first, count, sets, offset_count, offsets));
-    };
-    // SAFETY: `count` and `offset_count` elements by the command's valid usage.
-    let binds =
-        unsafe { Binds { point, layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
-    // SAFETY: a recording command buffer (VUID-vkCmdBindDescriptorSets-commandBuffer-recording), valid sets and a valid layout
-    // (-pDescriptorSets-parameter, -layout-parameter).
-    let other = device.guard(|| unsafe { device.separate_binds(separate, commands, &binds) }, || None);
-    let sets = other.as_ref().map_or(sets, |other| other.as_ptr());
-    // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
-    unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
+    down!(next(commands, point, layout, first, count, sets, offset_count, offsets));
 }
 
 /// The bind points that are followed.
@@ -339,27 +215,18 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
     let (device, next) = enter!(commands, cmd_bind_descriptor_sets2);
     down!(next(commands, info));
     // SAFETY: VUID-vkCmdBindDescriptorSets2-pBindDescriptorSetsInfo-parameter.
-    let (Some(separate), Some(info)) = (device.separate.as_deref(), unsafe { info.as_ref() }) else { return };
-    if !device.follows_binds() {
-        return;
-    }
-    device.guard(
-        || {
-            // SAFETY: as many sets and offsets as the structure says (VUID-VkBindDescriptorSetsInfo-pDescriptorSets-parameter,
-            // -pDynamicOffsets-parameter).
-            let (sets, offsets) = unsafe {
-                (
-                    slice(info.p_descriptor_sets, info.descriptor_set_count),
-                    slice(info.p_dynamic_offsets, info.dynamic_offset_count),
-                )
-            };
-            for point in points(info.stage_flags) {
-                let binds = Binds { point, layout: info.layout, first: info.first_set, sets, offsets };
-                // SAFETY: a recording command buffer (VUID-vkCmdBindDescriptorSets2-commandBuffer-recording), valid sets and a layout that
-                // is null or valid (VUID-VkBindDescriptorSetsInfo-pDescriptorSets-parameter, -layout-parameter).
-                unsafe { device.separate_bound_as_given(separate, commands, &binds) };
-            }
-        },
-        || (),
-    );
+    let Some(info) = unsafe { info.as_ref() }.filter(|_| device.follows_binds()) else { return };
+    // SAFETY: as many sets and offsets as the structure says (VUID-VkBindDescriptorSetsInfo-pDescriptorSets-parameter,
+    // -pDynamicOffsets-parameter).
+    let (sets, offsets) = unsafe {
+        (
+            slice(info.p_descriptor_sets, info.descriptor_set_count),
+            slice(info.p_dynamic_offsets, info.dynamic_offset_count),
+        )
+    };
+    let binds = Binds { layout: info.layout, first: info.first_set, sets, offsets };
+    // SAFETY: a recording command buffer (VUID-vkCmdBindDescriptorSets2-commandBuffer-recording), and a layout that is null or valid
+    // (VUID-VkBindDescriptorSetsInfo-layout-parameter).
+    let note = |point| _ = unsafe { device.note_sets(commands, point, (binds, false)) };
+    device.guard(|| points(info.stage_flags).for_each(note), || ());
 }

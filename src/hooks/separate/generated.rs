@@ -16,15 +16,16 @@ use crate::device::Device;
 ///
 /// `commands` is a valid command buffer in the recording state.
 unsafe fn give_back(device: &Device, commands: vk::CommandBuffer) {
-    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else { return };
-    device.guard(
-        || {
-            device.generated_commands();
-            // SAFETY: the command buffer is recording, by this function's contract.
-            ALL_POINTS.into_iter().for_each(|point| unsafe { device.give_back(separate, commands, point) });
-        },
-        || (),
-    );
+    if device.follows_binds() {
+        device.guard(
+            || {
+                device.generated_commands();
+                // SAFETY: the command buffer is recording, by this function's contract.
+                ALL_POINTS.into_iter().for_each(|point| unsafe { device.give_back(commands, point) });
+            },
+            || (),
+        );
+    }
 }
 
 pub(crate) unsafe extern "system" fn cmd_execute_generated_commands(
@@ -78,15 +79,10 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline_shader_group(
     group: u32,
 ) {
     let (device, next) = enter!(commands, cmd_bind_pipeline_shader_group);
-    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
-        device.guard(
-            || {
-                device.generated_commands();
-                // SAFETY: a recording command buffer (VUID-vkCmdBindPipelineShaderGroupNV-commandBuffer-recording).
-                unsafe { device.separate_unknown(separate, commands, (point, pipeline)) };
-            },
-            || (),
-        );
+    if device.follows_binds() {
+        device.guard(|| device.generated_commands(), || ());
+        // SAFETY: a recording command buffer (VUID-vkCmdBindPipelineShaderGroupNV-commandBuffer-recording).
+        unsafe { device.note_unknown(commands, point, pipeline) };
     }
     down!(next(commands, point, pipeline, group));
 }

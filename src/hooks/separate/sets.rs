@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use ash::vk;
 
-use crate::device::Device;
+use crate::device::{Descriptors, Device, Pushes};
 use crate::hooks::{descriptor, slice, template};
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
@@ -48,10 +48,13 @@ unsafe extern "system" fn push_and_follow(
     // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
     let device = enter!(commands);
-    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
+    if device.follows_binds() {
         // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
         device.guard(
-            || unsafe { device.separate_push(separate, commands, [bind_point], (layout, set), slice(writes, count)) },
+            || unsafe {
+                let pushes = Pushes { layout, set, descriptors: Descriptors::Writes(slice(writes, count)) };
+                device.note_push(commands, bind_point, pushes);
+            },
             || (),
         );
     }
@@ -64,16 +67,16 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set2(commands, info) };
     let device = enter!(commands);
-    let separate = device.separate.as_deref().filter(|_| device.follows_binds());
     // SAFETY: VUID-vkCmdPushDescriptorSet2-pPushDescriptorSetInfo-parameter.
-    if let (Some(separate), Some(info)) = (separate, unsafe { info.as_ref() }) {
-        let points = super::commands::points(info.stage_flags);
+    if let Some(info) = unsafe { info.as_ref() }.filter(|_| device.follows_binds()) {
         device.guard(
             || {
                 // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
                 unsafe {
                     let writes = slice(info.p_descriptor_writes, info.descriptor_write_count);
-                    device.separate_push(separate, commands, points, (info.layout, info.set), writes);
+                    let (layout, set, descriptors) = (info.layout, info.set, Descriptors::Writes(writes));
+                    let push = |point| device.note_push(commands, point, Pushes { layout, set, descriptors });
+                    super::commands::points(info.stage_flags).for_each(push);
                 }
             },
             || (),
@@ -93,9 +96,15 @@ unsafe fn pushed_with_template(
     at: (vk::PipelineLayout, u32),
     data: *const c_void,
 ) {
-    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
+    if device.follows_binds() {
+        let pushes = Pushes { layout: at.0, set: at.1, descriptors: Descriptors::Template(template, data) };
         // SAFETY: the arguments are those of a valid push with this template, by this function's contract.
-        device.guard(|| unsafe { device.separate_push_template(separate, commands, template, at, data) }, || ());
+        device.guard(
+            || unsafe {
+                device.push_point(template).into_iter().for_each(|point| device.note_push(commands, point, pushes));
+            },
+            || (),
+        );
     }
 }
 

@@ -93,14 +93,15 @@ pub(crate) unsafe extern "system" fn cmd_bind_shaders(
     shaders: *const vk::ShaderEXT,
 ) {
     let (device, next) = enter!(commands, cmd_bind_shaders);
-    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else {
-        return down!(next(commands, count, stages, shaders));
-    };
-    // SAFETY: `count` elements by the command's valid usage; the shaders may be a null array, which `slice` makes an empty one.
-    let (all, given) = unsafe { (slice(stages, count), slice(shaders, count)) };
-    // SAFETY: a recording command buffer and valid shaders (VUID-vkCmdBindShadersEXT-commandBuffer-recording, -pShaders-parameter).
-    let other = device.guard(|| unsafe { device.separate_shaders(separate, commands, all, given) }, || None);
-    let shaders = other.as_ref().map_or(shaders, |other| other.as_ptr());
-    // SAFETY: the application's own arguments, or as many shaders that differ in the samplers that they read.
-    unsafe { next(commands, count, stages, shaders) };
+    if device.follows_binds() {
+        // SAFETY: `count` elements by the command's valid usage; the shaders may be a null array, which `slice` makes an empty one.
+        let (all, given) = unsafe { (slice(stages, count), slice(shaders, count)) };
+        device.guard(
+            // SAFETY: a recording command buffer and valid shaders (VUID-vkCmdBindShadersEXT-commandBuffer-recording, -pShaders-parameter).
+            || unsafe { device.note_shaders(commands, all, given) },
+            // SAFETY: as above.
+            || unsafe { device.forget_program(commands) },
+        );
+    }
+    down!(next(commands, count, stages, shaders));
 }

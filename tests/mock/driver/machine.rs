@@ -253,6 +253,8 @@ struct Line {
     width: Option<u32>,
     /// It was set since a pipeline was bound.
     is_set: bool,
+    /// It comes from a pipeline, so that a draw with another has it set again.
+    is_static: bool,
 }
 
 /// See the module.
@@ -591,7 +593,7 @@ impl Machine {
 
     /// The line width is set in a command buffer.
     pub(crate) fn set_line_width(&mut self, commands: u64, width: f32) {
-        self.lines.insert(commands, Line { width: Some(width.to_bits()), is_set: true });
+        self.lines.insert(commands, Line { width: Some(width.to_bits()), is_set: true, is_static: false });
     }
 
     /// The line width that a draw would have.
@@ -619,6 +621,8 @@ impl Machine {
     pub(crate) fn include(&mut self, pipeline: u64, libraries: &[u64]) {
         let known = libraries.iter().filter_map(|library| self.pipelines.get(library));
         let sites: Vec<Site> = known.flat_map(|library| library.sites.iter().cloned()).collect();
+        let width = libraries.iter().find_map(|library| self.widths.get(library)).copied();
+        width.into_iter().for_each(|width| _ = self.widths.insert(pipeline, width));
         if let Some(pipeline) = self.pipelines.get_mut(&pipeline) {
             pipeline.sites.extend(sites);
         }
@@ -634,7 +638,7 @@ impl Machine {
         self.point(commands, point).programs = BTreeMap::from([(0, pipeline)]);
         if point == 0 {
             let (own, line) = (self.widths.get(&pipeline).copied(), self.lines.entry(commands).or_default());
-            *line = Line { width: own.or(line.width), is_set: false };
+            *line = Line { width: own.or(line.width), is_set: false, is_static: own.is_some() || line.is_static };
         }
     }
 
@@ -769,11 +773,16 @@ impl Machine {
 
     /// What a draw or a dispatch would read, or why it may not be recorded; nothing without a pipeline.
     pub(crate) fn draw(&self, commands: u64, point: usize) -> Result<Vec<Read>, String> {
-        let is_set = point == 0 && self.lines.get(&commands).is_some_and(|line| line.is_set);
+        let line = self.lines.get(&commands).copied().filter(|_| point == 0).unwrap_or_default();
+        let (is_set, is_from_another) = (line.is_set, line.is_static);
         let Some(point) = self.commands.get(&commands).map(|points| &points[point]) else { return Ok(Vec::new()) };
         // VUID-vkCmdDraw-None-08608
         if is_set && point.programs.get(&0).is_some_and(|pipeline| self.widths.contains_key(pipeline)) {
             return Err("a state was set that the pipeline has static".into());
+        }
+        // VUID-vkCmdDraw-None-07833
+        if is_from_another && !point.programs.get(&0).is_some_and(|pipeline| self.widths.contains_key(pipeline)) {
+            return Err("a state that another pipeline had static was not set again".into());
         }
         let mut programs = Vec::new();
         for handle in point.programs.values() {

@@ -1,0 +1,224 @@
+//! Draws, dispatches and traces of rays: what one needs is bound right before it.
+
+use std::sync::Arc;
+
+use ash::vk::{self, Handle};
+use samplin_bind::{Calls, Descriptor, Hide, Needs, Refused};
+
+use super::Separate;
+use super::commands::{Followed, Place, bind_point, index};
+use super::found::Resolution;
+use super::layouts::PipelineShape;
+use super::programs::Program;
+use super::pushes;
+use crate::device::Device;
+
+/// Calls of the layer's own into a command buffer.
+struct Down<'d> {
+    device: &'d Device,
+    separate: &'d Separate,
+    commands: vk::CommandBuffer,
+    point: vk::PipelineBindPoint,
+}
+
+impl<'d> Down<'d> {
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state as long as this is used, and a command is about to be recorded there that
+    /// uses what is bound. What is bound by this differs from what the application has bound in the samplers that are read.
+    unsafe fn new(device: &'d Device, separate: &'d Separate, commands: vk::CommandBuffer, at: usize) -> Self {
+        Self { device, separate, commands, point: bind_point(at) }
+    }
+}
+
+impl Calls<Followed> for Down<'_> {
+    fn bind_pipeline(&mut self, pipeline: u64) {
+        if let Some(bind) = self.device.fns.cmd_bind_pipeline {
+            // SAFETY: as `Down::new` asks.
+            unsafe { bind(self.commands, self.point, vk::Pipeline::from_raw(pipeline)) };
+        }
+    }
+
+    fn bind_shaders(&mut self, shaders: &[(u32, u64)]) {
+        let Some(bind) = self.device.fns.cmd_bind_shaders else { return };
+        for few in shaders.chunks(FEW) {
+            let (mut stages, mut handles) = ([vk::ShaderStageFlags::empty(); FEW], [vk::ShaderEXT::null(); FEW]);
+            for ((stage, handle), (own_stage, own)) in stages.iter_mut().zip(&mut handles).zip(few) {
+                (*stage, *handle) = (vk::ShaderStageFlags::from_raw(*own_stage), vk::ShaderEXT::from_raw(*own));
+            }
+            // SAFETY: as `Down::new` asks; there are as many shaders as stages.
+            unsafe { bind(self.commands, few.len() as u32, stages.as_ptr(), handles.as_ptr()) };
+        }
+    }
+
+    fn bind_kept(&mut self, layout: u64, number: usize, set: u64, offsets: &[u32]) {
+        let Some(bind) = self.device.fns.cmd_bind_descriptor_sets else { return };
+        let (set, count, at) = (vk::DescriptorSet::from_raw(set), offsets.len() as u32, number as u32);
+        let layout = vk::PipelineLayout::from_raw(layout);
+        // SAFETY: as `Down::new` asks; the application has bound this set so in this recording, before whose end it destroys none of both
+        // (VUID-vkDestroyPipelineLayout-pipelineLayout-02004).
+        unsafe { bind(self.commands, self.point, layout, at, 1, &set, count, offsets.as_ptr()) };
+    }
+
+    fn bind_set(&mut self, layout: &PipelineShape, number: usize, set: u64, offsets: &[u32]) -> bool {
+        let twin = self.device.twin_for_set(self.separate, layout, number);
+        let (Some(bind), Some((twin, _kept))) = (self.device.fns.cmd_bind_descriptor_sets, twin) else { return false };
+        let (set, count, at) = (vk::DescriptorSet::from_raw(set), offsets.len() as u32, number as u32);
+        // SAFETY: as `Down::new` asks; the layout is compatible with `layout` for the set of this number, which is defined so, and takes as
+        // many offsets.
+        unsafe { bind(self.commands, self.point, twin, at, 1, &set, count, offsets.as_ptr()) };
+        true
+    }
+
+    fn push(&mut self, layout: &PipelineShape, number: usize, descriptors: &[((u32, u32), Descriptor)]) -> bool {
+        let twin = self.device.twin_for_set(self.separate, layout, number);
+        let (Some(push), Some((twin, _kept))) = (self.device.fns.cmd_push_descriptor_set, twin) else { return false };
+        pushes::with_writes(descriptors, |writes| {
+            // SAFETY: as `Down::new` asks; the layout is compatible with the one that the application pushed with, and the descriptors are
+            // those that it has pushed, some with other samplers.
+            unsafe { push(self.commands, self.point, twin, number as u32, writes.len() as u32, writes.as_ptr()) };
+        });
+        true
+    }
+}
+
+/// Shader objects that are bound in one call: all of graphics.
+const FEW: usize = 8;
+
+/// What a draw of a program needs.
+fn needs<'n>(program: &'n Program, resolution: &'n Resolution) -> Needs<'n, Followed> {
+    let (executable, hidden) = match &resolution.second {
+        None => (&program.own, None),
+        Some((second, 0)) => (&second.made, None),
+        Some((second, set)) => (&second.made, Some(Hide { set: *set, layout: &second.layout })),
+    };
+    let Resolution { shadows, pushes, .. } = resolution;
+    Needs { executable, layout: &*program.layout, shadows, pushes, hidden }
+}
+
+impl Device {
+    /// Whether a draw has to look at what is bound.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    #[inline(always)]
+    pub unsafe fn must_meet(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) -> bool {
+        self.follows_binds() && {
+            // SAFETY: the command buffer is recording, by this function's contract.
+            let noted = index(point).zip(unsafe { self.noted(commands) });
+            noted.is_some_and(|(at, (_, buffer))| buffer.is_dirty(at))
+        }
+    }
+
+    /// Binds what a draw, a dispatch or a trace of rays needs that is about to be recorded.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn meet_draw(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let Some((at, (separate, buffer))) = index(point).zip(unsafe { self.noted(commands) }) else { return };
+        // SAFETY: as above; the command uses what is bound.
+        let down = || unsafe { Down::new(self, separate, commands, at) };
+        self.guard(
+            || _ = buffer.edit(at, |place| self.meet_place(separate, place, &mut down())),
+            // The layer has just given up, or had before: nothing binds the hidden set that a pipeline of its own reads.
+            || _ = buffer.edit(at, |place| place.point.give_up(&mut down())),
+        );
+    }
+
+    /// The layer has given up, and shaders are about to be bound that it does not note: the application's own run from here on.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn forget_program(&self, commands: vk::CommandBuffer) {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let Some((separate, buffer)) = (unsafe { self.noted(commands) }) else { return };
+        // SAFETY: as above; the shaders that are bound next to those make a draw.
+        let mut down = unsafe { Down::new(self, separate, commands, 0) };
+        buffer.edit(0, |place| {
+            place.point.give_up(&mut down);
+            place.point.forget_program();
+        });
+    }
+
+    /// Binds everything as the application has, for what is not followed; the next draw that is has its own again.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn give_back(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let Some((at, (separate, buffer))) = index(point).zip(unsafe { self.noted(commands) }) else { return };
+        // SAFETY: as above; the command uses what is bound.
+        let mut down = unsafe { Down::new(self, separate, commands, at) };
+        buffer.edit(at, |place| {
+            if place.point.differs {
+                place.point.give_back(&mut down);
+                place.point.is_dirty = true;
+            }
+        });
+    }
+
+    fn meet_place(&self, separate: &Separate, place: &mut Place, down: &mut Down<'_>) {
+        let shaders = place.point.program.clone();
+        // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
+        let given = unsafe { separate.programs.get(place.point.pipeline) };
+        let Some(program) = shaders.as_deref().or(given).filter(|_| !place.is_unknown) else {
+            if place.point.differs {
+                place.point.give_back(down);
+            }
+            place.point.is_dirty = false;
+            return;
+        };
+        place.look_up(separate, &self.hot.gate);
+        let found = self.look_at(separate, program, place);
+        if found.is_none() && !place.point.differs {
+            place.point.is_dirty = false;
+            return;
+        }
+        let nothing = Resolution::default();
+        let resolution = found.as_deref().unwrap_or(&nothing);
+        // Before it is bound, so that it is held when the driver has it.
+        found.iter().for_each(|found| place.found.keep(&separate.resolutions, Arc::clone(found)));
+        if place.is_unpushable && resolution.second.is_some() {
+            self.tell_second("pushed-type", program, resolution);
+            return place.point.give_back(down);
+        }
+        if let Err(Refused::Feedback) = place.point.meet(&needs(program, resolution), down) {
+            self.tell_second("transform-feedback", program, resolution);
+            // What runs stays, with the application's own sets.
+            let fed = self.feed(separate, program, place);
+            _ = place.point.meet(&needs(program, &fed), down);
+        }
+        if found.is_some_and(|found| !found.is_lasting) {
+            // The next draw after a bind tries again, also if the same is bound.
+            place.point.sets.iter_mut().for_each(|bound| bound.brief = None);
+        }
+    }
+
+    /// Names why the links are left that a second pipeline is there for.
+    fn tell_second(&self, what: &'static str, program: &Program, resolution: &Resolution) {
+        let links = resolution.second.iter().flat_map(|(second, _)| second.links());
+        links.for_each(|link| self.link_unresolved(what, program, link));
+    }
+
+    /// The second pipeline or shaders that run, with the hidden set that they read with these sets, where nothing else may be bound; nothing
+    /// where the application's own do.
+    fn feed(&self, separate: &Separate, program: &Program, place: &mut Place) -> Arc<Resolution> {
+        let since = separate.resolutions.gone();
+        let fed = program.splits.find(|second| place.point.has_bound(&second.made)).and_then(|second| {
+            place.share(separate);
+            let wants = self.wants(separate, program, &place.point);
+            let hidden = self.hidden_for(separate, &second, (&wants.all, &wants.asked), since)?;
+            let set = hidden.as_ref().map_or(0, |hidden| hidden.set);
+            Some(Resolution { second: Some((second, set)), hidden, since, ..Resolution::default() })
+        });
+        let fed = Arc::new(fed.unwrap_or_default());
+        // Before it is bound, so that it is held when the driver has it.
+        place.found.keep(&separate.resolutions, Arc::clone(&fed));
+        fed
+    }
+}

@@ -1,0 +1,150 @@
+//! Pushed descriptors as words, so that they can be pushed again.
+
+use std::ffi::c_void;
+
+use ash::vk::{self, Handle};
+use samplin_bind::{Descriptor, Pushed};
+use samplin_hot::memory;
+
+use super::layouts::SetShape;
+use super::sets::TemplateRun;
+use crate::hooks::slice;
+
+/// Where the descriptors of a type are described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// `VkDescriptorImageInfo`.
+    Image,
+    /// `VkDescriptorBufferInfo`.
+    Buffer,
+    /// `VkBufferView`.
+    Texels,
+    /// A handle in `VkWriteDescriptorSetAccelerationStructureKHR`, or in the data of a template.
+    Structure,
+}
+
+/// The form of a type of descriptors that may be pushed (VUID-VkDescriptorSetLayoutCreateInfo-flags-00280, -02208, -04591); none for one that is not known.
+fn form(ty: vk::DescriptorType) -> Option<Form> {
+    use vk::DescriptorType as T;
+    Some(match ty {
+        T::SAMPLER
+        | T::COMBINED_IMAGE_SAMPLER
+        | T::SAMPLED_IMAGE
+        | T::STORAGE_IMAGE
+        | T::INPUT_ATTACHMENT
+        | T::SAMPLE_WEIGHT_IMAGE_QCOM
+        | T::BLOCK_MATCH_IMAGE_QCOM => Form::Image,
+        T::UNIFORM_BUFFER | T::STORAGE_BUFFER => Form::Buffer,
+        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => Form::Texels,
+        T::ACCELERATION_STRUCTURE_KHR => Form::Structure,
+        _ => return None,
+    })
+}
+
+fn image(info: &vk::DescriptorImageInfo) -> [u64; 3] {
+    [info.sampler.as_raw(), info.image_view.as_raw(), u64::from(info.image_layout.as_raw() as u32)]
+}
+
+fn buffer(info: &vk::DescriptorBufferInfo) -> [u64; 3] {
+    [info.buffer.as_raw(), info.offset, info.range]
+}
+
+/// Takes over a write that was pushed. Whether its descriptors are known.
+///
+/// # Safety
+///
+/// The write is valid.
+pub(super) unsafe fn write(shape: &SetShape, write: &vk::WriteDescriptorSet<'_>, pushed: &mut Pushed) -> bool {
+    let (ty, count) = (write.descriptor_type, write.descriptor_count);
+    let places = shape.walk((write.dst_binding, write.dst_array_element), count);
+    let put = |words: &mut dyn Iterator<Item = [u64; 3]>| {
+        for ((binding, element), words) in places.zip(words) {
+            pushed.write((binding.binding, element), Descriptor { ty: ty.as_raw(), words });
+        }
+    };
+    // SAFETY: as many elements as the write says (VUID-VkWriteDescriptorSet-descriptorType-00322, -02994, -00324, -02382); a structure that
+    // is chained is valid.
+    unsafe {
+        match form(ty) {
+            Some(Form::Image) => put(&mut slice(write.p_image_info, count).iter().map(image)),
+            Some(Form::Buffer) => put(&mut slice(write.p_buffer_info, count).iter().map(buffer)),
+            Some(Form::Texels) => {
+                put(&mut slice(write.p_texel_buffer_view, count).iter().map(|view| [view.as_raw(), 0, 0]));
+            }
+            Some(Form::Structure) => {
+                let chained = crate::pnext::find::<vk::WriteDescriptorSetAccelerationStructureKHR<'_>>(write.p_next);
+                let Some(chained) = chained else { return false };
+                let all = slice(chained.p_acceleration_structures, chained.acceleration_structure_count);
+                put(&mut all.iter().map(|structure| [structure.as_raw(), 0, 0]));
+            }
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Takes over an entry of a template that was pushed. Whether its descriptors are known.
+///
+/// # Safety
+///
+/// `data` is valid for the template.
+pub(super) unsafe fn run(shape: &SetShape, run: &TemplateRun, data: *const c_void, pushed: &mut Pushed) -> bool {
+    let Some(form) = form(run.ty) else { return false };
+    for (index, (binding, element)) in shape.walk(run.target, run.count).enumerate() {
+        let at = data.cast::<u8>().wrapping_add(run.offset.wrapping_add(run.stride.wrapping_mul(index)));
+        // SAFETY: the template describes an element of this type there (vkCmdPushDescriptorSetWithTemplate, `pData`); alignment is not
+        // promised.
+        let words = unsafe {
+            match form {
+                Form::Image => image(&at.cast::<vk::DescriptorImageInfo>().read_unaligned()),
+                Form::Buffer => buffer(&at.cast::<vk::DescriptorBufferInfo>().read_unaligned()),
+                Form::Texels | Form::Structure => [at.cast::<u64>().read_unaligned(), 0, 0],
+            }
+        };
+        pushed.write((binding.binding, element), Descriptor { ty: run.ty.as_raw(), words });
+    }
+    true
+}
+
+/// Calls `with` with writes of these descriptors, one each.
+pub(super) fn with_writes(descriptors: &[((u32, u32), Descriptor)], with: impl FnOnce(&[vk::WriteDescriptorSet<'_>])) {
+    let type_of = |descriptor: &Descriptor| vk::DescriptorType::from_raw(descriptor.ty);
+    let images = memory::collect(descriptors.iter().map(|(_, Descriptor { words: [sampler, view, layout], .. })| {
+        vk::DescriptorImageInfo {
+            sampler: vk::Sampler::from_raw(*sampler),
+            image_view: vk::ImageView::from_raw(*view),
+            image_layout: vk::ImageLayout::from_raw(*layout as u32 as i32),
+        }
+    }));
+    let buffers = memory::collect(descriptors.iter().map(|(_, Descriptor { words: [buffer, offset, range], .. })| {
+        vk::DescriptorBufferInfo { buffer: vk::Buffer::from_raw(*buffer), offset: *offset, range: *range }
+    }));
+    let views =
+        memory::collect(descriptors.iter().map(|(_, descriptor)| vk::BufferView::from_raw(descriptor.words[0])));
+    let structures = memory::collect(
+        descriptors.iter().map(|(_, descriptor)| vk::AccelerationStructureKHR::from_raw(descriptor.words[0])),
+    );
+    let mut chained = memory::collect(structures.iter().map(|structure| {
+        vk::WriteDescriptorSetAccelerationStructureKHR::default()
+            .acceleration_structures(std::slice::from_ref(structure))
+    }));
+    let parts = images.iter().zip(&buffers).zip(&views).zip(&mut chained);
+    let writes =
+        memory::collect(descriptors.iter().zip(parts).map(|((at, descriptor), (((image, buffer), view), chained))| {
+            let write = vk::WriteDescriptorSet::default()
+                .dst_binding(at.0)
+                .dst_array_element(at.1)
+                .descriptor_type(type_of(descriptor));
+            match form(type_of(descriptor)) {
+                Some(Form::Buffer) => write.buffer_info(std::slice::from_ref(buffer)),
+                Some(Form::Texels) => write.texel_buffer_view(std::slice::from_ref(view)),
+                Some(Form::Structure) => {
+                    let mut write = write.push_next(chained);
+                    write.descriptor_count = 1;
+                    write
+                }
+                Some(Form::Image) | None => write.image_info(std::slice::from_ref(image)),
+            }
+        }));
+    with(&writes);
+}
