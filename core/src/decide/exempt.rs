@@ -8,10 +8,11 @@ const WORDS: usize = Catalog::ALL.len().div_ceil(64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exempt([u64; WORDS]);
 
-/// Whether a row repairs a sampler, a conversion or a blit, so that it may be switched off. The address modes of OpenGL are none of
-/// those: no driver knows them.
+/// Whether a row repairs a sampler, a conversion or a blit, so that it may be switched off. What only another view mends is not repaired
+/// and loses nothing. The address modes of OpenGL are no repair: no driver knows them.
 fn is_repair(row: Catalog) -> bool {
-    row.id().starts_with(['A', 'B', 'C']) || row == Catalog::DepthCompare
+    let is_of_samplers = row.id().starts_with(['A', 'B', 'C']) && !row.lost().is_empty();
+    is_of_samplers || row == Catalog::DepthCompare
 }
 
 /// Whether a row judges a create info by itself. Without it, the layer would create objects that no view makes legal.
@@ -97,7 +98,10 @@ mod tests {
         assert!(linear.contains(Catalog::B1) && linear.contains(Catalog::B16) && !linear.contains(Catalog::B2));
         let one = Exempt::named("b-1").unwrap();
         assert!(one.contains(Catalog::B1) && !one.contains(Catalog::B16));
-        for other in ["gl-clamp", "override", "view-usage", "O-1", "S-4", "nothing", ""] {
+        // What only another view mends is named, whoever switches repairs off.
+        let compare = Exempt::named("compare").unwrap();
+        assert!(compare.contains(Catalog::B30) && !compare.contains(Catalog::B33) && !compare.contains(Catalog::B35));
+        for other in ["gl-clamp", "override", "view-usage", "unsupported-format", "B-33", "O-1", "S-4", "nothing", ""] {
             assert_eq!(Exempt::named(other), None, "{other}");
         }
         assert!(Exempt::names().iter().all(|name| Exempt::named(name).is_some()));
