@@ -13,7 +13,7 @@ pub(crate) const ROWS: &[Row] = &[
             t.seen().reads = Reads::Plain;
         },
         changes: &["B-30 compareEnable true -> false"],
-        legal: |t| t.seen().aspect = decide::Aspect::Depth,
+        legal: |t| (t.seen().aspect, t.seen().reads) = (decide::Aspect::Depth, Reads::Compared),
     },
     Row {
         id: "B-30",
@@ -24,7 +24,10 @@ pub(crate) const ROWS: &[Row] = &[
             t.sees(vk::Format::R32_SFLOAT, Feature::SAMPLED_IMAGE_FILTER_LINEAR).reads = Reads::Plain;
         },
         changes: &["B-30 compareEnable true -> false"],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
+        legal: |t| {
+            t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON);
+            t.seen().reads = Reads::Compared;
+        },
     },
     Row {
         id: "B-30",
@@ -35,7 +38,10 @@ pub(crate) const ROWS: &[Row] = &[
             t.sees(vk::Format::R32_UINT, Feature::empty()).reads = Reads::Plain;
         },
         changes: &["B-30 compareEnable true -> false"],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
+        legal: |t| {
+            t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON);
+            t.seen().reads = Reads::Compared;
+        },
     },
     Row {
         id: "B-30",
@@ -54,7 +60,7 @@ pub(crate) const ROWS: &[Row] = &[
         ],
         // A depth view may be compared whatever its features.
         legal: |t| {
-            t.sees(vk::Format::D16_UNORM, Feature::empty()).reads = Reads::Plain;
+            t.sees(vk::Format::D16_UNORM, Feature::empty()).reads = Reads::Compared;
         },
     },
     Row {
@@ -71,3 +77,20 @@ pub(crate) const ROWS: &[Row] = &[
         legal: |t| t.view = None,
     },
 ];
+
+/// A departure from the statement of B-30, which has no condition on the view: a view that can be compared keeps the comparison also where
+/// no instruction compares.
+pub(crate) fn comparable() {
+    for (format, features, is_left) in [
+        (vk::Format::D16_UNORM, Feature::empty(), true),
+        (vk::Format::R32_SFLOAT, Feature::SAMPLED_IMAGE_DEPTH_COMPARISON, true),
+        (vk::Format::R32_SFLOAT, Feature::empty(), false),
+    ] {
+        let mut t = Setting::new();
+        t.s.compare_enable = true;
+        t.sees(format, features).reads = Reads::Plain;
+        let decision = t.decide();
+        assert_eq!((decision.changes.is_empty(), decision.unresolved), (is_left, None), "{format:?} {features:?}");
+        assert_eq!(t.violations().is_empty(), is_left, "{format:?} {features:?}");
+    }
+}

@@ -78,6 +78,7 @@ fn filtering_against_format_features() {
 #[test]
 fn comparison_against_the_view() {
     check(comparison::ROWS);
+    comparison::comparable();
 }
 
 #[test]

@@ -26,7 +26,8 @@ impl Pass<'_> {
         let is_stencil = view.aspect == Aspect::Stencil;
         match view.reads {
             // Image Operations > Instruction/Format/Sampler/Image View Validation: what does not compare must not read through a
-            // sampler that does, so nothing is lost.
+            // sampler that does, so nothing is lost. The statement holds of views that can be compared as well, which are left:
+            // programs read their shadow maps both ways.
             Reads::Plain => self.disable_compare(if is_stencil { Catalog::B30Stencil } else { Catalog::B30 }),
             // An instruction that compares is undefined without the comparison as well, and drivers that compare nevertheless give
             // the application what it asks for.

@@ -16,6 +16,8 @@
 //! * *Poison is of the border's texels.* Statements under Image Operations > Instruction/Format/Sampler/Image View
 //!   Validation that speak of a border colour are evaluated where an address mode reaches the border; those about its
 //!   kind also elsewhere with `border=strict`. Statements with a valid-usage id hold wherever they say.
+//! * *Comparable is left*, a departure: B-30 speaks of every view, and is judged only on those that cannot be compared. Programs read
+//!   their shadow maps through comparing samplers with plain instructions as well, and drivers show them the depth.
 //! * *Poison is one of two colours*, unless `border=strict`: a border colour under a mapping that the device is not told of is
 //!   shown with the mapping or without it. Infinities count as the largest float there, NaN as next to 0.
 

@@ -82,15 +82,17 @@ impl Judge {
         );
     }
 
-    /// Comparison, on a view that cannot be compared: on others it is legal for some instruction, and is nobody's to take.
+    /// Comparison against the instructions that read the view, and against the view.
     pub(crate) fn comparison(&mut self, state: &SamplerState, view: &ViewTraits) {
         let compares = state.compare_enable;
         let stencil = view.aspect == Aspect::Stencil;
         let bit = has(view, vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON);
         let unfit = view.aspect == Aspect::Color && !bit;
-        // "The SPIR-V instruction is not one of the OpImage*Dref* instructions and the sampler compareEnable is VK_TRUE".
+        // "The SPIR-V instruction is not one of the OpImage*Dref* instructions and the sampler compareEnable is VK_TRUE". The statement
+        // asks nothing of the view; "comparable is left" is the departure that the crate's documentation lists.
         let plain = view.reads == Reads::Plain;
-        self.check("B-30", VALIDATION, compares && plain && (stencil || unfit));
+        let left = !stencil && !unfit;
+        self.check("B-30", VALIDATION, compares && plain && !left);
         // Instructions that compare need compareEnable, so that giving it up mends nothing: of a stencil aspect they are poison ("the
         // image view aspect is not VK_IMAGE_ASPECT_DEPTH_BIT"), and of others they need the bit.
         self.check("B-33", VALIDATION, compares && !plain && stencil);
