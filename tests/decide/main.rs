@@ -159,10 +159,24 @@ fn losses_are_what_happens() {
     type Case = (&'static str, fn(&mut Setting), decide::Field, &'static str);
     use decide::Field as F;
     let undefined = "what this driver happened to show";
-    let cases: [Case; 19] = [
+    let cases: [Case; 23] = [
         ("no filter", |t| t.s.mag_filter = vk::Filter::from_raw(77), F::MagFilter, undefined),
         ("no mode", |t| t.s.mipmap_mode = vk::SamplerMipmapMode::from_raw(77), F::MipmapMode, undefined),
         ("no bias", |t| t.s.mip_lod_bias = f32::NAN, F::MipLodBias, undefined),
+        (
+            "no bias, of a device without",
+            |t| (t.s.mip_lod_bias, t.caps.sampler_mip_lod_bias) = (f32::NAN, false),
+            F::MipLodBias,
+            undefined,
+        ),
+        ("no least level", |t| (t.s.min_lod, t.s.max_lod) = (f32::NAN, 1.0), F::MinLod, undefined),
+        ("no last level", |t| t.s.max_lod = f32::NAN, F::MaxLod, undefined),
+        (
+            "levels in reverse",
+            |t| (t.s.min_lod, t.s.max_lod) = (2.0, 1.0),
+            F::MinLod,
+            "nothing: the same two ends, in order",
+        ),
         ("a long bias", |t| t.s.mip_lod_bias = 99.0, F::MipLodBias, "part of the bias"),
         ("no address", |t| t.s.address_mode[1] = Mode::from_raw(77), F::AddressModeV, undefined),
         ("no colour", |t| t.border(vk::BorderColor::from_raw(77)), F::BorderColor, undefined),

@@ -296,7 +296,7 @@ const UNDEFINED: &str = "what this driver happened to show";
 fn is_garbage(change: &Change) -> bool {
     match (change.catalog, change.from) {
         (Catalog::A1Mag | Catalog::A1Min, from) => from != Value::Filter(vk::Filter::CUBIC_EXT),
-        (Catalog::A2 | Catalog::A6, Value::Float(value)) => value.is_nan(),
+        (Catalog::A2 | Catalog::A3 | Catalog::A4 | Catalog::A6, Value::Float(value)) => value.is_nan(),
         _ => false,
     }
 }
