@@ -159,7 +159,7 @@ fn losses_are_what_happens() {
     type Case = (&'static str, fn(&mut Setting), decide::Field, &'static str);
     use decide::Field as F;
     let undefined = "what this driver happened to show";
-    let cases: [Case; 23] = [
+    let cases: [Case; 25] = [
         ("no filter", |t| t.s.mag_filter = vk::Filter::from_raw(77), F::MagFilter, undefined),
         ("no mode", |t| t.s.mipmap_mode = vk::SamplerMipmapMode::from_raw(77), F::MipmapMode, undefined),
         ("no bias", |t| t.s.mip_lod_bias = f32::NAN, F::MipLodBias, undefined),
@@ -208,6 +208,26 @@ fn losses_are_what_happens() {
             },
             F::BorderColor,
             "nothing: the predefined colour shows the same",
+        ),
+        (
+            "black by another name",
+            |t| {
+                t.float_border([0.0, 0.0, 0.0, 1.0], vk::Format::UNDEFINED);
+                t.sees(vk::Format::R5G5B5A1_UNORM_PACK16, Feature::empty());
+                t.caps.custom_border_colors = false;
+            },
+            F::BorderColor,
+            "nothing: the predefined colour shows the same",
+        ),
+        (
+            "black whose alpha may be blue",
+            |t| {
+                t.float_border([0.0, 0.0, 0.0, 1.0], vk::Format::UNDEFINED);
+                t.sees(vk::Format::B4G4R4A4_UNORM_PACK16, Feature::empty());
+                t.caps.custom_border_colors = false;
+            },
+            F::BorderColor,
+            "exact border colour",
         ),
         (
             "grey",

@@ -44,12 +44,6 @@ fn twin(color: vk::BorderColor) -> vk::BorderColor {
     }
 }
 
-/// Whether an implementation may exchange two components of the predefined opaque black with this format (*Image Operations*,
-/// "Border Replacement"), which it may not do of a custom colour.
-fn may_exchange_opaque_black(format: vk::Format) -> bool {
-    matches!(format, vk::Format::B4G4R4A4_UNORM_PACK16 | vk::Format::R4G4B4A4_UNORM_PACK16)
-}
-
 /// Converts one word between the kinds: floats round to the nearest integer (NaN is 0), integers become the same float.
 fn convert(word: u32, to_int: bool, signed: bool) -> u32 {
     if to_int {
@@ -239,8 +233,7 @@ impl Pass<'_> {
             let (sight, wanted) = self.wanted(&custom);
             sight.exact(wanted, int)
         });
-        let exchanged = self.reached_view().is_some_and(|view| may_exchange_opaque_black(view.format));
-        let Some(exact) = exact.filter(|exact| !(exchanged && is_opaque_black(*exact))) else { return false };
+        let Some(exact) = exact else { return false };
         self.set_border_color(catalog, exact);
         true
     }

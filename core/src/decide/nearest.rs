@@ -5,6 +5,9 @@
 //! mapping that the device follows ([`Sight::told`]) leaves no doubt. Where it is not told, opaque black and custom colours
 //! are undefined, and drivers show one of two colours: with the mapping, as asked for, or without it.
 //!
+//! "Border Replacement" also lets implementations exchange blue or red with alpha for predefined colours of two 4444 formats, which only
+//! opaque black shows. Few do, so it remains the nearest there, but never counts as exact.
+//!
 //! The distance of two colours is the squared Euclidean one of their four components after all that. It is total: integers count
 //! as the format's class reads them, an infinity as the largest float, NaN as all but 0. Of equally near colours the one is taken that is
 //! nearest by all four components, seen or not, and of those the first of [`candidates`].
@@ -16,6 +19,9 @@ use crate::format::{self, NumericClass};
 
 /// A NaN is shown as most would have it, and yet is not the same as 0.
 const NOT_A_NUMBER: f64 = 1e-30;
+
+/// The distance of what most drivers show as asked for, and some may not.
+const DOUBTFUL: f64 = 1e-30;
 
 /// The predefined colours of a kind, those that no mapping can make undefined first.
 pub(super) fn candidates(int: bool) -> [vk::BorderColor; 3] {
@@ -70,6 +76,14 @@ pub(super) struct Sight {
     told: bool,
     /// `border=strict`: a mapping that is not told makes opaque black undefined, whether it changes it or not.
     strict: bool,
+    /// An implementation may exchange two components of opaque black.
+    exchanges: bool,
+}
+
+/// Whether an implementation may exchange two components of the predefined opaque black with this format, which it may not do of a custom
+/// colour.
+fn exchanges_opaque_black(format: vk::Format) -> bool {
+    matches!(format, vk::Format::B4G4R4A4_UNORM_PACK16 | vk::Format::R4G4B4A4_UNORM_PACK16)
 }
 
 impl Sight {
@@ -78,13 +92,15 @@ impl Sight {
         let stencil = view.aspect == super::Aspect::Stencil;
         let present = if stencil { [true, false, false, false] } else { format::components(view.format) };
         let identity = view.components == [vk::ComponentSwizzle::IDENTITY; 4];
-        Self { present, components: view.components, told: told || identity, strict }
+        let exchanges = exchanges_opaque_black(view.format);
+        Self { present, components: view.components, told: told || identity, strict, exchanges }
     }
 
     /// Through a view that is not known, of this format if one is given.
     pub(super) fn of_format(format: vk::Format) -> Self {
         let present = if format::is_known(format) { format::components(format) } else { [true; 4] };
-        Self { present, components: [vk::ComponentSwizzle::IDENTITY; 4], told: true, strict: false }
+        let exchanges = exchanges_opaque_black(format);
+        Self { present, components: [vk::ComponentSwizzle::IDENTITY; 4], told: true, strict: false, exchanges }
     }
 
     /// The components that the format has, and what stands for the others.
@@ -129,7 +145,8 @@ impl Sight {
         for candidate in candidates(int) {
             let other = predefined(candidate);
             let in_doubt = is_opaque_black(candidate) && !self.told && (self.strict || self.doubt(other) > 0.0);
-            let distances = [distance(wanted, self.seen(other)), distance(color, other)];
+            let doubtful = if self.exchanges && is_opaque_black(candidate) { DOUBTFUL } else { 0.0 };
+            let distances = [distance(wanted, self.seen(other)) + doubtful, distance(color, other)];
             if !in_doubt && distances < best.1 {
                 best = (candidate, distances);
             }
