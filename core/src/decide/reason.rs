@@ -232,7 +232,10 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::DepthCompare => format!("{format} lacks SAMPLED_IMAGE_FILTER_LINEAR and depth_linear is compare"),
         Catalog::B40 => "the view is neither 1D nor 2D".into(),
         Catalog::B41 => "the view has more than one level or layer".into(),
-        Catalog::B78 => "only one of sampler and image is subsampled".into(),
+        Catalog::B78 if context.view.is_some_and(|view| view.subsampled) => {
+            "a subsampled image is read through an immutable sampler that is subsampled".into()
+        }
+        Catalog::B78 => "the sampler is subsampled and the image is not".into(),
         Catalog::C1 => lacks("SAMPLED_IMAGE_FILTER_LINEAR"),
         Catalog::C2 => lacks("SAMPLED_IMAGE_FILTER_CUBIC"),
         Catalog::C3 => "CUBIC needs a 2D source image".into(),

@@ -109,8 +109,8 @@ impl Judge {
         self.check("B-40", "VUID-vkCmdDraw-None-08609", unnormalized && !flat);
         let single = view.single_level && view.single_layer;
         self.check("B-41", "VUID-vkCmdDraw-unnormalizedCoordinates-09635", unnormalized && !single);
-        // Both directions are in the list. That the sampler is immutable is what VK_EXT_fragment_density_map builds on:
-        // VUID-VkPipelineLayoutCreateInfo-pImmutableSamplers-03566 counts such samplers among the immutable ones only.
+        // Both directions are in the list. That the sampler is immutable is said under VK_IMAGE_CREATE_SUBSAMPLED_BIT_EXT (Resource
+        // Creation > VkImageCreateFlagBits): values read through any other one are undefined.
         let subsampled = state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
         self.check("B-78", VALIDATION, subsampled != view.subsampled || (subsampled && dynamic));
     }
