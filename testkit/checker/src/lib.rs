@@ -18,8 +18,10 @@
 //!   kind also elsewhere with `border=strict`. Statements with a valid-usage id hold wherever they say.
 //! * *Comparable is left*, a departure: B-30 speaks of every view, and is judged only on those that cannot be compared. Programs read
 //!   their shadow maps through comparing samplers with plain instructions as well, and drivers show them the depth.
-//! * *Poison is one of two colours*, unless `border=strict`: a border colour under a mapping that the device is not told of is
-//!   shown with the mapping or without it. Infinities count as the largest float there, NaN as next to 0.
+//! * *Poison is one of two colours*, a departure that `border=strict` ends: the letter forbids opaque black and custom colours under any
+//!   mapping that the device is not told of, whatever the colour. Drivers show such a colour with the mapping or without it, so B-52 and
+//!   B-53 are judged only where these two differ and a predefined colour comes nearer than the second, and B-65 where none does.
+//!   Infinities count as the largest float there, NaN as next to 0.
 
 mod blits;
 mod borders;
