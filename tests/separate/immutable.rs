@@ -248,16 +248,17 @@ fn off() -> Outcome {
     Ok(())
 }
 
-/// Views that the device cannot sample with comparison: the hidden sampler has none.
+/// A view that cannot be compared, and a shader that does not compare: the hidden sampler has no comparison. The twin has none to give up.
 fn compares() -> Outcome {
-    let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS);
-    let (legal, scene) = (SamplerDesc::nearest(), RGBA8);
-    let builder = builder();
-    let (looks, judged) = with_layer(resolve(builder), |context| {
-        let texture = Texture::new(context, scene)?;
-        look(context, (Stage::Compute, Way::Write), &sampler, &[(&texture, &legal)])
-    })?;
-    looks.iter().for_each(|look| look.assert("with samplin"));
+    let (plain, compares) = (SamplerDesc::nearest(), SamplerDesc::nearest().compare(vk::CompareOp::LESS));
+    let body = |context: &Context, immutable: &SamplerDesc| {
+        let texture = Texture::new(context, RGBA8)?;
+        look(context, (Stage::Compute, Way::Write), immutable, &[(&texture, &plain)])
+    };
+    let changed = Changed { image: place(0, 2, 0), sampler: place(0, 2, 0), how: How::Split };
+    let (looks, judged) = with_layer(resolve(builder()), |context| body(context, &compares))?;
     judged.assert_silent("with samplin");
-    Ok(())
+    assert_changed(&judged, &[changed]);
+    looks.iter().for_each(|look| look.assert("with samplin"));
+    judge_legal(&builder(), &|context| body(context, &plain))
 }
