@@ -139,6 +139,15 @@ impl<'c> Texture<'c> {
     }
 }
 
+/// What a shader that adds a salt to its lookups found, without it.
+fn unsalted(found: Vec<Value>, salt: u32) -> Vec<Value> {
+    let plain = |value| match value {
+        Value::Uint(bits) => Value::Uint(bits.map(|bits| bits ^ salt)),
+        other => other,
+    };
+    found.into_iter().map(plain).collect()
+}
+
 /// Where every job looks.
 fn points() -> Vec<Point> {
     RGBA8.points(false)

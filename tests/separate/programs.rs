@@ -365,11 +365,7 @@ fn offsets(stage: Stage) -> Outcome {
                     job.run(commands, 0);
                 });
                 commands.execute();
-                let unsalted = |value: &Value| match value {
-                    Value::Uint(bits) => Value::Uint(bits.map(|bits| bits ^ salt)),
-                    other => *other,
-                };
-                let found = job.results()[0].iter().map(unsalted).collect();
+                let found = unsalted(job.results().remove(0), salt);
                 looks.push(texture.look("the salted image", legal, found));
             }
         }

@@ -457,15 +457,11 @@ fn longer_layout(stage: Stage, program: Program) -> Outcome {
             }
         });
         commands.execute();
-        let unsalted = |value: Value| match value {
-            Value::Uint(bits) => Value::Uint(bits.map(|bits| bits ^ SALT)),
-            other => other,
-        };
         let [first, second, third, fourth] = jobs.each_ref();
         let mut looks = stand.found("three sets", second, Has::Bad);
         looks.extend(stand.found("three sets again", fourth, Has::Bad));
         for job in [first, third] {
-            let found: Vec<_> = job.results().remove(0).into_iter().map(unsalted).collect();
+            let found = unsalted(job.results().remove(0), SALT);
             if program == Program::Above {
                 looks.push(stand.texture.look("four sets", &legal(), found));
             } else if !context.is_record_only() {
