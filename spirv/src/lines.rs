@@ -60,17 +60,18 @@ impl Module<'_> {
     /// The line in force at a word offset in a function.
     fn line_at(&self, function: &Function, at: usize) -> Option<(String, u32)> {
         let set = self.lines_set();
-        let mut line = None;
+        let (mut line, mut before) = (None, op::FUNCTION);
         for it in self.instructions(function.at, at) {
             match it.opcode() {
                 op::LINE => line = Some((it.word(1), it.word(2))),
                 op::NO_LINE => line = None,
-                // What ends a block ends its line; the next block begins with a label.
-                op::LABEL => line = None,
+                // What ends a block ends its line. A line between that and the next label holds for the next block.
+                op::LABEL if ![op::LINE, op::FUNCTION, op::FUNCTION_PARAMETER].contains(&before) => line = None,
                 op::EXT_INST if Some(it.word(3)) == set && it.word(4) == DEBUG_LINE => line = self.debug_line(&it),
                 op::EXT_INST if Some(it.word(3)) == set && it.word(4) == DEBUG_NO_LINE => line = None,
                 _ => {}
             }
+            before = it.opcode();
         }
         // 0 is what compilers write that do not know.
         let (file, line) = line.filter(|(_, line)| *line > 0)?;

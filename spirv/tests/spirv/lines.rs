@@ -10,7 +10,7 @@ use samplin_spirv::split::{Part, Refused, split};
 use samplin_spirv::{Link, Module, atomic_counters, image_access, image_formats};
 use spirv::Op;
 
-use crate::corpus::{debuggable, instructions, validate};
+use crate::corpus::{assembled, debuggable, instructions, validate};
 use crate::passes::everything_with;
 
 /// Options of the compiler: `OpLine`, and `NonSemantic.Shader.DebugInfo.100` with and without the source.
@@ -234,4 +234,68 @@ fn lines_stay_in_every_other_pass() {
             compare(&format!("forced {option}"), &all, &lowered);
         }
     }
+}
+
+/// What a shader's lines say of its look-up in the second block: lines in the first block, between the blocks, and in the second.
+fn told([first, between, second]: [&str; 3]) -> Option<(String, u32)> {
+    let words = assembled(&format!(
+        "OpCapability Shader
+         OpMemoryModel Logical GLSL450
+         OpEntryPoint Fragment %main \"main\" %out
+         OpExecutionMode %main OriginUpperLeft
+         %file = OpString \"a.frag\"
+         OpDecorate %image DescriptorSet 0
+         OpDecorate %image Binding 0
+         OpDecorate %sampler DescriptorSet 0
+         OpDecorate %sampler Binding 1
+         OpDecorate %out Location 0
+         %void = OpTypeVoid
+         %float = OpTypeFloat 32
+         %v2 = OpTypeVector %float 2
+         %v4 = OpTypeVector %float 4
+         %image_type = OpTypeImage %float 2D 0 0 0 1 Unknown
+         %sampler_type = OpTypeSampler
+         %both_type = OpTypeSampledImage %image_type
+         %image_pointer = OpTypePointer UniformConstant %image_type
+         %sampler_pointer = OpTypePointer UniformConstant %sampler_type
+         %out_pointer = OpTypePointer Output %v4
+         %image = OpVariable %image_pointer UniformConstant
+         %sampler = OpVariable %sampler_pointer UniformConstant
+         %out = OpVariable %out_pointer Output
+         %zero = OpConstant %float 0
+         %at = OpConstantComposite %v2 %zero %zero
+         %function = OpTypeFunction %void
+         %main = OpFunction %void None %function
+         %one = OpLabel
+         {first}
+         OpBranch %two
+         {between}
+         %two = OpLabel
+         {second}
+         %i = OpLoad %image_type %image
+         %s = OpLoad %sampler_type %sampler
+         %both = OpSampledImage %both_type %i %s
+         %texel = OpImageSampleImplicitLod %v4 %both %at
+         OpStore %out %texel
+         OpReturn
+         OpFunctionEnd"
+    ));
+    validate(&words, "spv1.3").expect("valid");
+    let module = Module::read(&words).expect("a module");
+    let (name, model) = ("main", 4);
+    let links = module.links(name, model, None).expect("links");
+    let link = links.iter().find_map(|link| link.image.zip(link.sampler)).expect("a link");
+    module.source_of((name, model), None, link).expect("the source")
+}
+
+#[test]
+fn a_line_holds_up_to_the_end_of_a_block() {
+    let line = "OpLine %file 7 1";
+    let seven = Some(("a.frag".to_owned(), 7));
+    assert_eq!(told(["", "", line]), seven);
+    assert_eq!(told(["", line, ""]), seven, "what stands before a label is of its block");
+    assert_eq!(told([line, "", ""]), None, "the block has ended");
+    assert_eq!(told(["", line, "OpNoLine"]), None);
+    assert_eq!(told(["", "OpLine %file 7 1\nOpNoLine", ""]), None);
+    assert_eq!(told([line, "OpLine %file 8 1", ""]), Some(("a.frag".to_owned(), 8)));
 }
