@@ -81,21 +81,27 @@ fn glob(key: &str, value: Value<'_, '_>) -> Understood<Glob> {
     Ok(Glob(text(key, value)?.to_owned()))
 }
 
-/// What Vulkan's enumerants have in front of the words that stand for them here.
-const PREFIXES: [&str; 6] = [
-    "VK_FILTER_",
-    "VK_SAMPLER_MIPMAP_MODE_",
-    "VK_SAMPLER_ADDRESS_MODE_",
-    "VK_BORDER_COLOR_FLOAT_",
-    "VK_BORDER_COLOR_INT_",
-    "VK_COMPARE_OP_",
-];
+/// What Vulkan's enumerants of a key have in front of the words that stand for them here.
+fn prefixes(key: &str) -> &'static [&'static str] {
+    match key {
+        "mag_filter" | "min_filter" => &["VK_FILTER_"],
+        "mipmap_mode" => &["VK_SAMPLER_MIPMAP_MODE_"],
+        "address_mode" => &["VK_SAMPLER_ADDRESS_MODE_"],
+        "border" => &["VK_BORDER_COLOR_FLOAT_", "VK_BORDER_COLOR_INT_"],
+        "compare" => &["VK_COMPARE_OP_"],
+        _ => &[],
+    }
+}
+
+/// Enumerants that end with the tag of an extension, less their prefix.
+const TAGGED: [(&str, &str); 3] =
+    [("CUBIC_EXT", "cubic"), ("CUBIC_IMG", "cubic"), ("MIRROR_CLAMP_TO_EDGE_KHR", "mirror_clamp_to_edge")];
 
 /// One of a list of words, which Vulkan's own enumerant may stand for.
 fn word<T: Copy>(key: &str, value: Value<'_, '_>, words: &[(&str, T)]) -> Understood<T> {
     let given = text(key, value)?;
-    let bare = PREFIXES.into_iter().find_map(|prefix| given.strip_prefix(prefix)).unwrap_or(given);
-    let bare = ["_EXT", "_KHR", "_IMG"].into_iter().find_map(|suffix| bare.strip_suffix(suffix)).unwrap_or(bare);
+    let bare = prefixes(key).iter().find_map(|prefix| given.strip_prefix(prefix)).unwrap_or(given);
+    let bare = TAGGED.into_iter().find(|(tagged, _)| *tagged == bare).map_or(bare, |(_, word)| word);
     let found = words.iter().find(|(word, _)| word.eq_ignore_ascii_case(bare));
     found.map(|(_, meaning)| *meaning).map_or_else(
         || {
