@@ -395,7 +395,7 @@ impl Prediction {
         let (saturates, emulates) = self.rewrites(record.process());
         let trilinear = sampler.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
         let linear = meeting.linear(emulates);
-        let gathers = value.get("link").is_some_and(read::only_gathers);
+        let gathers = value.get("link").and_then(read::link).is_some_and(|link| link.only_gathers());
         let context = Context {
             view: Some(&view),
             tiling,

@@ -15,7 +15,7 @@ use samplin_core::names;
 use samplin_core::storage::Known;
 use serde_json::Value;
 
-use crate::record::{self, Descriptor, HOWS, Joined, Link};
+use crate::record::{Descriptor, HOWS, Joined, Link};
 use crate::words::{self, ImageClass, UsageClass};
 
 /// The value whose name, or number, a text is.
@@ -452,9 +452,3 @@ pub fn features(caps: &DeviceCaps, recorded: Option<&Value>) -> Value {
 
 #[cfg(test)]
 mod tests;
-
-/// Whether it is known of the `link` member of a record that its shader only gathers.
-pub fn only_gathers(link: &Value) -> bool {
-    let uses = link.get("uses").and_then(Value::as_array);
-    uses.is_some_and(|uses| record::only_gathers(uses.iter().filter_map(Value::as_str)))
-}

@@ -292,22 +292,14 @@ pub struct Link {
 impl Link {
     /// Whether it is known that the shader does nothing else with the two that the sampler takes part in than gather.
     pub fn only_gathers(&self) -> bool {
-        self.uses.as_ref().is_some_and(|uses| only_gathers(uses.iter().map(String::as_str)))
+        let Some(uses) = &self.uses else { return false };
+        let is_unfiltered = |word: &String| UNFILTERED.contains(&word.as_str());
+        uses.iter().any(|word| word == UNFILTERED[0]) && uses.iter().all(is_unfiltered)
     }
 }
 
 /// Words of `uses` for what a sampler's filter takes no part in, and for the ways to do that.
 const UNFILTERED: [&str; 8] = ["gather", "const_offsets", "offset", "sparse", "dref", "combined", "fetch", "query"];
-
-/// The same of the words of a link.
-pub(crate) fn only_gathers<'a>(mut uses: impl Iterator<Item = &'a str>) -> bool {
-    let mut gathers = false;
-    let unfiltered = uses.all(|word| {
-        gathers |= word == UNFILTERED[0];
-        UNFILTERED.contains(&word)
-    });
-    gathers && unfiltered
-}
 
 /// Where a shader reads an image through a sampler: what its debug lines say of the first such instruction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
