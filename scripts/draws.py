@@ -1,7 +1,8 @@
 """What scripts/reconcile follows of draws: the pipelines and descriptor sets that are bound above the layer and below it.
 
-The layer repairs a pair of a separate sampler and a separate image where a set or a pipeline is bound, by binding something else
-there. So binds are not compared one by one; what they left bound is, before every other command. Where the layer's set is bound
+The layer repairs a pair of a separate sampler and a separate image by binding other sets and another pipeline, at the bind or before
+the command that uses them. So binds are not compared one by one; what is bound is, where a draw, a dispatch or a trace of rays uses
+it. Where the layer's set is bound
 in the place of the application's it has to hold the same in every slot but samplers, and each sampler that is another one has to
 be in a `pair` record of that pipeline's; so has each sampler of a set that only the layer's own pipeline has.
 
@@ -26,6 +27,7 @@ MADE = {
     "vkCreateShaderModule": "pShaderModule",
     "vkCreateGraphicsPipelines": "pPipelines",
     "vkCreateComputePipelines": "pPipelines",
+    "vkCreateRayTracingPipelinesKHR": "pPipelines",
     "vkCreateDescriptorPool": "pDescriptorPool",
     "vkAllocateDescriptorSets": "pDescriptorSets",
 }
@@ -128,7 +130,7 @@ class Side:
             self.dynamic[arguments["pSetLayout"]] = sum(counts)
         elif name == "vkCreatePipelineLayout":
             self.sets_of[arguments["pPipelineLayout"]] = arguments["pCreateInfo"]["setLayoutCount"]
-        elif name in ("vkCreateGraphicsPipelines", "vkCreateComputePipelines"):
+        elif MADE.get(name) == "pPipelines":
             for pipeline, info in zip(handles(arguments["pPipelines"]), arguments["pCreateInfos"]):
                 self.sets_of[pipeline] = self.sets_of.get(info["layout"], 0)
                 stages = info["pStages"] if "pStages" in info else [info["stage"]]
