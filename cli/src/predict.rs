@@ -18,8 +18,8 @@ use std::path::PathBuf;
 
 use ash::vk;
 use samplin_config::simulate::Simulation;
-use samplin_core::budget::{Overrun, limit_of};
-use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, Policy, Rule, ViewTraits};
+use samplin_core::budget::{Limit, Overrun};
+use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, Policy, ViewTraits};
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_core::{format, names};
@@ -424,16 +424,15 @@ impl Prediction {
         let Some(caps) = self.hosts.get(&process).map(|host| host.caps) else { return };
         let Some(alive) = Alive::of(value) else { return };
         let borders = alive.custom_borders.filter(|_| caps.custom_border_colors);
-        for (rule, asked, limit) in [
-            (Rule::SamplerBudget, Some(alive.samplers), caps.max_sampler_allocation_count),
-            (Rule::BorderBudget, borders, caps.max_custom_border_color_samplers),
+        for (of, asked, limit) in [
+            (Limit::Samplers, Some(alive.samplers), caps.max_sampler_allocation_count),
+            (Limit::CustomBorders, borders, caps.max_custom_border_color_samplers),
         ] {
             let Some(overrun) = asked.and_then(|asked| Overrun::of(asked, limit)) else { continue };
-            let why = overrun.why(rule);
+            let (rule, why) = (of.rule(), overrun.why(of));
             self.exceeded.push(format!("{}: {why}", rule.name()));
-            let (name, vuid) = limit_of(rule);
-            let about = [("limit", name.into()), ("count", overrun.asked.into()), ("max", limit.into())];
-            self.unresolved_as("limit exceeded", value, &Unresolved { rule, vuid: Some(vuid), why }, about);
+            let about = [("limit", of.name().into()), ("count", overrun.asked.into()), ("max", limit.into())];
+            self.unresolved_as("limit exceeded", value, &Unresolved { rule, vuid: Some(of.vuid()), why }, about);
         }
     }
 

@@ -108,23 +108,52 @@ pub struct Overrun {
     pub limit: u32,
 }
 
-/// The limit that a rule is about, and the valid usage that holds the application to it.
-pub fn limit_of(rule: Rule) -> (&'static str, &'static str) {
-    match rule {
-        Rule::BorderBudget => ("maxCustomBorderColorSamplers", "VUID-VkSamplerCreateInfo-None-04012"),
-        _ => ("maxSamplerAllocationCount", "VUID-vkCreateSampler-maxSamplerAllocationCount-04110"),
+/// A limit on how many samplers there may be at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// `maxSamplerAllocationCount`.
+    Samplers,
+    /// `maxCustomBorderColorSamplers`.
+    CustomBorders,
+}
+
+impl Limit {
+    /// The rule that is about it.
+    pub fn rule(self) -> Rule {
+        match self {
+            Self::Samplers => Rule::SamplerBudget,
+            Self::CustomBorders => Rule::BorderBudget,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Samplers => "maxSamplerAllocationCount",
+            Self::CustomBorders => "maxCustomBorderColorSamplers",
+        }
+    }
+
+    /// The valid usage that holds the application to it.
+    pub fn vuid(self) -> &'static str {
+        match self {
+            Self::Samplers => "VUID-vkCreateSampler-maxSamplerAllocationCount-04110",
+            Self::CustomBorders => "VUID-VkSamplerCreateInfo-None-04012",
+        }
     }
 }
 
 impl Overrun {
     /// What is wrong, in a sentence.
-    pub fn why(&self, rule: Rule) -> String {
+    pub fn why(&self, of: Limit) -> String {
         let Self { asked, limit } = self;
-        let (of, then) = match rule {
-            Rule::BorderBudget => ("samplers with custom border colours", "; those beyond it get a predefined colour"),
-            _ => ("samplers", ""),
+        let (what, then) = match of {
+            Limit::Samplers => ("samplers", ""),
+            Limit::CustomBorders => {
+                ("samplers with custom border colours", "; those beyond it get a predefined colour")
+            }
         };
-        format!("{} is {limit} and the application asks for {asked} {of} at a time{then}", limit_of(rule).0)
+        format!("{} is {limit} and the application asks for {asked} {what} at a time{then}", of.name())
     }
 
     /// Of so many that were asked for at once, if they are too many.

@@ -11,8 +11,8 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::{Device, Separate};
-use crate::budget::{BorderPlace, BorderWish, Crowded, Overrun, SamplerPlaces, limit_of};
-use crate::decide::{self, ConversionDecision, ConversionState, Rule, SamplerState, YcbcrConversion, fnv1a};
+use crate::budget::{BorderPlace, BorderWish, Crowded, Limit, Overrun, SamplerPlaces};
+use crate::decide::{self, ConversionDecision, ConversionState, SamplerState, YcbcrConversion, fnv1a};
 use crate::format;
 use crate::outcome::{self, Creation};
 use crate::sampler_info::{self, SamplerInfo};
@@ -252,10 +252,10 @@ impl Device {
     fn look_at_places(&self, live: u32) {
         let limit = self.caps.max_sampler_allocation_count;
         if let Some(overrun) = Overrun::of(live, limit) {
-            self.overrun(Rule::SamplerBudget, overrun);
+            self.overrun(Limit::Samplers, overrun);
         }
         if let Some(crowded) = self.samplers.places.crowded(live, limit) {
-            self.crowded(Rule::SamplerBudget, crowded, limit);
+            self.crowded(Limit::Samplers, crowded, limit);
         }
     }
 
@@ -285,10 +285,10 @@ impl Device {
     fn ask_border(&self, wish: BorderWish) -> BorderPlace {
         let ((place, crowded), overrun) = self.cache.with_borders(|borders| (borders.ask(wish), borders.overrun()));
         if let Some(overrun) = overrun.filter(|_| self.caps.custom_border_colors) {
-            self.overrun(Rule::BorderBudget, overrun);
+            self.overrun(Limit::CustomBorders, overrun);
         }
         if let Some(crowded) = crowded {
-            self.crowded(Rule::BorderBudget, crowded, self.caps.max_custom_border_color_samplers);
+            self.crowded(Limit::CustomBorders, crowded, self.caps.max_custom_border_color_samplers);
         }
         place
     }
@@ -302,22 +302,25 @@ impl Device {
 
     /// Says once per limit that the application asks for more than it allows. How much more is in the summary.
     #[cold]
-    fn overrun(&self, rule: Rule, overrun: Overrun) {
-        let is_border = rule == Rule::BorderBudget;
+    fn overrun(&self, of: Limit, overrun: Overrun) {
         let [of_samplers, of_borders] = &self.samplers.overrun;
-        if if is_border { of_borders } else { of_samplers }.swap(true, Ordering::Relaxed) {
+        let said = match of {
+            Limit::Samplers => of_samplers,
+            Limit::CustomBorders => of_borders,
+        };
+        if said.swap(true, Ordering::Relaxed) {
             return;
         }
-        let (name, vuid) = limit_of(rule);
-        let about = json!({ "vuid": vuid, "limit": name, "count": overrun.asked, "max": overrun.limit });
-        let say = || self.unresolved("limit exceeded", &overrun.why(rule), Some(rule), about, (rule as u64, 0));
+        let rule = of.rule();
+        let about = json!({ "vuid": of.vuid(), "limit": of.name(), "count": overrun.asked, "max": overrun.limit });
+        let say = || self.unresolved("limit exceeded", &overrun.why(of), Some(rule), about, (rule as u64, 0));
         self.guard(say, || ());
     }
 
     /// Says once per limit that variants hold places that the application wants.
     #[cold]
-    fn crowded(&self, rule: Rule, crowded: Crowded, limit: u32) {
-        let (name, vuid) = limit_of(rule);
+    fn crowded(&self, of: Limit, crowded: Crowded, limit: u32) {
+        let (rule, name, vuid) = (of.rule(), of.name(), of.vuid());
         let Crowded { application, variants } = crowded;
         let why = format!(
             "{name} is {limit}: the application wants {application} of these samplers and variants hold {variants}, \

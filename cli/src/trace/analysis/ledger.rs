@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, btree_map};
 
-use samplin_core::decide::Rule;
+use samplin_core::budget::Limit;
 use samplin_wire::kinds::Asked;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
@@ -18,9 +18,8 @@ const BOOKS: usize = 4096;
 /// Different unresolved things of a process that are told apart.
 const WHATS: usize = 1024;
 
-/// The limits that a census counts, with the rule that is about each.
-const LIMITS: [(&str, Rule); 2] =
-    [("maxSamplerAllocationCount", Rule::SamplerBudget), ("maxCustomBorderColorSamplers", Rule::BorderBudget)];
+/// The limits that a census counts.
+const LIMITS: [Limit; 2] = [Limit::Samplers, Limit::CustomBorders];
 
 /// What no record tells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -172,7 +171,7 @@ impl Ledger {
                 }
             }
         }
-        for (name, _) in LIMITS {
+        for name in LIMITS.map(Limit::name) {
             let asked = summary.pointer("/census/limits").and_then(|limits| limits.get(name));
             // Without the feature the limit is 0, and its absence is what records tell.
             if let Some(Ok(asked)) = asked.map(Asked::deserialize)
@@ -226,7 +225,7 @@ impl Book {
                 add(None, Some(what), true, count, message);
             }
         }
-        for (name, rule) in LIMITS {
+        for (name, rule) in LIMITS.map(|limit| (limit.name(), limit.rule())) {
             let Some(asked) = self.exceeded.get(name) else { continue };
             let told = ("limit exceeded".to_owned(), Some(rule.name().to_owned()));
             if !self.told_unresolved.contains_key(&told) {
