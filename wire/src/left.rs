@@ -35,6 +35,15 @@ impl Left {
     pub fn of(name: &str) -> Option<&'static Left> {
         LEFT.iter().find(|left| left.name == name)
     }
+
+    /// The meaning without a capital and a full stop, for the `why` of a record.
+    pub fn clause(&self) -> String {
+        let mut clause = self.meaning.trim_end_matches('.').to_owned();
+        if let Some(first) = clause.get_mut(..1) {
+            first.make_ascii_lowercase();
+        }
+        clause
+    }
 }
 
 const fn left(name: &'static str, about: About, meaning: &'static str, advice: &'static str) -> Left {
@@ -559,5 +568,16 @@ mod tests {
         let silent: Vec<_> = names.iter().filter(|name| Left::of(name).is_none()).collect();
         assert!(silent.is_empty(), "{silent:?}");
         assert_eq!(Left::of("no such name"), None);
+    }
+
+    /// The meaning of a link's is the `why` of its records, so it is one sentence.
+    #[test]
+    fn what_is_left_of_links_has_a_clause() {
+        assert_eq!(Left::of("coordinate-type").unwrap().clause(), "the coordinates are not 32-bit floats");
+        for left in LEFT.iter().filter(|left| left.about == About::Link) {
+            let clause = left.clause();
+            assert!(clause.starts_with(|c: char| c.is_ascii_lowercase()) && !clause.contains(". "), "{clause}");
+            assert_eq!(format!("{clause}.").to_ascii_lowercase(), left.meaning.to_ascii_lowercase());
+        }
     }
 }

@@ -268,7 +268,8 @@ pub(super) fn left(analysis: &Analysis) -> Vec<Unsolved<'_>> {
             sampler_name: item.sampler_name.as_deref(),
             view_name: item.view_name.as_deref(),
             joined: item.link.as_ref().map(links::describe),
-            meaning: words.map(|words| words.meaning),
+            // Links have it as their reason already.
+            meaning: words.filter(|words| words.clause() != item.why).map(|words| words.meaning),
             advice: words.map(|words| repair::words(words.advice)),
         }
     }

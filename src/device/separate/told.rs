@@ -7,6 +7,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_spirv::{Module, Operand, Specialization};
 use samplin_wire::kinds;
+use samplin_wire::left::{About, Left};
 use samplin_wire::record::{Descriptor, Joined, Link, Source};
 use samplin_wire::text::handle;
 use serde_json::json;
@@ -28,67 +29,9 @@ use crate::variant::{KEEP, SharedState};
 /// How much is told of the links of a pipeline.
 const TOLD: u64 = 1 << 12;
 
-/// Why a link is left as it is, for each stable name; none for a name of something else.
-fn reason(what: &str) -> Option<&'static str> {
-    Some(match what {
-        "shared-sampler" => {
-            "the sampler also meets images that need another one; a copy of the set would change it for all of them"
-        }
-        "immutable-sampler" => "the sampler is immutable, so a copy of the set has the same one",
-        "update-after-bind" => "the set may be updated after it was bound, so a copy of it would not follow",
-        "layout-destroyed" => "the layout of the set was destroyed, so the set cannot be copied",
-        "push-set-above" => {
-            "descriptors were pushed to a set that the hidden set would take the place of, and could not be pushed again"
-        }
-        "bindless" => "the index reaches elements of an array without a length, or more than 64",
-        "too-large" => {
-            "a binding of more than 1,048,576 descriptors is not followed, and a set of more than 16,384 is not copied"
-        }
-        "pipeline-chain" => "a create info has a structure that the layer does not know, so it cannot be made again",
-        "opaque-operand" => {
-            "the pipeline has a link whose image or sampler is one of several, or comes from no variable"
-        }
-        "learned" => {
-            "the pipeline was made before the link was known to conflict, and is not made again; a later one is split when it is made"
-        }
-        "pipeline-library" => {
-            "the pipeline is linked of a library that was not seen being made, so it is not made again"
-        }
-        "transform-feedback" => {
-            "another pipeline was wanted while transform feedback was active, when none may be bound; it is bound after that"
-        }
-        "ray-tracing-handles" => {
-            "the application holds handles of the groups of the ray tracing pipeline, which another pipeline has not"
-        }
-        "hidden-spirv" => "the shader came as an identifier or a binary, in which no links are to be seen",
-        "malformed-spirv" => "the shader's words do not hold together, so they are not rewritten",
-        "vendor-instruction" => "an instruction of a vendor reads the sampler, of which the layer knows too little",
-        "cube" => "the image is a cube, for which the shader does no more than sample",
-        "coordinate-type" => "the coordinates are no floats of 32 bits",
-        "image-operands" => "the instruction has operands that the layer does not rewrite",
-        "too-many-clones" => {
-            "a function takes the sampler from callers that need different ones, in a way that the layer does not rewrite"
-        }
-        "began-before" => {
-            "the command buffer was begun before anything could conflict, so that not all is known that was bound in it"
-        }
-        "no-free-set" => {
-            "the pipeline layout has all sets that the device can bind, so there is none for another sampler"
-        }
-        "sampler-limit" => "the pipeline layout has all samplers that the device allows a stage or a layout",
-        "too-many-links" => "the link is none of the first 64 of its pipeline, which can be split",
-        "descriptor-buffer" => "the descriptors that the shader joins lie in memory, where they are not followed",
-        "generated-commands" => {
-            "which pipeline the device chooses for commands that it generates is not known, so the application's own is bound for them"
-        }
-        "dynamic-layout" => "descriptors were bound without a pipeline layout, so it is not known which",
-        "memory" => "the host or the device has no memory left",
-        _ => return None,
-    })
-}
-
-fn why(what: &str) -> &'static str {
-    reason(what).unwrap_or_default()
+/// Why something is left as it is.
+fn why(what: &str) -> String {
+    Left::of(what).map_or_else(String::new, Left::clause)
 }
 
 /// `ONE TWO` to `["one", "two"]`.
@@ -156,7 +99,7 @@ fn joined(link: &ProgramLink) -> Link {
 impl Device {
     /// The part of the `summary` record that is about links.
     pub fn separate_summary(&self) -> Option<kinds::Separate> {
-        let unresolved = self.unresolved_counts(|what| reason(what).is_some());
+        let unresolved = self.unresolved_counts(|what| Left::of(what).is_some_and(|left| left.about == About::Link));
         let repeated = self.links_repeated();
         Some(kinds::Separate { unresolved, repeated, ..self.separate.as_deref()?.summary() })
     }
@@ -376,25 +319,25 @@ impl Device {
         if let Some(source) = source {
             about["source"] = json!(source);
         }
-        self.unresolved(what, why(what), rule, about, key);
+        self.unresolved(what, &why(what), rule, about, key);
     }
 
     /// Says once that a pipeline joins what lies in descriptor buffers.
     pub(super) fn descriptor_buffer(&self, pipeline: vk::Pipeline) {
         let what = "descriptor-buffer";
-        self.unresolved(what, why(what), None, json!({ "pipeline": handle(pipeline.as_raw()) }), (0, 0));
+        self.unresolved(what, &why(what), None, json!({ "pipeline": handle(pipeline.as_raw()) }), (0, 0));
     }
 
     /// Says once that sets are bound with a layout that is not known.
     pub(super) fn unknown_layout(&self) {
         let what = "dynamic-layout";
-        self.unresolved(what, why(what), None, json!({}), (0, 0));
+        self.unresolved(what, &why(what), None, json!({}), (0, 0));
     }
 
     /// Says once that the device generates commands.
     pub fn generated_commands(&self) {
         let what = "generated-commands";
-        self.unresolved(what, why(what), None, json!({}), (0, 0));
+        self.unresolved(what, &why(what), None, json!({}), (0, 0));
     }
 
     /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed. It looks at all sets that
@@ -413,7 +356,7 @@ impl Device {
 
     /// Says so where sets are bound for a pipeline that was bound before.
     pub(super) fn began_before_unseen(&self) {
-        self.unresolved("began-before", why("began-before"), None, json!({}), (0, 0));
+        self.unresolved("began-before", &why("began-before"), None, json!({}), (0, 0));
     }
 
     /// The members of a record with those that tell a program.
@@ -429,12 +372,12 @@ impl Device {
     pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
         let Some(found) = program.links.get(link) else { return };
         let members = self.of_program(program, json!({ "link": joined(found) }));
-        self.unresolved(what, why(what), None, members, (program.number, link as u64));
+        self.unresolved(what, &why(what), None, members, (program.number, link as u64));
     }
 
     /// Says that a program whose links are not all known may join what must not meet.
     pub(super) fn program_unresolved(&self, what: &str, program: &Program) {
-        self.unresolved(what, why(what), None, self.of_program(program, json!({})), (program.number, u64::MAX));
+        self.unresolved(what, &why(what), None, self.of_program(program, json!({})), (program.number, u64::MAX));
     }
 
     /// Says that the links of a stage are not known.
