@@ -115,6 +115,8 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         let [only] = found.as_slice() else {
             return Err(Failure::usage("there are several devices").hint("say which with gpu:0, gpu:1, …"));
         };
+        let devices = devices::inputs(arguments.first.iter().chain(&arguments.device));
+        files::must_not_replace(&[("--save", path)], &[], &devices)?;
         let text = serde_json::to_string_pretty(&only.to_file(path)).unwrap_or_default() + "\n";
         files::write_output(path, text.as_bytes())?;
         output.line(format!("{}: {} formats of {}", path.display(), only.formats.len(), only.title));

@@ -109,6 +109,15 @@ pub fn find(wanted: &str) -> Result<DeviceFile> {
     }
 }
 
+/// The files among these devices that somebody named or that lie in a folder of the user's, as inputs that no output may replace.
+pub fn inputs<'n>(names: impl IntoIterator<Item = &'n String>) -> Vec<PathBuf> {
+    let path = |name: &'n String| match find(name) {
+        Ok(DeviceFile::Path(path)) => Some(path),
+        _ => None,
+    };
+    names.into_iter().filter_map(path).collect()
+}
+
 /// The name of the device that the setting `device` means, if the layer can simulate it.
 ///
 /// # Errors

@@ -162,21 +162,27 @@ pub fn must_be_apart(outputs: &[(&str, &Path)], inputs: &[(&str, &Path)]) -> Res
         let within = path.canonicalize().ok().filter(|real| folders.iter().any(|folder| real.starts_with(folder)));
         let other = taken.iter().find(|(_, other)| *other == own).map(|(other, _)| *other);
         if let Some(other) = other.or(within.map(|_| "the input")) {
-            return Err(Failure::usage(format!("{}: {what} would take the place of {other}", path.display())));
+            return Err(would_replace(path, what, other));
         }
         taken.push((what, own));
     }
     Ok(())
 }
 
-/// Refuses an output that would take the place of an input.
+/// The refusal to write over `other`.
+pub fn would_replace(path: &Path, what: &str, other: &str) -> Failure {
+    Failure::usage(format!("{}: {what} would take the place of {other}", path.display()))
+}
+
+/// Refuses outputs that would take the place of a trace, of a device's file or of one another.
 ///
 /// # Errors
 ///
-/// When both are one file.
-pub fn must_not_replace(output: &Path, inputs: &[Source]) -> Result<()> {
-    let inputs: Vec<(&str, &Path)> = inputs.iter().map(|source| ("the trace", source.path())).collect();
-    must_be_apart(&[("the output", output)], &inputs)
+/// When two are one file.
+pub fn must_not_replace(outputs: &[(&str, &Path)], traces: &[Source], devices: &[PathBuf]) -> Result<()> {
+    let traces = traces.iter().map(|source| ("the trace", source.path()));
+    let devices = devices.iter().map(|path| ("the device", path.as_path()));
+    must_be_apart(outputs, &traces.chain(devices).collect::<Vec<_>>())
 }
 
 /// Whether something is to be read there: a pipe, a socket or a file, and neither a terminal nor `/dev/null`.

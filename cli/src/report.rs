@@ -65,12 +65,12 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let sources = inspect::sources(&arguments.traces)?;
     let is_stdout = files::is_stdout(&arguments.output);
     let csv_is_stdout = arguments.csv.as_deref().is_some_and(files::is_stdout);
-    if is_stdout && csv_is_stdout || arguments.csv.as_ref() == Some(&arguments.output) {
-        return Err(Failure::usage("the page and the table cannot be one file"));
+    if is_stdout && csv_is_stdout {
+        return Err(Failure::usage("the page and the table cannot both go to standard output"));
     }
-    for written in [Some(&arguments.output), arguments.csv.as_ref()].into_iter().flatten() {
-        files::must_not_replace(written, &sources)?;
-    }
+    let mut outputs = vec![("the page", arguments.output.as_path())];
+    outputs.extend(arguments.csv.as_deref().map(|path| ("--csv", path)));
+    files::must_not_replace(&outputs, &sources, &devices::inputs(&arguments.device))?;
     let analysis = Analysis::of(&sources, true)?;
     let mut names = arguments.device.clone();
     if arguments.all_devices {

@@ -404,12 +404,11 @@ fn report(arguments: &Arguments, told: &Told, status: u8, output: &mut Output) -
     if output.json {
         output.json(&told.json(status));
     }
-    match &arguments.summary_json {
-        Some(path) => {
-            files::write_output(path, serde_json::to_string_pretty(&told.json(status)).unwrap_or_default().as_bytes())
-        }
-        None => Ok(()),
-    }
+    let Some(path) = &arguments.summary_json else { return Ok(()) };
+    // Programs that the program starts write traces of names that nobody could tell before.
+    let traces: Vec<(&str, &Path)> = told.traces.iter().map(|(trace, _)| ("the trace", trace.as_path())).collect();
+    files::must_be_apart(&[("--summary-json", path)], &traces)?;
+    files::write_output(path, serde_json::to_string_pretty(&told.json(status)).unwrap_or_default().as_bytes())
 }
 
 /// What the command line says, else the environment, else the settings file.

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Arguments, Input, Predicted, predict, table};
+use crate::devices;
 use crate::failure::{Outcome, Result};
 use crate::files;
 use crate::inspect;
@@ -24,7 +25,8 @@ pub(super) fn run(arguments: &Arguments, name: &str, source: &Source, output: &m
             output.document(&text);
             return Ok(outcome);
         }
-        files::must_not_replace(path, std::slice::from_ref(source))?;
+        let devices = devices::inputs(&arguments.device);
+        files::must_not_replace(&[("--output", path)], std::slice::from_ref(source), &devices)?;
         files::write_output(path, text.as_bytes())?;
     }
     if output.json {

@@ -3,10 +3,13 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
+use samplin_config::{overrides, settings};
+
 use super::Arguments;
 use super::summary::{Watch, pieces};
 use crate::failure::{Failure, Result};
 use crate::files;
+use crate::layer;
 use crate::system::{self, LayerKind, System};
 
 /// A line of a trace is no longer than this where it is asked whether it is one.
@@ -38,12 +41,12 @@ pub(super) fn guard(arguments: &Arguments, watch: &Watch, settings: &[(String, S
     let mut outputs: Vec<(&str, &Path)> = Vec::new();
     outputs.extend(trace.as_deref().map(|path| ("--trace", path)));
     outputs.extend(arguments.summary_json.as_deref().map(|path| ("--summary-json", path)));
-    let mut inputs = vec![("the program", program)];
-    inputs.extend(arguments.rules.as_deref().map(|path| ("--rules", path)));
-    for (key, value) in settings.iter().filter(|(key, _)| key == "device" || key == "config") {
-        inputs.push((key.as_str(), Path::new(value)));
-    }
+    let inputs = inputs(arguments, settings, program);
+    let inputs: Vec<(&str, &Path)> = inputs.iter().map(|(what, path)| (*what, path.as_path())).collect();
     files::must_be_apart(&outputs, &inputs)?;
+    if let Some(path) = arguments.summary_json.as_deref().filter(|path| watch.may_write(path, program)) {
+        return Err(files::would_replace(path, "--summary-json", "the trace"));
+    }
     for path in watch.own(program).into_iter().filter(|_| !arguments.overwrite) {
         if !may_be_trace(&path) {
             return Err(Failure::usage(format!(
@@ -54,6 +57,23 @@ pub(super) fn guard(arguments: &Arguments, watch: &Watch, settings: &[(String, S
         }
     }
     Ok(())
+}
+
+/// The files that the run reads, most of which nobody names on the command line.
+fn inputs(arguments: &Arguments, settings: &[(String, String)], program: &Path) -> Vec<(&'static str, PathBuf)> {
+    let setting = |key: &str| super::effective(settings, key).map(|value| samplin_platform::home_path(&value));
+    let mut inputs = vec![("the program", program.to_path_buf())];
+    inputs.extend(layer::find(arguments.layer.as_deref(), &System::current()).map(|path| ("the layer", path)));
+    inputs.extend(arguments.layer.clone().filter(|path| path.is_file()).map(|path| ("--layer", path)));
+    match setting("config").filter(|path| !path.as_os_str().eq_ignore_ascii_case("auto")) {
+        Some(path) => inputs.push(("the rules file", path)),
+        // Programs that the program starts have files of their own.
+        None => inputs.extend(overrides::automatic_files().into_iter().map(|path| ("a rules file", path))),
+    }
+    inputs.extend(settings::settings_file().map(|path| ("the settings file", path)));
+    inputs.extend(setting("device").map(|path| ("the device", path)));
+    inputs.extend(setting("learned").map(|path| ("the learned list", path)));
+    inputs
 }
 
 /// Whether a file is empty or begins with a record.

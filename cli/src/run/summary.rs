@@ -74,23 +74,20 @@ impl Watch {
     /// The files with something in them that the program would go on writing, as far as their names can be told.
     pub(super) fn own(&self, program: &Path) -> Vec<PathBuf> {
         let Self::Folder { pattern, before, automatic: false, .. } = self else { return Vec::new() };
-        let names: Vec<_> = [program.to_path_buf(), program.canonicalize().unwrap_or_default()]
-            .iter()
-            .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
-            .collect();
-        let is_own = |path: &Path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            match pattern.as_slice() {
-                [_] => true,
-                // One mark: the executable, the date of today, or the process, which is a new one.
-                [first, last] => {
-                    let mark = name.strip_prefix(first.as_str()).and_then(|rest| rest.strip_suffix(last.as_str()));
-                    mark.is_some_and(|mark| mark == samplin_platform::date() || names.iter().any(|name| name == mark))
-                }
-                _ => false,
-            }
-        };
+        let words = words(program);
+        // The process is a new one, so a file with a number is of another.
+        let is_own =
+            |path: &Path| expands(&path.file_name().unwrap_or_default().to_string_lossy(), pattern, &words, false);
         before.iter().filter(|(path, length)| **length > 0 && is_own(path)).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Whether a file, which need not be there, may become the program's trace.
+    pub(super) fn may_write(&self, path: &Path, program: &Path) -> bool {
+        let Self::Folder { folder, pattern, .. } = self else { return false };
+        let real = |folder: &Path| std::path::absolute(folder).and_then(|folder| folder.canonicalize()).ok();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let own = std::path::absolute(path).ok().and_then(|path| real(path.parent()?));
+        own.is_some() && own == real(folder) && expands(&name, pattern, &words(program), true)
     }
 
     /// Empties these traces: the layer appends. What it refuses to write into is left whole.
@@ -147,6 +144,26 @@ pub(super) fn pieces(name: &str) -> Vec<String> {
         }
     }
     pieces
+}
+
+/// What a mark can stand for but the process: the executable, by either name, and the date of today.
+fn words(program: &Path) -> Vec<String> {
+    let names = [program.to_path_buf(), program.canonicalize().unwrap_or_default()];
+    let names = names.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    names.chain([samplin_platform::date()]).collect()
+}
+
+/// Whether a name is these pieces with one of the words between any two, or with a number if `numbers`.
+fn expands(name: &str, pieces: &[String], words: &[String], numbers: bool) -> bool {
+    let Some((first, others)) = pieces.split_first() else { return false };
+    let Some(name) = name.strip_prefix(first.as_str()) else { return false };
+    if others.is_empty() {
+        return name.is_empty();
+    }
+    let after_number = Some(name.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+    let after_number = after_number.filter(|rest| numbers && rest.len() < name.len());
+    let after_words = words.iter().filter_map(|word| name.strip_prefix(word.as_str()));
+    after_words.chain(after_number).any(|rest| expands(rest, others, words, numbers))
 }
 
 fn fits(name: &str, pieces: &[String]) -> bool {
@@ -331,5 +348,18 @@ mod tests {
         assert!(!fits("vkcube.jsonl", &pieces("%e-%p.jsonl")));
         assert!(fits("a.jsonl", &pieces("a.jsonl")));
         assert!(!fits("ba.jsonl", &pieces("a.jsonl")));
+        let words = ["vkcube".to_owned(), "2026-01-02".to_owned()];
+        for (name, pattern, by_word, by_number) in [
+            ("a.jsonl", "a.jsonl", true, true),
+            ("vkcube.jsonl", "%e.jsonl", true, true),
+            ("vkcube-2026-01-02.jsonl", "%e-%d.jsonl", true, true),
+            ("vkcube-12.jsonl", "%e-%p.jsonl", false, true),
+            ("vkcube-x.jsonl", "%e-%p.jsonl", false, false),
+            ("summary.json", "%p.json", false, false),
+            ("ab", "a", false, false),
+        ] {
+            let found = [false, true].map(|numbers| expands(name, &pieces(pattern), &words, numbers));
+            assert_eq!(found, [by_word, by_number], "{name} {pattern}");
+        }
     }
 }

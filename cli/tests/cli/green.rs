@@ -566,3 +566,70 @@ fn outputs_do_not_overwrite_what_is_read() {
     assert_eq!(samplin_in(&home, &fine).code, 0);
     assert!(std::fs::read(home.join("notes.txt")).unwrap().is_empty());
 }
+
+/// Files that nobody names on the command line are inputs too: rules, settings, the device, the layer.
+#[test]
+fn outputs_do_not_overwrite_what_is_read_unnamed() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    home.write("layer/libVkLayer_samplin.so", library());
+    home.write("soft2.toml", "");
+    home.write(".config/samplin/samplin.toml", "");
+    home.write("vk_layer_settings.txt", "samplin.log = off\n");
+    samplin_in(&home, ["caps", "v3d-4.2", "--save", "weak.json"]).quiet(0);
+    std::os::unix::fs::symlink("soft2.toml", home.join("link.toml")).unwrap();
+    let files = [
+        "all.jsonl",
+        "soft2.toml",
+        ".config/samplin/samplin.toml",
+        "vk_layer_settings.txt",
+        "weak.json",
+        "layer/libVkLayer_samplin.so",
+    ];
+    let all = || files.map(|name| std::fs::read(home.join(name)).unwrap());
+    let before = all();
+    let start = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = tool(&home);
+        Ran::of(&command.envs(variables.iter().copied()).args(arguments).output().unwrap())
+    };
+    let run = |variables: &[(&str, &str)], options: &[&str]| {
+        let ends = ["--", "sh", "-c", "echo started"];
+        start(variables, &[&["run", "--layer", "layer", "--allow-untraced"], options, &ends].concat())
+    };
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a str);
+    let cases: [Case<'_>; 7] = [
+        (&[("SAMPLIN_CONFIG", "soft2.toml")], "soft2.toml"),
+        (&[("SAMPLIN_CONFIG", "soft2.toml")], "link.toml"),
+        (&[("SAMPLIN_DEVICE", "./weak.json")], "weak.json"),
+        (&[("SAMPLIN_LEARNED", "soft2.toml")], "soft2.toml"),
+        (&[], ".config/samplin/samplin.toml"),
+        (&[], "vk_layer_settings.txt"),
+        (&[], "layer/libVkLayer_samplin.so"),
+    ];
+    for (variables, file) in cases {
+        for output in ["--summary-json", "--trace"] {
+            let said = run(variables, &["--overwrite", output, file]).fails(2);
+            assert!(said.contains("take the place of"), "{output} {file}: {said}");
+            assert!(all() == before, "{output} {file}");
+        }
+    }
+    // A trace that only has a pattern, and the summary.
+    let said = run(&[], &["--trace", "%e.jsonl", "--summary-json", "sh.jsonl"]).fails(2);
+    assert!(said.contains("--summary-json would take the place of the trace"), "{said}");
+    for arguments in [
+        &["report", "all.jsonl", "--device", "./weak.json", "-o", "weak.json"][..],
+        &["report", "all.jsonl", "--device", "./weak.json", "-o", "o", "--csv", "weak.json"],
+        &["report", "all.jsonl", "-o", "o", "--csv", "./o"],
+        &["predict", "all.jsonl", "--device", "./weak.json", "-o", "weak.json"],
+        &["caps", "./weak.json", "--save", "weak.json"],
+    ] {
+        let said = start(&[], arguments).fails(2);
+        assert!(said.contains("take the place of"), "{arguments:?}: {said}");
+        assert!(all() == before && !home.join("o").exists(), "{arguments:?}");
+    }
+    // What is not read may be written.
+    for (options, code) in [(&["--summary-json", "soft2.toml"][..], 0), (&["--summary-json", "s.json"], 0)] {
+        assert_eq!(run(&[], options).code, code, "{options:?}");
+    }
+    assert_ne!(all(), before);
+}
