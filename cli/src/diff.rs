@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::check::{Finding, Report, Target, formats};
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
-use crate::trace::analysis::{Analysis, Decision, Unresolved};
+use crate::trace::analysis::{Analysis, Decision, Exempt, Unresolved};
 use crate::trace::links;
 use crate::trace::reader::Source;
 use crate::trace::record::{Change, counted, grouped, short};
@@ -35,6 +35,9 @@ pub struct Arguments {
     /// Find fault only with changes by these rules that B adds; `unresolved` stands for everything passed through
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = check::rule_names())]
     pub deny: Vec<String>,
+    /// With --deny, find no fault with changes by these rules that a rules file leaves alone in B (repair = "off") and not in A
+    #[arg(long)]
+    pub allow_exempt: bool,
     /// With --deny, pass a trace that does not hold a run to its end, which is exit status 3 otherwise: the program was killed or still runs
     #[arg(long)]
     pub allow_unfinished: bool,
@@ -47,13 +50,16 @@ pub struct Arguments {
     pub limit: usize,
 }
 
+/// The kind of record of what rules leave alone.
+const EXEMPT: &str = "exempt";
+
 /// What makes a decision the same one in two runs: handles differ, fingerprints do not.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Subject {
     /// The device, in tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Kind of record; `unresolved` for what was passed through.
+    /// Kind of record; `unresolved` for what was passed through, `exempt` for what rules leave alone.
     pub event: String,
     /// What was seen, of an unresolved thing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,6 +112,20 @@ impl Subject {
         }
     }
 
+    fn of_exempt(item: &Exempt) -> Self {
+        Self {
+            device: None,
+            event: EXEMPT.to_owned(),
+            what: None,
+            fingerprint: item.fingerprint.clone(),
+            format: item.format.clone(),
+            aspect: None,
+            view_type: None,
+            swizzle: None,
+            link: None,
+        }
+    }
+
     /// One line.
     pub fn describe(&self) -> String {
         let mut text = self.what.clone().unwrap_or_else(|| self.event.clone());
@@ -153,7 +173,8 @@ impl Decided {
     }
 }
 
-fn decided(analysis: &Analysis) -> BTreeMap<Subject, Decided> {
+/// `exempt`: whether what rules leave alone counts, by the changes that would have been made.
+fn decided(analysis: &Analysis, exempt: bool) -> BTreeMap<Subject, Decided> {
     let mut out: BTreeMap<Subject, Decided> = BTreeMap::new();
     for decision in analysis.decisions.iter().filter(|decision| !decision.changes.is_empty()) {
         let entry = out.entry(Subject::of(decision)).or_default();
@@ -171,6 +192,14 @@ fn decided(analysis: &Analysis) -> BTreeMap<Subject, Decided> {
         entry.name.clone_from(&item.sampler_name);
         entry.note_line(item.first.line);
         entry.rules.extend([check::UNRESOLVED.to_owned()].into_iter().chain(item.rule.clone()));
+    }
+    for item in analysis.exempt.iter().filter(|_| exempt) {
+        let entry = out.entry(Subject::of_exempt(item)).or_default();
+        entry.name.clone_from(&item.sampler_name);
+        entry.note_line(item.first.line);
+        if !entry.changes.iter().any(|earlier| same(earlier, &item.changes)) {
+            entry.changes.push(item.changes.clone());
+        }
     }
     out
 }
@@ -218,6 +247,9 @@ impl Difference {
         let mut added: BTreeSet<String> =
             made.filter(|change| !earlier(change)).map(|change| change.rule.clone()).collect();
         added.extend(after.iter().filter(|_| before.is_none()).flat_map(|of| of.rules.iter().cloned()));
+        if subject.event == EXEMPT && !added.is_empty() {
+            added.insert(check::UNRESOLVED.to_owned());
+        }
         Self {
             added,
             subject: subject.clone(),
@@ -246,10 +278,10 @@ struct Differences {
 }
 
 impl Differences {
-    fn between(a: &Analysis, b: &Analysis) -> Self {
+    fn between(a: &Analysis, b: &Analysis, exempt: bool) -> Self {
         let mut out = Self::default();
         let fleets = [&a.fleet, &b.fleet];
-        let (mut a, mut b) = (decided(a), decided(b));
+        let (mut a, mut b) = (decided(a, exempt), decided(b, exempt));
         if fleets.iter().all(|fleet| !fleet.is_empty()) {
             // What a device decides that only one of them has is no news of a build.
             let is_shared = |device: &String| fleets.iter().all(|fleet| fleet.contains(device));
@@ -307,7 +339,7 @@ impl Differences {
                         line: difference.line,
                         rule,
                         device: subject.device.clone(),
-                        unresolved: is_gone || of.is_empty(),
+                        unresolved: is_gone || of.is_empty() || subject.event == EXEMPT,
                         message: format!("{title}: {}{briefs}", subject.describe()),
                         what: subject.what.clone(),
                         source: None,
@@ -358,7 +390,8 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     if !a.fleet.is_empty() && a.fleet.is_disjoint(&b.fleet) {
         return Err(Failure::input("the two have no device in common"));
     }
-    let mut differences = Differences::between(&a, &b);
+    // As in `check`: who denies a rule by name is not to be overruled by a rules file.
+    let mut differences = Differences::between(&a, &b, !arguments.deny.is_empty() && !arguments.allow_exempt);
     if !arguments.deny.is_empty() {
         differences.keep_added(&arguments.deny);
     }

@@ -427,6 +427,22 @@ fn what_rules_leave_alone_is_told() {
     }
     let said = samplin_in(&home, ["check", "clean.jsonl"]).quiet(0);
     assert!(!said.contains("left alone"), "{said}");
+    // A gate for what a build adds: what B leaves alone and A does not is added, whether or not A repairs it.
+    let repaired = exempt("mine", 1).replace("\"exempt\"", "\"pair\"");
+    home.write("repaired.jsonl", CLEAN.to_owned() + &repaired);
+    for (a, b, flags, code) in [
+        ("clean.jsonl", "off.jsonl", &["--deny", "linear-filter"][..], 1),
+        ("repaired.jsonl", "off.jsonl", &["--deny", "linear-filter"], 1),
+        ("clean.jsonl", "off.jsonl", &["--deny", "unresolved"], 1),
+        ("clean.jsonl", "off.jsonl", &["--deny", "linear-filter", "--allow-exempt"], 0),
+        ("clean.jsonl", "off.jsonl", &["--deny", "stencil"], 0),
+        ("off.jsonl", "off.jsonl", &["--deny", "linear-filter"], 0),
+        ("off.jsonl", "clean.jsonl", &["--deny", "linear-filter"], 0),
+    ] {
+        let said = samplin_in(&home, [&["diff", a, b], flags].concat()).quiet(code);
+        let is_found = said.contains("only in B: 3") && said.contains("exempt 0000000000000003 on R32_SFLOAT");
+        assert_eq!(is_found, code == 1, "{a} {b} {flags:?}: {said}");
+    }
     // A baseline can hold it.
     let known = ["check", "off.jsonl", "--deny", "linear-filter", "--baseline", "known.toml"];
     samplin_in(&home, [&known[..], &["--update-baseline"]].concat()).quiet(0);
