@@ -203,7 +203,7 @@ impl Finding {
                 trace: trace_name(analysis, item.first.trace),
                 line: item.first.line,
                 rule: rule.to_owned(),
-                device: None,
+                device: item.device.clone(),
                 unresolved: true,
                 message: format!("left alone by {places}: {briefs}: {}", first.because),
                 what: Some("exempt".to_owned()),

@@ -114,7 +114,7 @@ impl Subject {
 
     fn of_exempt(item: &Exempt) -> Self {
         Self {
-            device: None,
+            device: item.device.clone(),
             event: EXEMPT.to_owned(),
             what: None,
             fingerprint: item.fingerprint.clone(),

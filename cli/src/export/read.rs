@@ -13,7 +13,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
-use crate::trace::analysis::{Analysis, Decision, Position, Read, Told, Unresolved};
+use crate::trace::analysis::{Analysis, Decision, Exempt, Position, Read, Told, Unresolved};
 use crate::trace::reader::{Counts, Event, Source};
 use crate::trace::record::Change;
 
@@ -64,13 +64,29 @@ const UNRESOLVED: [&str; 14] = [
     "view_type",
 ];
 
+/// The columns that are read of `exempt`.
+const EXEMPT: [&str; 11] = [
+    "run",
+    "device",
+    "build",
+    "line",
+    "what",
+    "rules",
+    "fingerprint",
+    "sampler_name",
+    "view_name",
+    "format",
+    "changes",
+];
+
 /// Adds the runs of a folder of tables.
 ///
 /// # Errors
 ///
 /// When a table cannot be read or there is no run (of that build) in it.
 pub(crate) fn add(analysis: &mut Analysis, root: &Path, build: Option<&str>) -> Result<()> {
-    let mut reading = Reading { analysis, build, traces: HashMap::new(), seen: HashMap::new(), passed: HashMap::new() };
+    let (seen, passed, left) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let mut reading = Reading { analysis, build, traces: HashMap::new(), seen, passed, left };
     let mut devices: BTreeMap<String, Value> = BTreeMap::new();
     reading.table(root, "runs", &RUNS, |reading, row| {
         let trace = reading.analysis.traces.len();
@@ -100,7 +116,8 @@ pub(crate) fn add(analysis: &mut Analysis, root: &Path, build: Option<&str>) -> 
         record.push(row);
     })?;
     reading.decision(&record);
-    reading.table(root, "unresolved", &UNRESOLVED, |reading, row| reading.unresolved(&row))
+    reading.table(root, "unresolved", &UNRESOLVED, |reading, row| reading.unresolved(&row))?;
+    reading.table(root, "exempt", &EXEMPT, |reading, row| reading.exempt(&row))
 }
 
 /// A row: texts as they are, other values as text.
@@ -119,6 +136,7 @@ struct Reading<'a> {
     traces: HashMap<String, usize>,
     seen: HashMap<Vec<Option<Text>>, usize>,
     passed: HashMap<Vec<Option<Text>>, usize>,
+    left: HashMap<Vec<Option<Text>>, usize>,
 }
 
 impl Row {
@@ -234,6 +252,28 @@ impl Reading<'_> {
             view_name: row.owned("view_name"),
             link: None,
             source: None,
+            first: self.position(row),
+            count: 1,
+        });
+    }
+
+    fn exempt(&mut self, row: &Row) {
+        let key: Vec<_> = row.key().collect();
+        if let Some(seen) = self.left.get(&key).and_then(|index| self.analysis.exempt.get_mut(*index)) {
+            seen.count += 1;
+            return;
+        }
+        let changes: Vec<Change> = serde_json::from_str(&row.text("changes")).unwrap_or_default();
+        self.left.insert(key, self.analysis.exempt.len());
+        self.analysis.exempt.push(Exempt {
+            device: row.owned("device"),
+            what: row.text("what"),
+            rules: serde_json::from_str(&row.text("rules")).unwrap_or_default(),
+            fingerprint: row.owned("fingerprint"),
+            format: row.owned("format"),
+            changes: Told::of(changes).made,
+            sampler_name: row.owned("sampler_name"),
+            view_name: row.owned("view_name"),
             first: self.position(row),
             count: 1,
         });

@@ -454,6 +454,7 @@ impl Analysis {
         let name = |key: &str| names.get(key).and_then(Value::as_str).map(str::to_owned);
         self.known_exempt.insert(key, u32::try_from(self.exempt.len()).unwrap_or(u32::MAX));
         self.exempt.push(Exempt {
+            device: None,
             what: text(fields.what).unwrap_or_default(),
             rules,
             fingerprint: text(fields.fingerprint),

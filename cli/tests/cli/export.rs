@@ -426,6 +426,17 @@ fn a_build_that_adds_a_denied_change_on_one_device_is_held_back() {
 }
 
 #[test]
+fn a_build_that_leaves_a_repair_out_on_one_device_is_held_back() {
+    let home = Folder::new();
+    fleet(&home, "apple-m1", |text| text.to_owned() + EXEMPT);
+    let judged = |more: &[&str]| samplin_in(&home, [&JUDGED[..], more].concat());
+    let said = judged(&["--deny", "linear-filter"]).quiet(1);
+    assert!(said.contains("apple-m1: exempt 0123456789abcdef on R32_SFLOAT"), "{said}");
+    judged(&["--deny", "linear-filter", "--allow-exempt"]).quiet(0);
+    judged(&["--deny", "ycbcr"]).quiet(0);
+}
+
+#[test]
 fn a_build_that_changes_nothing_passes() {
     let home = Folder::new();
     fleet(&home, "", str::to_owned);
@@ -454,6 +465,7 @@ fn what_only_one_has_is_told_and_not_compared() {
 #[test]
 fn check_finds_in_tables_what_it_finds_in_traces() {
     let home = home();
+    home.write("all.jsonl", one_process() + EXEMPT);
     // Twice the same, so that there is something to count.
     std::fs::copy(home.join("all.jsonl"), home.join("again.jsonl")).unwrap();
     samplin_in(&home, ["export", "all.jsonl", "again.jsonl", "--build", "1", "--parquet", "tables"]).quiet(0);
@@ -474,7 +486,7 @@ fn check_finds_in_tables_what_it_finds_in_traces() {
         found
     };
     let (of_trace, of_tables) = (findings(&["all.jsonl", "again.jsonl"]), findings(&["tables"]));
-    assert!(of_trace.len() > 10);
+    assert!(of_trace.len() > 10 && of_trace.iter().any(|finding| finding.contains("left alone by mine (a.toml:3)")));
     assert_eq!(of_tables, of_trace);
     samplin_in(&home, ["check", "tables", "--deny", "ycbcr"]).quiet(0);
     samplin_in(&home, ["check", "tables", "--build", "1", "--deny", "linear-filter"]).quiet(1);

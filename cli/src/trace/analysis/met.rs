@@ -80,6 +80,9 @@ fn changes_as_list<S: serde::Serializer>(changes: &Arc<[Change]>, serializer: S)
 /// Something that a rules file leaves as the application asked for it, and how often.
 #[derive(Clone, Debug, Serialize)]
 pub struct Exempt {
+    /// The device, where several are told apart: in tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// What it is: `sampler`, `pair`, `immutable sampler`, `blit` or `conversion`.
     pub what: String,
     /// The rules that switch its repair off.
