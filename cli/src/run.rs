@@ -371,18 +371,11 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     let is_untraced = told.instances() == 0;
     let is_off = mode.as_deref() == Some("off");
     let is_nowhere = matches!(watch, Watch::Nowhere);
-    // What the user sees go by was traced as asked, as far as that can be told.
-    let is_seen = !is_off && trace.as_deref().is_some_and(|value| value.eq_ignore_ascii_case("stderr"));
-    let missing = is_untraced && !is_seen;
     let mut errors = Output::stderr(color);
     if !arguments.quiet && !output.json {
         told.print(&mut errors);
-        if is_untraced && is_seen {
-            let prefix = errors.styled(Style::Dim, "samplin:");
-            errors.line(format!("{prefix} {}", told.why_none()));
-        }
     }
-    if missing {
+    if is_untraced {
         let why = untraced((is_off || is_nowhere).then(|| told.why_none()), &watch, &environment, arguments.headless);
         if ended.code == 0 && !arguments.allow_untraced {
             errors.finish()?;

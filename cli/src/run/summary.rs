@@ -272,7 +272,7 @@ impl Told {
         } else if ["off", "none", "false", "0"].iter().any(|word| trace.eq_ignore_ascii_case(word)) {
             "there is no trace, because the setting trace is off".to_owned()
         } else if trace.eq_ignore_ascii_case("stderr") {
-            "the trace went to standard error".to_owned()
+            "the trace went to standard error, which is not looked at".to_owned()
         } else {
             format!("the trace went to {trace}, which is not looked at")
         }
