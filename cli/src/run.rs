@@ -365,9 +365,17 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     let environment = stage.environment.clone();
     drop(stage);
 
-    let traces = Told::read(watch.traces(ended.process))?;
+    let written = watch.traces(ended.process);
+    let is_summed = written.len() > 1 && (output.json || arguments.summary_json.is_some());
     let mode = setting("mode");
-    let told = Told { traces, mode: mode.clone(), trace: trace.clone(), status: ended.describe(), validation };
+    let told = Told {
+        traces: Told::read(&written)?,
+        sum: if is_summed { Some(summary::sum(&written)?) } else { None },
+        mode: mode.clone(),
+        trace: trace.clone(),
+        status: ended.describe(),
+        validation,
+    };
     let is_untraced = told.instances() == 0;
     let is_off = mode.as_deref() == Some("off");
     let is_nowhere = matches!(watch, Watch::Nowhere);

@@ -198,6 +198,8 @@ fn files(folder: &Path, pattern: &[String]) -> Vec<(PathBuf, u64)> {
 pub(super) struct Told {
     /// What each trace adds up to, of this run alone.
     pub(super) traces: Vec<(PathBuf, Analysis)>,
+    /// What several add up to, if that is to be told.
+    pub(super) sum: Option<Analysis>,
     /// The `mode` setting.
     pub(super) mode: Option<String>,
     /// The `trace` setting.
@@ -210,15 +212,8 @@ pub(super) struct Told {
 
 impl Told {
     /// Reads what was written; a trace without a record of this run is none.
-    pub(super) fn read(traces: Vec<(PathBuf, u64)>) -> Result<Vec<(PathBuf, Analysis)>> {
-        let mut found = Vec::new();
-        for (path, from) in traces {
-            let mut analysis = Analysis::default();
-            analysis.add_rest(&path, from)?;
-            analysis.fill_names();
-            found.push((path, analysis));
-        }
-        Ok(found)
+    pub(super) fn read(traces: &[(PathBuf, u64)]) -> Result<Vec<(PathBuf, Analysis)>> {
+        traces.iter().map(|one| Ok((one.0.clone(), sum(std::slice::from_ref(one))?))).collect()
     }
 
     /// How many instances were traced.
@@ -230,21 +225,19 @@ impl Told {
     pub(super) fn json(&self, status: u8) -> Value {
         let each =
             |(path, analysis): &(PathBuf, Analysis)| json!({ "trace": path, "summary": inspect::json(analysis) });
+        let none = Analysis::default();
+        let first = self.traces.first().map(|(_, first)| first);
         let mut value = json!({
             "status": status,
             "instances": self.instances(),
             "validation": self.validation,
+            "traces": self.traces.iter().map(|(path, _)| path).collect::<Vec<_>>(),
+            "summary": inspect::json(self.sum.as_ref().or(first).unwrap_or(&none)),
         });
         match self.traces.as_slice() {
-            [] => value["summary"] = inspect::json(&Analysis::default()),
-            [(path, analysis)] => {
-                value["trace"] = json!(path);
-                value["summary"] = inspect::json(analysis);
-            }
-            several => {
-                value["summary"] = inspect::json(several.first().map_or(&Analysis::default(), |(_, first)| first));
-                value["processes"] = several.iter().map(each).collect();
-            }
+            [] => {}
+            [(path, _)] => value["trace"] = json!(path),
+            several => value["processes"] = several.iter().map(each).collect(),
         }
         value
     }
@@ -332,6 +325,16 @@ impl Told {
         }
         output.line(format!("{prefix} trace {} (`samplin inspect` tells the rest)", path.display()));
     }
+}
+
+/// What traces add up to, each from where the run begins in it.
+pub(super) fn sum(traces: &[(PathBuf, u64)]) -> Result<Analysis> {
+    let mut analysis = Analysis::default();
+    for (path, from) in traces {
+        analysis.add_rest(path, *from)?;
+    }
+    analysis.fill_names();
+    Ok(analysis)
 }
 
 #[cfg(test)]

@@ -634,3 +634,60 @@ fn outputs_do_not_overwrite_what_is_read_unnamed() {
     }
     assert_ne!(all(), before);
 }
+
+const MADE: &str = r#"{"rule":"linear-filter","catalog":"B-1","vuid":null,"field":"magFilter","from":"VK_FILTER_LINEAR","to":"VK_FILTER_NEAREST","because":"it lacks it","lost":"smoothing"}"#;
+
+/// A program that writes traces as the layer would: copies of these files, by these names.
+fn copying(files: &[(&str, &str)]) -> String {
+    files.iter().map(|(from, to)| format!("cat {from} > {to};")).collect()
+}
+
+#[test]
+fn a_summary_of_several_processes_is_one_of_all() {
+    let home = Folder::new();
+    pair(&home, "none", "");
+    pair(&home, "one", MADE);
+    let summary = |script: &str| {
+        let ran = run(&home, &["--trace", "t-%p.jsonl", "--summary-json", "s.json"], &["sh", "-c", script]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let text = std::fs::read_to_string(home.join("s.json")).unwrap();
+        for number in 1..4 {
+            let _ = std::fs::remove_file(home.join(&format!("t-{number}.jsonl")));
+        }
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    let told = summary(&copying(&[("none", "t-1.jsonl"), ("one", "t-2.jsonl"), ("one", "t-3.jsonl")]));
+    assert_eq!((&told["instances"], &told["summary"]["changes"]), (&3.into(), &2.into()), "{told:#}");
+    assert_eq!(told["summary"]["by_rule"][0]["changes"], 2);
+    let paths: Vec<_> = ["t-1.jsonl", "t-2.jsonl", "t-3.jsonl"].iter().map(|name| home.join(name)).collect();
+    assert_eq!(told["traces"], serde_json::json!(paths));
+    let each: Vec<_> = told["processes"].as_array().unwrap().iter().map(|one| &one["summary"]["changes"]).collect();
+    assert_eq!(each, [0, 1, 1]);
+    // Of one it is the same as ever.
+    let told = summary(&copying(&[("one", "t-2.jsonl")]));
+    assert_eq!((&told["instances"], &told["summary"]["changes"]), (&1.into(), &1.into()), "{told:#}");
+    assert_eq!((&told["trace"], &told["processes"]), (&serde_json::json!(paths[1]), &serde_json::Value::Null));
+    assert_eq!(told["traces"], serde_json::json!([paths[1]]));
+}
+
+/// The same with the layer, and two programs of one name.
+#[test]
+fn a_real_summary_of_two_processes_is_one_of_both() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    let scene = example("scene");
+    let changes = |script: &str| {
+        let mut command = tool(&home);
+        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+        command.args(["run", "--summary-json", "s.json", "--", "sh", "-c", script]).env("SCENE", &scene);
+        let ran = Ran::of(&command.output().unwrap());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let text = std::fs::read_to_string(home.join("s.json")).unwrap();
+        let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+        (told["instances"].as_u64().unwrap(), told["summary"]["changes"].as_u64().unwrap())
+    };
+    let (one, many) = changes("$SCENE; true");
+    assert!(one == 1 && many > 100, "{one} {many}");
+    assert_eq!(changes("$SCENE; $SCENE now.ppm"), (2, many));
+    assert_eq!(changes("$SCENE now.ppm; $SCENE"), (2, many));
+}
