@@ -54,6 +54,8 @@ pub struct Failure {
     pub kind: Kind,
     /// What happened, beginning with the place if there is one.
     pub message: String,
+    /// Further messages of the same kind, each a line of its own.
+    pub more: Vec<String>,
     /// What to do.
     pub hint: Option<String>,
 }
@@ -61,12 +63,25 @@ pub struct Failure {
 impl Failure {
     /// A command line that makes no sense.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Usage, message: message.into(), hint: None }
+        Self { kind: Kind::Usage, message: message.into(), more: Vec::new(), hint: None }
     }
 
     /// An input that cannot be used.
     pub fn input(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Input, message: message.into(), hint: None }
+        Self { kind: Kind::Input, message: message.into(), more: Vec::new(), hint: None }
+    }
+
+    /// An input in which all of this is wrong, if anything is.
+    ///
+    /// # Errors
+    ///
+    /// When there is a mistake.
+    pub fn of_mistakes(mistakes: impl IntoIterator<Item = String>) -> Result<()> {
+        let mut mistakes = mistakes.into_iter();
+        match mistakes.next() {
+            None => Ok(()),
+            Some(first) => Err(Self { more: mistakes.collect(), ..Self::input(first) }),
+        }
     }
 
     /// A file that cannot be used.
@@ -76,7 +91,7 @@ impl Failure {
 
     /// A system that lacks something.
     pub fn environment(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Environment, message: message.into(), hint: None }
+        Self { kind: Kind::Environment, message: message.into(), more: Vec::new(), hint: None }
     }
 
     /// A program that cannot be started, for the reason that the system gave.
@@ -85,7 +100,7 @@ impl Failure {
             std::io::ErrorKind::NotFound => (Kind::NotThere, format!("{name}: there is no such program")),
             _ => (Kind::NotExecutable, format!("{name}: {error}")),
         };
-        Self { kind, message, hint: None }
+        Self { kind, message, more: Vec::new(), hint: None }
     }
 
     /// Adds what to do.

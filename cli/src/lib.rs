@@ -136,7 +136,9 @@ fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn complain(failure: &Failure, color: ColorChoice) {
     let mut errors = Output::stderr(color);
     let prefix = errors.styled(Style::Bad, "samplin:");
-    errors.line(format!("{prefix} {}", failure.message));
+    for message in [&failure.message].into_iter().chain(&failure.more) {
+        errors.line(format!("{prefix} {message}"));
+    }
     if let Some(hint) = &failure.hint {
         let prefix = errors.styled(Style::Dim, "samplin:");
         errors.line(format!("{prefix} {hint}"));

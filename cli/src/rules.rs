@@ -76,6 +76,17 @@ fn load(path: &Path) -> Result<(String, Overrides, Vec<Problem>)> {
     Ok((text, overrides, problems))
 }
 
+/// Reads a rules file of which every part is in force.
+///
+/// # Errors
+///
+/// When it cannot be read, or has mistakes, all of which are told.
+pub(crate) fn load_sound(path: &Path) -> Result<(String, Overrides)> {
+    let (text, overrides, problems) = load(path)?;
+    Failure::of_mistakes(problems.iter().map(ToString::to_string))?;
+    Ok((text, overrides))
+}
+
 fn check(arguments: &Check, output: &mut Output) -> Result {
     let (_, overrides, problems) = load(&arguments.file)?;
     let matches = arguments.trace.as_deref().map(|trace| matches(&overrides, trace)).transpose()?;

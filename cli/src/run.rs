@@ -20,6 +20,7 @@ use crate::failure::{Failure, Kind, Outcome, Result};
 use crate::files;
 use crate::layer::{self, NAME, VALIDATION};
 use crate::output::{ColorChoice, Output, Style};
+use crate::rules;
 use crate::system::{self, LayerKind, System};
 
 /// The arguments of `samplin run`.
@@ -337,6 +338,10 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     let mut watch = Watch::new(trace.as_deref());
     let path = System::current().program(&name).unwrap_or_default();
     place::guard(arguments, &watch, &settings, &path)?;
+    // The layer would leave out what is wrong and go on, which nobody sees who does not read the trace.
+    if let Some(rules) = rules_file(&settings) {
+        rules::load_sound(&rules)?;
+    }
     let mut stage = Stage::prepare(&name, arguments.layer.as_deref(), arguments.validate, arguments.headless)?;
     for (key, value) in &settings {
         stage.environment.set(format!("SAMPLIN_{}", key.to_ascii_uppercase()), value);
@@ -423,6 +428,12 @@ fn effective(given: &[(String, String)], key: &str) -> Option<String> {
         .into_iter()
         .find(|(name, _, source)| *name == key && *source != settings::Source::Default)
         .map(|(_, value, _)| value)
+}
+
+/// The rules file that somebody names, for the layer does not look for one then.
+fn rules_file(settings: &[(String, String)]) -> Option<PathBuf> {
+    let named = effective(settings, "config").filter(|value| !value.is_empty() && !value.eq_ignore_ascii_case("auto"));
+    named.map(|value| samplin_platform::home_path(&value))
 }
 
 /// Why no instance was traced, as far as that can be seen from outside. `off`: what the settings say.

@@ -268,7 +268,7 @@ impl Entries {
         if is_baseline {
             self.baseline = Some(text);
         }
-        if mistakes.is_empty() { Ok(()) } else { Err(Failure::input(mistakes.join("\n"))) }
+        Failure::of_mistakes(mistakes)
     }
 
     /// Says what is looked at: entries about anything else are neither stale nor taken out.

@@ -280,12 +280,7 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
     };
     let (mut text, mut given) = (String::new(), 0);
     if let Some(path) = &path {
-        let (content, overrides, problems) = super::load(path)?;
-        if let Some(problem) = problems.first() {
-            return Err(
-                Failure::input(problem.to_string()).hint("`samplin rules check` tells every problem of the file")
-            );
-        }
+        let (content, overrides) = super::load_sound(path)?;
         (text, given) = (content, overrides.iter().count());
     }
     let file = path.as_deref().map(|path| path.display().to_string());

@@ -65,7 +65,7 @@ fn inputs(arguments: &Arguments, settings: &[(String, String)], program: &Path) 
     let mut inputs = vec![("the program", program.to_path_buf())];
     inputs.extend(layer::find(arguments.layer.as_deref(), &System::current()).map(|path| ("the layer", path)));
     inputs.extend(arguments.layer.clone().filter(|path| path.is_file()).map(|path| ("--layer", path)));
-    match setting("config").filter(|path| !path.as_os_str().eq_ignore_ascii_case("auto")) {
+    match super::rules_file(settings) {
         Some(path) => inputs.push(("the rules file", path)),
         // Programs that the program starts have files of their own.
         None => inputs.extend(overrides::automatic_files().into_iter().map(|path| ("a rules file", path))),

@@ -109,6 +109,7 @@ fn every_mistake_of_a_file_is_told_at_once() {
          [[allow]]\nformat = \"R99\"\nreason = \"x\"\nexpires = \"2027-13-01\"\n",
     );
     let said = samplin_in(&home, ["check", "decisions.jsonl"]).fails(3);
+    assert!(said.lines().count() > 4 && !said.contains("\\n"), "{said}");
     for told in [
         ":1: there is no rule stencils",
         ":1: an entry needs a reason",

@@ -691,3 +691,25 @@ fn a_real_summary_of_two_processes_is_one_of_both() {
     assert_eq!(changes("$SCENE; $SCENE now.ppm"), (2, many));
     assert_eq!(changes("$SCENE now.ppm; $SCENE"), (2, many));
 }
+
+/// Rules files of which a part does nothing are refused before the program starts, whoever names them.
+#[test]
+fn rules_with_mistakes_are_refused() {
+    let home = Folder::new();
+    home.write("wrong.toml", "[[rule]]\nset = { min_lodd = 1 }\n[[rule]]\nset = { max_lodd = 1 }\n");
+    home.write("right.toml", "[[rule]]\nset = { min_lod = 1 }\n");
+    let ends = ["sh", "-c", "echo started"];
+    for options in [&["--rules", "wrong.toml"][..], &["-q", "--rules", "wrong.toml"], &["--set", "config=wrong.toml"]] {
+        let said = run(&home, options, &ends).fails(3);
+        assert!(said.contains("wrong.toml:2:9: error: ") && said.contains("wrong.toml:4:9: error: "), "{said}");
+    }
+    let variable = |file: &str| {
+        let mut command = tool(&home);
+        command.env("SAMPLIN_CONFIG", file).args(["run", "--allow-untraced", "--layer", "layer", "--"]).args(ends);
+        Ran::of(&command.output().unwrap())
+    };
+    assert!(variable("wrong.toml").fails(3).contains("wrong.toml:4:9: error: "));
+    assert!(variable("none.toml").fails(3).contains("none.toml"));
+    assert_eq!(variable("right.toml").stdout, "started\n");
+    assert_eq!(run(&home, &["--allow-untraced", "--rules", "right.toml"], &ends).stdout, "started\n");
+}
