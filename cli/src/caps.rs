@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::files;
 use crate::output::{Cell, Output, Style, Table};
 use crate::system::System;
-use crate::trace::record::{grouped, short};
+use crate::trace::record::{grouped, listed, short};
 
 /// The arguments of `samplin caps`.
 #[derive(Clone, Debug, clap::Args)]
@@ -278,11 +278,7 @@ fn classes(abilities: &Abilities, output: &mut Output) {
         } else {
             sampled.iter().filter(|format| !format.linear()).map(|format| short(&format.name)).collect()
         };
-        let left_out = unfilterable.len().saturating_sub(4);
-        let mut list = unfilterable.iter().take(4).copied().collect::<Vec<_>>().join(", ");
-        if left_out > 0 {
-            list += &format!(" and {left_out} more");
-        }
+        let list = listed(&unfilterable, 4);
         let compare = if class.is_depth() && abilities.knows_compare {
             share(count(FormatAbilities::compare), sampled.len())
         } else if class.is_depth() {

@@ -14,7 +14,7 @@ use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::{Analysis, Decision, Exempt, Unresolved};
 use crate::trace::links;
 use crate::trace::reader::Source;
-use crate::trace::record::{Change, counted, grouped, short};
+use crate::trace::record::{self, Change, counted, grouped, short};
 use crate::{check, inspect, judged, looked};
 
 /// The arguments of `samplin diff`.
@@ -502,9 +502,8 @@ fn text(runs: [(&str, &str, &Analysis); 2], differences: &Differences, limit: us
             }
             output.table(&table);
         }
-        if list.len() > limit {
-            output
-                .styled_line(Style::Dim, format!("  … and {} more (--limit 0 shows all)", grouped(list.len() - limit)));
+        if let Some(more) = record::more(list.len(), limit) {
+            output.styled_line(Style::Dim, format!("  {more} (--limit 0 shows all)"));
         }
     }
     if differences.any() {

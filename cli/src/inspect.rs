@@ -126,6 +126,7 @@ pub fn json(analysis: &Analysis) -> serde_json::Value {
         "unresolved": analysis.unresolved,
         "unresolved_folded": analysis.unresolved_folded,
         "exempt": analysis.exempt,
+        "exempt_folded": analysis.exempt_folded,
         "census": analysis.census(),
         "problems": analysis.problems,
         "dropped": analysis.dropped,
@@ -297,9 +298,8 @@ fn by_rule(analysis: &Analysis, limit: usize, output: &mut Output) {
 }
 
 fn more(count: usize, limit: usize, indent: usize, output: &mut Output) {
-    if count > limit {
-        let text = format!("{}… and {} more (--limit 0 shows all)", " ".repeat(indent), grouped(count - limit));
-        output.styled_line(Style::Dim, text);
+    if let Some(more) = record::more(count, limit) {
+        output.styled_line(Style::Dim, format!("{}{more} (--limit 0 shows all)", " ".repeat(indent)));
     }
 }
 
@@ -390,7 +390,7 @@ fn exempt(analysis: &Analysis, limit: usize, output: &mut Output) {
     if analysis.exempt.is_empty() {
         return;
     }
-    let total: u64 = analysis.exempt.iter().map(|item| item.count).sum();
+    let total: u64 = analysis.exempt.iter().map(|item| item.count).sum::<u64>() + analysis.exempt_folded;
     output.line("");
     output.styled_line(Style::Heading, format!("Repairs that rules switch off: {}", grouped(total)));
     let mut table = Table::new(2);
@@ -570,6 +570,10 @@ pub fn warnings(analysis: &Analysis) -> Vec<String> {
     }
     if analysis.uncounted > 0 {
         found.push(format!("{} are in no sum, because they all differ", counted(analysis.uncounted, "decision")));
+    }
+    if analysis.exempt_folded > 0 {
+        let count = grouped(analysis.exempt_folded);
+        found.push(format!("{count} more records of what rules leave alone are not shown"));
     }
     if analysis.unresolved_folded > 0 {
         found.push(format!("{} more unresolved records are not shown", grouped(analysis.unresolved_folded)));

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::trace::analysis::{Analysis, Exempt};
-use crate::trace::record::{counted, grouped};
+use crate::trace::record::{counted, grouped, listed};
 
 /// What samplin looked at: `16 samplers, 20 image views, 320 descriptors with an image and a sampler, 3 pairs that shaders join`.
 pub fn at(analysis: &Analysis) -> String {
@@ -60,19 +60,16 @@ pub fn left(analysis: &Analysis) -> Option<String> {
 
 /// What rules with `repair = "off"` leave as it is, with where they are, if anything is.
 pub fn exempt(analysis: &Analysis) -> Option<String> {
-    let total: u64 = analysis.exempt.iter().map(|item| item.count).sum();
+    let total: u64 = analysis.exempt.iter().map(|item| item.count).sum::<u64>() + analysis.exempt_folded;
     let mut places: Vec<String> = analysis.exempt.iter().map(Exempt::places).collect();
     places.sort();
     places.dedup();
-    let more = places.len().saturating_sub(4);
-    places.truncate(4);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let verb = if total == 1 { "is" } else { "are" };
     let what = match analysis.exempt.iter().all(|item| item.what == "pair") {
         true => counted(total, "pair"),
         false => counted(total, "sampler or pair").replace("sampler or pairs", "samplers or pairs"),
     };
-    (total > 0).then(|| format!("{what} {verb} left alone by rules: {}{more}", places.join(", ")))
+    (total > 0).then(|| format!("{what} {verb} left alone by rules: {}", listed(&places, 4)))
 }
 
 /// What was not looked at in this run, and what no rule covers.
@@ -103,10 +100,8 @@ pub fn overrides(analysis: &Analysis) -> Option<String> {
     let total: u64 = held.iter().map(|(_, count)| count).sum();
     let made = |rule: &str| rule == "override";
     let applied: u64 = analysis.by_rule().iter().filter(|group| made(&group.rule)).map(|group| group.changes).sum();
-    let more = held.len().saturating_sub(4);
-    let wishes: Vec<&str> = held.iter().take(4).map(|(wish, _)| wish.as_str()).collect();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Some(format!("{} applied, {} held back: {}{more}", grouped(applied), grouped(total), wishes.join(", ")))
+    let wishes: Vec<&str> = held.iter().map(|(wish, _)| wish.as_str()).collect();
+    Some(format!("{} applied, {} held back: {}", grouped(applied), grouped(total), listed(&wishes, 4)))
 }
 
 /// All of it as JSON.

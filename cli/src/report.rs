@@ -217,7 +217,9 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Opti
             repaired => repairs.iter().map(|repair| repair.rule).collect::<Vec<_>>(),
             repairs,
             exempt => exempt(analysis),
-            samplers,
+            exempt_more => record::more(analysis.exempt.len(), SAMPLERS),
+            samplers_more => record::more(samplers.1, SAMPLERS),
+            samplers => samplers.0,
             matrix,
             devices => device_blocks(analysis),
         })
@@ -303,9 +305,11 @@ struct SamplerRow {
 /// How many samplers are listed.
 const SAMPLERS: usize = 500;
 
-fn samplers(analysis: &Analysis) -> Vec<SamplerRow> {
-    analysis
-        .grouped(By::Sampler)
+/// The first of them, and how many there are.
+fn samplers(analysis: &Analysis) -> (Vec<SamplerRow>, usize) {
+    let groups = analysis.grouped(By::Sampler);
+    let count = groups.len();
+    let rows = groups
         .into_iter()
         .take(SAMPLERS)
         .map(|group| {
@@ -320,7 +324,8 @@ fn samplers(analysis: &Analysis) -> Vec<SamplerRow> {
                 fingerprint: group.key,
             }
         })
-        .collect()
+        .collect();
+    (rows, count)
 }
 
 /// What a device record tells.
@@ -360,12 +365,38 @@ fn device_blocks(analysis: &Analysis) -> Vec<DeviceBlock> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::analysis::Position;
 
     #[test]
     fn an_empty_trace_makes_a_page() {
         let page = page(&Analysis::default(), Some("<b>&\"title"), 10, None).unwrap();
         assert!(page.contains("&lt;b&gt;&amp;&quot;title"), "the title is escaped");
         assert!(page.contains("Nothing had to be changed in an unknown number of samplers"));
+    }
+
+    #[test]
+    fn what_the_page_leaves_out_is_counted() {
+        for (count, told) in [(SAMPLERS, false), (SAMPLERS + 1, true)] {
+            let mut analysis = Analysis::default();
+            let item = serde_json::from_value::<record::Change>(
+                serde_json::json!({ "rule": "linear-filter", "field": "magFilter" }),
+            );
+            let item = Exempt {
+                device: None,
+                what: "pair".into(),
+                rules: Vec::new(),
+                fingerprint: None,
+                format: None,
+                changes: [item.unwrap()].into(),
+                sampler_name: None,
+                view_name: None,
+                first: Position { trace: 0, line: 1, t_ns: 0 },
+                count: 1,
+            };
+            analysis.exempt = vec![item; count];
+            let page = page(&analysis, None, 10, None).unwrap();
+            assert_eq!(page.contains("… and 1 more"), told, "{count}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::links;
 use crate::trace::reader::{Event, Record, Source};
-use crate::trace::record::{self, Change, grouped, short};
+use crate::trace::record::{self, Change, grouped, listed, short};
 
 /// How many records of a story are kept.
 const LONGEST: usize = 10_000;
@@ -135,20 +135,15 @@ fn nothing(wanted: &Wanted, story: &Story) -> Failure {
         return if story.complete { failure } else { failure.hint(PARTIAL) };
     };
     let lower = name.to_lowercase();
-    let near: Vec<&str> = story
-        .other_names
-        .iter()
-        .filter(|other| other.to_lowercase().contains(&lower) || lower.contains(&other.to_lowercase()))
-        .map(String::as_str)
-        .take(SUGGESTIONS)
-        .collect();
+    let is_near = |other: &str| other.to_lowercase().contains(&lower) || lower.contains(&other.to_lowercase());
+    let names: Vec<String> = story.other_names.iter().map(|name| format!("\"{name}\"")).collect();
+    let near: Vec<&String> = names.iter().filter(|name| is_near(name.trim_matches('"'))).collect();
     if !near.is_empty() {
-        failure.hint(format!("there is {}", near.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ")))
+        failure.hint(format!("there is {}", listed(&near, SUGGESTIONS)))
     } else if story.other_names.is_empty() {
         failure.hint("no object in the trace has a debug name; use a handle (0x…) or a fingerprint")
     } else {
-        let some: Vec<_> = story.other_names.iter().take(SUGGESTIONS).map(|n| format!("\"{n}\"")).collect();
-        failure.hint(format!("names in the trace: {}", some.join(", ")))
+        failure.hint(format!("names in the trace: {}", listed(&names, SUGGESTIONS)))
     }
 }
 
@@ -217,10 +212,8 @@ fn tell(wanted: &Wanted, story: &Story, output: &mut Output) {
     for (key, set) in [("handles", &story.handles), ("fingerprints", &story.fingerprints), ("names", &story.names)] {
         let says_nothing = set.is_empty() || (set.len() == 1 && set.contains(wanted.text()));
         if !says_nothing {
-            let shown: Vec<&str> = set.iter().map(String::as_str).take(8).collect();
-            let rest = set.len().saturating_sub(8);
-            let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-            table.row([Cell::new(key).style(Style::Dim), Cell::new(shown.join(", ") + &rest)]);
+            let names: Vec<&String> = set.iter().collect();
+            table.row([Cell::new(key).style(Style::Dim), Cell::new(listed(&names, 8))]);
         }
     }
     output.table(&table);

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::abilities::{Abilities, EFFECTIVE, FormatAbilities, LIMITS};
 use crate::failure::{Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
-use crate::trace::record::{counted, short};
+use crate::trace::record::{self, counted, short};
 
 type Has = fn(&FormatAbilities) -> bool;
 
@@ -108,8 +108,8 @@ pub(super) fn run(a: &Abilities, b: &Abilities, output: &mut Output) -> Result {
             for chunk in formats.iter().take(LISTED).collect::<Vec<_>>().chunks(4) {
                 output.line(format!("    {}", chunk.iter().map(|name| **name).collect::<Vec<_>>().join(", ")));
             }
-            if formats.len() > LISTED {
-                output.styled_line(Style::Dim, format!("    … and {} more (--json has all)", formats.len() - LISTED));
+            if let Some(more) = record::more(formats.len(), LISTED) {
+                output.styled_line(Style::Dim, format!("    {more} (--json has all)"));
             }
         }
     }

@@ -11,7 +11,7 @@ use super::{Finding, Report, sarif};
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::output::{Cell, Output, Style, Table, visible};
-use crate::trace::record::{counted, grouped};
+use crate::trace::record::{counted, more};
 
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -280,9 +280,7 @@ impl Report<'_> {
             for finding in findings.iter().take(10) {
                 lines.push(escape(&format!("{} — {}", finding.rest(), finding.position()), false));
             }
-            if findings.len() > 10 {
-                lines.push(format!("… and {} more", grouped(findings.len() - 10)));
-            }
+            lines.extend(more(findings.len(), 10));
             let _ = writeln!(out, "::{level} {place}title={}::{}", escape(&title, true), lines.join("%0A"));
         }
         if !rest.is_empty() {

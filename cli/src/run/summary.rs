@@ -15,10 +15,13 @@ use crate::looked;
 use crate::output::{Cell, Output, Style, Table};
 use crate::system::System;
 use crate::trace::analysis::Analysis;
-use crate::trace::record::counted;
+use crate::trace::record::{counted, more};
 
 /// How many rules are listed.
 const RULES: usize = 12;
+
+/// How many warnings of a trace are told.
+const WARNINGS: usize = 5;
 
 /// Where traces of the program will turn up.
 #[derive(Clone, Debug)]
@@ -294,7 +297,8 @@ impl Told {
             let text = output.styled(Style::Heading, text);
             output.line(format!("{prefix} {text}, of {}", looked::at(analysis)));
             let mut table = Table::new(2);
-            for group in analysis.by_rule().iter().take(RULES) {
+            let groups = analysis.by_rule();
+            for group in groups.iter().take(RULES) {
                 let example = group.kinds.first().map(|kind| kind.change.brief()).unwrap_or_default();
                 let others = match group.kinds.len() {
                     0 | 1 => String::new(),
@@ -307,6 +311,9 @@ impl Told {
                 ]);
             }
             output.table(&table);
+            if let Some(more) = more(groups.len(), RULES) {
+                output.line(format!("  {more}"));
+            }
         }
         if let Some(held) = looked::overrides(analysis) {
             output.line(format!("{prefix} overrides: {held}"));
@@ -320,7 +327,8 @@ impl Told {
             output.line(format!("{prefix} {text}"));
         }
         output.line(format!("{prefix} {}", looked::not_covered(analysis)));
-        for warning in inspect::warnings(analysis).iter().take(5) {
+        let warnings = inspect::warnings(analysis);
+        for warning in warnings.iter().take(WARNINGS).cloned().chain(more(warnings.len(), WARNINGS)) {
             output.line(format!("{prefix} {warning}"));
         }
         output.line(format!("{prefix} trace {} (`samplin inspect` tells the rest)", path.display()));

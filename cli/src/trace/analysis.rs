@@ -114,6 +114,8 @@ pub struct Analysis {
     pub unresolved: Vec<Unresolved>,
     /// What rules files leave alone; as many are kept as of unresolved things.
     pub exempt: Vec<Exempt>,
+    /// Records of further ones.
+    pub exempt_folded: u64,
     /// Decisions beyond the limit, which are not told apart by sampler.
     pub folded: u64,
     /// Decisions beyond twice the limit, which are in no sum.
@@ -447,6 +449,7 @@ impl Analysis {
         let changes = self.changes(fields.changes)?;
         let rules = fields.rules.parse().map_err(|_| Damage::NotARecord)?;
         if self.exempt.len() >= self.limits.unresolved {
+            self.exempt_folded += 1;
             return Ok(());
         }
         let text = |raw: Raw<'_>| raw.text().map(std::borrow::Cow::into_owned);

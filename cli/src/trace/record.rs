@@ -119,6 +119,20 @@ pub fn named_version(of: Option<&Value>) -> Option<String> {
     }
 }
 
+/// `… and 3 more`, of a list of which `limit` are shown, if there are more.
+pub fn more(count: usize, limit: usize) -> Option<String> {
+    (count > limit).then(|| format!("… and {} more", grouped(count - limit)))
+}
+
+/// `a, b and 3 more`, of which `limit` are named.
+pub fn listed<S: AsRef<str>>(names: &[S], limit: usize) -> String {
+    let shown = names.iter().take(limit).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(limit) {
+        0 => shown,
+        rest => format!("{shown} and {} more", grouped(rest)),
+    }
+}
+
 /// `1 change`, `2 changes`.
 pub fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };

@@ -713,3 +713,29 @@ fn rules_with_mistakes_are_refused() {
     assert_eq!(variable("right.toml").stdout, "started\n");
     assert_eq!(run(&home, &["--allow-untraced", "--rules", "right.toml"], &ends).stdout, "started\n");
 }
+
+/// A list that is cut says how much of it is not there.
+#[test]
+fn what_a_summary_leaves_out_is_counted() {
+    let home = Folder::new();
+    let rules = samplin_core::decide::Rule::ALL;
+    let told = |count: usize, problems: usize| {
+        let changes: Vec<String> =
+            rules.iter().take(count).map(|rule| MADE.replace("linear-filter", rule.name())).collect();
+        pair(&home, "many", &changes.join(","));
+        let mut text = std::fs::read_to_string(home.join("many")).unwrap();
+        for number in 0..problems {
+            text += &format!(
+                "{{\"seq\":9,\"t_ns\":1,\"pid\":7,\"tid\":7,\"event\":\"settings\",\"level\":\"error\",\"key\":\"k{number}\",\"message\":\"m\"}}\n"
+            );
+        }
+        home.write("many", text);
+        let ran = run(&home, &["--trace", "t.jsonl"], &["sh", "-c", "cat many > t.jsonl"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stderr
+    };
+    let said = told(15, 8);
+    assert!(said.contains("\n  … and 3 more\n") && said.contains("samplin: … and 3 more\n"), "{said}");
+    let said = told(12, 5);
+    assert!(!said.contains("more\n"), "{said}");
+}

@@ -185,7 +185,10 @@ fn objects_are_explained() {
         snapshot(name, &text);
     }
     let failure = samplin_in(&home, ["inspect", "all.jsonl", "--object", "shado"]).fails(3);
-    assert!(failure.contains("there is \"shadow\""), "{failure}");
+    assert!(failure.contains("there is \"shadow\"\n"), "{failure}");
+    let failure = samplin_in(&home, ["inspect", "all.jsonl", "--object", "nothing of this name"]).fails(3);
+    let hint = failure.lines().find(|line| line.contains("names in the trace: ")).unwrap();
+    assert!(hint.matches('"').count() == 10 && hint.ends_with(" more"), "{hint}");
     let failure = samplin_in(&home, ["inspect", "all.jsonl", "--object", "0xdead"]).fails(3);
     assert!(failure.contains("no record is about 0xdead"), "{failure}");
     let story = samplin_in(&home, ["inspect", "all.jsonl", "--object", "shadow", "--json"]).json(0);

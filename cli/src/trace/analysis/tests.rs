@@ -48,6 +48,12 @@ fn too_many_decisions_are_folded_and_counted() {
         feed(&mut analysis, &line).unwrap();
     }
     assert_eq!((analysis.unresolved.len(), analysis.unresolved_folded), (2, 8));
+    for number in 0..10 {
+        let line =
+            format!(r#"{{"event":"exempt","what":"pair","rules":[],"fingerprint":"{number:016x}","changes":[]}}"#);
+        feed(&mut analysis, &line).unwrap();
+    }
+    assert_eq!((analysis.exempt.len(), analysis.exempt_folded), (2, 8));
 }
 
 #[test]
