@@ -342,10 +342,12 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
         trials.say(&format!("no rule can switch off {fixed}: see their settings"));
     }
     if trials.all.is_empty() {
-        return Err(match file.filter(|_| !repairs) {
-            Some(file) => Failure::input(format!("{file}: its rules change no sampler of this program")),
-            None => Failure::input("samplin repairs nothing of this program that a rule could switch off"),
-        });
+        if let Some(file) = file.filter(|_| !repairs) {
+            return Err(Failure::input(format!("{file}: its rules change no sampler of this program")));
+        }
+        let text = "samplin repairs nothing of this program that a rule could switch off, so no repair is to blame.";
+        nobody(trials.runs, Style::Plain, text, output);
+        return Ok(Outcome::Fine);
     }
     let count = trials.all.len() as u64;
     trials.say(&if repairs {
@@ -358,11 +360,12 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
     let every: Vec<&Candidate> = all.keys().collect();
     let (one, blamed) = if repairs { ("repair", "repair") } else { ("override", "rule") };
     if !trials.is_good(&[])? {
-        output.styled_line(Style::Warn, format!("The picture is bad without any {one}, so no {blamed} is to blame."));
+        let text = format!("The picture is bad without any {one}, so no {blamed} is to blame.");
+        nobody(trials.runs, Style::Warn, &text, output);
         return Ok(Outcome::Findings);
     }
     if trials.is_good(&every)? {
-        output.styled_line(Style::Good, format!("The picture is good with every {one}."));
+        nobody(trials.runs, Style::Good, &format!("The picture is good with every {one}."), output);
         return Ok(Outcome::Fine);
     }
     let guilty = halve(&mut trials, every)?;
@@ -402,6 +405,15 @@ fn halve<'c>(trials: &mut Trials<'_>, mut bad: Vec<&'c Candidate>) -> Result<Vec
         }
     }
     Ok(bad)
+}
+
+/// Says that nothing is to blame, and why.
+fn nobody(runs: u32, style: Style, text: &str, output: &mut Output) {
+    if output.json {
+        output.json(&json!({ "guilty": [], "runs": runs, "exemption": "" }));
+    } else {
+        output.styled_line(style, text);
+    }
 }
 
 fn report(

@@ -478,6 +478,11 @@ fn the_repair_that_breaks_the_picture_is_found() {
     // Nothing to blame, and nothing that helps.
     assert!(start(&[], "true").stdout.contains("The picture is good with every repair."));
     assert!(start(&[], "false").stdout.contains("The picture is bad without any repair, so no repair is to blame."));
+    for (judge, code, runs) in [("true", 0, 3), ("false", 1, 2)] {
+        let ran = start(&["--json"], judge);
+        let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((ran.code, &told["guilty"], &told["runs"]), (code, &serde_json::json!([]), &runs.into()), "{told}");
+    }
 }
 
 #[test]
@@ -531,4 +536,32 @@ fn the_real_validation_layer_goes_below() {
     let place = |name: &str| stack.find(name).unwrap_or_else(|| panic!("{name} is not in the stack:\n{stack}"));
     assert!(place("VK_LAYER_SAMPLIN_sampling") < place("VK_LAYER_KHRONOS_validation"), "{stack}");
     assert!(place("VK_LAYER_KHRONOS_validation") < place("<Drivers>"), "{stack}");
+}
+
+/// A program of which nothing is repaired has no repair to blame, and no input that is wrong.
+#[test]
+fn a_program_without_repairs_has_none_to_blame() {
+    let home = Folder::new();
+    pretend_layer(&home);
+    let head = r#""t_ns":1,"pid":7,"tid":7"#;
+    home.write(
+        "clean",
+        format!("{{\"seq\":0,{head},\"event\":\"layer\",\"exe\":\"sh\",\"version\":\"0.1.0\",\"settings\":{{}}}}\n"),
+    );
+    let start = |options: &[&str]| {
+        let program = ["--", "sh", "-c", "test $SAMPLIN_TRACE = off || cat clean > $SAMPLIN_TRACE"];
+        samplin_in(&home, [&["rules", "bisect", "--layer", "layer", "--good-if", "false"], options, &program].concat())
+    };
+    let ran = start(&["--repairs"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(
+        ran.stdout,
+        "samplin repairs nothing of this program that a rule could switch off, so no repair is to blame.\n"
+    );
+    let ran = start(&["--repairs", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.code, &value["guilty"], &value["runs"]), (0, &serde_json::json!([]), &1.into()));
+    // A rules file that does nothing is an input that is wrong.
+    home.write("idle.toml", "[[rule]]\nwhen = { exe = \"another\" }\nset = { min_lod = 1 }\n");
+    assert!(start(&["--rules", "idle.toml"]).fails(3).contains("change no sampler of this program"));
 }
