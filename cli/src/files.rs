@@ -1,5 +1,6 @@
 //! Writing files: the program's own, and those that a user names, which may be anything.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -67,6 +68,33 @@ impl Place {
     }
 }
 
+/// Where an output goes. A folder that is not there is a mistyped one, so it is not made.
+fn place_of(path: &Path) -> Result<Place> {
+    let place = Place::of(path).map_err(|error| trouble(path, error))?;
+    let real = match &place {
+        Place::Replace(real) if path.is_symlink() => real,
+        Place::Replace(_) => path,
+        Place::Into(_) => return Ok(place),
+    };
+    match real.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => Err(trouble(path, format!("there is no folder {}", folder.display()))),
+        None => Ok(place),
+    }
+}
+
+fn trouble(path: &Path, error: impl Display) -> Failure {
+    Failure::environment(format!("{}: {error}", path.display()))
+}
+
+/// Refuses an output that [`write_output`] could not write, before anything is done for it.
+///
+/// # Errors
+///
+/// When it is a folder, or its folder is not there.
+pub fn must_have_place(path: &Path) -> Result<()> {
+    place_of(path).map(drop)
+}
+
 /// Writes a file that the user named: as [`write_atomically`] if it is or will be a file of its own, with the rights that it has; else
 /// into what is there.
 ///
@@ -74,25 +102,29 @@ impl Place {
 ///
 /// When it cannot be written, with its name.
 pub fn write_output(path: &Path, content: &[u8]) -> Result<()> {
-    let written = Place::of(path).and_then(|place| match place {
-        Place::Replace(path) => {
-            let rights = std::fs::metadata(&path).map(|metadata| metadata.permissions()).ok();
-            write_atomically(&path, content)?;
-            rights.map_or(Ok(()), |rights| std::fs::set_permissions(&path, rights))
-        }
-        Place::Into(path) => {
-            let mut file = File::options().write(true).open(&path)?;
-            let is_file = file.metadata()?.is_file();
-            if is_file && path.starts_with("/proc") {
-                // Others write there too, through the descriptor.
-                file = File::options().append(true).open(&path)?;
-            } else if is_file {
-                file.set_len(0)?;
-            }
-            file.write_all(content)
-        }
-    });
-    written.map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+    let written = match place_of(path)? {
+        Place::Replace(path) => replace(&path, content),
+        Place::Into(path) => write_into(&path, content),
+    };
+    written.map_err(|error| trouble(path, error))
+}
+
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let rights = std::fs::metadata(path).map(|metadata| metadata.permissions()).ok();
+    write_atomically(path, content)?;
+    rights.map_or(Ok(()), |rights| std::fs::set_permissions(path, rights))
+}
+
+fn write_into(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = File::options().write(true).open(path)?;
+    let is_file = file.metadata()?.is_file();
+    if is_file && path.starts_with("/proc") {
+        // Others write there too, through the descriptor.
+        file = File::options().append(true).open(path)?;
+    } else if is_file {
+        file.set_len(0)?;
+    }
+    file.write_all(content)
 }
 
 /// The file behind a symbolic link, which need not be there yet; nothing if it is none that is written as a file.

@@ -44,8 +44,11 @@ pub(super) fn guard(arguments: &Arguments, watch: &Watch, settings: &[(String, S
     let inputs = inputs(arguments, settings, program);
     let inputs: Vec<(&str, &Path)> = inputs.iter().map(|(what, path)| (*what, path.as_path())).collect();
     files::must_be_apart(&outputs, &inputs)?;
-    if let Some(path) = arguments.summary_json.as_deref().filter(|path| watch.may_write(path, program)) {
-        return Err(files::would_replace(path, "--summary-json", "the trace"));
+    if let Some(path) = &arguments.summary_json {
+        if watch.may_write(path, program) {
+            return Err(files::would_replace(path, "--summary-json", "the trace"));
+        }
+        files::must_have_place(path)?;
     }
     for path in watch.own(program).into_iter().filter(|_| !arguments.overwrite) {
         if !may_be_trace(&path) {

@@ -739,3 +739,27 @@ fn what_a_summary_leaves_out_is_counted() {
     let said = told(12, 5);
     assert!(!said.contains("more\n"), "{said}");
 }
+
+/// An output in a folder that is not there is a mistyped one: nothing is made, and nothing is started.
+#[test]
+fn a_folder_that_is_not_there_is_not_made_for_an_output() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    home.write("layer/libVkLayer_samplin.so", library());
+    for arguments in [
+        &["report", "all.jsonl", "-o", "nodir/r.html"][..],
+        &["report", "all.jsonl", "-o", "r.html", "--csv", "nodir/r.csv"],
+        &["check", "all.jsonl", "--format", "json=nodir/o.json"],
+        &["predict", "all.jsonl", "--device", "v3d-4.2", "-o", "nodir/p.jsonl"],
+        &["caps", "v3d-4.2", "--save", "nodir/c.json"],
+        &["rules", "new", "nodir/samplin.toml"],
+        &["run", "--layer", "layer", "--summary-json", "nodir/s.json", "--", "sh", "-c", "echo started"],
+    ] {
+        let said = samplin_in(&home, arguments).fails(4);
+        assert!(said.contains("nodir/") && said.contains("there is no folder nodir"), "{arguments:?}: {said}");
+        assert!(!home.join("nodir").exists(), "{arguments:?}");
+    }
+    // Its own files have their folders made, and so has what is called a folder.
+    samplin_in(&home, ["man", "--dir", "pages/man1"]).quiet(0);
+    assert!(home.join("pages/man1/samplin.1").is_file());
+}
