@@ -47,17 +47,18 @@ use self::output::{ColorChoice, Output, Style};
     version = env!("SAMPLIN_VERSION"),
     about = "Makes Vulkan texture sampling legal, portable and explained",
     long_about = "Makes Vulkan texture sampling legal, portable and explained.\n\n`samplin run -- PROGRAM` starts a program under the layer; the other commands read what it wrote down, say what other devices would make of it, and look after the installation.",
-    after_help = "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 an input cannot be read, 4 the system lacks something.\n`run` passes on the program's status, 128 + n if signal n ended it.",
+    after_help = "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 an input cannot be read, 4 the system lacks something.\n`run` passes on the program's status: 128 + n if signal n ended it, 126 if it cannot be executed, 127 if it is not there.",
     arg_required_else_help = true,
     disable_help_subcommand = true,
     infer_subcommands = true
 )]
 pub struct CommandLine {
+    // What every command takes follows what is its own; clap gives --help 999.
     /// Print JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 997)]
     pub json: bool,
     /// When to use colours
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", display_order = 998)]
     pub color: ColorChoice,
     /// What to do.
     #[command(subcommand)]

@@ -28,6 +28,24 @@ fn help_and_version_are_no_errors() {
     }
     assert!(samplin(["--version"]).quiet(0).starts_with(concat!("samplin ", env!("CARGO_PKG_VERSION"))));
     snapshot("help.txt", &samplin(["-h"]).quiet(0));
+    let foot = help.split("Exit status: ").nth(1).unwrap();
+    assert!(foot.contains("126") && foot.contains("127"), "{foot}");
+}
+
+/// What every command takes comes last, after what is its own.
+#[test]
+fn global_options_come_last_in_help() {
+    for command in [&["run"][..], &["check"], &["report"], &["caps"], &["rules", "bisect"], &["inspect"]] {
+        let help = samplin([command, &["--help"]].concat()).quiet(0);
+        let options: Vec<&str> = help
+            .lines()
+            .filter_map(|line| {
+                line.trim_start().strip_prefix("--").or_else(|| line.trim_start().strip_prefix("-h, --"))
+            })
+            .collect();
+        let names: Vec<&str> = options.iter().filter_map(|line| line.split(&[' ', '<', '['][..]).next()).collect();
+        assert_eq!(names[names.len() - 3..], ["json", "color", "help"], "{command:?}: {names:?}");
+    }
 }
 
 #[test]
