@@ -4,7 +4,7 @@ mod abilities;
 mod compare;
 mod query;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use samplin_core::storage::Stored;
 use serde_json::json;
@@ -73,12 +73,9 @@ fn one(wanted: &str) -> Result<Abilities> {
 
 /// A capability file of a device of this machine, in the user's cache.
 pub(crate) fn on_disk(wanted: &str) -> Result<PathBuf> {
-    let base = System::current().cache_home().unwrap_or_else(|| std::env::temp_dir().join("samplin-cache"));
-    let path = base.join("samplin/devices").join(format!("{}.json", wanted.replace(':', "-")));
+    let path = Path::new("samplin/devices").join(format!("{}.json", wanted.replace(':', "-")));
     let text = serde_json::to_string_pretty(&one(wanted)?.to_file(&path)).unwrap_or_default();
-    files::write_atomically(&path, text.as_bytes())
-        .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
-    Ok(path)
+    files::in_cache(&path, text.as_bytes(), &System::current())
 }
 
 /// Runs the command.

@@ -72,15 +72,8 @@ impl DeviceFile {
                 std::path::absolute(path).map_err(|error| Failure::file(path, error))
             }
             Self::Shipped(shipped) => {
-                let base = System::current().cache_home().unwrap_or_else(|| std::env::temp_dir().join("samplin-cache"));
-                let path = base.join("samplin/devices").join(format!("{}.json", shipped.name));
-                if !std::fs::read(&path).is_ok_and(|there| there == shipped.text.as_bytes()) {
-                    files::write_atomically(&path, shipped.text.as_bytes()).map_err(|error| {
-                        Failure::environment(format!("{}: {error}", path.display()))
-                            .hint("set XDG_CACHE_HOME to a folder that can be written")
-                    })?;
-                }
-                Ok(path)
+                let path = Path::new("samplin/devices").join(format!("{}.json", shipped.name));
+                files::in_cache(&path, shipped.text.as_bytes(), &System::current())
             }
         }
     }

@@ -1,15 +1,93 @@
 //! Writing files: the program's own, and those that a user names, which may be anything.
 
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
 use crate::failure::{Failure, Result};
+use crate::system::System;
 use crate::trace::reader::Source;
+
+/// What no other process can guess, for names in folders where others may write: who knew it could plant a link there.
+fn unguessed() -> String {
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}
+
+/// Makes a folder for this user alone, whose name begins so.
+///
+/// # Errors
+///
+/// When it cannot be made.
+pub fn new_folder(within: &Path, prefix: &str) -> io::Result<PathBuf> {
+    let path = within.join(format!("{prefix}{}", unguessed()));
+    DirBuilder::new().mode(0o700).create(&path)?;
+    Ok(path)
+}
+
+/// A temporary folder, which is removed at the end.
+#[derive(Debug)]
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Makes it, as [`new_folder`] does.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made.
+    pub fn new(prefix: &str) -> Result<Self> {
+        let within = std::env::temp_dir();
+        new_folder(&within, prefix).map(Self).map_err(|error| trouble(&within, error))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A file of this content in the user's cache, below which it has this name. It stays.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn in_cache(name: &Path, content: &[u8], system: &System) -> Result<PathBuf> {
+    const HINT: &str = "set XDG_CACHE_HOME to a folder that can be written";
+    let path = cache(system).map_err(|error| Failure::environment(error.to_string()).hint(HINT))?.join(name);
+    if !std::fs::read(&path).is_ok_and(|there| there == content) {
+        write_atomically(&path, content).map_err(|error| trouble(&path, error).hint(HINT))?;
+    }
+    Ok(path)
+}
+
+/// The user's cache; without a home a folder in that of temporary files, which must be of this user alone: programs load what its
+/// manifests name.
+fn cache(system: &System) -> io::Result<PathBuf> {
+    if let Some(folder) = system.cache_home() {
+        return Ok(folder);
+    }
+    let own = rustix::process::geteuid().as_raw();
+    let folder = std::env::temp_dir().join(format!("samplin-cache-{own}"));
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        other => other?,
+    }
+    let metadata = std::fs::symlink_metadata(&folder)?;
+    if metadata.is_dir() && metadata.uid() == own && metadata.mode() & 0o022 == 0 {
+        return Ok(folder);
+    }
+    Err(io::Error::other(format!("{} is not of this user alone", folder.display())))
+}
 
 /// Writes a file so that readers see the old one or the new one whole. The folder is created.
 ///
@@ -21,9 +99,9 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // A leading dot and another ending: the loader does not take it for a manifest.
-    let temporary = folder.join(format!(".{name}.{}.new", std::process::id()));
+    let temporary = folder.join(format!(".{name}.{}.new", unguessed()));
+    let mut file = File::create_new(&temporary)?;
     let written = (|| {
-        let mut file = File::create(&temporary)?;
         file.write_all(content)?;
         file.sync_all()?;
         std::fs::rename(&temporary, path)

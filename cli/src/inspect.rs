@@ -571,12 +571,8 @@ pub fn warnings(analysis: &Analysis) -> Vec<String> {
     if analysis.uncounted > 0 {
         found.push(format!("{} are in no sum, because they all differ", counted(analysis.uncounted, "decision")));
     }
-    if analysis.exempt_folded > 0 {
-        let count = grouped(analysis.exempt_folded);
-        found.push(format!("{count} more records of what rules leave alone are not shown"));
-    }
-    if analysis.unresolved_folded > 0 {
-        found.push(format!("{} more unresolved records are not shown", grouped(analysis.unresolved_folded)));
+    for (kind, count) in [("unresolved", analysis.unresolved_folded), ("exempt", analysis.exempt_folded)] {
+        found.extend((count > 0).then(|| format!("{} more {kind} records are not shown", grouped(count))));
     }
     if analysis.started > analysis.ended && !analysis.traces.is_empty() {
         found.push(format!(

@@ -134,17 +134,9 @@ fn search(system: &System) -> Option<PathBuf> {
 pub fn private_folder(library: &Path, system: &System) -> Result<PathBuf> {
     let text = manifest(LayerKind::Explicit, library)?;
     let hash = samplin_core::decide::fnv1a(text.bytes());
-    let base = system.cache_home().unwrap_or_else(|| std::env::temp_dir().join("samplin-cache"));
-    let folder = base.join("samplin/layers").join(format!("{hash:016x}"));
-    let path = folder.join("VkLayer_samplin.json");
-    if std::fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
-        return Ok(folder);
-    }
-    files::write_atomically(&path, text.as_bytes()).map_err(|error| {
-        Failure::environment(format!("{}: {error}", path.display()))
-            .hint("the loader needs a manifest there; set XDG_CACHE_HOME to a folder that can be written")
-    })?;
-    Ok(folder)
+    let path = Path::new("samplin/layers").join(format!("{hash:016x}")).join("VkLayer_samplin.json");
+    let path = files::in_cache(&path, text.as_bytes(), system)?;
+    Ok(path.parent().map(Path::to_path_buf).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use parquet::schema::types::ColumnPath;
 
 use super::tables::{Kind, Table};
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::trace::key::{Key, ReadyMap};
 
 /// Rows of a row group.
@@ -116,10 +117,8 @@ pub(super) struct Store {
 impl Store {
     /// Makes the folder. Files of an earlier export with the same `label` are replaced at the end.
     pub(super) fn new(root: &Path, label: &str, tables: Arc<[Table]>) -> Result<Self> {
-        let scratch = root.join(format!(".samplin-export-{}", std::process::id()));
-        // One of that number is what a process has left that was killed.
-        let _ = fs::remove_dir_all(&scratch);
-        fs::create_dir_all(&scratch).map_err(|error| failure(root, &error))?;
+        let scratch = fs::create_dir_all(root).and_then(|()| files::new_folder(root, ".samplin-export-"));
+        let scratch = scratch.map_err(|error| failure(root, &error))?;
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::LZ4_RAW)
             .set_statistics_enabled(EnabledStatistics::None)

@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome, Result};
+use crate::files::Scratch;
 use crate::output::{ColorChoice, Output, Style};
 use crate::run;
 use crate::trace::reader::{Event, Source};
@@ -80,15 +81,6 @@ struct Trials<'a> {
     all: Candidates,
 }
 
-/// A folder that is removed at the end.
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// What one rule can switch off: the rule of the repair, the format, and whether there is a sampler.
 type Group<'a> = (Option<&'a String>, Option<&'a String>, bool);
 
@@ -146,7 +138,7 @@ impl Trials<'_> {
 
     /// Runs the program with these rules.
     fn start(&mut self, rules: &str, trace: Option<&Path>) -> Result<u8> {
-        let path = self.folder.0.join("samplin.toml");
+        let path = self.folder.path().join("samplin.toml");
         std::fs::write(&path, rules).map_err(|error| Failure::file(&path, error))?;
         let mut environment = self.stage.environment.clone();
         environment.set("SAMPLIN_CONFIG", &path);
@@ -301,13 +293,11 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
         )));
     }
     let stage = run::Stage::prepare(&program, arguments.layer.as_deref(), false, arguments.headless)?;
-    let folder = std::env::temp_dir().join(format!("samplin-bisect-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|error| Failure::environment(format!("{}: {error}", folder.display())))?;
     let mut trials = Trials {
         arguments,
         stage,
         rules: text,
-        folder: Scratch(folder),
+        folder: Scratch::new("samplin-bisect-")?,
         said: Output::stderr(color),
         runs: 1,
         all: Candidates::new(),
@@ -316,7 +306,7 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
         trials.say(&note);
     }
 
-    let trace = trials.folder.0.join("trace.jsonl");
+    let trace = trials.folder.path().join("trace.jsonl");
     let repairs = arguments.repairs;
     trials.say(if repairs {
         "run 1: every repair, to see which there are"

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -14,6 +13,7 @@ use serde::Serialize;
 
 use super::Environment;
 use crate::failure::{Failure, Result};
+use crate::files::Scratch;
 use crate::trace::record::{counted, grouped};
 
 /// How many messages there were.
@@ -54,7 +54,7 @@ impl Messages {
 /// A FIFO that the validation layer logs to. A file would be begun anew by each instance.
 #[derive(Debug)]
 pub(super) struct Log {
-    folder: PathBuf,
+    _folder: Scratch,
     is_over: Arc<AtomicBool>,
     reader: Option<JoinHandle<Messages>>,
 }
@@ -64,17 +64,13 @@ impl Log {
     pub(super) fn open(environment: &mut Environment) -> Result<Self> {
         let trouble =
             |error: &dyn std::fmt::Display| Failure::environment(format!("validation cannot be read: {error}"));
-        let folder = std::env::temp_dir().join(format!("samplin-validation-{}", std::process::id()));
-        std::fs::create_dir(&folder).map_err(|error| trouble(&error))?;
-        let path = folder.join("log");
+        let folder = Scratch::new("samplin-validation-")?;
+        let path = folder.path().join("log");
         let mode = Mode::RUSR | Mode::WUSR;
         let opened = mknodat(CWD, &path, FileType::Fifo, mode, 0)
             .map_err(std::io::Error::from)
             .and_then(|()| File::options().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(&path));
-        let log = opened.map_err(|error| {
-            let _ = std::fs::remove_dir_all(&folder);
-            trouble(&error)
-        })?;
+        let log = opened.map_err(|error| trouble(&error))?;
         // The settings file, because old versions of the layer know no variables; that of the user goes on to count.
         let own =
             samplin_config::settings::settings_file().and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
@@ -83,13 +79,13 @@ impl Log {
         let mut text: String = kept.map(|line| format!("{line}\n")).collect();
         text += "khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n";
         text += &format!("khronos_validation.log_filename = {}\n", path.display());
-        let settings = folder.join("vk_layer_settings.txt");
+        let settings = folder.path().join("vk_layer_settings.txt");
         std::fs::write(&settings, text).map_err(|error| trouble(&error))?;
         environment.set("VK_LAYER_SETTINGS_PATH", settings);
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
         let reader = thread::spawn(move || read(log, &over));
-        Ok(Self { folder, is_over, reader: Some(reader) })
+        Ok(Self { _folder: folder, is_over, reader: Some(reader) })
     }
 
     /// What was said, once the program has ended.
@@ -102,7 +98,6 @@ impl Log {
 impl Drop for Log {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -652,7 +652,7 @@ fn a_summary_of_several_processes_is_one_of_all() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let text = std::fs::read_to_string(home.join("s.json")).unwrap();
         for number in 1..4 {
-            let _ = std::fs::remove_file(home.join(&format!("t-{number}.jsonl")));
+            let _ = std::fs::remove_file(home.path().join(format!("t-{number}.jsonl")));
         }
         serde_json::from_str::<serde_json::Value>(&text).unwrap()
     };
@@ -762,4 +762,79 @@ fn a_folder_that_is_not_there_is_not_made_for_an_output() {
     // Its own files have their folders made, and so has what is called a folder.
     samplin_in(&home, ["man", "--dir", "pages/man1"]).quiet(0);
     assert!(home.join("pages/man1/samplin.1").is_file());
+}
+
+/// Temporary names that somebody has taken are not followed.
+#[test]
+fn planted_names_are_passed_over() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    home.write("victim", "precious\n");
+    home.write("layer/libVkLayer_samplin.so", library());
+    home.write("rules.toml", "[[rule]]\nset = { min_lod = 1 }\n");
+    home.write("validation/v.json", r#"{"layer": {"name": "VK_LAYER_KHRONOS_validation", "library_path": "./v.so"}}"#);
+    std::fs::create_dir(home.join("tmp")).unwrap();
+    let own = env!("CARGO_BIN_EXE_samplin");
+    for (plant, command, code) in [
+        ("ln -s victim .rep.html.$$.new", "report all.jsonl -o rep.html", 0),
+        (
+            "mkdir tmp/samplin-bisect-$$; ln -s ../../victim tmp/samplin-bisect-$$/samplin.toml",
+            "rules bisect --layer layer --rules rules.toml --good-if true -- true",
+            4,
+        ),
+        (
+            "mkdir tmp/samplin-validation-$$; ln -s ../../victim tmp/samplin-validation-$$/vk_layer_settings.txt",
+            "run --allow-untraced --validate --layer layer -- true",
+            0,
+        ),
+    ] {
+        let script = format!("{plant}; exec {own} {command}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        shell.env("HOME", home.path()).env("TMPDIR", home.join("tmp")).env("VK_LAYER_PATH", home.join("validation"));
+        let ran = Ran::of(&shell.current_dir(home.path()).stdin(Stdio::null()).output().unwrap());
+        assert_eq!(ran.code, code, "{command}: {}", ran.stderr);
+        assert_eq!(std::fs::read_to_string(home.join("victim")).unwrap(), "precious\n", "{command}");
+    }
+    assert!(home.join("rep.html").is_file() && !home.join("rep.html").is_symlink());
+    // Its own are gone, what was there is not.
+    let mut left: Vec<_> =
+        std::fs::read_dir(home.join("tmp")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+/// Without a home the cache lies where everybody may write: one that somebody else could have made is not used.
+#[test]
+fn a_cache_of_others_is_not_used() {
+    let home = Folder::new();
+    let start = |tmp: &str| {
+        let mut command = tool(&home);
+        let program =
+            ["--allow-untraced", "--layer", "layer", "--trace", "t.jsonl", "--", "sh", "-c", "echo $SAMPLIN_DEVICE"];
+        command.env_remove("HOME").env("TMPDIR", home.join(tmp)).args(["run", "--device", "v3d-4.2"]).args(program);
+        Ran::of(&command.output().unwrap())
+    };
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    home.write("layer/libVkLayer_samplin.so", library());
+    let own = std::fs::metadata(home.path()).unwrap().uid();
+    let cache = |tmp: &str| home.join(tmp).join(format!("samplin-cache-{own}"));
+    let rights = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    for name in ["own", "open/elsewhere", "link/elsewhere"] {
+        std::fs::create_dir_all(home.join(name)).unwrap();
+    }
+    std::fs::create_dir(cache("open")).unwrap();
+    rights(&cache("open"), 0o777);
+    std::os::unix::fs::symlink("elsewhere", cache("link")).unwrap();
+    for tmp in ["open", "link"] {
+        let said = start(tmp).fails(4);
+        assert!(said.contains("is not of this user alone") && said.contains("XDG_CACHE_HOME"), "{said}");
+        assert_eq!(std::fs::read_dir(cache(tmp)).unwrap().count(), 0);
+    }
+    // Its own is made once, and used again.
+    for _ in 0..2 {
+        let ran = start("own");
+        assert!(ran.code == 0 && Path::new(ran.stdout.trim()).starts_with(cache("own")), "{ran:?}");
+        assert_eq!(cache("own").metadata().unwrap().mode() & 0o777, 0o700);
+    }
 }
