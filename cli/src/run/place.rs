@@ -7,6 +7,7 @@ use samplin_config::{overrides, settings};
 
 use super::Arguments;
 use super::summary::{Watch, pieces};
+use crate::caps;
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::layer;
@@ -16,7 +17,7 @@ use crate::system::{self, LayerKind, System};
 const FIRST_LINE: u64 = 1 << 20;
 
 /// The loader that first knows `VK_LOADER_LAYERS_ALLOW` (LoaderInterfaceArchitecture.md, "Table of Debug Environment Variables").
-const ALLOWS: [u32; 3] = [1, 3, 262];
+const ALLOWS: (u32, u32, u32) = (1, 3, 262);
 
 /// What a `trace` setting leads to if it names a symbolic link to a file, which the layer does not follow.
 pub(super) fn behind_link(setting: &str) -> Result<Option<String>> {
@@ -112,20 +113,12 @@ pub(super) fn filter(system: &System) -> Option<String> {
     let covers = [LayerKind::Explicit, LayerKind::Implicit]
         .into_iter()
         .any(|kind| system::list_covers(&list, super::NAME, kind));
-    let version = loader_version(system);
+    let version = caps::loader_version();
     let is_old = version.is_none_or(|version| version < ALLOWS);
     (covers && is_old).then(|| {
-        let version = version.map(|[a, b, c]| format!(" (here {a}.{b}.{c})")).unwrap_or_default();
+        let version = version.map(|(a, b, c)| format!(" (here {a}.{b}.{c})")).unwrap_or_default();
         format!(
             "VK_LOADER_LAYERS_DISABLE={list} covers the layer, and loaders before 1.3.262{version} do not know VK_LOADER_LAYERS_ALLOW, which exempts it (unset it)"
         )
     })
-}
-
-/// The version of the loader, as the name of its file says it.
-fn loader_version(system: &System) -> Option<[u32; 3]> {
-    let file = system.library("libvulkan.so.1")?.canonicalize().ok()?;
-    let name = file.file_name()?.to_str()?.strip_prefix("libvulkan.so.")?;
-    let numbers: Vec<u32> = name.split('.').map_while(|part| part.parse().ok()).collect();
-    numbers.try_into().ok()
 }

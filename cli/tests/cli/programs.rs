@@ -565,3 +565,25 @@ fn a_program_without_repairs_has_none_to_blame() {
     home.write("idle.toml", "[[rule]]\nwhen = { exe = \"another\" }\nset = { min_lod = 1 }\n");
     assert!(start(&["--rules", "idle.toml"]).fails(3).contains("change no sampler of this program"));
 }
+
+/// The loader's version is asked of the loader: its file may have any name.
+#[test]
+fn a_loader_by_another_name_says_its_version() {
+    let home = Folder::new();
+    pretend_layer(&home);
+    let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
+    let Some(loader) =
+        folders.iter().map(|folder| Path::new(folder).join("libvulkan.so.1")).find(|path| path.is_file())
+    else {
+        skip("there is no Vulkan loader");
+        return;
+    };
+    std::fs::create_dir(home.join("lib")).unwrap();
+    std::fs::copy(loader, home.join("lib/libvulkan.so.1")).unwrap();
+    let mut command = tool(&home);
+    command.env("LD_LIBRARY_PATH", home.join("lib")).env("VK_LOADER_LAYERS_DISABLE", "*");
+    let ran = Ran::of(&command.args(["run", "--layer", "layer", "--", "true"]).output().unwrap());
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    let is_old = ran.stderr.contains("loaders before 1.3.262 (here 1.");
+    assert!(is_old || !ran.stderr.contains("loaders before"), "{}", ran.stderr);
+}
