@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use samplin_config::settings::{self, Mode, TraceLevel};
+use samplin_config::settings::{self, Mode, TraceLevel, TraceTarget};
 
 use self::summary::{Told, Watch};
 use self::validation::Log;
@@ -183,10 +183,8 @@ fn check(wanted: &[(String, String)]) -> Result<()> {
 
 /// Makes the path of a trace absolute: the program may change its folder before it creates an instance.
 fn absolute_trace(value: &mut String) -> Result<()> {
-    let is_word = ["auto", "on", "true", "1", "off", "none", "false", "0", "stderr"]
-        .iter()
-        .any(|word| value.eq_ignore_ascii_case(word));
-    if is_word || value.starts_with("~/") || value.starts_with('/') || value.is_empty() {
+    let is_path = matches!(TraceTarget::from_text(value), TraceTarget::Path(_));
+    if !is_path || value.starts_with("~/") || value.starts_with('/') || value.is_empty() {
         return Ok(());
     }
     let absolute = std::path::absolute(Path::new(value)).map_err(|error| Failure::file(Path::new(value), error))?;
@@ -327,15 +325,16 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     let (program, rest) = arguments.program.split_first().ok_or_else(|| Failure::usage("name a program"))?;
     let name = program.to_string_lossy().into_owned();
     let mut settings = settings_of(arguments)?;
-    if let Some(trace) = effective(&settings, "trace")
-        && let Some(real) = place::behind_link(&trace)?
+    let mut trace = trace_of(&settings);
+    if let TraceTarget::Path(text) = &trace
+        && let Some(real) = place::behind_link(text)?
     {
         settings.retain(|(key, _)| key != "trace");
-        settings.push(("trace".to_owned(), real));
+        settings.push(("trace".to_owned(), real.clone()));
+        trace = TraceTarget::Path(real);
     }
     let setting = |key: &str| effective(&settings, key);
-    let trace = setting("trace");
-    let mut watch = Watch::new(trace.as_deref());
+    let mut watch = Watch::new(&trace);
     let path = System::current().program(&name).unwrap_or_default();
     place::guard(arguments, &watch, &settings, &path)?;
     // The layer would leave out what is wrong and go on, which nobody sees who does not read the trace.
@@ -357,9 +356,7 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     errors.finish()?;
 
     if !arguments.append {
-        watch
-            .begin_anew(watch.own(&path))
-            .map_err(|error| Failure::environment(format!("{}: {error}", trace.as_deref().unwrap_or_default())))?;
+        watch.begin_anew(watch.own(&path)).map_err(|error| Failure::environment(format!("{trace}: {error}")))?;
     }
     let log = if arguments.validate { Some(Log::open(&mut stage.environment)?) } else { None };
     let mut command = Command::new(program);
@@ -377,7 +374,7 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
         traces: Told::read(&written)?,
         sum: if is_summed { Some(summary::sum(&written)?) } else { None },
         mode: mode.clone(),
-        trace: trace.clone(),
+        trace,
         status: ended.describe(),
         validation,
     };
@@ -428,6 +425,12 @@ fn effective(given: &[(String, String)], key: &str) -> Option<String> {
         .into_iter()
         .find(|(name, _, source)| *name == key && *source != settings::Source::Default)
         .map(|(_, value, _)| value)
+}
+
+/// Where the trace goes.
+fn trace_of(settings: &[(String, String)]) -> TraceTarget {
+    let text = effective(settings, "trace").filter(|text| !text.is_empty());
+    text.map_or(TraceTarget::Auto, |text| TraceTarget::from_text(&text))
 }
 
 /// The rules file that somebody names, for the layer does not look for one then.

@@ -21,10 +21,7 @@ const ALLOWS: (u32, u32, u32) = (1, 3, 262);
 
 /// What a `trace` setting leads to if it names a symbolic link to a file, which the layer does not follow.
 pub(super) fn behind_link(setting: &str) -> Result<Option<String>> {
-    let path = match (setting.strip_prefix("~/"), System::current().home()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(setting),
-    };
+    let path = samplin_platform::home_path(setting);
     let text = path.to_string_lossy();
     let whole = pieces(&text);
     let [name] = whole.as_slice() else { return Ok(None) };

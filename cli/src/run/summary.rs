@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use samplin_config::settings::TraceTarget;
 use serde_json::{Value, json};
 
 use super::validation::Messages;
@@ -35,32 +36,29 @@ pub(super) enum Watch {
 }
 
 impl Watch {
-    /// `setting`: the `trace` setting, if it is set. `program`: what is run.
-    pub(super) fn new(setting: Option<&str>) -> Self {
-        let is = |words: &[&str]| setting.is_some_and(|text| words.iter().any(|word| text.eq_ignore_ascii_case(word)));
-        if is(&["off", "none", "false", "0", "stderr"]) || setting.is_some_and(|text| text.starts_with("/dev/")) {
-            return Self::Nowhere;
-        }
-        let automatic = setting.is_none_or(str::is_empty) || is(&["auto", "on", "true", "1"]);
-        let (folder, pattern) = if automatic {
-            let Some(folder) = folders::traces() else { return Self::Homeless };
-            (folder, vec![String::new(), "-".to_owned(), ".jsonl".to_owned()])
-        } else {
-            let mut text = setting.unwrap_or("").to_owned();
-            if let Some(rest) = text.strip_prefix("~/") {
-                let Some(home) = System::current().home() else { return Self::Homeless };
-                text = format!("{}/{rest}", home.display());
+    /// Of traces that go there.
+    pub(super) fn new(target: &TraceTarget) -> Self {
+        let (folder, pattern) = match target {
+            TraceTarget::Off | TraceTarget::Stderr => return Self::Nowhere,
+            TraceTarget::Auto => {
+                let Some(folder) = folders::traces() else { return Self::Homeless };
+                (folder, vec![String::new(), "-".to_owned(), ".jsonl".to_owned()])
             }
-            let path = PathBuf::from(&text);
-            let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-            if folder.to_string_lossy().contains('%') || is_stream(&path) {
-                return Self::Nowhere;
+            TraceTarget::Path(text) => {
+                if text.starts_with("~/") && System::current().home().is_none() {
+                    return Self::Homeless;
+                }
+                let path = samplin_platform::home_path(text);
+                let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+                if path.starts_with("/dev") || folder.to_string_lossy().contains('%') || is_stream(&path) {
+                    return Self::Nowhere;
+                }
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                (folder, pieces(&name))
             }
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (folder, pieces(&name))
         };
         let before = files(&folder, &pattern).into_iter().collect();
-        Self::Folder { folder, pattern, before, automatic }
+        Self::Folder { folder, pattern, before, automatic: *target == TraceTarget::Auto }
     }
 
     /// The one file that the trace goes to, if its name has no marks.
@@ -206,7 +204,7 @@ pub(super) struct Told {
     /// The `mode` setting.
     pub(super) mode: Option<String>,
     /// The `trace` setting.
-    pub(super) trace: Option<String>,
+    pub(super) trace: TraceTarget,
     /// How the program ended, if not well.
     pub(super) status: Option<String>,
     /// What validation said, if it was asked.
@@ -262,15 +260,11 @@ impl Told {
 
     /// Why there is no trace, if somebody asked for none.
     pub(super) fn why_none(&self) -> String {
-        let trace = self.trace.as_deref().unwrap_or("");
-        if self.mode.as_deref() == Some("off") {
-            "the mode is off, so there is no trace".to_owned()
-        } else if ["off", "none", "false", "0"].iter().any(|word| trace.eq_ignore_ascii_case(word)) {
-            "there is no trace, because the setting trace is off".to_owned()
-        } else if trace.eq_ignore_ascii_case("stderr") {
-            "the trace went to standard error, which is not looked at".to_owned()
-        } else {
-            format!("the trace went to {trace}, which is not looked at")
+        match &self.trace {
+            _ if self.mode.as_deref() == Some("off") => "the mode is off, so there is no trace".to_owned(),
+            TraceTarget::Off => "there is no trace, because the setting trace is off".to_owned(),
+            TraceTarget::Stderr => "the trace went to standard error, which is not looked at".to_owned(),
+            other => format!("the trace went to {other}, which is not looked at"),
         }
     }
 

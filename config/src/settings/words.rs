@@ -264,7 +264,8 @@ pub enum TraceTarget {
 }
 
 impl TraceTarget {
-    pub(super) fn from_text(text: &str) -> TraceTarget {
+    /// What the text of the setting means.
+    pub fn from_text(text: &str) -> TraceTarget {
         // The boolean words are what a person tries first; none of them is a likely file name.
         const AUTO: [&str; 4] = ["auto", "on", "true", "1"];
         const OFF: [&str; 4] = ["off", "none", "false", "0"];
