@@ -235,7 +235,7 @@ pub fn refusal(path: &Path) -> Option<&'static str> {
 /// What makes a file the same one, be it there or not.
 #[derive(PartialEq, Eq)]
 enum Identity {
-    Inode(u64, u64),
+    There((u64, u64)),
     Path(PathBuf),
 }
 
@@ -245,10 +245,10 @@ impl Identity {
         if path.as_os_str() == "-" {
             let stat = rustix::fs::fstat(io::stdin()).ok().filter(|_| is_input)?;
             let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-            return is_file.then_some(Self::Inode(stat.st_dev, stat.st_ino));
+            return is_file.then_some(Self::There((stat.st_dev, stat.st_ino)));
         }
         match std::fs::metadata(path) {
-            Ok(metadata) => metadata.is_file().then(|| Self::Inode(metadata.dev(), metadata.ino())),
+            Ok(metadata) => metadata.is_file().then(|| Self::There(id(&metadata))),
             Err(_) => match Place::of(path).ok()? {
                 Place::Replace(path) => Some(Self::Path(path.parent()?.canonicalize().ok()?.join(path.file_name()?))),
                 Place::Into(_) => None,
@@ -301,13 +301,19 @@ pub fn is_piped(stream: impl std::os::fd::AsFd) -> bool {
     matches!(kind, Ok(FileType::Fifo | FileType::Socket | FileType::RegularFile))
 }
 
-/// What makes a file the same one, whatever leads to it.
-fn id(path: &Path) -> Option<(u64, u64)> {
-    std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+/// What makes a file that is there the same one, whatever leads to it.
+fn id(metadata: &std::fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+/// Whether both lead to one file.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    let [a, b] = [a, b].map(|path| std::fs::metadata(path).ok().map(|metadata| id(&metadata)));
+    a.is_some() && a == b
 }
 
 /// Whether what a user names is standard output: `-`, or another name of it.
 pub fn is_stdout(path: &Path) -> bool {
     let own = rustix::fs::fstat(io::stdout()).ok().map(|stat| (stat.st_dev, stat.st_ino));
-    path.as_os_str() == "-" || (own.is_some() && id(path) == own)
+    path.as_os_str() == "-" || (own.is_some() && std::fs::metadata(path).ok().map(|metadata| id(&metadata)) == own)
 }

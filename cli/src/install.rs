@@ -148,8 +148,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         Ok(())
     };
     // The manifest comes last: it must not point at nothing.
-    let own = source.canonicalize().ok() == library.canonicalize().ok();
-    if !own {
+    if !files::is_same(&source, &library) {
         let content = std::fs::read(&source).map_err(|error| Failure::file(&source, error))?;
         put(library.clone(), &content)?;
     }

@@ -215,7 +215,7 @@ pub fn layers(library: &Path, validate: bool, system: &System) -> Result<Environ
             for name in manifest.layer.disable_environment.iter().flatten().map(|(name, _)| name) {
                 environment.remove(name);
             }
-            if installed_library.as_deref().is_none_or(|there| !same_file(there, library)) {
+            if installed_library.as_deref().is_none_or(|there| !files::is_same(there, library)) {
                 environment.note(format!(
                     "the installed layer is used ({}), because its implicit manifest goes first",
                     installed_library.as_deref().unwrap_or(Path::new("?")).display()
@@ -271,13 +271,6 @@ pub fn layers(library: &Path, validate: bool, system: &System) -> Result<Environ
         }
     }
     Ok(environment)
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
 }
 
 /// Everything that a program needs around it, kept up while this lives.
