@@ -4,6 +4,7 @@ mod allowed;
 pub(crate) mod formats;
 mod sarif;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use samplin_core::decide::Rule;
@@ -89,7 +90,7 @@ pub(crate) fn rule_names() -> Vec<&'static str> {
 }
 
 /// Something that is not as it should be.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Finding {
     /// The trace.
     pub trace: String,
@@ -120,11 +121,23 @@ pub struct Finding {
     pub view: Option<String>,
     /// Format of the view or image.
     pub format: Option<String>,
+    /// Aspect of the view.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aspect: Option<String>,
+    /// Type of the view.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view_type: Option<String>,
+    /// Component mapping of the view.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swizzle: Option<String>,
     /// Where a shader finds image and sampler, if only it joins them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
     /// How often.
     pub count: u64,
+    /// Whether the message holds counts, which are others in each run.
+    #[serde(skip)]
+    pub is_counted: bool,
 }
 
 impl Finding {
@@ -137,17 +150,19 @@ impl Finding {
             line: decision.first.line,
             rule: first.rule.clone(),
             device: decision.device.clone(),
-            unresolved: false,
             message: format!("{}: {}", briefs.join(", "), first.because),
-            what: None,
             source: decision.source.clone(),
             vuid: first.vuid.clone(),
             fingerprint: decision.fingerprint.clone(),
             sampler: decision.sampler_name.clone(),
             view: decision.view_name.clone(),
             format: decision.format.clone(),
+            aspect: decision.aspect.clone(),
+            view_type: decision.view_type.clone(),
+            swizzle: decision.swizzle.clone(),
             link: decision.link.clone(),
             count: decision.count,
+            ..Self::default()
         })
     }
 
@@ -184,8 +199,11 @@ impl Finding {
             sampler: item.sampler_name.clone(),
             view: item.view_name.clone(),
             format: item.format.clone(),
+            aspect: item.aspect.clone(),
+            view_type: item.view_type.clone(),
             link: item.link.clone(),
             count: item.count,
+            ..Self::default()
         }
     }
 
@@ -207,14 +225,13 @@ impl Finding {
                 unresolved: true,
                 message: format!("left alone by {places}: {briefs}: {}", first.because),
                 what: Some("exempt".to_owned()),
-                source: None,
                 vuid: first.vuid.clone(),
                 fingerprint: item.fingerprint.clone(),
                 sampler: item.sampler_name.clone(),
                 view: item.view_name.clone(),
                 format: item.format.clone(),
-                link: None,
                 count: item.count,
+                ..Self::default()
             })
         };
         rules.into_iter().filter_map(of).collect()
@@ -226,19 +243,13 @@ impl Finding {
             trace: trace_name(analysis, missing.trace),
             line: missing.line,
             rule: missing.rule.clone().unwrap_or_else(|| UNRESOLVED.to_owned()),
-            device: None,
             unresolved: missing.unresolved,
             message: missing.message.clone(),
             // An entry that allows it must not allow what records tell.
             what: missing.what.clone().or_else(|| Some("not in the records".to_owned())),
-            source: None,
-            vuid: None,
-            fingerprint: None,
-            sampler: None,
-            view: None,
-            format: None,
-            link: None,
             count: 1,
+            is_counted: true,
+            ..Self::default()
         }
     }
 
@@ -263,14 +274,31 @@ impl Finding {
     }
 
     /// The same for the same finding in another run.
+    ///
+    /// A name is part of it only where nothing else says which object it is: of several that are alike, another may come first.
     pub(crate) fn key(&self) -> String {
-        let mut key = Key::new();
         let link = self.link.as_ref().map(links::describe);
-        let members =
-            [&self.device, &self.what, &self.vuid, &self.fingerprint, &self.sampler, &self.view, &self.format, &link];
-        key = key.text(self.rule.as_bytes()).text(self.message.as_bytes());
+        let file = self.source.as_ref().map(|source| source.file.clone());
+        let sampler = self.sampler.as_ref().filter(|_| self.fingerprint.is_none());
+        let view = self.view.as_ref().filter(|_| self.format.is_none());
+        let message = if self.is_counted { "" } else { &self.message };
+        let members = [
+            self.device.as_ref(),
+            self.what.as_ref(),
+            self.vuid.as_ref(),
+            self.fingerprint.as_ref(),
+            sampler,
+            view,
+            self.format.as_ref(),
+            self.aspect.as_ref(),
+            self.view_type.as_ref(),
+            self.swizzle.as_ref(),
+            link.as_ref(),
+            file.as_ref(),
+        ];
+        let mut key = Key::new().text(self.rule.as_bytes()).text(message.as_bytes());
         for member in members {
-            key = key.text(member.as_deref().unwrap_or("").as_bytes());
+            key = key.text(member.map_or("", String::as_str).as_bytes());
         }
         format!("{:032x}", key.finish())
     }
@@ -325,9 +353,24 @@ fn findings(analysis: &Analysis, deny: &[String], allow: &[String], allow_exempt
         found.extend(analysis.exempt.iter().flat_map(|item| Finding::of_exempt(analysis, item)));
     }
     found.retain(wanted);
+    let mut found = folded(found);
     found.extend(missing(analysis, deny, allow));
     found.sort_by(|a, b| (&a.trace, a.line, &a.rule, &a.message).cmp(&(&b.trace, b.line, &b.rule, &b.message)));
     found
+}
+
+/// Each finding once, with its first place and the sum of its counts: a pair may come on several paths, and in several lines of a shader.
+pub(crate) fn folded(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut out: Vec<Finding> = Vec::new();
+    for finding in findings {
+        let place = *places.entry(finding.key()).or_insert(out.len());
+        match out.get_mut(place) {
+            Some(first) => first.count += finding.count,
+            None => out.push(finding),
+        }
+    }
+    out
 }
 
 /// What the summaries count and no record tells, of these rules. What has no rule may be of any, so it is found unless `unresolved` is

@@ -342,14 +342,10 @@ impl Differences {
                         unresolved: is_gone || of.is_empty() || subject.event == EXEMPT,
                         message: format!("{title}: {}{briefs}", subject.describe()),
                         what: subject.what.clone(),
-                        source: None,
                         vuid: of.first().and_then(|change| change.vuid.clone()),
-                        fingerprint: None,
                         sampler: difference.name.clone(),
-                        view: None,
-                        format: None,
-                        link: None,
                         count: 1,
+                        ..Finding::default()
                     });
                 }
             }

@@ -104,7 +104,7 @@ fn result(finding: &Finding, allowed: Option<&String>, names: &[&str]) -> Value 
         "level": if finding.unresolved { "warning" } else { "error" },
         "message": { "text": finding.rest() },
         "locations": locations,
-        "partialFingerprints": { "samplinFinding/v1": finding.key() },
+        "partialFingerprints": { "samplinFinding/v2": finding.key() },
         "occurrenceCount": finding.count.max(1),
         "properties": {
             "vuid": finding.vuid,
