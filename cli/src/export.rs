@@ -241,31 +241,15 @@ fn origin(source: &Source, arguments: &Arguments) -> Result<Origin> {
         (None, Some(found)) => found?,
         (None, None) => named().unwrap_or_else(written),
     };
-    let days = days_of(&text).unwrap_or(0);
+    let days = samplin_platform::days_of(&text).unwrap_or(0);
     Ok(Origin { trace: source.name(), day: (text, days), build: arguments.build.clone().or_else(|| part("build=")) })
 }
 
 /// A date, `YYYY-MM-DD`.
 fn day(text: &str) -> std::result::Result<String, String> {
-    days_of(text).map(|_| text.to_owned()).ok_or_else(|| "not a date, YYYY-MM-DD from 1970 on".to_owned())
-}
-
-/// The days from 1970-01-01 to a date.
-fn days_of(text: &str) -> Option<u64> {
-    let [year, month, day] = *text.split('-').collect::<Vec<_>>() else { return None };
-    if (year.len(), month.len(), day.len()) != (4, 2, 2) {
-        return None;
-    }
-    let (year, month, day): (u64, u64, u64) = (year.parse().ok()?, month.parse().ok()?, day.parse().ok()?);
-    if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years begin in March, so that the leap day ends one.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    let days = days.checked_sub(719_468)?;
-    // The way back tells days that a month does not have.
-    (samplin_platform::date_of(days) == text).then_some(days)
+    samplin_platform::days_of(text)
+        .map(|_| text.to_owned())
+        .ok_or_else(|| "not a date, YYYY-MM-DD from 1970 on".to_owned())
 }
 
 /// The last date in a name, as the setting `trace` writes one for `%d`.
@@ -276,19 +260,6 @@ fn date_in(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_days() {
-        assert_eq!(days_of("1970-01-01"), Some(0));
-        assert_eq!(days_of("2000-02-29"), Some(11_016));
-        assert_eq!(days_of("2026-11-22"), Some(20_779));
-        for wrong in ["2026-02-29", "2026-13-01", "1969-12-31", "2026-1-01", "20261122", "", "2026-11-00"] {
-            assert_eq!(days_of(wrong), None, "{wrong}");
-        }
-        for days in (0..60_000).step_by(7) {
-            assert_eq!(days_of(&samplin_platform::date_of(days)), Some(days));
-        }
-    }
 
     #[test]
     fn the_last_date_of_a_name_counts() {

@@ -50,6 +50,24 @@ pub fn date_of(days: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
+/// The days from 1970-01-01 to a date, `YYYY-MM-DD`, if the calendar has it.
+pub fn days_of(text: &str) -> Option<u64> {
+    let [year, month, day] = *text.split('-').collect::<Vec<_>>() else { return None };
+    if (year.len(), month.len(), day.len()) != (4, 2, 2) {
+        return None;
+    }
+    let (year, month, day): (u64, u64, u64) = (year.parse().ok()?, month.parse().ok()?, day.parse().ok()?);
+    if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years begin in March, so that the leap day ends one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    let days = days.checked_sub(719_468)?;
+    // The way back tells days that a month does not have.
+    (date_of(days) == text).then_some(days)
+}
+
 /// The day of the Gregorian calendar that is `days` days after 1970-01-01: year, month 1..=12, day 1..=31.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     // Count from 0000-03-01, so that the leap day ends the year, in eras of 400 years = 146,097 days.
@@ -99,6 +117,30 @@ mod tests {
         let date = date();
         assert_eq!(date.len(), 10, "{date}");
         assert!(date.starts_with("20") && date.bytes().filter(|&byte| byte == b'-').count() == 2, "{date}");
+    }
+
+    #[test]
+    fn dates_are_days() {
+        assert_eq!(days_of("1970-01-01"), Some(0));
+        assert_eq!(days_of("2000-02-29"), Some(11_016));
+        assert_eq!(days_of("2026-11-22"), Some(20_779));
+        for wrong in [
+            "2026-02-29",
+            "2100-02-29",
+            "2026-04-31",
+            "2026-13-01",
+            "2026-00-01",
+            "1969-12-31",
+            "2026-1-01",
+            "20261122",
+            "",
+            "2026-11-00",
+        ] {
+            assert_eq!(days_of(wrong), None, "{wrong}");
+        }
+        for days in (0..60_000).step_by(7) {
+            assert_eq!(days_of(&date_of(days)), Some(days));
+        }
     }
 
     #[test]

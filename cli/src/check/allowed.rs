@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use samplin_config::settings;
 use samplin_core::names;
-use samplin_platform::date;
+use samplin_platform::{date, days_of};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -149,7 +149,7 @@ impl Entry {
             let known: Vec<&str> = known.iter().map(|known| short(known)).collect();
             mistakes.push(suggested(format!("there is no format {format}"), short(format), &known));
         }
-        if let Some(day) = self.expires.as_deref().filter(|day| !is_day(day)) {
+        if let Some(day) = self.expires.as_deref().filter(|day| days_of(day).is_none()) {
             mistakes.push(format!("expires = \"{day}\" is no day; write \"2026-12-31\""));
         }
         mistakes
@@ -202,25 +202,6 @@ impl Entry {
             }
         }
     }
-}
-
-/// Whether a text is a day of the calendar, `2026-01-31`.
-fn is_day(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let digits = |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
-    let [year, month, day] = parts.as_slice() else { return false };
-    if !digits(year, 4) || !digits(month, 2) || !digits(day, 2) {
-        return false;
-    }
-    let number = |part: &str| part.parse::<u32>().unwrap_or(0);
-    let is_leap = |year: u32| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days = match number(month) {
-        2 => 28 + u32::from(is_leap(number(year))),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    (1..=days).contains(&number(day))
 }
 
 impl Entries {
@@ -365,26 +346,6 @@ pub(super) fn baseline(path: Option<&PathBuf>, is_update: bool) -> Result<Option
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_day_is_one_of_the_calendar() {
-        for day in ["2026-01-31", "2028-02-29", "2000-02-29", "2026-04-30", "2026-12-31"] {
-            assert!(is_day(day), "{day}");
-        }
-        for none in [
-            "2027-02-31",
-            "2027-02-29",
-            "2100-02-29",
-            "2026-04-31",
-            "2026-13-01",
-            "2026-00-01",
-            "2026-01-00",
-            "26-01-01",
-            "",
-        ] {
-            assert!(!is_day(none), "{none}");
-        }
-    }
 
     #[test]
     fn what_is_taken_out_of_a_baseline_leaves_the_rest_to_the_letter() {
