@@ -30,6 +30,8 @@ struct Document {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
+    /// The key of one finding, which a baseline has.
+    finding: Option<String>,
     rule: Option<String>,
     /// Of the sampler.
     fingerprint: Option<String>,
@@ -119,14 +121,15 @@ fn full(format: &str) -> String {
 
 impl Entry {
     fn names_something(&self) -> bool {
-        [&self.rule, &self.fingerprint, &self.format, &self.name, &self.what].iter().any(|member| member.is_some())
+        let members = [&self.finding, &self.rule, &self.fingerprint, &self.format, &self.name, &self.what];
+        members.iter().any(|member| member.is_some())
     }
 
     /// Everything that is wrong with it.
     fn mistakes(&self) -> Vec<String> {
         let mut mistakes = Vec::new();
         if !self.names_something() {
-            mistakes.push("an entry needs a rule, fingerprint, format, name or what".to_owned());
+            mistakes.push("an entry needs a finding, rule, fingerprint, format, name or what".to_owned());
         }
         if self.reason.trim().is_empty() {
             mistakes.push("an entry needs a reason".to_owned());
@@ -139,10 +142,13 @@ impl Entry {
         if let Some(rule) = self.rule.as_deref().filter(|rule| !rules.contains(rule)) {
             mistakes.push(suggested(format!("there is no rule {rule}"), rule, &rules));
         }
-        let is_fingerprint =
-            |text: &str| text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if let Some(text) = self.fingerprint.as_deref().filter(|text| !is_fingerprint(text)) {
-            mistakes.push(format!("fingerprint = \"{text}\" is none: one has 16 hexadecimal digits, in lower case"));
+        for (key, value, digits) in [("finding", &self.finding, 32), ("fingerprint", &self.fingerprint, 16)] {
+            let is_one =
+                |text: &str| text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            if let Some(text) = value.as_deref().filter(|text| !is_one(text)) {
+                mistakes
+                    .push(format!("{key} = \"{text}\" is none: one has {digits} hexadecimal digits, in lower case"));
+            }
         }
         if let Some(format) = self.format.as_deref().filter(|format| names::format_by_name(&full(format)).is_none()) {
             let known: Vec<String> = names::formats().map(names::format).collect();
@@ -155,7 +161,8 @@ impl Entry {
         mistakes
     }
 
-    fn fits(&self, finding: &Finding) -> bool {
+    /// Whether it allows a finding with this key.
+    fn fits(&self, finding: &Finding, key: &str) -> bool {
         let is = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found.is_some_and(|found| found == wanted))
         };
@@ -163,20 +170,23 @@ impl Entry {
         let named = self.name.is_none()
             || is(&self.name, finding.sampler.as_deref())
             || is(&self.name, finding.view.as_deref());
-        is(&self.rule, Some(&finding.rule))
+        is(&self.finding, Some(key))
+            && is(&self.rule, Some(&finding.rule))
             && is(&self.fingerprint, finding.fingerprint.as_deref())
             && is(&format, finding.format.as_deref())
             && is(&self.what, finding.what.as_deref())
             && named
     }
 
-    /// The narrowest entry for a finding.
-    fn of(finding: &Finding) -> Self {
+    /// The entry for one finding. The key says which; the rest is for readers.
+    fn of(finding: &Finding, key: String) -> Self {
         Self {
+            finding: Some(key),
             rule: Some(finding.rule.clone()),
             fingerprint: finding.fingerprint.clone(),
             format: finding.format.clone(),
-            name: finding.sampler.clone(),
+            // Another run may name the sampler otherwise.
+            name: None,
             what: finding.what.clone(),
             reason: format!("accepted on {}", date()),
             expires: None,
@@ -186,6 +196,7 @@ impl Entry {
     fn write(&self, out: &mut String) {
         *out += "\n[[allow]]\n";
         let members = [
+            ("finding", &self.finding),
             ("rule", &self.rule),
             ("fingerprint", &self.fingerprint),
             ("format", &self.format),
@@ -273,9 +284,9 @@ impl Entries {
     pub(super) fn take(&mut self, findings: Vec<Finding>) -> (Vec<Finding>, Vec<(Finding, String)>) {
         let (mut left, mut allowed) = (Vec::new(), Vec::new());
         for finding in findings {
-            let mut reason = None;
+            let (key, mut reason) = (finding.key(), None);
             // Each that fits is met, so that none of two is called stale.
-            for entry in self.entries.iter_mut().filter(|entry| entry.entry.fits(&finding)) {
+            for entry in self.entries.iter_mut().filter(|entry| entry.entry.fits(&finding, &key)) {
                 entry.met += 1;
                 if !entry.is_over && reason.is_none() {
                     reason = Some(format!("{} ({})", entry.entry.reason, entry.at));
@@ -320,10 +331,11 @@ impl Entries {
         });
         let over: Vec<&Allowed> = self.entries.iter().filter(|entry| entry.is_over).collect();
         let mut added: Vec<Entry> = Vec::new();
-        for finding in findings.iter().filter(|finding| !over.iter().any(|entry| entry.entry.fits(finding))) {
-            let entry = Entry::of(finding);
-            if !added.contains(&entry) && !kept.iter().any(|kept| kept.entry == entry) {
-                added.push(entry);
+        for finding in findings {
+            let key = finding.key();
+            let is_there = added.iter().any(|entry| entry.finding.as_deref() == Some(&key));
+            if !is_there && !over.iter().any(|entry| entry.entry.fits(finding, &key)) {
+                added.push(Entry::of(finding, key));
             }
         }
         if !text.ends_with('\n') {

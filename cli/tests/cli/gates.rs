@@ -18,10 +18,13 @@ fn home() -> Folder {
     home
 }
 
+fn findings_of(value: &Value) -> Vec<Value> {
+    value["findings"].as_array().unwrap().clone()
+}
+
 fn findings(home: &Folder, arguments: &[&str], code: i32) -> Vec<Value> {
     let all = [&["check", "decisions.jsonl", "--json"], arguments].concat();
-    let value = samplin_in(home, all).json(code);
-    value["findings"].as_array().unwrap().clone()
+    findings_of(&samplin_in(home, all).json(code))
 }
 
 /// Each member of an entry allows what it names and nothing else.
@@ -78,7 +81,7 @@ fn entries_end_and_go_stale() {
     assert!(told.contains("samplin-check.toml:1: expired on 2020-02-29"), "{told}");
     for (entry, wrong) in [
         ("[[allow]]\nrule = \"stencil\"\n", "reason"),
-        ("[[allow]]\nreason = \"all\"\n", "needs a rule"),
+        ("[[allow]]\nreason = \"all\"\n", "needs a finding, rule"),
         ("[[allow]]\nrule = \"stencil\"\nreason = \" \"\n", "needs a reason"),
         ("[[allow]]\nrule = \"stencils\"\nreason = \"x\"\n", "there is no rule stencils"),
         ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"soon\"\n", "no day"),
@@ -164,6 +167,50 @@ fn a_baseline_lets_pass_what_was_there() {
     let arguments = ["check", "decisions.jsonl", "--deny", "stencil", "--baseline", "known.toml", "--update-baseline"];
     samplin_in(&home, arguments).quiet(1);
     assert!(std::fs::read_to_string(home.join("known.toml")).unwrap().contains("expires = \"2020-01-01\""));
+}
+
+/// What a baseline was not written for is found: another format, view or VUID of the same rule and sampler.
+#[test]
+fn a_baseline_lets_nothing_pass_that_is_new() {
+    let home = home();
+    borrow(&home, "all.jsonl");
+    let whole = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let check = |code, arguments: &[&str]| {
+        let all = [&["check", "run.jsonl", "--json", "--baseline", "known.toml"][..], arguments].concat();
+        samplin_in(&home, all).json(code)
+    };
+    home.write("run.jsonl", &whole);
+    let all = findings_of(&samplin_in(&home, ["check", "run.jsonl", "--json"]).json(1));
+    let lines: Vec<u64> =
+        all.iter().filter(|one| one["rule"] == "anisotropy").map(|one| one["line"].as_u64().unwrap()).collect();
+    assert!(lines.len() > 3);
+    // Each is accepted in a run without the others.
+    for line in &lines {
+        let of_run = whole.lines().zip(1..).filter(|(_, number)| number == line || !lines.contains(number));
+        home.write("run.jsonl", of_run.map(|(text, _)| format!("{text}\n")).collect::<String>());
+        let _ = std::fs::remove_file(home.join("known.toml"));
+        check(0, &["--deny", "anisotropy", "--update-baseline"]);
+        check(0, &["--deny", "anisotropy"]);
+        home.write("run.jsonl", &whole);
+        let value = check(1, &["--deny", "anisotropy"]);
+        let allowed: Vec<&Value> =
+            value["allowed"].as_array().unwrap().iter().map(|one| &one["finding"]["line"]).collect();
+        assert_eq!(allowed, [line]);
+    }
+    // What is met more often, later, or under another name, is not new.
+    check(0, &["--update-baseline"]);
+    let mut again: Vec<&str> = whole.lines().collect();
+    let pair = again.iter().find(|line| line.contains("linear-filter")).copied().unwrap();
+    again.insert(3, "");
+    again.push(pair);
+    home.write("run.jsonl", again.join("\n").replace("\"sampler\":\"linear\"", "\"sampler\":\"smooth\"") + "\n");
+    check(0, &[]);
+    // An entry by hand allows whatever fits.
+    home.write("known.toml", "[[allow]]\nrule = \"anisotropy\"\nreason = \"all\"\n");
+    check(0, &["--deny", "anisotropy"]);
+    home.write("known.toml", "[[allow]]\nfinding = \"12\"\nreason = \"x\"\n");
+    let said = samplin_in(&home, ["check", "run.jsonl", "--baseline", "known.toml"]).fails(3);
+    assert!(said.contains("known.toml:") && said.contains("32 hexadecimal digits"), "{said}");
 }
 
 #[test]
