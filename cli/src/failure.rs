@@ -54,33 +54,37 @@ pub struct Failure {
     pub kind: Kind,
     /// What happened, beginning with the place if there is one.
     pub message: String,
-    /// Further messages of the same kind, each a line of its own.
+    /// What else happened, each in the same form.
     pub more: Vec<String>,
     /// What to do.
     pub hint: Option<String>,
 }
 
 impl Failure {
+    fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), more: Vec::new(), hint: None }
+    }
+
     /// A command line that makes no sense.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Usage, message: message.into(), more: Vec::new(), hint: None }
+        Self::new(Kind::Usage, message)
     }
 
     /// An input that cannot be used.
     pub fn input(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Input, message: message.into(), more: Vec::new(), hint: None }
+        Self::new(Kind::Input, message)
     }
 
-    /// An input in which all of this is wrong, if anything is.
+    /// Fails if an input has mistakes.
     ///
     /// # Errors
     ///
-    /// When there is a mistake.
-    pub fn of_mistakes(mistakes: impl IntoIterator<Item = String>) -> Result<()> {
+    /// When there is one.
+    pub fn mistakes(mistakes: Vec<String>) -> Result<()> {
         let mut mistakes = mistakes.into_iter();
         match mistakes.next() {
-            None => Ok(()),
             Some(first) => Err(Self { more: mistakes.collect(), ..Self::input(first) }),
+            None => Ok(()),
         }
     }
 
@@ -91,7 +95,7 @@ impl Failure {
 
     /// A system that lacks something.
     pub fn environment(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Environment, message: message.into(), more: Vec::new(), hint: None }
+        Self::new(Kind::Environment, message)
     }
 
     /// A program that cannot be started, for the reason that the system gave.
@@ -100,7 +104,7 @@ impl Failure {
             std::io::ErrorKind::NotFound => (Kind::NotThere, format!("{name}: there is no such program")),
             _ => (Kind::NotExecutable, format!("{name}: {error}")),
         };
-        Self { kind, message, more: Vec::new(), hint: None }
+        Self::new(kind, message)
     }
 
     /// Adds what to do.

@@ -137,7 +137,7 @@ fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn complain(failure: &Failure, color: ColorChoice) {
     let mut errors = Output::stderr(color);
     let prefix = errors.styled(Style::Bad, "samplin:");
-    for message in [&failure.message].into_iter().chain(&failure.more) {
+    for message in std::iter::once(&failure.message).chain(&failure.more) {
         errors.line(format!("{prefix} {message}"));
     }
     if let Some(hint) = &failure.hint {

@@ -83,7 +83,7 @@ fn load(path: &Path) -> Result<(String, Overrides, Vec<Problem>)> {
 /// When it cannot be read, or has mistakes, all of which are told.
 pub(crate) fn load_sound(path: &Path) -> Result<(String, Overrides)> {
     let (text, overrides, problems) = load(path)?;
-    Failure::of_mistakes(problems.iter().map(ToString::to_string))?;
+    Failure::mistakes(problems.iter().map(ToString::to_string).collect())?;
     Ok((text, overrides))
 }
 

@@ -260,7 +260,7 @@ impl Entries {
         if is_baseline {
             self.baseline = Some(text);
         }
-        Failure::of_mistakes(mistakes)
+        Failure::mistakes(mistakes)
     }
 
     /// Says what is looked at: entries about anything else are neither stale nor taken out.
