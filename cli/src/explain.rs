@@ -151,11 +151,19 @@ fn find(word: &str) -> Found {
                 .any(|row| row.id().eq_ignore_ascii_case(word) || row.vuid().is_some_and(|vuid| is_meant(vuid, word)))
             || is_id && PAGES.iter().any(|(name, page)| *name == rule.name() && is_named(page, word))
     };
+    let loss = terms::loss(word);
     let spelled = |name: &str| name.replace(' ', "-").eq_ignore_ascii_case(&word.replace([' ', '_'], "-"));
     Found {
         rules: Rule::ALL.iter().filter(|rule| meant(rule)).filter_map(|rule| Page::of(*rule)).collect(),
         left: LEFT.iter().filter(|left| spelled(left.name)).map(Name::from).collect(),
-        terms: terms::all().into_iter().filter(|term| spelled(&term.name)).collect(),
+        terms: terms::all()
+            .into_iter()
+            .filter(|term| {
+                spelled(&term.name)
+                    || loss == Some(&term.name) && term.of == "lost"
+                    || is_id && is_meant(&term.name, word)
+            })
+            .collect(),
         settings: settings::described(&settings::load()).into_iter().filter(|one| one.is_called(word)).collect(),
     }
 }
@@ -392,13 +400,23 @@ mod tests {
     fn every_id_that_is_printed_anywhere_is_explained() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let mut ids = BTreeSet::new();
-        for part in
-            ["src", "core/src", "wire/src", "config/src", "spirv/src", "cli/src", "README.md", "docs", "manifest"]
-        {
+        for part in [
+            "src",
+            "core/src",
+            "wire/src",
+            "config/src",
+            "spirv/src",
+            "cli/src",
+            "README.md",
+            "ARCHITECTURE.md",
+            "CHANGELOG.md",
+            "docs",
+            "manifest",
+        ] {
             printed(&root.join(part), &mut ids);
         }
         assert!(ids.len() > 60 && ids.contains("VUID-VkBufferViewCreateInfo-format-08779"), "{ids:?}");
-        let unknown: Vec<&String> = ids.iter().filter(|id| find(id).rules.is_empty()).collect();
+        let unknown: Vec<&String> = ids.iter().filter(|id| find(id).is_nothing()).collect();
         assert!(unknown.is_empty(), "{unknown:#?}");
         assert!(find("VUID-vkCmdDraw-None-99999").is_nothing() && find("VUID-").is_nothing());
     }
@@ -417,6 +435,33 @@ mod tests {
         }
         assert!(terms::all().iter().all(|term| term.meaning.ends_with('.')));
         assert!(words().iter().all(|word| !find(word).is_nothing()));
+    }
+
+    /// Every text that `lost` can be.
+    fn losses() -> Vec<String> {
+        let source = include_str!("../../core/src/decide/reason.rs").split("pub fn lost").nth(1).unwrap();
+        let source = source.split("\n}\n").next().unwrap().replace("\\\n", "");
+        let literals = source.split('"').skip(1).step_by(2).map(str::to_owned);
+        let rows = Catalog::ALL.iter().map(|row| row.lost().to_owned());
+        rows.chain(literals).filter(|text| !text.is_empty()).collect()
+    }
+
+    #[test]
+    fn every_text_of_lost_is_explained() {
+        let all = losses();
+        assert!(all.len() > 100 && all.iter().any(|text| text == "anisotropic quality above the limit"));
+        for text in &all {
+            let terms = find(text).terms;
+            assert!(terms.iter().any(|term| term.of == "lost"), "{text}");
+            assert_eq!(terms.len(), 1, "{text}");
+        }
+        // No word stands for a text that there is not, and what is no text of `lost` is none.
+        for term in terms::all().iter().filter(|term| term.of == "lost") {
+            assert!(all.iter().any(|text| terms::loss(text) == Some(&term.name)), "{}", term.name);
+        }
+        for other in ["smooth", "smoothings", "seamless", "seam-less", "x smoothing"] {
+            assert_eq!(terms::loss(other), None, "{other}");
+        }
     }
 
     #[test]
