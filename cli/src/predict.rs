@@ -67,7 +67,7 @@ pub struct Arguments {
     /// Write the prediction as a trace, for inspect, diff, check and report
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// How many rows of a group to show; 0 for all
+    /// How many rows of a group (of several devices: findings of a rule) to show; 0 for all
     #[arg(long, default_value_t = 10)]
     pub limit: usize,
 }

@@ -137,7 +137,7 @@ impl Matrix {
             finding: row.finding.rest(),
             has: row.devices.clone(),
         };
-        Self { devices: names.to_vec(), rows: matrix.rows.iter().map(row).collect() }
+        Self { devices: names.to_vec(), rows: matrix.printed().iter().map(row).collect() }
     }
 }
 

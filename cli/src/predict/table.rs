@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::{Arguments, Input, Predicted, predict};
 use crate::caps;
-use crate::check::{Finding, UNRESOLVED};
+use crate::check::{Finding, UNRESOLVED, folded};
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::Analysis;
 use crate::trace::reader::Source;
-use crate::trace::record::counted;
+use crate::trace::record::{counted, grouped};
 
 /// How many devices have columns of their own; of more, a finding lists the names.
 const COLUMNS: usize = 6;
@@ -32,12 +32,12 @@ pub(super) fn simulation(name: &str) -> Result<Simulation> {
     })
 }
 
-/// All findings of an analysis, those of unresolved things among them.
+/// All findings of an analysis, each once, those of unresolved things among them.
 fn findings(analysis: &Analysis) -> Vec<Finding> {
     let mut found: Vec<Finding> =
         analysis.decisions.iter().flat_map(|decision| Finding::of_decision(analysis, decision)).collect();
     found.extend(analysis.unresolved.iter().map(|item| Finding::of_unresolved(analysis, item)));
-    found
+    folded(found)
 }
 
 fn is_denied_by(finding: &Finding, deny: &[String]) -> bool {
@@ -67,6 +67,7 @@ pub(super) fn must_be_finished(
 }
 
 /// A finding, and the devices that have it.
+#[derive(Clone)]
 pub(crate) struct Row {
     pub(crate) finding: Finding,
     pub(crate) devices: Vec<bool>,
@@ -80,6 +81,24 @@ pub(crate) struct Matrix {
     notes: Vec<String>,
     /// Why the trace does not hold a run to its end, if so.
     unfinished: Option<String>,
+}
+
+impl Matrix {
+    /// A row for each text and set of devices, by rule, the ones of most devices first: findings that differ in what their text leaves
+    /// out (the aspect of a view, say) are counted together.
+    pub(crate) fn printed(&self) -> Vec<Row> {
+        let mut rows: BTreeMap<(&str, String, &[bool]), Row> = BTreeMap::new();
+        for row in &self.rows {
+            let once = Finding { count: 1, ..row.finding.clone() };
+            rows.entry((&row.finding.rule, once.rest(), &row.devices))
+                .and_modify(|first| first.finding.count += row.finding.count)
+                .or_insert_with(|| row.clone());
+        }
+        let mut rows: Vec<Row> = rows.into_values().collect();
+        let devices = |row: &Row| row.devices.iter().filter(|has| **has).count();
+        rows.sort_by(|a, b| (&a.finding.rule, devices(b)).cmp(&(&b.finding.rule, devices(a))));
+        rows
+    }
 }
 
 /// Predicts for each of these devices what a trace tells.
@@ -113,52 +132,75 @@ pub(crate) fn matrix(names: &[String], alone: bool, source: &Source) -> Result<M
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments, titles: &[String], source: &Source, output: &mut Output) -> Result {
-    let Matrix { rows, changes: counts, notes, unfinished } = matrix(titles, arguments.alone, source)?;
-    let is_denied = rows.iter().any(|row| is_denied_by(&row.finding, &arguments.deny));
-    must_be_finished(arguments, is_denied, unfinished, source)?;
+    let matrix = matrix(titles, arguments.alone, source)?;
+    let is_denied = matrix.rows.iter().any(|row| is_denied_by(&row.finding, &arguments.deny));
+    must_be_finished(arguments, is_denied, matrix.unfinished.clone(), source)?;
     if output.json {
-        let table: Vec<_> = rows
+        let table: Vec<_> = matrix
+            .rows
             .iter()
             .map(|row| {
                 let has: BTreeMap<&String, bool> = titles.iter().zip(row.devices.iter().copied()).collect();
                 json!({ "finding": row.finding, "devices": has })
             })
             .collect();
-        output.json(&json!({ "devices": titles, "changes": counts, "findings": table, "notes": notes }));
+        output.json(&json!({ "devices": titles, "changes": matrix.changes, "findings": table, "notes": matrix.notes }));
         return Ok(Outcome::from_findings(is_denied));
     }
-    print(titles, &rows, &counts, output);
-    for note in notes {
+    print(titles, &matrix, arguments.limit, output);
+    for note in matrix.notes {
         output.styled_line(Style::Warn, note);
     }
     Ok(Outcome::from_findings(is_denied))
 }
 
-fn print(titles: &[String], rows: &[Row], counts: &[u64], output: &mut Output) {
+/// Which devices have a finding, as short as can be: those, or all the others.
+fn whose(titles: &[String], row: &Row) -> Option<String> {
+    let names = |wanted: bool| -> Vec<&str> {
+        titles.iter().zip(&row.devices).filter(|(_, has)| **has == wanted).map(|(name, _)| name.as_str()).collect()
+    };
+    let (has, lacks) = (names(true), names(false));
+    match has.len() <= lacks.len() {
+        _ if lacks.is_empty() => None,
+        true => Some(format!("on {}", has.join(" "))),
+        false => Some(format!("not on {}", lacks.join(" "))),
+    }
+}
+
+fn print(titles: &[String], matrix: &Matrix, limit: usize, output: &mut Output) {
+    let limit = if limit == 0 { usize::MAX } else { limit };
     let mut table = Table::new(0);
     let is_wide = titles.len() <= COLUMNS;
     let devices: Vec<&str> = if is_wide { titles.iter().map(String::as_str).collect() } else { vec!["devices"] };
+    let columns = devices.len();
     table.heading(["rule"].into_iter().chain(devices).chain(["finding"]));
-    for row in rows {
-        let mut cells = vec![Cell::new(&row.finding.rule).style(Style::Name)];
-        if is_wide {
-            cells.extend(row.devices.iter().map(|has| Cell::new(if *has { "x" } else { "-" })));
-        } else {
-            let has: Vec<&str> =
-                titles.iter().zip(&row.devices).filter(|(_, has)| **has).map(|(name, _)| name.as_str()).collect();
-            cells.push(Cell::new(match has.len() == titles.len() {
-                true => "all".to_owned(),
-                false => format!("{} of {}: {}", has.len(), titles.len(), has.join(" ")),
-            }));
+    // Text below a finding.
+    let below =
+        |text: String| std::iter::repeat_n(Cell::default(), columns + 1).chain([Cell::new(text).style(Style::Dim)]);
+    for rows in matrix.printed().chunk_by(|a, b| a.finding.rule == b.finding.rule) {
+        for row in rows.iter().take(limit) {
+            let mut cells = vec![Cell::new(&row.finding.rule).style(Style::Name)];
+            if is_wide {
+                cells.extend(row.devices.iter().map(|has| Cell::new(if *has { "x" } else { "-" })));
+            } else {
+                let has = row.devices.iter().filter(|has| **has).count();
+                cells.push(Cell::new(format!("{has} of {}", titles.len())));
+            }
+            cells.push(Cell::new(row.finding.rest()));
+            table.row(cells);
+            if let Some(whose) = whose(titles, row).filter(|_| !is_wide) {
+                table.row(below(whose));
+            }
         }
-        cells.push(Cell::new(row.finding.rest()).style(Style::Dim));
-        table.row(cells);
+        if rows.len() > limit {
+            table.row(below(format!("… and {} more (--limit 0 shows all)", grouped((rows.len() - limit) as u64))));
+        }
     }
     output.table(&table);
     output.line("");
     let mut table = Table::new(0);
-    for (at, (title, changes)) in titles.iter().zip(counts).enumerate() {
-        let found = rows.iter().filter(|row| row.devices.get(at) == Some(&true)).count() as u64;
+    for (at, (title, changes)) in titles.iter().zip(&matrix.changes).enumerate() {
+        let found = matrix.rows.iter().filter(|row| row.devices.get(at) == Some(&true)).count() as u64;
         table.row([
             Cell::new(title).style(Style::Heading),
             Cell::new(counted(found, "finding")),
