@@ -297,12 +297,61 @@ const STATUS: [(&str, &str); 5] = [
     ("4", "the system lacks something: a driver, the loader, a program, a right"),
 ];
 
+/// A row of a section: a term, its meaning, and the commands that it is of; none for all of them.
+type Of = (&'static str, &'static str, &'static [&'static str]);
+
+/// Commands that read the settings of the layer.
+const SETTINGS: &[&str] = &["run", "rules bisect", "settings", "doctor"];
+
 /// Files that the program and the layer read and write.
-const FILES: [(&str, &str); 4] = [
-    ("$XDG_STATE_HOME/samplin/", "traces without a name of their own; the newest 20 stay"),
-    ("$XDG_CONFIG_HOME/samplin/PROGRAM.toml, samplin.toml", "rules files that the layer looks for"),
-    ("vk_layer_settings.txt", "settings, in the working directory or where VK_LAYER_SETTINGS_PATH says"),
-    ("samplin-check.toml", "what `samplin check` allows, in the working directory"),
+const FILES: [Of; 7] = [
+    (
+        "$XDG_STATE_HOME/samplin/",
+        "traces without a name of their own; the newest 20 stay",
+        &["run", "inspect", "report", "predict", "doctor"],
+    ),
+    (
+        "$XDG_CONFIG_HOME/samplin/PROGRAM.toml, samplin.toml",
+        "rules files that the layer looks for",
+        &["run", "settings", "doctor"],
+    ),
+    ("vk_layer_settings.txt", "settings, in the working directory or where VK_LAYER_SETTINGS_PATH says", SETTINGS),
+    ("samplin-check.toml", "what `samplin check` allows, in the working directory", &["check"]),
+    (
+        "$XDG_CACHE_HOME/samplin/",
+        "manifests for the loader, and capability files of devices",
+        &["run", "rules bisect", "predict", "report"],
+    ),
+    (
+        "$XDG_DATA_HOME/samplin/devices/",
+        "capability files that the setting device finds by name",
+        &["run", "rules bisect"],
+    ),
+    (
+        "$XDG_DATA_HOME/vulkan/implicit_layer.d/, explicit_layer.d/",
+        "manifests of layers that --user writes",
+        &["install", "uninstall", "doctor"],
+    ),
+];
+
+/// Variables that are no settings.
+const VARIABLES: [Of; 8] = [
+    ("ENABLE_SAMPLIN", "switches on the layer that is installed as an implicit one", &["install", "doctor"]),
+    ("DISABLE_SAMPLIN", "switches it off, whatever the value", &["install", "doctor"]),
+    ("GITHUB_STEP_SUMMARY", "a file that --format markdown=FILE appends to", &["check", "diff"]),
+    (
+        "XDG_STATE_HOME",
+        "traces without a name of their own [default: ~/.local/state]",
+        &["run", "inspect", "report", "predict", "doctor"],
+    ),
+    ("XDG_CACHE_HOME", "what can be made again [default: ~/.cache]", &["run", "rules bisect", "predict", "report"]),
+    (
+        "XDG_CONFIG_HOME, XDG_DATA_HOME",
+        "files of this user [default: ~/.config, ~/.local/share]",
+        &["run", "rules bisect", "settings", "install", "uninstall", "doctor"],
+    ),
+    ("NO_COLOR", "no colours", &[]),
+    ("CLICOLOR_FORCE", "colours also where the output is no terminal", &[]),
 ];
 
 /// The title of a page, which is its file's name too.
@@ -326,18 +375,12 @@ fn page(command: &clap::Command, name: &str) -> std::io::Result<String> {
     }
     let mut rest = Roff::new();
     section(&mut rest, "EXAMPLES", examples(name).iter().map(|(line, what)| ((*line).to_owned(), (*what).to_owned())));
-    if is_whole {
-        let described = settings::described(&settings::load());
-        let variables = described.into_iter().map(|setting| (setting.variable, setting.description));
-        let others = [
-            ("ENABLE_SAMPLIN", "switches on the layer that is installed as an implicit one"),
-            ("DISABLE_SAMPLIN", "switches it off, whatever the value"),
-            ("NO_COLOR", "no colours"),
-        ];
-        let others = others.map(|(name, what)| (name.to_owned(), what.to_owned()));
-        section(&mut rest, "ENVIRONMENT", variables.chain(others));
-        section(&mut rest, "FILES", FILES.map(|(name, what)| (name.to_owned(), what.to_owned())));
-    }
+    let is_of = |commands: &[&str]| is_whole || commands.is_empty() || commands.contains(&name);
+    let described = if is_of(SETTINGS) { settings::described(&settings::load()) } else { Vec::new() };
+    let variables = described.into_iter().map(|setting| (setting.variable, setting.description));
+    let of = |(term, what, commands): Of| is_of(commands).then(|| (term.to_owned(), what.to_owned()));
+    section(&mut rest, "ENVIRONMENT", variables.chain(VARIABLES.into_iter().filter_map(of)));
+    section(&mut rest, "FILES", FILES.into_iter().filter_map(of));
     let run = (
         "126, 127, 128 + n",
         "of `run`: the program cannot be executed, is not there, was ended by signal n; else its own",
@@ -375,6 +418,30 @@ mod tests {
                 _ => vec![part.to_owned()],
             })
             .collect()
+    }
+
+    #[test]
+    fn pages_name_the_files_and_variables_of_their_command() {
+        let mut command = crate::command();
+        command.build();
+        let mut names = vec!["samplin".to_owned()];
+        walk(&command, "", &mut |sub, name| {
+            names.push(name.to_owned());
+            let page = page(sub, name).unwrap().replace('\\', "");
+            assert!(page.contains(".SH ENVIRONMENT\n") && page.contains("NO_COLOR"), "{name}");
+            let has = |word: &str| page.contains(word);
+            assert_eq!(has("SAMPLIN_UNFILTERABLE"), SETTINGS.contains(&name), "{name}");
+            assert_eq!(has(".SH FILES\n"), FILES.iter().any(|(_, _, commands)| commands.contains(&name)), "{name}");
+            let (before, files) = page.split_once(".SH FILES\n").unwrap_or((&page, ""));
+            for (variables, _, _) in VARIABLES {
+                for variable in variables.split(", ").filter(|variable| files.contains(&format!("${variable}/"))) {
+                    assert!(before.contains(&format!("fB{variables}")), "{name}: {variable}");
+                }
+            }
+        });
+        for (term, _, commands) in FILES.iter().chain(&VARIABLES) {
+            assert!(commands.iter().all(|name| names.iter().any(|known| known == name)), "{term}");
+        }
     }
 
     #[test]

@@ -111,6 +111,15 @@ fn manual_pages_have_the_sections_that_pages_have() {
     assert!(rules.contains("samplin\\-rules\\-bisect(1)"), "{rules}");
     let bisect = samplin(["man", "rules", "bisect"]).quiet(0);
     assert!(bisect.contains("\n.TH samplin-rules-bisect 1") && bisect.contains("\\-\\-good\\-if"), "{bisect}");
+    for (command, has, lacks) in [
+        ("run", "SAMPLIN_MODE", "samplin\\-check.toml"),
+        ("check", "samplin\\-check.toml", "SAMPLIN_MODE"),
+        ("explain", "NO_COLOR", ".SH FILES"),
+    ] {
+        let page = samplin(["man", command]).quiet(0);
+        assert!(page.contains("\n.SH ENVIRONMENT\n") && page.contains(has), "{command}: {page}");
+        assert!(!page.split(".SH ENVIRONMENT").nth(1).unwrap().contains(lacks), "{command}: {page}");
+    }
     assert!(samplin(["man", "conjure"]).fails(2).contains("no command conjure"));
 }
 
