@@ -42,6 +42,9 @@ impl Format {
     ];
 }
 
+/// How many annotations of a level GitHub shows of a step.
+const SHOWN: usize = 10;
+
 /// A format, and the file that it goes to if not to standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -256,39 +259,40 @@ impl Report<'_> {
         out + "  </testsuite>\n</testsuites>\n"
     }
 
-    /// One annotation a rule, and one for all rules behind the ninth: GitHub shows ten of a step.
+    /// One annotation a rule. GitHub shows ten of each level of a step, so the tenth says what others there are.
     fn github(&self) -> String {
         let mut out = String::new();
-        let mut rules: Vec<_> = self.by_rule().into_iter().collect();
-        let rest = if rules.len() > 10 { rules.split_off(9) } else { Vec::new() };
-        for (rule, findings) in rules {
-            let Some(first) = findings.first() else { continue };
-            let title = match &first.vuid {
-                Some(vuid) => format!("{rule} ({vuid})"),
-                None => rule.to_owned(),
-            };
-            let level = if findings.iter().all(|finding| finding.unresolved) { "warning" } else { "error" };
-            let place = match &first.source {
-                Some(source) => format!("file={},line={},", escape(&source.file, true), source.line),
-                None => String::new(),
-            };
-            // `%0A` is a line break of the message.
-            let mut lines: Vec<String> = Vec::new();
-            if findings.len() > 1 {
-                lines.push(counted(findings.len() as u64, "finding"));
+        let is_warning = |findings: &Vec<&Finding>| findings.iter().all(|finding| finding.unresolved);
+        let (warnings, errors): (Vec<_>, Vec<_>) =
+            self.by_rule().into_iter().partition(|(_, findings)| is_warning(findings));
+        for (level, mut rules) in [("error", errors), ("warning", warnings)] {
+            let rest = if rules.len() > SHOWN { rules.split_off(SHOWN - 1) } else { Vec::new() };
+            for (rule, findings) in rules {
+                out += &annotation(level, rule, &findings);
             }
-            for finding in findings.iter().take(10) {
-                lines.push(escape(&format!("{} — {}", finding.rest(), finding.position()), false));
+            if !rest.is_empty() {
+                let count = counted(rest.iter().map(|(_, findings)| findings.len() as u64).sum(), "finding");
+                let rules: Vec<String> =
+                    rest.iter().map(|(rule, findings)| format!("{rule} {}", findings.len())).collect();
+                let text = format!("not shown: {count} of {} rules: {}", rest.len(), rules.join(", "));
+                let _ = writeln!(out, "::{level} title=other rules::{}", escape(&text, false));
             }
-            lines.extend(more(findings.len(), 10));
-            let _ = writeln!(out, "::{level} {place}title={}::{}", escape(&title, true), lines.join("%0A"));
         }
-        if !rest.is_empty() {
-            let rules: Vec<String> = rest.iter().map(|(rule, findings)| format!("{rule} {}", findings.len())).collect();
-            let _ = writeln!(out, "::error title=other rules::{}", escape(&rules.join(", "), false));
-        }
-        for warning in &self.warnings {
+        let shown = if self.warnings.len() > SHOWN { SHOWN - 1 } else { SHOWN };
+        for warning in self.warnings.iter().take(shown) {
             let _ = writeln!(out, "::notice title=samplin::{}", escape(warning, false));
+        }
+        // A step's log has what its annotations do not.
+        let rest = self.warnings.get(shown..).unwrap_or_default();
+        if !rest.is_empty() {
+            let _ = writeln!(
+                out,
+                "::notice title=samplin::not shown: {}, which the log has",
+                counted(rest.len() as u64, "notice")
+            );
+        }
+        for warning in rest {
+            let _ = writeln!(out, "warning: {}", visible(warning));
         }
         out + &visible(&self.verdict()) + "\n"
     }
@@ -322,6 +326,31 @@ impl Report<'_> {
         }
         out
     }
+}
+
+/// An annotation of GitHub about the findings of a rule.
+fn annotation(level: &str, rule: &str, findings: &[&Finding]) -> String {
+    let Some(first) = findings.first() else { return String::new() };
+    let title = match &first.vuid {
+        Some(vuid) => format!("{rule} ({vuid})"),
+        None => rule.to_owned(),
+    };
+    let place = match &first.source {
+        Some(source) => format!("file={},line={},", escape(&source.file, true), source.line),
+        None => String::new(),
+    };
+    // `%0A` is a line break of the message.
+    let mut lines: Vec<String> = Vec::new();
+    if findings.len() > 1 {
+        lines.push(counted(findings.len() as u64, "finding"));
+    }
+    for finding in findings.iter().take(10) {
+        lines.push(escape(&format!("{} — {}", finding.rest(), finding.position()), false));
+    }
+    if findings.len() > 10 {
+        lines.push(format!("… and {} more", grouped(findings.len() - 10)));
+    }
+    format!("::{level} {place}title={}::{}\n", escape(&title, true), lines.join("%0A"))
 }
 
 fn pretty(value: &serde_json::Value) -> String {

@@ -272,6 +272,47 @@ fn both_filters_of_a_pair_are_one_finding_and_one_annotation_stands_for_a_rule()
     assert_eq!(all_rules.len(), rules.len(), "each rule once: {told}");
 }
 
+/// GitHub shows ten annotations of each level: what it leaves out is counted.
+#[test]
+fn annotations_that_are_not_shown_are_counted() {
+    let home = home();
+    let text = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    let whole = samplin_in(&home, ["check", "decisions.jsonl", "--format", "github"]).quiet(1);
+    let errors =
+        |told: &str| told.lines().filter(|line| line.starts_with("::error")).map(str::to_owned).collect::<Vec<_>>();
+    let names: Vec<&str> =
+        samplin_core::decide::Rule::ALL.iter().map(|rule| rule.name()).filter(|rule| !whole.contains(rule)).collect();
+    let warnings = |count: usize| {
+        let record = |rule: &str| {
+            format!(
+                "{{\"seq\":9,\"t_ns\":1,\"pid\":7,\"tid\":7,\"event\":\"unresolved\",\"what\":\"x\",\"why\":\"y\",\"rule\":\"{rule}\"}}\n"
+            )
+        };
+        // One of the trace's own is a warning.
+        let records: String = names[..count - 1].iter().map(|rule| record(rule)).collect();
+        home.write("more.jsonl", text.clone() + &records + &record(names[count - 2]).replace("\"y\"", "\"z\""));
+        let told = samplin_in(&home, ["check", "more.jsonl", "--format", "github"]).quiet(1);
+        let warnings: Vec<String> =
+            told.lines().filter(|line| line.starts_with("::warning")).map(str::to_owned).collect();
+        assert_eq!(errors(&told).len(), errors(&whole).len(), "{told}");
+        (warnings.len(), warnings.last().unwrap().contains("title=other rules::not shown: "), told)
+    };
+    let (count, has_rest, told) = warnings(10);
+    assert!(count == 10 && !has_rest, "{told}");
+    let (count, has_rest, told) = warnings(13);
+    assert!(count == 10 && has_rest && told.contains(" of 4 rules: "), "{told}");
+    // Notices: eleven entries that nothing meets.
+    let stale = |count: usize| {
+        let entry = |number| format!("[[allow]]\nname = \"none {number}\"\nreason = \"gone\"\n");
+        home.write("samplin-check.toml", (0..count).map(entry).collect::<String>());
+        let told = samplin_in(&home, ["check", "decisions.jsonl", "--format", "github"]).quiet(1);
+        let notices: Vec<&str> = told.lines().filter(|line| line.starts_with("::notice")).collect();
+        assert_eq!(told.matches("stale: ").count(), count, "{told}");
+        (notices.len(), notices.last().unwrap().contains("not shown: 2 notices"))
+    };
+    assert_eq!((stale(10), stale(11)), ((10, false), (10, true)));
+}
+
 #[test]
 fn allowed_rules_are_skipped_in_junit() {
     let home = home();
