@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use samplin_config::settings;
 use samplin_core::names;
 use samplin_platform::{date, days_of};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::Finding;
@@ -26,8 +26,14 @@ struct Document {
     allow: Vec<Spanned<toml::Table>>,
 }
 
+/// The same to be written.
+#[derive(Serialize)]
+struct Written<'a> {
+    allow: Vec<&'a Entry>,
+}
+
 /// What is allowed: all that an entry names has to be met.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     /// The key of one finding, which a baseline has.
@@ -192,27 +198,15 @@ impl Entry {
             expires: None,
         }
     }
+}
 
-    fn write(&self, out: &mut String) {
-        *out += "\n[[allow]]\n";
-        let members = [
-            ("finding", &self.finding),
-            ("rule", &self.rule),
-            ("fingerprint", &self.fingerprint),
-            ("format", &self.format),
-            ("name", &self.name),
-            ("what", &self.what),
-            ("reason", &Some(self.reason.clone())),
-            ("expires", &self.expires),
-        ];
-        for (key, value) in members {
-            if let Some(value) = value {
-                // A JSON string is a basic string of TOML, but for one character that has to be escaped there.
-                let text = serde_json::Value::from(value.as_str()).to_string().replace('\u{7f}', "\\u007f");
-                *out += &format!("{key} = {text}\n");
-            }
-        }
+/// Entries as they stand in a file, after what is there.
+fn written(allow: Vec<&Entry>) -> Result<String> {
+    if allow.is_empty() {
+        return Ok(String::new());
     }
+    let text = toml::to_string(&Written { allow }).map_err(|error| Failure::input(format!("an entry: {error}")))?;
+    Ok(format!("\n{text}"))
 }
 
 impl Entries {
@@ -324,11 +318,10 @@ impl Entries {
         let all: Vec<usize> = self.entries.iter().filter(|entry| entry.is_baseline).map(|entry| entry.line).collect();
         let gone: Vec<usize> = gone.into_iter().map(|entry| entry.line).collect();
         let text = self.baseline.as_deref().and_then(|text| without(text, &all, &gone));
-        let mut text = text.unwrap_or_else(|| {
-            let mut text = HEADER.to_owned();
-            kept.iter().for_each(|entry| entry.entry.write(&mut text));
-            text
-        });
+        let mut text = match text {
+            Some(text) => text,
+            None => HEADER.to_owned() + &written(kept.iter().map(|entry| &entry.entry).collect())?,
+        };
         let over: Vec<&Allowed> = self.entries.iter().filter(|entry| entry.is_over).collect();
         let mut added: Vec<Entry> = Vec::new();
         for finding in findings {
@@ -341,7 +334,7 @@ impl Entries {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        added.iter().for_each(|entry| entry.write(&mut text));
+        text += &written(added.iter().collect())?;
         files::write_output(path, text.as_bytes())?;
         Ok(format!("{}: {} kept, {} added, {} taken out", path.display(), kept.len(), added.len(), gone.len()))
     }

@@ -93,7 +93,7 @@ fn exemption(left: &[&Candidate]) -> String {
     }
     let mut text = String::new();
     for ((rule, format, _), fingerprints) in groups {
-        let quoted = |word: &String| format!("\"{word}\"");
+        let quoted = |word: &String| toml::Value::from(word.as_str()).to_string();
         let mut when: Vec<String> = Vec::new();
         when.extend(rule.map(|rule| format!("rule = {}", quoted(rule))));
         when.extend(format.map(|format| format!("format = {}", quoted(format))));
@@ -453,4 +453,44 @@ fn report(
     output.line(format!("Found in {runs}. To leave it alone, put this {put}:"));
     output.line("");
     output.document(&snippet);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a trace says is quoted, whatever it is.
+    #[test]
+    fn exemptions_are_rules_whatever_names_hold() {
+        let one = |rule: Option<&str>, format: Option<&str>, fingerprint: Option<&str>| Candidate {
+            rule: rule.map(str::to_owned),
+            format: format.map(str::to_owned),
+            fingerprint: fingerprint.map(str::to_owned),
+        };
+        let nasty = "x\"]\nset = { max_anisotropy = 16 } # \u{7f}'";
+        let all = [
+            one(None, None, Some("0123456789abcdef")),
+            one(None, None, Some("fedcba9876543210")),
+            one(Some("linear-filter"), Some("VK_FORMAT_D32_SFLOAT"), Some("0123456789abcdef")),
+            one(Some("blit-filter"), Some(nasty), None),
+        ];
+        let text = exemption(&all.iter().collect::<Vec<_>>());
+        let file: Value = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let alone = "left alone";
+        let expected = json!({ "rule": [
+            { "name": alone, "stop": true, "when": { "fingerprint": ["0123456789abcdef", "fedcba9876543210"] } },
+            { "name": alone, "when": { "rule": "blit-filter", "format": nasty }, "set": { "repair": "off" } },
+            {
+                "name": alone,
+                "when": {
+                    "rule": "linear-filter",
+                    "format": "VK_FORMAT_D32_SFLOAT",
+                    "fingerprint": ["0123456789abcdef"],
+                },
+                "set": { "repair": "off" },
+            },
+        ] });
+        assert_eq!(file, expected);
+        assert_eq!(exemption(&[]), "");
+    }
 }
