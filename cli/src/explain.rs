@@ -66,6 +66,36 @@ pub struct Row {
     pub lost: &'static str,
 }
 
+/// A line of the Markdown that the pages use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line<'t> {
+    /// Of a paragraph.
+    Text(&'t str),
+    /// Of a list, without its mark.
+    Item(&'t str),
+    /// Between fences.
+    Code(&'t str),
+    /// Nothing: a paragraph or list ends.
+    Blank,
+}
+
+/// The lines of a section; fences are none.
+pub(crate) fn lines(markdown: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut is_code = false;
+    markdown.lines().filter_map(move |line| {
+        if line.starts_with("```") {
+            is_code = !is_code;
+            return None;
+        }
+        Some(match (is_code, line.strip_prefix("- ")) {
+            (true, _) => Line::Code(line),
+            (false, Some(item)) => Line::Item(item),
+            (false, None) if line.is_empty() => Line::Blank,
+            (false, None) => Line::Text(line),
+        })
+    })
+}
+
 impl Page {
     /// The page of a rule.
     pub fn of(rule: Rule) -> Option<Self> {
@@ -262,12 +292,12 @@ fn tell_rule(page: &Page, output: &mut Output) {
     for section in &page.sections {
         output.line("");
         output.styled_line(Style::Name, section.heading);
-        let mut is_code = false;
-        for line in section.text.lines() {
-            if line.starts_with("```") {
-                is_code = !is_code;
-            } else {
-                output.line(format!("  {}{line}", if is_code { "    " } else { "" }).trim_end());
+        for line in lines(section.text) {
+            match line {
+                Line::Text(text) => output.line(format!("  {text}")),
+                Line::Item(text) => output.line(format!("  - {text}")),
+                Line::Code(text) => output.line(format!("      {text}").trim_end()),
+                Line::Blank => output.line(""),
             }
         }
     }

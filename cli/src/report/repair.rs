@@ -6,7 +6,7 @@ use samplin_core::decide::Rule;
 use serde::Serialize;
 
 use super::charts::escape;
-use crate::explain::Page;
+use crate::explain::{Line, Page, lines};
 use crate::trace::analysis::Analysis;
 
 /// The heading of a rule's page under which the repair stands.
@@ -46,22 +46,15 @@ fn html(markdown: &str) -> String {
             open = to;
         }
     };
-    let mut is_code = false;
-    for line in markdown.lines() {
-        if line.starts_with("```") {
-            is_code = !is_code;
-            turn(&mut out, if is_code { "pre" } else { "" });
-        } else if is_code {
-            out += &(escape(line) + "\n");
-        } else if line.is_empty() {
-            turn(&mut out, "");
-        } else if let Some(item) = line.strip_prefix("- ") {
-            turn(&mut out, "ul");
-            out += &format!("<li>{}</li>", words(item));
-        } else {
-            turn(&mut out, "p");
-            out += &(words(line) + "\n");
-        }
+    for line in lines(markdown) {
+        let (block, text) = match line {
+            Line::Text(text) => ("p", words(text) + "\n"),
+            Line::Item(text) => ("ul", format!("<li>{}</li>", words(text))),
+            Line::Code(text) => ("pre", escape(text) + "\n"),
+            Line::Blank => ("", String::new()),
+        };
+        turn(&mut out, block);
+        out += &text;
     }
     turn(&mut out, "");
     out
