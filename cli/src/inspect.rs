@@ -216,11 +216,11 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
     let records = analysis.record_count();
     let audit = analysis.setting("mode") == Some("audit");
     output.line("");
+    let legal = match analysis.legal {
+        0 => String::new(),
+        legal => format!("; {} of legal pairs and samplers", counted(legal, "record")),
+    };
     if count == 0 {
-        let legal = match analysis.legal {
-            0 => String::new(),
-            legal => format!("; {} of legal pairs and samplers", counted(legal, "record")),
-        };
         let style = if looked::is_anything(analysis) { Style::Good } else { Style::Warn };
         let what =
             if looked::is_untold(analysis) { "No record tells of a change" } else { "Nothing had to be changed" };
@@ -232,10 +232,6 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
         return;
     }
     let verb = if audit { "would be changed (mode audit changes nothing)" } else { "was changed" };
-    let legal = match analysis.legal {
-        0 => String::new(),
-        legal => format!("; {} of legal pairs and samplers", counted(legal, "record")),
-    };
     output.styled_line(
         Style::Heading,
         format!("What {verb}: {} in {}{legal}", counted(count, "change"), counted(records, "record")),
@@ -355,6 +351,14 @@ fn by_link(analysis: &Analysis, asked: bool, limit: usize, output: &mut Output) 
     more(groups.len(), limit, 2, output);
 }
 
+/// What is left, on which format, of which objects.
+fn about(what: &str, format: Option<&str>, names: [&Option<String>; 2]) -> String {
+    let format = format.map(|format| format!(" on {}", short(format))).unwrap_or_default();
+    let names: Vec<String> = names.into_iter().flatten().map(|name| format!("\"{name}\"")).collect();
+    let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+    format!("{what}{format}{names}")
+}
+
 fn unresolved(analysis: &Analysis, limit: usize, output: &mut Output) {
     if analysis.unresolved.is_empty() {
         return;
@@ -366,19 +370,10 @@ fn unresolved(analysis: &Analysis, limit: usize, output: &mut Output) {
     items.sort_by_key(|item| std::cmp::Reverse(item.count));
     let mut table = Table::new(2);
     for item in items.iter().take(limit) {
-        let mut what = item.what.clone();
-        if let Some(format) = &item.format {
-            what += &format!(" on {}", short(format));
-        }
-        let names: Vec<_> =
-            [&item.sampler_name, &item.view_name].into_iter().flatten().map(|name| format!("\"{name}\"")).collect();
-        if !names.is_empty() {
-            what += &format!(" ({})", names.join(", "));
-        }
         table.row([
             Cell::number(item.count),
             Cell::new(item.rule.as_deref().unwrap_or("")).style(Style::Name),
-            Cell::new(what),
+            Cell::new(about(&item.what, item.format.as_deref(), [&item.sampler_name, &item.view_name])),
             Cell::new(&item.why).style(Style::Dim),
         ]);
     }
@@ -395,19 +390,10 @@ fn exempt(analysis: &Analysis, limit: usize, output: &mut Output) {
     output.styled_line(Style::Heading, format!("Repairs that rules switch off: {}", grouped(total)));
     let mut table = Table::new(2);
     for item in analysis.exempt.iter().take(limit) {
-        let mut what = item.what.clone();
-        if let Some(format) = &item.format {
-            what += &format!(" on {}", short(format));
-        }
-        let names: Vec<_> =
-            [&item.sampler_name, &item.view_name].into_iter().flatten().map(|name| format!("\"{name}\"")).collect();
-        if !names.is_empty() {
-            what += &format!(" ({})", names.join(", "));
-        }
         table.row([
             Cell::number(item.count),
             Cell::new(item.repairs()).style(Style::Name),
-            Cell::new(what),
+            Cell::new(about(&item.what, item.format.as_deref(), [&item.sampler_name, &item.view_name])),
             Cell::new(format!("rule {}", item.places())).style(Style::Dim),
         ]);
     }
