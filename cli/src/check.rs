@@ -89,6 +89,11 @@ pub(crate) fn rule_names() -> Vec<&'static str> {
     Rule::ALL.iter().map(|rule| rule.name()).chain([UNRESOLVED]).collect()
 }
 
+/// Whether a list of rules, of `--deny` or `--allow`, has this one.
+pub(crate) fn is_named(list: &[String], rule: &str) -> bool {
+    list.iter().any(|name| name == rule)
+}
+
 /// Something that is not as it should be.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Finding {
@@ -335,9 +340,8 @@ const NO_FAULT: [&str; 2] = [UNRESOLVED, Rule::Heap.name()];
 /// Everything that the arguments find fault with. Things passed through without a rule or a valid usage that is broken, and those
 /// that the layer does not look at, are no faults of the program, unless they are denied by name.
 fn findings(analysis: &Analysis, deny: &[String], allow: &[String], allow_exempt: bool) -> Vec<Finding> {
-    let names = |list: &[String], rule: &str| list.iter().any(|name| name == rule);
     let wanted = |finding: &Finding| {
-        let hit = |list: &[String]| names(list, &finding.rule) || (finding.unresolved && names(list, UNRESOLVED));
+        let hit = |list: &[String]| is_named(list, &finding.rule) || (finding.unresolved && is_named(list, UNRESOLVED));
         if hit(allow) {
             return false;
         }
@@ -376,12 +380,11 @@ pub(crate) fn folded(findings: Vec<Finding>) -> Vec<Finding> {
 /// What the summaries count and no record tells, of these rules. What has no rule may be of any, so it is found unless `unresolved` is
 /// allowed.
 pub(crate) fn missing(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Finding> {
-    let named = |list: &[String], name: &str| list.iter().any(|entry| entry == name);
     let wanted = |missing: &Missing| {
-        let is_unresolved = |list: &[String]| missing.unresolved && named(list, UNRESOLVED);
+        let is_unresolved = |list: &[String]| missing.unresolved && is_named(list, UNRESOLVED);
         match &missing.rule {
             _ if is_unresolved(allow) => false,
-            Some(rule) => !named(allow, rule) && (deny.is_empty() || named(deny, rule) || is_unresolved(deny)),
+            Some(rule) => !is_named(allow, rule) && (deny.is_empty() || is_named(deny, rule) || is_unresolved(deny)),
             None => true,
         }
     };
@@ -431,10 +434,9 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     } else {
         warnings.extend(entries.notes());
     }
-    let is_ignored = |rule: &&str| arguments.allow.iter().any(|name| name == rule);
-    let is_looked_at = |rule: &&str| {
-        !is_ignored(rule) && (arguments.deny.is_empty() || arguments.deny.iter().any(|name| name == rule))
-    };
+    let is_ignored = |rule: &&str| is_named(&arguments.allow, rule);
+    let is_looked_at =
+        |rule: &&str| !is_ignored(rule) && (arguments.deny.is_empty() || is_named(&arguments.deny, rule));
     let report = Report {
         command: "samplin check",
         traces: analysis.traces.iter().map(|read| read.source.name()).collect(),

@@ -411,7 +411,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         ignored: Vec::new(),
         rules: check::rule_names()
             .into_iter()
-            .filter(|rule| arguments.deny.is_empty() || arguments.deny.iter().any(|name| name == rule))
+            .filter(|rule| arguments.deny.is_empty() || check::is_named(&arguments.deny, rule))
             .collect(),
         warnings: [&a, &b].iter().flat_map(|analysis| warnings(analysis)).collect(),
         looked_at: counted((differences.same + findings.len()) as u64, "decision"),

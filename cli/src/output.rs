@@ -90,6 +90,12 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |character| matches!(character, '\n' | '\t'), |character| character.escape_default().collect())
 }
 
+/// Text with a capital.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 fn escaped(text: &str, keep: fn(char) -> bool, write: fn(char) -> String) -> Cow<'_, str> {
     let is_hit = |character: char| is_unsafe(character) && !keep(character);
     if !text.contains(is_hit) {
@@ -381,6 +387,11 @@ mod tests {
         });
         assert_eq!(table, format!("\u{1b}[36m{TAME}\u{1b}[0m  x\n{}  x\n", "y".repeat(TAME.len())));
         assert_eq!(printed(false, |output| output.document("a\n\u{1b}[31m\r\n")), "a\n\\u{1b}[31m\\r\n");
+    }
+
+    #[test]
+    fn capitals_begin_a_text() {
+        assert_eq!(["", "a b", "Ab", "é", "ß", "1a"].map(capital), ["", "A b", "Ab", "É", "SS", "1a"]);
     }
 
     #[test]

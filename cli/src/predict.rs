@@ -269,8 +269,7 @@ impl Prediction {
             self.simulation.restrict(&mut caps);
         }
         let (saturates, emulates) = self.rewrites(process);
-        let layer = self.layers.get(&process);
-        let is = |key: &str, value: &str| layer.and_then(|layer| read::setting(layer, key)) == Some(value);
+        let is = |key: &str, value: &str| self.is_set(process, key, value);
         let policy = Policy {
             strict_border: is("border", "strict"),
             depth_compare: is("depth_linear", "compare"),
@@ -290,10 +289,14 @@ impl Prediction {
         self.hosts.insert(process, host);
     }
 
+    /// Whether the layer of a process ran with this setting.
+    fn is_set(&self, process: u32, key: &str, value: &str) -> bool {
+        self.layers.get(&process).and_then(|layer| read::setting(layer, key)) == Some(value)
+    }
+
     /// Whether the layer made shaders saturate coordinates for the address modes of OpenGL, and filter.
     fn rewrites(&self, process: u32) -> (bool, bool) {
-        let layer = self.layers.get(&process);
-        let is = |key: &str, value: &str| layer.and_then(|layer| read::setting(layer, key)) == Some(value);
+        let is = |key: &str, value: &str| self.is_set(process, key, value);
         let rewrites = is("separate", "resolve") && is("mode", "legalize");
         (rewrites, rewrites && is("unfilterable", "emulate"))
     }

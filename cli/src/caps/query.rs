@@ -48,7 +48,7 @@ fn open() -> Result<Instance> {
     // SAFETY: the command has no preconditions.
     let offered = unsafe { entry.enumerate_instance_extension_properties(None) }.unwrap_or_default();
     let mut flags = vk::InstanceCreateFlags::empty();
-    let has = |name: &CStr| offered.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name));
+    let has = |name: &CStr| has(&offered, name);
     if has(ash::khr::portability_enumeration::NAME) {
         extensions.push(ash::khr::portability_enumeration::NAME.as_ptr());
         flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
@@ -89,12 +89,16 @@ pub(super) fn devices(which: Option<&str>) -> Result<Vec<Abilities>> {
     }
 }
 
+fn has(extensions: &[vk::ExtensionProperties], name: &CStr) -> bool {
+    extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
+}
+
 fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -> Abilities {
     // SAFETY: the physical device belongs to the instance, here and below.
     let plain = unsafe { instance.get_physical_device_properties(physical) };
     // SAFETY: as above.
     let extensions = unsafe { instance.enumerate_device_extension_properties(physical) }.unwrap_or_default();
-    let has = |name: &CStr| extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name));
+    let has = |name: &CStr| has(&extensions, name);
     let version = plain.api_version;
     let core = |minor: u32| version >= vk::make_api_version(0, 1, minor, 0);
 

@@ -10,7 +10,7 @@ use samplin_platform::{date, days_of};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::Finding;
+use super::{Finding, is_named};
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::trace::record::short;
@@ -259,10 +259,9 @@ impl Entries {
 
     /// Says what is looked at: entries about anything else are neither stale nor taken out.
     pub(super) fn narrow(&mut self, deny: &[String], allow: &[String]) {
-        let named = |list: &[String], name: &str| list.iter().any(|entry| entry == name);
         for Allowed { entry, is_outside, .. } in &mut self.entries {
             let hit = |list: &[String], rule: &str| {
-                named(list, rule) || (entry.what.is_some() && named(list, super::UNRESOLVED))
+                is_named(list, rule) || (entry.what.is_some() && is_named(list, super::UNRESOLVED))
             };
             *is_outside = match entry.rule.as_deref() {
                 // It may be about any rule.

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::{Finding, Report, sarif};
 use crate::failure::{Failure, Result};
 use crate::files;
-use crate::output::{Cell, Output, Style, Table, visible};
-use crate::trace::record::{counted, more};
+use crate::output::{Cell, Output, Style, Table, capital, visible};
+use crate::trace::record::{counted, grouped};
 
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -355,11 +355,6 @@ fn annotation(level: &str, rule: &str, findings: &[&Finding]) -> String {
 
 fn pretty(value: &serde_json::Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Text in a cell of a table in Markdown: nothing of it is markup.

@@ -4,6 +4,7 @@ use samplin_core::decide::{Catalog, Rule, Source as Stands};
 use serde_json::{Value, json};
 
 use super::{Finding, Report, SPECIFICATION};
+use crate::output::capital;
 
 /// A log of one run.
 pub(super) fn log(report: &Report<'_>) -> Value {
@@ -77,11 +78,6 @@ fn rule(name: &str) -> Value {
         rule["helpUri"] = format!("{SPECIFICATION}{vuid}").into();
     }
     rule
-}
-
-fn capital(word: &str) -> String {
-    let mut characters = word.chars();
-    characters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + characters.as_str())
 }
 
 fn result(finding: &Finding, allowed: Option<&String>, names: &[&str]) -> Value {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::output::capital;
 use crate::trace::links;
 
 /// The schema of a trace describes its events.
@@ -142,7 +143,5 @@ pub(super) fn loss(text: &str) -> Option<&'static str> {
 
 /// A text with a capital and a full stop.
 fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}.", letters.as_str())
+    format!("{}.", capital(text))
 }

@@ -349,8 +349,7 @@ impl Analysis {
         let names: Value =
             if fields.names.is_present() { fields.names.parse().map_err(|_| Damage::NotARecord)? } else { Value::Null };
         let name = |key: &str| names.get(key).and_then(Value::as_str).map(str::to_owned);
-        let text = |raw: Raw<'_>| raw.text().map(std::borrow::Cow::into_owned);
-        let keep = |raw: Raw<'_>| if is_full { None } else { text(raw) };
+        let keep = |raw: Raw<'_>| if is_full { None } else { raw.owned() };
         let number = self.decisions.len();
         let rules: Vec<u32> = changes.iter().map(|change| self.timeline.rule(&change.rule) as u32).collect();
         self.rules_of.push(rules.into_boxed_slice());
@@ -358,7 +357,7 @@ impl Analysis {
             event: record.event.name(),
             device: None,
             fingerprint: keep(fields.fingerprint),
-            format: text(fields.format),
+            format: fields.format.owned(),
             aspect: keep(fields.aspect),
             view_type: keep(fields.view_type),
             swizzle: keep(fields.swizzle),
@@ -452,18 +451,17 @@ impl Analysis {
             self.exempt_folded += 1;
             return Ok(());
         }
-        let text = |raw: Raw<'_>| raw.text().map(std::borrow::Cow::into_owned);
         let names: Value = fields.names.parse().unwrap_or_default();
         let name = |key: &str| names.get(key).and_then(Value::as_str).map(str::to_owned);
         self.known_exempt.insert(key, u32::try_from(self.exempt.len()).unwrap_or(u32::MAX));
         self.exempt.push(Exempt {
             device: None,
-            what: text(fields.what).unwrap_or_default(),
+            what: fields.what.owned().unwrap_or_default(),
             rules,
-            fingerprint: text(fields.fingerprint),
-            format: text(fields.format),
+            fingerprint: fields.fingerprint.owned(),
+            format: fields.format.owned(),
             changes: changes.made,
-            sampler_name: text(fields.name).or_else(|| name("sampler")),
+            sampler_name: fields.name.owned().or_else(|| name("sampler")),
             view_name: name("view"),
             first: Position { trace, line: record.line, t_ns: record.time() },
             count: 1,
@@ -478,9 +476,8 @@ impl Analysis {
             key = key.text(raw.0);
         }
         let key = key.text(fields.aspect.0).text(fields.view_type.0).text(fields.link.0).text(fields.source.0).finish();
-        let text = |raw: Raw<'_>| raw.text().map(std::borrow::Cow::into_owned);
-        let what = text(fields.what).unwrap_or_default();
-        self.ledger.tell_unresolved(trace, record.process(), what.clone(), text(fields.rule));
+        let what = fields.what.owned().unwrap_or_default();
+        self.ledger.tell_unresolved(trace, record.process(), what.clone(), fields.rule.owned());
         if let Some(found) = self.known_unresolved.get(&key).and_then(|index| self.unresolved.get_mut(*index as usize))
         {
             found.count += 1;
@@ -497,13 +494,13 @@ impl Analysis {
         self.unresolved.push(Unresolved {
             device: None,
             what,
-            why: text(fields.why).unwrap_or_default(),
-            rule: text(fields.rule),
-            vuid: text(fields.vuid),
-            fingerprint: text(fields.fingerprint),
-            format: text(fields.format),
-            aspect: text(fields.aspect),
-            view_type: text(fields.view_type),
+            why: fields.why.owned().unwrap_or_default(),
+            rule: fields.rule.owned(),
+            vuid: fields.vuid.owned(),
+            fingerprint: fields.fingerprint.owned(),
+            format: fields.format.owned(),
+            aspect: fields.aspect.owned(),
+            view_type: fields.view_type.owned(),
             link,
             source: fields.source.parse().ok(),
             sampler_name: name("sampler"),

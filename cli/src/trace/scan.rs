@@ -222,6 +222,11 @@ impl<'t> Raw<'t> {
         }
     }
 
+    /// The same as a text of its own.
+    pub fn owned(self) -> Option<String> {
+        self.text().map(Cow::into_owned)
+    }
+
     /// The unsigned integer; `None` if it is anything else.
     pub fn number(self) -> Option<u64> {
         if self.0.is_empty() || self.0.len() > 20 {
