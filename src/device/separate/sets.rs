@@ -213,11 +213,7 @@ impl SetEntry {
     /// What is in it has changed. To be called after that.
     #[inline(always)]
     pub(super) fn touch(&self) {
-        if self.is_loose {
-            self.version.move_on(&self.shape.versions);
-        } else {
-            self.version.move_alone(&self.shape.versions);
-        }
+        self.version.move_on(&self.shape.versions);
     }
 
     /// What samplers need has changed. Another thread may be writing to the set.
