@@ -258,16 +258,17 @@ impl Device {
         }
         let keys = tasks.as_ref().map_or(Keys::Block, |tasks| Keys::Fixed(Box::from(&**tasks)));
         let made = Arc::new(self.make_second(separate, program, (mask, Some(keys)), when)?);
+        // Before another thread finds it: the hidden sets that this one makes go with the last pipeline that was entered.
+        made.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
         if tasks.is_some() {
             self.evict_tasked(separate, program);
         }
         let known = program.splits.add_tasked(&made, is_it);
         if !Arc::ptr_eq(&known, &made) {
             // Another thread was faster.
-            self.destroy_second(&made);
+            self.leave_second(separate, &made);
             return Ok(known);
         }
-        made.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
         separate.splits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok(made)
     }
