@@ -77,8 +77,9 @@ impl Device {
         second.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
         splits.pipeline.store(second.pipeline(), Ordering::Release);
         self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
-        separate.resolutions.clear();
+        // First, so that what is found out after that is found out for a split pipeline.
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
+        separate.resolutions.clear();
         separate.splits.fetch_add(1, Ordering::Relaxed);
         Ok(second)
     }
