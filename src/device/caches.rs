@@ -59,7 +59,8 @@ const GENERAL: [Cache; 6] = [
     Cache {
         name: "things said once",
         owner: "the device",
-        most: Some(6 * 4096),
+        // Six lists, and a shorter one of links.
+        most: Some(6 * 4096 + 512),
         eviction: "the older half, which is said again if it comes up",
         count: |device| device.telling.remembered()[1],
     },
