@@ -340,8 +340,9 @@ impl Device {
         self.unresolved(what, &why(what), None, json!({}), (0, 0));
     }
 
-    /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed. It looks at all sets that
-    /// live, so not without a trace.
+    /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed, by what is in the sets that
+    /// live when it is bound: a look at all of them, so not without a trace, nor again for each bind of sets. What is written and bound
+    /// later is named with the next bind of the pipeline there.
     pub(super) fn began_before(&self, program: &Program) {
         let Some(separate) = self.separate.as_deref().filter(|_| self.records_decisions()) else { return };
         let sums = separate.sums(&self.hot.gate, &program.layout.sets);
