@@ -106,8 +106,8 @@ impl Device {
         );
     }
 
-    /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up, and the next number by order of
-    /// creation: [`Device::leave_plan`] gives both back.
+    /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up, which [`Device::leave_plan`] gives
+    /// back; and the next number by order of creation, which no other sampler gets.
     pub fn plan_sampler(&self, given: SamplerInfo) -> SamplerPlan {
         let overrides = if self.overrides.use_samplers() {
             let nth = self.samplers.created.fetch_add(1, Ordering::Relaxed) + 1;
@@ -122,9 +122,6 @@ impl Device {
 
     /// The sampler was not created.
     pub fn leave_plan(&self, plan: &SamplerPlan) {
-        if self.overrides.use_samplers() {
-            self.samplers.created.fetch_sub(1, Ordering::Relaxed);
-        }
         self.leave_border(plan.creation.border);
     }
 

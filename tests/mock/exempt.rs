@@ -3,6 +3,7 @@
 #![cfg(not(miri))]
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk::{self, Handle};
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use crate::args;
 use crate::binds;
-use crate::driver::Args;
+use crate::driver::{Args, lock};
 use crate::loader::{Device, InstanceBuilder, allocator, binding, call, combined, entry, linear_info, pair, written};
 
 /// Neither can be filtered.
@@ -168,6 +169,38 @@ fn what_creation_changes_is_left_where_the_rule_looks_at_the_sampler() {
         // A view that filters has nothing to do with it.
         assert_eq!(written(&device, sampler, device.view(vk::Format::R8G8B8A8_UNORM)), sampler, "{when}");
     }
+}
+
+/// A number by order of creation is that of one sampler, also where the driver refuses one while another thread creates the next.
+#[test]
+fn no_two_samplers_have_the_same_number() {
+    let rules = Rules::new("[[rule]]\nwhen = { nth = 2 }\nset = { repair = \"off\" }\n");
+    let device = rules.builder().device();
+    let info = |lod| vk::SamplerCreateInfo { anisotropy_enable: 1, max_anisotropy: 1e6, max_lod: lod, ..linear_info() };
+    let (arrived, arrives) = std::sync::mpsc::channel();
+    let (refuse, refused) = std::sync::mpsc::channel();
+    let (arrived, refused) = (Mutex::new(arrived), Mutex::new(refused));
+    device.driver.observe(move |_, call| {
+        if let Args::CreateSampler { info, .. } = &call.args
+            && info.value.max_lod == 1.0
+        {
+            lock(&arrived).send(()).expect("the test waits");
+            lock(&refused).recv().expect("the test goes on");
+        }
+    });
+    let is_left = |lod| {
+        device.sampler(&info(lod));
+        device.instance.records("exempt").len()
+    };
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| device.try_sampler(&info(1.0)));
+        arrives.recv().expect("the first one arrives");
+        assert_eq!(is_left(2.0), 1, "it is the second");
+        device.driver.fail(c"vkCreateSampler", [vk::Result::ERROR_OUT_OF_DEVICE_MEMORY]);
+        refuse.send(()).expect("the first one waits");
+        assert!(first.join().expect("the thread ends").is_err());
+    });
+    assert_eq!(is_left(3.0), 1, "it is the third");
 }
 
 /// What a wish asks for is legal, whatever is switched off.
