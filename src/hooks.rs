@@ -110,18 +110,3 @@ impl Missing for u64 {
         0
     }
 }
-
-/// A slice from a Vulkan (pointer, count) pair: empty when the count is 0, whatever the pointer.
-///
-/// # Safety
-///
-/// If `count` is not 0 and `first` not null, `first` points to `count` readable elements for `'a`.
-#[inline(always)]
-pub(crate) unsafe fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
-    if count == 0 || first.is_null() {
-        &[]
-    } else {
-        // SAFETY: neither null nor empty, so there are `count` elements for `'a` by this function's contract.
-        unsafe { std::slice::from_raw_parts(first, count as usize) }
-    }
-}

@@ -1,4 +1,4 @@
-//! Walking `pNext` chains.
+//! Walking `pNext` chains, and arrays that a structure or a command leads to.
 //!
 //! A node is read as its 16-byte base until its `sType` is known, because nodes may be smaller than the structure one
 //! hopes for. A chain is followed for at most [`LIMIT`] nodes, so that a loop made by mistake ends.
@@ -50,6 +50,21 @@ impl Iterator for Chain {
 /// `pNext` member demands (VUID-…-pNext-pNext), for as long as the iterator is used.
 pub unsafe fn chain(p_next: *const c_void) -> Chain {
     Chain { next: p_next.cast(), left: LIMIT }
+}
+
+/// A slice from a Vulkan (pointer, count) pair: empty when the count is 0, whatever the pointer.
+///
+/// # Safety
+///
+/// If `count` is not 0 and `first` not null, `first` points to `count` readable elements for `'a`.
+#[inline(always)]
+pub(crate) unsafe fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
+    if count == 0 || first.is_null() {
+        &[]
+    } else {
+        // SAFETY: neither null nor empty, so there are `count` elements for `'a` by this function's contract.
+        unsafe { std::slice::from_raw_parts(first, count as usize) }
+    }
 }
 
 /// The first structure of type `T` in the chain.

@@ -31,7 +31,7 @@ pub unsafe fn listed<'a>(p_next: *const c_void) -> Option<&'a [vk::Format]> {
     // (VUID-VkImageFormatListCreateInfo-pViewFormats-parameter).
     unsafe {
         let node = pnext::find::<vk::ImageFormatListCreateInfo<'_>>(p_next)?;
-        (node.view_format_count > 0).then(|| crate::hooks::slice(node.p_view_formats, node.view_format_count))
+        (node.view_format_count > 0).then(|| pnext::slice(node.p_view_formats, node.view_format_count))
     }
 }
 

@@ -131,7 +131,7 @@ impl Device {
         path: Path,
     ) -> bool {
         // SAFETY: `count` valid writes by this function's contract.
-        let given = unsafe { crate::hooks::slice(writes, count) };
+        let given = unsafe { crate::pnext::slice(writes, count) };
         let mut ordinary = None;
         for write in given.get(first as usize..).unwrap_or_default() {
             // SAFETY: a valid write.
@@ -246,7 +246,7 @@ impl Device {
             return unsafe { self.forward_single(writes, path, down) };
         }
         // SAFETY: `count` valid writes by this function's contract, or as many copies of them.
-        let given = unsafe { crate::hooks::slice(writes, count) };
+        let given = unsafe { crate::pnext::slice(writes, count) };
         // SAFETY: the writes are valid by this function's contract.
         if let Some(from) = unsafe { self.look(given, first as usize, layout_of) } {
             // SAFETY: the writes are valid by this function's contract, and `from` is where `look` has just found the first that conflicts.

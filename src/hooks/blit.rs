@@ -2,9 +2,9 @@
 
 use ash::vk;
 
-use super::slice;
 use crate::decide;
 use crate::device::Device;
+use crate::pnext::slice;
 
 /// Whether a region copies texels one to one (mirrored or not), so that every filter gives the same result.
 fn keeps_scale(source: [vk::Offset3D; 2], target: [vk::Offset3D; 2]) -> bool {

@@ -10,10 +10,9 @@ use std::ffi::c_void;
 use ash::vk::{self, Handle, WriteDescriptorSet};
 use samplin_hot::SetLayout;
 
-use super::slice;
 use crate::counters::Path;
 use crate::device::{Device, LayoutOf, Stop};
-use crate::pnext;
+use crate::pnext::{self, slice};
 
 pub(crate) unsafe extern "system" fn update_descriptor_sets(
     handle: vk::Device,

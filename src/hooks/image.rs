@@ -7,12 +7,11 @@ use samplin_hot::recent::Words;
 use samplin_wire::words::UsageClass;
 use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
 
-use super::slice;
 use crate::decide::{Aspect, Catalog, Change, Changes, Reads, ViewTraits, may_lack_usage, normalize_components};
 use crate::device::{Device, ImageTraits, ViewCopy, listed, wide_flags, wide_usage};
 use crate::features::Tiling;
 use crate::format;
-use crate::pnext;
+use crate::pnext::{self, slice};
 
 destroy! {
     destroy_image(vk::Image): forget_image;

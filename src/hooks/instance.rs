@@ -10,7 +10,7 @@ use samplin_wire::{kinds, text};
 use vk_layer_sys::{LayerFunction, LayerInstanceCreateInfo};
 
 use super::augment::OWN_EXTENSIONS;
-use super::{MISSING, failure, slice};
+use super::{MISSING, failure};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
 use crate::instance::Instance;
@@ -18,7 +18,7 @@ use crate::log;
 use crate::memory;
 use crate::overrides::{Host, Overrides};
 use crate::platform;
-use crate::pnext;
+use crate::pnext::{self, slice};
 use crate::settings::{self, Loaded, Problem, TraceIdentity};
 use crate::simulate;
 use crate::trace::Trace;

@@ -8,9 +8,9 @@ use samplin_hot::SetLayout;
 use samplin_hot::layout::Binding;
 use samplin_hot::memory;
 
-use super::slice;
 use crate::device::Device;
 use crate::kept;
+use crate::pnext::slice;
 
 destroy! {
     destroy_descriptor_set_layout(vk::DescriptorSetLayout): forget_set_layout;

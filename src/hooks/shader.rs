@@ -8,9 +8,9 @@ use std::ffi::c_void;
 use ash::vk;
 use vk_layer_sys::PipelineCreateInfoKHR;
 
-use super::slice;
 use crate::device::{Device, Rewritten};
 use crate::pnext::Base;
+use crate::pnext::slice;
 
 /// The words of a module.
 ///

@@ -4,9 +4,9 @@ use std::ffi::c_void;
 
 use ash::vk;
 
-use super::slice;
 use crate::counters::Path;
 use crate::device::{Device, Template, TemplateRun};
+use crate::pnext::slice;
 
 destroy! {
     destroy_descriptor_update_template(vk::DescriptorUpdateTemplate): forget_template;

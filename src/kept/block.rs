@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
+use crate::pnext::slice;
 use samplin_hot::memory::{self, Room};
 
 /// Copies of plain structures and arrays, and which member leads to which of them. Places are offsets in bytes; every copy starts at
@@ -154,17 +155,4 @@ fn write<T: Copy>(base: *mut u8, size: usize, at: usize, value: T) {
         // SAFETY: checked above; callers own the block.
         unsafe { base.add(at).cast::<T>().write_unaligned(value) };
     }
-}
-
-/// An array of the application; empty where it is null.
-///
-/// # Safety
-///
-/// `from` is null, or leads to `count` elements that live for `'a`.
-pub(super) unsafe fn slice<'a, T>(from: *const T, count: u32) -> &'a [T] {
-    if from.is_null() || count == 0 {
-        return &[];
-    }
-    // SAFETY: `from` is not null here, so there are `count` elements for `'a` by this function's contract.
-    unsafe { std::slice::from_raw_parts(from, count as usize) }
 }

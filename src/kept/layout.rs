@@ -5,9 +5,8 @@ use std::ptr;
 use ash::vk;
 use samplin_hot::memory::{self, Room};
 
-use super::block::slice;
 use super::pointers::takes_samplers;
-use crate::pnext;
+use crate::pnext::{self, slice};
 
 /// A binding of a [`SetLayout`].
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -8,9 +8,8 @@ use std::mem::offset_of;
 use ash::vk;
 
 use super::Why;
-use super::block::slice;
 use super::flags::{self, CUSTOM_RESOLVE, DEPTH_CLAMP_CONTROL};
-use crate::pnext::{self, Base};
+use crate::pnext::{self, Base, slice};
 use vk::DynamicState as Dynamic;
 use vk::GraphicsPipelineLibraryFlagsEXT as Part;
 use vk::StructureType as Type;

@@ -6,10 +6,10 @@ use std::mem::offset_of;
 use ash::vk;
 
 use super::Why;
-use super::block::{Block, Live, slice};
+use super::block::{Block, Live};
 use super::chain;
 use super::pointers::Facts;
-use crate::pnext;
+use crate::pnext::{self, slice};
 
 type Info = vk::PipelineShaderStageCreateInfo<'static>;
 type Specialization = vk::SpecializationInfo<'static>;

@@ -201,7 +201,7 @@ impl Separate {
     pub unsafe fn insert_pipeline_layout(&self, layout: vk::PipelineLayout, info: &vk::PipelineLayoutCreateInfo<'_>) {
         // SAFETY: VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter: valid or null, and not destroyed during the command.
         let sets = unsafe {
-            let given = crate::hooks::slice(info.p_set_layouts, info.set_layout_count);
+            let given = crate::pnext::slice(info.p_set_layouts, info.set_layout_count);
             memory::collect(given.iter().map(|set| self.set_shape(*set)))
         };
         // SAFETY: `info` is a valid create info of a pipeline layout by this function's contract.

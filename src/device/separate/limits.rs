@@ -5,8 +5,7 @@ use samplin_hot::memory;
 
 use super::layouts::PipelineShape;
 use super::recipe::{NO_SAMPLER, NO_SET};
-use crate::hooks::slice;
-use crate::pnext;
+use crate::pnext::{self, slice};
 
 /// Most bytes of a uniform buffer's descriptor: what every device allows (Required Limits, `maxUniformBufferRange`).
 const BLOCK: u32 = 1 << 14;

@@ -8,7 +8,7 @@ use samplin_hot::memory::Room;
 use super::Separate;
 use super::sets::SetEntry;
 use crate::device::Device;
-use crate::hooks::slice;
+use crate::pnext::slice;
 use crate::table::{FastSet, lock};
 
 /// What a pool has of sets that are followed.

@@ -488,12 +488,13 @@ impl Device {
     ///
     /// No thread of the application has been told that it is complete, so that the handles are where they were written.
     pub unsafe fn take_deferred(&self, separate: &Separate, operation: vk::DeferredOperationKHR) {
-        // The lock is held until the handles are read: another thread that is told the same waits for it here.
+        // The lock is held until the pipelines can be found: another thread that is told the same waits for that here, before its application
+        // may bind them. Nothing calls down meanwhile, as ray tracing pipelines are never made a second time (`Made::RayTracing`).
         let mut deferred = lock(&separate.deferred);
         let Some(Deferred { made, programs }) = deferred.remove(&operation.as_raw()) else { return };
         let first = made.into_inner().cast_const();
         // SAFETY: an element for each create info, at their place still by this function's contract.
-        let made = unsafe { crate::hooks::slice(first, programs.len() as u32) };
+        let made = unsafe { crate::pnext::slice(first, programs.len() as u32) };
         for (pipeline, program) in made.iter().zip(programs) {
             if let Some(program) = program.filter(|_| *pipeline != vk::Pipeline::null()) {
                 self.insert_pipeline(separate, *pipeline, program);

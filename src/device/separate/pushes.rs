@@ -8,7 +8,7 @@ use samplin_hot::memory;
 
 use super::layouts::SetShape;
 use super::sets::TemplateRun;
-use crate::hooks::slice;
+use crate::pnext::slice;
 
 /// Where the descriptors of a type are described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

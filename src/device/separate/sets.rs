@@ -18,7 +18,7 @@ use super::layouts::{Binding, Kind, SetLayout, SetShape};
 use super::sparse::Sparse;
 use crate::device::Device;
 use crate::device::types::{COMBINED, type_bit};
-use crate::hooks::slice;
+use crate::pnext::slice;
 use crate::table::lock;
 use crate::variant::Gate;
 

@@ -139,8 +139,8 @@ impl Device {
         // SAFETY: as many elements as the create info says (VUID-VkShaderCreateInfoEXT-pSetLayouts-parameter,
         // -pPushConstantRanges-parameter).
         let layout = unsafe {
-            let sets = crate::hooks::slice(info.p_set_layouts, info.set_layout_count);
-            let ranges = crate::hooks::slice(info.p_push_constant_ranges, info.push_constant_range_count);
+            let sets = crate::pnext::slice(info.p_set_layouts, info.set_layout_count);
+            let ranges = crate::pnext::slice(info.p_push_constant_ranges, info.push_constant_range_count);
             Arc::new(separate.shape_of_shader(sets, ranges))
         };
         let mut found = Found::default();

@@ -129,7 +129,7 @@ impl Device {
         room: &mut Room<'a>,
     ) -> *const WriteDescriptorSet<'a> {
         // SAFETY: `count` valid writes by this function's contract.
-        let given = unsafe { crate::hooks::slice(writes, count) };
+        let given = unsafe { crate::pnext::slice(writes, count) };
         let watched = self.hot.watched();
         let (mut words, mut is_found) = (0, false);
         for (elements, size, of) in given.iter().filter_map(|write| stored(write, watched)) {

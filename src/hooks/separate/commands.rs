@@ -8,7 +8,7 @@ use ash::vk;
 use vk::PipelineBindPoint as Point;
 
 use crate::device::{Binds, Device};
-use crate::hooks::slice;
+use crate::pnext::slice;
 
 pub(crate) unsafe extern "system" fn allocate_command_buffers(
     handle: vk::Device,

@@ -9,8 +9,8 @@ use samplin_hot::memory::{self, Room};
 
 use crate::device::{Device, Made, Program, Separate, Stage, Words};
 use crate::hooks::shader::{copies, words};
-use crate::hooks::slice;
-use crate::{kept, pnext};
+use crate::kept;
+use crate::pnext::{self, slice};
 
 pub(crate) unsafe extern "system" fn destroy_pipeline(
     handle: vk::Device,

@@ -5,8 +5,8 @@ use samplin_hot::memory;
 
 use super::pipeline::program;
 use crate::device::{Device, Made, Program, Separate};
-use crate::hooks::slice;
 use crate::kept;
+use crate::pnext::slice;
 
 /// What has to be remembered of pipelines; `made` are their handles, if they are there already.
 ///

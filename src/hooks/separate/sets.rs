@@ -5,7 +5,8 @@ use std::ffi::c_void;
 use ash::vk;
 
 use crate::device::{Descriptors, Device, Pushes};
-use crate::hooks::{descriptor, slice, template};
+use crate::hooks::{descriptor, template};
+use crate::pnext::slice;
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     commands: vk::CommandBuffer,

@@ -7,7 +7,7 @@ use ash::vk;
 use super::pipeline::constants;
 use crate::device::{Device, Group, Separate, Stage};
 use crate::hooks::shader::copies;
-use crate::hooks::slice;
+use crate::pnext::slice;
 
 const LINKED: vk::ShaderCreateFlagsEXT = vk::ShaderCreateFlagsEXT::LINK_STAGE;
 

@@ -7,9 +7,8 @@ use samplin_hot::memory::Room;
 use super::samples;
 use super::words;
 use crate::device::{Device, Rewritten, Told};
-use crate::hooks::slice;
 use crate::kept;
-use crate::pnext::{self, Base};
+use crate::pnext::{self, Base, slice};
 
 /// Create infos of one call, and what they lead to that is not the application's.
 pub(in crate::hooks) struct Copies<'a, I> {

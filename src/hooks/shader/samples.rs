@@ -7,9 +7,8 @@ use ash::vk;
 use super::words;
 use crate::decide::SampleShading;
 use crate::device::{Asked, Device, Shading, Told};
-use crate::hooks::slice;
 use crate::kept::{self, Facts, Member};
-use crate::pnext;
+use crate::pnext::{self, slice};
 
 /// What a pipeline has in place of what it asks for.
 pub(super) struct Samples<'a> {
