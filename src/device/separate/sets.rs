@@ -237,8 +237,10 @@ impl SetEntry {
     ) {
         let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
         let Some(slots) = slots else {
-            // SAFETY: `info` may be called as this function's contract says.
-            unsafe { self.write_each(ty, target, count, info) };
+            if !self.set_pairs(ty, target, count, (0..count).map(&info)) {
+                // SAFETY: `info` may be called as this function's contract says.
+                unsafe { self.write_each(ty, target, count, info) };
+            }
             return self.touch();
         };
         for (index, slot) in (0..).zip(slots) {
@@ -250,7 +252,7 @@ impl SetEntry {
         self.touch();
     }
 
-    /// [`SetEntry::write`] where not every descriptor has a slot of its own that is written.
+    /// [`SetEntry::write`], one descriptor after the other.
     ///
     /// # Safety
     ///
@@ -263,9 +265,6 @@ impl SetEntry {
         count: u32,
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
     ) {
-        if self.set_pairs(ty, target, count, (0..count).map(&info)) {
-            return;
-        }
         for (index, (binding, element)) in (0..).zip(self.shape.walk(target, count)) {
             let (sampler, image) = (binding.sampler_slot(element), binding.image_slot(element));
             match ty {
