@@ -4,10 +4,11 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 
 use ash::vk;
+use samplin_hot::memory;
 
-use super::Why;
 use super::block::Block;
-use crate::pnext::{self, Base};
+use super::{Subpass, Why};
+use crate::pnext::{self, Base, slice};
 
 /// A deep copy of a `VkRenderPassCreateInfo` or `VkRenderPassCreateInfo2`.
 #[derive(Debug)]
@@ -25,13 +26,42 @@ pub enum RenderPassInfo<'a> {
     Second(&'a vk::RenderPassCreateInfo2<'a>),
 }
 
+/// What subpasses use, which both create infos say in the same words: each array is null or has as many elements as its count says.
+macro_rules! uses {
+    ($info:expr) => {{
+        let subpasses = slice($info.p_subpasses, $info.subpass_count).iter().map(|subpass| {
+            let count = subpass.color_attachment_count;
+            let [colors, resolved, depth_stencil] = [
+                slice(subpass.p_color_attachments, count),
+                slice(subpass.p_resolve_attachments, count),
+                slice(subpass.p_depth_stencil_attachment, 1),
+            ]
+            .map(|references| references.iter().any(|it| it.attachment != vk::ATTACHMENT_UNUSED));
+            Subpass {
+                colors: count,
+                color: if colors { Some(true) } else { (!resolved).then_some(false) },
+                depth_stencil,
+            }
+        });
+        memory::collect(subpasses).into_boxed_slice()
+    }};
+}
+
 impl RenderPass {
-    /// Keeps `info`.
+    /// What the subpasses of `info` use, and its copy.
     ///
     /// # Safety
     ///
     /// `info` is valid (VUID-vkCreateRenderPass-pCreateInfo-parameter).
-    pub unsafe fn new(info: &vk::RenderPassCreateInfo<'_>) -> Result<Self, Why> {
+    pub unsafe fn new(info: &vk::RenderPassCreateInfo<'_>) -> (Box<[Subpass]>, Result<Self, Why>) {
+        // SAFETY: `info` is valid by this function's contract, and so are its subpasses.
+        unsafe { (uses!(info), Self::keep(info)) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`RenderPass::new`].
+    unsafe fn keep(info: &vk::RenderPassCreateInfo<'_>) -> Result<Self, Why> {
         type Info = vk::RenderPassCreateInfo<'static>;
         type Subpass = vk::SubpassDescription<'static>;
         let mut block = Block::default();
@@ -62,12 +92,20 @@ impl RenderPass {
         Ok(Self { block: block.close(), is_second: false })
     }
 
-    /// Keeps `info`.
+    /// What the subpasses of `info` use, and its copy.
     ///
     /// # Safety
     ///
     /// `info` is valid (VUID-vkCreateRenderPass2-pCreateInfo-parameter).
-    pub unsafe fn new2(info: &vk::RenderPassCreateInfo2<'_>) -> Result<Self, Why> {
+    pub unsafe fn new2(info: &vk::RenderPassCreateInfo2<'_>) -> (Box<[Subpass]>, Result<Self, Why>) {
+        // SAFETY: `info` is valid by this function's contract, and so are its subpasses.
+        unsafe { (uses!(info), Self::keep2(info)) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`RenderPass::new2`].
+    unsafe fn keep2(info: &vk::RenderPassCreateInfo2<'_>) -> Result<Self, Why> {
         type Info = vk::RenderPassCreateInfo2<'static>;
         type Subpass = vk::SubpassDescription2<'static>;
         let mut block = Block::default();

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
-use samplin_hot::memory;
 
 use super::Separate;
 use super::layouts::Twin;
@@ -23,10 +22,8 @@ impl Separate {
     pub fn insert_render_pass(
         &self,
         pass: vk::RenderPass,
-        subpasses: impl Iterator<Item = kept::Subpass>,
-        kept: Result<kept::RenderPass, kept::Why>,
+        (subpasses, kept): (Box<[kept::Subpass]>, Result<kept::RenderPass, kept::Why>),
     ) {
-        let subpasses = memory::collect(subpasses).into_boxed_slice();
         self.passes.insert(pass.as_raw(), Arc::new(RenderPass { subpasses, kept, twin: Twin::default() }));
     }
 

@@ -196,7 +196,7 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     result
 }
 
-/// The hooks of both commands that create render passes: what subpasses have is said in the same words.
+/// The hooks of both commands that create render passes.
 macro_rules! create_render_pass {
     ($($command:ident($info:ident, $keep:ident);)+) => {$(
         pub(crate) unsafe extern "system" fn $command(
@@ -213,25 +213,8 @@ macro_rules! create_render_pass {
                         // SAFETY: the create info is valid by the `-pCreateInfo-parameter` VUID of each command; the handle was set by the
                         // successful call.
                         let (info, made) = unsafe { (&*create_info, *pass) };
-                        // SAFETY: as many subpasses as the create info says (its `-pSubpasses-parameter` VUID).
-                        let subpasses = unsafe { slice(info.p_subpasses, info.subpass_count) };
-                        let subpasses = subpasses.iter().map(|subpass| {
-                            // SAFETY: null, or as many references as the subpass says (its `-pColorAttachments-parameter`,
-                            // `-pResolveAttachments-parameter` and `-pDepthStencilAttachment-parameter` VUIDs).
-                            let (colors, resolved, depth_stencil) = unsafe {
-                                let count = subpass.color_attachment_count;
-                                let resolved = slice(subpass.p_resolve_attachments, count);
-                                (slice(subpass.p_color_attachments, count), resolved, slice(subpass.p_depth_stencil_attachment, 1))
-                            };
-                            macro_rules! uses {
-                                ($references:expr) => { $references.iter().any(|it| it.attachment != vk::ATTACHMENT_UNUSED) };
-                            }
-                            let color = if uses!(colors) { Some(true) } else { (!uses!(resolved)).then_some(false) };
-                            kept::Subpass { colors: subpass.color_attachment_count, color, depth_stencil: uses!(depth_stencil) }
-                        });
                         // SAFETY: the create info is valid, as above.
-                        let kept = unsafe { kept::RenderPass::$keep(info) };
-                        separate.insert_render_pass(made, subpasses, kept);
+                        separate.insert_render_pass(made, unsafe { kept::RenderPass::$keep(info) });
                     },
                     || (),
                 );

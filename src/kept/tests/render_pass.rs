@@ -52,7 +52,7 @@ fn a_render_pass_comes_back_when_its_create_info_is_gone() {
             .push_next(&mut views)
             .push_next(&mut aspects);
         // SAFETY: a valid create info.
-        unsafe { RenderPass::new(&info) }.unwrap()
+        unsafe { RenderPass::new(&info) }.1.unwrap()
     };
     kept.with_create_info(|info| {
         let RenderPassInfo::First(info) = info else { panic!("made by the first command") };
@@ -121,7 +121,7 @@ fn a_render_pass_of_the_second_kind_comes_back_with_its_chains() {
             .push_next(&mut feedback)
             .push_next(&mut density);
         // SAFETY: a valid create info.
-        unsafe { RenderPass::new2(&info) }.unwrap()
+        unsafe { RenderPass::new2(&info) }.1.unwrap()
     };
     kept.with_create_info(|info| {
         let RenderPassInfo::Second(info) = info else { panic!("made by the second command") };
@@ -167,12 +167,50 @@ fn what_is_unknown_in_a_render_pass_is_refused() {
         info.subpasses(&of_colors),
     ] {
         // SAFETY: a valid create info.
-        assert_eq!(unsafe { RenderPass::new2(&info) }.err(), Some(Why::Chain));
+        assert_eq!(unsafe { RenderPass::new2(&info) }.1.err(), Some(Why::Chain));
     }
     let info = vk::RenderPassCreateInfo { p_next, ..Default::default() };
     // SAFETY: a valid create info.
-    assert_eq!(unsafe { RenderPass::new(&info) }.err(), Some(Why::Chain));
+    assert_eq!(unsafe { RenderPass::new(&info) }.1.err(), Some(Why::Chain));
     let info = vk::RenderPassCreateInfo { p_next: ptr::null(), ..info };
     // SAFETY: a valid create info.
-    assert!(unsafe { RenderPass::new(&info) }.is_ok());
+    assert!(unsafe { RenderPass::new(&info) }.1.is_ok());
+}
+
+/// The same for both kinds, also where there is no copy.
+#[test]
+fn what_subpasses_use_is_said_in_the_same_words() {
+    const UNUSED: u32 = vk::ATTACHMENT_UNUSED;
+    let node = unknown();
+    for (colors, resolved, depth, expected) in [
+        (&[][..], &[][..], None, (0, Some(false), false)),
+        (&[UNUSED, 1], &[], Some(2), (2, Some(true), true)),
+        (&[UNUSED], &[], Some(UNUSED), (1, Some(false), false)),
+        // The driver may draw to what colours are resolved to.
+        (&[UNUSED], &[3], None, (1, None, false)),
+        (&[UNUSED], &[UNUSED], None, (1, Some(false), false)),
+    ] {
+        let first = |at: &u32| vk::AttachmentReference { attachment: *at, ..Default::default() };
+        let second = |at: &u32| vk::AttachmentReference2 { attachment: *at, ..Default::default() };
+        let lists: [Vec<_>; 3] = [colors, resolved, depth.as_slice()].map(|list| list.iter().map(first).collect());
+        let mut subpass = vk::SubpassDescription::default().color_attachments(&lists[0]);
+        subpass.p_resolve_attachments = if resolved.is_empty() { ptr::null() } else { lists[1].as_ptr() };
+        subpass.p_depth_stencil_attachment = lists[2].first().map_or(ptr::null(), ptr::from_ref);
+        let lists: [Vec<_>; 3] = [colors, resolved, depth.as_slice()].map(|list| list.iter().map(second).collect());
+        let mut other = vk::SubpassDescription2::default().color_attachments(&lists[0]);
+        other.p_resolve_attachments = if resolved.is_empty() { ptr::null() } else { lists[1].as_ptr() };
+        other.p_depth_stencil_attachment = lists[2].first().map_or(ptr::null(), ptr::from_ref);
+        let (subpasses, others) = ([vk::SubpassDescription::default(), subpass], [Default::default(), other]);
+        for p_next in [ptr::null(), pointer(&node)] {
+            let info = vk::RenderPassCreateInfo { p_next, ..Default::default() }.subpasses(&subpasses);
+            let second = vk::RenderPassCreateInfo2 { p_next, ..Default::default() }.subpasses(&others);
+            // SAFETY: valid create infos.
+            let all = unsafe { [RenderPass::new(&info), RenderPass::new2(&second)] };
+            for (uses, kept) in all {
+                assert_eq!(kept.is_ok(), p_next.is_null());
+                let uses: Vec<_> = uses.iter().map(|it| (it.colors, it.color, it.depth_stencil)).collect();
+                assert_eq!(uses, [(0, Some(false), false), expected], "{colors:?}, {resolved:?}, {depth:?}");
+            }
+        }
+    }
 }
