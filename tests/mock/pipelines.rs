@@ -123,10 +123,12 @@ fn a_render_pass_may_go_before_its_pipeline_is_made_again() {
         call!(device.destroy_render_pass(device.raw, pass, own));
         crate::args!(device, c"vkDestroyRenderPass", Args::Destroy { handle, allocator: with });
         assert_eq!((handle, with), (pass.as_raw(), own as usize));
-        assert_eq!(device.driver.live(Kind::RenderPass), [0_u64; 0]);
-        let mixed = stand.set([stand.bad, stand.good]);
+        let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
         stand.begin();
         stand.bind(point, pipeline);
+        stand.bind_set(point, goods);
+        assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
+        assert_eq!(device.driver.live(Kind::RenderPass), [0_u64; 0], "nothing is made again for what is legal");
         stand.bind_set(point, mixed);
         assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
         call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
@@ -151,13 +153,16 @@ fn a_library_may_be_linked_after_its_render_pass() {
     let linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
     // What is only linked has no render pass of its own: the handle is ignored, and may be that of what is gone.
     let pipeline = stand.graphics_in(pass, &[], vk::PipelineCreateFlags::empty(), (&raw const linked).cast());
-    let mixed = stand.set([stand.bad, stand.good]);
-    stand.begin();
-    stand.bind(point, pipeline);
-    stand.bind_set(point, mixed);
     // The driver's own complaint about the handle that is ignored.
     let errors = std::mem::take(&mut *crate::driver::lock(&device.driver.errors));
     assert!(errors.iter().all(|error| error.contains("which does not live")) && errors.len() <= 1, "{errors:?}");
+    let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
+    stand.begin();
+    stand.bind(point, pipeline);
+    stand.bind_set(point, goods);
+    assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
+    assert_eq!(device.driver.live(Kind::RenderPass), [0_u64; 0], "nothing is made again for what is legal");
+    stand.bind_set(point, mixed);
     assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
 }
 
@@ -167,15 +172,22 @@ fn a_library_may_be_linked_after_its_render_pass() {
 fn render_passes_of_the_layers_own_do_not_add_up() {
     let (stand, point) = (Stand::new(), Point::GRAPHICS);
     let device = &stand.device;
-    let mixed = stand.set([stand.bad, stand.good]);
+    let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
     let mut most = 0;
-    for _ in 0..400 {
+    for (number, is_legal) in [true, false].into_iter().flat_map(|is_legal| (0..400).map(move |n| (n, is_legal))) {
         let pass = stand.pass(allocator());
         let pipeline = stand.graphics_in(pass, &[], vk::PipelineCreateFlags::empty(), ptr::null());
         stand.begin();
         stand.bind(point, pipeline);
-        stand.bind_set(point, mixed);
-        assert_eq!(stand.own(point), [false, true]);
+        stand.bind_set(point, if is_legal { goods } else { mixed });
+        assert_eq!(stand.own(point), [is_legal, true]);
+        if is_legal {
+            assert_eq!(
+                device.driver.live(Kind::RenderPass),
+                [pass.as_raw()],
+                "pipeline {number}: nothing is made again"
+            );
+        }
         stand.begin();
         // On two threads at once.
         std::thread::scope(|scope| {
@@ -265,9 +277,11 @@ fn pointers_that_are_ignored_are_not_followed() {
         let (none, mut pipeline) = (vk::PipelineCache::null(), vk::Pipeline::null());
         let result = call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
         assert_eq!(result, SUCCESS);
-        let mixed = stand.set([stand.bad, stand.good]);
+        let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
         stand.begin();
         stand.bind(point, pipeline);
+        stand.bind_set(point, goods);
+        assert_eq!((stand.own(point), seen.load(Ordering::Relaxed)), ([true, true], 0), "nothing is made again");
         stand.bind_set(point, mixed);
         assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
         let expected = 1 | u32::from(uses_depth) << 1 | u32::from(uses_color) << 2;
