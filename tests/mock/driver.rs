@@ -1000,6 +1000,8 @@ commands! {
     Device followed::destroy_command_pool: vk::PFN_vkDestroyCommandPool = c"vkDestroyCommandPool" V10;
     Device followed::free_command_buffers: vk::PFN_vkFreeCommandBuffers = c"vkFreeCommandBuffers" V10;
     Device followed::begin_command_buffer: vk::PFN_vkBeginCommandBuffer = c"vkBeginCommandBuffer" V10;
+    Device followed::reset_command_buffer: vk::PFN_vkResetCommandBuffer = c"vkResetCommandBuffer" V10;
+    Device followed::reset_command_pool: vk::PFN_vkResetCommandPool = c"vkResetCommandPool" V10;
     Device followed::execute_commands: vk::PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands" V10;
     Device followed::bind_pipeline: vk::PFN_vkCmdBindPipeline = c"vkCmdBindPipeline" V10;
     Device followed::bind_pipeline_shader_group: vk::PFN_vkCmdBindPipelineShaderGroupNV = c"vkCmdBindPipelineShaderGroupNV" Need::Of(ash::nv::device_generated_commands::NAME);

@@ -526,6 +526,8 @@ device_commands! {
     create_command_pool: PFN_vkCreateCommandPool = c"vkCreateCommandPool";
     destroy_command_pool: PFN_vkDestroyCommandPool = c"vkDestroyCommandPool";
     begin_command_buffer: PFN_vkBeginCommandBuffer = c"vkBeginCommandBuffer";
+    reset_command_buffer: PFN_vkResetCommandBuffer = c"vkResetCommandBuffer";
+    reset_command_pool: PFN_vkResetCommandPool = c"vkResetCommandPool";
     execute_commands: PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands";
     bind_pipeline: PFN_vkCmdBindPipeline = c"vkCmdBindPipeline";
     set_line_width: PFN_vkCmdSetLineWidth = c"vkCmdSetLineWidth";

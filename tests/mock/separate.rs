@@ -30,7 +30,7 @@ const DYNAMIC: Ty = Ty::UNIFORM_BUFFER_DYNAMIC;
 const FORMATS: [vk::Format; 2] = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_SFLOAT];
 
 /// Bindings of the set layouts: type and count; the place in the list is the number.
-const SHAPES: [&[(Ty, u32)]; 7] = [
+const SHAPES: [&[(Ty, u32)]; 10] = [
     &[(IMAGE, 1), (SAMPLER, 1)],
     &[(IMAGE, ARRAY), (SAMPLER, 1)],
     &[(IMAGE, 1), (IMAGE, 1), (SAMPLER, 1)],
@@ -38,11 +38,46 @@ const SHAPES: [&[(Ty, u32)]; 7] = [
     &[(IMAGE, 1), (SAMPLER, 1)],
     &[(IMAGE, 1), (SAMPLER, 1)],
     &[(IMAGE, 1), (SAMPLER, 1)],
+    &[(IMAGE, ARRAY), (SAMPLER, 1)],
+    &[(SAMPLER, ARRAY), (IMAGE, 1)],
+    &[
+        (IMAGE, 1),
+        (SAMPLER, 1),
+        (Ty::UNIFORM_TEXEL_BUFFER, 2),
+        (Ty::STORAGE_BUFFER, 1),
+        (Ty::INLINE_UNIFORM_BLOCK, BLOCK),
+        (Ty::COMBINED_IMAGE_SAMPLER, 2),
+        (Ty::INPUT_ATTACHMENT, 1),
+        (Ty::STORAGE_TEXEL_BUFFER, 1),
+        (Ty::STORAGE_IMAGE, 1),
+    ],
 ];
-/// The shape whose image may be updated after a bind, the one for pushes, and the one with an immutable sampler.
+/// The shape whose image may be updated after a bind, the one for pushes, the one with an immutable sampler, and those whose arrays are
+/// PARTIALLY_BOUND.
 const LOOSE: usize = 4;
 const PUSHED: usize = 5;
 const IMMUTABLE: usize = 6;
+const PARTIAL: [usize; 2] = [7, 8];
+/// Bytes of a block.
+const BLOCK: u32 = 16;
+/// Most bindings of a shape.
+const BINDINGS: usize = 9;
+
+/// What is written to a descriptor, large enough for any type.
+type Value = [u64; 3];
+
+/// A descriptor as the machine keeps it that is neither a sampler nor an image of its own; the bytes of a block.
+fn others(ty: Ty, value: &Value) -> Vec<(u64, u64)> {
+    match ty {
+        Ty::INLINE_UNIFORM_BLOCK => {
+            let bytes = value.iter().flat_map(|word| word.to_ne_bytes()).take(BLOCK as usize);
+            bytes.map(|byte| (0, u64::from(byte))).collect()
+        }
+        Ty::COMBINED_IMAGE_SAMPLER => vec![(value[0], value[1])],
+        Ty::INPUT_ATTACHMENT | Ty::STORAGE_IMAGE => vec![(0, value[1])],
+        _ => vec![(0, value[0])],
+    }
+}
 
 // ---- shaders ----
 
@@ -168,6 +203,8 @@ pub(crate) struct Tally {
     legal: u64,
     repaired: u64,
     told: u64,
+    /// Pairs that were left in command buffers which were begun before anything could conflict.
+    early: u64,
     executed: u64,
     split: u64,
     /// Links that were left for want of memory.
@@ -180,6 +217,7 @@ impl std::ops::AddAssign for Tally {
         self.legal += other.legal;
         self.repaired += other.repaired;
         self.told += other.told;
+        self.early += other.early;
         self.executed += other.executed;
         self.split += other.split;
         self.wanting += other.wanting;
@@ -213,6 +251,10 @@ struct Set {
 struct Buffer {
     handle: vk::CommandBuffer,
     pool: vk::CommandPool,
+    /// It was begun before anything could conflict.
+    is_early: bool,
+    /// Samplers and images that draws in it have asked for.
+    asked: HashSet<u64>,
     /// Nothing that it refers to was changed or destroyed since it was begun.
     is_valid: bool,
     /// Sets and pipelines that were bound in it.
@@ -232,6 +274,13 @@ struct Application {
     machine: Machine,
     samplers: Vec<(vk::Sampler, bool, f32)>,
     immutable: vk::Sampler,
+    /// The sampler of combined descriptors, which suits every image.
+    plain: vk::Sampler,
+    /// Images that do not filter come after this step.
+    late: u64,
+    steps: u64,
+    /// There was such an image, and a pipeline.
+    could_conflict: bool,
     views: Vec<(vk::ImageView, vk::Image, usize)>,
     shapes: Vec<vk::DescriptorSetLayout>,
     templates: Vec<vk::DescriptorUpdateTemplate>,
@@ -256,6 +305,7 @@ impl Application {
         let mut rng = Rng::with_seed(seed);
         let reuse = if rng.bool() { Reuse::AtOnce } else { Reuse::Never };
         let limit = *rng.choice(&[4, 8, 8, 8]).expect("there are some");
+        let late = if rng.u8(0..4) == 0 { rng.u64(0..STEPS / 2) } else { 0 };
         let builder = InstanceBuilder::new()
             .driver(|config| {
                 config.follows = true;
@@ -263,15 +313,22 @@ impl Application {
                 config.set_limits[0] = limit;
             })
             .set("separate", "resolve");
-        let device = if is_traced { builder.traced("all") } else { builder }.device();
+        // At the level of all binds are followed from the start.
+        let level = if late > 0 { "decisions" } else { "all" };
+        let device = if is_traced { builder.traced(level) } else { builder }.device();
         device.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
         let immutable = device.sampler(&linear_info().max_lod(0.5));
+        let plain = device.nearest();
         let mut application = Self {
             rng,
             device,
             machine: Machine::default(),
             samplers: vec![(immutable, true, 0.5)],
             immutable,
+            plain,
+            late,
+            steps: 0,
+            could_conflict: false,
             views: Vec::new(),
             shapes: Vec::new(),
             templates: Vec::new(),
@@ -301,7 +358,7 @@ impl Application {
                 .enumerate()
                 .filter(|(number, (ty, _))| *ty != DYNAMIC && (shape, *number) != (IMMUTABLE, 1))
                 .map(|(number, (ty, count))| {
-                    let size = size_of::<vk::DescriptorImageInfo>();
+                    let size = size_of::<Value>();
                     entry(number as u32, 0, *count, *ty, number * ARRAY as usize * size, size)
                 })
                 .collect();
@@ -334,7 +391,7 @@ impl Application {
 
     fn set_layout(&mut self, shape: usize) -> vk::DescriptorSetLayout {
         let immutable = [self.immutable];
-        let mut flags = [vk::DescriptorBindingFlags::empty(); 3];
+        let mut flags = [vk::DescriptorBindingFlags::empty(); BINDINGS];
         let mut bindings: Vec<_> = SHAPES[shape]
             .iter()
             .enumerate()
@@ -348,6 +405,7 @@ impl Application {
             }
             PUSHED => info = info.flags(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR),
             IMMUTABLE => bindings[1] = bindings[1].immutable_samplers(&immutable),
+            _ if PARTIAL.contains(&shape) => flags[0] = vk::DescriptorBindingFlags::PARTIALLY_BOUND,
             _ => {}
         }
         let mut chained =
@@ -378,8 +436,22 @@ impl Application {
         self.samplers.push((sampler, linear, mark));
     }
 
+    /// From here on something can conflict: some sets get images that do not filter.
+    fn begin_conflicts(&mut self) {
+        while !self.could_conflict {
+            self.create_view();
+        }
+        for _ in 0..4 {
+            let shape = self.rng.usize(0..SHAPES.len());
+            if shape != PUSHED {
+                self.allocate(shape);
+            }
+        }
+    }
+
     fn create_view(&mut self) {
-        let format = self.rng.usize(0..2);
+        let format = if self.steps < self.late { 0 } else { self.rng.usize(0..2) };
+        self.could_conflict |= format == 1;
         // Of cubes nothing is fetched, so whatever shaders read here they read through a sampler.
         let layers = vk::ImageCreateInfo { array_layers: 6, ..crate::loader::image_info(FORMATS[format]) };
         let image = self.device.image_with(&layers.flags(vk::ImageCreateFlags::CUBE_COMPATIBLE));
@@ -609,7 +681,15 @@ impl Application {
         let mut handle = vk::CommandBuffer::null();
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), vk::Result::SUCCESS);
-        self.buffers.push(Buffer { handle, pool, is_valid: false, uses: HashSet::new(), draws: Vec::new() });
+        self.buffers.push(Buffer {
+            handle,
+            pool,
+            is_early: false,
+            asked: HashSet::new(),
+            is_valid: false,
+            uses: HashSet::new(),
+            draws: Vec::new(),
+        });
     }
 
     // ---- sets ----
@@ -633,60 +713,164 @@ impl Application {
         }
     }
 
-    fn info(&mut self, ty: Ty) -> vk::DescriptorImageInfo {
-        let mut info = vk::DescriptorImageInfo::default();
-        if ty == SAMPLER {
-            info.sampler = self.rng.choice(&self.samplers).expect("there are some").0;
-        } else if !self.views.is_empty() {
-            info.image_view = self.rng.choice(&self.views).expect("there are some").0;
+    fn value(&mut self, ty: Ty) -> Value {
+        match ty {
+            SAMPLER => [self.rng.choice(&self.samplers).expect("there are some").0.as_raw(), 0, 0],
+            IMAGE | Ty::COMBINED_IMAGE_SAMPLER | Ty::INPUT_ATTACHMENT | Ty::STORAGE_IMAGE => {
+                let sampler = if ty == Ty::COMBINED_IMAGE_SAMPLER { self.plain.as_raw() } else { 0 };
+                [sampler, self.rng.choice(&self.views).map_or(0, |view| view.0.as_raw()), 0]
+            }
+            Ty::INLINE_UNIFORM_BLOCK => [self.rng.u64(..), self.rng.u64(..), 0],
+            // Handles that nothing else has.
+            _ => [0x7eee_0000_0000 + self.rng.u64(1..1000), 0, 0x100],
         }
-        info
+    }
+
+    fn info(&mut self, ty: Ty) -> vk::DescriptorImageInfo {
+        let [sampler, view, _] = self.value(ty);
+        vk::DescriptorImageInfo {
+            sampler: vk::Sampler::from_raw(sampler),
+            image_view: vk::ImageView::from_raw(view),
+            ..Default::default()
+        }
     }
 
     fn is_writable(shape: usize, number: usize) -> bool {
         SHAPES[shape][number].0 != DYNAMIC && (shape, number) != (IMMUTABLE, 1)
     }
 
-    fn write_all(&mut self, index: usize) {
-        let set = self.sets[index].clone();
-        if self.rng.bool() {
-            return self.write_with_template(&set);
-        }
-        for number in (0..SHAPES[set.shape].len()).filter(|number| Self::is_writable(set.shape, *number)) {
-            let count = SHAPES[set.shape][number].1;
-            self.write(&set, number, 0, count);
-        }
+    /// Elements of a binding that are written where all are: of a block all bytes at once, of those that need not be there only some.
+    fn elements(&mut self, shape: usize, number: usize) -> Vec<u32> {
+        let (ty, count) = SHAPES[shape][number];
+        let count = if ty == Ty::INLINE_UNIFORM_BLOCK { 1 } else { count };
+        let is_partial = PARTIAL.contains(&shape) && number == 0;
+        (0..count).filter(|_| !is_partial || self.rng.u8(0..3) > 0).collect()
     }
 
-    fn write(&mut self, set: &Set, number: usize, element: u32, count: u32) {
-        let ty = SHAPES[set.shape][number].0;
-        let infos: Vec<_> = (0..count).map(|_| self.info(ty)).collect();
-        self.log.push(format!("write {:?} {number}[{element}] {infos:?}", set.handle));
-        let write = vk::WriteDescriptorSet::default()
-            .dst_set(set.handle)
-            .dst_binding(number as u32)
-            .dst_array_element(element)
-            .descriptor_type(ty)
-            .image_info(&infos);
-        self.device.update(&[write], &[]);
-        self.machine.write(set.handle.as_raw(), ty, (number as u32, element), &infos);
-        if set.shape != LOOSE || number != 0 {
+    fn write_all(&mut self, index: usize) {
+        let set = self.sets[index].clone();
+        if self.rng.bool() && !PARTIAL.contains(&set.shape) {
+            return self.write_with_template(&set);
+        }
+        let mut all = Vec::new();
+        for number in (0..SHAPES[set.shape].len()).filter(|number| Self::is_writable(set.shape, *number)) {
+            let elements = self.elements(set.shape, number);
+            all.extend(elements.into_iter().map(|element| (number, element, 1)));
+        }
+        if self.rng.bool() {
+            return self.write(&set, &all);
+        }
+        all.iter().for_each(|one| self.write(&set, &[*one]));
+    }
+
+    /// Takes over descriptors in the application's own machine.
+    fn note(&mut self, set: u64, ty: Ty, (number, element): (u32, u32), values: &[Value]) {
+        if ty == SAMPLER || ty == IMAGE {
+            let infos: Vec<_> = values
+                .iter()
+                .map(|[sampler, view, _]| vk::DescriptorImageInfo {
+                    sampler: vk::Sampler::from_raw(*sampler),
+                    image_view: vk::ImageView::from_raw(*view),
+                    ..Default::default()
+                })
+                .collect();
+            return self.machine.write(set, ty, (number, element), &infos);
+        }
+        let others: Vec<_> = values.iter().flat_map(|value| others(ty, value)).collect();
+        self.machine.write_others(set, (number, element), &others);
+    }
+
+    /// Writes so many descriptors from a binding and an element on, all in one call.
+    fn write(&mut self, set: &Set, all: &[(usize, u32, u32)]) {
+        let values: Vec<Vec<Value>> = all
+            .iter()
+            .map(|(number, _, count)| (0..*count).map(|_| self.value(SHAPES[set.shape][*number].0)).collect())
+            .collect();
+        let handles: Vec<Vec<u64>> =
+            values.iter().map(|values| values.iter().map(|value| value[0]).collect()).collect();
+        let block = |values: &Vec<Value>| vk::WriteDescriptorSetInlineUniformBlock {
+            data_size: BLOCK,
+            p_data: values.as_ptr().cast(),
+            ..Default::default()
+        };
+        let blocks: Vec<_> = values.iter().map(block).collect();
+        let mut writes = Vec::new();
+        for (at, (number, element, count)) in all.iter().enumerate() {
+            let ty = SHAPES[set.shape][*number].0;
+            self.log.push(format!("write {:?} {number}[{element}] {ty:?} {:x?}", set.handle, values[at]));
+            let write = vk::WriteDescriptorSet::default().dst_set(set.handle).dst_binding(*number as u32);
+            let mut write = write.dst_array_element(*element).descriptor_type(ty);
+            write.descriptor_count = *count;
+            match ty {
+                Ty::INLINE_UNIFORM_BLOCK => {
+                    write.descriptor_count = BLOCK;
+                    write.p_next = (&raw const blocks[at]).cast();
+                }
+                Ty::UNIFORM_TEXEL_BUFFER | Ty::STORAGE_TEXEL_BUFFER => {
+                    write.p_texel_buffer_view = handles[at].as_ptr().cast()
+                }
+                Ty::STORAGE_BUFFER => write.p_buffer_info = values[at].as_ptr().cast(),
+                _ => write.p_image_info = values[at].as_ptr().cast(),
+            }
+            writes.push(write);
+        }
+        self.device.update(&writes, &[]);
+        for ((number, element, _), values) in all.iter().zip(&values) {
+            self.note(set.handle.as_raw(), SHAPES[set.shape][*number].0, (*number as u32, *element), values);
+        }
+        if set.shape != LOOSE || all.iter().any(|(number, ..)| *number != 0) {
             self.touch(set.handle.as_raw());
         }
     }
 
     fn write_with_template(&mut self, set: &Set) {
-        let mut data = [vk::DescriptorImageInfo::default(); 3 * ARRAY as usize];
+        let mut data = [Value::default(); BINDINGS * ARRAY as usize];
         for number in (0..SHAPES[set.shape].len()).filter(|number| Self::is_writable(set.shape, *number)) {
             let (ty, count) = SHAPES[set.shape][number];
+            let count = if ty == Ty::INLINE_UNIFORM_BLOCK { 1 } else { count };
             for element in 0..count {
-                let info = self.info(ty);
-                data[number * ARRAY as usize + element as usize] = info;
-                self.machine.write(set.handle.as_raw(), ty, (number as u32, element), &[info]);
+                let value = self.value(ty);
+                data[number * ARRAY as usize + element as usize] = value;
+                self.note(set.handle.as_raw(), ty, (number as u32, element), &[value]);
             }
         }
-        self.log.push(format!("template {:?} {data:?}", set.handle));
+        self.log.push(format!("template {:?} {data:x?}", set.handle));
         self.device.update_with_template(set.handle, self.templates[set.shape], data.as_ptr().cast());
+        self.touch(set.handle.as_raw());
+    }
+
+    /// Copies a binding from a set of the same shape, or one descriptor from a set of any.
+    fn copy(&mut self, set: &Set) {
+        // Also the pools are alike then (VUID-VkCopyDescriptorSet-srcSet-01920).
+        let is_like = |other: &&Set| other.pool == set.pool && (other.shape == LOOSE) == (set.shape == LOOSE);
+        let is_other = |other: &&Set| is_like(other) && !other.is_fixed && other.handle != set.handle;
+        let same = self.rng.bool();
+        let fits = |other: &&Set| is_other(other) && (!same || other.shape == set.shape);
+        let others: Vec<Set> = self.sets.iter().filter(fits).cloned().collect();
+        let Some(from) = self.rng.choice(&others) else { return };
+        let number = self.rng.usize(0..SHAPES[set.shape].len());
+        if !Self::is_writable(set.shape, number) {
+            return;
+        }
+        let (ty, count) = SHAPES[set.shape][number];
+        let mut copy = vk::CopyDescriptorSet::default()
+            .src_set(from.handle)
+            .src_binding(number as u32)
+            .dst_set(set.handle)
+            .dst_binding(number as u32)
+            .descriptor_count(count);
+        if !same {
+            let fitting: Vec<_> = (0..).zip(SHAPES[from.shape]).filter(|(_, (other, _))| *other == ty).collect();
+            let Some((source, (_, length))) = self.rng.choice(fitting) else { return };
+            if ty != Ty::INLINE_UNIFORM_BLOCK {
+                copy = copy.src_array_element(self.rng.u32(0..*length)).dst_array_element(self.rng.u32(0..count));
+                copy = copy.descriptor_count(1);
+            }
+            copy = copy.src_binding(source);
+        }
+        self.log.push(format!("copy {copy:?}"));
+        self.device.update(&[], &[copy]);
+        self.machine.copy(&copy);
         self.touch(set.handle.as_raw());
     }
 
@@ -694,34 +878,16 @@ impl Application {
         let Some(index) = self.some(self.sets.len()).filter(|index| !self.sets[*index].is_fixed) else { return };
         let set = self.sets[index].clone();
         match self.rng.u8(0..4) {
-            0 => self.write_with_template(&set),
-            1 => {
-                // Also the pools are alike then (VUID-VkCopyDescriptorSet-srcSet-01920).
-                let is_like = |other: &&Set| (other.shape, other.pool) == (set.shape, set.pool) && !other.is_fixed;
-                let same = |other: &&Set| is_like(other) && other.handle != set.handle;
-                let others: Vec<Set> = self.sets.iter().filter(same).cloned().collect();
-                let Some(from) = self.rng.choice(&others) else { return };
-                let number = self.rng.usize(0..2);
-                if !Self::is_writable(set.shape, number) {
-                    return;
-                }
-                let copy = vk::CopyDescriptorSet::default()
-                    .src_set(from.handle)
-                    .src_binding(number as u32)
-                    .dst_set(set.handle)
-                    .dst_binding(number as u32)
-                    .descriptor_count(SHAPES[set.shape][number].1);
-                self.log.push(format!("copy {:?} to {:?}, binding {number}", from.handle, set.handle));
-                self.device.update(&[], &[copy]);
-                self.machine.copy(&copy);
-                self.touch(set.handle.as_raw());
-            }
+            0 if !PARTIAL.contains(&set.shape) => self.write_with_template(&set),
+            1 => self.copy(&set),
             _ => {
                 let number = self.rng.usize(0..SHAPES[set.shape].len());
                 if Self::is_writable(set.shape, number) {
-                    let count = SHAPES[set.shape][number].1;
+                    let (ty, count) = SHAPES[set.shape][number];
+                    let count = if ty == Ty::INLINE_UNIFORM_BLOCK { 1 } else { count };
                     let element = self.rng.u32(0..count);
-                    self.write(&set, number, element, self.rng.clone().u32(1..=count - element));
+                    let count = self.rng.clone().u32(1..=count - element);
+                    self.write(&set, &[(number, element, count)]);
                 }
             }
         }
@@ -761,8 +927,22 @@ impl Application {
             let content = self.machine.content(set.handle.as_raw());
             content.is_some_and(|content| content.values().any(|(sampler, view)| [*sampler, *view].contains(&handle)))
         };
-        let sets: Vec<u64> = self.sets.iter().filter(with).map(|set| set.handle.as_raw()).collect();
-        sets.into_iter().for_each(|set| self.touch(set));
+        let sets: Vec<Set> = self.sets.iter().filter(with).cloned().collect();
+        for set in sets {
+            let content = self.machine.content(set.handle.as_raw()).expect("a set that lives");
+            let is_needed = |((number, _), (sampler, view)): (&(u32, u32), &(u64, u64))| {
+                let may_lack = PARTIAL.contains(&set.shape) && *number == 0;
+                !may_lack && [*sampler, *view].contains(&handle)
+            };
+            if content.iter().any(is_needed) {
+                self.touch(set.handle.as_raw());
+                continue;
+            }
+            // Of those that need not be there only what is read counts.
+            let reads =
+                |buffer: &&mut Buffer| buffer.uses.contains(&set.handle.as_raw()) && buffer.asked.contains(&handle);
+            self.buffers.iter_mut().filter(reads).for_each(|buffer| buffer.is_valid = false);
+        }
         // Pushed ones are not looked for.
         self.buffers.iter_mut().filter(|buffer| buffer.uses.contains(&0)).for_each(|buffer| buffer.is_valid = false);
     }
@@ -867,6 +1047,23 @@ impl Application {
         assert_eq!(call!(device.begin_command_buffer(buffer.handle, &info)), vk::Result::SUCCESS);
         self.machine.clear(buffer.handle.as_raw());
         (buffer.is_valid, buffer.uses, buffer.draws) = (true, HashSet::new(), Vec::new());
+        (buffer.is_early, buffer.asked) = (!self.could_conflict, HashSet::new());
+    }
+
+    /// Resets a command buffer, by itself or with its pool, whatever goes on in it.
+    fn reset(&mut self) {
+        let index = self.rng.usize(0..self.buffers.len());
+        let buffer = &mut self.buffers[index];
+        (buffer.is_valid, buffer.uses, buffer.draws) = (false, HashSet::new(), Vec::new());
+        let (device, commands, pool) = (&self.device, buffer.handle, buffer.pool);
+        let with_pool = self.rng.bool();
+        self.log.push(format!("reset {commands:?}, with its pool: {with_pool}"));
+        let result = match with_pool {
+            true => call!(device.reset_command_pool(device.raw, pool, vk::CommandPoolResetFlags::empty())),
+            false => call!(device.reset_command_buffer(commands, vk::CommandBufferResetFlags::empty())),
+        };
+        assert_eq!(result, vk::Result::SUCCESS);
+        self.machine.clear(commands.as_raw());
     }
 
     fn bind_pipeline(&mut self) {
@@ -969,7 +1166,7 @@ impl Application {
         let raw = layout.as_raw();
         let device = &self.device;
         if all && place == 1 && self.rng.bool() {
-            let mut data = [vk::DescriptorImageInfo::default(); 3 * ARRAY as usize];
+            let mut data = [vk::DescriptorImageInfo::default(); BINDINGS * ARRAY as usize];
             (data[0], data[ARRAY as usize]) = (infos[0], infos[1]);
             let data = data.as_ptr().cast();
             call!(device.push_with_template(commands, self.push_template, layout, number, data));
@@ -1090,9 +1287,10 @@ impl Application {
             // What may not be recorded says nothing.
             let Ok(asked) = self.machine.draw(commands, point) else { continue };
             // Nor does what reads through a sampler that is not there (VUID-vkCmdDraw-None-08114).
-            if asked.iter().any(|read| read.handle == 0) {
+            if asked.iter().any(|read| read.handle == 0 && !read.may_lack) {
                 continue;
             }
+            self.buffers[at].asked.extend(asked.iter().flat_map(|read| [read.handle, read.view]));
             self.device.act(self.buffers[at].handle, bind_point);
             self.device.driver.check();
             let (found, snapshot) = {
@@ -1112,8 +1310,9 @@ impl Application {
             let actual = lock(&self.device.driver.machine).bound_pipeline(commands, point);
             self.tally.split += u64::from(pipeline != actual);
             for (asked, found) in asked.iter().zip(&found) {
-                self.compare(pipeline, asked, found);
+                self.compare((pipeline, at), asked, found);
             }
+            self.compare_copies(commands, point);
             for set in self.machine.bound_sets(commands) {
                 let machine = lock(&self.device.driver.machine);
                 assert_eq!(
@@ -1129,7 +1328,17 @@ impl Application {
         }
     }
 
-    fn compare(&mut self, pipeline: u64, asked: &Read, found: &Read) {
+    /// What is bound in place of a set has all that is in it but for samplers.
+    fn compare_copies(&self, commands: u64, point: usize) {
+        let machine = lock(&self.device.driver.machine);
+        for (own, other) in self.machine.sets_at(commands, point).into_iter().zip(machine.sets_at(commands, point)) {
+            if own != other && own != 0 && machine.layout_is_same(own, other) {
+                assert_eq!(machine.others(own), machine.others(other), "{other:#x} is bound in place of {own:#x}");
+            }
+        }
+    }
+
+    fn compare(&mut self, (pipeline, at): (u64, usize), asked: &Read, found: &Read) {
         assert_eq!((asked.image, &asked.offsets), (found.image, &found.offsets), "another descriptor is read");
         // What was not pushed is not read. Something may be there all the same: what was pushed before a set that did not go down.
         if asked.view == 0 || asked.handle == 0 {
@@ -1147,6 +1356,9 @@ impl Application {
             assert!(self.is_legal(found.handle, found.view), "{asked:x?} is repaired by {found:x?}");
             let of = |handle| self.device.driver.sampler(handle).expect("a live sampler").info.max_lod;
             assert_eq!(of(asked.handle), of(found.handle), "{asked:x?} has got the sampler of another");
+        } else if !asked.is_loose && self.buffers[at].is_early {
+            // It is told of as far as it can be known when its pipeline is bound.
+            self.tally.early += 1;
         } else if !asked.is_loose {
             self.tally.told += 1;
             let place = |(set, binding, _): Place| (set, binding);
@@ -1170,6 +1382,10 @@ impl Application {
     }
 
     fn step(&mut self) {
+        self.steps += 1;
+        if self.steps == self.late {
+            self.begin_conflicts();
+        }
         match self.rng.u8(0..100) {
             0..35 => self.bind_sets(),
             35..55 => self.bind_pipeline(),
@@ -1193,6 +1409,7 @@ impl Application {
             95..97 => self.feed_back(),
             97 if self.rng.bool() => self.set_offsets(),
             97 => self.generate_commands(),
+            98 if self.rng.bool() => self.reset(),
             _ => self.execute(),
         }
         self.device.driver.check();
@@ -1224,6 +1441,7 @@ impl Application {
         for (sampler, ..) in &self.samplers {
             device.destroy_sampler(*sampler);
         }
+        device.destroy_sampler(self.plain);
         for (view, image, _) in &self.views {
             device.destroy_view(*view);
             device.destroy_image(*image);
@@ -1305,7 +1523,7 @@ const NAMES: [&str; 11] = [
 ];
 
 /// Calls of the application in one sequence.
-const STEPS: u64 = 60;
+const STEPS: u64 = 80;
 
 /// One sequence of valid calls.
 pub(crate) fn sequence(seed: u64) -> Tally {
@@ -1385,7 +1603,7 @@ fn shaders_read_what_the_application_bound_or_what_is_legal() {
     println!("{count} sequences: {tally:?}");
     if count >= 500 {
         assert!(tally.draws > count * 3 && tally.repaired > count && tally.legal > count, "{tally:?}");
-        assert!(tally.split > count / 2 && tally.executed > count, "{tally:?}");
+        assert!(tally.split > count / 2 && tally.executed > count / 2 && tally.early > 0, "{tally:?}");
     }
 }
 

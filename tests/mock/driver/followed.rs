@@ -354,6 +354,24 @@ pub(super) unsafe extern "system" fn begin_command_buffer(
     vk::Result::SUCCESS
 }
 
+pub(super) unsafe extern "system" fn reset_command_buffer(
+    commands: vk::CommandBuffer,
+    _flags: vk::CommandBufferResetFlags,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }.follow(|machine| machine.clear(commands.as_raw()));
+    vk::Result::SUCCESS
+}
+
+/// Whose command buffers nobody records into before they are begun again.
+pub(super) unsafe extern "system" fn reset_command_pool(
+    _device: vk::Device,
+    _pool: vk::CommandPool,
+    _flags: vk::CommandPoolResetFlags,
+) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
 pub(super) unsafe extern "system" fn execute_commands(
     commands: vk::CommandBuffer,
     _count: u32,

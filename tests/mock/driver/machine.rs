@@ -103,7 +103,7 @@ impl PipelineLayout {
 }
 
 /// Sampler and view of each descriptor that was written.
-type Content = BTreeMap<(u32, u32), (u64, u64)>;
+pub(crate) type Content = BTreeMap<(u32, u32), (u64, u64)>;
 
 fn content(layout: &SetLayout) -> Content {
     let mut content = Content::new();
@@ -236,6 +236,8 @@ pub(crate) struct Read {
     pub(crate) handle: u64,
     /// The image may be rewritten while it is bound.
     pub(crate) is_loose: bool,
+    /// The index is computed, and the descriptors of the binding that it does not come to need not be there.
+    pub(crate) may_lack: bool,
     /// Dynamic offsets of the image's set.
     pub(crate) offsets: Vec<u32>,
 }
@@ -762,7 +764,11 @@ impl Machine {
         let (sampler, view) = content.get(&(operand.binding, element)).copied().unwrap_or_default();
         let layout = pipeline.sets[number].as_ref();
         let is_loose = layout.is_some_and(|layout| layout.is_loose());
+        let flags =
+            layout.and_then(|layout| layout.binding(operand.binding)).map_or_else(Default::default, |it| it.flags);
+        let is_constant = matches!(operand.index, Expression::Constant(_));
         Ok(Found {
+            may_lack: !is_constant && flags.contains(vk::DescriptorBindingFlags::PARTIALLY_BOUND),
             place: (operand.set, operand.binding, element),
             sampler,
             view,
@@ -812,6 +818,7 @@ impl Machine {
                     view: image.view,
                     handle: sampler.sampler,
                     is_loose: image.is_loose || sampler.is_loose,
+                    may_lack: image.may_lack || sampler.may_lack,
                     offsets: image.offsets,
                 });
             }
@@ -823,6 +830,25 @@ impl Machine {
     pub(crate) fn bound_pipeline(&self, commands: u64, point: usize) -> u64 {
         let programs = self.commands.get(&commands).map(|points| &points[point].programs);
         programs.and_then(|programs| programs.values().last()).copied().unwrap_or(0)
+    }
+
+    /// The sets that are bound at a bind point, by number; 0 for none.
+    pub(crate) fn sets_at(&self, commands: u64, point: usize) -> Vec<u64> {
+        let sets = self.commands.get(&commands).map(|points| &points[point].sets);
+        sets.into_iter().flatten().map(|bound| bound.as_ref().map_or(0, |bound| bound.set)).collect()
+    }
+
+    /// Whether two sets are of layouts that are defined alike.
+    pub(crate) fn layout_is_same(&self, one: u64, other: u64) -> bool {
+        let layout = |set| self.sets.get(&set).map(|set: &Set| &set.layout);
+        layout(one).zip(layout(other)).is_some_and(|(one, other)| one == other)
+    }
+
+    /// What is in a set but for samplers of their own.
+    pub(crate) fn others(&self, set: u64) -> Option<Content> {
+        let set = self.sets.get(&set)?;
+        let is_other = |number| set.layout.binding(number).is_none_or(|it| it.ty != vk::DescriptorType::SAMPLER);
+        Some(set.content.iter().filter(|((number, _), _)| is_other(*number)).map(|(at, it)| (*at, *it)).collect())
     }
 
     /// The sets that are bound in a command buffer.
@@ -873,6 +899,7 @@ struct Found {
     sampler: u64,
     view: u64,
     is_loose: bool,
+    may_lack: bool,
     offsets: Vec<u32>,
 }
 
