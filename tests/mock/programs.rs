@@ -27,6 +27,8 @@ pub(crate) struct Stand {
     set_layout: vk::DescriptorSetLayout,
     pub(crate) layout: vk::PipelineLayout,
     pub(crate) pool: vk::DescriptorPool,
+    /// The fragment shader of graphics pipelines.
+    fragment: Vec<u32>,
 }
 
 /// A module in which the images 0 and 1 meet the sampler 2.
@@ -58,7 +60,7 @@ impl Stand {
         let layout = device.pipeline_layout(&[set_layout]);
         let (linear, pool) = (device.linear(), device.pool());
         let [good, bad] = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_SFLOAT].map(|format| device.view(format));
-        Self { device, linear, good, bad, set_layout, layout, pool }
+        Self { device, linear, good, bad, set_layout, layout, pool, fragment: words(4) }
     }
 
     pub(crate) fn set(&self, views: [vk::ImageView; 2]) -> vk::DescriptorSet {
@@ -121,7 +123,7 @@ impl Stand {
         chain: *const std::ffi::c_void,
     ) -> vk::Pipeline {
         let (device, mut pipeline) = (&self.device, vk::Pipeline::null());
-        let stages = [stage(S::VERTEX, self.module(&shader(0, &[]))), stage(S::FRAGMENT, self.module(&words(4)))];
+        let stages = [stage(S::VERTEX, self.module(&shader(0, &[]))), stage(S::FRAGMENT, self.module(&self.fragment))];
         let (viewports, scissors) = ([vk::Viewport::default()], [vk::Rect2D::default()]);
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
         let (input, assembly) =
@@ -191,6 +193,48 @@ impl Stand {
     pub(crate) fn left(&self) -> Vec<String> {
         let records = self.device.instance.records("unresolved");
         records.iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect()
+    }
+}
+
+/// While the pipeline has to stay the application's sets do too, and each link that would have been repaired by either is named; with no
+/// feedback each is repaired.
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn active_transform_feedback_names_what_copies_of_sets_would_repair() {
+    for feeds_back in [true, false] {
+        let mut stand = Stand::new();
+        let at = |set, binding| Operand { set, binding, count: 1, element: Some(0) };
+        // Two images that do not agree, which are split, and one alone, whose set is copied.
+        stand.fragment = shader(4, &[(at(0, 0), at(0, 2)), (at(0, 1), at(0, 2)), (at(1, 0), at(1, 2))]);
+        stand.layout = stand.device.pipeline_layout(&[stand.set_layout; 2]);
+        let (device, point) = (&stand.device, Point::GRAPHICS);
+        let pipeline = stand.graphics(&[], vk::PipelineCreateFlags::empty(), ptr::null());
+        let [goods, bads, mixed] =
+            [[stand.good; 2], [stand.bad; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
+        let bind = |sets: [vk::DescriptorSet; 2]| {
+            call!(device.bind_sets(device.commands, point, stand.layout, 0, 2, sets.as_ptr(), 0, ptr::null()));
+        };
+        stand.begin();
+        stand.bind(point, pipeline);
+        bind([goods, goods]);
+        if feeds_back {
+            call!(device.begin_feedback(device.commands, 0, 0, ptr::null(), ptr::null()));
+        }
+        bind([mixed, bads]);
+        device.act(device.commands, point);
+        device.driver.check();
+        let reads = lock(&device.driver.machine).draw(device.commands.as_raw(), place(point));
+        let reads = reads.expect("what is bound can be drawn with");
+        let own = |image| {
+            reads.iter().any(|read| (read.image.0, read.image.1) == image && read.handle == stand.linear.as_raw())
+        };
+        assert_eq!([(0, 0), (0, 1), (1, 0)].map(own), [feeds_back, true, feeds_back]);
+        let told = device.instance.records("unresolved");
+        let named: Vec<_> = told.iter().map(|record| (&record["what"], &record["link"]["image"]["set"])).collect();
+        let expected =
+            [("transform-feedback", 0), ("transform-feedback", 1)].map(|(what, set)| (what.into(), set.into()));
+        let expected: Vec<_> = expected.iter().map(|(what, set)| (what, set)).filter(|_| feeds_back).collect();
+        assert_eq!(named, expected);
     }
 }
 

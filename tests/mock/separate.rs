@@ -1508,7 +1508,7 @@ impl Application {
 }
 
 /// Why a link of these sequences may be left as it is.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 10] = [
     "transform-feedback",
     "shared-sampler",
     "immutable-sampler",
@@ -1516,7 +1516,6 @@ const NAMES: [&str; 11] = [
     "layout-destroyed",
     "no-free-set",
     "pipeline-chain",
-    "push-set-above",
     "sampler-limit",
     "began-before",
     "memory",

@@ -173,10 +173,10 @@ pub const LEFT: &[Left] = &[
         "begin the command buffer after the conflicting views exist",
     ),
     left(
-        "push-set-above",
+        "pushed-type",
         About::Link,
-        "Descriptors were pushed to a set number that samplin's own set would take, and they cannot be pushed again.",
-        "push descriptors to a number below all sets of the pipeline layouts that are used with them",
+        "Descriptors of a type that samplin does not know were pushed, so samplin could not push them again and binds no set of its own behind them.",
+        "bind the descriptors of that type in a set",
     ),
     left(
         "sampler-limit",

@@ -11,6 +11,7 @@ use super::found::Resolution;
 use super::layouts::PipelineShape;
 use super::programs::Program;
 use super::pushes;
+use super::recipe::link_bit;
 use crate::device::Device;
 
 /// Calls of the layer's own into a command buffer.
@@ -190,7 +191,7 @@ impl Device {
         if let Err(Refused::Feedback) = place.point.meet(&needs(program, resolution), down) {
             self.tell_second("transform-feedback", program, resolution);
             // What runs stays, with the application's own sets.
-            let fed = self.feed(separate, program, place);
+            let fed = self.feed(separate, (program, resolution), place);
             _ = place.point.meet(&needs(program, &fed), down);
         }
         if found.is_some_and(|found| !found.is_lasting) {
@@ -206,12 +207,26 @@ impl Device {
     }
 
     /// The second pipeline or shaders that run, with the hidden set that they read with these sets, where nothing else may be bound; nothing
-    /// where the application's own do.
-    fn feed(&self, separate: &Separate, program: &Program, place: &mut Place) -> Arc<Resolution> {
+    /// where the application's own do. Names the links that are left for want of what would exchange samplers in sets.
+    fn feed(
+        &self,
+        separate: &Separate,
+        (program, resolution): (&Program, &Resolution),
+        place: &mut Place,
+    ) -> Arc<Resolution> {
         let since = separate.resolutions.gone();
-        let fed = program.splits.find(|second| place.point.has_bound(&second.made)).and_then(|second| {
-            place.share(separate);
-            let wants = self.wants(separate, program, &place.point);
+        place.share(separate);
+        let wants = self.wants(separate, program, &place.point);
+        let second = program.splits.find(|second| place.point.has_bound(&second.made));
+        let split = second.as_ref().map_or(0, |second| second.mask);
+        for want in wants.all.iter().filter(|want| want.wanted != want.given && split & link_bit(want.link) == 0) {
+            let (_, _, (set, ..)) = want.at();
+            let is_copied = resolution.shadows.iter().any(|(number, _)| *number == set as usize);
+            if is_copied || resolution.pushes.iter().any(|(number, _)| *number == set) {
+                self.link_unresolved("transform-feedback", program, want.link);
+            }
+        }
+        let fed = second.and_then(|second| {
             let hidden = self.hidden_for(separate, &second, (&wants.all, &wants.asked), since)?;
             let set = hidden.as_ref().map_or(0, |hidden| hidden.set);
             Some(Resolution { second: Some((second, set)), hidden, since, ..Resolution::default() })
