@@ -13,7 +13,8 @@ use std::ffi::CStr;
 /// command that the layer only calls; those under `own` have a hook and no field, and each says at which level it resolves. With
 /// `separate=resolve` the hooks under `followed` stand in place of those that the same commands have below, and those under `Separate`
 /// are there at all; so are those under `Shaders`, which are also there where a shader can become another one.
-/// Those under `Buffers` are there where the device cannot store all texel buffers that shaders are to store.
+/// Those under `Buffers` are there where the device cannot store all texel buffers that shaders are to store, and those under `Frames`
+/// with `separate=resolve` where a submission can say that a frame ends.
 /// Those under `actions` are there with `separate=resolve`. Each names the bind point whose state the command uses, and its hook, which
 /// first binds what was left to be bound there, derives from that ([`actions`](crate::hooks::separate::actions)).
 macro_rules! commands {
@@ -145,6 +146,11 @@ macro_rules! commands {
                 create_buffer_view: vk::PFN_vkCreateBufferView, "1.0", c"vkCreateBufferView" => buffer_view::create_buffer_view;
                 destroy_buffer_view: vk::PFN_vkDestroyBufferView, "1.0", c"vkDestroyBufferView" => buffer_view::destroy_buffer_view;
             }
+            Frames {
+                queue_submit: vk::PFN_vkQueueSubmit, "1.0", c"vkQueueSubmit" => queue::queue_submit;
+                queue_submit2: vk::PFN_vkQueueSubmit2, "1.3", c"vkQueueSubmit2", c"vkQueueSubmit2KHR" => queue::queue_submit2;
+                queue_bind_sparse: vk::PFN_vkQueueBindSparse, "1.0", c"vkQueueBindSparse" => queue::queue_bind_sparse;
+            }
             Separate {
                 create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR, "VK_KHR_ray_tracing_pipeline", c"vkCreateRayTracingPipelinesKHR" => separate::rays::create_ray_tracing_pipelines;
                 create_ray_tracing_pipelines_nv: vk::PFN_vkCreateRayTracingPipelinesNV, "VK_NV_ray_tracing", c"vkCreateRayTracingPipelinesNV" => separate::rays::create_ray_tracing_pipelines_nv;
@@ -185,6 +191,13 @@ macro_rules! commands {
                 cmd_bind_pipeline_shader_group: vk::PFN_vkCmdBindPipelineShaderGroupNV, "VK_NV_device_generated_commands", c"vkCmdBindPipelineShaderGroupNV" => separate::generated::cmd_bind_pipeline_shader_group;
                 cmd_bind_descriptor_sets: vk::PFN_vkCmdBindDescriptorSets, "1.0", c"vkCmdBindDescriptorSets" => separate::commands::cmd_bind_descriptor_sets;
                 cmd_bind_descriptor_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR, "1.4", c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR" => separate::commands::cmd_bind_descriptor_sets2;
+                cmd_begin_debug_utils_label: vk::PFN_vkCmdBeginDebugUtilsLabelEXT, "VK_EXT_debug_utils", c"vkCmdBeginDebugUtilsLabelEXT" => separate::labels::cmd_begin_debug_utils_label;
+                cmd_end_debug_utils_label: vk::PFN_vkCmdEndDebugUtilsLabelEXT, "VK_EXT_debug_utils", c"vkCmdEndDebugUtilsLabelEXT" => separate::labels::cmd_end_debug_utils_label;
+                cmd_insert_debug_utils_label: vk::PFN_vkCmdInsertDebugUtilsLabelEXT, "VK_EXT_debug_utils", c"vkCmdInsertDebugUtilsLabelEXT" => separate::labels::cmd_insert_debug_utils_label;
+                cmd_debug_marker_begin: vk::PFN_vkCmdDebugMarkerBeginEXT, "VK_EXT_debug_marker", c"vkCmdDebugMarkerBeginEXT" => separate::labels::cmd_debug_marker_begin;
+                cmd_debug_marker_end: vk::PFN_vkCmdDebugMarkerEndEXT, "VK_EXT_debug_marker", c"vkCmdDebugMarkerEndEXT" => separate::labels::cmd_debug_marker_end;
+                cmd_debug_marker_insert: vk::PFN_vkCmdDebugMarkerInsertEXT, "VK_EXT_debug_marker", c"vkCmdDebugMarkerInsertEXT" => separate::labels::cmd_debug_marker_insert;
+                queue_present: vk::PFN_vkQueuePresentKHR, "VK_KHR_swapchain", c"vkQueuePresentKHR" => queue::queue_present;
             }
         }
     };
@@ -200,6 +213,8 @@ pub struct Which {
     pub shaders: bool,
     /// Those for buffers whose texels shaders store.
     pub buffers: bool,
+    /// Submissions, which may say that a frame ends.
+    pub frames: bool,
 }
 
 macro_rules! name_row {
@@ -207,6 +222,7 @@ macro_rules! name_row {
     (Separate $which:ident $($command:literal)+ => $hook:path) => { if $which.separate { &[$($command),+] } else { &[] } };
     (Shaders $which:ident $($command:literal)+ => $hook:path) => { if $which.shaders { &[$($command),+] } else { &[] } };
     (Buffers $which:ident $($command:literal)+ => $hook:path) => { if $which.buffers { &[$($command),+] } else { &[] } };
+    (Frames $which:ident $($command:literal)+ => $hook:path) => { if $which.frames { &[$($command),+] } else { &[] } };
     ($($other:tt)+) => { &[] };
 }
 

@@ -6,6 +6,7 @@
 
 pub mod caches;
 mod exempt;
+mod frames;
 mod guard;
 mod hot;
 mod images;
@@ -30,6 +31,7 @@ use ash::vk;
 use samplin_hot::Keyed;
 use vk_layer_sys::PfnGetDeviceProcAddr;
 
+use self::frames::Frames;
 pub use self::hot::Hot;
 use self::images::Images;
 pub use self::images::{ImageTraits, ViewClass};
@@ -38,7 +40,7 @@ use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{
-    Binds, Descriptors, Group, LaterLimits, Limits, Made, Program, Pushes, Separate, Stage, TemplateRun, Words,
+    Binds, Descriptors, Group, Label, LaterLimits, Limits, Made, Program, Pushes, Separate, Stage, TemplateRun, Words,
 };
 pub use self::shaders::{Asked, Rewritten, Shaders, Shading, Told};
 use self::storage::Storage;
@@ -99,6 +101,8 @@ pub struct Device {
     narrows: Narrows,
     layouts: Layouts,
     telling: Telling,
+    /// Which frame it is.
+    pub frames: Frames,
     /// What only a shader joins, with `separate=resolve`.
     pub separate: Option<Box<Separate>>,
     /// What is done about shader modules.
@@ -179,6 +183,7 @@ impl Device {
             narrows: Narrows::default(),
             layouts: Layouts::new(),
             telling,
+            frames: Frames::default(),
             separate,
             shaders,
             storage,
@@ -253,7 +258,8 @@ impl Device {
     pub fn which(&self) -> Which {
         let separate = self.separate.is_some();
         let shaders = separate || !self.instance.is_off() && self.shaders.can_act();
-        Which { separate, shaders, buffers: self.storage.watches_buffers() }
+        let frames = separate && self.enabled.extension(ash::ext::frame_boundary::NAME);
+        Which { separate, shaders, buffers: self.storage.watches_buffers(), frames }
     }
 
     /// What outcomes on it depend on.

@@ -11,8 +11,8 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 use crate::commands::commands;
 use crate::device::Device;
 use crate::hooks::{
-    blit, buffer_view, descriptor, device, image, instance, layout, physical, requirements, sampler, separate, shader,
-    template,
+    blit, buffer_view, descriptor, device, image, instance, layout, physical, queue, requirements, sampler, separate,
+    shader, template,
 };
 use crate::instance::Instance;
 use crate::log;
@@ -32,6 +32,8 @@ enum Level {
     Separate,
     /// A device command, hooked where the device cannot store all texel buffers that shaders are to store.
     Buffers,
+    /// A device command, hooked where a submission can say that a frame ends, with `separate=resolve`.
+    Frames,
     /// A device command, hooked where a shader can become another one, and with `separate=resolve`.
     Shaders,
 }
@@ -107,7 +109,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
         Some((function, Level::Instance)) => Some(function),
         Some((function, Level::Physical)) if below.is_some() && instance.shows_simulation() => Some(function),
         Some((_, Level::Physical)) => below,
-        Some((_, Level::Separate)) if !follows(instance) => below,
+        Some((_, Level::Separate | Level::Frames)) if !follows(instance) => below,
         Some((function, _)) if below.is_some() && serves(name, instance.is_off()) => Some(function),
         _ => below,
     }
@@ -139,6 +141,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
         Some((function, Level::Separate)) if which.separate => Some(function),
         Some((function, Level::Shaders)) if which.shaders => Some(function),
         Some((function, Level::Buffers)) if which.buffers => Some(function),
+        Some((function, Level::Frames)) if which.frames => Some(function),
         // Instance commands are not for devices, even if what is below answers for them: those would go past this layer.
         Some((_, Level::Global | Level::Instance | Level::Physical)) => None,
         _ => Some(below),

@@ -65,6 +65,7 @@ pub mod image;
 pub mod instance;
 pub mod layout;
 pub mod physical;
+pub mod queue;
 pub mod requirements;
 pub mod sampler;
 pub mod separate;

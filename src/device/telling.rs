@@ -367,6 +367,9 @@ impl Device {
             if let Some(name) = &joined.pipeline_name {
                 about["pipeline_name"] = json!(name);
             }
+            if let Some(draw) = &joined.draw {
+                draw.put_into(&mut about);
+            }
         }
         self.unresolved(
             what,

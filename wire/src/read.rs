@@ -15,7 +15,7 @@ use samplin_core::names;
 use samplin_core::storage::Known;
 use serde_json::Value;
 
-use crate::record::{Descriptor, HOWS, Joined, Link};
+use crate::record::{Descriptor, Draw, HOWS, Joined, Link};
 use crate::words::{self, ImageClass, UsageClass};
 
 /// The value whose name, or number, a text is.
@@ -382,6 +382,15 @@ pub fn link(value: &Value) -> Option<Link> {
     })
 }
 
+/// Which draw a record is about; inner `None` for one that does not say, as those of older traces.
+pub fn draw(value: &Value) -> Option<Option<Draw>> {
+    let (Some(frame), Some(number_of)) = (value.get("frame"), value.get("draw")) else {
+        return (value.get("frame").is_none() && value.get("draw").is_none()).then_some(None);
+    };
+    let label = optional(value.get("label"), |label| Some(label?.as_str()?.to_owned()))?;
+    Some(Some(Draw { frame: frame.as_u64()?, draw: number(number_of)?, label }))
+}
+
 /// What a `pair` record of the path `draw` says beyond any pair.
 pub fn joined(value: &Value) -> Option<Joined> {
     let how = optional(value.get("how"), |how| HOWS.into_iter().find(|word| how.is_some_and(|how| how == *word)))?;
@@ -394,6 +403,7 @@ pub fn joined(value: &Value) -> Option<Joined> {
         pipeline_name,
         link: link(value.get("link")?)?,
         how: how.map(Cow::Borrowed),
+        draw: draw(value)?,
     })
 }
 

@@ -329,4 +329,30 @@ pub struct Joined {
     /// One of [`HOWS`]; `None` where the pipeline was given no other sampler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Cow<'static, str>>,
+    /// The draw at which it was met; `None` in older traces.
+    #[serde(flatten)]
+    pub draw: Option<Draw>,
+}
+
+/// Which draw, dispatch or trace of rays a record is about: the first at which what it tells was met, as it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draw {
+    /// How many frames had ended.
+    pub frame: u64,
+    /// Its number in its command buffer, from 1.
+    pub draw: u32,
+    /// The innermost debug label region of the application that was open in the command buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+impl Draw {
+    /// Adds its members to those of a record.
+    pub fn put_into(&self, members: &mut Json) {
+        members["frame"] = self.frame.into();
+        members["draw"] = self.draw.into();
+        if let Some(label) = &self.label {
+            members["label"] = label.as_str().into();
+        }
+    }
 }

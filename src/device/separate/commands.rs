@@ -16,6 +16,7 @@ use super::found::Found;
 use super::layouts::PipelineShape;
 use super::objects::Shader;
 use super::programs::Program;
+use super::progress::{Draw, Progress};
 use super::sets::SetEntry;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
@@ -59,6 +60,8 @@ pub(super) type Point = samplin_bind::Point<Followed>;
 #[derive(Default)]
 pub(super) struct Place {
     pub(super) point: Point,
+    /// The draw that is looked at, for records.
+    pub(super) draw: Draw,
     /// Shaders run that belong to no pipeline which is known (vkCmdBindPipelineShaderGroupNV).
     pub(super) is_unknown: bool,
     /// Descriptors of a type that is not known were pushed: nothing that disturbs them is bound, as nobody could push them again.
@@ -75,6 +78,7 @@ impl Place {
     /// Nothing is bound any more. What was found out stays: it does not depend on the recording.
     fn clear(&mut self) {
         self.point.clear();
+        self.draw = Draw::default();
         (self.is_unknown, self.is_unpushable) = (false, false);
     }
 }
@@ -102,6 +106,7 @@ struct Inside {
     places: [Place; POINTS],
     /// It was begun when binds were followed, so that nothing is bound but what is known.
     is_whole: bool,
+    progress: Progress,
 }
 
 // SAFETY: the cell is only reached through `CommandBuffer::inside`, by commands on one command buffer, which the application must not
@@ -130,10 +135,33 @@ impl CommandBuffer {
         self.inside(|inside| inside.places.get_mut(at).filter(|_| inside.is_whole).map(with)).flatten()
     }
 
-    /// Whether the next draw has to look at what is bound.
-    #[inline(always)]
+    /// Whether what is bound has to be looked at.
     pub(super) fn is_dirty(&self, at: usize) -> bool {
         self.inside(|inside| inside.places.get(at).is_some_and(|place| place.point.is_dirty)).unwrap_or(false)
+    }
+
+    /// Counts a draw that is recorded next, and says whether what is bound has to be looked at for it.
+    #[inline(always)]
+    pub(super) fn count_draw(&self, at: usize) -> bool {
+        let count = |inside: &mut Inside| {
+            inside.progress.count();
+            inside.places.get(at).is_some_and(|place| place.point.is_dirty)
+        };
+        self.inside(count).unwrap_or(false)
+    }
+
+    /// Takes note, for records, of the draw that was counted last.
+    pub(super) fn note_draw(&self, at: usize) {
+        self.inside(|inside| {
+            if let Some(place) = inside.places.get_mut(at) {
+                inside.progress.put_last(&mut place.draw);
+            }
+        });
+    }
+
+    /// Works on how far its recording has come.
+    pub(super) fn at_progress(&self, with: impl FnOnce(&mut Progress)) {
+        self.inside(|inside| with(&mut inside.progress));
     }
 
     /// [`CommandBuffer::edit`] where not all is known that is bound.
@@ -145,6 +173,9 @@ impl CommandBuffer {
     fn clear(&self, separate: &Separate, begins: bool) {
         self.inside(|inside| {
             inside.is_whole |= begins;
+            if begins {
+                inside.progress.begin();
+            }
             for place in &mut inside.places {
                 place.clear();
                 if begins {

@@ -6,10 +6,11 @@ use ash::vk::{self, Handle};
 use samplin_bind::{Calls, Descriptor, Hide, Needs, Refused};
 
 use super::Separate;
-use super::commands::{Followed, Place, bind_point, index};
+use super::commands::{CommandBuffer, Followed, Place, bind_point, index};
 use super::found::Resolution;
 use super::layouts::PipelineShape;
 use super::programs::Program;
+use super::progress::{Draw, Drawn};
 use super::pushes;
 use super::recipe::link_bit;
 use crate::device::Device;
@@ -98,21 +99,21 @@ fn needs<'n>(program: &'n Program, resolution: &'n Resolution) -> Needs<'n, Foll
 }
 
 impl Device {
-    /// Whether a draw has to look at what is bound.
+    /// Counts a draw, a dispatch or a trace of rays that is about to be recorded, and says whether what is bound has to be looked at for it.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer in the recording state.
     #[inline(always)]
-    pub unsafe fn must_meet(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) -> bool {
+    pub unsafe fn count_draw(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) -> bool {
         self.follows_binds() && {
             // SAFETY: the command buffer is recording, by this function's contract.
             let noted = index(point).zip(unsafe { self.noted(commands) });
-            noted.is_some_and(|(at, (_, buffer))| buffer.is_dirty(at))
+            noted.is_some_and(|(at, (_, buffer))| buffer.count_draw(at))
         }
     }
 
-    /// Binds what a draw, a dispatch or a trace of rays needs that is about to be recorded.
+    /// Binds what the draw needs that was counted last.
     ///
     /// # Safety
     ///
@@ -120,7 +121,37 @@ impl Device {
     pub unsafe fn meet_draw(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
         // SAFETY: the command buffer is recording, by this function's contract.
         let Some((at, (separate, buffer))) = index(point).zip(unsafe { self.noted(commands) }) else { return };
-        // SAFETY: as above; the command uses what is bound.
+        if self.records_decisions() {
+            self.guard(|| buffer.note_draw(at), || ());
+        }
+        // SAFETY: as above.
+        unsafe { self.meet_needs(separate, (commands, at), buffer) };
+    }
+
+    /// Binds what transform feedback needs that is about to begin.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn meet_feedback(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let noted = index(point).zip(unsafe { self.noted(commands) }).filter(|_| self.follows_binds());
+        let Some((at, (separate, buffer))) = noted.filter(|(at, (_, buffer))| buffer.is_dirty(*at)) else { return };
+        buffer.edit(at, |place| place.draw = Draw::default());
+        // SAFETY: as above.
+        unsafe { self.meet_needs(separate, (commands, at), buffer) };
+    }
+
+    /// # Safety
+    ///
+    /// The command buffer is valid and in the recording state, `buffer` is its, and a command that uses what is bound is about to be recorded.
+    unsafe fn meet_needs(
+        &self,
+        separate: &Separate,
+        (commands, at): (vk::CommandBuffer, usize),
+        buffer: &CommandBuffer,
+    ) {
+        // SAFETY: as this function asks.
         let down = || unsafe { Down::new(self, separate, commands, at) };
         self.guard(
             || _ = buffer.edit(at, |place| self.meet_place(separate, place, &mut down())),
@@ -156,6 +187,8 @@ impl Device {
         // SAFETY: as above; the command uses what is bound.
         let mut down = unsafe { Down::new(self, separate, commands, at) };
         buffer.edit(at, |place| {
+            // Commands that the device generates are no draw with a number.
+            place.draw = Draw::default();
             if place.point.differs {
                 place.point.give_back(&mut down);
                 place.point.is_dirty = true;
@@ -185,11 +218,11 @@ impl Device {
         // Before it is bound, so that it is held when the driver has it.
         found.iter().for_each(|found| place.found.keep(&separate.resolutions, Arc::clone(found)));
         if place.is_unpushable && resolution.second.is_some() {
-            self.tell_second("pushed-type", program, resolution);
+            self.tell_second("pushed-type", Drawn { program, draw: &place.draw }, resolution);
             return place.point.give_back(down);
         }
         if let Err(Refused::Feedback) = place.point.meet(&needs(program, resolution), down) {
-            self.tell_second("transform-feedback", program, resolution);
+            self.tell_second("transform-feedback", Drawn { program, draw: &place.draw }, resolution);
             // What runs stays, with the application's own sets.
             let fed = self.feed(separate, (program, resolution), place);
             _ = place.point.meet(&needs(program, &fed), down);
@@ -201,7 +234,7 @@ impl Device {
     }
 
     /// Names why the links are left that a second pipeline is there for.
-    fn tell_second(&self, what: &'static str, program: &Program, resolution: &Resolution) {
+    fn tell_second(&self, what: &'static str, program: Drawn<'_>, resolution: &Resolution) {
         let links = resolution.second.iter().flat_map(|(second, _)| second.links());
         links.for_each(|link| self.link_unresolved(what, program, link));
     }
@@ -216,14 +249,15 @@ impl Device {
     ) -> Arc<Resolution> {
         let since = separate.resolutions.gone();
         place.share(separate);
-        let wants = self.wants(separate, program, &place.point);
+        let drawn = Drawn { program, draw: &place.draw };
+        let wants = self.wants(separate, drawn, &place.point);
         let second = program.splits.find(|second| place.point.has_bound(&second.made));
         let split = second.as_ref().map_or(0, |second| second.mask);
         for want in wants.all.iter().filter(|want| want.wanted != want.given && split & link_bit(want.link) == 0) {
             let (_, _, (set, ..)) = want.at();
             let is_copied = resolution.shadows.iter().any(|(number, _)| *number == set as usize);
             if is_copied || resolution.pushes.iter().any(|(number, _)| *number == set) {
-                self.link_unresolved("transform-feedback", program, want.link);
+                self.link_unresolved("transform-feedback", drawn, want.link);
             }
         }
         let fed = second.and_then(|second| {

@@ -17,6 +17,7 @@ use super::commands::Point;
 use super::hidden::HiddenSet;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
+use super::progress::Drawn;
 use super::recipe::{LINKS, Second, When, link_bit};
 use super::sets::SetEntry;
 use super::split::position_of;
@@ -128,7 +129,7 @@ fn loose(after_bind: bool) -> Option<&'static str> {
 impl Device {
     /// What each use of a sampler asks for, by the sets that are bound. Sets that are not bound, or with another layout than the
     /// pipeline's, ask for nothing.
-    pub(super) fn wants(&self, separate: &Separate, program: &Program, point: &Point) -> Wants {
+    pub(super) fn wants(&self, separate: &Separate, program: Drawn<'_>, point: &Point) -> Wants {
         let mut wants = Wants::default();
         for (index, link) in program.links.iter().enumerate() {
             self.wants_of(separate, program, point, (index, link), &mut wants);
@@ -139,7 +140,7 @@ impl Device {
     fn wants_of(
         &self,
         separate: &Separate,
-        program: &Program,
+        program: Drawn<'_>,
         point: &Point,
         (index, link): (usize, &ProgramLink),
         wants: &mut Wants,
@@ -210,7 +211,7 @@ impl Device {
     /// said where none does.
     fn tell_bindless(
         &self,
-        program: &Program,
+        program: Drawn<'_>,
         link: usize,
         (images, image): (&SetEntry, &Binding),
         (samplers, sampler): (&SetEntry, &Binding),
@@ -248,7 +249,7 @@ impl Device {
     fn tasks_of(
         &self,
         separate: &Separate,
-        program: &Program,
+        program: Drawn<'_>,
         (index, link): (usize, &ProgramLink),
         (set, binding): (&SetEntry, &Binding),
         wants: &mut Wants,
@@ -297,7 +298,7 @@ impl Device {
     pub(super) fn decide_links(
         &self,
         separate: &Separate,
-        program: &Program,
+        program: Drawn<'_>,
         point: &Point,
         (wants, since): (&mut Wants, u64),
     ) -> Decided {
@@ -383,10 +384,10 @@ impl Device {
             if join != 0 {
                 let wished = all.iter().filter(|want| join & bit(want) != 0 && self.is_wish(want));
                 let wishes = wished.fold(0, |all, want| all | bit(want));
-                second = self.split_all(separate, program, (join, wishes), When::Bound).or(second);
+                second = self.split_all(separate, &program, (join, wishes), When::Bound).or(second);
                 continue;
             }
-            let (shadows, pushes) = match self.exchange(separate, program, point, &others) {
+            let (shadows, pushes) = match self.exchange(separate, &program, point, &others) {
                 Ok(exchanged) => exchanged,
                 Err(set) => {
                     uncopied.with_room().push(set);

@@ -14,6 +14,7 @@ use super::found::{Key, Resolution};
 use super::hidden::HiddenSet;
 use super::ladder::{Decided, Want};
 use super::programs::{HIDDEN, Program};
+use super::progress::Drawn;
 use super::recipe::Second;
 use super::tasks::Asked;
 use crate::device::Device;
@@ -114,7 +115,8 @@ impl Device {
             }
         }
         place.share(separate);
-        let mut resolution = self.make_resolution(separate, program, &place.point);
+        let drawn = Drawn { program, draw: &place.draw };
+        let mut resolution = self.make_resolution(separate, drawn, &place.point);
         let Some(key) = key.filter(|_| resolution.is_lasting) else { return Arc::new(resolution) };
         resolution.key = key;
         if resolution.is_nothing() {
@@ -127,15 +129,15 @@ impl Device {
 
     /// Where a set of its links is not known, nothing of the layer's own is bound: nobody draws before all are bound
     /// (VUID-vkCmdDraw-None-08600), so there is one that could not be followed.
-    fn make_resolution(&self, separate: &Separate, program: &Program, point: &Point) -> Resolution {
+    fn make_resolution(&self, separate: &Separate, program: Drawn<'_>, point: &Point) -> Resolution {
         let since = separate.resolutions.gone();
-        if !is_complete(program, point) {
+        if !is_complete(&program, point) {
             return Resolution { is_lasting: true, since, ..Resolution::default() };
         }
         let mut wants = self.wants(separate, program, point);
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)
-            && !self.is_legal(program, point)
+            && !self.is_legal(&program, point)
         {
             self.program_unresolved(HIDDEN, program);
         }

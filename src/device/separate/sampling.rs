@@ -15,6 +15,7 @@ use samplin_spirv::sampling::{self, Left, Passes, Task, flags, sampling};
 use samplin_spirv::{Error, Module, Operand, Specialization};
 
 use super::programs::{Program, ProgramLink, model};
+use super::progress::Drawn;
 use super::recipe::{NO_SET, Recipe, Second, StageCode, When, link_bit};
 use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, tasks};
 use super::{Separate, fetch};
@@ -287,7 +288,7 @@ impl Device {
     pub(super) fn with_tasks(
         &self,
         separate: &Separate,
-        program: &Program,
+        program: Drawn<'_>,
         unhidden: Option<&'static str>,
         second: Option<Arc<Second>>,
         asked: &[Asked],
@@ -303,7 +304,7 @@ impl Device {
         let mask = second.as_ref().map_or(0, |second| second.mask);
         let made = match unhidden {
             Some(why) => Err(why),
-            None => self.tasked(separate, program, mask, asked, When::Bound),
+            None => self.tasked(separate, &program, mask, asked, When::Bound),
         };
         let left = |asked: &Asked| match &made {
             Ok(made) => {

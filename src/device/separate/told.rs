@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::ladder::{self, How, Want};
 use super::programs::{Program, ProgramLink, Stage, model};
+use super::progress::{Draw, Drawn};
 use super::recipe::{StageCode, When, link_bit};
 use super::tasks::Asked;
 use crate::counters::Path;
@@ -115,7 +116,7 @@ impl Device {
     /// what suits them all.
     fn record_link(
         &self,
-        program: &Program,
+        program: Drawn<'_>,
         (at, how): (LinkAt, Option<&'static str>),
         (pair, because): (Pair, Pair),
         wanted: u64,
@@ -132,12 +133,12 @@ impl Device {
             return;
         }
         let choice = if wanted == pair.sampler { KEEP } else { wanted };
-        if !self.is_news_of_link(link_told(program, at, &shared, (pair.class, because.class), (how, choice != KEEP))) {
+        if !self.is_news_of_link(link_told(&program, at, &shared, (pair.class, because.class), (how, choice != KEEP))) {
             return;
         }
         self.count(&meeting.changes);
         if self.records_decisions() {
-            let joined = Joined { source: source_of(program, at.0), ..self.joined(program, at, how) };
+            let joined = Joined { source: source_of(&program, at.0), ..self.joined(program, at, how) };
             self.record_pair(pair, &shared, (class, of), &meeting, choice, (Path::Draw, Some(joined)));
         }
     }
@@ -152,10 +153,10 @@ impl Device {
     }
 
     /// The same of a descriptor that is both, whose sampler was chosen when it was written.
-    pub(super) fn tell_read(&self, program: &Program, (link, element): (usize, u32), pair: Pair) {
+    pub(super) fn tell_read(&self, program: Drawn<'_>, (link, element): (usize, u32), pair: Pair) {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
         let Some(of) = program.links.get(link).filter(|_| class.traits.reads != Reads::Unknown) else { return };
-        if self.is_untold(program, (link, pair), false) {
+        if self.is_untold(&program, (link, pair), false) {
             let at = (of.image.set, of.image.binding, element);
             let joined = self.joined(program, (link, at, at), None);
             self.tell_unmendable((pair, pair), &self.meeting_of(&shared, class), &joined);
@@ -169,13 +170,14 @@ impl Device {
     }
 
     /// What a record says of a link, but for the line of the shader.
-    fn joined(&self, program: &Program, at: LinkAt, how: Option<&'static str>) -> Joined {
+    fn joined(&self, program: Drawn<'_>, at: LinkAt, how: Option<&'static str>) -> Joined {
         Joined {
             pipeline: handle(program.handle),
-            pipeline_name: self.program_name(program),
-            link: link_members(program, at),
+            pipeline_name: self.program_name(&program),
+            link: link_members(&program, at),
             source: None,
             how: how.map(Into::into),
+            draw: self.draw_members(program.draw),
         }
     }
 
@@ -196,7 +198,7 @@ impl Device {
     /// shaders do not do their tasks, which has been told.
     pub(super) fn tell_group(
         &self,
-        program: &Program,
+        program: Drawn<'_>,
         group: &[Want],
         (how, met): (Result<How, &'static str>, Option<(u64, Pair)>),
         (split, left): (u64, u64),
@@ -214,12 +216,12 @@ impl Device {
                 None => how,
             };
             match how {
-                Err(what) if changes && !is_split && self.is_untold(program, (want.link, pair), true) => {
+                Err(what) if changes && !is_split && self.is_untold(&program, (want.link, pair), true) => {
                     self.link_left(what, program, want.at(), pair);
                 }
                 Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
-                _ if self.is_untold(program, (want.link, pair), false) => {
+                _ if self.is_untold(&program, (want.link, pair), false) => {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
                     let because = met.map_or(pair, |(_, because)| because);
@@ -264,20 +266,21 @@ impl Device {
     }
 
     /// Writes the `unresolved` record of a link that conflicts.
-    pub(super) fn link_left(&self, what: &'static str, program: &Program, at: LinkAt, pair: Pair) {
+    pub(super) fn link_left(&self, what: &'static str, program: Drawn<'_>, at: LinkAt, pair: Pair) {
         let shared = self.rows().state(pair.state);
-        let told = |shared: &SharedState| link_told(program, at, shared, (pair.class, pair.class), (Some(what), false));
+        let told =
+            |shared: &SharedState| link_told(&program, at, shared, (pair.class, pair.class), (Some(what), false));
         if shared.is_some_and(|shared| !self.is_news_of_link(told(&shared))) {
             return;
         }
         let key = (fold(program.number) ^ at.0 as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
-        let link = (Some(link_members(program, at)), source_of(program, at.0));
+        let link = (Some(link_members(&program, at)), source_of(&program, at.0));
         self.pair_left(what, program, pair, link, (false, key));
     }
 
     /// Says that a shader does not do what a descriptor asks for.
-    pub(super) fn task_left(&self, what: &str, program: &Program, asked: &Asked) {
-        let link = (program.links.get(asked.link).map(joined), source_of(program, asked.link));
+    pub(super) fn task_left(&self, what: &str, program: Drawn<'_>, asked: &Asked) {
+        let link = (program.links.get(asked.link).map(joined), source_of(&program, asked.link));
         self.pair_left(what, program, asked.pair, link, (true, (program.number, asked.link as u64)));
     }
 
@@ -286,7 +289,7 @@ impl Device {
     fn pair_left(
         &self,
         what: &str,
-        program: &Program,
+        program: Drawn<'_>,
         pair: Pair,
         (link, source): (Option<Link>, Option<Source>),
         (is_task, key): (bool, (u64, u64)),
@@ -345,12 +348,13 @@ impl Device {
     /// later is named with the next bind of the pipeline there.
     pub(super) fn began_before(&self, program: &Program) {
         let Some(separate) = self.separate.as_deref().filter(|_| self.records_decisions()) else { return };
+        let unknown = Drawn { program, draw: &Draw::default() };
         let sums = separate.sums(&self.hot.gate, &program.layout.sets);
         // What is not known may need and lack anything.
         let sum = |operand: &Operand| sums.get(operand.set as usize).copied().unwrap_or(u64::MAX);
         for (index, link) in program.links.iter().enumerate() {
             if sum(&link.sampler) as u32 & (sum(&link.image) >> 32) as u32 != 0 {
-                self.link_unresolved("began-before", program, index);
+                self.link_unresolved("began-before", unknown, index);
             }
         }
     }
@@ -361,23 +365,26 @@ impl Device {
     }
 
     /// The members of a record with those that tell a program.
-    fn of_program(&self, program: &Program, mut members: serde_json::Value) -> serde_json::Value {
+    fn of_program(&self, program: Drawn<'_>, mut members: serde_json::Value) -> serde_json::Value {
         members["pipeline"] = json!(handle(program.handle));
-        if let Some(name) = self.program_name(program) {
+        if let Some(name) = self.program_name(&program) {
             members["pipeline_name"] = json!(name);
+        }
+        if let Some(draw) = self.draw_members(program.draw) {
+            draw.put_into(&mut members);
         }
         members
     }
 
     /// Says that a link is not followed.
-    pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
+    pub(super) fn link_unresolved(&self, what: &str, program: Drawn<'_>, link: usize) {
         let Some(found) = program.links.get(link) else { return };
         let members = self.of_program(program, json!({ "link": joined(found) }));
         self.unresolved(what, &why(what), None, members, (program.number, link as u64));
     }
 
     /// Says that a program whose links are not all known may join what must not meet.
-    pub(super) fn program_unresolved(&self, what: &str, program: &Program) {
+    pub(super) fn program_unresolved(&self, what: &str, program: Drawn<'_>) {
         self.unresolved(what, &why(what), None, self.of_program(program, json!({})), (program.number, u64::MAX));
     }
 

@@ -80,15 +80,33 @@ macro_rules! hooked {
                         // SAFETY: the command buffer is valid during the command (the `-commandBuffer-parameter` VUID of each action),
                         // as the look-up asks; what is jumped to gets the application's own arguments.
                         unsafe {
-                            let mut to: Own::Next = met::<Own, $($type),+>;
+                            let mut to: Own::Next = counted::<Own, $($type),+>;
                             if let Some(device) = Device::find_first(commands)
-                                && !device.must_meet(commands, Own::POINT)
                                 && let Some(next) = Own::next(&device.fns)
                             {
-                                to = next;
+                                to = if device.count_draw(commands, Own::POINT) { met::<Own, $($type),+> } else { next };
                             }
                             to(commands, $($argument),+);
                         }
+                    }
+
+                    /// For a device that is not the first one of its process.
+                    #[inline(never)]
+                    unsafe extern "system" fn counted<Own, $($type: Copy),+>(
+                        commands: vk::CommandBuffer,
+                        $($argument: $type),+
+                    ) where
+                        Own: Action<Next = unsafe extern "system" fn(vk::CommandBuffer, $($type),+)>,
+                    {
+                        let device = enter!(commands);
+                        let Some(next) = Own::next(&device.fns) else { return };
+                        // SAFETY: a recording command buffer (the `-commandBuffer-recording` VUID of each action).
+                        unsafe {
+                            if device.count_draw(commands, Own::POINT) {
+                                device.meet_draw(commands, Own::POINT);
+                            }
+                        }
+                        down!(next(commands, $($argument),+));
                     }
 
                     #[inline(never)]
@@ -201,7 +219,7 @@ mod tests {
         let text = registry().expect("Vulkan headers (Debian: libvulkan-dev)");
         let all = commands(&text);
         assert!(all.len() > 40, "{all:?}");
-        let followed = intercepted_on_devices(Which { separate: true, shaders: true, buffers: true });
+        let followed = intercepted_on_devices(Which { separate: true, shaders: true, buffers: true, frames: true });
         let is_followed = |name: &str| followed.iter().any(|other| other.to_bytes() == name.as_bytes());
         let spelled = |name: &&str| {
             // Aliases of vendors that the core's command stands for.

@@ -118,9 +118,7 @@ macro_rules! feedback {
             let (device, next) = enter!(commands, $begin);
             // SAFETY: a recording command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-recording.
             unsafe {
-                if device.must_meet(commands, Point::GRAPHICS) {
-                    device.meet_draw(commands, Point::GRAPHICS);
-                }
+                device.meet_feedback(commands, Point::GRAPHICS);
                 device.note_feedback(commands, true);
             }
             down!(next(commands, $($argument),+));

@@ -198,12 +198,15 @@ fn links_survive_their_record() {
         for how in HOWS.into_iter().map(Some).chain([None]) {
             for name in [None, Some("shadows".to_owned())] {
                 let source = name.as_ref().map(|name| record::Source { file: name.clone(), line: u32::MAX });
+                let label = how.map(|how| format!("{how} pass"));
+                let draw = name.as_ref().map(|_| Draw { frame: u64::MAX, draw: u32::MAX, label });
                 let joined = Joined {
                     pipeline: crate::text::handle(u64::MAX),
                     pipeline_name: name,
                     link: link.clone(),
                     source,
                     how: how.map(Cow::Borrowed),
+                    draw,
                 };
                 let written = written_draw(&joined);
                 keeps_to(&whole, &written);
@@ -227,6 +230,7 @@ fn what_is_damaged_is_no_link() {
         link: a_link(),
         source: Some(record::Source { file: "a.frag".into(), line: 1 }),
         how: Some("split".into()),
+        draw: Some(Draw { frame: 0, draw: 1, label: Some("shadows".into()) }),
     });
     assert!(joined(&whole).is_some());
     assert_eq!(joined(&SCHEMA["$defs"]["pair"]["examples"][0]), None, "a pair of another path");
@@ -241,11 +245,23 @@ fn what_is_damaged_is_no_link() {
         ("/link/uses", json!("gather")),
         ("/source", json!("a.frag:1")),
         ("/link/stages", json!([1])),
+        ("/frame", json!(-1)),
+        ("/draw", json!(1_u64 << 32)),
+        ("/label", json!(null)),
     ] {
         let mut damaged = whole.clone();
         *damaged.pointer_mut(pointer).expect("a member") = word.clone();
         assert_eq!(joined(&damaged), None, "{pointer}: {word}");
     }
+    // Half of a draw is none; a record of an older trace has nothing of one.
+    let without = |members: &[&str]| {
+        let mut less = whole.clone();
+        members.iter().for_each(|member| _ = less.as_object_mut().expect("an object").remove(*member));
+        joined(&less).map(|joined| joined.draw)
+    };
+    assert_eq!((without(&["frame"]), without(&["draw"])), (None, None));
+    assert_eq!(without(&["frame", "draw", "label"]), Some(None));
+    assert_eq!(without(&["label"]), Some(Some(Draw { frame: 0, draw: 1, label: None })));
 }
 
 /// A blit record, of the level all if it tells what was `asked`, with what the trace adds to each.
@@ -525,11 +541,12 @@ fn whole_records_survive() {
     survives("image", kinds::Image { image, name, format, changes, class });
     let traits = ViewTraits::new_2d(vk::Format::D16_UNORM, features);
     let pipeline_name = Some(text("shadows"));
-    let link =
-        Joined { pipeline: handle.clone(), pipeline_name, link: a_link(), source: None, how: Some("split".into()) };
+    let draw = Some(Draw { frame: 12, draw: 7, label: Some(text("Shadow pass")) });
+    let how = Some("split".into());
+    let link = Joined { pipeline: handle.clone(), pipeline_name, link: a_link(), source: None, how, draw };
     for (path, joined, view_class, saturate) in [
         ("update", None, None, vec![text("u"), text("w")]),
-        ("draw", Some(link), Some(record::view_class(&traits, Tiling::Linear)), vec![]),
+        ("draw", Some(link.clone()), Some(record::view_class(&traits, Tiling::Linear)), vec![]),
     ] {
         let pair = kinds::Pair {
             sampler: text("0x1"),
@@ -546,7 +563,8 @@ fn whole_records_survive() {
         };
         survives("pair", pair);
     }
-    let about = json!({ "format": "VK_FORMAT_D16_UNORM" });
+    let mut about = json!({ "format": "VK_FORMAT_D16_UNORM" });
+    link.draw.iter().for_each(|draw| draw.put_into(&mut about));
     let about = about.as_object().expect("an object").clone();
     let (what, why) = (text("view-usage"), text("the device cannot be told"));
     survives("unresolved", kinds::Unresolved { what, why, rule: Some(text("view-usage")), about });
