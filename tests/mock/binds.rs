@@ -91,7 +91,7 @@ impl Scene {
         self.set_with(formats, self.device.linear())
     }
 
-    fn set_with(&self, formats: [vk::Format; 2], sampler: vk::Sampler) -> vk::DescriptorSet {
+    pub(crate) fn set_with(&self, formats: [vk::Format; 2], sampler: vk::Sampler) -> vk::DescriptorSet {
         let set = self.device.sets(self.pool, &[self.of_set])[0];
         self.write_images(set, formats);
         self.write_sampler(set, sampler);

@@ -190,6 +190,7 @@ const EXTENSIONS: &[&CStr] = &[
     ash::khr::ray_tracing_pipeline::NAME,
     ash::khr::deferred_host_operations::NAME,
     ash::ext::debug_marker::NAME,
+    ash::ext::frame_boundary::NAME,
     ash::nvx::image_view_handle::NAME,
     ash::qcom::image_processing::NAME,
     ash::qcom::image_processing2::NAME,
@@ -1027,6 +1028,16 @@ commands! {
     Device get_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE" Need::Of(ash::valve::descriptor_set_host_mapping::NAME);
     Device blit: vk::PFN_vkCmdBlitImage = c"vkCmdBlitImage" V10;
     Device blit2: vk::PFN_vkCmdBlitImage2 = c"vkCmdBlitImage2" V13, c"vkCmdBlitImage2KHR" Need::Of(ash::khr::copy_commands2::NAME);
+    Device followed::begin_label: vk::PFN_vkCmdBeginDebugUtilsLabelEXT = c"vkCmdBeginDebugUtilsLabelEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
+    Device followed::insert_label: vk::PFN_vkCmdInsertDebugUtilsLabelEXT = c"vkCmdInsertDebugUtilsLabelEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
+    Device followed::end_label: vk::PFN_vkCmdEndDebugUtilsLabelEXT = c"vkCmdEndDebugUtilsLabelEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
+    Device followed::begin_marker: vk::PFN_vkCmdDebugMarkerBeginEXT = c"vkCmdDebugMarkerBeginEXT" Need::Of(ash::ext::debug_marker::NAME);
+    Device followed::insert_marker: vk::PFN_vkCmdDebugMarkerInsertEXT = c"vkCmdDebugMarkerInsertEXT" Need::Of(ash::ext::debug_marker::NAME);
+    Device followed::end_marker: vk::PFN_vkCmdDebugMarkerEndEXT = c"vkCmdDebugMarkerEndEXT" Need::Of(ash::ext::debug_marker::NAME);
+    Device followed::present: vk::PFN_vkQueuePresentKHR = c"vkQueuePresentKHR" SWAPCHAIN;
+    Device followed::submit: vk::PFN_vkQueueSubmit = c"vkQueueSubmit" V10;
+    Device followed::submit2: vk::PFN_vkQueueSubmit2 = c"vkQueueSubmit2" V13;
+    Device followed::bind_sparse: vk::PFN_vkQueueBindSparse = c"vkQueueBindSparse" V10;
     Device set_name: vk::PFN_vkSetDebugUtilsObjectNameEXT = c"vkSetDebugUtilsObjectNameEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
     Device set_marker_name: vk::PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT" Need::Of(ash::ext::debug_marker::NAME);
 }

@@ -519,6 +519,16 @@ device_commands! {
     get_host_mapping: PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE";
     blit: PFN_vkCmdBlitImage = c"vkCmdBlitImage";
     blit2: PFN_vkCmdBlitImage2 = c"vkCmdBlitImage2", c"vkCmdBlitImage2KHR";
+    begin_label: PFN_vkCmdBeginDebugUtilsLabelEXT = c"vkCmdBeginDebugUtilsLabelEXT";
+    insert_label: PFN_vkCmdInsertDebugUtilsLabelEXT = c"vkCmdInsertDebugUtilsLabelEXT";
+    end_label: PFN_vkCmdEndDebugUtilsLabelEXT = c"vkCmdEndDebugUtilsLabelEXT";
+    begin_marker: PFN_vkCmdDebugMarkerBeginEXT = c"vkCmdDebugMarkerBeginEXT";
+    insert_marker: PFN_vkCmdDebugMarkerInsertEXT = c"vkCmdDebugMarkerInsertEXT";
+    end_marker: PFN_vkCmdDebugMarkerEndEXT = c"vkCmdDebugMarkerEndEXT";
+    present: PFN_vkQueuePresentKHR = c"vkQueuePresentKHR";
+    submit: PFN_vkQueueSubmit = c"vkQueueSubmit";
+    submit2: PFN_vkQueueSubmit2 = c"vkQueueSubmit2";
+    bind_sparse: PFN_vkQueueBindSparse = c"vkQueueBindSparse";
     set_name: PFN_vkSetDebugUtilsObjectNameEXT = c"vkSetDebugUtilsObjectNameEXT";
     set_marker_name: PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT";
     allocate_command_buffers: PFN_vkAllocateCommandBuffers = c"vkAllocateCommandBuffers";
@@ -592,6 +602,11 @@ impl Device {
             vk::PipelineBindPoint::COMPUTE => call!(device.dispatch(commands, 1, 1, 1)),
             _ => call!(device.trace_rays(commands, &table, &table, &table, &table, 1, 1, 1)),
         }
+    }
+
+    /// A queue: a dispatchable handle of the device.
+    pub(crate) fn queue(&self) -> vk::Queue {
+        vk::Queue::from_raw(self.commands.as_raw())
     }
 
     fn new(instance: Arc<Instance>, raw: vk::Device) -> Self {

@@ -21,6 +21,7 @@ mod caches;
 mod cancel;
 mod chains;
 mod clamp;
+mod draws;
 mod exempt;
 mod flush;
 mod fuzz;

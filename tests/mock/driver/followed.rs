@@ -447,6 +447,54 @@ acts! {
     );
 }
 
+macro_rules! labels {
+    ($($name:ident $command:literal ($($argument:ident: $type:ty)?);)+) => {
+        $(pub(super) unsafe extern "system" fn $name(commands: vk::CommandBuffer $(, $argument: $type)?) {
+            // SAFETY: the command's valid usage.
+            unsafe { cmd(commands) }.arrive($command, Args::Other(vec![commands.as_raw() $(, $argument as u64)?]));
+        })+
+    };
+}
+
+labels! {
+    begin_label c"vkCmdBeginDebugUtilsLabelEXT" (info: *const vk::DebugUtilsLabelEXT<'_>);
+    insert_label c"vkCmdInsertDebugUtilsLabelEXT" (info: *const vk::DebugUtilsLabelEXT<'_>);
+    end_label c"vkCmdEndDebugUtilsLabelEXT" ();
+    begin_marker c"vkCmdDebugMarkerBeginEXT" (info: *const vk::DebugMarkerMarkerInfoEXT<'_>);
+    insert_marker c"vkCmdDebugMarkerInsertEXT" (info: *const vk::DebugMarkerMarkerInfoEXT<'_>);
+    end_marker c"vkCmdDebugMarkerEndEXT" ();
+}
+
+/// A queue, which stands for no state of its own: any handle of the device does.
+fn submitted(queue: vk::Queue, command: &'static std::ffi::CStr, info: usize) -> vk::Result {
+    // SAFETY: the handle is a command buffer of the device, see `loader::Device::queue`.
+    unsafe { cmd(vk::CommandBuffer::from_raw(queue.as_raw())) }.arrive(command, Args::Other(vec![info as u64]));
+    vk::Result::SUCCESS
+}
+
+pub(super) unsafe extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {
+    submitted(queue, c"vkQueuePresentKHR", info as usize)
+}
+
+macro_rules! submissions {
+    ($($name:ident $command:literal $info:ident;)+) => {
+        $(pub(super) unsafe extern "system" fn $name(
+            queue: vk::Queue,
+            _count: u32,
+            infos: *const vk::$info<'_>,
+            _fence: vk::Fence,
+        ) -> vk::Result {
+            submitted(queue, $command, infos as usize)
+        })+
+    };
+}
+
+submissions! {
+    submit c"vkQueueSubmit" SubmitInfo;
+    submit2 c"vkQueueSubmit2" SubmitInfo2;
+    bind_sparse c"vkQueueBindSparse" BindSparseInfo;
+}
+
 pub(super) unsafe extern "system" fn set_line_width(commands: vk::CommandBuffer, width: f32) {
     // SAFETY: the command's valid usage.
     unsafe { cmd(commands) }.follow(|machine| machine.set_line_width(commands.as_raw(), width));
