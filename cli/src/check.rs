@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use samplin_core::decide::Rule;
-use samplin_wire::record::{Link, Source};
+use samplin_wire::record::{Draw, Link, Source};
 use serde::Serialize;
 
 use self::allowed::Entries;
@@ -138,6 +138,9 @@ pub struct Finding {
     /// Where a shader finds image and sampler, if only it joins them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
+    /// The draw at which it was first met, if it was met at one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw: Option<Draw>,
     /// How often.
     pub count: u64,
     /// Whether the message holds counts, which are others in each run.
@@ -166,6 +169,7 @@ impl Finding {
             view_type: decision.view_type.clone(),
             swizzle: decision.swizzle.clone(),
             link: decision.link.clone(),
+            draw: decision.draw.clone(),
             count: decision.count,
             ..Self::default()
         })
@@ -207,6 +211,7 @@ impl Finding {
             aspect: item.aspect.clone(),
             view_type: item.view_type.clone(),
             link: item.link.clone(),
+            draw: item.draw.clone(),
             count: item.count,
             ..Self::default()
         }
@@ -326,6 +331,7 @@ impl Finding {
             parts.push(format!("view \"{view}\""));
         }
         parts.extend(self.link.as_ref().map(links::describe));
+        parts.extend(self.draw.as_ref().map(links::draw));
         if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) }
     }
 }

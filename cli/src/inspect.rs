@@ -1,9 +1,12 @@
 //! `samplin inspect`: what traces add up to, as text or JSON.
 
+mod joined;
+
 use std::path::PathBuf;
 
 use serde_json::json;
 
+use self::joined::{by_label, by_link, more};
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
 use crate::folders;
@@ -11,7 +14,6 @@ use crate::looked;
 use crate::output::{Cell, ColorChoice, Output, Style, Table};
 use crate::story;
 use crate::trace::analysis::{Analysis, By, Census};
-use crate::trace::links;
 use crate::trace::reader::{Counts, Source};
 use crate::trace::record::{self, counted, grouped, short};
 use samplin_wire::kinds::Separate;
@@ -121,6 +123,7 @@ pub fn json(analysis: &Analysis) -> serde_json::Value {
         "by_sampler": analysis.grouped(By::Sampler),
         "by_path": analysis.grouped(By::Path),
         "by_link": analysis.by_link(),
+        "by_label": analysis.by_label(),
         "decisions": analysis.decisions,
         "decisions_folded": analysis.folded,
         "unresolved": analysis.unresolved,
@@ -141,11 +144,14 @@ pub fn text(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
     if all {
         head(analysis, output);
     }
-    if by != [By::Link] {
+    if !by.iter().all(|by| matches!(by, By::Link | By::Label)) || all {
         changes(analysis, by, limit, output);
     }
     if all || by.contains(&By::Link) {
         by_link(analysis, !all, limit, output);
+    }
+    if all || by.contains(&By::Label) {
+        by_label(analysis, !all, limit, output);
     }
     if all {
         unresolved(analysis, limit, output);
@@ -293,12 +299,6 @@ fn by_rule(analysis: &Analysis, limit: usize, output: &mut Output) {
     }
 }
 
-fn more(count: usize, limit: usize, indent: usize, output: &mut Output) {
-    if let Some(more) = record::more(count, limit) {
-        output.styled_line(Style::Dim, format!("{}{more} (--limit 0 shows all)", " ".repeat(indent)));
-    }
-}
-
 fn by_group(analysis: &Analysis, group: By, title: &str, limit: usize, output: &mut Output) {
     let groups = analysis.grouped(group);
     if groups.is_empty() {
@@ -316,36 +316,6 @@ fn by_group(analysis: &Analysis, group: By, title: &str, limit: usize, output: &
         rules.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         let rules: Vec<_> = rules.iter().map(|(rule, count)| format!("{rule} {}", grouped(count))).collect();
         table.row([Cell::number(group.changes), Cell::new(name), Cell::new(rules.join(", ")).style(Style::Dim)]);
-    }
-    output.table(&table);
-    more(groups.len(), limit, 2, output);
-}
-
-/// What became of each pair that only a shader joins. `asked`: a word also where there is none.
-fn by_link(analysis: &Analysis, asked: bool, limit: usize, output: &mut Output) {
-    let groups = analysis.by_link();
-    if groups.is_empty() && !asked {
-        return;
-    }
-    output.line("");
-    if groups.is_empty() {
-        output.line("No shader joins an image and a sampler that do not fit, as far as the trace tells.");
-        return;
-    }
-    output.styled_line(Style::Heading, "by link");
-    let mut table = Table::new(2);
-    table.heading(["", "stages", "image", "sampler", "format", "rule", "outcome"]);
-    for group in groups.iter().take(limit) {
-        let style = if group.repaired { Style::Good } else { Style::Warn };
-        table.row([
-            Cell::number(group.count),
-            Cell::new(links::stages(&group.link)),
-            Cell::new(links::descriptor(&group.link.image)),
-            Cell::new(links::descriptor(&group.link.sampler)),
-            Cell::new(group.format.as_deref().map_or("", short)),
-            Cell::new(group.rule.as_deref().unwrap_or("")).style(Style::Name),
-            Cell::new(group.outcome.as_deref().unwrap_or("left as it is")).style(style),
-        ]);
     }
     output.table(&table);
     more(groups.len(), limit, 2, output);

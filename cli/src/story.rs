@@ -328,6 +328,9 @@ fn details(entry: &Entry, output: &mut Output) {
         let joined = format!("{}, pipeline {pipeline}{name}", links::describe(&link));
         table.row([Cell::new("joined by").style(Style::Dim), Cell::new(joined)]);
     }
+    if let Some(draw) = read::draw(record).flatten() {
+        table.row([Cell::new("first met").style(Style::Dim), Cell::new(links::draw(&draw))]);
+    }
     if let Some(words) = text(record, "/how").and_then(links::how) {
         table.row([Cell::new("how").style(Style::Dim), Cell::new(words)]);
     }

@@ -86,10 +86,12 @@ fn result(finding: &Finding, allowed: Option<&String>, names: &[&str]) -> Value 
     if let Some(source) = &finding.source {
         locations.insert(0, location(&source.file, source.line.into()));
     }
-    let logical: Vec<Value> = [("sampler", &finding.sampler), ("view", &finding.view)]
-        .into_iter()
-        .filter_map(|(kind, name)| Some(json!({ "name": name.as_ref()?, "kind": kind })))
-        .collect();
+    let draw = finding.draw.as_ref();
+    let (label, draw) =
+        (draw.and_then(|draw| draw.label.clone()), draw.map(|of| format!("frame {}, draw {}", of.frame, of.draw)));
+    let objects = [("sampler", &finding.sampler), ("view", &finding.view), ("label", &label), ("draw", &draw)];
+    let logical: Vec<Value> =
+        objects.into_iter().filter_map(|(kind, name)| Some(json!({ "name": name.as_ref()?, "kind": kind }))).collect();
     if let Some(first) = locations.first_mut().filter(|_| !logical.is_empty()) {
         first["logicalLocations"] = logical.into();
     }

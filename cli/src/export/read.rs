@@ -218,6 +218,7 @@ impl Reading<'_> {
             link: None,
             source: None,
             how: None,
+            draw: None,
             changes: told.made,
             held: told.held,
             applied: first.text("applied") == "true",
@@ -252,6 +253,7 @@ impl Reading<'_> {
             view_name: row.owned("view_name"),
             link: None,
             source: None,
+            draw: None,
             first: self.position(row),
             count: 1,
         });

@@ -2,13 +2,15 @@
 //!
 //! The page's script writes the same lines of what it shows: the elements say by `data-c` which of the columns they hold.
 
+use samplin_wire::record::Draw;
+
 use crate::failure::{Failure, Result};
 use crate::output::visible_lines;
 
 use super::findings::{Row, Unsolved};
 
 /// The names of the columns.
-pub(super) const COLUMNS: [&str; 18] = [
+pub(super) const COLUMNS: [&str; 21] = [
     "kind",
     "count",
     "rule",
@@ -27,6 +29,9 @@ pub(super) const COLUMNS: [&str; 18] = [
     "how",
     "shader",
     "applied",
+    "frame",
+    "draw",
+    "label",
 ];
 
 /// The lines, with the names of the columns first.
@@ -40,6 +45,7 @@ pub(super) fn of(rows: &[Row<'_>], left: &[Unsolved<'_>]) -> Result<Vec<u8>> {
     let changes = rows.iter().map(|row| {
         let count = row.count.to_string();
         let applied = if row.applied { "yes" } else { "no" };
+        let [frame, draw, label] = of_draw(row.draw);
         [
             "change",
             &count,
@@ -59,11 +65,15 @@ pub(super) fn of(rows: &[Row<'_>], left: &[Unsolved<'_>]) -> Result<Vec<u8>> {
             row.how.unwrap_or_default(),
             row.joined.as_deref().unwrap_or_default(),
             applied,
+            &frame,
+            &draw,
+            &label,
         ]
         .map(cell)
     });
     let left = left.iter().map(|row| {
         let count = row.count.to_string();
+        let [frame, draw, label] = of_draw(row.draw);
         [
             "unresolved",
             &count,
@@ -83,6 +93,9 @@ pub(super) fn of(rows: &[Row<'_>], left: &[Unsolved<'_>]) -> Result<Vec<u8>> {
             "",
             row.joined.as_deref().unwrap_or_default(),
             "no",
+            &frame,
+            &draw,
+            &label,
         ]
         .map(cell)
     });
@@ -91,6 +104,13 @@ pub(super) fn of(rows: &[Row<'_>], left: &[Unsolved<'_>]) -> Result<Vec<u8>> {
         writer.write_record(line).map_err(|error| trouble(error.to_string()))?;
     }
     writer.into_inner().map_err(|error| trouble(error.to_string()))
+}
+
+/// What is said of a draw, nothing if there is none.
+fn of_draw(draw: Option<&Draw>) -> [String; 3] {
+    draw.map_or_else(Default::default, |of| {
+        [of.frame.to_string(), of.draw.to_string(), of.label.clone().unwrap_or_default()]
+    })
 }
 
 /// A cell, in which a name of the application is neither a formula to a spreadsheet nor anything to a terminal.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use samplin_wire::left::Left;
+use samplin_wire::record::Draw;
 use serde::Serialize;
 
 use super::repair;
@@ -36,6 +37,8 @@ pub(super) struct Row<'a> {
     /// The shader, and where it finds image and sampler.
     pub(super) joined: Option<String>,
     pub(super) how: Option<&'a str>,
+    /// The draw at which it was first met.
+    pub(super) draw: Option<&'a Draw>,
     pub(super) applied: bool,
     line: u64,
     /// The decision's number.
@@ -71,6 +74,7 @@ fn row<'a>(number: usize, decision: &'a Decision, change: &'a Change) -> Row<'a>
         }),
         joined: decision.link.as_ref().map(links::describe),
         how: decision.how.as_deref(),
+        draw: decision.draw.as_ref(),
         applied: decision.applied,
         line: decision.first.line,
         decision: number,
@@ -133,6 +137,8 @@ pub(super) struct Finding<'a> {
     samplers: Vec<String>,
     samplers_count: usize,
     pub(super) paths: Vec<&'a str>,
+    /// Labels of the draws, a few of them.
+    labels: Vec<String>,
     members: Vec<Member<'a>>,
     /// How many of them are left out.
     left_out: usize,
@@ -150,6 +156,9 @@ impl<'a> Finding<'a> {
                 None => row.sampler.to_owned(),
             }));
         name_a_few(&mut samplers);
+        let named = rows.iter().filter_map(|row| row.draw?.label.as_ref());
+        let mut labels = distinct(named.map(|label| format!("“{label}”")));
+        name_a_few(&mut labels);
         let count = rows.iter().map(|row| row.count).sum();
         let of = if states.is_empty() {
             String::new()
@@ -170,6 +179,7 @@ impl<'a> Finding<'a> {
             samplers,
             samplers_count: states.len(),
             paths: distinct(rows.iter().map(|row| row.path)),
+            labels,
             members: members(rows),
             left_out: 0,
         })
@@ -245,6 +255,8 @@ pub(super) struct Unsolved<'a> {
     pub(super) sampler_name: Option<&'a str>,
     pub(super) view_name: Option<&'a str>,
     pub(super) joined: Option<String>,
+    /// The draw at which it was first met.
+    pub(super) draw: Option<&'a Draw>,
     meaning: Option<&'static str>,
     /// What to do about it, as HTML.
     advice: Option<String>,
@@ -268,6 +280,7 @@ pub(super) fn left(analysis: &Analysis) -> Vec<Unsolved<'_>> {
             sampler_name: item.sampler_name.as_deref(),
             view_name: item.view_name.as_deref(),
             joined: item.link.as_ref().map(links::describe),
+            draw: item.draw.as_ref(),
             // Links have it as their reason already.
             meaning: words.filter(|words| words.clause() != item.why).map(|words| words.meaning),
             advice: words.map(|words| repair::words(words.advice)),

@@ -21,17 +21,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use samplin_wire::read;
-use samplin_wire::record::Link;
+use samplin_wire::record::{Draw, Link};
 use serde_json::Value;
 
 pub use self::census::{Census, Headroom, Writes};
-pub use self::groups::{By, ChangeKind, Group, LinkGroup, RuleGroup};
+pub use self::groups::{By, ChangeKind, Group, LabelGroup, LinkGroup, RuleGroup};
 use self::ledger::Ledger;
 pub use self::ledger::Missing;
 pub use self::met::{Decision, Exempt, Position, Unresolved};
 pub use self::timeline::Timeline;
 use super::key::{Key, Ready, ReadyMap};
-use super::reader::{self, Counts, Event, Record, Source, Verdict};
+use super::reader::{self, Counts, Event, Fields, Record, Source, Verdict};
 use super::record::Change;
 use super::scan::{Damage, Raw};
 use crate::failure::Result;
@@ -365,6 +365,7 @@ impl Analysis {
             link: if is_full { None } else { link(fields.link)? },
             source: if is_full { None } else { fields.source.parse().ok() },
             how: keep(fields.how),
+            draw: draw(fields),
             changes,
             held,
             applied: record.event != Event::Pair || !fields.variant.is_null(),
@@ -503,6 +504,7 @@ impl Analysis {
             view_type: fields.view_type.owned(),
             link,
             source: fields.source.parse().ok(),
+            draw: draw(fields),
             sampler_name: name("sampler"),
             view_name: name("view"),
             first: Position { trace, line: record.line, t_ns: record.time() },
@@ -519,6 +521,13 @@ fn link(raw: Raw<'_>) -> std::result::Result<Option<Link>, Damage> {
     }
     let value: Value = raw.parse().map_err(|_| Damage::NotARecord)?;
     read::link(&value).map(Some).ok_or(Damage::NotARecord)
+}
+
+/// The draw of a record, if it says one.
+fn draw(fields: &Fields<'_>) -> Option<Draw> {
+    let (frame, number) = (fields.frame.number()?, fields.draw.number()?);
+    let label = fields.label.text().map(std::borrow::Cow::into_owned);
+    Some(Draw { frame, draw: u32::try_from(number).ok()?, label })
 }
 
 fn keep<T>(list: &mut Vec<T>, limit: usize, make: impl FnOnce() -> T) {

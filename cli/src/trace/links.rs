@@ -1,6 +1,6 @@
 //! What records say of links: an image and a sampler that only a shader joins.
 
-use samplin_wire::record::{Descriptor, Link};
+use samplin_wire::record::{Descriptor, Draw, Link};
 
 /// Words for `how`: what the pipeline was given another sampler by.
 pub const HOWS: [(&str, &str); 5] = [
@@ -32,6 +32,12 @@ pub fn describe(link: &Link) -> String {
     format!("{}: image at {}, sampler at {}", stages(link), descriptor(&link.image), descriptor(&link.sampler))
 }
 
+/// A draw in one line: `frame 12, draw 7, "Shadow pass"`.
+pub fn draw(of: &Draw) -> String {
+    let label = of.label.as_ref().map(|label| format!(", \"{label}\"")).unwrap_or_default();
+    format!("frame {}, draw {}{label}", of.frame, of.draw)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +54,12 @@ mod tests {
         let link = Link { image: at(2, Some(0)), sampler: at(3, Some(4)), uses: None, stages };
         assert_eq!(describe(&link), "vertex, fragment: image at set 1 binding 2, sampler at set 1 binding 3[4]");
         assert_eq!(descriptor(&at(5, None)), "set 1 binding 5");
+    }
+
+    #[test]
+    fn a_draw_is_one_line() {
+        let labelled = Draw { frame: 12, draw: 7, label: Some("Shadow pass".to_owned()) };
+        assert_eq!(draw(&labelled), "frame 12, draw 7, \"Shadow pass\"");
+        assert_eq!(draw(&Draw { label: None, ..labelled }), "frame 12, draw 7");
     }
 }

@@ -159,6 +159,9 @@ members! {
     Link link b"link" "`link`, of what only a shader joins."
     Source source b"source" "`source`, where a shader reads the image."
     How how b"how" "`how` a link was repaired."
+    Frame frame b"frame" "`frame`, how many frames had ended at a draw."
+    Draw draw b"draw" "`draw`, its number in its command buffer."
+    Label label b"label" "`label`, the debug label region that it is in."
     Stage stage b"stage" "`stage` of a shader."
     Pass pass b"pass" "`pass` of a shader."
 }

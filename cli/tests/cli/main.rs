@@ -3,6 +3,7 @@
 mod ci;
 mod common;
 mod devices;
+mod draws;
 #[cfg(feature = "parquet")]
 mod export;
 mod gates;

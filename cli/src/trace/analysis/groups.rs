@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use samplin_wire::record::Link;
+use samplin_wire::record::{Draw, Link};
 use serde::Serialize;
 
-use super::Analysis;
+use super::{Analysis, Position};
 use crate::trace::record::Change;
 
 /// One group of changes and how many there are.
@@ -62,6 +62,21 @@ pub struct LinkGroup {
     pub count: u64,
 }
 
+/// What was first met at draws in one debug label region.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LabelGroup {
+    /// The label; none for draws in no region.
+    pub label: Option<String>,
+    /// The first of the draws, by the order of the records.
+    pub first: Draw,
+    /// How many records say so.
+    pub records: u64,
+    /// Changes by rule.
+    pub rules: BTreeMap<String, u64>,
+    /// What is left, by name.
+    pub left: BTreeMap<String, u64>,
+}
+
 /// By what to group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum By {
@@ -75,6 +90,8 @@ pub enum By {
     Path,
     /// By the places where a shader finds image and sampler, if only it joins them.
     Link,
+    /// By the application's debug label region of the draw at which a pair was first met, if only a shader joins it.
+    Label,
 }
 
 impl Analysis {
@@ -156,12 +173,47 @@ impl Analysis {
         groups
     }
 
+    /// What was first met in each debug label region, the most frequent first.
+    pub fn by_label(&self) -> Vec<LabelGroup> {
+        let mut groups: BTreeMap<Option<String>, (Position, LabelGroup)> = BTreeMap::new();
+        let mut add = |draw: &Option<Draw>, at: Position, count: u64, rules: &[Change], left: Option<&String>| {
+            let Some(draw) = draw else { return };
+            let new = || LabelGroup {
+                label: draw.label.clone(),
+                first: draw.clone(),
+                records: 0,
+                rules: BTreeMap::new(),
+                left: BTreeMap::new(),
+            };
+            let (first, group) = groups.entry(draw.label.clone()).or_insert_with(|| (at, new()));
+            if (at.trace, at.line) < (first.trace, first.line) {
+                (*first, group.first) = (at, draw.clone());
+            }
+            group.records += count;
+            for rule in rules {
+                *group.rules.entry(rule.rule.clone()).or_insert(0) += count;
+            }
+            if let Some(what) = left {
+                *group.left.entry(what.clone()).or_insert(0) += count;
+            }
+        };
+        for decision in self.decisions.iter().filter(|decision| !decision.changes.is_empty()) {
+            add(&decision.draw, decision.first, decision.count, &decision.changes, None);
+        }
+        for item in &self.unresolved {
+            add(&item.draw, item.first, item.count, &[], Some(&item.what));
+        }
+        let mut groups: Vec<LabelGroup> = groups.into_values().map(|(_, group)| group).collect();
+        groups.sort_by_key(|group| std::cmp::Reverse(group.records));
+        groups
+    }
+
     /// Changes grouped by format, sampler or path, the busiest first.
     pub fn grouped(&self, by: By) -> Vec<Group> {
         let mut groups: BTreeMap<String, Group> = BTreeMap::new();
         for decision in self.decisions.iter().filter(|decision| !decision.changes.is_empty()) {
             let key = match by {
-                By::Rule | By::Link => continue,
+                By::Rule | By::Link | By::Label => continue,
                 By::Format => decision.format.clone(),
                 By::Sampler => decision.fingerprint.clone(),
                 By::Path => Some(decision.path.clone().unwrap_or_else(|| match decision.event {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use samplin_wire::kinds::RuleAt;
-use samplin_wire::record::{Link, Source};
+use samplin_wire::record::{Draw, Link, Source};
 use serde::Serialize;
 
 use crate::trace::record::Change;
@@ -48,6 +48,9 @@ pub struct Decision {
     /// What the shader was given another sampler by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub how: Option<String>,
+    /// The draw at which it was first met, if it was met at one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw: Option<Draw>,
     /// What was changed.
     #[serde(serialize_with = "changes_as_list")]
     pub changes: Arc<[Change]>,
@@ -151,6 +154,9 @@ pub struct Unresolved {
     /// Where the shader does, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// The draw at which it was first met, if it was met at one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw: Option<Draw>,
     /// Name of the first sampler.
     pub sampler_name: Option<String>,
     /// Name of the first view.
