@@ -732,6 +732,25 @@ impl Context {
         }
     }
 
+    /// Begins a debug label region, if there is to be one; nothing happens without the messenger.
+    pub fn begin_label(&self, commands: vk::CommandBuffer, label: Option<&str>) {
+        if let Some((functions, label)) = self.functions.debug.as_ref().zip(label) {
+            let name = c_string(label);
+            // SAFETY: the extension is enabled and the caller's command buffer is recording.
+            unsafe {
+                functions.cmd_begin_debug_utils_label(commands, &vk::DebugUtilsLabelEXT::default().label_name(&name))
+            };
+        }
+    }
+
+    /// Ends the debug label region that [`Context::begin_label`] has begun, if there was to be one.
+    pub fn end_label(&self, commands: vk::CommandBuffer, label: Option<&str>) {
+        if let Some(functions) = self.functions.debug.as_ref().filter(|_| label.is_some()) {
+            // SAFETY: as above.
+            unsafe { functions.cmd_end_debug_utils_label(commands) };
+        }
+    }
+
     /// Address of a device command by name, `None` when the device does not have it.
     pub fn device_proc(&self, name: &CStr) -> vk::PFN_vkVoidFunction {
         // SAFETY: the device is alive and the name is NUL-terminated.

@@ -7,6 +7,7 @@
 
 mod clamp;
 mod conflicts;
+mod draws;
 mod engine;
 mod exact;
 mod fetch;
@@ -391,6 +392,7 @@ fn main() -> std::process::ExitCode {
         sequences::trials(),
         sets::trials(),
         modes::trials(),
+        draws::trials(),
         clamp::trials(),
         filter::trials(),
         exact::trials(),
