@@ -165,24 +165,6 @@ fn what_is_told_at_a_bind_says_no_draw() {
     assert_eq!(scene.meet(), [json!(0), json!(2), json!("Main pass")]);
 }
 
-/// Without records that could tell of them, or anything that conflicts, no draw is looked at.
-#[test]
-fn draws_are_counted_where_a_record_may_tell_of_them() {
-    let follows = |scene: &Scene| scene.device.entry().follows_draws();
-    for (level, counts) in [(None, false), (Some("summary"), false), (Some("decisions"), true), (Some("all"), true)] {
-        let builder = InstanceBuilder::new();
-        let scene = Scene::of(if let Some(level) = level { builder.traced(level) } else { builder });
-        scene.act();
-        assert_eq!(follows(&scene), counts && !cfg!(miri), "{level:?}");
-    }
-    let scene = Scene::without_conflict(Reuse::Never);
-    scene.pipeline();
-    scene.begin();
-    scene.act();
-    scene.begin_label(c"Shadow pass");
-    assert!(!follows(&scene));
-}
-
 #[test]
 #[cfg_attr(miri, ignore = "has no trace")]
 fn the_innermost_region_is_the_label() {
