@@ -2,7 +2,7 @@
 
 use super::words::{
     BorderMode, Counters, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, SeparateShared, ShaderKeys,
-    SplitCompile, Storage, TraceIdentity, TraceLevel, TraceTarget, Unfilterable,
+    SplitCompile, Storage, TraceIdentity, TraceLevel, TraceTarget, Unfilterable, Unnormalized,
 };
 
 /// One setting: its name, how text becomes its value and back.
@@ -166,6 +166,8 @@ settings! {
     device_visible: bool = false, boolean_key!(device_visible);
     /// What a LINEAR filter becomes on a format without the LINEAR bit.
     unfilterable: Unfilterable = Unfilterable::default(), word_key!(unfilterable: Unfilterable);
+    /// What happens to coordinates in texels where a sampler, its view or an instruction excludes them.
+    unnormalized: Unnormalized = Unnormalized::default(), word_key!(unnormalized: Unnormalized);
     /// What happens to immutable samplers.
     immutable: Immutable = Immutable::default(), word_key!(immutable: Immutable);
     /// What happens to samplers and images that only the shader combines.

@@ -111,6 +111,19 @@ words! {
 }
 
 words! {
+    /// What happens to coordinates in texels where a sampler, its view or an instruction excludes them (`unnormalized`).
+    Unnormalized {
+        /// The shader divides them by the size of the level, from the first sampler on that loses something otherwise.
+        #[default]
+        Exact = "exact",
+        /// The same. Combined descriptors are followed from the start, so that it does not matter when the sampler is created.
+        Always = "always",
+        /// The sampler becomes legal by itself.
+        Base = "base",
+    }
+}
+
+words! {
     /// What happens to immutable samplers (`immutable`).
     Immutable {
         /// They are repaired by themselves only; a conflict with a view is logged.
