@@ -9,11 +9,14 @@
 
 mod code;
 mod cube;
+mod divide;
 mod fetch;
 mod filter;
 mod helper;
 mod site;
 mod tasks;
+
+pub use self::tasks::Keys;
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -80,6 +83,9 @@ pub mod flags {
     /// The first of three bits with the logarithm of how anisotropic the sampler may get, which lowers levels of detail.
     pub const ANISOTROPY: u32 = 1 << 28;
 
+    /// Coordinates are in texels, and the sampler that is bound takes normalized ones.
+    pub const DIVIDE: u32 = 1 << 31;
+
     /// The bits for a sampler's highest anisotropy: those of the power of two that is next to it.
     pub fn anisotropy(most: f32) -> u32 {
         let exponent = (most.clamp(1.0, 16.0) * std::f32::consts::SQRT_2).to_bits() >> 23;
@@ -122,6 +128,8 @@ pub struct Passes {
     pub filter: bool,
     /// `FETCH`, which goes with `filter`.
     pub fetch: bool,
+    /// `DIVIDE`.
+    pub divide: bool,
 }
 
 impl Passes {
@@ -130,11 +138,17 @@ impl Passes {
             saturate: self.saturate || other.saturate,
             filter: self.filter || other.filter,
             fetch: self.fetch || other.fetch,
+            divide: self.divide || other.divide,
         }
     }
 
     /// The flags of which any makes the code do something.
     const fn asks(self) -> u32 {
+        self.asks_more() | if self.divide { flags::DIVIDE } else { 0 }
+    }
+
+    /// Those of which any makes it do more than to divide.
+    const fn asks_more(self) -> u32 {
         let saturate = if self.saturate { flags::CLAMP | flags::MIRROR } else { 0 };
         saturate | if self.filter { flags::EMULATE } else { 0 }
     }
@@ -145,7 +159,7 @@ impl Passes {
         let samples = !form.compared && !form.gathers && !form.sparse;
         let fetch = self.fetch && samples && !form.asks;
         let filter = self.filter && samples && sampled == crate::Sampled::Float && !(self.fetch && form.asks);
-        Passes { saturate: self.saturate && !form.asks, filter: filter || fetch, fetch }
+        Passes { saturate: self.saturate && !form.asks, filter: filter || fetch, fetch, divide: self.divide }
     }
 }
 
@@ -186,39 +200,6 @@ impl Slot {
             (image, sampler) => (image - 1).saturating_mul(self.row).saturating_add(sampler),
         };
         if count > ELEMENTS { Err(Left::Unbounded) } else { Ok(count) }
-    }
-}
-
-/// Where tasks are read.
-#[derive(Clone, Copy, Debug)]
-pub enum Keys<'a> {
-    /// From a uniform block of the layout std140, `{ uvec4 tasks[count]; }`, floats by their bits.
-    Block {
-        /// Its descriptor set.
-        set: u32,
-        /// Its binding.
-        binding: u32,
-        /// Tasks in it.
-        count: u32,
-    },
-    /// They are constants of the new module.
-    Fixed(&'a [Task]),
-}
-
-impl Keys<'_> {
-    /// Tasks of a slot, 0 if it is known that they ask for nothing.
-    fn count(&self, slot: &Slot) -> Result<u32, Left> {
-        let count = slot.tasks()?;
-        let end = slot.first.checked_add(count).ok_or(Left::Tasks)?;
-        match self {
-            Keys::Block { count: all, .. } if end <= *all => Ok(count),
-            Keys::Block { .. } => Err(Left::Tasks),
-            Keys::Fixed(tasks) => {
-                let own = tasks.get(slot.first as usize..end as usize).ok_or(Left::Tasks)?;
-                let idle = own.iter().all(|task| task.flags & slot.passes.asks() == 0);
-                Ok(if idle { 0 } else { count })
-            }
-        }
     }
 }
 
@@ -363,8 +344,8 @@ pub fn sampling(
     };
     let all = pass.slots.iter().fold(Passes::default(), |all, (_, slot)| all.or(slot.passes));
     pass.sources.decide(&mut pass.tracer, &mut pass.editor, &|pair, uses| {
-        // Levels of detail are answered for coordinates as they are.
-        let uses = if all.filter { uses } else { uses.without(Uses::QUERY_LOD) };
+        // Levels of detail are answered for coordinates as they are, unless they are in texels.
+        let uses = if all.filter || all.divide { uses } else { uses.without(Uses::QUERY_LOD) };
         uses.samples() && site::axes(pair.ty.dim, all).is_ok()
     })?;
     pass.rewrite()?;

@@ -151,7 +151,12 @@ impl Separate {
         new.demotes_all = rewrites && settings.immutable == Immutable::Demote;
         new.demotes = new.demotes_all || rewrites && named;
         new.tasks =
-            Passes { saturate: rewrites && (gl || new.force.tasks()), filter: rewrites && filter, fetch: false };
+            Passes {
+                saturate: rewrites && (gl || new.force.tasks()),
+                filter: rewrites && filter,
+                fetch: false,
+                divide: false,
+            };
         new
     }
 

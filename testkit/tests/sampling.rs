@@ -1060,7 +1060,7 @@ fn axis_flags(wrap: Wrap) -> u32 {
     }
 }
 
-const FILTER: Passes = Passes { saturate: true, filter: true, fetch: false };
+const FILTER: Passes = Passes { saturate: true, filter: true, fetch: false, divide: false };
 const FETCH: Passes = Passes { fetch: true, ..FILTER };
 
 /// Compares the cases that are chosen with an exact filter.

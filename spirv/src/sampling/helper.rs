@@ -144,15 +144,21 @@ impl Helper<'_, '_, '_, '_> {
     /// The application's own instruction, or what the task asks for.
     fn body(&mut self) -> Result<u32, Error> {
         let original = self.sample.form.stated(self.sample.form.opcode);
-        if self.sample.form.asks {
+        if self.sample.passes.divide {
+            self.divide()?;
+        }
+        if self.sample.form.asks && self.sample.passes.filter {
             let answer = self.emit(original, self.operands)?;
             return self.answer(answer);
+        }
+        if self.sample.passes.asks_more() == 0 {
+            return self.emit(original, self.operands);
         }
         if self.sample.fetches {
             let place = self.place()?;
             return self.filtered(&place);
         }
-        let asked = self.code.has(self.flags, self.sample.passes.asks())?;
+        let asked = self.code.has(self.flags, self.sample.passes.asks_more())?;
         // Invocations that ask for different things go different ways, and levels of detail need all of them on one.
         if self.sample.form.implicit && self.sample.nonuniform {
             let own = self.emit(original, self.operands)?;
@@ -246,7 +252,7 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// The coordinate as it was given, and how many components it has.
-    fn coordinate(&self) -> (u32, u32) {
+    pub(super) fn coordinate(&self) -> (u32, u32) {
         let ty = self.module.definition(self.sample.types[COORDINATE]);
         let count = ty.filter(|ty| ty.opcode() == op::TYPE_VECTOR).map_or(1, |ty| ty.word(3));
         (self.operands[COORDINATE], count)

@@ -173,6 +173,8 @@ impl Sample {
         let mut passes = passes.of(&form, pair.ty.sampled);
         passes.saturate &= !cube;
         passes.fetch &= !cube;
+        // Directions have no length that counts.
+        passes.divide &= !cube;
         let least = axes + u32::from(pair.ty.arrayed && !form.asks || form.projected);
         let given = floats(module, module.type_of(operands[COORDINATE]));
         let whole = pair.ty.sampled != crate::Sampled::Float;
@@ -216,8 +218,8 @@ impl Sample {
 
     /// Finds what is passed, and what the function depends on.
     fn pass(&mut self, module: &Module<'_>) -> Result<(), Error> {
-        let Passes { saturate, filter, fetch } = self.passes;
-        let bits = [self.roots[1].is_some(), self.nonuniform, saturate, filter, fetch, self.fetches];
+        let Passes { saturate, filter, fetch, divide } = self.passes;
+        let bits = [self.roots[1].is_some(), self.nonuniform, saturate, filter, fetch, self.fetches, divide];
         let bits = bits.iter().fold(0, |all, bit| all << 1 | u32::from(*bit));
         extend(&mut self.rooting, &[bits, self.pair])?;
         for root in self.roots.iter().flatten() {
@@ -262,14 +264,15 @@ pub(super) fn is_cube(dim: u32) -> bool {
     dim == Dim::DimCube as u32
 }
 
-/// Coordinates of a dimension that are not layers. Cubes have no edges to clamp at, but can be filtered.
+/// Coordinates of a dimension that are not layers. Cubes have no edges to clamp at, but can be filtered, and have nothing to
+/// divide.
 pub(super) fn axes(dim: u32, passes: Passes) -> Result<u32, Left> {
     match dim {
         dim if dim == Dim::Dim1D as u32 => Ok(1),
         dim if dim == Dim::Dim2D as u32 => Ok(2),
         dim if dim == Dim::Dim3D as u32 => Ok(3),
         dim if is_cube(dim) => {
-            if passes.filter {
+            if passes.filter || passes.divide {
                 Ok(3)
             } else {
                 Err(Left::Cube)

@@ -2,13 +2,46 @@
 
 use spirv::{Decoration, Op, StorageClass};
 
-use super::{Keys, Left, Pass, Slot, Stop, Task};
+use super::{Left, Pass, Slot, Stop, Task};
 use crate::edit::{Editor, assemble};
 use crate::error::{Error, push};
 use crate::links::Pair;
 use crate::op;
 use crate::operand::{Index, Operand};
 use crate::trace::Element;
+
+/// Where tasks are read.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys<'a> {
+    /// From a uniform block of the layout std140, `{ uvec4 tasks[count]; }`, floats by their bits.
+    Block {
+        /// Its descriptor set.
+        set: u32,
+        /// Its binding.
+        binding: u32,
+        /// Tasks in it.
+        count: u32,
+    },
+    /// They are constants of the new module.
+    Fixed(&'a [Task]),
+}
+
+impl Keys<'_> {
+    /// Tasks of a slot, 0 if it is known that they ask for nothing.
+    pub(super) fn count(&self, slot: &Slot) -> Result<u32, Left> {
+        let count = slot.tasks()?;
+        let end = slot.first.checked_add(count).ok_or(Left::Tasks)?;
+        match self {
+            Keys::Block { count: all, .. } if end <= *all => Ok(count),
+            Keys::Block { .. } => Err(Left::Tasks),
+            Keys::Fixed(tasks) => {
+                let own = tasks.get(slot.first as usize..end as usize).ok_or(Left::Tasks)?;
+                let idle = own.iter().all(|task| task.flags & slot.passes.asks() == 0);
+                Ok(if idle { 0 } else { count })
+            }
+        }
+    }
+}
 
 /// What the module has for tasks, made when it is first needed; 0 if it is not yet.
 #[derive(Default)]

@@ -3,6 +3,7 @@
 mod bad;
 mod corpus;
 mod counters;
+mod divide;
 mod edit;
 mod formats;
 mod images;

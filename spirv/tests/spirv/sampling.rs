@@ -10,17 +10,17 @@ use spirv::{ExecutionModel, Op};
 use crate::corpus::{Shader, assembled, glsl, having, shaders, validate};
 
 /// A set that no shader of the corpus has.
-const SET: u32 = 7;
+pub(crate) const SET: u32 = 7;
 
 /// The set that `split` reads samplers from.
 const HIDDEN: u32 = 8;
 
 const LIMITS: Limits = Limits { lod_bias: 16.0 };
 
-const BOTH: Passes = Passes { saturate: true, filter: true, fetch: false };
+const BOTH: Passes = Passes { saturate: true, filter: true, fetch: false, divide: false };
 
 /// A slot for each link that is sampled through, and the number of tasks.
-fn slots(links: &[Link], passes: Passes) -> (Vec<Slot>, u32) {
+pub(crate) fn slots(links: &[Link], passes: Passes) -> (Vec<Slot>, u32) {
     let (mut slots, mut first) = (Vec::<Slot>::new(), 0);
     for link in links.iter().filter(|link| link.uses.samples()) {
         let (Some(image), Some(sampler)) = (link.image, link.sampler) else { continue };
@@ -42,7 +42,7 @@ fn all_flags() -> Task {
 }
 
 /// Runs the pass on each entry point of each shader.
-fn each(mut with: impl FnMut(&Shader, (&str, u32), Option<&Specialization<'_>>, &Module<'_>, &[Slot], u32)) {
+pub(crate) fn each(mut with: impl FnMut(&Shader, (&str, u32), Option<&Specialization<'_>>, &Module<'_>, &[Slot], u32)) {
     for shader in shaders().iter().filter(|shader| shader.valid) {
         let module = Module::read(&shader.words).expect("a module");
         for table in &shader.tables {
@@ -56,7 +56,7 @@ fn each(mut with: impl FnMut(&Shader, (&str, u32), Option<&Specialization<'_>>, 
     }
 }
 
-fn run(
+pub(crate) fn run(
     words: &[u32],
     entry: (&str, u32),
     values: Option<&Specialization<'_>>,
