@@ -276,6 +276,7 @@ impl Prediction {
             gl_clamp_min: is("gl_clamp_rule", "min"),
             saturates: saturates && caps.gl_address_modes,
             emulates,
+            divides: saturates && (is("unnormalized", "exact") || is("unnormalized", "always")),
         };
         let storage = Storage::new(self, &device, is("storage", "emulate"));
         let borders = self.alive.get(&process).and_then(|alive| alive.custom_borders);
@@ -319,13 +320,13 @@ impl Prediction {
         // The first one stays in force, as in the layer.
         let sampler = Sampler { kept: creation.kept(&state), border: creation.border };
         self.states.entry(fingerprint.to_owned()).or_insert(Some(sampler));
-        let caps = host.caps;
+        let (caps, divides) = (host.caps, host.policy.divides);
         if !self.first("sampler", fingerprint.to_owned()) {
             return;
         }
         self.samplers += 1;
         let changes: Vec<Decided> = creation.decision.changes.iter().copied().collect();
-        let context = Context::new(&caps);
+        let context = Context { divides, ..Context::new(&caps) };
         self.push(value, &changes, &context, |_| {});
     }
 
@@ -395,6 +396,7 @@ impl Prediction {
         }
         let Some(host) = self.hosts.get_mut(&record.process()) else { return };
         let meeting = host.meeting(fingerprint, &sampler, &view);
+        let divides = host.policy.divides;
         let (saturates, emulates) = self.rewrites(record.process());
         let trilinear = sampler.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
         let linear = meeting.linear(emulates);
@@ -404,6 +406,7 @@ impl Prediction {
             tiling,
             saturates,
             emulates,
+            divides,
             trilinear,
             linear,
             gathers,

@@ -14,6 +14,7 @@ mod blit;
 mod border;
 mod catalog;
 mod compare;
+mod divide;
 mod exempt;
 mod filter;
 mod nearest;
@@ -35,6 +36,7 @@ pub use self::bits::{Bits, lacks, lacks_dynamic, needs};
 pub use self::blit::{BlitDecision, BlitSource, blit, blit_except};
 pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
+pub use self::divide::loses_texels;
 pub use self::exempt::Exempt;
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
 pub use self::plain::is_plainly_legal;
@@ -49,7 +51,7 @@ pub use self::usage::{
     UsageKept, ViewUsage, image_flags, may_lack_usage, reachable_usage, stored_elsewhere, unsupported_usage,
     usage_beside_storage, view_usage, viewed_as_integers,
 };
-pub use self::view::{Aspect, DeviceCaps, Dimensions, Policy, Reads, Use, ViewTraits, normalize_components};
+pub use self::view::{Aspect, DeviceCaps, Dimensions, Divide, Policy, Reads, Use, ViewTraits, normalize_components};
 pub use self::ycbcr::{ConversionDecision, ConversionState, conversion, conversion_except};
 
 /// A legal state and how it came about.
@@ -279,7 +281,8 @@ fn legalize_except(
     }
     if !replays {
         pass.sanitize(); //              1
-        pass.unnormalized(); //          2
+        pass.divide(); //                2
+        pass.unnormalized();
         pass.ycbcr(); //                 3
         pass.flags(); //                 4
         pass.compare(); //               5

@@ -155,6 +155,7 @@ impl Device {
             tiling: class.map_or(Tiling::Optimal, |class| class.tiling),
             saturates: self.separate.as_deref().is_some_and(|separate| separate.tasks().saturate),
             emulates: self.separate.as_deref().is_some_and(|separate| separate.tasks().filter),
+            divides: self.policy.divides,
             ..Context::new(&self.caps)
         }
     }

@@ -7,7 +7,9 @@ use samplin_hot::recent::Words;
 use samplin_wire::words::UsageClass;
 use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
 
-use crate::decide::{Aspect, Catalog, Change, Changes, Reads, ViewTraits, may_lack_usage, normalize_components};
+use crate::decide::{
+    Aspect, Catalog, Change, Changes, Divide, Reads, ViewTraits, may_lack_usage, normalize_components,
+};
 use crate::device::{Device, ImageTraits, ViewCopy, listed, wide_flags, wide_usage};
 use crate::features::Tiling;
 use crate::format;
@@ -487,6 +489,7 @@ unsafe fn view_traits(
         filter_cubic,
         filter_cubic_minmax,
         reads: Reads::Unknown,
+        divide: Divide::Never,
     };
     (traits, answer.is_some())
 }

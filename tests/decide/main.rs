@@ -48,6 +48,8 @@ fn filters_lod_and_anisotropy() {
 #[test]
 fn unnormalized_coordinates() {
     check(unnormalized::ROWS);
+    unnormalized::by_instructions();
+    unnormalized::kept();
 }
 
 #[test]
@@ -372,6 +374,7 @@ fn shading_for_each_sample() {
 #[test]
 fn every_row_has_its_test() {
     let mut seen: BTreeSet<String> = TABLES.iter().flat_map(|rows| check(rows)).collect();
+    seen.extend(unnormalized::by_instructions());
     seen.extend(views::ROWS.iter().map(|row| format!("{:?}", row.catalog)));
     let of_usage =
         |row: &&Catalog| usages::ROWS.iter().any(|(_, vuid, ..)| row.vuid() == Some(*vuid)) || **row == Catalog::H2;
@@ -426,7 +429,7 @@ fn rule_names_are_stable() {
         ("anisotropy", &["A-5", "A-6", "A-7", "B-9"]),
         ("lod-bias", &["A-2", "A-3"]),
         ("lod-range", &["A-4"]),
-        ("unnormalized", &["A-10", "A-11", "A-12", "A-13", "A-14", "A-15", "B-40", "B-41"]),
+        ("unnormalized", &["A-10", "A-11", "A-12", "A-13", "A-14", "A-15", "B-40", "B-41", "S-5"]),
         ("mirror-clamp", &["A-21"]),
         ("address-mode", &["A-20", "B-64"]),
         ("compare", &["A-25", "B-30", "B-33", "B-35", "B-36"]),

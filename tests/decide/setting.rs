@@ -4,7 +4,7 @@ pub(crate) use ash::vk;
 pub(crate) use samplin_checker::{replay::untouched, violations};
 pub(crate) use samplin_core::decide::{
     self, BlitSource, BlockMatchWindow, BorderMapping, Catalog, Change, ConversionState, CustomBorder, Decision,
-    DeviceCaps, Policy, Reads, SamplerState, Source, Value, ViewTraits, YcbcrConversion, normalize_components,
+    DeviceCaps, Divide, Policy, Reads, SamplerState, Source, Value, ViewTraits, YcbcrConversion, normalize_components,
 };
 pub(crate) use std::collections::BTreeSet;
 
@@ -130,6 +130,14 @@ impl Setting {
     pub(crate) fn texels(&mut self) {
         self.s.unnormalized_coordinates = true;
         self.s.address_mode = [Mode::CLAMP_TO_EDGE; 3];
+    }
+
+    /// The same, read through a 2D view by a shader that divides coordinates.
+    pub(crate) fn divides(&mut self, divide: Divide) {
+        self.texels();
+        self.policy.divides = true;
+        let view = self.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        (view.reads, view.divide) = (Reads::Plain, divide);
     }
 
     /// A legal sampler with a LINEAR conversion.

@@ -84,4 +84,191 @@ pub(crate) const ROWS: &[Row] = &[
         changes: &["A-15 compareEnable true -> false"],
         legal: |t| t.s.unnormalized_coordinates = false,
     },
+    Row {
+        id: "A-10",
+        vuid: None,
+        what: "filters differ, and the shader divides",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.s.mag_filter = LINEAR;
+        },
+        changes: &["S-5 unnormalizedCoordinates true -> false"],
+        legal: |t| t.s.min_filter = LINEAR,
+    },
+    Row {
+        id: "A-13",
+        vuid: None,
+        what: "wrapping of an axis that the view has, with levels that it has not, and the shader divides",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.s.address_mode = [Mode::CLAMP_TO_EDGE, Mode::REPEAT, Mode::REPEAT];
+            (t.s.mipmap_mode, t.s.max_lod) = (MIP_LINEAR, 4.0);
+        },
+        changes: &["S-5 unnormalizedCoordinates true -> false"],
+        legal: |t| {
+            t.s.address_mode[1] = Mode::CLAMP_TO_BORDER;
+            (t.s.mipmap_mode, t.s.max_lod) = (vk::SamplerMipmapMode::NEAREST, 0.0);
+        },
+    },
+    Row {
+        id: "A-13",
+        vuid: Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075"),
+        what: "wrapping of an axis that the view has not loses nothing",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.s.address_mode[1] = Mode::REPEAT;
+            (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_1D, vk::ImageType::TYPE_1D);
+        },
+        changes: &["A-13 addressModeV REPEAT -> CLAMP_TO_EDGE"],
+        legal: |t| t.s.address_mode[1] = Mode::CLAMP_TO_EDGE,
+    },
+    Row {
+        id: "A-11",
+        vuid: Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01073"),
+        what: "levels that the view has not lose nothing",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.s.mipmap_mode = MIP_LINEAR;
+        },
+        changes: &["A-11 mipmapMode LINEAR -> NEAREST"],
+        legal: |t| t.s.mipmap_mode = vk::SamplerMipmapMode::NEAREST,
+    },
+    Row {
+        id: "A-14",
+        vuid: None,
+        what: "anisotropy, and the shader divides",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            (t.s.anisotropy_enable, t.s.max_anisotropy) = (true, 4.0);
+        },
+        changes: &["S-5 unnormalizedCoordinates true -> false"],
+        legal: |t| t.s.anisotropy_enable = false,
+    },
+    Row {
+        id: "A-14",
+        vuid: Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01076"),
+        what: "anisotropy that the device has not loses nothing",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.caps.sampler_anisotropy = false;
+            (t.s.anisotropy_enable, t.s.max_anisotropy) = (true, 4.0);
+        },
+        changes: &["A-14 anisotropyEnable true -> false"],
+        legal: |t| t.s.anisotropy_enable = false,
+    },
+    Row {
+        id: "A-15",
+        vuid: None,
+        what: "comparison that an instruction asks for, and the shader divides",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.sees(vk::Format::D16_UNORM, Feature::SAMPLED_IMAGE_DEPTH_COMPARISON);
+            (t.seen().reads, t.seen().divide) = (Reads::Compared, Divide::Suited);
+            (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS);
+        },
+        changes: &["S-5 unnormalizedCoordinates true -> false"],
+        legal: |t| t.s.compare_enable = false,
+    },
+    Row {
+        id: "A-15",
+        vuid: Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077"),
+        what: "comparison that none asks for loses nothing",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS);
+        },
+        changes: &["A-15 compareEnable true -> false"],
+        legal: |t| t.s.compare_enable = false,
+    },
+    Row {
+        id: "B-40",
+        vuid: None,
+        what: "a view in 3D, and the shader divides",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_3D, vk::ImageType::TYPE_3D);
+        },
+        changes: &["S-5 unnormalizedCoordinates true -> false"],
+        legal: |t| (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_2D, vk::ImageType::TYPE_2D),
+    },
+    Row {
+        id: "B-41",
+        vuid: None,
+        what: "a view of several levels, and the shader divides",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.seen().single_level = false;
+        },
+        changes: &["S-5 unnormalizedCoordinates true -> false"],
+        legal: |t| t.seen().single_level = true,
+    },
+    Row {
+        id: "A-13",
+        vuid: Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075"),
+        what: "unnormalized=base: shaders divide nothing",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.policy.divides = false;
+            t.s.address_mode[0] = Mode::REPEAT;
+        },
+        changes: &["A-13 addressModeU REPEAT -> CLAMP_TO_EDGE"],
+        legal: |t| t.s.address_mode[0] = Mode::CLAMP_TO_EDGE,
+    },
 ];
+
+/// What instructions alone exclude: no sampler and no view is illegal by them, so the checker has nothing to say.
+pub(crate) fn by_instructions() -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    for (divide, vuid) in [(Divide::Lookup, "VUID-vkCmdDraw-None-08610"), (Divide::Offset, "VUID-vkCmdDraw-None-08611")]
+    {
+        let mut t = Setting::new();
+        t.divides(divide);
+        let changes: Vec<_> = t.decide().changes.iter().copied().collect();
+        let lines: Vec<_> = changes.iter().map(line).collect();
+        assert_eq!(lines, ["S-5 unnormalizedCoordinates true -> false"], "{divide:?}");
+        assert_eq!(changes[0].catalog.vuid(), Some(vuid));
+        seen.insert(format!("{:?}", changes[0].catalog));
+        t.s.unnormalized_coordinates = false;
+        assert!(t.decide().changes.is_empty(), "{divide:?}: normalized coordinates");
+    }
+    for divide in [Divide::Never, Divide::Suited] {
+        let mut t = Setting::new();
+        t.divides(divide);
+        assert!(t.decide().changes.is_empty(), "{divide:?}: a legal pair");
+    }
+    seen
+}
+
+/// Flags and modes that have rules of their own about texels keep the repair that needs no shader, and so does what a user has switched
+/// off.
+pub(crate) fn kept() {
+    let wraps = |edit: fn(&mut Setting)| {
+        let mut t = Setting::new();
+        t.divides(Divide::Suited);
+        t.s.address_mode[0] = Mode::REPEAT;
+        edit(&mut t);
+        t
+    };
+    let divides = |t: &Setting| t.decide().changes.iter().any(|change| change.catalog.id() == "S-5");
+    assert!(divides(&wraps(|_| {})));
+    assert!(!divides(&wraps(|t| t.s.flags = SUBSAMPLED)));
+    assert!(!divides(&wraps(|t| t.s.flags = PROCESSING)));
+    assert!(!divides(&wraps(|t| {
+        t.caps.gl_address_modes = true;
+        t.s.address_mode[1] = decide::GL_CLAMP;
+    })));
+    let t = wraps(|_| {});
+    let view = t.view.expect("a view");
+    for (name, is_divided) in [("A-13", false), ("unnormalized", false), ("A-14", true)] {
+        let off = decide::Exempt::named(name).expect("a repair");
+        let decision = decide::pair_except(&t.s, &view, off, &t.caps, &t.policy);
+        let found = decision.changes.iter().any(|change| change.catalog.id() == "S-5");
+        assert_eq!(found, is_divided, "without {name}: {:?}", decision.changes);
+    }
+    assert!(decide::loses_texels(&t.s));
+    let mut legal = Setting::new();
+    legal.texels();
+    assert!(!decide::loses_texels(&legal.s));
+    (legal.s.mipmap_mode, legal.s.max_lod) = (MIP_LINEAR, 4.0);
+    assert!(!decide::loses_texels(&legal.s), "which levels are lost says the view");
+}

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use ash::vk;
 use samplin_core::ability::ABILITIES;
 use samplin_core::decide::{
-    Aspect, BlitSource, BlockMatchWindow, BorderMapping, CustomBorder, DeviceCaps, Field, Reads, SamplerState,
+    Aspect, BlitSource, BlockMatchWindow, BorderMapping, CustomBorder, DeviceCaps, Divide, Field, Reads, SamplerState,
     Value as Decided, ViewTraits, YcbcrConversion, is_int_border,
 };
 use samplin_core::features::Tiling;
@@ -320,6 +320,12 @@ pub fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
             () if is("reads_plain") => Reads::Plain,
             () if is("reads_compared") => Reads::Compared,
             () => Reads::Unknown,
+        },
+        divide: match () {
+            () if is("divided_lookups") => Divide::Lookup,
+            () if is("divided_offsets") => Divide::Offset,
+            () if is("divided") => Divide::Suited,
+            () => Divide::Never,
         },
     };
     Some((traits, tiling(class.get("tiling"))?))

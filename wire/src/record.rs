@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use samplin_core::decide::{
-    self, Aspect, BlitSource, Change, Context, DeviceCaps, Field, Reads, SamplerState, Value, ViewTraits, is_custom,
-    is_int_border,
+    self, Aspect, BlitSource, Change, Context, DeviceCaps, Divide, Field, Reads, SamplerState, Value, ViewTraits,
+    is_custom, is_int_border,
 };
 use samplin_core::features::Tiling;
 use samplin_core::names;
@@ -180,6 +180,9 @@ pub fn view_class(view: &ViewTraits, of: Tiling) -> ViewClassMembers {
         ("filter_cubic_minmax", view.filter_cubic_minmax),
         ("reads_plain", view.reads == Reads::Plain),
         ("reads_compared", view.reads == Reads::Compared),
+        ("divided", view.divide != Divide::Never),
+        ("divided_lookups", view.divide == Divide::Lookup),
+        ("divided_offsets", view.divide == Divide::Offset),
     ];
     ViewClassMembers {
         image_type: names::image_type(view.image_type),

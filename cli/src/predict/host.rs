@@ -12,7 +12,7 @@ use super::shaders::Storage;
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) caps: DeviceCaps,
-    policy: Policy,
+    pub(super) policy: Policy,
     audit: bool,
     places: Places,
     /// What is done about storage images.

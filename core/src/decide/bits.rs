@@ -48,6 +48,8 @@ impl Bits {
     pub const OVERRIDE: Self = Self(1 << 11);
     /// A view that can be sampled.
     pub const SAMPLED: Self = Self(1 << 12);
+    /// Unnormalized coordinates that a shader may normalize, which every view decides about.
+    pub const TEXELS: Self = Self(1 << 13);
     /// First of four bits for integer borders, one per [`Dimensions`].
     const INT_BORDER: u32 = 16;
     /// First of four bits for float borders.
@@ -95,6 +97,7 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     let replays = base.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
         && caps.descriptor_buffer_capture_replay;
     bits.add(Bits::UNNORMALIZED, base.unnormalized_coordinates);
+    bits.add(Bits::TEXELS, base.unnormalized_coordinates && policy.divides && !replays);
     let subsampled = base.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
     bits.add(if subsampled { Bits::SUBSAMPLED } else { Bits::NOT_SUBSAMPLED }, true);
     bits.add(Bits::SAMPLED, true);
@@ -168,6 +171,7 @@ pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
     bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), matters);
     bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), true);
     bits.add(Bits::GL_ADDRESS, true);
+    bits.add(Bits::TEXELS, true);
     bits.add(Bits::OVERRIDE, true);
     bits
 }

@@ -271,6 +271,14 @@ catalog! {
     GlClamp: "S-4", GlClamp, Layer, "half of the border's influence until the shader saturates coordinates";
     GlClampEdge: "S-4", GlClamp, Layer, "nothing but what gathers read: without LINEAR it is edge texels only";
     GlMirrorClamp: "S-4", GlClamp, Layer, "the border";
+    TexelFilter: "S-5", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01072"), "nothing: the shader divides coordinates by the size of the level";
+    TexelAddress: "S-5", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075"), "nothing: the shader divides coordinates by the size of the level";
+    TexelAnisotropy: "S-5", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01076"), "nothing: the shader divides coordinates by the size of the level";
+    TexelCompare: "S-5", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077"), "nothing: the shader divides coordinates by the size of the level";
+    TexelView: "S-5", Unnormalized, Vuid("VUID-vkCmdDraw-None-08609"), "nothing: the shader divides coordinates by the size of the level";
+    TexelLevels: "S-5", Unnormalized, Vuid("VUID-vkCmdDraw-unnormalizedCoordinates-09635"), "nothing: the shader divides coordinates by the size of the level";
+    TexelLookup: "S-5", Unnormalized, Vuid("VUID-vkCmdDraw-None-08610"), "nothing: the shader divides coordinates by the size of the level";
+    TexelOffset: "S-5", Unnormalized, Vuid("VUID-vkCmdDraw-None-08611"), "nothing: the shader divides coordinates by the size of the level";
     DepthCompare: "S-2", DepthCompare, Vuid("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
     B33: "B-33", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "";
     B35: "B-35", Compare, Vuid("VUID-vkCmdDraw-None-06479"), "";

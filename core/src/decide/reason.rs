@@ -25,6 +25,8 @@ pub struct Context<'a> {
     pub saturates: bool,
     /// Shaders are made to filter (`Decision::emulate`).
     pub emulates: bool,
+    /// Shaders are made to divide coordinates in texels.
+    pub divides: bool,
     /// The sampler that was asked for is LINEAR between levels.
     pub trilinear: bool,
     /// Magnification and minification are LINEAR, by the sampler of the pair or by the shader.
@@ -43,6 +45,7 @@ impl<'a> Context<'a> {
             tiling: Tiling::Optimal,
             saturates: false,
             emulates: false,
+            divides: false,
             trilinear: false,
             linear: [false; 2],
             gathers: false,
@@ -113,6 +116,16 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::A13 => "unnormalized coordinates need CLAMP_TO_EDGE or CLAMP_TO_BORDER on U and V".into(),
         Catalog::A14 => "unnormalized coordinates exclude anisotropy".into(),
         Catalog::A15 => "unnormalized coordinates exclude comparison".into(),
+        Catalog::TexelFilter => "unnormalized coordinates need equal filters, so the shader normalizes them".into(),
+        Catalog::TexelAddress => "unnormalized coordinates cannot wrap, so the shader normalizes them".into(),
+        Catalog::TexelAnisotropy => "unnormalized coordinates exclude anisotropy, so the shader normalizes them".into(),
+        Catalog::TexelCompare => "unnormalized coordinates exclude comparison, so the shader normalizes them".into(),
+        Catalog::TexelView => "unnormalized coordinates need a 1D or 2D view, so the shader normalizes them".into(),
+        Catalog::TexelLevels => "unnormalized coordinates need a view of one level and layer, so the shader normalizes them".into(),
+        Catalog::TexelLookup => {
+            "unnormalized coordinates exclude implicit levels of detail, projection and comparison, so the shader normalizes them".into()
+        }
+        Catalog::TexelOffset => "unnormalized coordinates exclude offsets and biases, so the shader normalizes them".into(),
         Catalog::A20U | Catalog::A20V | Catalog::A20W => "the value is not a VkSamplerAddressMode".into(),
         Catalog::A21 => "neither samplerMirrorClampToEdge nor VK_KHR_sampler_mirror_clamp_to_edge is enabled".into(),
         Catalog::A22 => "an axis clamps to the border and the value is not a VkBorderColor".into(),
@@ -312,6 +325,11 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
         (Catalog::A27 | Catalog::A28, _) if change.from == RANGE_CLAMP => "range clamp",
         (Catalog::A41, Field::AnisotropyEnable) => Catalog::A5.lost(),
         (Catalog::A41, Field::UnnormalizedCoordinates) => "coordinates in texels",
+        (Catalog::A10, _) if context.divides => "one filter, where no shader divides coordinates",
+        (Catalog::A12, _) if context.divides => "levels other than the first, where no shader divides coordinates",
+        (Catalog::A13, _) if context.divides => "wrapping, where no shader divides coordinates",
+        (Catalog::A14, _) if context.divides => "anisotropic quality, where no shader divides coordinates",
+        (Catalog::A15, _) if context.divides => "comparison, where no shader divides coordinates",
         // The value and the format of a custom colour follow its kind.
         (Catalog::A33 | Catalog::B50 | Catalog::B51, Field::CustomBorderColor) => {
             "what the format cannot hold of the colour"

@@ -41,6 +41,21 @@ pub enum Reads {
     Compared,
 }
 
+/// Whether the shader can divide coordinates in texels by the size of the level, and what its instructions ask for that unnormalized
+/// coordinates exclude.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Divide {
+    /// It cannot, or nothing is known of it.
+    #[default]
+    Never,
+    /// It can. Its instructions suit unnormalized coordinates.
+    Suited,
+    /// It can. An instruction has an implicit level of detail, a projection or a comparison (VUID-vkCmdDraw-None-08610).
+    Lookup,
+    /// It can. An instruction has a bias or an offset (VUID-vkCmdDraw-None-08611).
+    Offset,
+}
+
 /// What matters of a `VkImageView` and its image for the legality of a sampler, and of how it is read.
 ///
 /// Views with equal traits form a *view class*: one decision per (sampler, class) is enough.
@@ -79,6 +94,8 @@ pub struct ViewTraits {
     pub filter_cubic_minmax: bool,
     /// How shaders read it, where a bind says that; [`Reads::Unknown`] for a descriptor by itself.
     pub reads: Reads,
+    /// What shaders do with coordinates in texels, where a bind says that.
+    pub divide: Divide,
 }
 
 impl ViewTraits {
@@ -108,6 +125,7 @@ impl ViewTraits {
             filter_cubic: true,
             filter_cubic_minmax: true,
             reads: Reads::Unknown,
+            divide: Divide::Never,
         }
     }
 
@@ -314,6 +332,9 @@ pub struct Policy {
     pub saturates: bool,
     /// Shaders are made to filter ([`Decision::emulate`](super::Decision::emulate)).
     pub emulates: bool,
+    /// Shaders are made to divide coordinates in texels by the size of the level (`unnormalized=exact`), where a view says
+    /// [`Divide`].
+    pub divides: bool,
 }
 
 /// Where a sampler is about to be used.

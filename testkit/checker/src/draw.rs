@@ -537,7 +537,10 @@ impl Case {
         let state = sampler(dice);
         // What shaders do has no part in what is legal.
         let (saturates, emulates) = (dice.chance(50), dice.chance(30));
-        Self { state, view, caps, policy: Policy { strict_border, depth_compare, gl_clamp_min, saturates, emulates } }
+        // What it divides is no other sampler to a view that says nothing of that.
+        let divides = dice.chance(50);
+        let policy = Policy { strict_border, depth_compare, gl_clamp_min, saturates, emulates, divides };
+        Self { state, view, caps, policy }
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_core::decide::{
-    self, Aspect, BlitSource, DeviceCaps, Policy, Reads, SamplerState, ViewTraits, YcbcrConversion,
+    self, Aspect, BlitSource, DeviceCaps, Divide, Policy, Reads, SamplerState, ViewTraits, YcbcrConversion,
     normalize_components,
 };
 
@@ -253,6 +253,7 @@ impl Application {
             gl_clamp_min: random.below(4) == 0,
             saturates: !audit,
             emulates: false,
+            divides: !audit,
         };
         let bit = |random: &mut Random| u32::from(random.below(100) < plenty);
         let core = vk::PhysicalDeviceFeatures { sampler_anisotropy: bit(&mut random), ..Default::default() };
@@ -714,6 +715,7 @@ impl Application {
             filter_cubic: true,
             filter_cubic_minmax: true,
             reads: Reads::Unknown,
+            divide: Divide::Never,
         };
         let handle = self.conversions.keys().next().copied().unwrap_or_default();
         let conversion = vk::SamplerYcbcrConversionInfo {
