@@ -150,7 +150,7 @@ impl Device {
             depth_compare: settings.depth_linear == DepthLinear::Compare,
             saturates: tasks.saturate,
             emulates: tasks.filter,
-            divides: false,
+            divides: tasks.divide,
         };
         let is_on = !new.instance.is_off();
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.

@@ -10,7 +10,7 @@ use samplin_hot::recent::Words;
 use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
 use super::Device;
-use crate::decide::{self, Bits, BlitSource, Reads, ViewTraits};
+use crate::decide::{self, Bits, BlitSource, Divide, Reads, ViewTraits};
 use crate::features::Tiling;
 use crate::table::{FastMap, FlatTable, Interner, lock};
 
@@ -266,8 +266,20 @@ impl Device {
 
     /// The number of a view class as shaders read it.
     pub(super) fn class_as_read(&self, number: u32, reads: Reads) -> u32 {
-        let Some(class) = self.class(number).filter(|class| class.traits.reads != reads) else { return number };
-        let traits = ViewTraits { reads, ..class.traits };
+        self.class_with(number, |traits| ViewTraits { reads, ..traits })
+    }
+
+    /// The same where shaders divide coordinates in texels.
+    pub(super) fn class_divided(&self, number: u32, reads: Reads, divide: Divide) -> u32 {
+        self.class_with(number, |traits| ViewTraits { reads, divide, ..traits })
+    }
+
+    fn class_with(&self, number: u32, with: impl FnOnce(ViewTraits) -> ViewTraits) -> u32 {
+        let Some(class) = self.class(number) else { return number };
+        let traits = with(class.traits);
+        if traits == class.traits {
+            return number;
+        }
         let made = |_| {
             self.images.read.fetch_add(1, Ordering::Relaxed);
             ViewClass { traits, ..*class }

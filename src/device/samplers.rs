@@ -191,6 +191,12 @@ impl Device {
             Some(Added { number, .. }) => self.duplicate_sampler(number),
             None => {}
         }
+        if self.policy.divides
+            && decide::loses_texels(asked)
+            && let Some(separate) = self.separate.as_deref()
+        {
+            separate.follow_pairs();
+        }
         self.record_sampler(sampler, asked, &creation.decision);
         self.exempt_sampler(sampler, asked, overrides, &creation.exempted);
         if self.caps.unknown_extension {

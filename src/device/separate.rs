@@ -20,6 +20,7 @@ mod learned;
 mod limits;
 mod named;
 mod objects;
+mod pairs;
 mod passes;
 mod pools;
 mod programs;
@@ -40,7 +41,7 @@ mod twins;
 mod updates;
 mod words;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -70,7 +71,9 @@ use self::shaders::Shaders;
 pub use self::words::Words;
 use self::words::{Module, WordTable};
 use super::types::type_bit;
-use crate::settings::{Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, Unfilterable};
+use crate::settings::{
+    Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, Unfilterable, Unnormalized,
+};
 use crate::table::{FastMap, HandleMap, lock};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
@@ -112,6 +115,9 @@ pub struct Separate {
     /// What shaders may have to do for what they sample beside that, see [`sampling`]: if anything, combined descriptors are followed
     /// as well.
     tasks: Passes,
+    /// Combined descriptors are followed although no pipeline is made a second time at once: a sampler may need a shader that divides
+    /// coordinates.
+    pairs: AtomicBool,
     /// Immutable samplers of combined descriptors are exchanged as others are (`immutable=demote`): all, or those that rules name.
     demotes: bool,
     demotes_all: bool,
@@ -150,13 +156,14 @@ impl Separate {
         let filter = settings.unfilterable == Unfilterable::Emulate;
         new.demotes_all = rewrites && settings.immutable == Immutable::Demote;
         new.demotes = new.demotes_all || rewrites && named;
-        new.tasks =
-            Passes {
-                saturate: rewrites && (gl || new.force.tasks()),
-                filter: rewrites && filter,
-                fetch: false,
-                divide: false,
-            };
+        let divide = rewrites && settings.unnormalized != Unnormalized::Base;
+        new.pairs = AtomicBool::new(rewrites && settings.unnormalized == Unnormalized::Always);
+        new.tasks = Passes {
+            saturate: rewrites && (gl || new.force.tasks()),
+            filter: rewrites && filter,
+            fetch: false,
+            divide,
+        };
         new
     }
 
@@ -175,7 +182,17 @@ impl Separate {
         self.tasks
     }
 
-    /// Whether they may have to do anything.
+    /// Follows combined descriptors of layouts and pipelines that are made from now on.
+    pub fn follow_pairs(&self) {
+        self.pairs.store(true, Ordering::Release);
+    }
+
+    /// Whether combined descriptors are followed.
+    fn follows_pairs(&self) -> bool {
+        self.has_tasks() || self.pairs.load(Ordering::Acquire)
+    }
+
+    /// Whether they may have to do anything that each pipeline is made for at once.
     fn has_tasks(&self) -> bool {
         self.tasks.saturate || self.tasks.filter
     }
@@ -188,7 +205,7 @@ impl Separate {
 
     /// Whether combined descriptors have slots: those with immutable samplers, or also the others.
     fn follows_combined(&self, immutable: bool) -> bool {
-        self.has_tasks() || immutable && self.demotes
+        self.follows_pairs() || immutable && self.demotes
     }
 
     /// Whether what immutable samplers of combined descriptors come to is decided where they are bound, of some at least.

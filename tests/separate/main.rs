@@ -22,6 +22,7 @@ mod reads;
 mod sequences;
 mod sets;
 mod shared;
+mod texels;
 mod wishes;
 
 use ash::vk;
@@ -400,6 +401,7 @@ fn main() -> std::process::ExitCode {
         immutable::trials(),
         engine::trials(),
         lifetime::trials(),
+        texels::trials(),
         wishes::trials(),
     ];
     samplin_suite::forked::main(trials.into_iter().flatten().collect())

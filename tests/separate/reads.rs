@@ -106,11 +106,12 @@ fn plain_and_compared(stage: Stage) -> Outcome {
     Ok(())
 }
 
-/// Unnormalized coordinates with a view of several levels, sampled.
+/// Unnormalized coordinates with a view of several levels, sampled, where shaders do not divide them.
 fn texels(stage: Stage) -> Outcome {
     let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST);
     let body = |context: &Context| run(context, (stage, Program::One), &sampler, &[RGBA8]);
-    let (_, judged) = with_layer(resolve(Context::builder()).record_only(), body)?;
+    let base = resolve(Context::builder()).setting("unnormalized", "base");
+    let (_, judged) = with_layer(base.record_only(), body)?;
     assert_named(&judged, "unnormalized", "VUID-vkCmdDraw-unnormalizedCoordinates-09635", "lod");
     Ok(())
 }

@@ -21,7 +21,7 @@ use super::progress::Drawn;
 use super::recipe::{LINKS, Second, When, link_bit};
 use super::sets::SetEntry;
 use super::split::position_of;
-use super::tasks::{Asked, ELEMENTS};
+use super::tasks::{Asked, ELEMENTS, loose};
 use crate::counters::Path;
 use crate::decide::{self, Bits, Rule};
 use crate::device::Device;
@@ -39,12 +39,16 @@ pub(super) struct Want {
     /// The application's sampler there, and the one that the image needs.
     pub(super) given: u64,
     pub(super) wanted: u64,
+    /// The one that it wrote there, which is another one in a descriptor that holds both: what it needs was chosen at the write.
+    pub(super) own: u64,
+    /// The pair where the shader divides coordinates, and the sampler for that.
+    pub(super) divided: Option<(Pair, u64)>,
     /// State and class, if they conflict.
     pub(super) pair: Option<Pair>,
     /// The image's view; 0 if there is none, so that any sampler does.
     pub(super) view: u64,
     /// Image or sampler may be another one after the bind.
-    loose: bool,
+    pub(super) loose: bool,
     /// Position in the link's samplers of a hidden set.
     pub(super) hidden_at: u32,
     /// What the shader does instead, where there is no room for another sampler.
@@ -57,6 +61,21 @@ impl Want {
     /// The link, and the descriptors of its image and its sampler.
     pub(super) fn at(&self) -> (usize, Descriptor, Descriptor) {
         (self.link, self.image_at, self.sampler_at)
+    }
+
+    /// Whether its coordinates are divided, by the link and position of those whose are.
+    pub(super) fn is_divided(&self, divided: &[(usize, u32)]) -> bool {
+        self.divided.is_some() && divided.contains(&(self.link, self.hidden_at))
+    }
+
+    /// What the shader reads of it from a hidden set.
+    pub(super) fn hidden(&self, divided: &[(usize, u32)]) -> u64 {
+        self.divided.filter(|_| self.is_divided(divided)).map_or(self.wanted, |(_, sampler)| sampler)
+    }
+
+    /// The link's bit, if it has to be split for its coordinates to be divided.
+    fn divides(&self) -> u64 {
+        if self.divided.is_some() && !self.loose { link_bit(self.link) } else { 0 }
     }
 }
 
@@ -110,7 +129,7 @@ impl How {
 }
 
 /// The elements that an operand may name, of a binding with `count` descriptors; none if they cannot be known.
-fn elements(operand: &Operand, binding: &Binding) -> Option<std::ops::Range<u32>> {
+pub(super) fn elements(operand: &Operand, binding: &Binding) -> Option<std::ops::Range<u32>> {
     match operand.index {
         Index::Whole => Some(0..1),
         Index::Const(element) => Some(element..element.saturating_add(1)),
@@ -119,11 +138,6 @@ fn elements(operand: &Operand, binding: &Binding) -> Option<std::ops::Range<u32>
         }
         _ => None,
     }
-}
-
-/// Why a shader cannot be told what to do for a descriptor, if that may be another one after the bind.
-fn loose(after_bind: bool) -> Option<&'static str> {
-    after_bind.then_some("update-after-bind")
 }
 
 impl Device {
@@ -180,13 +194,15 @@ impl Device {
                     continue;
                 }
                 let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
+                let divided = self.divided(separate, pair, link.uses);
                 let pair = pair.map(|pair| self.as_read(pair, link.uses)).filter(|pair| {
                     !link.is_combined() || separate.follows_all_immutables() || self.names_immutable(*pair)
                 });
                 let wanted = pair.map_or(given, |pair| self.choose(pair, Path::Draw));
                 let position = position_of(&link.image, &link.sampler, (image_element, sampler_element));
                 let after_bind = image.after_bind || sampler.after_bind;
-                if let Some(pair) = pair.filter(|_| separate.has_tasks()) {
+                let asks = divided.map(|(pair, _)| pair).or(pair.filter(|_| separate.has_tasks()));
+                if let Some(pair) = asks {
                     let why = loose(after_bind);
                     self.ask(separate, (index, position), pair, why, wants);
                 }
@@ -196,6 +212,8 @@ impl Device {
                     image_at: (link.image.set, link.image.binding, image_element),
                     given,
                     wanted,
+                    own: given,
+                    divided,
                     pair,
                     loose: after_bind,
                     view,
@@ -243,54 +261,6 @@ impl Device {
         let of = [(image_at, image_element), (sampler_at, sampler_element)];
         let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
         self.link_left("bindless", program, (link, image_at, sampler_at), pair);
-    }
-
-    /// What shaders have to do for the descriptors of a link that hold both: their samplers were chosen when they were written.
-    fn tasks_of(
-        &self,
-        separate: &Separate,
-        program: Drawn<'_>,
-        (index, link): (usize, &ProgramLink),
-        (set, binding): (&SetEntry, &Binding),
-        wants: &mut Wants,
-    ) {
-        if binding.count > LARGEST {
-            return self.link_unresolved("too-large", program, index);
-        }
-        let pair_at = |element| {
-            let get = |slot: Option<usize>| slot.map_or(0, |slot| set.get(slot));
-            let (sampler, view) = (get(binding.sampler_slot(element)), get(binding.image_slot(element)));
-            let pair = self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
-            pair.filter(|_| sampler != 0 && view != 0)
-        };
-        let Some(named) = elements(&link.image, binding) else {
-            // The first one speaks for all.
-            let lacks = (set.brief(&self.hot.gate).summary >> 32) as u32;
-            let asks = |pair: &Pair| self.task_of(separate, *pair, false).is_some();
-            let found = set.find(binding, true, lacks, |element, _| pair_at(element).filter(asks));
-            return found.into_iter().for_each(|pair| self.ask(separate, (index, 0), pair, Some("bindless"), wants));
-        };
-        for element in named {
-            let Some(pair) = pair_at(element) else { continue };
-            self.tell_read(program, (index, element), self.as_read(pair, link.uses));
-            let position = position_of(&link.image, &link.sampler, (element, element));
-            self.ask(separate, (index, position), pair, loose(binding.after_bind), wants);
-        }
-    }
-
-    /// Adds what the shader has to do for a pair; `why`: the name of what keeps it from that, if anything does.
-    fn ask(
-        &self,
-        separate: &Separate,
-        (link, position): (usize, u32),
-        pair: Pair,
-        why: Option<&'static str>,
-        wants: &mut Wants,
-    ) {
-        if let Some(task) = self.task_of(separate, pair, false) {
-            let task = why.map_or(task, Err);
-            wants.asked.with_room().push(Asked { link, position, pair, task });
-        }
     }
 
     /// Decides what each sampler of the bound sets is to be: those to exchange in their sets, and the pipeline to bind with the
@@ -380,6 +350,9 @@ impl Device {
                     }
                 }
             }
+            if unhidden.is_none() {
+                join |= all.iter().fold(0, |all, want| all | want.divides()) & !refused & !mask;
+            }
             join &= !program.loose;
             if join != 0 {
                 let wished = all.iter().filter(|want| join & bit(want) != 0 && self.is_wish(want));
@@ -402,7 +375,20 @@ impl Device {
                     None => asked.with_room().push(Asked { link: want.link, position, pair, task: Ok(task) }),
                 }
             }
+            for want in all.iter().filter(|want| want.divided.is_some() && mask & bit(want) == 0) {
+                let is_it = |other: &&mut Asked| (other.link, other.position) == (want.link, want.hidden_at);
+                let why = match unhidden {
+                    Some(why) => why,
+                    None if refused & bit(want) != 0 => why,
+                    None => "too-many-links",
+                };
+                if let Some(asked) = asked.iter_mut().find(is_it).filter(|asked| asked.task.is_ok()) {
+                    asked.task = Err(why);
+                }
+            }
             let (made, left) = self.with_tasks(separate, program, unhidden, second.take(), asked);
+            let divided = made.as_ref().and_then(|made| made.tasks.as_ref());
+            let divided = divided.map_or_else(Vec::new, |tasks| tasks.divided(asked));
             let (second, hidden) = match made {
                 None => (None, None),
                 Some(made) => match self.hidden_for(separate, &made, (all, asked), since) {
@@ -418,7 +404,7 @@ impl Device {
                 },
             };
             for (group, how, met) in told {
-                self.tell_group(program, group, (how, met), (mask, left));
+                self.tell_group(program, group, (how, met), (mask, left, &divided));
             }
             return Decided { shadows, pushes, second, hidden, is_lasting };
         }

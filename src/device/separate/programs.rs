@@ -109,7 +109,9 @@ impl Found {
         self.links.retain(|link| {
             let set = layout.sets.get(link.image.set as usize).and_then(Option::as_ref);
             let binding = set.and_then(|set| set.binding(link.image.binding));
-            !link.is_combined() || separate.has_tasks() || binding.is_some_and(|binding| !binding.immutable.is_empty())
+            !link.is_combined()
+                || separate.follows_pairs()
+                || binding.is_some_and(|binding| !binding.immutable.is_empty())
         });
         memory::sorted_by_key(self.links, ProgramLink::is_combined).into_boxed_slice()
     }

@@ -3,8 +3,11 @@
 use samplin_hot::Pair;
 use samplin_spirv::Uses;
 
-use crate::decide::{Bits, Reads};
+use super::Separate;
+use crate::counters::Path;
+use crate::decide::{Bits, Divide, Field, Reads};
 use crate::device::Device;
+use crate::outcome::Meeting;
 
 /// What is known of the instructions of a link. Asking for the level that sampling would use reads nothing.
 fn reads(uses: Uses) -> Reads {
@@ -15,7 +18,39 @@ fn reads(uses: Uses) -> Reads {
     }
 }
 
+/// What instructions of a link ask for that unnormalized coordinates exclude. An offset may be that of a gather, which they do not.
+fn divide(uses: Uses) -> Divide {
+    let offsets = if uses.contains(Uses::GATHER) { Uses::BIAS } else { Uses::BIAS | Uses::OFFSET };
+    match () {
+        () if uses.intersects(Uses::IMPLICIT | Uses::PROJ | Uses::DREF) => Divide::Lookup,
+        () if uses.intersects(offsets) => Divide::Offset,
+        () => Divide::Suited,
+    }
+}
+
+/// Whether the shader has to divide coordinates by the size of the level for what a pair comes to.
+pub(super) fn is_divided<V>(meeting: &Meeting<'_, V>) -> bool {
+    meeting.changes.iter().any(|change| change.field == Field::UnnormalizedCoordinates)
+}
+
 impl Device {
+    /// The pair as it is where the shader divides coordinates in texels, and the sampler for that; none where there is no reason to.
+    pub(super) fn divided(&self, separate: &Separate, pair: Option<Pair>, uses: Uses) -> Option<(Pair, u64)> {
+        let pair = pair.filter(|_| separate.tasks.divide)?;
+        let needs = (self.hot.gate.sampler(pair.sampler) >> 32) as u32;
+        let reads = reads(uses);
+        if needs & Bits::TEXELS.0 == 0 || reads == Reads::Unknown {
+            return None;
+        }
+        let pair = Pair { class: self.class_divided(pair.class, reads, divide(uses)), ..pair };
+        let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
+        if !is_divided(&self.meeting_of(&shared, class)) {
+            return None;
+        }
+        let sampler = self.choose(pair, Path::Draw);
+        (sampler != pair.sampler).then_some((pair, sampler))
+    }
+
     /// The pair with the class of its view as a link reads it, where decisions look at that.
     pub(super) fn as_read(&self, pair: Pair, uses: Uses) -> Pair {
         let lacks = self.class(pair.class).map_or(Bits::NONE, |class| class.lacks);

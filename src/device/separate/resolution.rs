@@ -156,6 +156,7 @@ impl Device {
         since: u64,
     ) -> Option<Option<Arc<HiddenSet>>> {
         let Some(shape) = &second.hidden else { return Some(None) };
+        let divided = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.divided(asked));
         let words = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(asked));
         let mut samplers = Vec::new();
         for (link, count) in &second.parts {
@@ -163,9 +164,9 @@ impl Device {
             (0..*count).for_each(|_| samplers.with_room().push(0_u64));
             for want in wants.iter().filter(|want| want.link == *link) {
                 // A descriptor that nobody may use can hold a sampler that is gone.
-                let lives = want.wanted != want.given || self.hot.gate.sampler(want.given) != 0;
+                let lives = want.wanted != want.given || self.hot.gate.sampler(want.own) != 0;
                 if let Some(target) = samplers.get_mut(start + want.hidden_at as usize).filter(|_| lives) {
-                    *target = want.wanted;
+                    *target = want.hidden(&divided);
                 }
             }
         }

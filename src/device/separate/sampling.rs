@@ -16,6 +16,7 @@ use samplin_spirv::{Error, Module, Operand, Specialization};
 
 use super::programs::{Program, ProgramLink, model};
 use super::progress::Drawn;
+use super::reads::is_divided;
 use super::recipe::{NO_SET, Recipe, Second, StageCode, When, link_bit};
 use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, tasks};
 use super::{Separate, fetch};
@@ -70,10 +71,18 @@ fn count_of(link: &ProgramLink) -> Option<u32> {
     Some(all).filter(|all| *all <= ELEMENTS)
 }
 
-/// The links of a program whose descriptors may have tasks, as long as `room` lasts for these; and those for which that is not so.
-fn tasked(program: &Program, room: u32) -> (Vec<Tasked>, Vec<(usize, &'static str)>) {
+/// The links of a program whose descriptors may have tasks, as long as the room lasts for these; and those for which that is not so.
+/// `mask`: those that are split. Of a device whose shaders only divide, or fetch, only these or those that are fetched have any.
+fn tasked(
+    separate: &Separate,
+    program: &Program,
+    (mask, has_fetch): (u64, bool),
+) -> (Vec<Tasked>, Vec<(usize, &'static str)>) {
+    let room = separate.limits.tasks();
+    let all = separate.has_tasks() || has_fetch;
     let (mut tasked, mut left, mut first) = (memory::vec(program.links.len()), Vec::new(), 0);
-    for (link, found) in program.links.iter().enumerate() {
+    let links = program.links.iter().enumerate().filter(|(link, _)| all || mask & link_bit(*link) != 0);
+    for (link, found) in links {
         match count_of(found) {
             Some(count) if count <= room - first => {
                 tasked.push(Tasked { link, first, count });
@@ -95,7 +104,9 @@ pub(super) fn rewrite_all(
     place: Place<'_>,
     keys: Keys,
 ) -> Result<Tasks, &'static str> {
-    let (tasked, left) = tasked(program, separate.limits.tasks());
+    let mask = place.chosen.iter().fold(0, |all, link| all | link_bit(*link));
+    let has_fetch = matches!(&keys, Keys::Fixed(tasks) if tasks.iter().any(fetches));
+    let (tasked, left) = tasked(separate, program, (mask, has_fetch));
     let mut tasks = Tasks { tasked, keys, left };
     for (stage, code) in recipe.stages.iter().zip(codes) {
         let words = code.as_deref().unwrap_or(&stage.words);
@@ -105,6 +116,9 @@ pub(super) fn rewrite_all(
     }
     if tasks.links().is_empty() {
         return Err(tasks.left.first().map_or("opaque-operand", |(_, why)| *why));
+    }
+    if let Some(why) = tasks.undivided() {
+        return Err(why);
     }
     Ok(tasks)
 }
@@ -118,7 +132,14 @@ fn rewrite(
     tasks: &mut Tasks,
 ) -> Result<Option<Vec<u32>>, &'static str> {
     let link_of = |tasked: &Tasked| program.links.get(tasked.link).filter(|link| link.stages.contains(stage.stage));
-    let own: Vec<Tasked> = memory::collect(tasks.tasked.iter().copied().filter(|tasked| link_of(tasked).is_some()));
+    // Another sampler than that of the set is read where a link is split, and nowhere else.
+    let passes_of = |tasked: &Tasked| {
+        let fetch = place.passes.fetch || tasks.fetches(tasked);
+        let divide = place.passes.divide && place.chosen.contains(&tasked.link);
+        Passes { filter: place.passes.filter || fetch, fetch, divide, ..place.passes }
+    };
+    let has_task = |tasked: &Tasked| link_of(tasked).is_some() && passes_of(tasked) != Passes::default();
+    let own: Vec<Tasked> = memory::collect(tasks.tasked.iter().copied().filter(has_task));
     if own.is_empty() {
         return Ok(None);
     }
@@ -141,12 +162,11 @@ fn rewrite(
         let link = link_of(tasked)?;
         let sampler = sampler(tasked, link)?;
         let is_split = sampler != link.sampler;
-        let fetch = place.passes.fetch || tasks.fetches(tasked);
         Some(sampling::Slot {
             image: link.image,
             sampler,
             first: tasked.first,
-            passes: Passes { filter: place.passes.filter || fetch, fetch, ..place.passes },
+            passes: passes_of(tasked),
             row: if is_split { 0 } else { link.sampler.count },
         })
     };
@@ -176,6 +196,7 @@ impl Device {
         let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
         let meeting = self.meeting_of(&shared, class);
         let fetch = if fetches { fetch::flags_of(&meeting, &class.traits)? } else { 0 };
+        let divides = separate.tasks.divide && is_divided(&meeting);
         let Meeting { state, saturate, mirror, emulate, lods: [bias, min_lod, max_lod], .. } = meeting;
         let bits = |on: [bool; 3], flags: [u32; 3]| {
             on.iter().zip(flags).fold(0, |all, (on, flag)| if *on { all | flag } else { all })
@@ -189,6 +210,10 @@ impl Device {
         let emulates = separate.tasks.filter && emulate.contains(&true);
         if emulates {
             task.flags |= flags::EMULATE | bits(emulate, [flags::MAG_LINEAR, flags::MIN_LINEAR, flags::MIP_LINEAR]);
+        }
+        if divides {
+            let levels = state.mipmap_mode == ash::vk::SamplerMipmapMode::LINEAR;
+            task.flags |= flags::DIVIDE | if levels { flags::MIP_LINEAR } else { 0 };
         }
         if task.flags == 0 {
             return None;
@@ -219,11 +244,16 @@ impl Device {
 
     /// Makes the pipeline that can do any task, if there is to be one.
     pub(super) fn prepare_tasks(&self, separate: &Separate, program: &Program) {
-        if separate.has_tasks() && !program.links.is_empty() && has_block(separate, program) {
-            let mask = program.splits.mask();
-            if let Err(why) = self.tasked(separate, program, mask, &[], When::Made) {
-                tracing::debug!(pipeline = program.handle, why, "no second pipeline");
-            }
+        let mask = program.splits.mask();
+        // What is learned is made at once, and nothing of it in a bind.
+        let divides = separate.tasks.divide && separate.follows_pairs() && mask != 0;
+        let has_tasks = separate.has_tasks() || divides;
+        if has_tasks
+            && !program.links.is_empty()
+            && has_block(separate, program)
+            && let Err(why) = self.tasked(separate, program, mask, &[], When::Made)
+        {
+            tracing::debug!(pipeline = program.handle, why, "no second pipeline");
         }
     }
 
@@ -240,7 +270,7 @@ impl Device {
         let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
         let tasks = match !has_fetch && has_block(separate, program) {
             true => None,
-            false => Some(tasks(&tasked(program, separate.limits.tasks()).0, asked)),
+            false => Some(tasks(&tasked(separate, program, (mask, has_fetch)).0, asked)),
         };
         let is_it = |second: &Second| {
             let keys = second.tasks.as_ref().map(|tasks| &tasks.keys);

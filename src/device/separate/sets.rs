@@ -505,8 +505,9 @@ impl Device {
         pushes: Option<vk::PipelineBindPoint>,
         runs: impl Iterator<Item = TemplateRun>,
     ) {
-        // Pushed descriptors are kept whatever their type.
-        let runs = memory::collect(runs.filter(|run| pushes.is_some() || separate.follows(run.ty))).into_boxed_slice();
+        // Pushed descriptors are kept whatever their type, and a layout that is followed may be younger.
+        let may_follow = |ty| separate.follows(ty) || separate.tasks.divide && type_bit(ty) == COMBINED;
+        let runs = memory::collect(runs.filter(|run| pushes.is_some() || may_follow(run.ty))).into_boxed_slice();
         let bind_point = pushes.unwrap_or_default();
         separate.templates.insert(template.as_raw(), Arc::new(TemplateRuns { runs, bind_point }));
     }

@@ -35,8 +35,32 @@ pub(super) struct Tasks {
 impl Tasks {
     /// The links that were rewritten.
     pub(super) fn links(&self) -> Vec<usize> {
-        let is_left = |link: usize| self.left.iter().any(|(left, _)| *left == link);
-        memory::collect(self.tasked.iter().map(|tasked| tasked.link).filter(|link| !is_left(*link)))
+        memory::collect(self.tasked.iter().map(|tasked| tasked.link).filter(|link| !self.is_left(*link)))
+    }
+
+    fn is_left(&self, link: usize) -> bool {
+        self.left.iter().any(|(left, _)| *left == link)
+    }
+
+    /// The positions, each with its link, of descriptors whose coordinates are divided, of those that ask for it.
+    pub(super) fn divided(&self, asked: &[Asked]) -> Vec<(usize, u32)> {
+        let is_done = |asked: &&Asked| {
+            let has_task = self.tasked.iter().any(|tasked| tasked.link == asked.link);
+            has_task && !self.is_left(asked.link) && asked.task.as_ref().is_ok_and(divides)
+        };
+        memory::collect(asked.iter().filter(is_done).map(|asked| (asked.link, asked.position)))
+    }
+
+    /// Why a link is left whose coordinates would be divided, if tasks are in the code: the sampler that is bound would not suit all of
+    /// its instructions.
+    pub(super) fn undivided(&self) -> Option<&'static str> {
+        let Keys::Fixed(tasks) = &self.keys else { return None };
+        let is_undivided = |tasked: &&Tasked| {
+            let own = tasks.get(tasked.first as usize..(tasked.first + tasked.count) as usize);
+            self.is_left(tasked.link) && own.is_some_and(|own| own.iter().any(divides))
+        };
+        let undivided = self.tasked.iter().find(is_undivided)?;
+        self.left.iter().find(|(link, _)| *link == undivided.link).map(|(_, why)| *why)
     }
 
     /// Whether texels of a link are fetched.
@@ -51,14 +75,23 @@ impl Tasks {
         match () {
             () if self.tasked.iter().any(|tasked| self.fetches(tasked)) => "fetch",
             () if all.filter => "filter",
-            () => "saturate",
+            () if all.saturate => "saturate",
+            () => "divide",
         }
     }
 
     /// The words of its uniform buffer, by what descriptors ask for; none if it has none.
     pub(super) fn words(&self, asked: &[Asked]) -> Vec<u32> {
         match self.keys {
-            Keys::Block => words_of(&tasks(&self.tasked, asked)),
+            Keys::Block => {
+                let mut asked = tasks(&self.tasked, asked);
+                for left in self.tasked.iter().filter(|tasked| self.is_left(tasked.link)) {
+                    let own = asked.get_mut(left.first as usize..(left.first + left.count) as usize);
+                    // Some instructions would read texels by other coordinates than the rest.
+                    own.into_iter().flatten().filter(|task| divides(task)).for_each(|task| *task = Task::default());
+                }
+                words_of(&asked)
+            }
             Keys::Fixed(_) => Vec::new(),
         }
     }
@@ -80,6 +113,11 @@ pub(super) fn fetches(task: &Task) -> bool {
     task.flags & flags::FETCH != 0
 }
 
+/// Whether a task is for another sampler than that of the set.
+pub(super) fn divides(task: &Task) -> bool {
+    task.flags & flags::DIVIDE != 0
+}
+
 fn words_of(tasks: &[Task]) -> Vec<u32> {
     memory::collect(tasks.iter().flat_map(Task::words))
 }
@@ -96,4 +134,9 @@ pub(super) fn tasks(tasked: &[Tasked], asked: &[Asked]) -> Vec<Task> {
         }
     }
     all
+}
+
+/// Why a shader cannot be told what to do for a descriptor, if that may be another one after the bind.
+pub(super) fn loose(after_bind: bool) -> Option<&'static str> {
+    after_bind.then_some("update-after-bind")
 }

@@ -15,6 +15,7 @@ use serde_json::json;
 use super::ladder::{self, How, Want};
 use super::programs::{Program, ProgramLink, Stage, model};
 use super::progress::{Draw, Drawn};
+use super::reads::is_divided;
 use super::recipe::{StageCode, When, link_bit};
 use super::tasks::Asked;
 use crate::counters::Path;
@@ -195,15 +196,21 @@ impl Device {
     }
 
     /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not. `left`: links whose
-    /// shaders do not do their tasks, which has been told.
+    /// shaders do not do their tasks, which has been told; `divided`: positions whose coordinates are divided.
     pub(super) fn tell_group(
         &self,
         program: Drawn<'_>,
         group: &[Want],
         (how, met): (Result<How, &'static str>, Option<(u64, Pair)>),
-        (split, left): (u64, u64),
+        (split, left, divided): (u64, u64, &[(usize, u32)]),
     ) {
         for want in group {
+            if let Some((pair, sampler)) = want.divided.filter(|_| want.is_divided(divided)) {
+                if self.is_untold(&program, (want.link, pair), false) {
+                    self.record_link(program, (want.at(), Some(How::Split.name())), (pair, pair), sampler);
+                }
+                continue;
+            }
             let is_split = split & link_bit(want.link) != 0;
             // What one of them needs, all get that do not read one of their own.
             let met = met.filter(|_| want.reads && !is_split);
@@ -295,11 +302,14 @@ impl Device {
         (is_task, key): (bool, (u64, u64)),
     ) {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
-        let Meeting { changes, saturate, .. } = self.meeting_of(&shared, class);
+        let meeting = self.meeting_of(&shared, class);
+        let is_divided = is_divided(&meeting);
+        let Meeting { changes, saturate, .. } = meeting;
         let context = self.context(Some(class));
         let members = samplin_wire::record::view(&class.traits);
         let first = changes.first().map(|change| change.catalog);
         let rule = match is_task {
+            true if is_divided => Some(Rule::Unnormalized),
             true if saturate.contains(&true) => Some(Rule::GlClamp),
             true => Some(Rule::LinearFilter),
             false => first.map(|catalog| catalog.rule()),

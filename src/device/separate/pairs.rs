@@ -1,0 +1,95 @@
+//! Descriptors that hold both, image and sampler: what shaders have to do for them.
+
+use ash::vk::{self, Handle};
+use samplin_hot::Pair;
+use samplin_hot::memory::Room;
+
+use super::Separate;
+use super::ladder::{Want, Wants, elements};
+use super::layouts::{Binding, LARGEST};
+use super::programs::ProgramLink;
+use super::progress::Drawn;
+use super::sets::SetEntry;
+use super::split::position_of;
+use super::tasks::{Asked, loose};
+use crate::counters::Path;
+use crate::device::Device;
+
+impl Device {
+    /// What shaders have to do for the descriptors of a link that hold both: their samplers were chosen when they were written.
+    pub(super) fn tasks_of(
+        &self,
+        separate: &Separate,
+        program: Drawn<'_>,
+        (index, link): (usize, &ProgramLink),
+        (set, binding): (&SetEntry, &Binding),
+        wants: &mut Wants,
+    ) {
+        if binding.count > LARGEST {
+            return self.link_unresolved("too-large", program, index);
+        }
+        let both_at = |element| {
+            let get = |slot: Option<usize>| slot.map_or(0, |slot| set.get(slot));
+            (get(binding.sampler_slot(element)), get(binding.image_slot(element)))
+        };
+        let pair_at = |element| {
+            let (sampler, view) = both_at(element);
+            let pair = self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
+            pair.filter(|_| sampler != 0 && view != 0)
+        };
+        let Some(named) = elements(&link.image, binding) else {
+            // The first one speaks for all.
+            let lacks = (set.brief(&self.hot.gate).summary >> 32) as u32;
+            let divided = |pair| self.divided(separate, Some(pair), link.uses).map_or(pair, |(pair, _)| pair);
+            let asks = |pair: &Pair| self.task_of(separate, *pair, false).is_some();
+            let found = set.find(binding, true, lacks, |element, _| pair_at(element).map(divided).filter(asks));
+            return found.into_iter().for_each(|pair| self.ask(separate, (index, 0), pair, Some("bindless"), wants));
+        };
+        for element in named {
+            let (pair, position) = (pair_at(element), position_of(&link.image, &link.sampler, (element, element)));
+            let divided = self.divided(separate, pair, link.uses);
+            if separate.tasks.divide {
+                // All of a link that is split read the hidden set, also those with nothing to divide.
+                let (own, view) = both_at(element);
+                let given = pair.map_or(own, |pair| self.choose(pair, Path::Draw));
+                let at = (link.image.set, link.image.binding, element);
+                wants.all.with_room().push(Want {
+                    link: index,
+                    sampler_at: at,
+                    image_at: at,
+                    given,
+                    wanted: given,
+                    own,
+                    divided,
+                    pair: None,
+                    loose: binding.after_bind,
+                    view,
+                    hidden_at: position,
+                    fetch: None,
+                    reads: false,
+                });
+            }
+            let Some(pair) = pair else { continue };
+            if divided.is_none() {
+                self.tell_read(program, (index, element), self.as_read(pair, link.uses));
+            }
+            let pair = divided.map_or(pair, |(pair, _)| pair);
+            self.ask(separate, (index, position), pair, loose(binding.after_bind), wants);
+        }
+    }
+
+    /// Adds what the shader has to do for a pair; `why`: the name of what keeps it from that, if anything does.
+    pub(super) fn ask(
+        &self,
+        separate: &Separate,
+        (link, position): (usize, u32),
+        pair: Pair,
+        why: Option<&'static str>,
+        wants: &mut Wants,
+    ) {
+        if let Some(task) = self.task_of(separate, pair, false) {
+            let task = why.map_or(task, Err);
+            wants.asked.with_room().push(Asked { link, position, pair, task });
+        }
+    }
+}

@@ -1,0 +1,705 @@
+//! `unnormalized=exact`: coordinates in texels with what Vulkan excludes beside them. The shader divides them by the size of the level, and
+//! the sampler with normalized coordinates that it reads keeps what the application asked for.
+
+use super::*;
+use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update, write_combined};
+use samplin_testkit::lookup::{Access, Op, Shape};
+use samplin_testkit::shader::{Bind, Mapping, Painter, Probe};
+use samplin_testkit::{ImageDesc, ViewDesc};
+
+type M = vk::SamplerAddressMode;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = run::trials(&[
+        ("texels/shadow", compared),
+        ("texels/shadow-off", not_compared),
+        ("texels/late", late),
+        ("texels/always", always),
+        ("texels/base", base),
+        ("texels/pairs", pairs),
+        ("texels/pairs-legal", pairs_legal),
+        ("texels/implicit", || implicit(false)),
+        ("texels/implicit-separate", || implicit(true)),
+        ("texels/no-set", no_set),
+        ("texels/update-after-bind", update_after_bind),
+    ]);
+    let shapes = [
+        ("1d", Shape::D1),
+        ("1d-array", Shape::D1Array),
+        ("2d", Shape::D2),
+        ("2d-array", Shape::D2Array),
+        ("3d", Shape::D3),
+    ];
+    for (name, access) in [("combined", COMBINED), ("separate", SEPARATE)] {
+        for (shape_name, shape) in shapes {
+            trials.push(trial(format!("texels/{name}/{shape_name}"), move || illegal(access, shape, 1)));
+            trials.push(trial(format!("texels/{name}/{shape_name}-levels"), move || illegal(access, shape, 3)));
+        }
+        trials.push(trial(format!("texels/{name}/legal"), move || legal(access)));
+    }
+    for (name, way) in
+        [("push", Way::Push), ("template", Way::Template), ("copy", Way::Copy), ("fixed", Way::Immutable)]
+    {
+        trials.push(trial(format!("texels/ways/{name}"), move || by(way)));
+    }
+    for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
+        trials.push(trial_in(stage, format!("texels/beside/{name}"), move || beside(stage)));
+        trials.push(trial_in(stage, format!("texels/beside-legal/{name}"), move || beside_legal(stage)));
+    }
+    trials
+}
+
+const COMBINED: Access = Access::Single { binding: 0 };
+const SEPARATE: Access = Access::Separate { image: 0, sampler: 1 };
+
+fn builder() -> ContextBuilder {
+    resolve(Context::builder())
+}
+
+fn set_to(value: &str) -> ContextBuilder {
+    builder().setting("unnormalized", value)
+}
+
+/// A sampler whose coordinates are in texels.
+fn in_texels(desc: SamplerDesc) -> SamplerDesc {
+    SamplerDesc { unnormalized: true, ..desc }
+}
+
+/// Samplers that are illegal with unnormalized coordinates and lose something when they are made legal.
+fn samplers() -> Vec<SamplerDesc> {
+    let white = vk::BorderColor::FLOAT_OPAQUE_WHITE;
+    let all = [
+        SamplerDesc::nearest().address(M::REPEAT),
+        SamplerDesc::nearest().address(M::MIRRORED_REPEAT),
+        SamplerDesc::linear().address(M::REPEAT),
+        SamplerDesc::linear().address(M::MIRRORED_REPEAT),
+        SamplerDesc::trilinear().address(M::REPEAT),
+        SamplerDesc { mag_filter: vk::Filter::LINEAR, ..SamplerDesc::nearest() },
+        SamplerDesc { min_filter: vk::Filter::LINEAR, lod_bias: 0.375, ..SamplerDesc::nearest() },
+        SamplerDesc {
+            address: [M::REPEAT, M::CLAMP_TO_BORDER, M::CLAMP_TO_EDGE],
+            border_color: white,
+            ..SamplerDesc::linear()
+        },
+        SamplerDesc { address: [M::REPEAT, M::CLAMP_TO_EDGE, M::REPEAT], max_lod: 0.0, ..SamplerDesc::nearest() },
+        SamplerDesc { min_lod: 0.5625, max_lod: 1.25, ..SamplerDesc::linear().address(M::MIRRORED_REPEAT) },
+    ];
+    all.map(in_texels).to_vec()
+}
+
+/// Middles of texels and beside them, within the image and far outside; edges of texels as well where one texel is read.
+fn points(shape: Shape, edges: bool) -> Vec<Point> {
+    let mut lattice: Vec<f32> = (-26..=44).map(|n| n as f32 / 2.0 + 9.0 / 32.0).collect();
+    if edges {
+        lattice.extend((-13..=21).map(|n| n as f32));
+    }
+    let levels = [0.0, -1.5, 0.25, 1.0, 1.5625, 1.8125, 5.0];
+    let at = |n: usize| lattice[n % lattice.len()];
+    let all = (0..2 * lattice.len()).map(|n| {
+        let mut point = Point::at(at(n), at(7 * n + 3), at(13 * n + 5)).lod(levels[n % levels.len()]);
+        let layer = match shape {
+            Shape::D1Array => Some(1),
+            Shape::D2Array => Some(2),
+            _ => None,
+        };
+        if let Some(layer) = layer {
+            point.coord[layer] = [0.0, 1.0, 2.0, 7.0][n % 4];
+        }
+        point
+    });
+    all.collect()
+}
+
+/// Whether one texel of one level is read, so that edges of texels are no matter of rounding.
+fn reads_one(desc: &SamplerDesc) -> bool {
+    [desc.mag_filter, desc.min_filter] == [vk::Filter::NEAREST; 2] && desc.mipmap_mode == vk::SamplerMipmapMode::NEAREST
+}
+
+/// The sizes of an image's base level.
+fn sizes(shape: Shape) -> [f32; 3] {
+    match shape {
+        Shape::D1 | Shape::D1Array => [6.0, 1.0, 1.0],
+        Shape::D2 | Shape::D2Array => [8.0, 6.0, 1.0],
+        _ => [8.0, 6.0, 5.0],
+    }
+}
+
+fn image(context: &Context, format: F, shape: Shape, levels: u32) -> Result<Image<'_>, Skip> {
+    let desc = match shape {
+        Shape::D1 => ImageDesc::d1(format, 6),
+        Shape::D1Array => ImageDesc::d1(format, 6).layers(3),
+        Shape::D2 => ImageDesc::d2(format, 8, 6),
+        Shape::D2Array => ImageDesc::d2(format, 8, 6).layers(3),
+        _ => ImageDesc::d3(format, 8, 6, 5),
+    };
+    let texel = |level: u32, layer: u32, [x, y, z]: [u32; 3]| {
+        let seed = x + 37 * y + 1009 * z + 20011 * level + 50021 * layer;
+        let part = |salt: u32| ((seed + salt).wrapping_mul(2_654_435_761) >> 24) as f32 / 255.0;
+        Value::Float([0, 7, 13, 29].map(part))
+    };
+    Image::filled(context, &desc.levels(levels), |_, level, layer, at| texel(level, layer, at)).map_err(Skip)
+}
+
+/// The same lookup with normalized coordinates: those of the level that is nearest.
+fn normalized(desc: &SamplerDesc, point: &Point, shape: Shape, levels: u32) -> Point {
+    let lod = (point.lod + desc.lod_bias).max(desc.min_lod).min(desc.max_lod).clamp(0.0, (levels - 1) as f32);
+    let level = (lod + 0.5).ceil() - 1.0;
+    let axes = match shape {
+        Shape::D1 | Shape::D1Array => 1,
+        Shape::D2 | Shape::D2Array => 2,
+        _ => 3,
+    };
+    let mut out = *point;
+    for (coord, size) in out.coord.iter_mut().zip(sizes(shape)).take(axes) {
+        *coord /= (size / level.exp2()).floor().max(1.0);
+    }
+    out
+}
+
+/// What such a sampler has to find.
+fn wanted(texels: &reference::Texture, desc: &SamplerDesc, points: &[Point], shape: Shape, levels: u32) -> Vec<Value> {
+    let own = SamplerDesc { unnormalized: false, ..desc.clone() };
+    let one = reads_one(desc);
+    let at = |point: &Point| {
+        let mut point = *point;
+        if one {
+            // The middle of the texel, which rounding has no say in.
+            point.coord.iter_mut().take(3).for_each(|coord| *coord = coord.floor() + 0.5);
+            let layer = match shape {
+                Shape::D1Array => Some(1),
+                Shape::D2Array => Some(2),
+                _ => None,
+            };
+            layer.into_iter().for_each(|layer| point.coord[layer] -= 0.5);
+        }
+        reference::sample(texels, &own, &normalized(desc, &point, shape, levels), 2.0)
+    };
+    points.iter().map(at).collect()
+}
+
+fn tolerance(desc: &SamplerDesc) -> f64 {
+    if reads_one(desc) { 1e-4 } else { 0.03 }
+}
+
+/// What is wrong with values that have to be others.
+fn wrong(desc: &SamplerDesc, points: &[Point], got: &[Value], wanted: &[Value]) -> Option<String> {
+    assert_eq!((got.len(), wanted.len()), (points.len(), points.len()));
+    let all = got.iter().zip(wanted).zip(points);
+    let mut far = all.filter(|((got, wanted), _)| !got.is_near(**wanted, tolerance(desc)));
+    far.next().map(|((got, wanted), point)| format!("{desc:?}: {got:?} is not {wanted:?} at {point:?}"))
+}
+
+/// One program, and what is wrong with what it finds through each sampler. The samplers are older than the layout.
+fn look(
+    context: &Context,
+    access: Access,
+    (format, shape, levels): (F, Shape, u32),
+    samplers: &[SamplerDesc],
+) -> Result<Vec<String>, Skip> {
+    let image = image(context, format, shape, levels)?;
+    let view = image.view(&ViewDesc::default());
+    let texels = reference::Texture::read(&image, &view);
+    let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
+    let bindings = match access {
+        Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
+        _ => vec![Binding::combined(0, 1)],
+    };
+    let layout = SetLayout::new(context, &bindings);
+    let compares = samplers.iter().any(|desc| desc.compare_enable);
+    let kind = if compares { Kind::Shadow } else { Kind::Float };
+    let probe = Probe::new(context, &layout, Op::Sample, shape, kind, access);
+    let mut all = Vec::new();
+    for (desc, sampler) in samplers.iter().zip(&made) {
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let pair = Pair::new(&view, sampler);
+        match access {
+            Access::Separate { image, sampler: binding } => {
+                let slot = Slot { at: (image, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
+                write(context, set, &[slot, Slot::sampler(sampler, binding, 0)]);
+            }
+            _ => write_combined(context, set, (0, 0), &[pair]),
+        }
+        let mut points = points(shape, reads_one(desc));
+        if compares {
+            points.iter_mut().enumerate().for_each(|(n, point)| point.reference = (n % 8) as f32 / 8.0 + 1.0 / 16.0);
+        }
+        let got = probe.run(&Bind::Set(set), &points);
+        all.extend(wrong(desc, &points, &got, &wanted(&texels, desc, &points, shape, levels)));
+    }
+    Ok(all)
+}
+
+/// Validation judges a variable by all of its descriptor, of which the shader uses the image only ("is used to sample"): rules that are
+/// not about the sampler by itself.
+const READ: [&str; 3] = ["None-08609", "unnormalizedCoordinates-09635", "None-08610"];
+
+/// Nothing is left, and each sampler has a record of this row and of what the shader does.
+fn assert_divided(judged: &Judged, access: Access, count: usize) {
+    let is_read = |error: &Message| access == COMBINED && READ.iter().any(|id| error.id.ends_with(id));
+    let errors: Vec<_> = judged.errors.iter().filter(|error| !is_read(error)).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    let records = draws(judged);
+    assert_eq!(records.len(), count, "{:#?}", judged.trace);
+    for record in records {
+        let changes = samplin_testkit::trace::changes(record);
+        let divided = changes.iter().any(|change| change.catalog == "S-5" && change.lost.starts_with("nothing"));
+        assert!(divided && record["how"] == "split" && record["variant"].is_string(), "{record:#}");
+    }
+    let passes: Vec<_> = judged.trace.events("shader").map(|record| record["pass"].clone()).collect();
+    assert_eq!(passes, ["split", "divide"], "one pipeline does for all: {:#?}", judged.trace);
+}
+
+fn assert_right(wrong: &[String], judged: &Judged) {
+    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
+}
+
+fn illegal(access: Access, shape: Shape, levels: u32) -> Outcome {
+    let samplers = samplers();
+    // The axes that a view has decide whether wrapping is lost.
+    let body = |context: &Context| look(context, access, (F::R8G8B8A8_UNORM, shape, levels), &samplers);
+    let (_, errors) = without_layer(builder().record_only(), body)?;
+    assert!(errors.iter().any(|error| error.id.contains("unnormalizedCoordinates-01075")), "{errors:#?}");
+    let (wrong, judged) = with_layer(builder(), body)?;
+    assert_right(&wrong, &judged);
+    assert_divided(&judged, access, samplers.len());
+    Ok(())
+}
+
+/// Legal samplers are the application's own, and so is the pipeline. One that loses something is there as well, and read by nobody.
+fn legal(access: Access) -> Outcome {
+    let all = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
+    let all = all.into_iter().flat_map(|desc| [desc.clone(), desc.border(vk::BorderColor::FLOAT_OPAQUE_WHITE)]);
+    let all: Vec<_> = all.collect();
+    let body = |context: &Context| {
+        let _unread = samplers()[0].create(context);
+        look(context, access, (F::R8G8B8A8_UNORM, Shape::D2, 1), &all)
+    };
+    let (wrong, judged) = with_layer(builder(), body)?;
+    assert_right(&wrong, &judged);
+    judged.assert_silent("legal samplers");
+    assert_eq!(judged.trace.events("pair").count(), 0, "{:#?}", judged.trace);
+    assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
+    assert_eq!(judged.summary()["variants"]["created"], 0);
+    Ok(())
+}
+
+fn shadow() -> SamplerDesc {
+    in_texels(SamplerDesc::nearest().compare(vk::CompareOp::LESS_OR_EQUAL))
+}
+
+/// Comparison stays where an instruction compares.
+fn compared() -> Outcome {
+    for access in [COMBINED, SEPARATE] {
+        let all = [shadow(), shadow().address(M::REPEAT)];
+        let body = |context: &Context| look(context, access, (F::D32_SFLOAT, Shape::D2, 1), &all);
+        let (wrong, judged) = with_layer(builder(), body)?;
+        assert_right(&wrong, &judged);
+        assert_divided(&judged, access, all.len());
+    }
+    Ok(())
+}
+
+/// Where none does, nothing is lost with it.
+fn not_compared() -> Outcome {
+    let (found, judged) = with_layer(builder(), |context| {
+        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+        let view = image.view(&ViewDesc::default());
+        let texels = reference::Texture::read(&image, &view);
+        let sampler = shadow().create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Float, COMBINED);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+        let own = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+        let points = points(Shape::D2, true);
+        let got = probe.run(&Bind::Set(set), &points);
+        Ok(wrong(&own, &points, &got, &wanted(&texels, &own, &points, Shape::D2, 1)))
+    })?;
+    assert_eq!(found, None);
+    judged.assert_silent("no comparison");
+    assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// A layout and a pipeline that are older than the first such sampler.
+fn look_late(context: &Context, desc: &SamplerDesc) -> Result<Option<String>, Skip> {
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let view = image.view(&ViewDesc::default());
+    let texels = reference::Texture::read(&image, &view);
+    let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+    let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Float, COMBINED);
+    let pool = Pool::new(context, &[&layout]);
+    let set = pool.allocate(&layout);
+    let wrapped = in_texels(SamplerDesc::nearest().address(M::REPEAT));
+    let sampler = wrapped.create(context);
+    write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+    let points = points(Shape::D2, true);
+    let got = probe.run(&Bind::Set(set), &points);
+    Ok(wrong(desc, &points, &got, &wanted(&texels, desc, &points, Shape::D2, 1)))
+}
+
+/// Nothing is followed that is older, so the sampler is legal by itself, and its record says what is lost.
+fn late() -> Outcome {
+    let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+    let (wrong, judged) = with_layer(builder(), |context| look_late(context, &legal))?;
+    assert_eq!(wrong, None);
+    judged.assert_silent("a legal sampler");
+    assert!(judged.changes("sampler").iter().any(|change| change.lost.starts_with("wrapping")), "{:#?}", judged.trace);
+    assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
+    Ok(())
+}
+
+fn always() -> Outcome {
+    let desc = in_texels(SamplerDesc::nearest().address(M::REPEAT));
+    let (wrong, judged) = with_layer(set_to("always"), |context| look_late(context, &desc))?;
+    assert_eq!(wrong, None);
+    judged.assert_silent("a sampler that wraps");
+    assert_divided(&judged, COMBINED, 1);
+    Ok(())
+}
+
+fn base() -> Outcome {
+    let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+    for access in [COMBINED, SEPARATE] {
+        let (wrong, judged) = with_layer(set_to("base"), |context| {
+            let wrapped = in_texels(SamplerDesc::nearest().address(M::REPEAT));
+            look(context, access, (F::R8G8B8A8_UNORM, Shape::D2, 1), &[wrapped])
+        })?;
+        assert_eq!(wrong.len(), 1, "wrapping is lost");
+        judged.assert_silent("a legal sampler");
+        assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
+    }
+    let (wrong, _) = with_layer(set_to("base"), |context| look_late(context, &legal))?;
+    assert_eq!(wrong, None);
+    Ok(())
+}
+
+/// Three pairs of an array that is indexed dynamically: in texels and repeated, in texels and legal, normalized.
+fn mixed() -> [SamplerDesc; 3] {
+    [
+        in_texels(SamplerDesc::nearest().address(M::REPEAT)),
+        SamplerDesc::unnormalized(vk::Filter::LINEAR),
+        SamplerDesc::linear().address(M::MIRRORED_REPEAT),
+    ]
+}
+
+fn look_at_pairs(context: &Context, samplers: &[SamplerDesc; 3]) -> Result<Vec<String>, Skip> {
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let view = image.view(&ViewDesc::default());
+    let texels = reference::Texture::read(&image, &view);
+    let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
+    let layout = SetLayout::new(context, &[Binding::combined(0, 3)]);
+    let pool = Pool::new(context, &[&layout]);
+    let set = pool.allocate(&layout);
+    let all: Vec<_> = made.iter().map(|sampler| Pair::new(&view, sampler)).collect();
+    write_combined(context, set, (0, 0), &all);
+    let layouts = [&layout];
+    let rig = Rig::new(context, &Plan::new(Program::Pairs, Kind::Float, &layouts));
+    let mut all = Vec::new();
+    for (element, desc) in samplers.iter().enumerate() {
+        let points = points(Shape::D2, reads_one(desc));
+        let job = Job::new(&rig, &points);
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            rig.bind_sets(commands, 0, &[set], &[]);
+            job.bind(commands);
+            job.run(commands, element as u32);
+        });
+        commands.execute();
+        let wanted: Vec<_> = if desc.unnormalized {
+            wanted(&texels, desc, &points, Shape::D2, 1)
+        } else {
+            points.iter().map(|point| reference::sample(&texels, desc, point, 2.0)).collect()
+        };
+        all.extend(wrong(desc, &points, &job.results()[0], &wanted));
+    }
+    Ok(all)
+}
+
+/// All elements read the hidden set, and only one of them is divided.
+fn pairs() -> Outcome {
+    skip_without_indexing(|builder| {
+        let (wrong, judged) = with_layer(builder, |context| look_at_pairs(context, &mixed()))?;
+        assert_right(&wrong, &judged);
+        judged.assert_silent("a sampler that wraps");
+        assert_divided(&judged, COMBINED, 1);
+        Ok(())
+    })
+}
+
+fn pairs_legal() -> Outcome {
+    skip_without_indexing(|builder| {
+        let [_, legal, other] = mixed();
+        let all = [legal.clone(), legal, other];
+        let (wrong, judged) = with_layer(builder, |context| look_at_pairs(context, &all))?;
+        assert_right(&wrong, &judged);
+        judged.assert_silent("legal samplers");
+        judged.assert_untouched("legal samplers");
+        Ok(())
+    })
+}
+
+fn skip_without_indexing(body: impl FnOnce(ContextBuilder) -> Outcome) -> Outcome {
+    let context = run::build(&Context::builder())?;
+    skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
+    drop(context);
+    body(builder())
+}
+
+/// Implicit levels of detail: a sampler that is legal, and one that wraps.
+fn implicit(separate: bool) -> Outcome {
+    let all = [
+        SamplerDesc::unnormalized(vk::Filter::NEAREST),
+        SamplerDesc::unnormalized(vk::Filter::LINEAR),
+        in_texels(SamplerDesc::nearest().address(M::REPEAT)),
+        in_texels(SamplerDesc::linear().address(M::MIRRORED_REPEAT)),
+    ];
+    let body = |context: &Context| {
+        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+        let view = image.view(&ViewDesc::default());
+        let texels = reference::Texture::read(&image, &view);
+        let made: Vec<_> = all.iter().map(|desc| desc.create(context)).collect();
+        let bindings = match separate {
+            true => vec![Binding::image(0), Binding::sampler(1)],
+            false => vec![Binding::combined(0, 1)],
+        };
+        let layout = SetLayout::new(context, &bindings);
+        let size = [32, 24];
+        let make = if separate { Painter::of_separate } else { Painter::new };
+        let painter = make(context, &layout, Shape::D2, Kind::Float, size).map_err(Skip)?;
+        let mut found = Vec::new();
+        for (desc, sampler) in all.iter().zip(&made) {
+            let pool = Pool::new(context, &[&layout]);
+            let set = pool.allocate(&layout);
+            let pair = Pair::new(&view, sampler);
+            match separate {
+                true => {
+                    let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
+                    write(context, set, &[slot, Slot::sampler(sampler, 1, 0)]);
+                }
+                false => write_combined(context, set, (0, 0), &[pair]),
+            }
+            let (low, high) = ([-4.0, -3.0], [12.0, 9.0]);
+            let got = painter.paint(set, &Mapping::rectangle(low, high));
+            let points = samplin_testkit::shader::grid(size[0], size[1], low, high);
+            found.extend(wrong(desc, &points, &got, &wanted(&texels, desc, &points, Shape::D2, 1)));
+        }
+        Ok(found)
+    };
+    let (wrong, judged) = with_layer(builder(), body)?;
+    assert_right(&wrong, &judged);
+    assert_divided(&judged, if separate { SEPARATE } else { COMBINED }, all.len());
+    let looked_up = judged.changes("pair").iter().any(|change| change.vuid == "VUID-vkCmdDraw-None-08610");
+    assert!(looked_up, "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// Combined and separate at once.
+fn look_beside(context: &Context, stage: Stage, samplers: &[SamplerDesc]) -> Result<Vec<String>, Skip> {
+    skip_if(context.missing(stage.needs()))?;
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let view = image.view(&ViewDesc::default());
+    let texels = reference::Texture::read(&image, &view);
+    let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
+    let bindings = [Binding::image(0), Binding::sampler(1), Binding::combined(2, 1), Binding::sampler(3)];
+    let layout = SetLayout::new(context, &bindings);
+    let layouts = [&layout];
+    let rig = Rig::new(context, &Plan::new(Program::Beside, Kind::Float, &layouts).stage(stage));
+    let mut all = Vec::new();
+    for (desc, sampler) in samplers.iter().zip(&made) {
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let pair = Pair::new(&view, sampler);
+        let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
+        write(context, set, &[slot, Slot::sampler(sampler, 1, 0), Slot::sampler(sampler, 3, 0)]);
+        write_combined(context, set, (2, 0), &[pair]);
+        let points = points(Shape::D2, reads_one(desc));
+        let job = Job::new(&rig, &points);
+        execute(context, &rig, &job, &[set]);
+        let wanted = wanted(&texels, desc, &points, Shape::D2, 1);
+        all.extend(job.results().iter().filter_map(|got| wrong(desc, &points, got, &wanted)));
+    }
+    Ok(all)
+}
+
+/// How descriptors reach the shader, beside a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Push,
+    Template,
+    Copy,
+    /// Written, with an immutable sampler.
+    Immutable,
+}
+
+/// A combined descriptor with a sampler that wraps, by one of the ways, and what is wrong with what is found.
+fn look_by(context: &Context, way: Way, desc: &SamplerDesc) -> Result<Option<String>, Skip> {
+    match way {
+        Way::Push => skip_if(context.missing(&[Capability::PushDescriptor]))?,
+        Way::Template => skip_if(context.missing(&[Capability::UpdateTemplate]))?,
+        Way::Copy | Way::Immutable => {}
+    }
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let view = image.view(&ViewDesc::default());
+    let texels = reference::Texture::read(&image, &view);
+    let (sampler, plain) = (desc.create(context), SamplerDesc::nearest().create(context));
+    let combined = Binding::combined(2, 1);
+    let combined = if way == Way::Immutable { combined.immutable(&[&sampler]) } else { combined };
+    let bindings = [Binding::image(0), Binding::sampler(1), combined, Binding::sampler(3)];
+    let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+    let flags = if way == Way::Push { push } else { vk::DescriptorSetLayoutCreateFlags::empty() };
+    let layout = SetLayout::with_flags(context, &bindings, flags);
+    let pool = (way != Way::Push).then(|| Pool::new(context, &[&layout, &layout]));
+    let set = pool.as_ref().map(|pool| pool.allocate(&layout));
+    let layouts = [&layout];
+    let rig = Rig::new(context, &Plan::new(Program::Beside, Kind::Float, &layouts));
+    let pair = Pair::new(&view, &sampler).info();
+    let slot = |binding, ty| Slot { at: (binding, 0), ty, info: pair };
+    let slots = [
+        slot(0, vk::DescriptorType::SAMPLED_IMAGE),
+        Slot::sampler(&plain, 1, 0),
+        slot(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER),
+        Slot::sampler(&plain, 3, 0),
+    ];
+    match (way, set) {
+        (Way::Template, Some(set)) => {
+            let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
+                dst_binding: slot.at.0,
+                dst_array_element: 0,
+                descriptor_count: 1,
+                descriptor_type: slot.ty,
+                offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
+                stride: 0,
+            });
+            let data = TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE);
+            Template::for_set(context, Spelling::Core, &layout, &entries).update(set, &data);
+        }
+        (Way::Copy, Some(set)) => {
+            let from = pool.as_ref().map(|pool| pool.allocate(&layout)).expect("a pool");
+            write(context, from, &slots);
+            let copies = slots.map(|slot| {
+                let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(slot.at.0).dst_set(set);
+                copy.dst_binding(slot.at.0).descriptor_count(1)
+            });
+            update(context, &[], &copies, &[]);
+        }
+        (_, Some(set)) => write(context, set, &slots),
+        _ => {}
+    }
+    let points = points(Shape::D2, reads_one(desc));
+    let job = Job::new(&rig, &points);
+    let commands = Commands::primary(context, |commands| {
+        rig.bind(commands);
+        job.bind(commands);
+        match set {
+            Some(set) => rig.bind_sets(commands, 0, &[set], &[]),
+            None => rig.push(commands, 0, &slots.each_ref().map(|slot| slot.write(vk::DescriptorSet::null()))),
+        }
+        job.run(commands, 0);
+    });
+    commands.execute();
+    Ok(wrong(desc, &points, &job.results()[1], &wanted(&texels, desc, &points, Shape::D2, 1)))
+}
+
+fn by(way: Way) -> Outcome {
+    let desc = in_texels(SamplerDesc::nearest().address(M::REPEAT));
+    let (wrong, judged) = with_layer(builder(), |context| look_by(context, way, &desc))?;
+    assert_eq!(wrong, None);
+    judged.assert_silent("a sampler that wraps");
+    assert_divided(&judged, COMBINED, 1);
+    let legal = SamplerDesc::unnormalized(vk::Filter::LINEAR);
+    let (wrong, judged) = with_layer(builder(), |context| look_by(context, way, &legal))?;
+    assert_eq!(wrong, None);
+    judged.assert_silent("a legal sampler");
+    judged.assert_untouched("a legal sampler");
+    Ok(())
+}
+
+fn beside(stage: Stage) -> Outcome {
+    let all = [&samplers()[..3], &[SamplerDesc::unnormalized(vk::Filter::LINEAR)]].concat();
+    let (wrong, judged) = with_layer(builder(), |context| look_beside(context, stage, &all))?;
+    assert_right(&wrong, &judged);
+    judged.assert_silent("coordinates that are divided");
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    let records = draws(&judged);
+    assert_eq!(records.len(), 9, "three links with three of the samplers: {:#?}", judged.trace);
+    Ok(())
+}
+
+fn beside_legal(stage: Stage) -> Outcome {
+    let all = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
+    let (wrong, judged) = with_layer(builder(), |context| look_beside(context, stage, &all))?;
+    assert_right(&wrong, &judged);
+    judged.assert_silent("legal samplers");
+    judged.assert_untouched("legal samplers");
+    Ok(())
+}
+
+/// Where there is no room for one more set, the sampler is the legal one, and a record says why.
+fn no_set() -> Outcome {
+    let desc = in_texels(SamplerDesc::nearest().address(M::REPEAT));
+    let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+    let (wrong, judged) = with_layer(builder(), |context| {
+        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+        let view = image.view(&ViewDesc::default());
+        let texels = reference::Texture::read(&image, &view);
+        let sampler = desc.create(context);
+        let (bindings, pair) = ([Binding::image(0), Binding::sampler(1)], Pair::new(&view, &sampler));
+        let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
+        let held = Held::new(context, &bindings, &[slot, Slot::sampler(&sampler, 1, 0)]);
+        let empty = fetch::rest(context, 3)?;
+        let above: Vec<_> = empty.iter().collect();
+        let layouts = [&held.layout];
+        let plan = Plan { above: &above, ..Plan::new(Program::One, Kind::Float, &layouts) };
+        let rig = Rig::new(context, &plan);
+        let points = points(Shape::D2, true);
+        let job = Job::new(&rig, &points);
+        execute(context, &rig, &job, &[held.set]);
+        Ok(wrong(&legal, &points, &job.results()[0], &wanted(&texels, &legal, &points, Shape::D2, 1)))
+    })?;
+    assert_eq!(wrong, None);
+    judged.assert_silent("a legal sampler");
+    assert_told(&judged, "no-free-set");
+    Ok(())
+}
+
+/// The only unresolved record says `what` of unnormalized coordinates.
+fn assert_told(judged: &Judged, what: &str) {
+    let records: Vec<_> = judged.trace.events("unresolved").collect();
+    let [record] = records[..] else { panic!("{records:#?}") };
+    assert_eq!((record["what"].as_str(), record["rule"].as_str()), (Some(what), Some("unnormalized")), "{record:#}");
+    assert_eq!(judged.trace.events("pair").count(), 0, "{:#?}", judged.trace);
+}
+
+/// What may be another descriptor after the bind keeps the legal sampler.
+fn update_after_bind() -> Outcome {
+    let desc = in_texels(SamplerDesc::nearest().address(M::REPEAT));
+    let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+    let (wrong, judged) = with_layer(builder(), |context| {
+        skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
+        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+        let view = image.view(&ViewDesc::default());
+        let texels = reference::Texture::read(&image, &view);
+        let sampler = desc.create(context);
+        let loose = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
+        let bindings = [Binding::combined(0, 1).flags(loose)];
+        let flags = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+        let layout = SetLayout::with_flags(context, &bindings, flags);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+        let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Float, COMBINED);
+        let points = points(Shape::D2, true);
+        let got = probe.run(&Bind::Set(set), &points);
+        Ok(wrong(&legal, &points, &got, &wanted(&texels, &legal, &points, Shape::D2, 1)))
+    })?;
+    assert_eq!(wrong, None);
+    judged.assert_silent("a legal sampler");
+    assert_told(&judged, "update-after-bind");
+    Ok(())
+}
