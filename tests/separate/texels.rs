@@ -35,6 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(format!("texels/{name}/{shape_name}"), move || illegal(access, shape, 1)));
             trials.push(trial(format!("texels/{name}/{shape_name}-levels"), move || illegal(access, shape, 3)));
         }
+        trials.push(trial(format!("texels/{name}/cube"), move || cube(access)));
         trials.push(trial(format!("texels/{name}/legal"), move || legal(access)));
     }
     for (name, way) in
@@ -265,6 +266,51 @@ fn illegal(access: Access, shape: Shape, levels: u32) -> Outcome {
     let (wrong, judged) = with_layer(builder(), body)?;
     assert_right(&wrong, &judged);
     assert_divided(&judged, access, samplers.len());
+    Ok(())
+}
+
+/// Directions are in no texels: what is read is what the sampler with normalized coordinates reads, to the bit.
+fn cube(access: Access) -> Outcome {
+    let desc = in_texels(SamplerDesc::linear().address(M::REPEAT));
+    let (found, judged) = with_layer(builder(), |context| {
+        let texel =
+            |face: u32, [x, y, _]: [u32; 3]| Value::Float([face as f32 / 8.0, x as f32 / 8.0, y as f32 / 8.0, 1.0]);
+        let image = ImageDesc::cube(F::R8G8B8A8_UNORM, 6);
+        let image = Image::filled(context, &image, |_, _, face, at| texel(face, at)).map_err(Skip)?;
+        let view = image.view(&ViewDesc::default());
+        let (sampler, own) =
+            (desc.create(context), SamplerDesc { unnormalized: false, ..desc.clone() }.create(context));
+        let bindings = match access {
+            Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
+            _ => vec![Binding::combined(0, 1)],
+        };
+        let layout = SetLayout::new(context, &bindings);
+        let probe = Probe::new(context, &layout, Op::Sample, Shape::Cube, Kind::Float, access);
+        let pool = Pool::new(context, &[&layout, &layout]);
+        let look = |sampler: &Sampler<'_>| {
+            let (set, pair) = (pool.allocate(&layout), Pair::new(&view, sampler));
+            match access {
+                Access::Separate { image, sampler: binding } => {
+                    let slot = Slot { at: (image, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
+                    write(context, set, &[slot, Slot::sampler(sampler, binding, 0)]);
+                }
+                _ => write_combined(context, set, (0, 0), &[pair]),
+            }
+            let points: Vec<_> = (0..64)
+                .map(|n| Point::at(n as f32 - 31.5, (n * 7 % 64) as f32 - 31.5, (n * 13 % 64) as f32 - 31.5))
+                .collect();
+            probe.run(&Bind::Set(set), &points)
+        };
+        let wanted = look(&own);
+        Ok((look(&sampler), wanted))
+    })?;
+    let (got, wanted) = found;
+    assert_eq!(got, wanted);
+    let is_read = |error: &Message| access == COMBINED && error.id.ends_with("None-08609");
+    assert!(judged.errors.iter().all(is_read), "{:#?}", judged.errors);
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    assert_eq!(draws(&judged).len(), 1, "{:#?}", judged.trace);
     Ok(())
 }
 
