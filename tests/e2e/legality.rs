@@ -110,7 +110,9 @@ fn looks(scene: &Scene, legal: &SamplerDesc) -> u32 {
 
 impl Case {
     fn builder(&self) -> ContextBuilder {
-        let builder = self.without.iter().fold(Context::builder(), |builder, capability| builder.without(*capability));
+        // What becomes of a sampler alone; `tests/separate/texels.rs` has what shaders divide.
+        let builder = Context::builder().setting("unnormalized", "base");
+        let builder = self.without.iter().fold(builder, |builder, capability| builder.without(*capability));
         self.extensions.iter().fold(builder, |builder, name| builder.extension(name))
     }
 
