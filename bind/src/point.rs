@@ -48,7 +48,7 @@ pub struct Bound<O: Objects> {
     /// Dynamic offsets.
     pub offsets: Vec<u32>,
     /// What is in it, if that was looked up; always there for pushed descriptors of interest.
-    pub content: Option<Arc<O::Content>>,
+    content: Option<Arc<O::Content>>,
     /// The descriptors that were pushed.
     pub pushed: Pushed,
     /// Of what is in it, unless that is still to be looked up.
@@ -61,6 +61,8 @@ pub struct Bound<O: Objects> {
     is_lost: bool,
     /// The handle of the layout of a bind that has not gone down; 0 for none.
     kept: u64,
+    /// Of `offsets`, `content`, `pushed`, `others`, `is_lost` and `kept` something may be there.
+    has_more: bool,
     /// The layout of a bind before: the next is often with the same one, and need not count it again.
     spare: Option<Arc<O::Layout>>,
 }
@@ -78,6 +80,7 @@ impl<O: Objects> Default for Bound<O> {
             others: Vec::new(),
             is_lost: false,
             kept: 0,
+            has_more: false,
             spare: None,
         }
     }
@@ -102,16 +105,36 @@ impl<O: Objects> Bound<O> {
         self.actual != self.set || !self.others.is_empty() || self.is_lost
     }
 
+    /// What is in it.
+    pub fn content(&self) -> Option<&O::Content> {
+        self.content.as_deref()
+    }
+
+    /// Takes note of what is in it.
+    pub fn set_content(&mut self, content: Option<Arc<O::Content>>) {
+        self.has_more |= content.is_some();
+        self.content = content;
+    }
+
     /// The application's bind of a set has gone down.
+    #[inline(always)]
     fn hold(&mut self, set: u64, offsets: &[u32]) {
-        (self.set, self.actual, self.brief, self.content) = (set, set, None, None);
+        (self.set, self.actual, self.brief) = (set, set, None);
+        if self.has_more || !offsets.is_empty() {
+            self.hold_more(offsets);
+        }
+    }
+
+    #[inline(never)]
+    fn hold_more(&mut self, offsets: &[u32]) {
+        self.content = None;
         self.offsets.clear();
         for offset in offsets {
             self.offsets.with_room().push(*offset);
         }
         self.pushed.clear();
         self.others.clear();
-        (self.is_lost, self.kept) = (false, 0);
+        (self.is_lost, self.kept, self.has_more) = (false, 0, !offsets.is_empty());
     }
 
     /// Nothing is bound any more; what was asked of the allocator stays, and the layout as a spare one.
@@ -134,7 +157,7 @@ impl<O: Objects> Bound<O> {
     /// Something of the layer's own has taken its place.
     fn lose(&mut self) {
         self.actual = 0;
-        self.is_lost = true;
+        (self.is_lost, self.has_more) = (true, true);
     }
 
     pub(crate) fn actual(&self) -> u64 {
@@ -161,7 +184,7 @@ impl<O: Objects> Bound<O> {
 
     /// Descriptors are pushed in truth, with these samplers in place of others.
     pub(crate) fn show_pushed(&mut self, others: Vec<Other>) {
-        (self.others, self.is_lost) = (others, false);
+        (self.others, self.is_lost, self.has_more) = (others, false, true);
     }
 }
 
@@ -325,6 +348,37 @@ impl<O: Objects> Point<O> {
         }
     }
 
+    /// [`Point::bind_sets`] of sets without dynamic offsets that go down, with the layout that all sets were bound with, where nothing but
+    /// sets was bound. Whether it was that. Takes no memory.
+    #[inline(always)]
+    pub fn bind_sets_alike(
+        &mut self,
+        (layout, gone): (u64, u64),
+        first: usize,
+        sets: impl ExactSizeIterator<Item = u64>,
+    ) -> bool {
+        let is_same = Named { layout, gone } == self.last && sets.len() > 0;
+        let range = first..first.saturating_add(sets.len());
+        let last = range.end.wrapping_sub(1);
+        let Some(bound) = self.sets.get_mut(range).filter(|_| is_same) else { return false };
+        let mut is_dirty = false;
+        for (bound, set) in bound.iter_mut().zip(sets) {
+            // What was noted of the sets before is noted again then.
+            if bound.has_more || bound.layout.is_none() {
+                return false;
+            }
+            if bound.set != set || bound.actual != set || bound.brief.is_none_or(|brief| brief.is_loose) {
+                (bound.set, bound.actual, bound.brief) = (set, set, None);
+                is_dirty = true;
+            }
+        }
+        self.is_dirty |= is_dirty;
+        if self.hidden.is_some() {
+            self.uncover(first, last);
+        }
+        true
+    }
+
     /// Takes note of a bind of sets. `find` looks the layout up; without one nothing is known of any set any more, and it goes down. Whether it
     /// was found.
     #[inline(always)]
@@ -363,7 +417,7 @@ impl<O: Objects> Point<O> {
                 self.is_dirty = true;
             }
             if !binds.goes_down {
-                (bound.actual, bound.kept) = (0, binds.layout);
+                (bound.actual, bound.kept, bound.has_more) = (0, binds.layout, true);
                 (self.is_dirty, self.differs) = (true, true);
             }
         }
@@ -409,6 +463,7 @@ impl<O: Objects> Point<O> {
     }
 
     /// Forgets the hidden set if a bind of the application's at these numbers disturbs it; its layout is that of the first of them.
+    #[inline(never)]
     fn uncover(&mut self, first: usize, last: usize) {
         let Some(hidden) = &self.hidden else { return };
         let number = hidden.number();
@@ -438,6 +493,7 @@ impl<O: Objects> Point<O> {
             bound.clear();
             bound.content = content();
         }
+        bound.has_more = true;
         bound.layout = Some(Arc::clone(layout));
         // What is pushed now is there in truth: nothing else is known of the descriptors among it that others stood in for.
         if !bound.others.is_empty() {
@@ -515,6 +571,13 @@ impl<O: Objects> Point<O> {
             let is_for = hidden.layout.deref_layout().is_compatible(layout.borrow(), number);
             hidden.number() <= number || !is_for
         });
+    }
+
+    /// [`Point::differs`], found out anew where it says so: the application may have bound its own since.
+    #[inline(always)]
+    pub fn looks_different(&mut self) -> bool {
+        self.differs = self.differs && (!self.runs_own() || self.sets.iter().any(Bound::differs));
+        self.differs
     }
 
     /// What all sets need and lack; what is not looked up yet counts for nothing.

@@ -165,6 +165,7 @@ struct Tally {
     own_calls: u64,
     refused: u64,
     kept: u64,
+    alike: u64,
 }
 
 struct Stream {
@@ -451,6 +452,14 @@ impl Stream {
                 (self.is_plain, self.tally.kept) = (false, self.tally.kept + 1);
             }
             let binds = Binds { layout: handle, gone: self.gone, first, offsets: &offsets, goes_down };
+            let alike = (goes_down && offsets.is_empty() && self.rng.bool())
+                .then(|| self.recorded[point].point.bind_sets_alike((handle, self.gone), first, sets.iter().copied()));
+            if alike == Some(true) {
+                self.tally.alike += 1;
+                self.call(&Call::BindSets { point, layout: handle, first, sets, offsets }, true);
+                first += count;
+                continue;
+            }
             let find = || Some(Arc::clone(&known));
             assert!(self.recorded[point].point.bind_sets(binds, sets.iter().copied(), find));
             self.call(&Call::BindSets { point, layout: handle, first, sets, offsets }, goes_down);
@@ -707,8 +716,10 @@ fn what_goes_down_reads_what_the_application_bound() {
         sum.own_calls += tally.own_calls;
         sum.refused += tally.refused;
         sum.kept += tally.kept;
+        sum.alike += tally.alike;
     }
     println!("{seed} streams: {sum:?}");
-    let about = [sum.draws * 20, sum.plans * 40, sum.own_calls * 20, sum.refused * 5000, sum.kept * 100];
+    let about =
+        [sum.draws * 20, sum.plans * 40, sum.own_calls * 20, sum.refused * 5000, sum.kept * 100, sum.alike * 500];
     assert!(about.iter().all(|count| *count > sum.calls), "{sum:?}");
 }

@@ -132,6 +132,62 @@ impl Device {
         })
     }
 
+    /// [`Device::note_pipeline`] for a pipeline that nothing stands in for, in a command buffer of which all is known. Whether it was that.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::note_pipeline`].
+    #[inline(always)]
+    pub unsafe fn note_own_pipeline(
+        &self,
+        commands: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+        pipeline: vk::Pipeline,
+    ) -> bool {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let noted = index(point).zip(unsafe { self.noted(commands) });
+        if self.hot.follow.load(Ordering::Acquire) != follow::LINKED {
+            // SAFETY: the pipeline is valid by this function's contract, so it is not destroyed meanwhile.
+            let program = noted.and_then(|(_, (separate, _))| unsafe { separate.programs.get(pipeline.as_raw()) });
+            if program.is_none_or(|program| program.splits.current_pipeline() != 0) {
+                return false;
+            }
+        }
+        let note = |place: &mut Place| {
+            place.is_unknown = false;
+            place.point.bind_pipeline(pipeline.as_raw());
+        };
+        noted.is_some_and(|(at, (_, buffer))| buffer.edit(at, note).is_some())
+    }
+
+    /// [`Device::note_sets`] for the most common ones, see [`bind::Point::bind_sets_alike`]. Whether it was that.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::note_sets`].
+    #[inline(always)]
+    pub unsafe fn note_sets_alike(
+        &self,
+        (commands, point): (vk::CommandBuffer, vk::PipelineBindPoint),
+        layout: vk::PipelineLayout,
+        first: u32,
+        sets: &[vk::DescriptorSet],
+    ) -> bool {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let noted = index(point).zip(unsafe { self.noted(commands) });
+        let Some((at, (separate, buffer))) = noted else { return false };
+        if let ([set], true) = (sets, separate.has_shadows()) {
+            // SAFETY: the set is valid by this function's contract, so it is not freed meanwhile.
+            let entry = unsafe { separate.sets.get_in_line(set.as_raw()) };
+            if entry.is_some_and(|entry| entry.is_guarded.load(Ordering::Acquire)) {
+                return false;
+            }
+        }
+        let layout = (layout.as_raw(), separate.layouts_gone());
+        let sets = sets.iter().map(|set| set.as_raw());
+        buffer.edit(at, |place| place.point.bind_sets_alike(layout, first as usize, sets)).unwrap_or(false)
+    }
+
     /// Names what is not repaired of a pipeline that is bound where not all is known that is.
     #[cold]
     #[inline(never)]

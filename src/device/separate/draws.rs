@@ -109,8 +109,34 @@ impl Device {
         self.follows_binds() && {
             // SAFETY: the command buffer is recording, by this function's contract.
             let noted = index(point).zip(unsafe { self.noted(commands) });
-            noted.is_some_and(|(at, (_, buffer))| buffer.count_draw(at))
+            noted.is_some_and(|(at, (separate, buffer))| {
+                buffer.count_draw(at) && !self.needs_nothing(separate, buffer, at)
+            })
         }
+    }
+
+    /// Whether all that is bound is the application's own and nothing else is needed, as far as that is seen without a look at what was found
+    /// out. Takes no memory.
+    #[inline(never)]
+    fn needs_nothing(&self, separate: &Separate, buffer: &CommandBuffer, at: usize) -> bool {
+        let is_all_told = self.records_all() || separate.force.any();
+        let look = |place: &mut Place| {
+            if is_all_told || place.point.looks_different() {
+                return false;
+            }
+            place.look_up(separate, &self.hot.gate);
+            let summary = place.point.summary();
+            // Then no pipeline needs anything.
+            let mut needs_nothing = (summary & (summary >> 32)) as u32 == 0;
+            if !needs_nothing && place.point.program.is_none() && !place.is_unknown {
+                // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
+                let program = unsafe { separate.programs.get(place.point.pipeline) };
+                needs_nothing = program.is_some_and(|program| self.is_at_rest(separate, program, &place.point));
+            }
+            place.point.is_dirty = !needs_nothing;
+            needs_nothing
+        };
+        buffer.edit(at, look).unwrap_or(false)
     }
 
     /// Binds what the draw needs that was counted last.

@@ -162,7 +162,7 @@ impl Device {
         let bound = |operand: &Operand| {
             let number = operand.set as usize;
             let bound = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number))?;
-            let entry = bound.content.as_deref()?;
+            let entry = bound.content()?;
             Some((entry, entry.shape.binding(operand.binding)?))
         };
         let (Some((images, image)), Some((samplers, sampler))) = (bound(&link.image), bound(&link.sampler)) else {
@@ -465,7 +465,7 @@ impl Device {
             let set = number as u32;
             let own = memory::collect(others.iter().filter(|(at, _)| *at == set).map(|(_, other)| *other));
             let force = |entry: &&SetEntry| separate.force.shadows() && entry.may_be_copied() && bound.set != 0;
-            let Some(entry) = bound.content.as_deref().filter(|entry| !own.is_empty() || force(entry)) else {
+            let Some(entry) = bound.content().filter(|entry| !own.is_empty() || force(entry)) else {
                 continue;
             };
             // What is exchanged is bound or pushed with a layout of the layer's own.
@@ -515,7 +515,7 @@ impl Device {
     /// Whether a sampler of a bound set may be exchanged for all that read it.
     fn may_exchange(&self, point: &Point, set: u32, binding: u32) -> Result<How, &'static str> {
         let bound = point.sets.get(set as usize);
-        let Some((bound, entry)) = bound.and_then(|bound| Some((bound, bound.content.as_deref()?))) else {
+        let Some((bound, entry)) = bound.and_then(|bound| Some((bound, bound.content()?))) else {
             return Err("memory");
         };
         if entry.shape.binding(binding).is_none_or(|binding| !binding.immutable.is_empty()) {

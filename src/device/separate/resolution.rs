@@ -58,7 +58,7 @@ impl Place {
                 continue;
             }
             bound.brief = Some(if bound.is_pushed() {
-                let brief = bound.content.as_deref().map_or(Brief::EMPTY, |entry| entry.brief(gate));
+                let brief = bound.content().map_or(Brief::EMPTY, |entry| entry.brief(gate));
                 Brief { stamp: Brief::PUSHED, ..brief }
             } else {
                 // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and this one is
@@ -71,9 +71,9 @@ impl Place {
 
     /// Shares what is in the sets that were bound.
     pub(super) fn share(&mut self, separate: &Separate) {
-        for bound in self.point.sets.iter_mut().filter(|bound| bound.set != 0 && bound.content.is_none()) {
+        for bound in self.point.sets.iter_mut().filter(|bound| bound.set != 0 && bound.content().is_none()) {
             // SAFETY: as in `look_up`.
-            bound.content = unsafe { separate.sets.share(bound.set) };
+            bound.set_content(unsafe { separate.sets.share(bound.set) });
         }
     }
 }
@@ -179,16 +179,19 @@ impl Device {
         self.hidden_set(separate, shape, (&samplers, since), &words).map(Some)
     }
 
+    /// Whether a program needs nothing but what the application has bound, as far as that was found out.
+    #[inline(always)]
+    pub(super) fn is_at_rest(&self, separate: &Separate, program: &Program, point: &Point) -> bool {
+        program.is_plain()
+            || (!self.records_all() && self.is_legal(program, point))
+            || Key::of(program, point).is_some_and(|key| separate.resolutions.is_nothing(&key))
+    }
+
     /// What is to be bound at a bind point; none if it is what the application has bound there. To be given back to [`Found::keep`].
     ///
     /// [`Found::keep`]: super::found::Found::keep
     pub(super) fn look_at(&self, separate: &Separate, program: &Program, place: &mut Place) -> Option<Arc<Resolution>> {
-        let is_known = program.is_plain() || (!self.records_all() && self.is_legal(program, &place.point));
-        if is_known && !separate.force.any() {
-            return None;
-        }
-        let key = Key::of(program, &place.point).filter(|_| !separate.force.any());
-        if key.is_some_and(|key| separate.resolutions.is_nothing(&key)) {
+        if !separate.force.any() && self.is_at_rest(separate, program, &place.point) {
             return None;
         }
         Some(self.resolve_place(separate, program, place))

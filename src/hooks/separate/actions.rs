@@ -80,6 +80,28 @@ macro_rules! hooked {
                         // SAFETY: the command buffer is valid during the command (the `-commandBuffer-parameter` VUID of each action),
                         // as the look-up asks; what is jumped to gets the application's own arguments.
                         unsafe {
+                            let mut to: Own::Next = followed::<Own, $($type),+>;
+                            if let Some(device) = Device::find_first(commands)
+                                && !device.follows_binds()
+                                && let Some(next) = Own::next(&device.fns)
+                            {
+                                to = next;
+                            }
+                            to(commands, $($argument),+);
+                        }
+                    }
+
+                    /// A leaf that jumps. Apart from the one before, which needs no room on the stack.
+                    #[inline(never)]
+                    unsafe extern "system" fn followed<Own, $($type: Copy),+>(
+                        commands: vk::CommandBuffer,
+                        $($argument: $type),+
+                    ) where
+                        Own: Action<Next = unsafe extern "system" fn(vk::CommandBuffer, $($type),+)>,
+                    {
+                        // SAFETY: a recording command buffer (the `-commandBuffer-recording` VUID of each action); what is jumped to gets
+                        // the application's own arguments.
+                        unsafe {
                             let mut to: Own::Next = counted::<Own, $($type),+>;
                             if let Some(device) = Device::find_first(commands)
                                 && let Some(next) = Own::next(&device.fns)

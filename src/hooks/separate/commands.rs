@@ -87,13 +87,29 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     point: Point,
     pipeline: vk::Pipeline,
 ) {
-    // SAFETY: the command buffer is valid during the command (VUID-vkCmdBindPipeline-commandBuffer-parameter), as the look-up asks; what is
-    // jumped to gets the application's own arguments.
+    // SAFETY: command buffer and pipeline are valid during the command (VUID-vkCmdBindPipeline-commandBuffer-parameter,
+    // -pipeline-parameter), as the look-up and the note ask; what is jumped to gets the application's own arguments.
     unsafe {
-        let mut to: vk::PFN_vkCmdBindPipeline = note_pipeline;
+        let mut to: vk::PFN_vkCmdBindPipeline = note_own_pipeline;
         if let Some(device) = Device::find_first(commands)
             && !device.follows_binds()
             && let Some(next) = device.fns.cmd_bind_pipeline
+        {
+            to = next;
+        }
+        to(commands, point, pipeline);
+    }
+}
+
+/// A leaf as well. Apart from the one before, which needs no room on the stack.
+#[inline(never)]
+unsafe extern "system" fn note_own_pipeline(commands: vk::CommandBuffer, point: Point, pipeline: vk::Pipeline) {
+    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording, -pipeline-parameter).
+    unsafe {
+        let mut to: vk::PFN_vkCmdBindPipeline = note_pipeline;
+        if let Some(device) = Device::find_first(commands)
+            && let Some(next) = device.fns.cmd_bind_pipeline
+            && device.note_own_pipeline(commands, point, pipeline)
         {
             to = next;
         }
@@ -152,13 +168,41 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     offsets: *const u32,
 ) {
     // One call through what was chosen: LLVM makes a jump of that, and of several calls with arguments on the stack none.
-    // SAFETY: the command buffer is valid during the command (VUID-vkCmdBindDescriptorSets-commandBuffer-parameter), which the look-up
-    // asks; what is jumped to gets the application's own arguments.
+    // SAFETY: command buffer, layout and sets are valid during the command (VUID-vkCmdBindDescriptorSets-commandBuffer-parameter,
+    // -layout-parameter, -pDescriptorSets-parameter), as the look-up and the note ask; `count` elements by the command's valid usage; what is
+    // jumped to gets the application's own arguments.
     unsafe {
-        let mut to: vk::PFN_vkCmdBindDescriptorSets = note_sets;
+        let mut to: vk::PFN_vkCmdBindDescriptorSets = note_sets_alike;
         if let Some(device) = Device::find_first(commands)
             && !device.follows_binds()
             && let Some(next) = device.fns.cmd_bind_descriptor_sets
+        {
+            to = next;
+        }
+        to(commands, point, layout, first, count, sets, offset_count, offsets);
+    }
+}
+
+/// A leaf as well. Apart from the one before, which needs no room on the stack.
+#[inline(never)]
+unsafe extern "system" fn note_sets_alike(
+    commands: vk::CommandBuffer,
+    point: Point,
+    layout: vk::PipelineLayout,
+    first: u32,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+    offset_count: u32,
+    offsets: *const u32,
+) {
+    // SAFETY: a recording command buffer, valid sets and a valid layout (VUID-vkCmdBindDescriptorSets-commandBuffer-recording,
+    // -pDescriptorSets-parameter, -layout-parameter); `count` elements by the command's valid usage.
+    unsafe {
+        let mut to: vk::PFN_vkCmdBindDescriptorSets = note_sets;
+        if let Some(device) = Device::find_first(commands)
+            && let Some(next) = device.fns.cmd_bind_descriptor_sets
+            && offset_count == 0
+            && device.note_sets_alike((commands, point), layout, first, slice(sets, count))
         {
             to = next;
         }
