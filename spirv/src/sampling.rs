@@ -8,6 +8,7 @@
 //! It runs behind [`split`](crate::split): a slot's operands are those that the module has by then.
 
 mod code;
+mod compare;
 mod cube;
 mod divide;
 mod fetch;
@@ -21,13 +22,12 @@ pub use self::tasks::Keys;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use crate::edit::{Editor, literal};
+use crate::edit::Editor;
 use crate::error::{Error, extend, push};
 use crate::fold::Specialization;
 use crate::links::{Analysis, Pair, Scratch};
 use crate::map::{Fold, put};
 use crate::module::{Function, Instruction, Module, sort};
-use crate::op;
 use crate::operand::{Index, Operand};
 use crate::sources::{Doubt, Source, Sources, Wanted};
 use crate::trace::{ELEMENTS, Tracer};
@@ -86,6 +86,8 @@ pub mod flags {
     /// Coordinates are in texels, and the sampler that is bound takes normalized ones.
     pub const DIVIDE: u32 = 1 << 31;
 
+    pub use super::compare::{CLAMP_REFERENCE, COMPARE, EQUAL, GREATER, LESS, UNORDERED};
+
     /// The bits for a sampler's highest anisotropy: those of the power of two that is next to it.
     pub fn anisotropy(most: f32) -> u32 {
         let exponent = (most.clamp(1.0, 16.0) * std::f32::consts::SQRT_2).to_bits() >> 23;
@@ -130,15 +132,25 @@ pub struct Passes {
     pub fetch: bool,
     /// `DIVIDE`.
     pub divide: bool,
+    /// `COMPARE`.
+    pub compare: bool,
+    /// All tasks of this slot alone have `COMPARE`: no instruction has the sampler compare.
+    pub must_compare: bool,
 }
 
 impl Passes {
+    /// Nothing.
+    pub const NONE: Passes =
+        Passes { saturate: false, filter: false, fetch: false, divide: false, compare: false, must_compare: false };
+
     fn or(self, other: Passes) -> Passes {
         Passes {
             saturate: self.saturate || other.saturate,
             filter: self.filter || other.filter,
             fetch: self.fetch || other.fetch,
             divide: self.divide || other.divide,
+            compare: self.compare || other.compare,
+            must_compare: false,
         }
     }
 
@@ -150,16 +162,20 @@ impl Passes {
     /// Those of which any makes it do more than to divide.
     const fn asks_more(self) -> u32 {
         let saturate = if self.saturate { flags::CLAMP | flags::MIRROR } else { 0 };
-        saturate | if self.filter { flags::EMULATE } else { 0 }
+        let compare = if self.compare { flags::COMPARE } else { 0 };
+        saturate | compare | if self.filter { flags::EMULATE } else { 0 }
     }
 
     /// What can be done for instructions of a form. Gathers and comparisons are not filtered, nor is what is no float, of which texels
-    /// can be fetched all the same. The sampler that a fetch goes past answers for levels of detail itself.
+    /// can be fetched all the same. The sampler that a fetch goes past answers for levels of detail itself. One that compares nothing
+    /// filters nothing.
     fn of(self, form: &site::Form, sampled: crate::Sampled) -> Passes {
-        let samples = !form.compared && !form.gathers && !form.sparse;
+        let (samples, float) = (!form.compared && !form.gathers && !form.sparse, sampled == crate::Sampled::Float);
         let fetch = self.fetch && samples && !form.asks;
-        let filter = self.filter && samples && sampled == crate::Sampled::Float && !(self.fetch && form.asks);
-        Passes { saturate: self.saturate && !form.asks, filter: filter || fetch, fetch, divide: self.divide }
+        let filter = (self.filter || self.compare) && samples && float && !(self.fetch && form.asks);
+        let compare = self.compare && form.compared && !form.sparse && float;
+        let (saturate, must_compare) = (self.saturate && !form.asks, compare && self.must_compare);
+        Passes { saturate, filter: filter || fetch, fetch, divide: self.divide, compare, must_compare }
     }
 }
 
@@ -306,7 +322,7 @@ pub fn sampling(
 ) -> Result<Sampled, Error> {
     let entry = module.entry(name, model).ok_or(Error::NoEntryPoint)?;
     let mut tracer = Tracer::new(module, specialization);
-    let analysis = Analysis::new(&mut tracer, entry, &own(module)?)?;
+    let analysis = Analysis::new(&mut tracer, entry, &code::own(module)?)?;
     let (mut left, mut active, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     for (position, slot) in slots.iter().enumerate() {
         tracer.step(analysis.links.len())?;
@@ -345,7 +361,8 @@ pub fn sampling(
     let all = pass.slots.iter().fold(Passes::default(), |all, (_, slot)| all.or(slot.passes));
     pass.sources.decide(&mut pass.tracer, &mut pass.editor, &|pair, uses| {
         // Levels of detail are answered for coordinates as they are, unless they are in texels.
-        let uses = if all.filter || all.divide { uses } else { uses.without(Uses::QUERY_LOD) };
+        let asked = all.filter || all.divide || all.compare;
+        let uses = if asked { uses } else { uses.without(Uses::QUERY_LOD) };
         uses.samples() && site::axes(pair.ty.dim, all).is_ok()
     })?;
     pass.rewrite()?;
@@ -359,19 +376,6 @@ pub fn sampling(
     // Functions that were cloned for links that are left after all are no change.
     let editor = if pass.changed == 0 { Editor::new(module) } else { pass.editor };
     Ok(Sampled { words: editor.finish()?, changed: pass.changed, left })
-}
-
-/// The ids, sorted, of the functions that an earlier run has added.
-fn own(module: &Module<'_>) -> Result<Vec<u32>, Error> {
-    let name = literal(NAME)?;
-    let mut own = Vec::new();
-    for instruction in module.instructions(module.sections.sources, module.sections.annotations) {
-        if instruction.opcode() == op::NAME && instruction.words.get(2..) == Some(&name) {
-            push(&mut own, instruction.word(1))?;
-        }
-    }
-    sort(&mut own);
-    Ok(own)
 }
 
 /// Functions that were made, by all that they depend on.
@@ -440,7 +444,7 @@ impl<'w> Pass<'_, '_, 'w> {
                 let passes = self.passes(source);
                 if passes.fetch && (sparse || several) {
                     push(&mut self.left, (slot, Left::Fetch))?;
-                } else if sparse && !several && passes.filter {
+                } else if sparse && (passes.filter && !several || passes.compare && uses.contains(Uses::DREF)) {
                     push(&mut self.left, (slot, Left::Sparse))?;
                 }
                 self.change((number, function), site, source, pair).map_err(|stop| (slot, stop))

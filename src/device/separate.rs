@@ -156,14 +156,10 @@ impl Separate {
         let filter = settings.unfilterable == Unfilterable::Emulate;
         new.demotes_all = rewrites && settings.immutable == Immutable::Demote;
         new.demotes = new.demotes_all || rewrites && named;
+        let saturate = rewrites && (gl || new.force.tasks());
         let divide = rewrites && settings.unnormalized != Unnormalized::Base;
         new.pairs = AtomicBool::new(rewrites && settings.unnormalized == Unnormalized::Always);
-        new.tasks = Passes {
-            saturate: rewrites && (gl || new.force.tasks()),
-            filter: rewrites && filter,
-            fetch: false,
-            divide,
-        };
+        new.tasks = Passes { saturate, filter: rewrites && filter, divide, ..Passes::NONE };
         new
     }
 

@@ -1060,7 +1060,7 @@ fn axis_flags(wrap: Wrap) -> u32 {
     }
 }
 
-const FILTER: Passes = Passes { saturate: true, filter: true, fetch: false, divide: false };
+const FILTER: Passes = Passes { saturate: true, filter: true, ..Passes::NONE };
 const FETCH: Passes = Passes { fetch: true, ..FILTER };
 
 /// Compares the cases that are chosen with an exact filter.
@@ -1355,6 +1355,206 @@ fn sizes_are_those_of_the_level_that_anisotropy_reads() {
             let far = want.iter().zip(&got).filter(|(want, got)| !got.is_near(**want, 0.01)).count();
             assert!(far <= want.len() / 100, "{lookup} at {degree}: {far} of {} are not as by hand", want.len());
         }
+    }
+    let errors = context.messages().errors();
+    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+}
+
+// --- comparisons ------------------------------------------------------------------------------------------------------
+
+const COMPARE: Passes = Passes { saturate: true, compare: true, ..Passes::NONE };
+const MUST: Passes = Passes { compare: true, must_compare: true, ..Passes::NONE };
+
+/// Compares the cases that are chosen with an exact filter of exact comparisons. The image has a colour format, which no sampler of
+/// Vulkan's compares, and the sampler that is bound compares nothing. On a depth format, and without a task, the same code has the sampler
+/// compare, bit by bit as the original.
+fn comparison(which: impl Fn(&Case) -> bool) {
+    let Some(context) = context(Context::builder()) else { return };
+    let mut cases = cases();
+    cases.retain(|case| case.shadow && which(case));
+    if let Some(lacking) = context.missing(&[Capability::ImageGatherExtended]) {
+        skip(lacking);
+        cases.retain(|case| !matches!(case.gather, Gather::Offsets(_)));
+    }
+    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
+    let (mut compared, mut left, mut kinds) = (0, 0, [0; 3]);
+    for case in &cases {
+        let stage = if case.fragment { "frag" } else { "comp" };
+        let (words, layout) = (compile(stage, &case.source()), layout(&context, case.separate));
+        let (depths, _) = texture(&context, case.shape, vk::Format::D32_SFLOAT);
+        let (colours, texels) = texture(&context, case.shape, vk::Format::R32G32B32A32_SFLOAT);
+        let [depths, colours] = [&depths, &colours].map(|image| image.view(&ViewDesc::default()));
+        let original = case.program(&context, &layout, &words);
+        for passes in [COMPARE, MUST] {
+            let new = rewrite(&words, case.fragment, keys, passes, LIMITS);
+            let rewritten = case.program(&context, &layout, &new);
+            for (state, bound, task) in filtering() {
+                let saturates = task.flags & (flags::CLAMP_S * 0x3f) != 0;
+                if passes == MUST && saturates || passes == COMPARE && !saturates && state.mip_linear {
+                    continue;
+                }
+                let case = &Case { whole: true, alike: state.mag_linear != state.min_linear, ..case.clone() };
+                if passes == COMPARE {
+                    let comparing = bound.clone().compare(vk::CompareOp::LESS).create(&context);
+                    let pair = Pair::new(&depths, &comparing).shadow();
+                    let bench = Bench::new(&context, &layout, pair, case.separate);
+                    let (before, idle) = (original.run(case, bench.set), rewritten.run(case, bench.set));
+                    let same = before.iter().zip(&idle).all(|(a, b)| a.bits() == b.bits());
+                    assert!(same, "{case:?} {bound:?}: not the same bits");
+                }
+                let bound = bound.create(&context);
+                // Validation layers find a comparison in code that may also have the sampler compare.
+                let view = if passes == MUST { &colours } else { &depths };
+                let bench = Bench::new(&context, &layout, Pair::new(view, &bound), case.separate);
+                bench.task(Task { flags: task.flags | flags::COMPARE | flags::LESS, ..task });
+                let got = rewritten.run(case, bench.set);
+                // Logarithms, of which levels of detail are made, are the device's.
+                let computed = case.fragment || case.lookup.contains("Grad");
+                let tolerance = if computed && state.mip_linear { 1e-2 } else { 1e-5 };
+                for (lookup, got) in case.lookups(texels.size(0)).into_iter().zip(&got) {
+                    let lambda = lookup.lambda + f64::from(task.bias);
+                    let lambda = lambda.max(f64::from(task.min_lod)).min(f64::from(task.max_lod));
+                    let (want, near) = expected(&texels, &state, case, &Lookup { lambda, ..lookup });
+                    let step = computed && state.mag_linear != state.min_linear && lambda.abs() < 0.01;
+                    if near < 0.02 || step {
+                        left += 1;
+                        continue;
+                    }
+                    compared += 1;
+                    let components = if case.gather == Gather::No { 1 } else { 4 };
+                    for (got, want) in got.components().into_iter().zip(want).take(components) {
+                        kinds[usize::from(want > 0.0) + usize::from(want > 0.999)] += 1;
+                        assert!((got - want).abs() <= tolerance, "{case:?} {:#x}: {got}, not {want}", task.flags);
+                    }
+                }
+            }
+        }
+    }
+    println!("{compared} lookups, {left} left out, {kinds:?} of nothing, a part and all");
+    assert!(kinds.iter().all(|kind| *kind > 100), "{kinds:?}");
+    let errors = context.messages().errors();
+    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+}
+
+#[test]
+fn comparisons_are_exact_in_1d() {
+    comparison(|case| case.axes() == 1);
+}
+
+#[test]
+fn comparisons_are_exact_in_2d() {
+    comparison(|case| case.shape == Shape::D2);
+}
+
+#[test]
+fn comparisons_are_exact_in_2d_arrays() {
+    comparison(|case| case.shape == Shape::D2Array);
+}
+
+/// Each operator where the reference is below, at and above the texel, where one of both is no number, and where the reference is beyond
+/// what a fixed-point format holds.
+#[test]
+fn operators_are_those_of_vulkan() {
+    let Some(context) = context(Context::builder()) else { return };
+    let declare = "layout(set = 0, binding = 0) uniform sampler2DShadow pair;";
+    let lookup = "textureLod(pair, vec3(p.xy, d), l)";
+    let words = compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", lookup));
+    let layout = layout(&context, false);
+    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
+    let new = rewrite(&words, false, keys, MUST, LIMITS);
+    let case = Case { shape: Shape::D2, ..cases().remove(0) };
+    let Program::Compute(program) = case.program(&context, &layout, &new) else {
+        unreachable!("it is a compute shader")
+    };
+    let desc = ImageDesc::d2(vk::Format::R32_SFLOAT, 4, 1);
+    let texels = [0.5, 1.0, 1.5, f32::NAN];
+    let image = Image::filled(&context, &desc, |_, _, _, [x, ..]| Value::Float([texels[x as usize], 0.0, 0.0, 1.0]));
+    let image = image.expect("a format for sampling");
+    let view = image.view(&ViewDesc::default());
+    let sampler = SamplerDesc::nearest().create(&context);
+    let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
+    let references = [0.25, 0.5, 1.0, 2.0, f32::NAN];
+    let points: Vec<Point> =
+        (0..20).map(|n| Point::at((n % 4) as f32 / 4.0 + 0.125, 0.5, 0.0).reference(references[n / 4])).collect();
+    let (less, equal, greater, unordered) = (flags::LESS, flags::EQUAL, flags::GREATER, flags::UNORDERED);
+    type Holds = fn(f32, f32) -> bool;
+    let operators: [(u32, Holds); 8] = [
+        (0, |_, _| false),
+        (less, |a, b| a < b),
+        (equal, |a, b| a == b),
+        (less | equal, |a, b| a <= b),
+        (greater, |a, b| a > b),
+        (less | greater | unordered, |a, b| a != b),
+        (greater | equal, |a, b| a >= b),
+        (less | equal | greater | unordered, |_, _| true),
+    ];
+    for (flags, holds) in operators {
+        for clamps in [false, true] {
+            let clamp = if clamps { flags::CLAMP_REFERENCE } else { 0 };
+            let flags = flags::EMULATE | flags::COMPARE | flags | clamp;
+            bench.task(Task { flags, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 });
+            for (n, got) in program.run(&Bind::Set(bench.set), &points).iter().enumerate() {
+                let (reference, texel) = (references[n / 4], texels[n % 4]);
+                // What a clamp makes of no number is not said.
+                if clamps && reference.is_nan() {
+                    continue;
+                }
+                let reference = if clamps { reference.clamp(0.0, 1.0) } else { reference };
+                let want = f64::from(u8::from(holds(reference, texel)));
+                assert_eq!(got.components()[0], want, "{flags:#x}: {reference} and {texel}");
+            }
+        }
+    }
+}
+
+/// Cubes and their arrays, against the device's own comparison of depths, but for texels beside edges.
+#[test]
+fn cubes_are_compared_on_their_faces() {
+    let Some(context) = context(Context::builder()) else { return };
+    let image =
+        Image::filled(&context, &ImageDesc::cube(vk::Format::D32_SFLOAT, 8).levels(3), |_, level, layer, [x, y, _]| {
+            let seed = (x + 37 * y + 20011 * level + 50021 * layer).wrapping_mul(2_654_435_761);
+            Value::Float([(seed >> 16 & 0xff) as f32 / 255.0; 4])
+        });
+    let image = image.expect("a format for sampling");
+    let view = image.view(&ViewDesc::default());
+    let (keys, layout) = (Keys::Block { set: 0, binding: TASKS, count: 1 }, layout(&context, false));
+    let declare = "layout(set = 0, binding = 0) uniform samplerCubeShadow pair;";
+    // A cube's levels of detail are GLSL's for gradients alone.
+    let level = "vec3(0.0), vec3(0.0)";
+    for (lookup, gathers) in [
+        (format!("textureGrad(pair, vec4(p.xyz, d), {level})"), false),
+        ("textureGather(pair, p.xyz, d)".to_owned(), true),
+    ] {
+        let words = compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", &lookup));
+        let case = Case { shape: Shape::D3, lookup, ..cases().remove(0) };
+        let original = case.program(&context, &layout, &words);
+        let rewritten = case.program(&context, &layout, &rewrite(&words, false, keys, MUST, LIMITS));
+        let comparing = SamplerDesc::linear().compare(vk::CompareOp::LESS).create(&context);
+        let bench = Bench::new(&context, &layout, Pair::new(&view, &comparing).shadow(), false);
+        let want = original.run(&case, bench.set);
+        let plain = SamplerDesc::nearest().create(&context);
+        let bench = Bench::new(&context, &layout, Pair::new(&view, &plain), false);
+        let linear = flags::MAG_LINEAR | flags::MIN_LINEAR;
+        let flags = flags::EMULATE | flags::COMPARE | flags::LESS | linear;
+        bench.task(Task { flags, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 });
+        let got = rewritten.run(&case, bench.set);
+        let mut inside = 0;
+        for ((got, want), point) in got.iter().zip(&want).zip(points(&case)) {
+            let mut sizes = [0, 1, 2].map(|n: usize| point.coord[n].abs());
+            sizes.sort_by(f32::total_cmp);
+            let [_, second, most] = sizes;
+            if most < 1e-3 || second / most > 0.75 {
+                continue;
+            }
+            inside += 1;
+            let (got, want) = (got.components(), want.components());
+            let count = if gathers { 4 } else { 1 };
+            // Weights of the device have 8 bits.
+            let near = got.iter().zip(want).take(count).all(|(got, want)| (got - want).abs() < 0.02);
+            assert!(near, "{} at {point:?}: {got:?}, not {want:?}", case.lookup);
+        }
+        assert!(inside > 40, "{inside}");
     }
     let errors = context.messages().errors();
     assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");

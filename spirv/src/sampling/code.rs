@@ -2,8 +2,11 @@
 
 use spirv::{GlslStd450Op, Op, SelectionControl};
 
-use crate::edit::{Editor, assemble};
+use super::NAME;
+use crate::edit::{Editor, assemble, literal};
 use crate::error::{Error, extend, push};
+use crate::module::{Module, sort};
+use crate::op;
 
 /// Appends instructions with results of their own.
 pub(super) struct Code<'e, 'm, 'w> {
@@ -185,4 +188,17 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
         self.plain(Op::FunctionEnd, &[])?;
         self.editor.function(&self.words)
     }
+}
+
+/// The ids, sorted, of the functions that an earlier run has added.
+pub(super) fn own(module: &Module<'_>) -> Result<Vec<u32>, Error> {
+    let name = literal(NAME)?;
+    let mut own = Vec::new();
+    for instruction in module.instructions(module.sections.sources, module.sections.annotations) {
+        if instruction.opcode() == op::NAME && instruction.words.get(2..) == Some(&name) {
+            push(&mut own, instruction.word(1))?;
+        }
+    }
+    sort(&mut own);
+    Ok(own)
 }

@@ -6,7 +6,7 @@ use spirv::{GlslStd450Op, ImageOperands, Op};
 use super::code::Code;
 use super::cube::Face;
 use super::helper::{Helper, Place, rooted};
-use super::site::operand::{CONST_OFFSET, COORDINATE, COUNT, OFFSET};
+use super::site::operand::{CONST_OFFSET, COORDINATE, COUNT, EXTRA, OFFSET};
 use super::{NAME, flags};
 use crate::error::{Error, extend, push};
 use crate::map::put;
@@ -108,6 +108,9 @@ impl Helper<'_, '_, '_, '_> {
         }
         let at = self.with_layer(place.at)?;
         extend(&mut arguments, &[at, offset, level, linear])?;
+        if self.sample.passes.compare {
+            push(&mut arguments, place.reference)?;
+        }
         self.code.op(Op::FunctionCall, self.sample.ty, &arguments)
     }
 
@@ -132,6 +135,9 @@ impl Helper<'_, '_, '_, '_> {
             push(&mut types, *ty)?;
         }
         extend(&mut types, &[self.code.vec(coordinates)?, offset, float, self.code.bool])?;
+        if sample.passes.compare {
+            push(&mut types, float)?;
+        }
         let mut code = Code::new(&mut *self.code.editor)?;
         let (function, parameters) = code.parameters(&types)?;
         code.editor.name(function, NAME)?;
@@ -139,12 +145,13 @@ impl Helper<'_, '_, '_, '_> {
         let flags = parameters.next().unwrap_or(0);
         let mut roots = sample.roots;
         rooted(&mut roots, &mut parameters);
-        let mut rest = [0; 4];
+        let mut rest = [0; 5];
         for (slot, parameter) in rest.iter_mut().zip(parameters) {
             *slot = parameter;
         }
         let mut operands = [0; COUNT];
-        operands[COORDINATE] = rest[0];
+        let [given, offset, level, linear, reference] = rest;
+        (operands[COORDINATE], operands[EXTRA]) = (given, reference);
         let mut inner = Helper {
             code,
             module: self.module,
@@ -155,10 +162,11 @@ impl Helper<'_, '_, '_, '_> {
             task: 0,
             flags,
             loaded: [(0, 0); 2],
+            gathered: 0,
             made: &mut *self.made,
         };
         inner.load()?;
-        let result = inner.level_of(rest)?;
+        let result = inner.level_of([given, offset, level, linear])?;
         inner.code.end(result)?;
         put(self.made, key, function)?;
         Ok(function)
@@ -279,16 +287,19 @@ impl Helper<'_, '_, '_, '_> {
         let at = self.with_layer(at)?;
         let pair = self.pair()?;
         let operands = [pair, at, ImageOperands::LOD.bits(), spot.level];
-        self.code.op(Op::ImageSampleExplicitLod, self.sample.ty, &operands)
+        let ty = if self.sample.passes.compare { self.code.vec(4)? } else { self.sample.ty };
+        let texel = self.code.op(Op::ImageSampleExplicitLod, ty, &operands)?;
+        if self.sample.passes.compare { self.passed(texel, self.operands[EXTRA]) } else { Ok(texel) }
     }
 
-    /// One colour with a share of another.
+    /// One colour, or result of a comparison, with a share of another.
     fn mixed(&mut self, a: u32, b: u32, share: u32) -> Result<u32, Error> {
         let ty = self.sample.ty;
+        let times = if self.sample.passes.compare { Op::FMul } else { Op::VectorTimesScalar };
         let one = self.code.splat(1.0, 1)?;
         let rest = self.code.float(Op::FSub, &[one, share])?;
-        let a = self.code.op(Op::VectorTimesScalar, ty, &[a, rest])?;
-        let b = self.code.op(Op::VectorTimesScalar, ty, &[b, share])?;
+        let a = self.code.op(times, ty, &[a, rest])?;
+        let b = self.code.op(times, ty, &[b, share])?;
         self.code.op(Op::FAdd, ty, &[a, b])
     }
 }

@@ -38,7 +38,8 @@ pub(super) fn make<'m, 'w>(
         *operand = parameters.next().unwrap_or(0);
     }
     let flags = code.op(Op::CompositeExtract, code.uint, &[task, 0])?;
-    let mut helper = Helper { code, module, sample, roots, operands, limits, task, flags, loaded: [(0, 0); 2], made };
+    let mut helper =
+        Helper { code, module, sample, roots, operands, limits, task, flags, loaded: [(0, 0); 2], gathered: 0, made };
     helper.load()?;
     let result = helper.body()?;
     helper.code.end(result)?;
@@ -68,6 +69,8 @@ pub(super) struct Helper<'e, 'm, 'w, 's> {
     pub(super) flags: u32,
     /// The pair, or image and sampler, each with its type.
     pub(super) loaded: [(u32, u32); 2],
+    /// What gathered texels are compared with; 0 where the sampler compares, if anything does.
+    pub(super) gathered: u32,
     pub(super) made: &'s mut Helpers,
 }
 
@@ -158,6 +161,10 @@ impl Helper<'_, '_, '_, '_> {
             let place = self.place()?;
             return self.filtered(&place);
         }
+        if self.sample.passes.must_compare {
+            let place = self.place()?;
+            return self.comparison(&place);
+        }
         let asked = self.code.has(self.flags, self.sample.passes.asks_more())?;
         // Invocations that ask for different things go different ways, and levels of detail need all of them on one.
         if self.sample.form.implicit && self.sample.nonuniform {
@@ -178,7 +185,19 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// An image instruction with operands.
-    fn emit(&mut self, opcode: u32, operands: [u32; COUNT]) -> Result<u32, Error> {
+    pub(super) fn emit(&mut self, opcode: u32, operands: [u32; COUNT]) -> Result<u32, Error> {
+        if self.gathered != 0 {
+            return self.gathered(operands);
+        }
+        let id = self.instruction(opcode, operands)?;
+        if self.sample.relaxed {
+            self.code.editor.decorate(id, Decoration::RelaxedPrecision, &[])?;
+        }
+        Ok(id)
+    }
+
+    /// The same, in full precision.
+    pub(super) fn instruction(&mut self, opcode: u32, operands: [u32; COUNT]) -> Result<u32, Error> {
         let mut words = Vec::new();
         push(&mut words, self.pair()?)?;
         for id in operands.iter().take(EXTRA + 1).filter(|id| **id != 0) {
@@ -199,11 +218,7 @@ impl Helper<'_, '_, '_, '_> {
                 push(&mut words, id)?;
             }
         }
-        let id = self.code.raw(opcode, self.sample.ty, &words)?;
-        if self.sample.relaxed {
-            self.code.editor.decorate(id, Decoration::RelaxedPrecision, &[])?;
-        }
-        Ok(id)
+        self.code.raw(opcode, self.sample.ty, &words)
     }
 
     /// Where the instruction looks, after projection.
@@ -260,6 +275,9 @@ impl Helper<'_, '_, '_, '_> {
 
     /// What the task asks for.
     fn changed(&mut self, place: &Place) -> Result<u32, Error> {
+        if self.sample.passes.compare {
+            return self.compared(place);
+        }
         match (self.sample.passes.saturate, self.sample.passes.filter) {
             (_, false) => return self.sampled(place),
             // There is no other reason to be here.
@@ -275,7 +293,7 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// Samples through the device's filter.
-    fn sampled(&mut self, place: &Place) -> Result<u32, Error> {
+    pub(super) fn sampled(&mut self, place: &Place) -> Result<u32, Error> {
         let form = self.sample.form;
         let mut operands = self.operands;
         operands[BIAS] = 0;
@@ -414,8 +432,8 @@ impl Helper<'_, '_, '_, '_> {
     /// up to the sampler's anisotropy ("Scale Factor Operation, LOD Operation and Image Level(s) Selection").
     fn sampled_once(&mut self, longer: u32, lengths: [u32; 2]) -> Result<u32, Error> {
         let (float, uint) = (self.code.float, self.code.uint);
-        let shift = self.code.unsigned(flags::ANISOTROPY.trailing_zeros())?;
-        let most = self.code.op(Op::ShiftRightLogical, uint, &[self.flags, shift])?;
+        let (shift, bits) = (self.code.unsigned(flags::ANISOTROPY.trailing_zeros())?, self.code.unsigned(3)?);
+        let most = self.code.op(Op::BitFieldUExtract, uint, &[self.flags, shift, bits])?;
         let most = self.code.float(Op::ConvertUToF, &[most])?;
         let most = self.code.glsl(GlslStd450Op::Exp2, float, &[most])?;
         let part = self.code.float(Op::FDiv, &[longer, most])?;

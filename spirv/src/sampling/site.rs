@@ -179,7 +179,7 @@ impl Sample {
         let given = floats(module, module.type_of(operands[COORDINATE]));
         let whole = pair.ty.sampled != crate::Sampled::Float;
         let is_texel = || scalars(module, site.word(1)).is_some_and(|(ty, _)| (ty == op::TYPE_INT) == whole);
-        if given.is_none_or(|count| count < least) || passes.filter && !is_texel() {
+        if given.is_none_or(|count| count < least) || (passes.filter || passes.compare) && !is_texel() {
             return Err(Stop::Left(Left::Coordinate));
         }
         let pair_ty = module.type_of(site.word(3));
@@ -218,8 +218,9 @@ impl Sample {
 
     /// Finds what is passed, and what the function depends on.
     fn pass(&mut self, module: &Module<'_>) -> Result<(), Error> {
-        let Passes { saturate, filter, fetch, divide } = self.passes;
-        let bits = [self.roots[1].is_some(), self.nonuniform, saturate, filter, fetch, self.fetches, divide];
+        let Passes { saturate, filter, fetch, divide, compare, must_compare } = self.passes;
+        let is_sure = self.fetches || must_compare;
+        let bits = [self.roots[1].is_some(), self.nonuniform, saturate, filter, fetch, compare, is_sure, divide];
         let bits = bits.iter().fold(0, |all, bit| all << 1 | u32::from(*bit));
         extend(&mut self.rooting, &[bits, self.pair])?;
         for root in self.roots.iter().flatten() {
@@ -264,15 +265,15 @@ pub(super) fn is_cube(dim: u32) -> bool {
     dim == Dim::DimCube as u32
 }
 
-/// Coordinates of a dimension that are not layers. Cubes have no edges to clamp at, but can be filtered, and have nothing to
-/// divide.
+/// Coordinates of a dimension that are not layers. Cubes have no edges to clamp at, but can be filtered and compared, and have
+/// nothing to divide.
 pub(super) fn axes(dim: u32, passes: Passes) -> Result<u32, Left> {
     match dim {
         dim if dim == Dim::Dim1D as u32 => Ok(1),
         dim if dim == Dim::Dim2D as u32 => Ok(2),
         dim if dim == Dim::Dim3D as u32 => Ok(3),
         dim if is_cube(dim) => {
-            if passes.filter || passes.divide {
+            if passes.filter || passes.compare || passes.divide {
                 Ok(3)
             } else {
                 Err(Left::Cube)

@@ -9,8 +9,8 @@ use spirv::{ExecutionModel, Op};
 use crate::corpus::{glsl, having, validate};
 use crate::sampling::{SET, each, run, slots};
 
-const DIVIDE: Passes = Passes { saturate: false, filter: false, fetch: false, divide: true };
-const ALL: Passes = Passes { saturate: true, filter: true, fetch: false, divide: true };
+const DIVIDE: Passes = Passes { divide: true, ..Passes::NONE };
+const ALL: Passes = Passes { saturate: true, filter: true, ..DIVIDE };
 
 fn task(flags: u32) -> Task {
     Task { flags, bias: 0.5, min_lod: 0.0, max_lod: 4.0 }

@@ -151,7 +151,7 @@ fn rewritten(words: &[u32], name: &str, model: u32) -> Vec<(&'static str, Vec<u3
             Err(Refused::Module(error)) => panic!("{error}"),
         }
     };
-    let passes = Passes { saturate: true, filter: true, fetch: false, divide: false };
+    let passes = Passes { saturate: true, filter: true, ..Passes::NONE };
     let (mut slots, mut first) = (Vec::new(), 0);
     for link in pairs {
         let slot = Slot { image: link.image.expect("one"), sampler: link.sampler.expect("one"), first, passes, row: 0 };

@@ -109,12 +109,9 @@ fn sampled(words: &[u32]) -> Option<Vec<u32>> {
     let entry = module.entry_points().next()?;
     let name = String::from_utf8(entry.name().collect()).ok()?;
     let links = module.links(&name, entry.model(), None).ok()?;
-    let passes = Passes {
-        saturate: true,
-        filter: true,
-        fetch: words.len().is_multiple_of(2),
-        divide: !words.len().is_multiple_of(3),
-    };
+    let (fetch, compare) = (words.len().is_multiple_of(2), words.len().is_multiple_of(3));
+    let divide = words.len() % 5 < 3;
+    let passes = Passes { saturate: true, filter: true, fetch, divide, compare, must_compare: false };
     let slot = |link: &Link| Some(Slot { image: link.image?, sampler: link.sampler?, first: 0, passes, row: 1 });
     let slots: Vec<Slot> = links.iter().filter_map(slot).collect();
     let keys = Keys::Block { set: 7, binding: 0, count: 64 };

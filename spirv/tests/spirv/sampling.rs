@@ -17,7 +17,7 @@ const HIDDEN: u32 = 8;
 
 const LIMITS: Limits = Limits { lod_bias: 16.0 };
 
-const BOTH: Passes = Passes { saturate: true, filter: true, fetch: false, divide: false };
+const BOTH: Passes = Passes { saturate: true, filter: true, ..Passes::NONE };
 
 /// A slot for each link that is sampled through, and the number of tasks.
 pub(crate) fn slots(links: &[Link], passes: Passes) -> (Vec<Slot>, u32) {
@@ -132,6 +132,49 @@ fn everything_is_fetched_or_left() {
         }
     });
     assert!(changed > 300 && fetched > 300, "{changed} changed, {fetched} fetches");
+}
+
+/// The same where shaders can compare: where they always do no instruction is left that has a sampler compare, but for those that were
+/// left as they are.
+#[test]
+fn everything_is_compared_or_left() {
+    const COMPARE: Passes = Passes { compare: true, ..BOTH };
+    const MUST: Passes = Passes { compare: true, must_compare: true, ..Passes::NONE };
+    let forms = [
+        Op::ImageSampleDrefImplicitLod,
+        Op::ImageSampleDrefExplicitLod,
+        Op::ImageSampleProjDrefImplicitLod,
+        Op::ImageSampleProjDrefExplicitLod,
+        Op::ImageDrefGather,
+    ];
+    let comparing = |words: &[u32]| forms.iter().map(|form| having(words, *form).len()).sum::<usize>();
+    let (mut compared, mut kept) = (0, 0);
+    each(|shader, entry, values, _, slots, count| {
+        let task =
+            Task { flags: all_flags().flags | flags::COMPARE | flags::LESS | flags::CLAMP_REFERENCE, ..all_flags() };
+        let tasks = vec![task; count as usize];
+        let block = Keys::Block { set: SET, binding: 0, count: count.max(1) };
+        for (keys, passes) in [(block, COMPARE), (block, MUST), (Keys::Fixed(&tasks), MUST)] {
+            let slots: Vec<Slot> = slots.iter().map(|slot| Slot { passes, ..*slot }).collect();
+            let sampled = run(&shader.words, entry, values, keys, &slots);
+            if let Err(error) = validate(&sampled.words, &shader.environment) {
+                panic!("{} {} {keys:?}: {error}", shader.file, entry.0);
+            }
+            let again = run(&sampled.words, entry, values, keys, &slots);
+            assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
+            let (before, after) = (comparing(&shader.words), comparing(&sampled.words));
+            if before > 0 && passes == MUST && sampled.left.is_empty() && shader.tables.len() == 1 {
+                assert_eq!(after, 0, "{} {} {keys:?}", shader.file, entry.0);
+                compared += before;
+            }
+            if passes == COMPARE {
+                // What the sampler compares where tasks do not ask for it.
+                assert!(after >= before.min(1), "{} {}", shader.file, entry.0);
+                kept += after;
+            }
+        }
+    });
+    assert!(compared > 10 && kept > 10, "{compared} compared, {kept} kept");
 }
 
 /// Every slot by itself: where calls of one function disagree, what is not asked for goes on as it does.

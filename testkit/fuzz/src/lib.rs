@@ -189,12 +189,9 @@ pub fn sampling(data: &[u8]) {
     for entry in module.entry_points().take(2) {
         let Ok(name) = String::from_utf8(entry.name().collect()) else { continue };
         let Ok(links) = module.links(&name, entry.model(), None) else { continue };
-        let passes = Passes {
-            saturate: true,
-            filter: true,
-            fetch: words.len().is_multiple_of(2),
-            divide: !words.len().is_multiple_of(3),
-        };
+        let (fetch, compare) = (words.len().is_multiple_of(2), words.len().is_multiple_of(3));
+        let (divide, must_compare) = (words.len() % 5 < 3, words.len().is_multiple_of(9));
+        let passes = Passes { saturate: true, filter: true, fetch, divide, compare, must_compare };
         let slot = |link: &Link| Some(Slot { image: link.image?, sampler: link.sampler?, first: 1, passes, row: 1 });
         let slots: Vec<Slot> = links.iter().filter_map(slot).take(16).collect();
         for keys in [Keys::Block { set: 3, binding: 1, count: 128 }, Keys::Fixed(&tasks)] {
