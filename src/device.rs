@@ -151,6 +151,7 @@ impl Device {
             saturates: tasks.saturate,
             emulates: tasks.filter,
             divides: tasks.divide,
+            compares: tasks.compare,
         };
         let is_on = !new.instance.is_off();
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.

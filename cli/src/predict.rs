@@ -23,7 +23,8 @@ use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceC
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_core::{format, names};
-use samplin_wire::{read, record as layer_record};
+use samplin_wire::read;
+use samplin_wire::record::{self as layer_record, Link};
 use serde_json::{Map, Value};
 
 use self::alive::{Alive, Input};
@@ -277,6 +278,8 @@ impl Prediction {
             saturates: saturates && caps.gl_address_modes,
             emulates,
             divides: saturates && (is("unnormalized", "exact") || is("unnormalized", "always")),
+            // Wherever shaders are rewritten, as they are for the address modes of OpenGL.
+            compares: saturates,
         };
         let storage = Storage::new(self, &device, is("storage", "emulate"));
         let borders = self.alive.get(&process).and_then(|alive| alive.custom_borders);
@@ -388,6 +391,8 @@ impl Prediction {
         }
         self.pairs += 1;
         view.features = self.features(view.format, view.features, tiling);
+        let link = value.get("link").and_then(read::link);
+        view.reads = link.as_ref().map_or(view.reads, Link::reads);
         self.note_support(&view);
         let cubic = vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT;
         if !(caps.filter_cubic_ext && view.features.is_some_and(|features| features.contains(cubic))) {
@@ -400,7 +405,7 @@ impl Prediction {
         let (saturates, emulates) = self.rewrites(record.process());
         let trilinear = sampler.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
         let linear = meeting.linear(emulates);
-        let gathers = value.get("link").and_then(read::link).is_some_and(|link| link.only_gathers());
+        let gathers = link.is_some_and(|link| link.only_gathers());
         let context = Context {
             view: Some(&view),
             tiling,
@@ -420,7 +425,9 @@ impl Prediction {
             }
             members.insert("variant".into(), variant.into());
         });
-        for unresolved in meeting.unresolved(&context) {
+        // Whether a shader compares is then found out where the descriptor is bound.
+        let is_followed = value.get("link").is_none() && (emulates || saturates && caps.gl_address_modes);
+        for unresolved in meeting.unresolved(&context).filter(|it| !(is_followed && it.is_comparison())) {
             self.unresolved(value, &unresolved);
         }
     }

@@ -70,6 +70,9 @@ pub struct Decision {
     pub emulate: [bool; 3],
     /// LOD bias and limits that were asked for: the state's own, but where a shader that filters has to add them.
     pub lods: [f32; 3],
+    /// The comparison that was given up because the view's format lacks it, and that a shader does, which then filters as well
+    /// ([`Decision::emulate`]).
+    pub compare: Option<vk::CompareOp>,
     /// A rule that is broken and that no other sampler can mend (only another view or shader could).
     pub unresolved: Option<Catalog>,
 }
@@ -96,10 +99,16 @@ struct Pass<'a> {
     mirror: [bool; 3],
     emulate: [bool; 3],
     lods: [f32; 3],
+    compare: Option<vk::CompareOp>,
     unresolved: Option<Catalog>,
 }
 
 impl Pass<'_> {
+    /// Whether a shader makes up for LINEAR that the sampler gives up.
+    fn is_filtered_in_shader(&self) -> bool {
+        self.policy.emulates || self.compare.is_some()
+    }
+
     fn note(&mut self, catalog: Catalog, field: Field, from: Value, to: Value) {
         self.changes.push(Change { catalog, field, from, to });
     }
@@ -273,8 +282,9 @@ fn legalize_except(
     policy: &Policy,
 ) -> Decision {
     let (changes, [saturate, mirror, emulate]) = (Changes::new(), [[false; 3]; 3]);
-    let (state, lods, unresolved) = (*state, [0.0; 3], None);
-    let mut pass = Pass { state, caps, policy, used, exempt, changes, saturate, mirror, emulate, lods, unresolved };
+    let (state, lods, compare, unresolved) = (*state, [0.0; 3], None, None);
+    let mut pass =
+        Pass { state, caps, policy, used, exempt, changes, saturate, mirror, emulate, lods, compare, unresolved };
     let replays = replays(&state, caps);
     if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
         pass.used = Use::CREATE;
@@ -298,8 +308,8 @@ fn legalize_except(
         // 14, counts, belongs to whoever creates the sampler.
     }
     pass.fix_view_only();
-    let Pass { state, changes, saturate, mirror, emulate, lods, unresolved, .. } = pass;
-    Decision { state, changes, saturate, mirror, emulate, lods, unresolved }
+    let Pass { state, changes, saturate, mirror, emulate, lods, compare, unresolved, .. } = pass;
+    Decision { state, changes, saturate, mirror, emulate, lods, compare, unresolved }
 }
 
 impl Pass<'_> {

@@ -215,6 +215,8 @@ pub struct Meeting<'a, V> {
     pub emulate: [bool; 3],
     /// LOD bias and limits that the pair asks for, of which the state may have less where a shader filters.
     pub lods: [f32; 3],
+    /// The comparison that a shader does in the place of the sampler.
+    pub compare: Option<ash::vk::CompareOp>,
     /// The overrides that took part, by name.
     pub by_overrides: Vec<&'a str>,
     /// What would have been changed, had the user not switched it off.
@@ -232,6 +234,21 @@ pub struct Unresolved {
     pub vuid: Option<&'static str>,
     /// Why it stays.
     pub why: String,
+}
+
+impl Unresolved {
+    /// An instruction compares, and the sampler does not.
+    pub fn uncompared() -> Self {
+        let why = "a shader compares with a reference, and the sampler has no compareEnable, so the result is undefined; use a sampler \
+                   with compareEnable, or sample without a reference"
+            .to_owned();
+        Self { rule: Rule::Compare, vuid: None, why }
+    }
+
+    /// Whether it is that an instruction may compare where the format of the view lacks that.
+    pub fn is_comparison(&self) -> bool {
+        self.rule == Rule::Compare && self.vuid == Catalog::B35.vuid()
+    }
 }
 
 impl<V> Meeting<'_, V> {
@@ -344,8 +361,9 @@ pub fn meeting<'a, V>(
         changes.extend(decide::new_changes(&decision.changes, &made.changes));
     }
     let exempted = off.exempted(&kept.original, view, terms, &decision.changes);
-    let Decision { state, saturate, mirror, emulate, lods, unresolved, .. } = decision;
-    Meeting { chosen, state, changes, saturate, mirror, emulate, lods, by_overrides, exempted, unmendable: unresolved }
+    let Decision { state, saturate, mirror, emulate, lods, compare, unresolved, .. } = decision;
+    let unmendable = unresolved;
+    Meeting { chosen, state, changes, saturate, mirror, emulate, lods, compare, by_overrides, exempted, unmendable }
 }
 
 /// What is broken where a sampler that must stay what it is for every view meets this one: what [`meeting`] would have changed, or

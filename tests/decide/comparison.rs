@@ -1,4 +1,4 @@
-//! Catalogue B.2: comparison against the view, where no instruction that reads it compares. What compares is in `views.rs`.
+//! Catalogue B.2: comparison against the view, where no instruction that reads it compares, or where the shader can compare. What it cannot is in `views.rs`.
 
 use crate::setting::*;
 
@@ -58,10 +58,42 @@ pub(crate) const ROWS: &[Row] = &[
             "B-1 minFilter LINEAR -> NEAREST",
             "B-2 mipmapMode LINEAR -> NEAREST",
         ],
-        // A depth view may be compared whatever its features.
+        // What is compared is not filtered before.
         legal: |t| {
+            t.sees(vk::Format::D16_UNORM, Feature::SAMPLED_IMAGE_DEPTH_COMPARISON).reads = Reads::Compared;
+        },
+    },
+    Row {
+        id: "B-31",
+        vuid: Some("VUID-vkCmdDraw-None-06479"),
+        what: "comparison on a colour format that an instruction compares with: the shader compares and filters",
+        illegal: |t| {
+            t.filters(LINEAR);
+            (t.s.mipmap_mode, t.s.compare_enable, t.policy.compares) = (MIP_LINEAR, true, true);
+            (t.s.mip_lod_bias, t.s.min_lod, t.s.max_lod) = (0.5, 0.25, 3.0);
+            t.sees(vk::Format::R16_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR).reads = Reads::Compared;
+        },
+        changes: &[
+            "B-31 compareEnable true -> false",
+            "B-31 magFilter LINEAR -> NEAREST",
+            "B-31 minFilter LINEAR -> NEAREST",
+            "B-31 mipmapMode LINEAR -> NEAREST",
+            "B-31 mipLodBias 0.5 -> 0",
+            "B-31 minLod 0.25 -> 0",
+        ],
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
+    },
+    Row {
+        id: "B-31",
+        vuid: Some("VUID-vkCmdDraw-None-06479"),
+        what: "the same on a depth format without the bit, where nothing is to be filtered",
+        illegal: |t| {
+            (t.s.compare_enable, t.policy.compares) = (true, true);
             t.sees(vk::Format::D16_UNORM, Feature::empty()).reads = Reads::Compared;
         },
+        changes: &["B-31 compareEnable true -> false"],
+        // Nobody knows whether anything compares.
+        legal: |t| t.seen().reads = Reads::Unknown,
     },
     Row {
         id: "B-36",

@@ -432,7 +432,7 @@ fn rule_names_are_stable() {
         ("unnormalized", &["A-10", "A-11", "A-12", "A-13", "A-14", "A-15", "B-40", "B-41", "S-5"]),
         ("mirror-clamp", &["A-21"]),
         ("address-mode", &["A-20", "B-64"]),
-        ("compare", &["A-25", "B-30", "B-33", "B-35", "B-36"]),
+        ("compare", &["A-25", "B-30", "B-31", "B-33", "B-35", "B-36"]),
         ("reduction", &["A-26", "A-27", "A-28", "B-10", "B-11", "B-12"]),
         ("border-type", &["A-22", "B-50", "B-51"]),
         ("border-value", &["A-33", "A-34", "B-58"]),

@@ -24,6 +24,28 @@ pub(crate) const ROWS: &[ViewRow] = &[
         },
         legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
     },
+    // What the shader cannot do in the place of the sampler: the view shows another component than the one that is compared.
+    ViewRow {
+        catalog: Catalog::B35,
+        id: "B-35",
+        vuid: Some("VUID-vkCmdDraw-None-06479"),
+        unmendable: |t| {
+            (t.s.compare_enable, t.policy.compares) = (true, true);
+            let view = t.sees(vk::Format::R32G32_SFLOAT, Feature::empty());
+            (view.reads, view.components[0]) = (Reads::Compared, Swizzle::G);
+        },
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
+    },
+    ViewRow {
+        catalog: Catalog::B35,
+        id: "B-35",
+        vuid: Some("VUID-vkCmdDraw-None-06479"),
+        unmendable: |t| {
+            (t.s.compare_enable, t.policy.compares) = (true, true);
+            t.sees(vk::Format::R32_UINT, Feature::empty()).reads = Reads::Compared;
+        },
+        legal: |t| t.s.compare_enable = false,
+    },
     // Whoever writes a descriptor does not know who reads it.
     ViewRow {
         catalog: Catalog::B35,

@@ -293,6 +293,17 @@ pub struct Link {
 }
 
 impl Link {
+    /// How the shader reads the image.
+    pub fn reads(&self) -> Reads {
+        let uses = self.uses.as_deref().unwrap_or_default();
+        let is_plain = |word: &String| !matches!(word.as_str(), "query_lod" | "combined" | "fetch" | "query");
+        match () {
+            () if uses.iter().any(|word| word == "dref") => Reads::Compared,
+            () if uses.iter().any(is_plain) => Reads::Plain,
+            () => Reads::Unknown,
+        }
+    }
+
     /// Whether it is known that the shader does nothing else with the two that the sampler takes part in than gather.
     pub fn only_gathers(&self) -> bool {
         let Some(uses) = &self.uses else { return false };

@@ -53,8 +53,8 @@ impl Pass<'_> {
     /// sampled would else be the border alone.
     fn gl_mode(&mut self, axis: usize, mode: vk::SamplerAddressMode) {
         use vk::SamplerAddressMode as M;
-        let linear =
-            |filter: vk::Filter, emulated: bool| filter == vk::Filter::LINEAR || self.policy.emulates && emulated;
+        let filters = self.is_filtered_in_shader();
+        let linear = |filter: vk::Filter, emulated: bool| filter == vk::Filter::LINEAR || filters && emulated;
         let [mag, min, _] = self.emulate;
         let (mag, min) = (linear(self.state.mag_filter, mag), linear(self.state.min_filter, min));
         let dimensions = self.used.view.map(super::ViewTraits::dimensions);

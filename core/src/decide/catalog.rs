@@ -236,6 +236,7 @@ catalog! {
     B16: "B-16", LinearFilter, Vuid("VUID-vkCmdDraw-magFilter-04553"), "nothing: integer values have no average";
     B30Stencil: "B-30", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing: no instruction compares";
     B30: "B-30", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing: no instruction compares";
+    B31: "B-31", Compare, Vuid("VUID-vkCmdDraw-None-06479"), "nothing: the shader compares, and filters what it finds";
     B36: "B-36", Compare, Vuid("VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450"), "comparison";
     B50: "B-50", BorderType, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "what this driver happened to show";
     B51: "B-51", BorderType, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "what this driver happened to show";

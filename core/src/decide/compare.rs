@@ -4,20 +4,16 @@ use ash::vk;
 
 use super::{Aspect, Catalog, Pass, Reads, ViewTraits};
 
-/// Whether a sampler with comparison can be used with the view at all (B-33, B-35).
-///
-/// A depth view is left alone even if its format lacks the comparison bit: whether a shader compares is not known here,
-/// and the rule (VUID-vkCmdDraw-None-06479) only forbids that.
+/// Whether a sampler with comparison can be used with the view at all (B-31, B-33, B-35).
 pub(super) fn can_compare(view: &ViewTraits) -> bool {
-    match view.aspect {
-        Aspect::Depth => true,
-        Aspect::Stencil => false,
-        Aspect::Color => view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON),
-    }
+    view.aspect != Aspect::Stencil && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON)
 }
 
 impl Pass<'_> {
-    /// Step 5: B-30, B-33, B-35, B-36.
+    /// Step 5: B-30, B-31, B-33, B-35, B-36.
+    ///
+    /// A depth view that lacks the bit is left alone unless a shader is known to compare: the rule (VUID-vkCmdDraw-None-06479) only
+    /// forbids that.
     pub(super) fn compare(&mut self) {
         if self.used.dynamic && !self.caps.mutable_comparison_samplers {
             self.disable_compare(Catalog::B36);
@@ -25,15 +21,41 @@ impl Pass<'_> {
         let Some(view) = self.used.view.filter(|view| self.state.compare_enable && !can_compare(view)) else { return };
         let is_stencil = view.aspect == Aspect::Stencil;
         match view.reads {
+            Reads::Plain | Reads::Unknown if view.aspect == Aspect::Depth => {}
             // Image Operations > Instruction/Format/Sampler/Image View Validation: what does not compare must not read through a
             // sampler that does, so nothing is lost. The statement holds of views that can be compared as well, which are left:
             // programs read their shadow maps both ways.
             Reads::Plain => self.disable_compare(if is_stencil { Catalog::B30Stencil } else { Catalog::B30 }),
+            Reads::Compared if self.can_compare_in_shader(view) => {
+                self.compare = Some(self.state.compare_op);
+                // Averages are what comparison goes with.
+                self.drop_reduction(Catalog::A26);
+                self.disable_compare(Catalog::B31);
+                // The shader weighs results as LINEAR does.
+                self.demote_filter(Catalog::B31, vk::Filter::CUBIC_EXT, vk::Filter::LINEAR);
+            }
             // An instruction that compares is undefined without the comparison as well, and drivers that compare nevertheless give
             // the application what it asks for.
             Reads::Unknown | Reads::Compared => {
                 self.unresolved = Some(if is_stencil { Catalog::B33 } else { Catalog::B35 });
             }
         }
+    }
+
+    /// Whether a shader that samples without comparison and compares does what the sampler would: it compares the red component as the
+    /// view gives it, so that has to be the texel's own, a float.
+    fn can_compare_in_shader(&self, view: &ViewTraits) -> bool {
+        let state = &self.state;
+        self.policy.compares
+            && !self.is_off(Catalog::B31)
+            && !view.is_integer()
+            && view.class_is_known()
+            && view.can_be_sampled()
+            && view.is_identity(0)
+            && view.aspect != Aspect::Stencil
+            && !view.corner_sampled
+            && !view.subsampled
+            && (0..=vk::CompareOp::ALWAYS.as_raw()).contains(&state.compare_op.as_raw())
+            && state.flags.is_empty()
     }
 }

@@ -178,6 +178,10 @@ impl Pass<'_> {
             // MAX were looked at in step 6; a range clamp, which only CUBIC has by now, is no average to them.
             return;
         }
+        if self.compare.is_some() {
+            // Texels are compared before they are weighed, so the shader takes them one by one.
+            return self.leave_filter_to_shader([Catalog::B31; 2]);
+        }
         if can_filter_linear(view, self.caps) {
             return;
         }
@@ -201,11 +205,21 @@ impl Pass<'_> {
             _ => (Catalog::B1, Catalog::B2),
         };
         if filter == Catalog::B1 && !self.state.unnormalized_coordinates {
-            let super::SamplerState { mag_filter, min_filter, mipmap_mode, .. } = self.state;
-            let linear = |filter: vk::Filter| filter == vk::Filter::LINEAR && !self.is_off(Catalog::B1);
-            let levels = mipmap_mode == vk::SamplerMipmapMode::LINEAR && !self.is_off(mip);
-            self.emulate = [linear(mag_filter), linear(min_filter), levels];
+            return self.leave_filter_to_shader([filter, mip]);
         }
+        self.make_nearest([filter, mip]);
+    }
+
+    /// Gives LINEAR up, and says what a shader would have to make of NEAREST.
+    fn leave_filter_to_shader(&mut self, [filter, mip]: [Catalog; 2]) {
+        let super::SamplerState { mag_filter, min_filter, mipmap_mode, .. } = self.state;
+        let linear = |of: vk::Filter| of == vk::Filter::LINEAR && !self.is_off(filter);
+        let levels = mipmap_mode == vk::SamplerMipmapMode::LINEAR && !self.is_off(mip);
+        self.emulate = [linear(mag_filter), linear(min_filter), levels];
+        self.make_nearest([filter, mip]);
+    }
+
+    fn make_nearest(&mut self, [filter, mip]: [Catalog; 2]) {
         self.demote_filter(filter, vk::Filter::LINEAR, vk::Filter::NEAREST);
         if self.state.mipmap_mode == vk::SamplerMipmapMode::LINEAR {
             self.set_mip(mip, vk::SamplerMipmapMode::NEAREST);

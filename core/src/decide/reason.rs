@@ -197,6 +197,11 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::B30 => {
             format!("{}, and no instruction that reads it compares", lacks("SAMPLED_IMAGE_DEPTH_COMPARISON"))
         }
+        Catalog::B31 if is_of_shader(change) => "the shader that compares samples whole levels, and adds it".into(),
+        Catalog::B31 if matches!(change.field, Field::MagFilter | Field::MinFilter | Field::MipmapMode) => {
+            "the shader compares texels one by one, and weighs the results".into()
+        }
+        Catalog::B31 => format!("{}, so the shader compares", lacks("SAMPLED_IMAGE_DEPTH_COMPARISON")),
         Catalog::B33 => format!("the view reads the stencil aspect{}", compared(context)),
         Catalog::B35 => format!("{}{}", lacks("SAMPLED_IMAGE_DEPTH_COMPARISON"), compared(context)),
         Catalog::B36 => not_enabled("mutableComparisonSamplers"),
@@ -345,6 +350,10 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
             "nothing: the shader gathers, which no filter takes part in"
         }
         (Catalog::A6, Field::MaxAnisotropy) => "anisotropic quality above the limit",
+        (Catalog::B31, _) if change.from == Value::Filter(vk::Filter::CUBIC_EXT) => Catalog::B5.lost(),
+        (Catalog::B31, Field::MagFilter | Field::MinFilter) if context.view.is_some_and(is_cube) => {
+            "seam: the texels beside edges of faces are approximate"
+        }
         (Catalog::B1 | Catalog::B2, _) if is_of_shader(change) => {
             "nothing where the shader filters, what was asked for elsewhere"
         }

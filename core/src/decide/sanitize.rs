@@ -182,16 +182,21 @@ impl Pass<'_> {
         }
     }
 
-    /// Follows from B-1 and B-2 where a shader filters: it samples whole levels, for which a bias would count a second time, and so would a limit
+    /// Follows from B-1, B-2 and B-31 where a shader filters: it samples whole levels, for which a bias would count a second time, and so would a limit
     /// between two levels that both take part. What was asked for is kept for the shader.
     pub(super) fn lods_of_shader(&mut self) {
         let super::SamplerState { mip_lod_bias: bias, min_lod, max_lod, .. } = self.state;
         self.lods = [bias, min_lod, max_lod];
-        if !self.policy.emulates || !self.emulate.contains(&true) {
+        let compares = self.compare.is_some();
+        if !(compares || self.policy.emulates && self.emulate.contains(&true)) {
             return;
         }
         let [mag, min, mip] = self.emulate;
-        let catalog = if mag || min { Catalog::B1 } else { Catalog::B2 };
+        let catalog = match () {
+            () if compares => Catalog::B31,
+            () if mag || min => Catalog::B1,
+            () => Catalog::B2,
+        };
         let open = |lod: f32, end: f32| {
             let is_between = mip && lod > 0.0 && lod < LOD_CLAMP_NONE && lod.fract() != 0.0;
             if is_between { end } else { lod }

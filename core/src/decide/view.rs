@@ -335,6 +335,8 @@ pub struct Policy {
     /// Shaders are made to divide coordinates in texels by the size of the level (`unnormalized=exact`), where a view says
     /// [`Divide`].
     pub divides: bool,
+    /// Shaders are made to compare where they are known to ([`Decision::compare`](super::Decision::compare)).
+    pub compares: bool,
 }
 
 /// Where a sampler is about to be used.

@@ -536,10 +536,10 @@ impl Case {
         let [strict_border, depth_compare, gl_clamp_min] = [20, 30, 30].map(|percent| dice.chance(percent));
         let state = sampler(dice);
         // What shaders do has no part in what is legal.
-        let (saturates, emulates) = (dice.chance(50), dice.chance(30));
+        let [saturates, emulates, compares] = [50, 30, 50].map(|percent| dice.chance(percent));
         // What it divides is no other sampler to a view that says nothing of that.
         let divides = dice.chance(50);
-        let policy = Policy { strict_border, depth_compare, gl_clamp_min, saturates, emulates, divides };
+        let policy = Policy { strict_border, depth_compare, gl_clamp_min, saturates, emulates, divides, compares };
         Self { state, view, caps, policy }
     }
 }

@@ -93,7 +93,7 @@ impl Judge {
                 && !exempt
             {
                 self.filtering(state, view, caps);
-                self.comparison(state, view);
+                self.comparison(state, view, policy);
                 self.borders(state, view, caps, policy);
             }
         }

@@ -4,7 +4,7 @@ use crate::Judge;
 use crate::formats::Numeric;
 use crate::words::*;
 use ash::vk;
-use samplin_core::decide::{Aspect, DeviceCaps, Reads, SamplerState, ViewTraits};
+use samplin_core::decide::{Aspect, DeviceCaps, Policy, Reads, SamplerState, ViewTraits};
 
 impl Judge {
     /// Those that the sampler breaks whatever the view.
@@ -83,7 +83,7 @@ impl Judge {
     }
 
     /// Comparison against the instructions that read the view, and against the view.
-    pub(crate) fn comparison(&mut self, state: &SamplerState, view: &ViewTraits) {
+    pub(crate) fn comparison(&mut self, state: &SamplerState, view: &ViewTraits, policy: &Policy) {
         let compares = state.compare_enable;
         let stencil = view.aspect == Aspect::Stencil;
         let bit = has(view, vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON);
@@ -96,7 +96,21 @@ impl Judge {
         // Instructions that compare need compareEnable, so that giving it up mends nothing: of a stencil aspect they are poison ("the
         // image view aspect is not VK_IMAGE_ASPECT_DEPTH_BIT"), and of others they need the bit.
         self.check("B-33", VALIDATION, compares && !plain && stencil);
-        self.check("B-35", "VUID-vkCmdDraw-None-06479", compares && !plain && unfit);
+        // A depth format may lack the bit as well; that is wrong where an instruction compares.
+        let unfit = unfit || view.aspect == Aspect::Depth && !bit && view.reads == Reads::Compared;
+        // A shader that samples the value as it lies in the image, "D", can compare it ("Depth Compare Operation"): of the first component,
+        // with one of the eight operators, and with texels that are not Vulkan's own business otherwise.
+        let r_is_identity = [vk::ComponentSwizzle::IDENTITY, vk::ComponentSwizzle::R].contains(&view.components[0]);
+        let shader = policy.compares
+            && view.reads == Reads::Compared
+            && numeric(view) == Numeric::Float
+            && r_is_identity
+            && has(view, vk::FormatFeatureFlags2::SAMPLED_IMAGE)
+            && !(view.corner_sampled || view.subsampled)
+            && state.flags.is_empty()
+            && state.compare_op.as_raw() as u32 <= 7;
+        self.check("B-31", "VUID-vkCmdDraw-None-06479", compares && unfit && !stencil && shader);
+        self.check("B-35", "VUID-vkCmdDraw-None-06479", compares && !plain && unfit && !shader);
     }
 
     /// Rules that only another view could satisfy.

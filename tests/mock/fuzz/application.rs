@@ -254,6 +254,7 @@ impl Application {
             saturates: !audit,
             emulates: false,
             divides: !audit,
+            compares: !audit,
         };
         let bit = |random: &mut Random| u32::from(random.below(100) < plenty);
         let core = vk::PhysicalDeviceFeatures { sampler_anisotropy: bit(&mut random), ..Default::default() };
