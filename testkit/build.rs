@@ -102,7 +102,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 20] = [
+const PROGRAMS: [(&str, bool); 21] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -118,6 +118,7 @@ const PROGRAMS: [(&str, bool); 20] = [
     ("beside", false),
     ("compared", false),
     ("both", false),
+    ("shadows", false),
     ("gather", true),
     ("engine", false),
     ("aliased", true),
@@ -131,7 +132,9 @@ fn separate() -> Vec<(String, &'static str, Vec<String>)> {
     let float_and_uint = [KINDS[0], KINDS[2]];
     for (program, mixed) in PROGRAMS {
         // Depths are floats.
-        for a in float_and_uint.into_iter().filter(|a| !["compared", "both"].contains(&program) || a.0 == "float") {
+        for a in
+            float_and_uint.into_iter().filter(|a| !["compared", "both", "shadows"].contains(&program) || a.0 == "float")
+        {
             for b in float_and_uint.into_iter().filter(|b| mixed || b.0 == a.0) {
                 for (stage, option) in [("compute", "comp"), ("fragment", "frag")] {
                     for states in 0..2 {

@@ -67,7 +67,10 @@ impl Device {
         // Links are told one by one, once it is known what becomes of each.
         if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
             for unresolved in meeting.unresolved(&self.context(Some(class))) {
-                self.pair_unresolved("pair", &unresolved, (pair, None), &shared, class);
+                // Whether a shader compares, and does that itself, is found out where the descriptor is bound, if it is followed.
+                if path == Path::Draw || !(self.is_compared_where_bound() && unresolved.is_comparison()) {
+                    self.pair_unresolved("pair", &unresolved, (pair, None), &shared, class);
+                }
             }
         }
         if path != Path::Draw && (!meeting.changes.is_empty() || self.records_all()) {

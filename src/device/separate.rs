@@ -8,6 +8,8 @@ mod binds;
 mod blocks;
 mod caches;
 mod commands;
+mod compare;
+mod comparisons;
 mod definitions;
 mod draws;
 mod fetch;
@@ -159,7 +161,7 @@ impl Separate {
         let saturate = rewrites && (gl || new.force.tasks());
         let divide = rewrites && settings.unnormalized != Unnormalized::Base;
         new.pairs = AtomicBool::new(rewrites && settings.unnormalized == Unnormalized::Always);
-        new.tasks = Passes { saturate, filter: rewrites && filter, divide, ..Passes::NONE };
+        new.tasks = Passes { saturate, filter: rewrites && filter, divide, compare: rewrites, ..Passes::NONE };
         new
     }
 
@@ -188,7 +190,8 @@ impl Separate {
         self.has_tasks() || self.pairs.load(Ordering::Acquire)
     }
 
-    /// Whether they may have to do anything that each pipeline is made for at once.
+    /// Whether they may have to do anything that each pipeline is made for at once. Comparisons and divisions are found where links are
+    /// followed, and pipelines made for them then.
     fn has_tasks(&self) -> bool {
         self.tasks.saturate || self.tasks.filter
     }

@@ -125,6 +125,12 @@ IMAGE(0) TEXTURE_A image;
 STATE(1) samplerShadow compared;
 STATE(1) sampler state;
 
+#elif defined(SHADOWS)
+#define LOOKUPS 2
+IMAGE(0) TEXTURE_A first;
+IMAGE(2) TEXTURE_A second;
+STATE(1) samplerShadow state;
+
 #elif defined(GATHER)
 #define LOOKUPS 2
 IMAGE(0) TEXTURE_A first;
@@ -215,6 +221,10 @@ void main() {
 #elif defined(BOTH)
     results[at] = BITS_A(vec4(textureLod(sampler2DShadow(image, compared), vec3(point.coord.xy, point.reference), point.lod)));
     results[at + 1] = LOOK_A(image, state);
+#elif defined(SHADOWS)
+    vec3 place = vec3(point.coord.xy, point.reference);
+    results[at] = BITS_A(vec4(textureLod(sampler2DShadow(first, state), place, point.lod)));
+    results[at + 1] = BITS_A(vec4(textureLod(sampler2DShadow(second, state), place, point.lod)));
 #elif defined(SAMPLERS)
     results[at] = LOOK_A(first, states[element]);
     results[at + 1] = LOOK_B(second, states[element]);

@@ -110,7 +110,9 @@ pub fn sample(texture: &Texture, sampler: &SamplerDesc, point: &Point, max_lod_b
     let level = lambda.clamp(0.0, last as f64);
     let compare = if sampler.compare_enable {
         let reference = f64::from(point.reference);
-        let fixed_point = !matches!(texture.format, vk::Format::D32_SFLOAT | vk::Format::D32_SFLOAT_S8_UINT);
+        // "Fixed-point depth formats" alone, of which a colour is none.
+        let is_float = matches!(texture.format, vk::Format::D32_SFLOAT | vk::Format::D32_SFLOAT_S8_UINT);
+        let fixed_point = texture.is_depth && !is_float;
         Compare::On {
             op: sampler.compare_op,
             reference: if fixed_point { reference.clamp(0.0, 1.0) } else { reference },

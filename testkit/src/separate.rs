@@ -55,6 +55,8 @@ pub enum Program {
     Compared,
     /// The same, and image 0 is sampled with sampler 1 as well.
     Both,
+    /// Depth images 0 and 2 are compared with the point's reference by sampler 1.
+    Shadows,
     /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
     Gather,
     /// Images 0 and 2 and image 0 of set 3 with sampler 1, the last with sampler 3 as well: functions take the image and join it with
@@ -86,6 +88,7 @@ impl Program {
             Self::Beside => "beside",
             Self::Compared => "compared",
             Self::Both => "both",
+            Self::Shadows => "shadows",
             Self::Gather => "gather",
             Self::Engine => "engine",
             Self::Aliased => "aliased",
@@ -101,6 +104,7 @@ impl Program {
             Self::Salted | Self::Above | Self::Plain => vec![a],
             Self::Compared => vec![Kind::Shadow],
             Self::Both => vec![Kind::Shadow, a],
+            Self::Shadows => vec![Kind::Shadow; 2],
             Self::Shared | Self::Samplers | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
             Self::Constant => vec![a, a],
             Self::Calls | Self::Beside => vec![a, a, a],

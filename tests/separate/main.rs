@@ -6,6 +6,7 @@
 //! happens at all. Start at [`Case`]; [`REPAIRED`] says how much of this the layer does.
 
 mod clamp;
+mod compare;
 mod conflicts;
 mod draws;
 mod engine;
@@ -395,6 +396,7 @@ fn main() -> std::process::ExitCode {
         modes::trials(),
         draws::trials(),
         clamp::trials(),
+        compare::trials(),
         filter::trials(),
         exact::trials(),
         fetch::trials(),

@@ -1,18 +1,13 @@
-//! What depends on the instructions of a link: comparison with views that cannot be compared, and unnormalized coordinates.
+//! What depends on the instructions of a link: comparison with views that cannot be compared, where nothing compares (what does is in
+//! `compare.rs`), and unnormalized coordinates.
 
 use super::*;
 
 type Row = (&'static str, fn(Stage) -> Outcome);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [Row; 6] = [
-        ("compared", compared),
-        ("plain", plain),
-        ("plain-and-compared", plain_and_compared),
-        ("texels", texels),
-        ("texels-fetched", texels_fetched),
-        ("texels-queried", texels_queried),
-    ];
+    let all: [Row; 4] =
+        [("plain", plain), ("texels", texels), ("texels-fetched", texels_fetched), ("texels-queried", texels_queried)];
     let in_stages = |(name, body): Row| {
         STAGES.map(|(suffix, stage)| trial_in(stage, format!("reads/{name}/{suffix}"), move || body(stage)))
     };
@@ -23,7 +18,7 @@ const LESS: vk::CompareOp = vk::CompareOp::LESS_OR_EQUAL;
 const R32: Scene = Scene::colour(F::R32_SFLOAT);
 
 /// Runs a program with an image 0, a sampler 1 and perhaps an image 2; what its lookups found.
-fn run(
+pub(crate) fn run(
     context: &Context,
     (stage, program): (Stage, Program),
     sampler: &SamplerDesc,
@@ -48,31 +43,12 @@ fn run(
 }
 
 /// The only unresolved record is about a link of these uses and this rule; nothing was changed.
-fn assert_named(judged: &Judged, rule: &str, vuid: &str, used: &str) {
+pub(crate) fn assert_named(judged: &Judged, rule: &str, vuid: &str, used: &str) {
     assert_left(judged, "pair");
     let record = judged.trace.events("unresolved").next().expect("a record");
     assert_eq!((record["rule"].as_str(), record["vuid"].as_str()), (Some(rule), Some(vuid)), "{record:#}");
     assert!(record["link"]["uses"].as_array().is_some_and(|uses| uses.contains(&used.into())), "{record:#}");
     assert!(record["pipeline"].is_string(), "{record:#}");
-}
-
-/// A shader that compares with a colour reads what it reads without the layer; depths are left alone without a word.
-fn compared(stage: Stage) -> Outcome {
-    let sampler = SamplerDesc::linear().compare(LESS);
-    let body = |context: &Context| run(context, (stage, Program::Compared), &sampler, &[R32]);
-    let (before, errors) = without_layer(Context::builder(), body)?;
-    let (after, judged) = with_layer(resolve(Context::builder()), body)?;
-    assert_eq!(after, before);
-    assert_eq!(judged.errors.len(), errors.len(), "{:#?}", judged.errors);
-    assert_named(&judged, "compare", "VUID-vkCmdDraw-None-06479", "dref");
-    let depths = Scene::depth(F::D32_SFLOAT);
-    let body = |context: &Context| run(context, (stage, Program::Compared), &sampler, &[depths]);
-    let (before, _) = without_layer(Context::builder(), body)?;
-    let (after, judged) = with_layer(resolve(Context::builder()), body)?;
-    assert_eq!(after, before);
-    judged.assert_silent("depths");
-    judged.assert_untouched("depths");
-    Ok(())
 }
 
 /// A shader that does not compare must not read through a sampler that does, so it gets another one.
@@ -92,17 +68,6 @@ fn plain(stage: Stage) -> Outcome {
         "{changes:#}"
     );
     looks.iter().for_each(|look| look.assert("with samplin"));
-    Ok(())
-}
-
-/// One image is compared and sampled with one sampler: the pair keeps its comparison.
-fn plain_and_compared(stage: Stage) -> Outcome {
-    let sampler = SamplerDesc::nearest().compare(LESS);
-    let body = |context: &Context| run(context, (stage, Program::Both), &sampler, &[R32]);
-    let (before, _) = without_layer(Context::builder(), body)?;
-    let (after, judged) = with_layer(resolve(Context::builder()), body)?;
-    assert_eq!(after, before);
-    assert_named(&judged, "compare", "VUID-vkCmdDraw-None-06479", "dref");
     Ok(())
 }
 

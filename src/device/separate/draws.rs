@@ -13,6 +13,7 @@ use super::programs::Program;
 use super::progress::{Draw, Drawn};
 use super::pushes;
 use super::recipe::link_bit;
+use super::sampling::may_compare;
 use crate::device::Device;
 
 /// Calls of the layer's own into a command buffer.
@@ -276,7 +277,7 @@ impl Device {
         let since = separate.resolutions.gone();
         place.share(separate);
         let drawn = Drawn { program, draw: &place.draw };
-        let wants = self.wants(separate, drawn, &place.point);
+        let mut wants = self.wants(separate, drawn, &place.point);
         let second = program.splits.find(|second| place.point.has_bound(&second.made));
         let split = second.as_ref().map_or(0, |second| second.mask);
         for want in wants.all.iter().filter(|want| want.wanted != want.given && split & link_bit(want.link) == 0) {
@@ -286,6 +287,10 @@ impl Device {
                 self.link_unresolved("transform-feedback", drawn, want.link);
             }
         }
+        let compared = second.as_ref().map_or(0, |second| second.compared());
+        self.ask_comparisons(&mut wants.asked, &wants.all, (&[], split | compared));
+        let uncompared = may_compare(&wants.asked) & !compared;
+        self.keep_comparisons(&mut wants.asked, &mut wants.all, uncompared);
         let fed = second.and_then(|second| {
             let hidden = self.hidden_for(separate, &second, (&wants.all, &wants.asked), since)?;
             let set = hidden.as_ref().map_or(0, |hidden| hidden.set);

@@ -59,7 +59,8 @@ pub(super) fn flags_of(meeting: &Meeting<'_, ()>, view: &ViewTraits) -> Option<u
     let is_about = |change: &Change| matches!(change.catalog.rule(), Rule::LinearFilter | Rule::LinearMipmap);
     let is_nearest = [state.mag_filter, state.min_filter] == [vk::Filter::NEAREST; 2]
         && state.mipmap_mode == vk::SamplerMipmapMode::NEAREST;
-    let is_odd = state.compare_enable || view.subsampled || view.corner_sampled || view.ycbcr;
+    let is_odd =
+        state.compare_enable || meeting.compare.is_some() || view.subsampled || view.corner_sampled || view.ycbcr;
     if !is_nearest || is_odd || view.dimensions() == Dimensions::Cube || !meeting.changes.iter().any(is_about) {
         return None;
     }

@@ -10,7 +10,7 @@ use samplin_bind::Other;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::Task;
-use samplin_spirv::{Index, Operand};
+use samplin_spirv::{Index, Operand, Uses};
 
 use super::Separate;
 use super::commands::Point;
@@ -19,6 +19,7 @@ use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
 use super::recipe::{LINKS, Second, When, link_bit};
+use super::sampling::may_compare;
 use super::sets::SetEntry;
 use super::split::position_of;
 use super::tasks::{Asked, ELEMENTS, loose};
@@ -53,6 +54,8 @@ pub(super) struct Want {
     pub(super) hidden_at: u32,
     /// What the shader does instead, where there is no room for another sampler.
     pub(super) fetch: Option<Task>,
+    /// What the shader does where it is given another sampler because that one cannot compare.
+    pub(super) compare: Option<Task>,
     /// It reads the sampler of its set.
     pub(super) reads: bool,
 }
@@ -198,20 +201,14 @@ impl Device {
                 let pair = pair.map(|pair| self.as_read(pair, link.uses)).filter(|pair| {
                     !link.is_combined() || separate.follows_all_immutables() || self.names_immutable(*pair)
                 });
-                let wanted = pair.map_or(given, |pair| self.choose(pair, Path::Draw));
                 let position = position_of(&link.image, &link.sampler, (image_element, sampler_element));
                 let after_bind = image.after_bind || sampler.after_bind;
-                let asks = divided.map(|(pair, _)| pair).or(pair.filter(|_| separate.has_tasks()));
-                if let Some(pair) = asks {
-                    let why = loose(after_bind);
-                    self.ask(separate, (index, position), pair, why, wants);
-                }
-                wants.all.with_room().push(Want {
+                let mut want = Want {
                     link: index,
                     sampler_at: (link.sampler.set, link.sampler.binding, sampler_element),
                     image_at: (link.image.set, link.image.binding, image_element),
                     given,
-                    wanted,
+                    wanted: pair.map_or(given, |pair| self.choose(pair, Path::Draw)),
                     own: given,
                     divided,
                     pair,
@@ -219,8 +216,19 @@ impl Device {
                     view,
                     hidden_at: position,
                     fetch: None,
+                    compare: None,
                     reads: false,
-                });
+                };
+                self.want_comparison(separate, program, &mut want);
+                if link.uses.contains(Uses::DREF) {
+                    self.tell_uncompared(program, &want);
+                }
+                let asks = pair.filter(|_| separate.has_tasks() && want.compare.is_none());
+                if let Some(pair) = divided.map(|(pair, _)| pair).or(asks) {
+                    let why = loose(after_bind);
+                    self.ask(separate, (index, position), pair, why, wants);
+                }
+                wants.all.with_room().push(want);
             }
         }
     }
@@ -307,7 +315,10 @@ impl Device {
                     continue;
                 };
                 let agree = own().all(|want| want.wanted == first.wanted);
-                let meets = !agree && !force && separate.settings.shared == SeparateShared::Meet;
+                let meets = !agree
+                    && !force
+                    && separate.settings.shared == SeparateShared::Meet
+                    && own().all(|want| want.compare.is_none());
                 let met = if meets { self.meet(&memory::collect(own())) } else { None };
                 let common = match met {
                     Some((sampler, _)) => Some(sampler),
@@ -323,6 +334,8 @@ impl Device {
                     Some(why) => Err(why),
                     None if blocked.contains(&(set, binding)) => Err("bindless"),
                     None if own().any(|want| want.loose) => Err("update-after-bind"),
+                    // There is no sampler to exchange beside the image.
+                    None if own().any(|want| want.image_at == want.sampler_at) => Err("immutable-sampler"),
                     None if common.is_none() || !may_part => Err("shared-sampler"),
                     None if uncopied.contains(&set) => Err("memory"),
                     None => self.may_exchange(point, set, binding),
@@ -386,7 +399,14 @@ impl Device {
                     asked.task = Err(why);
                 }
             }
+            self.ask_comparisons(asked, all, (&others, mask));
             let (made, left) = self.with_tasks(separate, program, unhidden, second.take(), asked);
+            let uncompared = left & may_compare(asked);
+            if uncompared != 0 {
+                self.keep_comparisons(asked, all, uncompared);
+                second = program.splits.current().filter(|_| unhidden.is_none());
+                continue;
+            }
             let divided = made.as_ref().and_then(|made| made.tasks.as_ref());
             let divided = divided.map_or_else(Vec::new, |tasks| tasks.divided(asked));
             let (second, hidden) = match made {

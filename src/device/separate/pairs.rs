@@ -3,6 +3,7 @@
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
+use samplin_spirv::Uses;
 
 use super::Separate;
 use super::ladder::{Want, Wants, elements};
@@ -48,12 +49,14 @@ impl Device {
         for element in named {
             let (pair, position) = (pair_at(element), position_of(&link.image, &link.sampler, (element, element)));
             let divided = self.divided(separate, pair, link.uses);
-            if separate.tasks.divide {
-                // All of a link that is split read the hidden set, also those with nothing to divide.
+            let compares = separate.has_tasks() && link.uses.contains(Uses::DREF);
+            let mut is_compared = false;
+            if separate.tasks.divide || compares {
+                // All of a link that is split read the hidden set, also those with nothing to divide or compare.
                 let (own, view) = both_at(element);
                 let given = pair.map_or(own, |pair| self.choose(pair, Path::Draw));
                 let at = (link.image.set, link.image.binding, element);
-                wants.all.with_room().push(Want {
+                let mut want = Want {
                     link: index,
                     sampler_at: at,
                     image_at: at,
@@ -66,10 +69,16 @@ impl Device {
                     view,
                     hidden_at: position,
                     fetch: None,
+                    compare: None,
                     reads: false,
-                });
+                };
+                if let Some(pair) = pair.filter(|_| compares && divided.is_none()) {
+                    self.want_comparison_of_both(separate, program, &mut want, self.as_read(pair, link.uses));
+                }
+                is_compared = want.compare.is_some();
+                wants.all.with_room().push(want);
             }
-            let Some(pair) = pair else { continue };
+            let Some(pair) = pair.filter(|_| !is_compared) else { continue };
             if divided.is_none() {
                 self.tell_read(program, (index, element), self.as_read(pair, link.uses));
             }

@@ -85,6 +85,11 @@ impl Second {
         self.parts.iter().map(|(link, _)| *link).chain(tasks)
     }
 
+    /// The links, a bit each, for which its shaders may compare.
+    pub(super) fn compared(&self) -> u64 {
+        self.tasks.as_ref().map_or(0, |tasks| tasks.compared.may)
+    }
+
     /// Whether its shaders have their tasks in their code, so that there may be any number of its kind.
     pub(super) fn is_fixed(&self) -> bool {
         self.tasks.as_ref().is_some_and(|tasks| matches!(tasks.keys, Keys::Fixed(_)))

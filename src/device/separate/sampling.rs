@@ -14,12 +14,13 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::{self, Left, Passes, Task, flags, sampling};
 use samplin_spirv::{Error, Module, Operand, Specialization};
 
+use super::compare::{Compared, compares};
 use super::programs::{Program, ProgramLink, model};
 use super::progress::Drawn;
 use super::reads::is_divided;
 use super::recipe::{NO_SET, Recipe, Second, StageCode, When, link_bit};
 use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, tasks};
-use super::{Separate, fetch};
+use super::{Separate, compare, fetch};
 use crate::decide::Dimensions;
 use crate::device::Device;
 use crate::outcome::Meeting;
@@ -72,7 +73,8 @@ fn count_of(link: &ProgramLink) -> Option<u32> {
 }
 
 /// The links of a program whose descriptors may have tasks, as long as the room lasts for these; and those for which that is not so.
-/// `mask`: those that are split. Of a device whose shaders only divide, or fetch, only these or those that are fetched have any.
+/// `mask`: those that are split or compare. Of a device whose shaders do no more than that, or fetch, only these or those that are fetched
+/// have any.
 fn tasked(
     separate: &Separate,
     program: &Program,
@@ -95,6 +97,19 @@ fn tasked(
     (tasked, left)
 }
 
+/// The links that are asked to compare, a bit each.
+pub(super) fn may_compare(asked: &[Asked]) -> u64 {
+    let compared = asked.iter().filter(|asked| asked.task.as_ref().is_ok_and(compares));
+    compared.fold(0, |all, asked| all | link_bit(asked.link))
+}
+
+/// Those of which every descriptor is.
+fn must_compare(tasked: &[Tasked], asked: &[Asked]) -> u64 {
+    let of = |asked: &&Asked, link: usize| asked.link == link && asked.task.as_ref().is_ok_and(compares);
+    let is_it = |tasked: &&Tasked| asked.iter().filter(|asked| of(asked, tasked.link)).count() as u32 == tasked.count;
+    tasked.iter().filter(is_it).fold(0, |all, tasked| all | link_bit(tasked.link))
+}
+
 /// Rewrites the stages of a recipe so that they do tasks: `codes` are what they were made before, if they were.
 pub(super) fn rewrite_all(
     separate: &Separate,
@@ -102,12 +117,12 @@ pub(super) fn rewrite_all(
     recipe: &Recipe,
     codes: &mut [Option<Vec<u32>>],
     place: Place<'_>,
-    keys: Keys,
+    (keys, compared): (Keys, Compared),
 ) -> Result<Tasks, &'static str> {
-    let mask = place.chosen.iter().fold(0, |all, link| all | link_bit(*link));
+    let split = place.chosen.iter().fold(0, |all, link| all | link_bit(*link));
     let has_fetch = matches!(&keys, Keys::Fixed(tasks) if tasks.iter().any(fetches));
-    let (tasked, left) = tasked(separate, program, (mask, has_fetch));
-    let mut tasks = Tasks { tasked, keys, left };
+    let (tasked, left) = tasked(separate, program, (split | compared.may, has_fetch));
+    let mut tasks = Tasks { tasked, keys, compared, split, all: place.passes, left };
     for (stage, code) in recipe.stages.iter().zip(codes) {
         let words = code.as_deref().unwrap_or(&stage.words);
         if let Some(words) = rewrite(program, stage, words, place, &mut tasks)? {
@@ -132,14 +147,8 @@ fn rewrite(
     tasks: &mut Tasks,
 ) -> Result<Option<Vec<u32>>, &'static str> {
     let link_of = |tasked: &Tasked| program.links.get(tasked.link).filter(|link| link.stages.contains(stage.stage));
-    // Another sampler than that of the set is read where a link is split, and nowhere else.
-    let passes_of = |tasked: &Tasked| {
-        let fetch = place.passes.fetch || tasks.fetches(tasked);
-        let divide = place.passes.divide && place.chosen.contains(&tasked.link);
-        Passes { filter: place.passes.filter || fetch, fetch, divide, ..place.passes }
-    };
-    let has_task = |tasked: &Tasked| link_of(tasked).is_some() && passes_of(tasked) != Passes::default();
-    let own: Vec<Tasked> = memory::collect(tasks.tasked.iter().copied().filter(has_task));
+    let is_own = |tasked: &Tasked| link_of(tasked).is_some() && tasks.passes(tasked) != Passes::NONE;
+    let own: Vec<Tasked> = memory::collect(tasks.tasked.iter().copied().filter(is_own));
     if own.is_empty() {
         return Ok(None);
     }
@@ -166,7 +175,7 @@ fn rewrite(
             image: link.image,
             sampler,
             first: tasked.first,
-            passes: passes_of(tasked),
+            passes: tasks.passes(tasked),
             row: if is_split { 0 } else { link.sampler.count },
         })
     };
@@ -197,7 +206,7 @@ impl Device {
         let meeting = self.meeting_of(&shared, class);
         let fetch = if fetches { fetch::flags_of(&meeting, &class.traits)? } else { 0 };
         let divides = separate.tasks.divide && is_divided(&meeting);
-        let Meeting { state, saturate, mirror, emulate, lods: [bias, min_lod, max_lod], .. } = meeting;
+        let Meeting { state, saturate, mirror, emulate, lods: [bias, min_lod, max_lod], compare, .. } = meeting;
         let bits = |on: [bool; 3], flags: [u32; 3]| {
             on.iter().zip(flags).fold(0, |all, (on, flag)| if *on { all | flag } else { all })
         };
@@ -207,10 +216,11 @@ impl Device {
             task.flags |= bits(clamp, [flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R])
                 | bits(mirror, [flags::MIRROR_S, flags::MIRROR_T, flags::MIRROR_R]);
         }
-        let emulates = separate.tasks.filter && emulate.contains(&true);
+        let emulates = separate.tasks.filter && emulate.contains(&true) || compare.is_some();
         if emulates {
             task.flags |= flags::EMULATE | bits(emulate, [flags::MAG_LINEAR, flags::MIN_LINEAR, flags::MIP_LINEAR]);
         }
+        task.flags |= compare.map_or(0, |operator| compare::flags_of(operator, &class.traits));
         if divides {
             let levels = state.mipmap_mode == ash::vk::SamplerMipmapMode::LINEAR;
             task.flags |= flags::DIVIDE | if levels { flags::MIP_LINEAR } else { 0 };
@@ -268,18 +278,19 @@ impl Device {
     ) -> Result<Arc<Second>, &'static str> {
         // What is fetched is in the code alone, so that nothing of it reads through the sampler.
         let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
-        let tasks = match !has_fetch && has_block(separate, program) {
-            true => None,
-            false => Some(tasks(&tasked(separate, program, (mask, has_fetch)).0, asked)),
-        };
+        let (may, is_block) = (may_compare(asked), !has_fetch && has_block(separate, program));
+        let all = tasked(separate, program, (mask | may, has_fetch)).0;
+        let compared = Compared { may, must: must_compare(&all, asked) };
+        let tasks = if is_block { None } else { Some(tasks(&all, asked)) };
         let is_it = |second: &Second| {
-            let keys = second.tasks.as_ref().map(|tasks| &tasks.keys);
-            second.mask == mask
-                && match (keys, &tasks) {
-                    (Some(Keys::Fixed(own)), Some(tasks)) => **own == **tasks,
-                    (Some(Keys::Block), None) => true,
-                    _ => false,
-                }
+            let Some(own) = second.tasks.as_ref().filter(|own| second.mask == mask && own.compared == compared) else {
+                return false;
+            };
+            match (&own.keys, &tasks) {
+                (Keys::Fixed(own), Some(tasks)) => **own == **tasks,
+                (Keys::Block, None) => true,
+                _ => false,
+            }
         };
         if let Some(known) = program.splits.tasked(is_it) {
             return Ok(known);
@@ -288,7 +299,7 @@ impl Device {
             return Err("learned");
         }
         let keys = tasks.as_ref().map_or(Keys::Block, |tasks| Keys::Fixed(Box::from(&**tasks)));
-        let made = Arc::new(self.make_second(separate, program, (mask, Some(keys)), when)?);
+        let made = Arc::new(self.make_second(separate, program, (mask, Some((keys, compared))), when)?);
         // Before another thread finds it: the hidden sets that this one makes go with the last pipeline that was entered.
         made.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
         if tasks.is_some() {

@@ -15,6 +15,7 @@ use samplin_spirv::split::{Part, Refused, Why, split};
 use samplin_spirv::{Module, Operand, Specialization};
 
 use super::Separate;
+use super::compare::Compared;
 use super::layouts::PipelineShape;
 use super::limits::More;
 use super::programs::{Program, model};
@@ -119,14 +120,14 @@ impl Device {
         &self,
         separate: &Separate,
         program: &Program,
-        (mask, keys): (u64, Option<Keys>),
+        (mask, keys): (u64, Option<(Keys, Compared)>),
         when: When,
     ) -> Result<Second, &'static str> {
         use vk::DescriptorType as T;
         let started = Instant::now();
         let recipe = program.recipe()?;
         let number = program.layout.sets.len();
-        let has_block = matches!(keys, Some(Keys::Block));
+        let has_block = matches!(keys, Some((Keys::Block, _)));
         let has_hidden = mask != 0 || has_block;
         if has_hidden {
             separate.limits.check(&program.layout, &[], program.colors)?;

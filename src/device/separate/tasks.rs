@@ -4,6 +4,8 @@ use samplin_hot::Pair;
 use samplin_hot::memory;
 use samplin_spirv::sampling::{Passes, Task, flags};
 
+use super::compare::{Compared, has};
+
 /// Most elements of an array that is indexed dynamically, and most tasks of a link.
 pub(super) const ELEMENTS: u32 = 64;
 
@@ -28,6 +30,12 @@ pub(super) struct Tasked {
 pub(super) struct Tasks {
     pub(super) tasked: Vec<Tasked>,
     pub(super) keys: Keys,
+    /// The links that may compare.
+    pub(super) compared: Compared,
+    /// The links that are split, a bit each.
+    pub(super) split: u64,
+    /// What the code for all links is to be able to do beside that.
+    pub(super) all: Passes,
     /// Links that cannot be rewritten, and why.
     pub(super) left: Vec<(usize, &'static str)>,
 }
@@ -35,7 +43,17 @@ pub(super) struct Tasks {
 impl Tasks {
     /// The links that were rewritten.
     pub(super) fn links(&self) -> Vec<usize> {
-        memory::collect(self.tasked.iter().map(|tasked| tasked.link).filter(|link| !self.is_left(*link)))
+        let done =
+            self.tasked.iter().filter(|tasked| !self.is_left(tasked.link) && self.passes(tasked) != Passes::NONE);
+        memory::collect(done.map(|tasked| tasked.link))
+    }
+
+    /// What the code for a link is to be able to do. Another sampler than that of the set is read where a link is split, and nowhere else.
+    pub(super) fn passes(&self, tasked: &Tasked) -> Passes {
+        let fetch = self.all.fetch || self.fetches(tasked);
+        let divide = self.all.divide && has(self.split, tasked.link);
+        let (compare, must_compare) = self.compared.passes(tasked.link);
+        Passes { filter: self.all.filter || fetch, fetch, divide, compare, must_compare, ..self.all }
     }
 
     fn is_left(&self, link: usize) -> bool {
@@ -74,6 +92,7 @@ impl Tasks {
     pub(super) fn pass(&self, all: Passes) -> &'static str {
         match () {
             () if self.tasked.iter().any(|tasked| self.fetches(tasked)) => "fetch",
+            () if self.compared.may != 0 => "compare",
             () if all.filter => "filter",
             () if all.saturate => "saturate",
             () => "divide",

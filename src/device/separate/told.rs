@@ -171,7 +171,7 @@ impl Device {
     }
 
     /// What a record says of a link, but for the line of the shader.
-    fn joined(&self, program: Drawn<'_>, at: LinkAt, how: Option<&'static str>) -> Joined {
+    pub(super) fn joined(&self, program: Drawn<'_>, at: LinkAt, how: Option<&'static str>) -> Joined {
         Joined {
             pipeline: handle(program.handle),
             pipeline_name: self.program_name(&program),
@@ -183,14 +183,14 @@ impl Device {
     }
 
     /// State and class of a use, whether they conflict or not.
-    fn pair_at(&self, want: &Want) -> Option<Pair> {
+    pub(super) fn pair_at(&self, want: &Want) -> Option<Pair> {
         let (state, class) = (self.hot.gate.sampler(want.given), self.hot.gate.view(want.view));
         let number = |word: u64| (word as u32).checked_sub(1);
         Some(Pair { sampler: want.given, view: want.view, state: number(state)?, class: number(class)? })
     }
 
     /// Whether it is told for the first time that a link is repaired, or left.
-    fn is_untold(&self, program: &Program, (link, pair): (usize, Pair), left: bool) -> bool {
+    pub(super) fn is_untold(&self, program: &Program, (link, pair): (usize, Pair), left: bool) -> bool {
         let turn = lock(&program.told.links).turn((link, pair.state, pair.class, left), TOLD);
         self.is_turn(turn)
     }
@@ -304,12 +304,13 @@ impl Device {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
         let meeting = self.meeting_of(&shared, class);
         let is_divided = is_divided(&meeting);
-        let Meeting { changes, saturate, .. } = meeting;
+        let Meeting { changes, saturate, compare, .. } = meeting;
         let context = self.context(Some(class));
         let members = samplin_wire::record::view(&class.traits);
         let first = changes.first().map(|change| change.catalog);
         let rule = match is_task {
             true if is_divided => Some(Rule::Unnormalized),
+            true if compare.is_some() => Some(Rule::Compare),
             true if saturate.contains(&true) => Some(Rule::GlClamp),
             true => Some(Rule::LinearFilter),
             false => first.map(|catalog| catalog.rule()),

@@ -1,0 +1,103 @@
+//! Links that compare where the format of the image lacks the comparison: they read through a sampler that compares nothing, and the
+//! shader compares. That goes for descriptors that need it alone; whatever else meets the sampler has the device's comparison.
+
+use samplin_bind::Other;
+use samplin_hot::Pair;
+use samplin_hot::memory::Room;
+use samplin_spirv::sampling::Task;
+
+use super::Separate;
+use super::compare::compares;
+use super::ladder::Want;
+use super::progress::Drawn;
+use super::recipe::link_bit;
+use super::tasks::{Asked, divides};
+use crate::counters::Path;
+use crate::decide::{Bits, Reads};
+use crate::device::Device;
+use crate::outcome::Unresolved;
+
+impl Device {
+    /// Has what is asked of shaders have the comparisons of those uses that are given another sampler: in their sets, or as links of `split`.
+    pub(super) fn ask_comparisons(
+        &self,
+        asked: &mut Vec<Asked>,
+        uses: &[Want],
+        (others, split): (&[(u32, Other)], u64),
+    ) {
+        // What is divided is asked for as it is.
+        asked.retain(|asked| !asked.task.as_ref().is_ok_and(|task| compares(task) && !divides(task)));
+        let is_exchanged = |want: &&Want| {
+            let is_it = |(set, (binding, element, sampler)): &(u32, Other)| {
+                (*set, *binding, *element) == want.sampler_at && *sampler == want.wanted
+            };
+            split & link_bit(want.link) != 0 || want.reads && others.iter().any(is_it)
+        };
+        let compared = uses.iter().filter(is_exchanged).filter_map(|want| Some((want, want.compare?, want.pair?)));
+        for (want, task, pair) in compared {
+            asked.with_room().push(Asked { link: want.link, position: want.hidden_at, pair, task: Ok(task) });
+        }
+    }
+
+    /// Has the uses of these links keep their samplers, because their shaders cannot be made to compare: nothing of them is divided either.
+    pub(super) fn keep_comparisons(&self, asked: &mut Vec<Asked>, uses: &mut [Want], links: u64) {
+        for want in uses.iter_mut().filter(|want| links & link_bit(want.link) != 0) {
+            want.divided = None;
+            if want.compare.take().is_some() {
+                want.wanted = want.given;
+            }
+        }
+        let changes = |task: &Task| compares(task) || divides(task);
+        asked.retain(|asked| links & link_bit(asked.link) == 0 || !asked.task.as_ref().is_ok_and(changes));
+    }
+
+    /// Whether combined descriptors are followed, so that shaders compare for them as well.
+    pub fn is_compared_where_bound(&self) -> bool {
+        self.separate.as_deref().is_some_and(|separate| separate.tasks.compare && separate.has_tasks())
+    }
+
+    /// Finds out whether a use of a sampler compares in the shader; where it cannot it keeps its sampler. What is divided is compared beside
+    /// that, or not at all.
+    pub(super) fn want_comparison(&self, separate: &Separate, program: Drawn<'_>, want: &mut Want) {
+        let Some(pair) = want.pair.filter(|_| want.wanted != want.given) else { return };
+        match self.comparison_of(separate, pair) {
+            None => return,
+            Some(_) if want.divided.is_some() => {}
+            Some(Ok(task)) if link_bit(want.link) != 0 => return want.compare = Some(task),
+            Some(Ok(_)) => self.link_left("too-many-links", program, want.at(), pair),
+            Some(Err(why)) => self.link_left(why, program, want.at(), pair),
+        }
+        want.wanted = want.given;
+    }
+
+    /// The same of a combined descriptor: its sampler was chosen when it was written, but the shader can read another one. `read`: the pair
+    /// as the link reads it.
+    pub(super) fn want_comparison_of_both(&self, separate: &Separate, program: Drawn<'_>, want: &mut Want, read: Pair) {
+        if self.comparison_of(separate, read).is_some() {
+            (want.pair, want.wanted) = (Some(read), self.choose(read, Path::Draw));
+            self.want_comparison(separate, program, want);
+        }
+    }
+
+    /// Names a link that compares through a sampler which does not: nothing defines what that reads, and no sampler is known that would.
+    /// It is no conflict, so it is found where a bind is looked at for another reason, or for the trace of the level all.
+    pub(super) fn tell_uncompared(&self, program: Drawn<'_>, want: &Want) {
+        let needs = (self.hot.gate.sampler(want.given) >> 32) as u32;
+        let is_known = needs & Bits::SAMPLED.0 != 0 && want.view != 0 && want.divided.is_none();
+        let Some(pair) = self.pair_at(want).filter(|_| is_known && needs & Bits::COMPARE.0 == 0) else { return };
+        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
+        if self.is_untold(&program, (want.link, pair), true) {
+            let joined = self.joined(program, want.at(), None);
+            self.pair_unresolved("pair", &Unresolved::uncompared(), (pair, Some(&joined)), &shared, class);
+        }
+    }
+
+    /// What the shader has to do for a pair so that it compares, if it is to compare in the place of the sampler; the name of what keeps
+    /// it from that.
+    pub(super) fn comparison_of(&self, separate: &Separate, pair: Pair) -> Option<Result<Task, &'static str>> {
+        let class = self.class(pair.class).filter(|class| class.traits.reads == Reads::Compared)?;
+        let shared = self.rows().state(pair.state)?;
+        self.meeting_of(&shared, class).compare?;
+        self.task_of(separate, pair, false)
+    }
+}

@@ -1,0 +1,378 @@
+//! Comparison with images whose format lacks it: the shader compares, and the sampler that it reads through does not.
+
+use super::reads::{assert_named, run};
+use super::*;
+use samplin_testkit::Folder;
+
+type Row = (&'static str, fn(Stage) -> Outcome);
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let all: [Row; 6] = [
+        ("colours", colours),
+        ("legal-depths", legal_depths),
+        ("shared", shared),
+        ("legal-shared", legal_shared),
+        ("compared-and-plain", compared_and_plain),
+        ("refused", refused),
+    ];
+    let in_stages = |(name, body): Row| {
+        STAGES.map(|(suffix, stage)| trial_in(stage, format!("compare/{name}/{suffix}"), move || body(stage)))
+    };
+    let mut trials: Vec<_> = all.into_iter().flat_map(in_stages).collect();
+    trials.extend(run::trials(&[
+        ("compare/fixed-point-depths", fixed_point_depths),
+        ("compare/operators", operators),
+        ("compare/no-set", no_set),
+        ("compare/learn", learn),
+        ("compare/keys-in-code", keys_in_code),
+        ("compare/combined", combined),
+        ("compare/legal-combined", legal_combined),
+        ("compare/combined-cube", combined_cube),
+        ("compare/off", off),
+        ("compare/without-compare-enable", without_compare_enable),
+    ]));
+    trials
+}
+
+const LESS: vk::CompareOp = vk::CompareOp::LESS_OR_EQUAL;
+const R32: Scene = Scene::colour(F::R32_SFLOAT);
+const D32: Scene = Scene::depth(F::D32_SFLOAT);
+const D16: Scene = Scene::depth(F::D16_UNORM);
+const VUID: &str = "VUID-vkCmdDraw-None-06479";
+
+/// Samplers that compare, with what the shader has to make of them: filters, levels, bias and limits, address modes, borders.
+fn samplers() -> Vec<SamplerDesc> {
+    use vk::SamplerAddressMode as M;
+    let (nearest, linear) = (SamplerDesc::nearest(), SamplerDesc::linear());
+    let all = [
+        nearest.clone(),
+        SamplerDesc { lod_bias: 0.75, ..nearest },
+        linear.clone().address(M::MIRRORED_REPEAT),
+        linear.clone().border(vk::BorderColor::FLOAT_OPAQUE_WHITE),
+        SamplerDesc { mag_filter: vk::Filter::NEAREST, ..linear },
+        SamplerDesc { lod_bias: -0.5, min_lod: 0.25, max_lod: 1.3, ..SamplerDesc::trilinear() }.address(M::REPEAT),
+    ];
+    all.map(|desc| desc.compare(LESS)).to_vec()
+}
+
+/// What is wrong with results of comparisons.
+fn wrong(texture: &Texture<'_>, sampler: &SamplerDesc, got: &[Value], at: &[Point]) -> Option<String> {
+    assert_eq!(got.len(), at.len());
+    let texels = reference::Texture::read(&texture.image, &texture.view);
+    let bias = texture.context.limits().max_sampler_lod_bias;
+    let all = got.iter().zip(at).map(|(got, at)| (got, reference::sample(&texels, sampler, at, bias), at));
+    let mut far = all.filter(|(got, wanted, _)| !got.is_near(*wanted, 1e-5));
+    far.next().map(|(got, wanted, at)| format!("{sampler:?}: {got:?} is not {wanted:?} at {at:?}"))
+}
+
+/// The points with references below, in and above what fixed-point formats hold.
+fn far_points() -> Vec<Point> {
+    let references = [-0.5, 0.2, 0.41, 0.8, 1.5];
+    points().into_iter().zip(references.into_iter().cycle()).map(|(point, d)| point.reference(d)).collect()
+}
+
+/// Compares images 0 and, if there is another one, 2 through sampler 1, in one pipeline for all samplers; results by sampler and image.
+fn look(
+    context: &Context,
+    (stage, program): (Stage, Program),
+    (samplers, scenes): (&[SamplerDesc], &[Scene]),
+    (at, above): (&[Point], bool),
+) -> Result<Vec<Option<String>>, Skip> {
+    skip_if(context.missing(stage.needs()))?;
+    let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
+    let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
+    let bindings = [Binding::image(0), Binding::sampler(1), Binding::image(2)];
+    let sets: Vec<_> = made
+        .iter()
+        .map(|sampler| {
+            let mut slots = vec![Slot::sampler(sampler, 1, 0)];
+            slots.extend(textures.iter().zip([0, 2]).map(|(texture, binding)| texture.slot(binding, 0)));
+            Held::new(context, &bindings, &slots)
+        })
+        .collect();
+    let empty = if above { fetch::rest(context, 3)? } else { Vec::new() };
+    let (layouts, above) = ([&sets[0].layout], empty.iter().collect::<Vec<_>>());
+    let mut plan = Plan::new(program, Kind::Float, &layouts).stage(stage);
+    plan.above = &above;
+    let rig = Rig::new(context, &plan);
+    let mut all = Vec::new();
+    for (held, desc) in sets.iter().zip(samplers) {
+        let job = Job::new(&rig, at);
+        execute(context, &rig, &job, &[held.set]);
+        let results = job.results();
+        all.extend(textures.iter().zip(&results).map(|(texture, got)| {
+            let expected = &texture.scene;
+            if expected.format != F::D32_SFLOAT {
+                return wrong(texture, desc, got, at);
+            }
+            // The device's own comparison, bit by bit.
+            let made = desc.create(context);
+            let own = sample(context, Pair::new(&texture.view, &made).shadow(), at);
+            let first = got.iter().zip(&own).find(|(got, own)| got.components()[0] != own.components()[0]);
+            first.map(|(got, own)| format!("{desc:?}: {got:?} is not the device's {own:?}"))
+        }));
+    }
+    Ok(all)
+}
+
+/// Runs a body that says what is wrong with what it saw, silently.
+fn judged(
+    builder: ContextBuilder,
+    body: impl FnOnce(&Context) -> Result<Vec<Option<String>>, Skip>,
+) -> Result<Judged, Skip> {
+    let (wrong, judged) = with_layer(resolve(builder), body)?;
+    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
+    judged.assert_silent("comparisons");
+    Ok(judged)
+}
+
+/// Nothing is left, and the changes are those of a comparison that the shader does.
+fn assert_compared(judged: &Judged, how: &str) {
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    let pairs = draws(judged);
+    assert!(!pairs.is_empty() && pairs.iter().all(|record| record["how"] == how), "not {how}: {pairs:#?}");
+    for record in &pairs {
+        let changes = samplin_testkit::trace::changes(record);
+        let compares = changes.iter().any(|change| change.catalog == "B-31" && change.field == "compareEnable");
+        assert!(compares, "{record:#}");
+        let own = changes.iter().filter(|change| change.catalog == "B-31");
+        assert!(own.into_iter().all(|change| change.lost.starts_with("nothing")), "{record:#}");
+    }
+    let passes: Vec<_> = judged.trace.events("shader").map(|record| record["pass"].clone()).collect();
+    assert!(passes.contains(&"compare".into()), "{passes:?}");
+}
+
+/// Colours, which validation says cannot be compared.
+fn colours(stage: Stage) -> Outcome {
+    let (program, samplers) = ((stage, Program::Compared), samplers());
+    let body = |context: &Context| look(context, program, (&samplers, &[R32]), (&far_points(), false));
+    let (_, errors) =
+        without_layer(Context::builder().record_only(), |context| run(context, program, &samplers[0], &[R32]))?;
+    assert!(errors.iter().any(|error| error.id.ends_with("None-06479")), "{errors:#?}");
+    let judged = judged(Context::builder(), body)?;
+    assert_compared(&judged, forced(How::Shadow).word());
+    Ok(())
+}
+
+/// Depths that the device compares are nobody's business.
+fn legal_depths(stage: Stage) -> Outcome {
+    let (program, samplers) = ((stage, Program::Compared), samplers());
+    let judged = judged(Context::builder(), |context| look(context, program, (&samplers, &[D32]), (&points(), false)))?;
+    judged.assert_untouched("depths");
+    assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// One sampler for a colour, which the shader compares, and a depth, which the device does.
+fn shared(stage: Stage) -> Outcome {
+    let (program, samplers) = ((stage, Program::Shadows), samplers());
+    let scenes = [R32, D32];
+    let judged =
+        judged(Context::builder(), |context| look(context, program, (&samplers, &scenes), (&points(), false)))?;
+    assert_compared(&judged, "split");
+    for record in draws(&judged) {
+        assert_eq!(record["link"]["image"]["binding"], 0, "the colour alone: {record:#}");
+    }
+    Ok(())
+}
+
+fn legal_shared(stage: Stage) -> Outcome {
+    let (program, samplers) = ((stage, Program::Shadows), samplers());
+    let scenes = [D32, D32];
+    let judged =
+        judged(Context::builder(), |context| look(context, program, (&samplers, &scenes), (&points(), false)))?;
+    judged.assert_untouched("depths");
+    Ok(())
+}
+
+/// One image is compared and sampled with one sampler: what does not compare is filtered as the sampler says.
+fn compared_and_plain(stage: Stage) -> Outcome {
+    let sampler = SamplerDesc::linear().compare(LESS);
+    let judged = judged(Context::builder(), |context| {
+        let mut found = run(context, (stage, Program::Both), &sampler, &[R32])?;
+        let texture = Texture::new(context, R32)?;
+        let texels = reference::Texture::read(&texture.image, &texture.view);
+        let plain = found.pop().expect("two lookups");
+        let all = plain.iter().zip(points());
+        let far = all.map(|(got, at)| (got, reference::sample(&texels, &SamplerDesc::linear(), &at, 2.0)));
+        let far = far.into_iter().find(|(got, wanted)| !got.is_near(*wanted, 1e-5));
+        let far = far.map(|(got, wanted)| format!("the colour: {got:?} is not {wanted:?}"));
+        Ok(vec![wrong(&texture, &sampler, &found[0], &points()), far])
+    })?;
+    assert_compared(&judged, forced(How::Shadow).word());
+    Ok(())
+}
+
+/// A view whose red component is another one cannot be compared in the shader. The pair is named, and reads what it reads without the
+/// layer.
+fn refused(stage: Stage) -> Outcome {
+    use vk::ComponentSwizzle as C;
+    let components = vk::ComponentMapping { r: C::G, ..R32.components };
+    let scene = Scene { components, ..Scene::colour(F::R32G32_SFLOAT) };
+    let sampler = SamplerDesc::linear().compare(LESS);
+    let body = |context: &Context| run(context, (stage, Program::Compared), &sampler, &[scene]);
+    let (before, errors) = without_layer(Context::builder(), body)?;
+    let (after, judged) = with_layer(resolve(Context::builder()), body)?;
+    assert_eq!(after, before);
+    assert_eq!(judged.errors.len(), errors.len(), "{:#?}", judged.errors);
+    assert_named(&judged, "compare", VUID, "dref");
+    Ok(())
+}
+
+/// A device that compares no 16-bit depths, made of what lavapipe reported.
+fn without_d16(folder: &Folder) -> String {
+    let known = format!("{}/devices/llvmpipe-mesa-22.3-debian12.json", env!("CARGO_MANIFEST_DIR"));
+    let mut device: Json = serde_json::from_str(&std::fs::read_to_string(known).expect("a file")).expect("JSON");
+    let d16 = &mut device["formats"]["VK_FORMAT_D16_UNORM"]["optimalTilingFeatures2"];
+    assert!(d16.as_array().is_some_and(|features| !features.is_empty()), "{d16}");
+    *d16 = serde_json::json!([]);
+    let path = folder.join("without-d16.json");
+    std::fs::write(&path, device.to_string()).expect("a file");
+    path.to_str().expect("temporary paths are UTF-8").to_owned()
+}
+
+/// References are clamped to what the format holds. Without the missing bit nothing is done.
+fn fixed_point_depths() -> Outcome {
+    let (program, samplers, folder) = ((Stage::Compute, Program::Compared), samplers(), Folder::new());
+    let body = |context: &Context| look(context, program, (&samplers, &[D16]), (&far_points(), false));
+    let judged = judged(Context::builder().setting("device", &without_d16(&folder)), body)?;
+    assert_compared(&judged, forced(How::Shadow).word());
+    let (_, judged) = with_layer(resolve(Context::builder()), body)?;
+    judged.assert_untouched("depths that are compared");
+    Ok(())
+}
+
+/// Each operator, with references that are equal to texels.
+fn operators() -> Outcome {
+    let operators = (0..8).map(vk::CompareOp::from_raw);
+    let samplers: Vec<_> = operators.map(|op| SamplerDesc::linear().compare(op)).collect();
+    let equal = |(n, point): (usize, Point)| point.reference((n % 16) as f32 / 15.0);
+    let at: Vec<_> = points().into_iter().enumerate().map(equal).collect();
+    let program = (Stage::Compute, Program::Compared);
+    let judged = judged(Context::builder(), |context| look(context, program, (&samplers, &[R32]), (&at, false)))?;
+    assert_compared(&judged, forced(How::Shadow).word());
+    Ok(())
+}
+
+/// All sets are in use, so tasks are in the code of a pipeline for each sampler.
+fn no_set() -> Outcome {
+    let (program, samplers) = ((Stage::Compute, Program::Compared), samplers());
+    let judged = judged(Context::builder(), |context| look(context, program, (&samplers, &[R32]), (&points(), true)))?;
+    assert_compared(&judged, "shadow");
+    Ok(())
+}
+
+/// The same by a setting, where there would be room.
+fn keys_in_code() -> Outcome {
+    let (program, samplers) = ((Stage::Compute, Program::Shadows), samplers());
+    let builder = Context::builder().setting("shader_keys", "pipeline");
+    let judged = judged(builder, |context| look(context, program, (&samplers, &[R32, D32]), (&points(), false)))?;
+    assert_compared(&judged, "split");
+    Ok(())
+}
+
+/// Nothing is compiled at a bind, so the pair keeps its comparison and is named.
+fn learn() -> Outcome {
+    let sampler = SamplerDesc::linear().compare(LESS);
+    let body = |context: &Context| run(context, (Stage::Compute, Program::Compared), &sampler, &[R32]);
+    let (before, _) = without_layer(Context::builder(), body)?;
+    let (after, judged) = with_layer(resolve(Context::builder()).setting("split_compile", "learn"), body)?;
+    assert_eq!(after, before);
+    assert_left(&judged, "learned");
+    Ok(())
+}
+
+/// Where combined descriptors are followed they are compared as well.
+fn emulate() -> ContextBuilder {
+    Context::builder().setting("unfilterable", "emulate")
+}
+
+fn combined_look(context: &Context, scene: Scene) -> Result<Vec<Option<String>>, Skip> {
+    let texture = Texture::new(context, scene)?;
+    let looks = samplers().into_iter().map(|desc| {
+        let made = desc.create(context);
+        let found = sample(context, Pair::new(&texture.view, &made).shadow(), &far_points());
+        if scene.format == F::D32_SFLOAT { None } else { wrong(&texture, &desc, &found, &far_points()) }
+    });
+    Ok(looks.collect())
+}
+
+fn combined() -> Outcome {
+    let judged = judged(emulate(), |context| combined_look(context, R32))?;
+    assert_compared(&judged, "split");
+    Ok(())
+}
+
+fn legal_combined() -> Outcome {
+    judged(emulate(), |context| combined_look(context, D32))?.assert_untouched("combined depths");
+    Ok(())
+}
+
+/// A cube of colours; texels beside edges of its faces are approximate.
+fn combined_cube() -> Outcome {
+    let look = |scene: Scene| {
+        move |context: &Context| {
+            let scene = scene.shape(scene::Shape::Cube).flat();
+            let texture = Texture::new(context, scene)?;
+            let made = SamplerDesc::linear().compare(LESS).create(context);
+            Ok(sample(context, Pair::new(&texture.view, &made).shadow(), &scene.points(false)))
+        }
+    };
+    // The same values as depths, compared by the device.
+    let (own, _) = without_layer(Context::builder(), look(D32))?;
+    let (got, judged) = with_layer(resolve(emulate()), look(R32))?;
+    judged.assert_silent("a cube");
+    assert_eq!(judged.trace.events("unresolved").count(), 0, "{:#?}", judged.trace);
+    let lost = judged.changes("pair").into_iter().filter(|change| change.catalog == "B-31");
+    assert!(lost.into_iter().any(|change| change.lost.starts_with("seam")), "{:#?}", judged.trace);
+    let mut inside = 0;
+    for ((own, got), point) in own.iter().zip(&got).zip(R32.shape(scene::Shape::Cube).points(false)) {
+        let mut sizes = [0, 1, 2].map(|axis: usize| point.coord[axis].abs());
+        sizes.sort_by(f32::total_cmp);
+        let [_, second, most] = sizes;
+        if second / most > 0.75 {
+            continue;
+        }
+        inside += 1;
+        let (own, got) = (own.components()[0], got.components()[0]);
+        assert!((own - got).abs() <= 0.02, "{got} is not {own} at {point:?}");
+    }
+    assert!(inside > 30, "{inside}");
+    Ok(())
+}
+
+/// A rule that switches the repair off leaves the pair as it is.
+fn off() -> Outcome {
+    let folder = Folder::new();
+    let path = folder.join("rules.toml");
+    let rule = "version = 1\n[[rule]]\nname = \"leave\"\nset = { repair = \"off\" }\n";
+    std::fs::write(&path, rule).expect("a file");
+    let sampler = SamplerDesc::linear().compare(LESS);
+    let body = |context: &Context| run(context, (Stage::Compute, Program::Compared), &sampler, &[R32]);
+    let (before, _) = without_layer(Context::builder(), body)?;
+    let builder = resolve(Context::builder()).setting("config", path.to_str().expect("UTF-8"));
+    let (after, judged) = with_layer(builder, body)?;
+    assert_eq!(after, before);
+    assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// A shader that compares through a sampler that does not: it is named, and nothing changed. What compares is not named.
+fn without_compare_enable() -> Outcome {
+    for (sampler, count) in [(SamplerDesc::nearest(), 1), (SamplerDesc::nearest().compare(LESS), 0)] {
+        let body = |context: &Context| run(context, (Stage::Compute, Program::Compared), &sampler, &[D32]);
+        let (before, _) = without_layer(Context::builder(), body)?;
+        let (after, judged) = with_layer(resolve(Context::builder()).setting("trace_level", "all"), body)?;
+        assert_eq!(after, before);
+        let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+        assert_eq!(unresolved.len(), count, "{unresolved:#?}");
+        for record in unresolved {
+            assert_eq!((&record["rule"], &record["vuid"]), (&"compare".into(), &Json::Null), "{record:#}");
+            assert!(record["why"].as_str().is_some_and(|why| why.contains("no compareEnable")), "{record:#}");
+            assert_eq!(record["link"]["sampler"]["binding"], 1, "{record:#}");
+        }
+    }
+    Ok(())
+}
