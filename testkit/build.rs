@@ -102,7 +102,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 21] = [
+const PROGRAMS: [(&str, bool); 22] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -119,6 +119,7 @@ const PROGRAMS: [(&str, bool); 21] = [
     ("compared", false),
     ("both", false),
     ("shadows", false),
+    ("dynamic_shadows", false),
     ("gather", true),
     ("engine", false),
     ("aliased", true),
@@ -132,8 +133,9 @@ fn separate() -> Vec<(String, &'static str, Vec<String>)> {
     let float_and_uint = [KINDS[0], KINDS[2]];
     for (program, mixed) in PROGRAMS {
         // Depths are floats.
-        for a in
-            float_and_uint.into_iter().filter(|a| !["compared", "both", "shadows"].contains(&program) || a.0 == "float")
+        for a in float_and_uint
+            .into_iter()
+            .filter(|a| !["compared", "both", "shadows", "dynamic_shadows"].contains(&program) || a.0 == "float")
         {
             for b in float_and_uint.into_iter().filter(|b| mixed || b.0 == a.0) {
                 for (stage, option) in [("compute", "comp"), ("fragment", "frag")] {

@@ -131,6 +131,11 @@ IMAGE(0) TEXTURE_A first;
 IMAGE(2) TEXTURE_A second;
 STATE(1) samplerShadow state;
 
+#elif defined(DYNAMIC_SHADOWS)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A images[3];
+STATE(1) samplerShadow state;
+
 #elif defined(GATHER)
 #define LOOKUPS 2
 IMAGE(0) TEXTURE_A first;
@@ -225,6 +230,9 @@ void main() {
     vec3 place = vec3(point.coord.xy, point.reference);
     results[at] = BITS_A(vec4(textureLod(sampler2DShadow(first, state), place, point.lod)));
     results[at + 1] = BITS_A(vec4(textureLod(sampler2DShadow(second, state), place, point.lod)));
+#elif defined(DYNAMIC_SHADOWS)
+    vec3 place = vec3(point.coord.xy, point.reference);
+    results[at] = BITS_A(vec4(textureLod(sampler2DShadow(images[element], state), place, point.lod)));
 #elif defined(SAMPLERS)
     results[at] = LOOK_A(first, states[element]);
     results[at + 1] = LOOK_B(second, states[element]);

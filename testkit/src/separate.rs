@@ -57,6 +57,8 @@ pub enum Program {
     Both,
     /// Depth images 0 and 2 are compared with the point's reference by sampler 1.
     Shadows,
+    /// Depth image 0`[i]` of 3 is compared with the point's reference by sampler 1; i is the job's element.
+    DynamicShadows,
     /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
     Gather,
     /// Images 0 and 2 and image 0 of set 3 with sampler 1, the last with sampler 3 as well: functions take the image and join it with
@@ -89,6 +91,7 @@ impl Program {
             Self::Compared => "compared",
             Self::Both => "both",
             Self::Shadows => "shadows",
+            Self::DynamicShadows => "dynamic_shadows",
             Self::Gather => "gather",
             Self::Engine => "engine",
             Self::Aliased => "aliased",
@@ -102,7 +105,7 @@ impl Program {
         match self {
             Self::One | Self::Special | Self::Dynamic | Self::NonUniform | Self::Pairs => vec![a],
             Self::Salted | Self::Above | Self::Plain => vec![a],
-            Self::Compared => vec![Kind::Shadow],
+            Self::Compared | Self::DynamicShadows => vec![Kind::Shadow],
             Self::Both => vec![Kind::Shadow, a],
             Self::Shadows => vec![Kind::Shadow; 2],
             Self::Shared | Self::Samplers | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
