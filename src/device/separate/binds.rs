@@ -237,8 +237,8 @@ impl Device {
         // SAFETY: the command buffer is recording, by this function's contract.
         let Some((separate, buffer)) = (unsafe { self.noted_now(commands) }) else { return true };
         let goes_down = match binds.sets {
-            // SAFETY: the sets are valid by this function's contract, so they are not freed meanwhile.
             [set] if may_stay && separate.has_shadows() => {
+                // SAFETY: the sets are valid by this function's contract, so they are not freed meanwhile.
                 unsafe { separate.sets.get_in_line(set.as_raw()) }.is_none_or(|entry| !entry.has_shadows())
             }
             _ => true,
@@ -251,8 +251,8 @@ impl Device {
                 offsets: binds.offsets,
                 goes_down,
             };
-            // SAFETY: the layout is null or valid by this function's contract.
             let find = || {
+                // SAFETY: the layout is null or valid by this function's contract.
                 unsafe { separate.pipeline_shape(binds.layout) }.or_else(|| {
                     self.unknown_layout();
                     None
@@ -364,7 +364,10 @@ impl Separate {
                 // SAFETY: `data` is for the template of `runs`, by this function's contract.
                 unsafe {
                     entry.into_iter().for_each(|entry| runs.apply(entry, data));
-                    runs.runs.iter().fold(true, |all, run| pushes::run(shape, run, data, pushed) && all)
+                    runs.runs
+                        .iter()
+                        .map(|run| pushes::run(shape, run, data, pushed))
+                        .fold(true, |all, is_known| all & is_known)
                 }
             }
         }
