@@ -171,6 +171,20 @@ pub(crate) const ROWS: &[Row] = &[
     },
     Row {
         id: "A-15",
+        vuid: None,
+        what: "the same with a format that cannot be compared: the shader divides and compares",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.policy.compares = true;
+            t.sees(vk::Format::R32_SFLOAT, Feature::empty());
+            (t.seen().reads, t.seen().divide) = (Reads::Compared, Divide::Suited);
+            (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS);
+        },
+        changes: &["S-5 unnormalizedCoordinates true -> false", "B-31 compareEnable true -> false"],
+        legal: |t| t.s.compare_enable = false,
+    },
+    Row {
+        id: "A-15",
         vuid: Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077"),
         what: "comparison that none asks for loses nothing",
         illegal: |t| {

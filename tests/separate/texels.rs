@@ -12,6 +12,9 @@ type M = vk::SamplerAddressMode;
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = run::trials(&[
         ("texels/shadow", compared),
+        ("texels/shadow-colours", compared_colours),
+        ("texels/shadow-colours-left", compared_colours_left),
+        ("texels/shadow-edges", compared_edges),
         ("texels/shadow-off", not_compared),
         ("texels/late", late),
         ("texels/always", always),
@@ -237,6 +240,11 @@ const READ: [&str; 3] = ["None-08609", "unnormalizedCoordinates-09635", "None-08
 
 /// Nothing is left, and each sampler has a record of this row and of what the shader does.
 fn assert_divided(judged: &Judged, access: Access, count: usize) {
+    assert_divided_by(judged, access, (count, "divide"));
+}
+
+/// The same by a pass that is called so.
+fn assert_divided_by(judged: &Judged, access: Access, (count, pass): (usize, &str)) {
     let is_read = |error: &Message| access == COMBINED && READ.iter().any(|id| error.id.ends_with(id));
     let errors: Vec<_> = judged.errors.iter().filter(|error| !is_read(error)).collect();
     assert!(errors.is_empty(), "{errors:#?}");
@@ -250,7 +258,7 @@ fn assert_divided(judged: &Judged, access: Access, count: usize) {
         assert!(divided && record["how"] == "split" && record["variant"].is_string(), "{record:#}");
     }
     let passes: Vec<_> = judged.trace.events("shader").map(|record| record["pass"].clone()).collect();
-    assert_eq!(passes, ["split", "divide"], "one pipeline does for all: {:#?}", judged.trace);
+    assert_eq!(passes, ["split", pass], "one pipeline does for all: {:#?}", judged.trace);
 }
 
 fn assert_right(wrong: &[String], judged: &Judged) {
@@ -345,6 +353,84 @@ fn compared() -> Outcome {
         assert_right(&wrong, &judged);
         assert_divided(&judged, access, all.len());
     }
+    Ok(())
+}
+
+/// A format that cannot be compared: the shader divides the coordinates, then compares.
+fn compared_colours() -> Outcome {
+    let linear = || in_texels(SamplerDesc::linear().compare(vk::CompareOp::LESS_OR_EQUAL));
+    let all = [shadow(), shadow().address(M::REPEAT), linear(), linear().address(M::MIRRORED_REPEAT)];
+    for (access, levels) in [(COMBINED, 1), (SEPARATE, 1), (SEPARATE, 3)] {
+        let body = |context: &Context| look(context, access, (F::R32_SFLOAT, Shape::D2, levels), &all);
+        let (wrong, judged) = with_layer(builder(), body)?;
+        assert_right(&wrong, &judged);
+        assert_divided_by(&judged, access, (all.len(), "compare"));
+        for record in draws(&judged) {
+            let compares = samplin_testkit::trace::changes(record).iter().any(|change| change.catalog == "B-31");
+            assert!(compares, "{record:#}");
+        }
+    }
+    Ok(())
+}
+
+/// Edges of texels, by sizes whose quotients are rounded to the texel beside: compared by the shader, and by the device.
+fn compared_edges() -> Outcome {
+    let desc = shadow().address(M::REPEAT);
+    for format in [F::R32_SFLOAT, F::D32_SFLOAT] {
+        let (wrong, judged) = with_layer(builder(), |context| {
+            let texel = |at: [u32; 3]| ((at[0] + 37 * at[1]).wrapping_mul(2_654_435_761) >> 24) as f32 / 255.0;
+            let image = Image::filled(context, &ImageDesc::d2(format, 41, 23), |_, _, _, at| {
+                Value::Float([texel(at), 0.0, 0.0, 1.0])
+            });
+            let image = image.map_err(Skip)?;
+            let view = image.view(&ViewDesc::default());
+            let texels = reference::Texture::read(&image, &view);
+            let sampler = desc.create(context);
+            let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+            let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Shadow, COMBINED);
+            let pool = Pool::new(context, &[&layout]);
+            let set = pool.allocate(&layout);
+            write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+            let at = |n: i32| Point::at((n % 120 - 20) as f32, (7 * n % 90 - 11) as f32, 0.0).reference(0.5);
+            let points: Vec<_> = (0..480).map(at).collect();
+            let got = probe.run(&Bind::Set(set), &points);
+            let own = SamplerDesc { unnormalized: false, ..desc.clone() };
+            let middle = |point: &Point| {
+                let [x, y, ..] = point.coord;
+                Point::at((x + 0.5) / 41.0, (y + 0.5) / 23.0, 0.0).reference(0.5)
+            };
+            let wanted: Vec<_> =
+                points.iter().map(|point| reference::sample(&texels, &own, &middle(point), 2.0)).collect();
+            Ok(wrong(&desc, &points, &got, &wanted))
+        })?;
+        assert_eq!(wrong, None, "{format:?} {:#?}", judged.trace);
+    }
+    Ok(())
+}
+
+/// Where there is no room for the sampler with normalized coordinates nothing is divided, nor compared: the pair has what is legal.
+fn compared_colours_left() -> Outcome {
+    let sampler = shadow().address(M::REPEAT);
+    let (_, judged) = with_layer(builder(), |context| {
+        let image = image(context, F::R32_SFLOAT, Shape::D2, 1)?;
+        let view = image.view(&ViewDesc::default());
+        let sampler = sampler.create(context);
+        let (bindings, pair) = ([Binding::image(0), Binding::sampler(1)], Pair::new(&view, &sampler));
+        let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
+        let held = Held::new(context, &bindings, &[slot, Slot::sampler(&sampler, 1, 0)]);
+        let empty = fetch::rest(context, 3)?;
+        let above: Vec<_> = empty.iter().collect();
+        let layouts = [&held.layout];
+        let plan = Plan { above: &above, ..Plan::new(Program::Compared, Kind::Float, &layouts) };
+        let rig = Rig::new(context, &plan);
+        let points = points(Shape::D2, true);
+        let job = Job::new(&rig, &points);
+        execute(context, &rig, &job, &[held.set]);
+        Ok(())
+    })?;
+    let left = judged.trace.events("unresolved").filter(|record| record["what"] == "no-free-set");
+    assert_eq!(left.count(), 1, "{:#?}", judged.trace);
+    assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use crate::sampling::{SET, each, run, slots};
 
 const DIVIDE: Passes = Passes { divide: true, ..Passes::NONE };
 const ALL: Passes = Passes { saturate: true, filter: true, ..DIVIDE };
+const COMPARED: Passes = Passes { compare: true, must_compare: true, ..DIVIDE };
 
 fn task(flags: u32) -> Task {
     Task { flags, bias: 0.5, min_lod: 0.0, max_lod: 4.0 }
@@ -20,11 +21,11 @@ fn task(flags: u32) -> Task {
 #[test]
 fn everything_is_divided_or_left() {
     let mut refused: BTreeMap<String, Vec<Left>> = BTreeMap::new();
-    let mut changed = [0; 2];
+    let mut changed = [0; 3];
     each(|shader, entry, values, _, slots, count| {
-        for (passes, changed) in [DIVIDE, ALL].into_iter().zip(&mut changed) {
+        for (passes, changed) in [DIVIDE, ALL, COMPARED].into_iter().zip(&mut changed) {
             let slots: Vec<Slot> = slots.iter().map(|slot| Slot { passes, ..*slot }).collect();
-            let tasks = vec![task(flags::DIVIDE | flags::EMULATE); count as usize];
+            let tasks = vec![task(flags::DIVIDE | flags::EMULATE | flags::COMPARE); count as usize];
             for keys in [Keys::Block { set: SET, binding: 0, count: count.max(1) }, Keys::Fixed(&tasks)] {
                 let sampled = run(&shader.words, entry, values, keys, &slots);
                 if let Err(error) = validate(&sampled.words, &shader.environment) {
@@ -57,7 +58,7 @@ fn everything_is_divided_or_left() {
     .map(|(file, why)| (file.to_owned(), why))
     .collect();
     assert_eq!(refused, expected);
-    assert!(changed[0] > 200 && changed[1] >= changed[0], "{changed:?}");
+    assert!(changed[0] > 200 && changed[1] >= changed[0] && changed[2] >= changed[0], "{changed:?}");
 }
 
 /// One shader for each instruction that unnormalized coordinates exclude, and those that they do not: it is there once, in a function

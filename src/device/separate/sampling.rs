@@ -217,6 +217,7 @@ impl Device {
                 | bits(mirror, [flags::MIRROR_S, flags::MIRROR_T, flags::MIRROR_R]);
         }
         let emulates = separate.tasks.filter && emulate.contains(&true) || compare.is_some();
+        let emulate = if emulates { emulate } else { [false; 3] };
         if emulates {
             task.flags |= flags::EMULATE | bits(emulate, [flags::MAG_LINEAR, flags::MIN_LINEAR, flags::MIP_LINEAR]);
         }
@@ -234,16 +235,20 @@ impl Device {
         if state.unnormalized_coordinates {
             task.flags |= flags::UNNORMALIZED;
         }
-        if !emulates {
-            let is_nearest = [state.mag_filter, state.min_filter].map(|filter| filter == ash::vk::Filter::NEAREST);
-            for (on, flag) in is_nearest.into_iter().zip([flags::MAG_NEAREST, flags::MIN_NEAREST]) {
-                task.flags |= if on { flag } else { 0 };
+        // What divides looks for the middle of a texel, whoever filters.
+        if !emulates || divides {
+            let [mag, min, mip] = emulate;
+            let is_nearest = |filter, emulated: bool| filter == ash::vk::Filter::NEAREST && !emulated;
+            for (filter, emulated, flag) in
+                [(state.mag_filter, mag, flags::MAG_NEAREST), (state.min_filter, min, flags::MIN_NEAREST)]
+            {
+                task.flags |= if is_nearest(filter, emulated) { flag } else { 0 };
             }
             if state.anisotropy_enable {
                 task.flags |= flags::anisotropy(state.max_anisotropy);
             }
             // One level, or the first one up to a level of detail of 0.5 (Image Level(s) Selection).
-            let whole = state.mipmap_mode == ash::vk::SamplerMipmapMode::NEAREST && state.max_lod < 0.5;
+            let whole = state.mipmap_mode == ash::vk::SamplerMipmapMode::NEAREST && !mip && max_lod < 0.5;
             let is_flat = class.traits.single_level || whole;
             if is_flat && !state.anisotropy_enable && state.mag_filter == state.min_filter {
                 task.flags |= flags::BASE_LEVEL;
