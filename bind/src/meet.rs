@@ -123,13 +123,18 @@ impl<O: Objects> Point<O> {
         if !self.feeds_back {
             self.run_own(calls);
         }
+        self.give_up_sets(calls);
+        self.is_dirty = false;
+    }
+
+    /// Binds the application's sets where nothing was bound, before others are that are not noted. Takes no memory.
+    pub fn give_up_sets(&mut self, calls: &mut impl Calls<O>) {
         for (number, bound) in self.sets.iter_mut().enumerate() {
             if let Some(layout) = bound.kept() {
                 calls.bind_kept(layout, number, bound.set, &bound.offsets);
                 bound.show(bound.set);
             }
         }
-        self.is_dirty = false;
     }
 
     fn run_own(&mut self, calls: &mut impl Calls<O>) {

@@ -187,6 +187,20 @@ impl Device {
         );
     }
 
+    /// The layer has given up, and sets are about to be bound that it does not note.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    #[cold]
+    pub unsafe fn forget_kept_sets(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let Some((at, (separate, buffer))) = index(point).zip(unsafe { self.noted(commands) }) else { return };
+        // SAFETY: as above; the sets are those that the application has bound.
+        let mut down = unsafe { Down::new(self, separate, commands, at) };
+        buffer.edit(at, |place| place.point.give_up_sets(&mut down));
+    }
+
     /// The layer has given up, and shaders are about to be bound that it does not note: the application's own run from here on.
     ///
     /// # Safety

@@ -227,7 +227,15 @@ unsafe extern "system" fn note_sets(
         let binds = unsafe { Binds { layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
         // SAFETY: a recording command buffer, valid sets and a valid layout (VUID-vkCmdBindDescriptorSets-commandBuffer-recording,
         // -pDescriptorSets-parameter, -layout-parameter).
-        if !device.guard(|| unsafe { device.note_sets(commands, point, (binds, true)) }, || true) {
+        let goes_down = device.guard(
+            || unsafe { device.note_sets(commands, point, (binds, true)) },
+            || {
+                // SAFETY: as above.
+                unsafe { device.forget_kept_sets(commands, point) };
+                true
+            },
+        );
+        if !goes_down {
             return;
         }
     }
