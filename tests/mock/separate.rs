@@ -1312,7 +1312,7 @@ impl Application {
             for (asked, found) in asked.iter().zip(&found) {
                 self.compare((pipeline, at), asked, found);
             }
-            self.compare_copies(commands, point);
+            self.compare_copies(commands, point, &asked);
             for set in self.machine.bound_sets(commands) {
                 let machine = lock(&self.device.driver.machine);
                 assert_eq!(
@@ -1322,17 +1322,22 @@ impl Application {
                 );
             }
             if let Some(snapshot) = snapshot {
-                let reads = found.iter().filter(|read| !read.is_loose);
-                self.buffers[at].draws.push((snapshot, reads.map(|read| (read.handle, read.view)).collect()));
+                // What the application has not bound or pushed is not read.
+                let is_read = |(asked, found): &(&Read, &Read)| !found.is_loose && asked.handle != 0 && asked.view != 0;
+                let reads = asked.iter().zip(&found).filter(is_read).map(|(_, read)| (read.handle, read.view));
+                self.buffers[at].draws.push((snapshot, reads.collect()));
             }
         }
     }
 
     /// What is bound in place of a set has all that is in it but for samplers.
-    fn compare_copies(&self, commands: u64, point: usize) {
+    fn compare_copies(&self, commands: u64, point: usize, asked: &[Read]) {
         let machine = lock(&self.device.driver.machine);
-        for (own, other) in self.machine.sets_at(commands, point).into_iter().zip(machine.sets_at(commands, point)) {
-            if own != other && own != 0 && machine.layout_is_same(own, other) {
+        let bound = self.machine.sets_at(commands, point).into_iter().zip(machine.sets_at(commands, point));
+        for (number, (own, other)) in (0..).zip(bound) {
+            // At other numbers what was there before may stay, where a bind has not gone down yet.
+            let is_read = asked.iter().any(|read| [read.image.0, read.sampler.0].contains(&number));
+            if is_read && own != other && own != 0 && machine.layout_is_same(own, other) {
                 assert_eq!(machine.others(own), machine.others(other), "{other:#x} is bound in place of {own:#x}");
             }
         }
