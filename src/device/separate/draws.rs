@@ -306,7 +306,7 @@ impl Device {
         let uncompared = may_compare(&wants.asked) & !compared;
         self.keep_comparisons(&mut wants.asked, &mut wants.all, uncompared);
         let fed = second.and_then(|second| {
-            let hidden = self.hidden_for(separate, &second, (&wants.all, &wants.asked), since)?;
+            let hidden = self.hidden_for(separate, &second, (&wants.all, &wants.asked), (since, true))?;
             let set = hidden.as_ref().map_or(0, |hidden| hidden.set);
             Some(Resolution { second: Some((second, set)), hidden, since, ..Resolution::default() })
         });

@@ -195,15 +195,16 @@ impl Device {
             }));
         let buffer = block.map(Block::info).unwrap_or_default();
         let mut rest = &infos[..];
-        let writes = memory::collect(shape.bindings.iter().map(|binding| {
+        let writes = memory::collect(shape.bindings.iter().filter_map(|binding| {
             let write =
                 vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding.binding).descriptor_type(binding.ty);
             if binding.ty == vk::DescriptorType::UNIFORM_BUFFER {
-                return write.buffer_info(std::slice::from_ref(&buffer));
+                return Some(write.buffer_info(std::slice::from_ref(&buffer)));
             }
             let (own, behind) = rest.split_at((binding.count as usize).min(rest.len()));
             rest = behind;
-            write.image_info(own)
+            // Where no sampler is known nobody reads one.
+            own.iter().all(|info| info.sampler != vk::Sampler::null()).then(|| write.image_info(own))
         }));
         // SAFETY: a set that nobody has seen yet; each sampler lives, or is one that the shader does not
         // read (PARTIALLY_BOUND); the buffer's part is the set's until that goes.

@@ -411,7 +411,7 @@ impl Device {
             let divided = divided.map_or_else(Vec::new, |tasks| tasks.divided(asked));
             let (second, hidden) = match made {
                 None => (None, None),
-                Some(made) => match self.hidden_for(separate, &made, (all, asked), since) {
+                Some(made) => match self.hidden_for(separate, &made, (all, asked), (since, false)) {
                     // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
                     Some(None) if made.hidden.is_some() => (None, None),
                     Some(hidden) => (Some((made, hidden.as_ref().map_or(0, |hidden| hidden.set))), hidden),

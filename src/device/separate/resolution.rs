@@ -147,13 +147,14 @@ impl Device {
     }
 
     /// The hidden set of a split pipeline, by what its links ask for, if a sampler that they could read is bound; outer `None` if there is
-    /// no such set to be had. `since`: how many samplers had gone when that was looked up.
+    /// no such set to be had. `since`: how many samplers had gone when that was looked up;
+    /// `runs`: the pipeline runs whatever is in its sets, so that one has to be bound (VUID-vkCmdDraw-None-08600).
     pub(super) fn hidden_for(
         &self,
         separate: &Separate,
         second: &Second,
         (wants, asked): (&[Want], &[Asked]),
-        since: u64,
+        (since, runs): (u64, bool),
     ) -> Option<Option<Arc<HiddenSet>>> {
         let Some(shape) = &second.hidden else { return Some(None) };
         let divided = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.divided(asked));
@@ -173,7 +174,7 @@ impl Device {
         // Where nothing may be read, any sampler does.
         let any = samplers.iter().copied().find(|sampler| *sampler != 0);
         match any {
-            None if !samplers.is_empty() => return Some(None),
+            None if !samplers.is_empty() && !runs => return Some(None),
             _ => samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any.unwrap_or(0)),
         }
         self.hidden_set(separate, shape, (&samplers, since), &words).map(Some)
