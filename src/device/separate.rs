@@ -2,7 +2,7 @@
 //! buffers, and what is bound in place of a set whose samplers conflict with the images that a pipeline reads through them.
 //!
 //! Descriptors without `UPDATE_AFTER_BIND` may be consumed by the bind itself (VkDescriptorBindingFlagBits), so what a draw
-//! will read is known when it is recorded. [`ladder`] decides, [`shadow`] makes the sets, [`settle`] binds; the rest only remembers.
+//! will read is known when it is recorded. [`ladder`] decides, [`shadow`] makes the sets, [`draws`] binds, and the rest only remembers.
 
 mod binds;
 mod blocks;
