@@ -87,9 +87,9 @@ impl<O: Objects> Default for Bound<O> {
 }
 
 impl<O: Objects> Bound<O> {
-    /// Whether descriptors were pushed here.
+    /// Whether descriptors were pushed here; a null handle may have been bound as well.
     pub fn is_pushed(&self) -> bool {
-        self.set == 0 && self.layout.is_some()
+        self.set == 0 && !self.pushed.is_empty()
     }
 
     /// Whether it was bound with a layout that is compatible with this one.
@@ -404,7 +404,8 @@ impl<O: Objects> Point<O> {
         let mut offsets = binds.offsets;
         for (number, (bound, set)) in (first..).zip(self.sets.iter_mut().skip(first).zip(sets)) {
             let count = match (&bound.layout, offsets.is_empty()) {
-                (Some(layout), false) => layout.deref_layout().dynamic(number).min(offsets.len()),
+                // A null handle has no descriptors.
+                (Some(layout), false) if set != 0 => layout.deref_layout().dynamic(number).min(offsets.len()),
                 _ => 0,
             };
             let (own, rest) = offsets.split_at(count);
@@ -557,7 +558,7 @@ impl<O: Objects> Point<O> {
     pub(crate) fn hide(&mut self, hidden: Hidden<O>) {
         let from = hidden.number();
         for (number, bound) in self.sets.iter_mut().enumerate() {
-            if bound.layout.is_some() && (number >= from || !bound.is_for(&hidden.layout, number)) {
+            if (bound.set != 0 || bound.is_pushed()) && (number >= from || !bound.is_for(&hidden.layout, number)) {
                 bound.lose();
             }
         }

@@ -40,6 +40,11 @@ impl Pushed {
         memory::collect(self.all.iter().map(|(at, descriptor)| (*at, exchange(*descriptor, *at, others))))
     }
 
+    /// Whether nothing was pushed.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Nothing was pushed; what was asked of the allocator stays.
     pub(crate) fn clear(&mut self) {
         self.all.clear();

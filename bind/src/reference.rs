@@ -303,7 +303,8 @@ impl Machine {
         mut offsets: &[u32],
     ) -> Result<(), Broken> {
         let layout = world.layout(layout).ok_or("VUID-vkCmdBindDescriptorSets-layout-parameter")?;
-        for (number, set) in (first..).zip(sets) {
+        // A null handle is no set (VUID-vkCmdBindDescriptorSets-pDescriptorSets-06563).
+        for (number, set) in (first..).zip(sets).filter(|(_, set)| **set != 0) {
             let set = world.set(*set).ok_or("VUID-vkCmdBindDescriptorSets-pDescriptorSets-parameter")?;
             if layout.sets.get(number).copied().flatten() != Some(set.layout) {
                 return Err("VUID-vkCmdBindDescriptorSets-pDescriptorSets-00358");
@@ -314,7 +315,10 @@ impl Machine {
         };
         self.disturb(point, layout, first, last);
         for (number, handle) in (first..).zip(sets) {
-            let set = world.set(*handle).ok_or("")?;
+            let Some(set) = world.set(*handle) else {
+                self.points[point].sets[number] = None;
+                continue;
+            };
             let (own, rest) = offsets
                 .split_at_checked(set.layout.dynamic as usize)
                 .ok_or("VUID-vkCmdBindDescriptorSets-dynamicOffsetCount-00359")?;

@@ -439,7 +439,12 @@ impl Stream {
                         set
                     }
                 };
+                // Now and then none.
+                let set = if self.rng.u8(0..12) == 0 { 0 } else { set };
                 sets.push(set);
+                if set == 0 {
+                    continue;
+                }
                 offsets.extend((0..own.dynamic).map(|_| self.rng.u32(0..3)));
                 if self.rng.u8(0..3) == 0 {
                     break;
