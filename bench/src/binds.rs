@@ -4,13 +4,17 @@
 //! Each set has two images (bindings 0 and 1) and the sampler (binding 2) that the fragment shader reads both through. Commands are
 //! only recorded: nothing here is submitted.
 
+mod beside;
 pub(crate) mod repaired;
+mod shader;
 
 use ash::vk;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
 use samplin_testkit::image::{Image, ImageDesc};
 
+use self::beside::Beside;
+use self::shader::shader;
 use crate::callgrind;
 use crate::sample::{CALLS, COUNTED, create_view, thread_ns, time};
 
@@ -81,6 +85,10 @@ pub(crate) enum Step {
     /// All sets, other ones each time.
     OtherSets,
     Draw,
+    /// A set or a push beside those that the pipeline reads.
+    Beside(Beside),
+    /// Bind and draw after a sampler was created and destroyed, which nothing that is bound names.
+    GoneSampler,
     /// A command buffer with two sets that were written since they were last bound.
     NewSets,
     UpdateSampler,
@@ -103,7 +111,9 @@ impl Step {
         let frames = [S::SortedFrame, S::MixedFrame];
         let binds = [S::Pipeline, S::Sets(1), S::Sets(SETS), S::Draw];
         let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
-        [&frames[..], &binds, &updates, &[S::OtherSets, S::NewSets, S::Module, S::NewPipeline]].concat()
+        let beside = Beside::ALL.map(S::Beside);
+        let others = [S::OtherSets, S::NewSets, S::Module, S::NewPipeline, S::GoneSampler];
+        [&frames[..], &binds, &updates, &others, &beside].concat()
     }
 
     /// Whether several threads do it at once, each in a command buffer of its own.
@@ -120,7 +130,7 @@ impl Step {
     }
 
     pub(crate) fn is_own(self) -> bool {
-        self.is_frame() || self == Self::Draw
+        self.is_frame() || matches!(self, Self::Draw | Self::GoneSampler)
     }
 
     /// Calls that one sample of instructions covers; draws of a frame.
@@ -136,6 +146,8 @@ impl Step {
             Self::Sets(n) => format!("bind {n} set(s), {state}"),
             Self::OtherSets => format!("bind {SETS} other set(s), {state}"),
             Self::Draw => format!("draw, {state}"),
+            Self::Beside(beside) => format!("{}, {state}", beside.name()),
+            Self::GoneSampler => format!("bind and draw after a sampler went, {state}"),
             Self::NewSets => format!("write and bind 2 sets, {state}"),
             Self::UpdateSampler => format!("update, a sampler, {state}"),
             Self::UpdateImages(n) => format!("update, {n} image(s), {state}"),
@@ -145,69 +157,6 @@ impl Step {
             Self::MixedFrame => format!("frame, mixed, {state}{links}"),
         }
     }
-}
-
-/// A module of a stage; a fragment shader reads both images of each set through its sampler.
-fn shader(is_fragment: bool) -> Vec<u32> {
-    let op = |to: &mut Vec<u32>, code: u32, operands: &[u32]| {
-        to.push(((operands.len() as u32 + 1) << 16) | code);
-        to.extend_from_slice(operands);
-    };
-    let [main, void, function, float, vec2, vec4, image, sampler, pair, image_at, sampler_at] =
-        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
-    let [zero, coordinates, label] = [12, 13, 14];
-    let mut bound = 15;
-    let mut id = || {
-        bound += 1;
-        bound
-    };
-    let (mut decorations, mut types, mut body) = (Vec::new(), Vec::new(), Vec::new());
-    op(&mut types, 19, &[void]);
-    op(&mut types, 33, &[function, void]);
-    if is_fragment {
-        op(&mut types, 22, &[float, 32]);
-        op(&mut types, 23, &[vec2, float, 2]);
-        op(&mut types, 23, &[vec4, float, 4]);
-        op(&mut types, 25, &[image, float, 1, 0, 0, 0, 1, 0]);
-        op(&mut types, 26, &[sampler]);
-        op(&mut types, 27, &[pair, image]);
-        op(&mut types, 32, &[image_at, 0, image]);
-        op(&mut types, 32, &[sampler_at, 0, sampler]);
-        op(&mut types, 43, &[float, zero, 0]);
-        op(&mut types, 44, &[vec2, coordinates, zero, zero]);
-        for set in 0..SETS {
-            let mut loaded = [0; 3];
-            for (binding, loaded) in loaded.iter_mut().enumerate() {
-                let (pointer, ty) = if binding == 2 { (sampler_at, sampler) } else { (image_at, image) };
-                let variable = id();
-                op(&mut types, 59, &[pointer, variable, 0]);
-                op(&mut decorations, 71, &[variable, 34, set]);
-                op(&mut decorations, 71, &[variable, 33, binding as u32]);
-                *loaded = id();
-                op(&mut body, 61, &[ty, *loaded, variable]);
-            }
-            for image in 0..2 {
-                let (joined, texel) = (id(), id());
-                op(&mut body, 86, &[pair, joined, loaded[image], loaded[2]]);
-                op(&mut body, 88, &[vec4, texel, joined, coordinates, 2, zero]);
-            }
-        }
-    }
-    let mut words = vec![0x0723_0203, 0x0001_0000, 0, bound + 1, 0];
-    op(&mut words, 17, &[1]);
-    op(&mut words, 14, &[0, 1]);
-    op(&mut words, 15, &[if is_fragment { 4 } else { 0 }, main, u32::from_le_bytes(*b"main"), 0]);
-    if is_fragment {
-        op(&mut words, 16, &[main, 7]);
-    }
-    words.extend(decorations);
-    words.extend(types);
-    op(&mut words, 54, &[void, main, 0, function]);
-    op(&mut words, 248, &[label]);
-    words.extend(body);
-    op(&mut words, 253, &[]);
-    op(&mut words, 56, &[]);
-    words
 }
 
 /// Everything that one device needs for the rows.
@@ -395,6 +344,18 @@ impl<'c> Parts<'c> {
                 self.bind(commands, 0);
                 // SAFETY: recording; pipeline and sets are bound (the render pass is left out, which no driver looks at here).
                 time(&[(); CALLS], |()| unsafe { device.cmd_draw(commands, 3, 1, 0, 0) })
+            }),
+            Step::Beside(beside) => self.beside(beside, pool),
+            Step::GoneSampler => self.record(pool, |commands| {
+                let info = vk::SamplerCreateInfo::default();
+                time(&[(); CALLS], |()| {
+                    // SAFETY: a valid create info; nothing uses the sampler.
+                    unsafe { device.destroy_sampler(device.create_sampler(&info, None).expect("a sampler"), None) };
+                    self.bind(commands, 0);
+                    self.bind_sets(commands, self.sets());
+                    // SAFETY: as in the row of draws.
+                    unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
+                })
             }),
             Step::NewSets => {
                 let info = [vk::DescriptorImageInfo { sampler: self.sampler, ..Default::default() }];
