@@ -61,7 +61,7 @@ pub struct Bound<O: Objects> {
     is_lost: bool,
     /// The handle of the layout of a bind that has not gone down; 0 for none.
     kept: u64,
-    /// Of `offsets`, `content`, `pushed`, `others`, `is_lost` and `kept` something may be there.
+    /// Of `content`, `pushed`, `others`, `is_lost` and `kept` something may be there.
     has_more: bool,
     /// The layout of a bind before: the next is often with the same one, and need not count it again.
     spare: Option<Arc<O::Layout>>,
@@ -120,21 +120,21 @@ impl<O: Objects> Bound<O> {
     #[inline(always)]
     fn hold(&mut self, set: u64, offsets: &[u32]) {
         (self.set, self.actual, self.brief) = (set, set, None);
-        if self.has_more || !offsets.is_empty() {
-            self.hold_more(offsets);
-        }
-    }
-
-    #[inline(never)]
-    fn hold_more(&mut self, offsets: &[u32]) {
-        self.content = None;
         self.offsets.clear();
         for offset in offsets {
             self.offsets.with_room().push(*offset);
         }
+        if self.has_more {
+            self.drop_more();
+        }
+    }
+
+    #[inline(never)]
+    fn drop_more(&mut self) {
+        self.content = None;
         self.pushed.clear();
         self.others.clear();
-        (self.is_lost, self.kept, self.has_more) = (false, 0, !offsets.is_empty());
+        (self.is_lost, self.kept, self.has_more) = (false, 0, false);
     }
 
     /// Nothing is bound any more; what was asked of the allocator stays, and the layout as a spare one.
@@ -211,19 +211,8 @@ pub struct Hidden<O: Objects> {
 impl<O: Objects> Hidden<O> {
     /// Its set number.
     pub fn number(&self) -> usize {
-        self.layout.deref_layout().sets().saturating_sub(1)
-    }
-}
-
-/// Short for [`Borrow::borrow`] with its type.
-trait DerefLayout {
-    fn deref_layout(&self) -> &Layout;
-}
-
-impl<L: Borrow<Layout>> DerefLayout for L {
-    #[inline(always)]
-    fn deref_layout(&self) -> &Layout {
-        self.borrow()
+        let layout: &Layout = (*self.layout).borrow();
+        layout.sets().saturating_sub(1)
     }
 }
 
@@ -348,23 +337,23 @@ impl<O: Objects> Point<O> {
         }
     }
 
-    /// [`Point::bind_sets`] of sets without dynamic offsets that go down, with the layout that all sets were bound with, where nothing but
-    /// sets was bound. Whether it was that. Takes no memory.
+    /// [`Point::bind_sets`] of sets that go down, with the layout that all sets were bound with, where nothing but sets was bound, and no more
+    /// dynamic offsets than there is room for. Whether it was that. Takes no memory.
     #[inline(always)]
-    pub fn bind_sets_alike(
-        &mut self,
-        (layout, gone): (u64, u64),
-        first: usize,
-        sets: impl ExactSizeIterator<Item = u64>,
-    ) -> bool {
+    pub fn bind_sets_alike(&mut self, binds: Binds<'_>, sets: impl ExactSizeIterator<Item = u64>) -> bool {
+        let Binds { layout, gone, first, offsets, .. } = binds;
         let is_same = Named { layout, gone } == self.last && sets.len() > 0;
         let range = first..first.saturating_add(sets.len());
         let last = range.end.wrapping_sub(1);
         let Some(bound) = self.sets.get_mut(range).filter(|_| is_same) else { return false };
+        if !offsets.is_empty() && !take_offsets(bound, first, offsets) {
+            return false;
+        }
         let mut is_dirty = false;
         for (bound, set) in bound.iter_mut().zip(sets) {
-            // What was noted of the sets before is noted again then.
-            if bound.has_more || bound.layout.is_none() {
+            // What was noted of the sets before is noted again then. A null handle has no offsets, and those of a bind before go with it.
+            if bound.has_more || bound.layout.is_none() || (offsets.is_empty() || set == 0) && !bound.offsets.is_empty()
+            {
                 return false;
             }
             if bound.set != set || bound.actual != set || bound.brief.is_none_or(|brief| brief.is_loose) {
@@ -403,12 +392,8 @@ impl<O: Objects> Point<O> {
         }
         let mut offsets = binds.offsets;
         for (number, (bound, set)) in (first..).zip(self.sets.iter_mut().skip(first).zip(sets)) {
-            let count = match (&bound.layout, offsets.is_empty()) {
-                // A null handle has no descriptors.
-                (Some(layout), false) if set != 0 => layout.deref_layout().dynamic(number).min(offsets.len()),
-                _ => 0,
-            };
-            let (own, rest) = offsets.split_at(count);
+            let count = bound.layout.as_deref().map_or(0, |layout| dynamic(layout.borrow(), number, set));
+            let (own, rest) = offsets.split_at(count.min(offsets.len()));
             offsets = rest;
             // A set that is bound stays what it is until the command buffer is of no use any more (Command Buffer Lifecycle), but for those
             // that may be updated meanwhile.
@@ -569,7 +554,7 @@ impl<O: Objects> Point<O> {
     /// shorter pipeline layout, is bound no more, nor is one behind it whose layout is not compatible.
     pub(crate) fn reveal(&mut self, number: usize, layout: &O::Layout) {
         self.hidden.take_if(|hidden| {
-            let is_for = hidden.layout.deref_layout().is_compatible(layout.borrow(), number);
+            let is_for = (*hidden.layout).borrow().is_compatible(layout.borrow(), number);
             hidden.number() <= number || !is_for
         });
     }
@@ -586,6 +571,28 @@ impl<O: Objects> Point<O> {
     pub fn summary(&self) -> u64 {
         self.sets.iter().fold(0, |all, bound| all | bound.brief.map_or(0, |brief| brief.summary))
     }
+}
+
+/// Takes over the dynamic offsets of sets that are bound, if there is room for them: the sets go down with them, which is all that they
+/// are for.
+#[inline(never)]
+fn take_offsets<O: Objects>(bound: &mut [Bound<O>], first: usize, mut offsets: &[u32]) -> bool {
+    for (number, bound) in (first..).zip(bound) {
+        let count = bound.layout.as_deref().map_or(0, |layout| layout.borrow().dynamic(number));
+        let (own, rest) = offsets.split_at(count.min(offsets.len()));
+        if own.len() > bound.offsets.capacity() {
+            return false;
+        }
+        bound.offsets.clear();
+        bound.offsets.extend_from_slice(own);
+        offsets = rest;
+    }
+    true
+}
+
+/// Dynamic offsets that a bind of a set takes; a null handle has no descriptors.
+fn dynamic(layout: &Layout, number: usize, set: u64) -> usize {
+    if set == 0 { 0 } else { layout.dynamic(number) }
 }
 
 fn all_bound<O: Objects>(sets: &[Bound<O>]) -> bool {

@@ -457,8 +457,8 @@ impl Stream {
                 (self.is_plain, self.tally.kept) = (false, self.tally.kept + 1);
             }
             let binds = Binds { layout: handle, gone: self.gone, first, offsets: &offsets, goes_down };
-            let alike = (goes_down && offsets.is_empty() && self.rng.bool())
-                .then(|| self.recorded[point].point.bind_sets_alike((handle, self.gone), first, sets.iter().copied()));
+            let alike = (goes_down && self.rng.bool())
+                .then(|| self.recorded[point].point.bind_sets_alike(binds, sets.iter().copied()));
             if alike == Some(true) {
                 self.tally.alike += 1;
                 self.call(&Call::BindSets { point, layout: handle, first, sets, offsets }, true);

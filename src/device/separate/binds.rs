@@ -29,6 +29,19 @@ pub struct Binds<'a> {
     pub offsets: &'a [u32],
 }
 
+impl<'a> Binds<'a> {
+    #[inline(always)]
+    fn noted(&self, separate: &Separate, goes_down: bool) -> bind::Binds<'a> {
+        bind::Binds {
+            layout: self.layout.as_raw(),
+            gone: separate.layouts_gone(),
+            first: self.first as usize,
+            offsets: self.offsets,
+            goes_down,
+        }
+    }
+}
+
 /// Descriptors that the application pushes.
 #[derive(Clone, Copy)]
 pub struct Pushes<'a> {
@@ -168,24 +181,22 @@ impl Device {
     #[inline(always)]
     pub unsafe fn note_sets_alike(
         &self,
-        (commands, point): (vk::CommandBuffer, vk::PipelineBindPoint),
-        layout: vk::PipelineLayout,
-        first: u32,
-        sets: &[vk::DescriptorSet],
+        commands: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+        binds: Binds<'_>,
     ) -> bool {
         // SAFETY: the command buffer is recording, by this function's contract.
         let noted = index(point).zip(unsafe { self.noted(commands) });
         let Some((at, (separate, buffer))) = noted else { return false };
-        if let ([set], true) = (sets, separate.has_shadows()) {
+        if let ([set], true) = (binds.sets, separate.has_shadows()) {
             // SAFETY: the set is valid by this function's contract, so it is not freed meanwhile.
             let entry = unsafe { separate.sets.get_in_line(set.as_raw()) };
             if entry.is_some_and(|entry| entry.is_guarded.load(Ordering::Acquire)) {
                 return false;
             }
         }
-        let layout = (layout.as_raw(), separate.layouts_gone());
-        let sets = sets.iter().map(|set| set.as_raw());
-        buffer.edit(at, |place| place.point.bind_sets_alike(layout, first as usize, sets)).unwrap_or(false)
+        let sets = binds.sets.iter().map(|set| set.as_raw());
+        buffer.edit(at, |place| place.point.bind_sets_alike(binds.noted(separate, true), sets)).unwrap_or(false)
     }
 
     /// Names what is not repaired of a pipeline that is bound where not all is known that is.
@@ -244,13 +255,7 @@ impl Device {
             _ => true,
         };
         let noted = buffer.edit(at, |place| {
-            let noted = bind::Binds {
-                layout: binds.layout.as_raw(),
-                gone: separate.layouts_gone(),
-                first: binds.first as usize,
-                offsets: binds.offsets,
-                goes_down,
-            };
+            let noted = binds.noted(separate, goes_down);
             let find = || {
                 // SAFETY: the layout is null or valid by this function's contract.
                 unsafe { separate.pipeline_shape(binds.layout) }.or_else(|| {

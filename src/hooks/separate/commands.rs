@@ -199,10 +199,10 @@ unsafe extern "system" fn note_sets_alike(
     // -pDescriptorSets-parameter, -layout-parameter); `count` elements by the command's valid usage.
     unsafe {
         let mut to: vk::PFN_vkCmdBindDescriptorSets = note_sets;
+        let binds = Binds { layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) };
         if let Some(device) = Device::find_first(commands)
             && let Some(next) = device.fns.cmd_bind_descriptor_sets
-            && offset_count == 0
-            && device.note_sets_alike((commands, point), layout, first, slice(sets, count))
+            && device.note_sets_alike(commands, point, binds)
         {
             to = next;
         }
