@@ -2,7 +2,7 @@
 //!
 //! What is kept holds no pointer of the application. Handles are kept as they came; whether the objects live is the caller's to know.
 //! Members that the specification lets dangle are not read, and come back as null: [`Facts`] knows which, for every reader of the layer.
-//! What a copy cannot be made of has a name, see [`Why`].
+//! Where no copy can be made, [`Left`](samplin_core::left::Left) says why.
 //!
 //! Nothing here calls Vulkan, knows devices, or has a global. Nothing can be cloned: the standard library ends the process where there
 //! is no memory for a clone, while these unwind as [`samplin_hot::memory`] does.
@@ -28,26 +28,3 @@ pub use pointers::{Context, Facts, Member, Subpass, takes_samplers};
 pub use render_pass::{RenderPass, RenderPassInfo};
 pub use shader::Shader;
 pub use stage::{Stage, inline_words};
-
-/// Why a pipeline's create info is not kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// A stage has no words to be seen: a module identifier or a pipeline binary.
-    HiddenSpirv,
-    /// It is linked from libraries of which something is not known.
-    Library,
-    /// Something is chained that cannot be copied: unknown, or with handles, addresses or nested pointers. Or it is not decided whether a
-    /// pointer leads anywhere.
-    Chain,
-}
-
-impl Why {
-    /// Its name in `unresolved` records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HiddenSpirv => "hidden-spirv",
-            Self::Library => "pipeline-library",
-            Self::Chain => "pipeline-chain",
-        }
-    }
-}

@@ -3,7 +3,7 @@
 mod terms;
 
 use samplin_core::decide::{Catalog, Rule, Source};
-use samplin_wire::left::{LEFT, Left};
+use samplin_core::left::Left;
 use serde::Serialize;
 
 use self::terms::Term;
@@ -148,9 +148,9 @@ struct Name {
     advice: &'static str,
 }
 
-impl From<&'static Left> for Name {
-    fn from(left: &'static Left) -> Self {
-        Self { name: left.name, meaning: left.meaning, advice: left.advice }
+impl From<Left> for Name {
+    fn from(left: Left) -> Self {
+        Self { name: left.name(), meaning: left.meaning(), advice: left.advice() }
     }
 }
 
@@ -185,7 +185,7 @@ fn find(word: &str) -> Found {
     let spelled = |name: &str| name.replace(' ', "-").eq_ignore_ascii_case(&word.replace([' ', '_'], "-"));
     Found {
         rules: Rule::ALL.iter().filter(|rule| meant(rule)).filter_map(|rule| Page::of(*rule)).collect(),
-        left: LEFT.iter().filter(|left| spelled(left.name)).map(Name::from).collect(),
+        left: Left::ALL.iter().copied().filter(|left| spelled(left.name())).map(Name::from).collect(),
         terms: terms::all()
             .into_iter()
             .filter(|term| {
@@ -249,7 +249,7 @@ pub fn words() -> Vec<String> {
     let rules = Rule::ALL.iter().map(|rule| rule.name().to_owned());
     let settings = settings::described(&settings::load()).into_iter().map(|setting| setting.key);
     let mut words: Vec<String> = rules
-        .chain(LEFT.iter().map(|left| left.name.to_owned()))
+        .chain(Left::ALL.iter().copied().map(|left| left.name().to_owned()))
         .chain(terms::all().into_iter().map(|term| term.name))
         .chain(settings)
         .collect();
@@ -327,7 +327,7 @@ struct List {
 fn list(output: &mut Output) {
     let list = List {
         rules: Rule::ALL.iter().filter_map(|rule| Page::of(*rule)).collect(),
-        left: LEFT.iter().map(Name::from).collect(),
+        left: Left::ALL.iter().copied().map(Name::from).collect(),
         terms: terms::all(),
         settings: settings::described(&settings::load()),
     };
@@ -391,9 +391,9 @@ mod tests {
                 assert!(!vuid.contains("-parameter") || find("parameter").rules.is_empty());
             }
         }
-        for left in LEFT {
-            assert!(find(left.name).left.iter().any(|found| found.name == left.name), "{}", left.name);
-            assert!(left.meaning.ends_with('.') && !left.advice.ends_with('.'), "{}", left.name);
+        for left in Left::ALL {
+            assert!(find(left.name()).left.iter().any(|found| found.name == left.name()), "{}", left.name());
+            assert!(left.meaning().ends_with('.') && !left.advice().ends_with('.'), "{}", left.name());
         }
         for setting in settings::described(&settings::load()) {
             assert_eq!(find(&setting.key).settings.len(), 1, "{}", setting.key);

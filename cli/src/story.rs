@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use samplin_wire::left::Left;
+use samplin_core::left::Left;
 use samplin_wire::read;
 use serde::Serialize;
 use serde_json::Value;
@@ -338,7 +338,7 @@ fn details(entry: &Entry, output: &mut Output) {
         let rule = text(record, "/rule").unwrap_or("");
         table.row([Cell::new(rule).style(Style::Name), Cell::new(text(record, "/why").unwrap_or(""))]);
         if let Some(words) = text(record, "/what").and_then(Left::of) {
-            table.row([Cell::new("to do").style(Style::Dim), Cell::new(words.advice)]);
+            table.row([Cell::new("to do").style(Style::Dim), Cell::new(words.advice())]);
         }
         if let Some(vuid) = text(record, "/vuid") {
             table.row([Cell::new(""), Cell::new(vuid).style(Style::Dim)]);

@@ -9,6 +9,7 @@ pub mod budget;
 pub mod decide;
 pub mod features;
 pub mod format;
+pub mod left;
 pub mod names;
 pub mod outcome;
 pub mod storage;

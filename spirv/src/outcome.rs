@@ -1,5 +1,7 @@
 //! What passes say about what they did: plain values with names.
 
+use samplin_core::left::Left;
+
 use crate::error::Error;
 
 /// Passes in the order in which they run.
@@ -134,40 +136,40 @@ impl From<Error> for Why {
 }
 
 impl Why {
-    /// The name that records give it.
-    pub const fn name(self) -> &'static str {
+    /// What records say is left.
+    pub const fn left(self) -> Left {
         match self {
-            Why::Module(_) => "module",
-            Why::Kernel => "kernel",
-            Why::Opcode(_) => "opcode",
-            Why::Selected => "selected-pointer",
-            Why::Group => "decoration-group",
-            Why::NoBinding(_) => "counter-without-binding",
-            Why::Offset(_) => "counter-offset",
-            Why::CounterType(_) => "counter-type",
-            Why::Overlap(_) => "counters-overlap",
-            Why::BindingTaken { .. } => "binding-taken",
-            Why::StorageBuffers(_) => "storage-buffers",
-            Why::IndexWidth => "index-width",
-            Why::Semantics => "memory-semantics",
-            Why::Clones => "function-variants",
-            Why::DefaultUniform(_) => "default-block-uniform",
-            Why::FragmentOrigin => "fragment-origin",
-            Why::InstanceId => "instance-id",
-            Why::BuiltIn(_) => "builtin-twice",
-            Why::BuiltInType(_) => "builtin-type",
-            Why::Untyped => "untyped-pointer",
-            Why::Escapes { .. } => "image-escapes",
-            Why::Atomics { .. } => "image-atomics",
-            Why::FormatlessRead { .. } => "read-without-format",
-            Why::FormatlessWrite { .. } => "write-without-format",
-            Why::SharedInput(_) => "shared-input",
-            Why::Passed => "passed-by-pointer",
-            Why::ImageType(_) => "image-type",
-            Why::Texel => "texel-type",
-            Why::ImageOperands(_) => "image-operands",
-            Why::Capability(_) => "capability",
-            Why::MaskWords => "sample-mask-words",
+            Why::Module(_) => Left::Module,
+            Why::Kernel => Left::Kernel,
+            Why::Opcode(_) => Left::Opcode,
+            Why::Selected => Left::SelectedPointer,
+            Why::Group => Left::DecorationGroup,
+            Why::NoBinding(_) => Left::CounterWithoutBinding,
+            Why::Offset(_) => Left::CounterOffset,
+            Why::CounterType(_) => Left::CounterType,
+            Why::Overlap(_) => Left::CountersOverlap,
+            Why::BindingTaken { .. } => Left::BindingTaken,
+            Why::StorageBuffers(_) => Left::StorageBuffers,
+            Why::IndexWidth => Left::IndexWidth,
+            Why::Semantics => Left::MemorySemantics,
+            Why::Clones => Left::FunctionVariants,
+            Why::DefaultUniform(_) => Left::DefaultBlockUniform,
+            Why::FragmentOrigin => Left::FragmentOrigin,
+            Why::InstanceId => Left::InstanceId,
+            Why::BuiltIn(_) => Left::BuiltinTwice,
+            Why::BuiltInType(_) => Left::BuiltinType,
+            Why::Untyped => Left::UntypedPointer,
+            Why::Escapes { .. } => Left::ImageEscapes,
+            Why::Atomics { .. } => Left::ImageAtomics,
+            Why::FormatlessRead { .. } => Left::ReadWithoutFormat,
+            Why::FormatlessWrite { .. } => Left::WriteWithoutFormat,
+            Why::SharedInput(_) => Left::SharedInput,
+            Why::Passed => Left::PassedByPointer,
+            Why::ImageType(_) => Left::ImageType,
+            Why::Texel => Left::TexelType,
+            Why::ImageOperands(_) => Left::ImageOperands,
+            Why::Capability(_) => Left::Capability,
+            Why::MaskWords => Left::SampleMaskWords,
         }
     }
 }

@@ -201,12 +201,12 @@ impl Slot {
     ///
     /// # Errors
     ///
-    /// [`Left::Unbounded`] if that has no end, or more than 64 elements.
-    pub fn tasks(&self) -> Result<u32, Left> {
+    /// [`Unchanged::Unbounded`] if that has no end, or more than 64 elements.
+    pub fn tasks(&self) -> Result<u32, Unchanged> {
         let reach = |operand: &Operand| match operand.index {
             Index::Whole | Index::Const(_) | Index::Spec(_) => Ok(1),
             Index::Push(_) | Index::Dynamic { .. } if (1..=ELEMENTS).contains(&operand.count) => Ok(operand.count),
-            _ => Err(Left::Unbounded),
+            _ => Err(Unchanged::Unbounded),
         };
         let (image, sampler) = (reach(&self.image)?, reach(&self.sampler)?);
         let count = match (image, sampler) {
@@ -215,7 +215,7 @@ impl Slot {
             (1, sampler) => sampler,
             (image, sampler) => (image - 1).saturating_mul(self.row).saturating_add(sampler),
         };
-        if count > ELEMENTS { Err(Left::Unbounded) } else { Ok(count) }
+        if count > ELEMENTS { Err(Unchanged::Unbounded) } else { Ok(count) }
     }
 }
 
@@ -234,12 +234,12 @@ pub struct Sampled {
     /// Image instructions that were changed.
     pub changed: u32,
     /// Slots, by position, that have instructions which were not, and why; each once.
-    pub left: Vec<(usize, Left)>,
+    pub left: Vec<(usize, Unchanged)>,
 }
 
 /// Why instructions of a slot were left as they were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Left {
+pub enum Unchanged {
     /// The entry point never samples through such a link.
     NoLink,
     /// The image or the sampler is one of several at some instruction.
@@ -272,32 +272,9 @@ pub enum Left {
     Tasks,
 }
 
-impl Left {
-    /// Its name, as records say it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Left::NoLink => "no-link",
-            Left::Opaque => "opaque-operand",
-            Left::Unbounded => "bindless",
-            Left::Index => "index-type",
-            Left::Vendor => "vendor",
-            Left::Footprint => "footprint",
-            Left::Cube => "cube",
-            Left::Dimension => "dimension",
-            Left::Coordinate => "coordinate-type",
-            Left::Operands => "image-operands",
-            Left::Call => "call",
-            Left::Functions => "too-many-functions",
-            Left::Sparse => "sparse",
-            Left::Fetch => "fetch",
-            Left::Tasks => "tasks",
-        }
-    }
-}
-
 /// Why an instruction is not changed: it is left, or the whole module is.
 enum Stop {
-    Left(Left),
+    Unchanged(Unchanged),
     Error(Error),
 }
 
@@ -328,14 +305,14 @@ pub fn sampling(
         tracer.step(analysis.links.len())?;
         let is_it = |link: &&crate::Link| link.image == Some(slot.image) && link.sampler == Some(slot.sampler);
         let found = analysis.links.iter().filter(is_it).any(|link| link.uses.samples());
-        let count = if found { keys.count(slot) } else { Err(Left::NoLink) };
+        let count = if found { keys.count(slot) } else { Err(Unchanged::NoLink) };
         match count {
             Err(why) => push(&mut left, (position, why))?,
             Ok(0) => {}
             Ok(count) => {
                 // Functions that are called with different links do not say it of each.
                 for link in analysis.links.iter().filter(is_it) {
-                    let opaque = link.opaque.then_some(Left::Opaque);
+                    let opaque = link.opaque.then_some(Unchanged::Opaque);
                     for why in site::axes(link.ty.dim, slot.passes).err().into_iter().chain(opaque) {
                         push(&mut left, (position, why))?;
                     }
@@ -394,7 +371,7 @@ struct Pass<'a, 'm, 'w> {
     /// Functions and pairs that texels are fetched past, once for each instruction that read one.
     joined: Vec<(usize, u32)>,
     changed: u32,
-    left: Vec<(usize, Left)>,
+    left: Vec<(usize, Unchanged)>,
 }
 
 impl<'w> Pass<'_, '_, 'w> {
@@ -402,7 +379,7 @@ impl<'w> Pass<'_, '_, 'w> {
     fn rewrite(&mut self) -> Result<(), Error> {
         let module = self.tracer.module;
         for (slot, doubt) in &self.sources.doubts {
-            push(&mut self.left, (*slot, if *doubt == Doubt::Opaque { Left::Opaque } else { Left::Call }))?;
+            push(&mut self.left, (*slot, if *doubt == Doubt::Opaque { Unchanged::Opaque } else { Unchanged::Call }))?;
         }
         let mut scratch = Scratch::default();
         for at in 0..self.sources.analysis.order.len() {
@@ -443,17 +420,17 @@ impl<'w> Pass<'_, '_, 'w> {
                 let (sparse, several) = (uses.contains(Uses::SPARSE), uses.intersects(Uses::GATHER | Uses::DREF));
                 let passes = self.passes(source);
                 if passes.fetch && (sparse || several) {
-                    push(&mut self.left, (slot, Left::Fetch))?;
+                    push(&mut self.left, (slot, Unchanged::Fetch))?;
                 } else if sparse && (passes.filter && !several || passes.compare && uses.contains(Uses::DREF)) {
-                    push(&mut self.left, (slot, Left::Sparse))?;
+                    push(&mut self.left, (slot, Unchanged::Sparse))?;
                 }
                 self.change((number, function), site, source, pair).map_err(|stop| (slot, stop))
             }
-            Err(slot) => Err((slot, Stop::Left(Left::Opaque))),
+            Err(slot) => Err((slot, Stop::Unchanged(Unchanged::Opaque))),
         };
         match changed {
             Ok(changed) => self.changed += u32::from(changed),
-            Err((slot, Stop::Left(why))) => push(&mut self.left, (slot, why))?,
+            Err((slot, Stop::Unchanged(why))) => push(&mut self.left, (slot, why))?,
             Err((_, Stop::Error(error))) => return Err(error),
         }
         Ok(())
@@ -494,7 +471,7 @@ impl<'w> Pass<'_, '_, 'w> {
         let Some(task) = self.source(number, source, pair, &mut before)? else { return Ok(false) };
         let helper = match self.helpers.get(&sample.key) {
             Some(helper) => *helper,
-            None if self.helpers.len() >= FUNCTIONS => return Err(Stop::Left(Left::Functions)),
+            None if self.helpers.len() >= FUNCTIONS => return Err(Stop::Unchanged(Unchanged::Functions)),
             None => {
                 let module = self.tracer.module;
                 let helper = helper::make(&mut self.editor, module, &sample, self.limits, &mut self.helpers)?;
@@ -558,7 +535,7 @@ impl<'w> Pass<'_, '_, 'w> {
             }
             let task = match task {
                 Ok(task) => task,
-                Err((slot, Stop::Left(why))) => {
+                Err((slot, Stop::Unchanged(why))) => {
                     push(&mut self.left, (slot, why))?;
                     None
                 }

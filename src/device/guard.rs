@@ -4,6 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
+use samplin_core::left::Left;
 use samplin_hot::memory::OutOfMemory;
 
 use super::Device;
@@ -69,9 +70,9 @@ impl Device {
         let _ = self.hot.follow.compare_exchange(follow::LINKED, follow::NONE, Ordering::AcqRel, Ordering::Relaxed);
         // A record may be what panicked.
         let _ = catch_unwind(AssertUnwindSafe(|| {
-            let what = if why == NO_MEMORY { "out of host memory" } else { "panic in a hook" };
-            self.trace().emit("unresolved", &Unresolved::passed_through(what, why));
-            tracing::warn!(what, why, "the device is passed through from here on");
+            let what = if why == NO_MEMORY { Left::OutOfHostMemory } else { Left::PanicInAHook };
+            self.trace().emit("unresolved", &Unresolved::passed_through(what.name(), why));
+            tracing::warn!(what = what.name(), why, "the device is passed through from here on");
         }));
     }
 

@@ -1,5 +1,6 @@
 //! The slow way of a pair: what is decided when a state meets a view class for the first time.
 
+use samplin_core::left::Left;
 use samplin_hot::{Pair, choices};
 
 use super::Device;
@@ -69,7 +70,7 @@ impl Device {
             for unresolved in meeting.unresolved(&self.context(Some(class))) {
                 // Whether a shader compares, and does that itself, is found out where the descriptor is bound, if it is followed.
                 if path == Path::Draw || !(self.is_compared_where_bound() && unresolved.is_comparison()) {
-                    self.pair_unresolved("pair", &unresolved, (pair, None), &shared, class);
+                    self.pair_unresolved(Left::Pair, &unresolved, (pair, None), &shared, class);
                 }
             }
         }
@@ -121,7 +122,7 @@ impl Device {
             let (unresolved, exempted) = outcome::immutable(&shared.kept, &class.traits, off, &self.terms(), &context);
             self.exempt_pair("immutable sampler", pair, (&shared, class), None, &exempted);
             if let Some(unresolved) = unresolved {
-                self.pair_unresolved("immutable sampler", &unresolved, (pair, None), &shared, class);
+                self.pair_unresolved(Left::ImmutablePair, &unresolved, (pair, None), &shared, class);
             }
         }
         self.rows().settle((pair.state, pair.class), &shared);

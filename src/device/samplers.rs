@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use ash::vk::{self, Handle};
+use samplin_core::left::Left;
 use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
 use samplin_wire::text::handle;
@@ -209,7 +210,7 @@ impl Device {
                 "the structure of type {s_type} stands before one that had to change, and its size is not self, so it was left out"
             );
             let members = json!({ "sampler": handle(sampler) });
-            self.unresolved("unknown structure", &why, None, members, (s_type as u64, asked.fingerprint()));
+            self.unresolved(Left::UnknownStructure, &why, None, members, (s_type as u64, asked.fingerprint()));
         }
     }
 
@@ -316,7 +317,7 @@ impl Device {
         }
         let rule = of.rule();
         let about = json!({ "vuid": of.vuid(), "limit": of.name(), "count": overrun.asked, "max": overrun.limit });
-        let say = || self.unresolved("limit exceeded", &overrun.why(of), Some(rule), about, (rule as u64, 0));
+        let say = || self.unresolved(Left::LimitExceeded, &overrun.why(of), Some(rule), about, (rule as u64, 0));
         self.guard(say, || ());
     }
 
@@ -329,7 +330,7 @@ impl Device {
             "{name} is {limit}: the application wants {application} of these samplers and variants hold {variants}, \
              which cannot be destroyed while descriptors may name them"
         );
-        self.guard(|| self.unresolved("limit", &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)), || ());
+        self.guard(|| self.unresolved(Left::Limit, &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)), || ());
     }
 
     // ---- conversions ----

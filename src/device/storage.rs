@@ -13,6 +13,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle, TaggedStructure};
+use samplin_core::left::Left;
 use samplin_core::storage::{self, Known, lowers};
 use samplin_hot::lock::Lock;
 use samplin_spirv::image_formats;
@@ -238,12 +239,12 @@ impl Device {
     }
 
     fn image_unresolved(&self, info: &vk::ImageCreateInfo<'_>, why: &str) {
-        self.storage_unresolved("storage-image", info.format, why);
+        self.storage_unresolved(Left::StorageImage, info.format, why);
     }
 
     /// Says what is left of a format, once for each reason.
     #[inline(never)]
-    fn storage_unresolved(&self, what: &str, format: vk::Format, why: &str) {
+    fn storage_unresolved(&self, what: Left, format: vk::Format, why: &str) {
         let members = record::object(&mut [("format", names::format(format).into())]);
         let key = (format.as_raw() as u64, decide::fnv1a(why.bytes()));
         self.unresolved(what, why, Some(Rule::StorageFormat), members, key);
@@ -382,7 +383,7 @@ impl Device {
                 });
             }
         };
-        self.storage_unresolved("storage-view", info.format, why);
+        self.storage_unresolved(Left::StorageView, info.format, why);
         None
     }
 
@@ -439,7 +440,7 @@ impl Device {
 
     #[inline(never)]
     fn view_unresolved(&self, format: vk::Format, why: &str) {
-        self.guard(|| self.storage_unresolved("storage-view", format, why), || ());
+        self.guard(|| self.storage_unresolved(Left::StorageView, format, why), || ());
     }
 
     /// Enters what stands in for a view; descriptors of its type are looked at from then on.

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ash::vk;
+use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 use samplin_wire::kinds;
@@ -47,9 +48,9 @@ pub(super) struct LinkTold {
 /// What was said before, so that each thing is said once, or again much later.
 #[derive(Default)]
 struct Said {
-    unresolved: Once<(String, Option<Rule>, u64, u64)>,
-    /// How often something unresolved was said, by its name.
-    whats: FastMap<String, u64>,
+    unresolved: Once<(Left, Option<Rule>, u64, u64)>,
+    /// How often something unresolved was said.
+    whats: FastMap<Left, u64>,
     blits: Once<(i32, i32)>,
     /// Views and images by format and what was changed.
     usages: Once<(&'static str, i32, String)>,
@@ -345,7 +346,7 @@ impl Device {
 
     pub(super) fn pair_unresolved(
         &self,
-        what: &str,
+        what: Left,
         unresolved: &Unresolved,
         (pair, joined): (Pair, Option<&record::Joined>),
         shared: &SharedState,
@@ -382,25 +383,22 @@ impl Device {
     }
 
     /// Says once (per `what`, rule and `key`) that something is passed through although it may be wrong.
-    pub fn unresolved(&self, what: &str, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
-        debug_assert!(samplin_wire::left::Left::of(what).is_some(), "{what} has no row in samplin_wire::left");
-        if !self.records_decisions()
-            || !self.is_news(|said| &mut said.unresolved, (what.to_owned(), rule, key.0, key.1))
-        {
+    pub fn unresolved(&self, what: Left, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
+        if !self.records_decisions() || !self.is_news(|said| &mut said.unresolved, (what, rule, key.0, key.1)) {
             return;
         }
-        *lock(&self.telling.said).whats.with_room().entry(what.to_owned()).or_insert(0) += 1;
+        *lock(&self.telling.said).whats.with_room().entry(what).or_insert(0) += 1;
         let about = if let Json::Object(about) = members { about } else { Map::new() };
         let rule = rule.map(|rule| rule.name().to_owned());
-        let record = kinds::Unresolved { what: what.to_owned(), why: why.to_owned(), rule, about };
+        let record = kinds::Unresolved { what: what.name().to_owned(), why: why.to_owned(), rule, about };
         self.trace().emit("unresolved", &record);
     }
 
     /// How often records tell of what is unresolved, by those names that `is_meant` takes.
-    pub fn unresolved_counts(&self, is_meant: impl Fn(&str) -> bool) -> kinds::Members<u64> {
+    pub fn unresolved_counts(&self, is_meant: impl Fn(Left) -> bool) -> kinds::Members<u64> {
         let said = lock(&self.telling.said);
-        let meant = said.whats.iter().filter(|(what, _)| is_meant(what));
-        kinds::Members(meant.map(|(what, count)| (what.clone(), *count)).collect())
+        let meant = said.whats.iter().filter(|(what, _)| is_meant(**what));
+        kinds::Members(meant.map(|(what, count)| (what.name().to_owned(), *count)).collect())
     }
 
     /// Says once (per `key`) that members of a sampler, or the filter of a blit, hold values which an extension younger than
@@ -420,7 +418,7 @@ impl Device {
             about.insert("sampler".into(), handle(sampler).into());
             about.insert("fingerprint".into(), format!("{key:016x}").into());
         }
-        self.unresolved("unknown enumerant", &why, None, Json::Object(about), (key, sampler.is_some().into()));
+        self.unresolved(Left::UnknownEnumerant, &why, None, Json::Object(about), (key, sampler.is_some().into()));
     }
 
     /// Says once that separate samplers and images are paired in the shader only.
@@ -437,7 +435,7 @@ impl Device {
         self.guard(
             || {
                 let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
-                self.unresolved("separate samplers", why, None, json!({}), (0, 0));
+                self.unresolved(Left::SeparateSamplers, why, None, json!({}), (0, 0));
             },
             || (),
         );

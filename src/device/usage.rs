@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, Handle, TaggedStructure};
+use samplin_core::left::Left;
 use samplin_wire::kinds;
 use samplin_wire::text::handle;
 use samplin_wire::words::ImageClass;
@@ -149,7 +150,7 @@ impl Device {
             (Some(_), _) => "the application states the usage of the view itself",
         };
         let (rule, key) = (Some(Rule::ViewUsage), (format.as_raw() as u64, gone));
-        self.unresolved("view-usage", why, rule, of_usage(format, gone), key);
+        self.unresolved(Left::ViewUsage, why, rule, of_usage(format, gone), key);
         None
     }
 
@@ -253,7 +254,7 @@ impl Device {
             return Ok((wider, change));
         };
         let key = (info.format.as_raw() as u64, usage);
-        self.unresolved("image-usage", why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
+        self.unresolved(Left::ImageUsage, why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
         Err(true)
     }
 

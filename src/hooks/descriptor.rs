@@ -8,6 +8,7 @@
 use std::ffi::c_void;
 
 use ash::vk::{self, Handle, WriteDescriptorSet};
+use samplin_core::left::Left;
 use samplin_hot::SetLayout;
 
 use crate::counters::Path;
@@ -471,7 +472,7 @@ pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
     device.guard(
         || {
             let why = "descriptors written through a host mapping are plain memory, which no layer sees";
-            device.unresolved("host-mapped descriptor set", why, None, serde_json::json!({}), (0, 0));
+            device.unresolved(Left::HostMappedDescriptorSet, why, None, serde_json::json!({}), (0, 0));
             if let Some(separate) = device.separate.as_deref() {
                 device.forget_mapped_set(separate, set);
             }

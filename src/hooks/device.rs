@@ -20,6 +20,7 @@ use crate::memory;
 use crate::overrides::Overrides;
 use crate::pnext;
 use crate::settings::{Counters, Mode, Storage};
+use samplin_core::left::Left;
 
 /// The loader's node with the link to the layer below.
 ///
@@ -286,7 +287,7 @@ fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Optio
     if device.enabled.extension(EXT_DESCRIPTOR_HEAP_NAME) {
         let why = "samplers and images in descriptor heaps are written by vkWriteSamplerDescriptorsEXT and vkWriteResourceDescriptorsEXT, \
                    which are passed through: neither such a sampler nor what it meets is looked at";
-        device.unresolved("descriptor-heap", why, Some(Rule::Heap), serde_json::json!({}), (0, 0));
+        device.unresolved(Left::DescriptorHeap, why, Some(Rule::Heap), serde_json::json!({}), (0, 0));
     }
 }
 

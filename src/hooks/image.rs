@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use ash::vk::{self, Handle};
+use samplin_core::left::Left;
 use samplin_hot::recent::Words;
 use samplin_wire::words::UsageClass;
 use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
@@ -397,7 +398,7 @@ unsafe fn changed_view(
 unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
     let Some((number, image)) = device.image(info.image) else {
         let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
-        device.unresolved("unknown image", why, None, serde_json::json!({}), (0, 0));
+        device.unresolved(Left::UnknownImage, why, None, serde_json::json!({}), (0, 0));
         device.count_stranger();
         return;
     };

@@ -6,11 +6,11 @@ use std::mem::offset_of;
 use ash::vk;
 use vk_layer_sys::sizes;
 
-use super::Why;
 use super::block::Block;
 use super::flags::{CUSTOM_RESOLVE, Counted, PIPELINE_BINARY_INFO, all_flags};
 use super::pointers::{Arrays, Facts};
 use crate::pnext::{self, Base};
+use samplin_core::left::Left;
 
 /// Flags that a second pipeline has no use for: derivatives, whose parent may be gone; statistics and other things that are captured
 /// for tools; and giving up where the driver would have to compile, which is what a second pipeline is made for.
@@ -45,7 +45,7 @@ enum Fate {
 /// # Safety
 ///
 /// `node` is a node of the chain of a valid create info.
-unsafe fn fate(node: *const Base, facts: &Facts<'_>) -> Result<Fate, Why> {
+unsafe fn fate(node: *const Base, facts: &Facts<'_>) -> Result<Fate, Left> {
     use vk::StructureType as Type;
     // SAFETY: `node` is one of a valid chain by this function's contract, so its base can be read.
     let s_type = unsafe { (*node).s_type };
@@ -67,12 +67,12 @@ unsafe fn fate(node: *const Base, facts: &Facts<'_>) -> Result<Fate, Why> {
             if names_none() {
                 Ok(Fate::Drop)
             } else {
-                Err(Why::HiddenSpirv)
+                Err(Left::HiddenSpirv)
             }
         }
         // Which libraries a second pipeline is linked of is the caller's to say.
         Type::PIPELINE_LIBRARY_CREATE_INFO_KHR => Ok(Fate::Drop),
-        _ => sizes::in_pipeline(s_type).map(Fate::Keep).ok_or(Why::Chain),
+        _ => sizes::in_pipeline(s_type).map(Fate::Keep).ok_or(Left::PipelineChain),
     }
 }
 
@@ -86,12 +86,12 @@ pub(super) unsafe fn keep(
     mut from: usize,
     p_next: *const c_void,
     facts: &Facts<'_>,
-) -> Result<(), Why> {
+) -> Result<(), Left> {
     block.clear(from);
     // SAFETY: `p_next` is a valid chain by this function's contract.
     for (number, node) in unsafe { pnext::chain(p_next) }.enumerate() {
         if number + 1 == pnext::LIMIT {
-            return Err(Why::Chain);
+            return Err(Left::PipelineChain);
         }
         // SAFETY: `chain` yields the nodes of the caller's chain.
         let Fate::Keep(flat) = (unsafe { fate(node, facts) })? else { continue };
@@ -120,9 +120,9 @@ pub(super) unsafe fn keep(
             }
             // SAFETY: the table says that there is a count.
             let count = array.count.map_or(1, |count| unsafe { *node.byte_add(count).cast::<u32>() });
-            let size = (count as usize).checked_mul(array.element).ok_or(Why::Chain)?;
+            let size = (count as usize).checked_mul(array.element).ok_or(Left::PipelineChain)?;
             if array.element == 0 {
-                return Err(Why::Chain);
+                return Err(Left::PipelineChain);
             }
             // SAFETY: not ignored and not null, so it leads to that many elements (VUIDs …-parameter of each structure).
             unsafe { block.array(pointer, source, size) };

@@ -4,10 +4,11 @@ use std::mem::offset_of;
 
 use ash::vk;
 
+use super::Stage;
 use super::block::Block;
 use super::pointers::Facts;
-use super::{Stage, Why};
 use super::{chain, flags};
+use samplin_core::left::Left;
 
 type Info = vk::ComputePipelineCreateInfo<'static>;
 
@@ -25,14 +26,14 @@ impl Compute {
     /// # Safety
     ///
     /// `info` is valid (VUID-vkCreateComputePipelines-pCreateInfos-parameter).
-    pub unsafe fn new(info: &vk::ComputePipelineCreateInfo<'_>) -> Result<Self, Why> {
+    pub unsafe fn new(info: &vk::ComputePipelineCreateInfo<'_>) -> Result<Self, Left> {
         let facts = Facts::NONE;
         // SAFETY: `info` is valid by this function's contract, and so is its chain.
         let (flags, is_library) =
             unsafe { (chain::flags(info.flags, info.p_next), flags::is_library(info.flags, info.p_next)) };
         // No command links compute pipelines of libraries.
         if is_library {
-            return Err(Why::Library);
+            return Err(Left::PipelineLibrary);
         }
         let mut block = Block::default();
         let root = block.value(info);

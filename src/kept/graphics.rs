@@ -3,11 +3,12 @@
 use std::mem::offset_of;
 
 use ash::vk;
+use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 
 use super::block::Block;
 use super::pointers::{Context, Facts, Member};
-use super::{Stage, Why, chain};
+use super::{Stage, chain};
 use crate::pnext::Base;
 
 type Info = vk::GraphicsPipelineCreateInfo<'static>;
@@ -30,7 +31,7 @@ impl Graphics {
     /// # Safety
     ///
     /// `info` is valid (VUID-vkCreateGraphicsPipelines-pCreateInfos-parameter), and `context` is what it is used in.
-    pub unsafe fn new(info: &vk::GraphicsPipelineCreateInfo<'_>, context: Context) -> Result<Self, Why> {
+    pub unsafe fn new(info: &vk::GraphicsPipelineCreateInfo<'_>, context: Context) -> Result<Self, Left> {
         // SAFETY: `info` is valid by this function's contract and used in `context`, and so is its chain.
         let (flags, facts) = unsafe { (chain::flags(info.flags, info.p_next), Facts::of(info, context)) };
         // SAFETY: the facts are those of `info`.
@@ -151,7 +152,7 @@ impl<'a> Keeper<'a> {
         member: Member,
         at: usize,
         state: *const T,
-    ) -> Result<Option<(usize, &'s T)>, Why> {
+    ) -> Result<Option<(usize, &'s T)>, Left> {
         let state = self.facts.follow(member, state)?;
         // SAFETY: null, or a valid state that is not ignored, by this function's contract.
         let Some(state) = (unsafe { state.as_ref() }) else { return Ok(None) };
@@ -169,7 +170,7 @@ impl<'a> Keeper<'a> {
     /// # Safety
     ///
     /// `info` is valid, and the facts are its own.
-    unsafe fn states(&mut self, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<(), Why> {
+    unsafe fn states(&mut self, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<(), Left> {
         // SAFETY: each is a member of `info`, which is valid, at its offset.
         let (dynamic, vertex, viewport, multisample, blend) = unsafe {
             state!(self, InputAssembly info.p_input_assembly_state)?;

@@ -7,9 +7,9 @@ use std::mem::offset_of;
 
 use ash::vk;
 
-use super::Why;
 use super::flags::{self, CUSTOM_RESOLVE, DEPTH_CLAMP_CONTROL};
 use crate::pnext::{self, Base, slice};
+use samplin_core::left::Left;
 use vk::DynamicState as Dynamic;
 use vk::GraphicsPipelineLibraryFlagsEXT as Part;
 use vk::StructureType as Type;
@@ -224,7 +224,7 @@ impl<'a> Facts<'a> {
     }
 
     /// A pointer, null where it is ignored; why not, if it is not null and that is not decided.
-    pub fn follow<T>(&self, member: Member, pointer: *const T) -> Result<*const T, Why> {
+    pub fn follow<T>(&self, member: Member, pointer: *const T) -> Result<*const T, Left> {
         match self.leads(member) {
             _ if pointer.is_null() => Ok(pointer),
             Ok(true) => Ok(pointer),
@@ -234,7 +234,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether a pointer is null or leads to what it is declared to lead to.
-    pub fn leads(&self, member: Member) -> Result<bool, Why> {
+    pub fn leads(&self, member: Member) -> Result<bool, Left> {
         let has = |parts: Part| self.parts.intersects(parts);
         let is_dynamic = |state| self.has(&[state]);
         Ok(match member {
@@ -282,53 +282,53 @@ impl<'a> Facts<'a> {
     }
 
     /// Words of the sample mask, if it is read.
-    pub(super) fn mask_words(&self, samples: vk::SampleCountFlags) -> Result<usize, Why> {
+    pub(super) fn mask_words(&self, samples: vk::SampleCountFlags) -> Result<usize, Left> {
         match samples.as_raw() {
             1 | 2 | 4 | 8 | 16 | 32 => Ok(1),
             // VUID-VkPipelineMultisampleStateCreateInfo-pSampleMask-parameter.
             64 if !self.has(&[Dynamic::RASTERIZATION_SAMPLES_EXT]) => Ok(2),
             // The number is ignored as well, so nobody says how long the mask is.
-            _ => Err(Why::Chain),
+            _ => Err(Left::PipelineChain),
         }
     }
 
     /// Whether something may be rasterized. A library without pre-rasterization state has all of its states; where the pipeline is linked
     /// of one that has it, that decides ("Fragment Shader State", "Fragment Output State").
-    fn rasterizes(&self) -> Result<bool, Why> {
+    fn rasterizes(&self) -> Result<bool, Left> {
         match self.parts.contains(Part::PRE_RASTERIZATION_SHADERS) {
             true => Ok(!self.discards),
-            false if self.is_linked => Err(Why::Library),
+            false if self.is_linked => Err(Left::PipelineLibrary),
             false => Ok(true),
         }
     }
 
     /// Whether vertices come from buffers, likewise ("Vertex Input State").
-    fn reads_vertices(&self) -> Result<bool, Why> {
+    fn reads_vertices(&self) -> Result<bool, Left> {
         match self.parts.contains(Part::PRE_RASTERIZATION_SHADERS) {
             true => Ok(self.stages.contains(vk::ShaderStageFlags::VERTEX)),
-            false if self.is_linked => Err(Why::Library),
+            false if self.is_linked => Err(Left::PipelineLibrary),
             false => Ok(true),
         }
     }
 
     /// Whether there is a depth/stencil attachment. Without the fragment output interface nobody knows yet, and the state counts.
-    fn uses_depth_stencil(&self) -> Result<bool, Why> {
+    fn uses_depth_stencil(&self) -> Result<bool, Left> {
         if self.render_pass {
-            return self.context.subpass.map(|subpass| subpass.depth_stencil).ok_or(Why::Chain);
+            return self.context.subpass.map(|subpass| subpass.depth_stencil).ok_or(Left::PipelineChain);
         }
         match self.parts.contains(Part::FRAGMENT_OUTPUT_INTERFACE) {
             true => Ok(self.rendering.is_some_and(|it| {
                 [it.depth_attachment_format, it.stencil_attachment_format].iter().any(|it| *it != vk::Format::UNDEFINED)
             })),
-            false if self.is_linked => Err(Why::Library),
+            false if self.is_linked => Err(Left::PipelineLibrary),
             false => Ok(true),
         }
     }
 
     /// Whether there are colour attachments.
-    pub fn uses_colors(&self) -> Result<bool, Why> {
+    pub fn uses_colors(&self) -> Result<bool, Left> {
         if self.render_pass {
-            return self.context.subpass.and_then(|subpass| subpass.color).ok_or(Why::Chain);
+            return self.context.subpass.and_then(|subpass| subpass.color).ok_or(Left::PipelineChain);
         }
         let Some(rendering) = self.rendering else { return Ok(false) };
         if !self.leads(Member::ColorFormats)? {
@@ -338,7 +338,7 @@ impl<'a> Facts<'a> {
         let formats = unsafe { slice(rendering.p_color_attachment_formats, rendering.color_attachment_count) };
         match formats.iter().any(|format| *format != vk::Format::UNDEFINED) {
             // Of a format of the platform's the attachment has none.
-            false if self.has_external_format && !formats.is_empty() => Err(Why::Chain),
+            false if self.has_external_format && !formats.is_empty() => Err(Left::PipelineChain),
             any => Ok(any),
         }
     }
@@ -363,7 +363,7 @@ impl<'a> Facts<'a> {
     /// # Safety
     ///
     /// `node` is one of the chain of a valid create info, or of a stage or state of it, to which the facts apply.
-    pub(super) unsafe fn arrays(&self, node: *const Base) -> Result<Arrays, Why> {
+    pub(super) unsafe fn arrays(&self, node: *const Base) -> Result<Arrays, Left> {
         // SAFETY: `node` is one of a valid chain by this function's contract, so its base can be read.
         let s_type = unsafe { (*node).s_type };
         let has = |parts: Part| self.parts.intersects(parts);
@@ -378,17 +378,17 @@ impl<'a> Facts<'a> {
             Type::PIPELINE_DISCARD_RECTANGLE_STATE_CREATE_INFO_EXT
                 if !has(Part::PRE_RASTERIZATION_SHADERS) || self.discards =>
             {
-                return Err(Why::Chain);
+                return Err(Left::PipelineChain);
             }
             Type::RENDERING_ATTACHMENT_LOCATION_INFO_KHR | Type::ATTACHMENT_SAMPLE_COUNT_INFO_AMD
                 if self.render_pass || !has(Part::FRAGMENT_OUTPUT_INTERFACE) || self.discards =>
             {
-                return Err(Why::Chain);
+                return Err(Left::PipelineChain);
             }
             Type::RENDERING_INPUT_ATTACHMENT_INDEX_INFO_KHR
                 if self.render_pass || !has(Part::FRAGMENT_SHADER) || self.discards =>
             {
-                return Err(Why::Chain);
+                return Err(Left::PipelineChain);
             }
             _ => {}
         }
@@ -402,7 +402,7 @@ impl<'a> Facts<'a> {
             return Ok(Arrays::Read);
         }
         // Switched off, and the switch is dynamic: whether there has to be an array is not said.
-        if dynamic.is_some_and(|state| self.has(&[state])) { Err(Why::Chain) } else { Ok(Arrays::Ignored) }
+        if dynamic.is_some_and(|state| self.has(&[state])) { Err(Left::PipelineChain) } else { Ok(Arrays::Ignored) }
     }
 }
 

@@ -4,10 +4,11 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 
 use ash::vk;
+use samplin_core::left::Left;
 use samplin_hot::memory;
 
+use super::Subpass;
 use super::block::Block;
-use super::{Subpass, Why};
 use crate::pnext::{self, Base, slice};
 
 /// A deep copy of a `VkRenderPassCreateInfo` or `VkRenderPassCreateInfo2`.
@@ -53,7 +54,7 @@ impl RenderPass {
     /// # Safety
     ///
     /// `info` is valid (VUID-vkCreateRenderPass-pCreateInfo-parameter).
-    pub unsafe fn new(info: &vk::RenderPassCreateInfo<'_>) -> (Box<[Subpass]>, Result<Self, Why>) {
+    pub unsafe fn new(info: &vk::RenderPassCreateInfo<'_>) -> (Box<[Subpass]>, Result<Self, Left>) {
         // SAFETY: `info` is valid by this function's contract, and so are its subpasses.
         unsafe { (uses!(info), Self::keep(info)) }
     }
@@ -61,7 +62,7 @@ impl RenderPass {
     /// # Safety
     ///
     /// As for [`RenderPass::new`].
-    unsafe fn keep(info: &vk::RenderPassCreateInfo<'_>) -> Result<Self, Why> {
+    unsafe fn keep(info: &vk::RenderPassCreateInfo<'_>) -> Result<Self, Left> {
         type Info = vk::RenderPassCreateInfo<'static>;
         type Subpass = vk::SubpassDescription<'static>;
         let mut block = Block::default();
@@ -97,7 +98,7 @@ impl RenderPass {
     /// # Safety
     ///
     /// `info` is valid (VUID-vkCreateRenderPass2-pCreateInfo-parameter).
-    pub unsafe fn new2(info: &vk::RenderPassCreateInfo2<'_>) -> (Box<[Subpass]>, Result<Self, Why>) {
+    pub unsafe fn new2(info: &vk::RenderPassCreateInfo2<'_>) -> (Box<[Subpass]>, Result<Self, Left>) {
         // SAFETY: `info` is valid by this function's contract, and so are its subpasses.
         unsafe { (uses!(info), Self::keep2(info)) }
     }
@@ -105,7 +106,7 @@ impl RenderPass {
     /// # Safety
     ///
     /// As for [`RenderPass::new2`].
-    unsafe fn keep2(info: &vk::RenderPassCreateInfo2<'_>) -> Result<Self, Why> {
+    unsafe fn keep2(info: &vk::RenderPassCreateInfo2<'_>) -> Result<Self, Left> {
         type Info = vk::RenderPassCreateInfo2<'static>;
         type Subpass = vk::SubpassDescription2<'static>;
         let mut block = Block::default();
@@ -166,7 +167,7 @@ unsafe fn references(
     pointer: usize,
     from: *const vk::AttachmentReference2<'_>,
     count: u32,
-) -> Result<(), Why> {
+) -> Result<(), Left> {
     // SAFETY: null, or as many references, each with a valid chain, by this function's contract.
     unsafe {
         for (at, it) in block.each(pointer, from, count) {
@@ -181,7 +182,7 @@ unsafe fn references(
 /// # Safety
 ///
 /// `p_next` is the chain of a valid create info of a render pass, or of a structure of one.
-unsafe fn chain(block: &mut Block, mut from: usize, p_next: *const c_void) -> Result<(), Why> {
+unsafe fn chain(block: &mut Block, mut from: usize, p_next: *const c_void) -> Result<(), Left> {
     use vk::StructureType as Type;
     block.clear(from);
     // SAFETY: `p_next` is a valid chain by this function's contract.
@@ -189,7 +190,7 @@ unsafe fn chain(block: &mut Block, mut from: usize, p_next: *const c_void) -> Re
         // SAFETY: `chain` yields the nodes of the caller's chain.
         let s_type = unsafe { (*node).s_type };
         let size = match s_type {
-            _ if number + 1 == pnext::LIMIT => return Err(Why::Chain),
+            _ if number + 1 == pnext::LIMIT => return Err(Left::PipelineChain),
             // Written to by the driver.
             Type::RENDER_PASS_CREATION_FEEDBACK_CREATE_INFO_EXT
             | Type::RENDER_PASS_SUBPASS_FEEDBACK_CREATE_INFO_EXT => {
@@ -216,7 +217,7 @@ unsafe fn chain(block: &mut Block, mut from: usize, p_next: *const c_void) -> Re
             Type::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_INFO_EXT => {
                 size_of::<vk::MultisampledRenderToSingleSampledInfoEXT<'_>>()
             }
-            _ => return Err(Why::Chain),
+            _ => return Err(Left::PipelineChain),
         };
         // SAFETY: a node of this type has this size.
         let at = unsafe { block.copy(node.cast(), size) };

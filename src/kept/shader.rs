@@ -3,12 +3,13 @@
 use std::mem::offset_of;
 
 use ash::vk;
+use samplin_core::left::Left;
 use samplin_hot::memory;
 
 use super::block::Block;
 use super::chain;
 use super::pointers::Facts;
-use super::{Why, stage};
+use super::stage;
 
 type Info = vk::ShaderCreateInfoEXT<'static>;
 
@@ -24,9 +25,9 @@ impl Shader {
     /// # Safety
     ///
     /// `info` is valid (VUID-vkCreateShadersEXT-pCreateInfos-parameter).
-    pub unsafe fn new(info: &vk::ShaderCreateInfoEXT<'_>) -> Result<Self, Why> {
+    pub unsafe fn new(info: &vk::ShaderCreateInfoEXT<'_>) -> Result<Self, Left> {
         if info.code_type != vk::ShaderCodeTypeEXT::SPIRV {
-            return Err(Why::HiddenSpirv);
+            return Err(Left::HiddenSpirv);
         }
         let mut block = Block::default();
         block.value(info);

@@ -5,11 +5,11 @@ use std::mem::offset_of;
 
 use ash::vk;
 
-use super::Why;
 use super::block::{Block, Live};
 use super::chain;
 use super::pointers::Facts;
 use crate::pnext::{self, slice};
+use samplin_core::left::Left;
 
 type Info = vk::PipelineShaderStageCreateInfo<'static>;
 type Specialization = vk::SpecializationInfo<'static>;
@@ -36,7 +36,7 @@ impl Stage {
         at: usize,
         info: &vk::PipelineShaderStageCreateInfo<'_>,
         facts: &Facts<'_>,
-    ) -> Result<Self, Why> {
+    ) -> Result<Self, Left> {
         for pointer in [offset_of!(Info, p_name), offset_of!(Info, p_specialization_info)] {
             block.clear(at + pointer);
         }
@@ -46,7 +46,7 @@ impl Stage {
         unsafe { chain::keep(block, at + offset_of!(Info, p_next), info.p_next, facts) }?;
         // SAFETY: `info` is a stage of a valid create info by this function's contract.
         if info.module == vk::ShaderModule::null() && unsafe { inline_words(info) }.is_none() {
-            return Err(Why::HiddenSpirv);
+            return Err(Left::HiddenSpirv);
         }
         // SAFETY: VUID-VkPipelineShaderStageCreateInfo-pName-parameter.
         unsafe { entry(block, at + offset_of!(Info, p_name), info.p_name) };

@@ -52,10 +52,3 @@ unsafe fn types(p_next: *const std::ffi::c_void) -> Vec<vk::StructureType> {
 fn unknown() -> Base {
     Base { s_type: vk::StructureType::from_raw(0x7fff_0001), p_next: ptr::null() }
 }
-
-#[test]
-fn names_are_those_of_the_records() {
-    use super::Why;
-    let names = [Why::HiddenSpirv, Why::Library, Why::Chain].map(Why::name);
-    assert_eq!(names, ["hidden-spirv", "pipeline-library", "pipeline-chain"]);
-}

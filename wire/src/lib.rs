@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 
 pub mod kinds;
-pub mod left;
 pub mod read;
 pub mod record;
 pub mod text;

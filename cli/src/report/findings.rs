@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use samplin_wire::left::Left;
+use samplin_core::left::Left;
 use samplin_wire::record::Draw;
 use serde::Serialize;
 
@@ -282,8 +282,8 @@ pub(super) fn left(analysis: &Analysis) -> Vec<Unsolved<'_>> {
             joined: item.link.as_ref().map(links::describe),
             draw: item.draw.as_ref(),
             // Links have it as their reason already.
-            meaning: words.filter(|words| words.clause() != item.why).map(|words| words.meaning),
-            advice: words.map(|words| repair::words(words.advice)),
+            meaning: words.filter(|words| words.clause() != item.why).map(|words| words.meaning()),
+            advice: words.map(|words| repair::words(words.advice())),
         }
     }
     let mut rows: Vec<Unsolved<'_>> = analysis.unresolved.iter().map(row).collect();

@@ -2,7 +2,7 @@
 
 use spirv::{Decoration, Dim, ImageOperands};
 
-use super::{Left, Passes, Stop};
+use super::{Passes, Stop, Unchanged};
 use crate::error::{Error, extend, push};
 use crate::links::Pair;
 use crate::module::{Function, Instruction, Module};
@@ -152,23 +152,24 @@ impl Sample {
     ) -> Result<Sample, Stop> {
         let module = tracer.module;
         let form = match site.opcode() {
-            op::IMAGE_SAMPLE_FOOTPRINT_NV => return Err(Stop::Left(Left::Footprint)),
-            opcode if crate::module::is_vendor(opcode) => return Err(Stop::Left(Left::Vendor)),
+            op::IMAGE_SAMPLE_FOOTPRINT_NV => return Err(Stop::Unchanged(Unchanged::Footprint)),
+            opcode if crate::module::is_vendor(opcode) => return Err(Stop::Unchanged(Unchanged::Vendor)),
             opcode => Form::new(opcode),
         };
-        let (cube, axes) = (is_cube(pair.ty.dim), axes(pair.ty.dim, passes).map_err(Stop::Left)?);
+        let (cube, axes) = (is_cube(pair.ty.dim), axes(pair.ty.dim, passes).map_err(Stop::Unchanged)?);
         let mut operands = [0; COUNT];
         operands[COORDINATE] = site.word(4);
         let has_extra = form.compared || form.gathers;
         if has_extra {
             operands[EXTRA] = site.word(5);
         }
-        let plain = masked(site, 5 + usize::from(has_extra), &mut operands).ok_or(Stop::Left(Left::Operands))?;
+        let plain =
+            masked(site, 5 + usize::from(has_extra), &mut operands).ok_or(Stop::Unchanged(Unchanged::Operands))?;
         // One code says whether all texels are there, and four gathers give four of them. Levels and biases of gathers
         // (SPV_AMD_texture_gather_bias_lod) would have to be followed to the size of the level.
         let levels = form.gathers && operands[BIAS] | operands[LOD] != 0;
         if levels || form.sparse && operands[CONST_OFFSETS] != 0 {
-            return Err(Stop::Left(Left::Operands));
+            return Err(Stop::Unchanged(Unchanged::Operands));
         }
         let mut passes = passes.of(&form, pair.ty.sampled);
         passes.saturate &= !cube;
@@ -180,13 +181,13 @@ impl Sample {
         let whole = pair.ty.sampled != crate::Sampled::Float;
         let is_texel = || scalars(module, site.word(1)).is_some_and(|(ty, _)| (ty == op::TYPE_INT) == whole);
         if given.is_none_or(|count| count < least) || (passes.filter || passes.compare) && !is_texel() {
-            return Err(Stop::Left(Left::Coordinate));
+            return Err(Stop::Unchanged(Unchanged::Coordinate));
         }
         let pair_ty = module.type_of(site.word(3));
         module
             .definition(pair_ty)
             .filter(|ty| ty.opcode() == op::TYPE_SAMPLED_IMAGE)
-            .ok_or(Stop::Left(Left::Opaque))?;
+            .ok_or(Stop::Unchanged(Unchanged::Opaque))?;
         let second = if pair.combined { None } else { Some(root(module, function, &pair.sampler)?) };
         let roots = [Some(root(module, function, &pair.image)?), second];
         let differs = |term: &Term| matches!(term.element, Some(element) if element.is_nonuniform());
@@ -267,7 +268,7 @@ pub(super) fn is_cube(dim: u32) -> bool {
 
 /// Coordinates of a dimension that are not layers. Cubes have no edges to clamp at, but can be filtered and compared, and have
 /// nothing to divide.
-pub(super) fn axes(dim: u32, passes: Passes) -> Result<u32, Left> {
+pub(super) fn axes(dim: u32, passes: Passes) -> Result<u32, Unchanged> {
     match dim {
         dim if dim == Dim::Dim1D as u32 => Ok(1),
         dim if dim == Dim::Dim2D as u32 => Ok(2),
@@ -276,10 +277,10 @@ pub(super) fn axes(dim: u32, passes: Passes) -> Result<u32, Left> {
             if passes.filter || passes.compare || passes.divide {
                 Ok(3)
             } else {
-                Err(Left::Cube)
+                Err(Unchanged::Cube)
             }
         }
-        _ => Err(Left::Dimension),
+        _ => Err(Unchanged::Dimension),
     }
 }
 
@@ -319,7 +320,7 @@ fn is_global(module: &Module<'_>, id: u32) -> bool {
 }
 
 fn root(module: &Module<'_>, function: &Function, term: &Term) -> Result<Root, Stop> {
-    let opaque = Stop::Left(Left::Opaque);
+    let opaque = Stop::Unchanged(Unchanged::Opaque);
     let (id, passed) = match term.base {
         Base::Variable(id) => (id, false),
         Base::Parameter(position) => match module.parameters(function).nth(position as usize) {

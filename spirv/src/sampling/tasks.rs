@@ -2,7 +2,7 @@
 
 use spirv::{Decoration, Op, StorageClass};
 
-use super::{Left, Pass, Slot, Stop, Task};
+use super::{Pass, Slot, Stop, Task, Unchanged};
 use crate::edit::{Editor, assemble};
 use crate::error::{Error, push};
 use crate::links::Pair;
@@ -28,14 +28,14 @@ pub enum Keys<'a> {
 
 impl Keys<'_> {
     /// Tasks of a slot, 0 if it is known that they ask for nothing.
-    pub(super) fn count(&self, slot: &Slot) -> Result<u32, Left> {
+    pub(super) fn count(&self, slot: &Slot) -> Result<u32, Unchanged> {
         let count = slot.tasks()?;
-        let end = slot.first.checked_add(count).ok_or(Left::Tasks)?;
+        let end = slot.first.checked_add(count).ok_or(Unchanged::Tasks)?;
         match self {
             Keys::Block { count: all, .. } if end <= *all => Ok(count),
-            Keys::Block { .. } => Err(Left::Tasks),
+            Keys::Block { .. } => Err(Unchanged::Tasks),
             Keys::Fixed(tasks) => {
-                let own = tasks.get(slot.first as usize..end as usize).ok_or(Left::Tasks)?;
+                let own = tasks.get(slot.first as usize..end as usize).ok_or(Unchanged::Tasks)?;
                 let idle = own.iter().all(|task| task.flags & slot.passes.asks() == 0);
                 Ok(if idle { 0 } else { count })
             }
@@ -61,7 +61,7 @@ impl Pass<'_, '_, '_> {
     pub(super) fn task(&mut self, slot: &Slot, pair: &Pair, before: &mut Vec<u32>) -> Result<u32, Stop> {
         let indices = self.indices(slot, pair)?;
         if let (Keys::Fixed(tasks), [None, None]) = (self.keys, indices) {
-            let task = tasks.get(slot.first as usize).ok_or(Stop::Left(Left::Tasks))?;
+            let task = tasks.get(slot.first as usize).ok_or(Stop::Unchanged(Unchanged::Tasks))?;
             return Ok(self.fixed(slot.first, task)?);
         }
         if self.tasks.variable == 0 {
@@ -109,10 +109,10 @@ impl Pass<'_, '_, '_> {
             if !matches!(operand.index, Index::Dynamic { .. } | Index::Push(_)) || operand.count <= 1 {
                 return Ok(None);
             }
-            let id = element.map(|element| element.id).filter(|id| *id != 0).ok_or(Stop::Left(Left::Call))?;
+            let id = element.map(|element| element.id).filter(|id| *id != 0).ok_or(Stop::Unchanged(Unchanged::Call))?;
             let ty = module.definition(module.type_of(id));
             let ty = ty.filter(|ty| ty.opcode() == op::TYPE_INT && ty.word(2) == 32);
-            ty.map(|_| Some(id)).ok_or(Stop::Left(Left::Index))
+            ty.map(|_| Some(id)).ok_or(Stop::Unchanged(Unchanged::Index))
         };
         let image = index(&slot.image, pair.image.element)?;
         let sampler = if slot.image == slot.sampler { None } else { index(&slot.sampler, pair.sampler.element)? };

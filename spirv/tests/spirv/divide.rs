@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use samplin_spirv::sampling::{Keys, Left, Passes, Slot, Task, flags};
+use samplin_spirv::sampling::{Keys, Passes, Slot, Task, Unchanged, flags};
 use samplin_spirv::{Module, Uses};
 use spirv::{ExecutionModel, Op};
 
@@ -20,7 +20,7 @@ fn task(flags: u32) -> Task {
 /// Every link of every shader, alone and beside the other passes.
 #[test]
 fn everything_is_divided_or_left() {
-    let mut refused: BTreeMap<String, Vec<Left>> = BTreeMap::new();
+    let mut refused: BTreeMap<String, Vec<Unchanged>> = BTreeMap::new();
     let mut changed = [0; 3];
     each(|shader, entry, values, _, slots, count| {
         for (passes, changed) in [DIVIDE, ALL, COMPARED].into_iter().zip(&mut changed) {
@@ -47,12 +47,12 @@ fn everything_is_divided_or_left() {
             assert_eq!((sampled.changed, sampled.words == shader.words), (0, true), "{}", shader.file);
         }
     });
-    let expected: BTreeMap<String, Vec<Left>> = [
-        ("dxc_arrays.hlsl", vec![Left::Unbounded]),
-        ("dynamic_argument.frag", vec![Left::Call, Left::Call]),
-        ("footprint.frag", vec![Left::Footprint]),
-        ("nonuniform.frag", vec![Left::Unbounded, Left::Unbounded]),
-        ("push_index.frag", vec![Left::Unbounded]),
+    let expected: BTreeMap<String, Vec<Unchanged>> = [
+        ("dxc_arrays.hlsl", vec![Unchanged::Unbounded]),
+        ("dynamic_argument.frag", vec![Unchanged::Call, Unchanged::Call]),
+        ("footprint.frag", vec![Unchanged::Footprint]),
+        ("nonuniform.frag", vec![Unchanged::Unbounded, Unchanged::Unbounded]),
+        ("push_index.frag", vec![Unchanged::Unbounded]),
     ]
     .into_iter()
     .map(|(file, why)| (file.to_owned(), why))

@@ -159,7 +159,7 @@ fn what_is_refused_has_a_pass_and_a_name() {
     let outcome = for_module(&words, scan(&words), &options).expect("an outcome");
     assert_eq!(outcome.words, None);
     assert_eq!(outcome.refusals, [(Pass::AtomicCounters, Why::FragmentOrigin)]);
-    assert_eq!(outcome.refusals[0].1.name(), "fragment-origin");
+    assert_eq!(outcome.refusals[0].1.left().name(), "fragment-origin");
     // What cannot be read is refused by the first that would have looked.
     let broken = &words[..words.len() - 1];
     let outcome = for_module(broken, scan(broken), &options).expect("an outcome");

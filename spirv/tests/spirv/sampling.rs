@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use samplin_spirv::sampling::{FUNCTIONS, Keys, Left, Limits, Passes, Sampled, Slot, Task, flags, sampling};
+use samplin_spirv::sampling::{FUNCTIONS, Keys, Limits, Passes, Sampled, Slot, Task, Unchanged, flags, sampling};
 use samplin_spirv::split::{Part, Refused, split};
 use samplin_spirv::{Index, Link, Module, Specialization, Uses};
 use spirv::{ExecutionModel, Op};
@@ -68,7 +68,7 @@ pub(crate) fn run(
 
 #[test]
 fn everything_is_sampled_through_tasks() {
-    let mut refused: BTreeMap<String, Vec<Left>> = BTreeMap::new();
+    let mut refused: BTreeMap<String, Vec<Unchanged>> = BTreeMap::new();
     let (mut modules, mut changed) = (0, 0);
     each(|shader, entry, values, _, slots, count| {
         let tasks = vec![all_flags(); count as usize];
@@ -91,15 +91,15 @@ fn everything_is_sampled_through_tasks() {
         }
     });
     println!("{modules} modules, {changed} instructions; refused: {refused:#?}");
-    let expected: BTreeMap<String, Vec<Left>> = [
-        ("dxc_arrays.hlsl", vec![Left::Unbounded]),
+    let expected: BTreeMap<String, Vec<Unchanged>> = [
+        ("dxc_arrays.hlsl", vec![Unchanged::Unbounded]),
         // A function that has the index, called with pairs of which only its callers know which they are.
-        ("dynamic_argument.frag", vec![Left::Call, Left::Call]),
-        ("footprint.frag", vec![Left::Footprint]),
-        ("nonuniform.frag", vec![Left::Unbounded, Left::Unbounded]),
-        ("push_index.frag", vec![Left::Unbounded]),
+        ("dynamic_argument.frag", vec![Unchanged::Call, Unchanged::Call]),
+        ("footprint.frag", vec![Unchanged::Footprint]),
+        ("nonuniform.frag", vec![Unchanged::Unbounded, Unchanged::Unbounded]),
+        ("push_index.frag", vec![Unchanged::Unbounded]),
         // Clamped, and not filtered.
-        ("sparse.frag", vec![Left::Sparse]),
+        ("sparse.frag", vec![Unchanged::Sparse]),
     ]
     .into_iter()
     .map(|(file, why)| (file.to_owned(), why))
@@ -288,7 +288,7 @@ fn new_functions_have_a_limit() {
     let entry = ("main", ExecutionModel::GLCompute as u32);
     let keys = Keys::Block { set: SET, binding: 0, count: 1 };
     let saturate = Passes { saturate: true, ..Passes::default() };
-    for (ways, left) in [(FUNCTIONS, vec![]), (FUNCTIONS + 1, vec![(0, Left::Functions)])] {
+    for (ways, left) in [(FUNCTIONS, vec![]), (FUNCTIONS + 1, vec![(0, Unchanged::Functions)])] {
         let words = many(ways);
         let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
         let sampled = run(&words, entry, None, keys, &slots(&links, saturate).0);
@@ -320,7 +320,7 @@ fn cubes_of_functions_are_left() {
     let keys = Keys::Block { set: SET, binding: 0, count: 2 };
     let saturate = Passes { saturate: true, ..Passes::default() };
     let sampled = run(&words, entry, None, keys, &slots(&links, saturate).0);
-    assert_eq!(sampled.left, [(0, Left::Cube), (1, Left::Cube)]);
+    assert_eq!(sampled.left, [(0, Unchanged::Cube), (1, Unchanged::Cube)]);
     assert_eq!((sampled.changed, sampled.words == words), (0, true));
     let sampled = run(&words, entry, None, keys, &slots(&links, BOTH).0);
     assert_eq!((sampled.changed, sampled.left.len()), (1, 0));
@@ -333,8 +333,8 @@ fn gathers_with_levels_are_left() {
     let keys = Keys::Block { set: SET, binding: 0, count: 1 };
     let saturate = Passes { saturate: true, ..Passes::default() };
     for (lookup, left) in [
-        ("textureGather(pair, vec2(1.0), 0, 0.5)", vec![(0, Left::Operands)]),
-        ("textureGatherLodAMD(pair, vec2(1.0), 1.0, 0)", vec![(0, Left::Operands)]),
+        ("textureGather(pair, vec2(1.0), 0, 0.5)", vec![(0, Unchanged::Operands)]),
+        ("textureGatherLodAMD(pair, vec2(1.0), 1.0, 0)", vec![(0, Unchanged::Operands)]),
         ("textureGather(pair, vec2(1.0), 0)", vec![]),
     ] {
         let source = format!(

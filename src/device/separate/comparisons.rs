@@ -2,6 +2,7 @@
 //! shader compares. That goes for descriptors that need it alone; whatever else meets the sampler has the device's comparison.
 
 use samplin_bind::Other;
+use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 use samplin_spirv::sampling::Task;
@@ -64,7 +65,7 @@ impl Device {
             None => return,
             Some(_) if want.divided.is_some() => {}
             Some(Ok(task)) if link_bit(want.link) != 0 => return want.compare = Some(task),
-            Some(Ok(_)) => self.link_left("too-many-links", program, want.at(), pair),
+            Some(Ok(_)) => self.link_left(Left::TooManyLinks, program, want.at(), pair),
             Some(Err(why)) => self.link_left(why, program, want.at(), pair),
         }
         want.wanted = want.given;
@@ -88,13 +89,13 @@ impl Device {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
         if self.is_untold(&program, (want.link, pair), true) {
             let joined = self.joined(program, want.at(), None);
-            self.pair_unresolved("pair", &Unresolved::uncompared(), (pair, Some(&joined)), &shared, class);
+            self.pair_unresolved(Left::Pair, &Unresolved::uncompared(), (pair, Some(&joined)), &shared, class);
         }
     }
 
     /// What the shader has to do for a pair so that it compares, if it is to compare in the place of the sampler; the name of what keeps
     /// it from that.
-    pub(super) fn comparison_of(&self, separate: &Separate, pair: Pair) -> Option<Result<Task, &'static str>> {
+    pub(super) fn comparison_of(&self, separate: &Separate, pair: Pair) -> Option<Result<Task, Left>> {
         let class = self.class(pair.class).filter(|class| class.traits.reads == Reads::Compared)?;
         let shared = self.rows().state(pair.state)?;
         self.meeting_of(&shared, class).compare?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_bind::{Calls, Descriptor, Hide, Needs, Refused};
+use samplin_core::left::Left;
 
 use super::Separate;
 use super::commands::{CommandBuffer, Followed, Place, bind_point, index};
@@ -259,11 +260,11 @@ impl Device {
         // Before it is bound, so that it is held when the driver has it.
         found.iter().for_each(|found| place.found.keep(&separate.resolutions, Arc::clone(found)));
         if place.is_unpushable && resolution.second.is_some() {
-            self.tell_second("pushed-type", Drawn { program, draw: &place.draw }, resolution);
+            self.tell_second(Left::PushedType, Drawn { program, draw: &place.draw }, resolution);
             return place.point.give_back(down);
         }
         if let Err(Refused::Feedback) = place.point.meet(&needs(program, resolution), down) {
-            self.tell_second("transform-feedback", Drawn { program, draw: &place.draw }, resolution);
+            self.tell_second(Left::TransformFeedback, Drawn { program, draw: &place.draw }, resolution);
             // What runs stays, with the application's own sets.
             let fed = self.feed(separate, (program, resolution), place);
             _ = place.point.meet(&needs(program, &fed), down);
@@ -275,7 +276,7 @@ impl Device {
     }
 
     /// Names why the links are left that a second pipeline is there for.
-    fn tell_second(&self, what: &'static str, program: Drawn<'_>, resolution: &Resolution) {
+    fn tell_second(&self, what: Left, program: Drawn<'_>, resolution: &Resolution) {
         let links = resolution.second.iter().flat_map(|(second, _)| second.links());
         links.for_each(|link| self.link_unresolved(what, program, link));
     }
@@ -298,7 +299,7 @@ impl Device {
             let (_, _, (set, ..)) = want.at();
             let is_copied = resolution.shadows.iter().any(|(number, _)| *number == set as usize);
             if is_copied || resolution.pushes.iter().any(|(number, _)| *number == set) {
-                self.link_unresolved("transform-feedback", drawn, want.link);
+                self.link_unresolved(Left::TransformFeedback, drawn, want.link);
             }
         }
         let compared = second.as_ref().map_or(0, |second| second.compared());

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_bind::Other;
+use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::Task;
@@ -178,7 +179,7 @@ impl Device {
         {
             _ if image.count > LARGEST || sampler.count > LARGEST => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
-                return self.link_unresolved("too-large", program, index);
+                return self.link_unresolved(Left::TooLarge, program, index);
             }
             (Some(images), Some(samplers)) => (images, samplers),
             _ => {
@@ -268,7 +269,7 @@ impl Device {
         let Some((image_element, sampler_element, pair)) = found else { return };
         let of = [(image_at, image_element), (sampler_at, sampler_element)];
         let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
-        self.link_left("bindless", program, (link, image_at, sampler_at), pair);
+        self.link_left(Left::Bindless, program, (link, image_at, sampler_at), pair);
     }
 
     /// Decides what each sampler of the bound sets is to be: those to exchange in their sets, and the pipeline to bind with the
@@ -291,7 +292,7 @@ impl Device {
         let mut uncopied = Vec::new();
         loop {
             let mask = if unhidden.is_some() { 0 } else { program.splits.mask() };
-            let (refused, why) = program.splits.refused();
+            let refused = program.splits.refused();
             let crowded = program.splits.crowded();
             for want in all.iter_mut() {
                 if crowded & bit(want) != 0 && want.view != 0 && !want.loose && want.wanted != want.given {
@@ -330,14 +331,14 @@ impl Device {
                 let splits = unhidden.is_none() && separate.settings.shared != SeparateShared::Keep;
                 let may_part = agree || splits && rest().all(|want| bit(want) & !refused != 0);
                 let exchange = match program.blind {
-                    _ if force => Err("shared-sampler"),
+                    _ if force => Err(Left::SharedSampler),
                     Some(why) => Err(why),
-                    None if blocked.contains(&(set, binding)) => Err("bindless"),
-                    None if own().any(|want| want.loose) => Err("update-after-bind"),
+                    None if blocked.contains(&(set, binding)) => Err(Left::Bindless),
+                    None if own().any(|want| want.loose) => Err(Left::UpdateAfterBind),
                     // There is no sampler to exchange beside the image.
-                    None if own().any(|want| want.image_at == want.sampler_at) => Err("immutable-sampler"),
-                    None if common.is_none() || !may_part => Err("shared-sampler"),
-                    None if uncopied.contains(&set) => Err("memory"),
+                    None if own().any(|want| want.image_at == want.sampler_at) => Err(Left::ImmutableSampler),
+                    None if common.is_none() || !may_part => Err(Left::SharedSampler),
+                    None if uncopied.contains(&set) => Err(Left::Memory),
                     None => self.may_exchange(point, set, binding),
                 };
                 match exchange {
@@ -349,14 +350,12 @@ impl Device {
                     }
                     Err(named) => {
                         let asks = asks();
-                        let keeps = named == "shared-sampler" && separate.settings.shared == SeparateShared::Keep;
-                        let named = match (unhidden, named) {
-                            (Some(why), _) if asks != 0 => why,
-                            _ if refused & asks != 0 => why,
-                            (_, "shared-sampler" | "immutable-sampler") if !keeps && own().any(is_beyond) => {
-                                "too-many-links"
-                            }
-                            _ => named,
+                        let keeps = named == Left::SharedSampler && separate.settings.shared == SeparateShared::Keep;
+                        let is_parted = matches!(named, Left::SharedSampler | Left::ImmutableSampler) && !keeps;
+                        let named = match unhidden.filter(|_| asks != 0).or_else(|| program.splits.reason(asks)) {
+                            Some(why) => why,
+                            None if is_parted && own().any(is_beyond) => Left::TooManyLinks,
+                            None => named,
                         };
                         join |= if unhidden.is_some() || keeps { 0 } else { asks & !refused };
                         told.with_room().push((group, Err(named), None));
@@ -390,11 +389,7 @@ impl Device {
             }
             for want in all.iter().filter(|want| want.divided.is_some() && mask & bit(want) == 0) {
                 let is_it = |other: &&mut Asked| (other.link, other.position) == (want.link, want.hidden_at);
-                let why = match unhidden {
-                    Some(why) => why,
-                    None if refused & bit(want) != 0 => why,
-                    None => "too-many-links",
-                };
+                let why = unhidden.or_else(|| program.splits.reason(bit(want))).unwrap_or(Left::TooManyLinks);
                 if let Some(asked) = asked.iter_mut().find(is_it).filter(|asked| asked.task.is_ok()) {
                     asked.task = Err(why);
                 }
@@ -418,7 +413,7 @@ impl Device {
                     None => {
                         // Without its set the split pipeline would read nothing. The application's reads what is in the sets, and
                         // there each sampler is for other links.
-                        (unhidden, is_lasting) = (Some("memory"), false);
+                        (unhidden, is_lasting) = (Some(Left::Memory), false);
                         continue;
                     }
                 },
@@ -533,25 +528,25 @@ impl Device {
     }
 
     /// Whether a sampler of a bound set may be exchanged for all that read it.
-    fn may_exchange(&self, point: &Point, set: u32, binding: u32) -> Result<How, &'static str> {
+    fn may_exchange(&self, point: &Point, set: u32, binding: u32) -> Result<How, Left> {
         let bound = point.sets.get(set as usize);
         let Some((bound, entry)) = bound.and_then(|bound| Some((bound, bound.content()?))) else {
-            return Err("memory");
+            return Err(Left::Memory);
         };
         if entry.shape.binding(binding).is_none_or(|binding| !binding.immutable.is_empty()) {
-            return Err("immutable-sampler");
+            return Err(Left::ImmutableSampler);
         }
         if bound.set == 0 {
             return Ok(How::Push);
         }
         if entry.shape.after_bind {
-            return Err("update-after-bind");
+            return Err(Left::UpdateAfterBind);
         }
         if entry.is_without_layout() {
-            return Err("layout-destroyed");
+            return Err(Left::LayoutDestroyed);
         }
         if entry.shape.is_too_large_to_copy() {
-            return Err("too-large");
+            return Err(Left::TooLarge);
         }
         Ok(How::Shadow)
     }

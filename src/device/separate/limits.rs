@@ -1,6 +1,7 @@
 //! Limits of the device that second pipelines have to keep.
 
 use ash::vk;
+use samplin_core::left::Left;
 use samplin_hot::memory;
 
 use super::layouts::PipelineShape;
@@ -135,7 +136,7 @@ impl Limits {
 
     /// Whether a set of these may come behind those of a pipeline layout; the name of what is exceeded. Only limits to which the layer's
     /// own descriptors count are looked at: the application keeps to the others. `colors`: colour attachments of the pipeline.
-    pub(super) fn check(&self, layout: &PipelineShape, more: &[More], colors: u32) -> Result<(), &'static str> {
+    pub(super) fn check(&self, layout: &PipelineShape, more: &[More], colors: u32) -> Result<(), Left> {
         if layout.sets.len() >= self.sets as usize {
             return Err(NO_SET);
         }

@@ -6,6 +6,7 @@ use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
 use super::recipe::StageCode;
 use crate::kept;
+use samplin_core::left::Left;
 
 /// A shader object.
 pub(super) struct Shader {
@@ -14,10 +15,10 @@ pub(super) struct Shader {
     pub(super) handle: u64,
     pub(super) layout: Arc<PipelineShape>,
     pub(super) links: Box<[ProgramLink]>,
-    pub(super) blind: Option<&'static str>,
+    pub(super) blind: Option<Left>,
     pub(super) group: Group,
     /// What it can be made of again, or the name of what keeps it from that.
-    pub(super) recipe: Result<(Arc<kept::Shader>, Arc<StageCode>), &'static str>,
+    pub(super) recipe: Result<(Arc<kept::Shader>, Arc<StageCode>), Left>,
 }
 
 /// Shaders that are linked (VK_SHADER_CREATE_LINK_STAGE_BIT_EXT): they come from one call, are only bound together, and are made

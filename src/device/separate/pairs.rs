@@ -1,6 +1,7 @@
 //! Descriptors that hold both, image and sampler: what shaders have to do for them.
 
 use ash::vk::{self, Handle};
+use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 use samplin_spirv::Uses;
@@ -27,7 +28,7 @@ impl Device {
         wants: &mut Wants,
     ) {
         if binding.count > LARGEST {
-            return self.link_unresolved("too-large", program, index);
+            return self.link_unresolved(Left::TooLarge, program, index);
         }
         let both_at = |element| {
             let get = |slot: Option<usize>| slot.map_or(0, |slot| set.get(slot));
@@ -44,7 +45,9 @@ impl Device {
             let divided = |pair| self.divided(separate, Some(pair), link.uses).map_or(pair, |(pair, _)| pair);
             let asks = |pair: &Pair| self.task_of(separate, *pair, false).is_some();
             let found = set.find(binding, true, lacks, |element, _| pair_at(element).map(divided).filter(asks));
-            return found.into_iter().for_each(|pair| self.ask(separate, (index, 0), pair, Some("bindless"), wants));
+            return found
+                .into_iter()
+                .for_each(|pair| self.ask(separate, (index, 0), pair, Some(Left::Bindless), wants));
         };
         for element in named {
             let (pair, position) = (pair_at(element), position_of(&link.image, &link.sampler, (element, element)));
@@ -93,7 +96,7 @@ impl Device {
         separate: &Separate,
         (link, position): (usize, u32),
         pair: Pair,
-        why: Option<&'static str>,
+        why: Option<Left>,
         wants: &mut Wants,
     ) {
         if let Some(task) = self.task_of(separate, pair, false) {

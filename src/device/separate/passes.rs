@@ -9,11 +9,12 @@ use super::Separate;
 use super::layouts::Twin;
 use crate::device::Device;
 use crate::kept;
+use samplin_core::left::Left;
 
 /// A render pass of the application's. What is made with it again shares it.
 pub(super) struct RenderPass {
     subpasses: Box<[kept::Subpass]>,
-    pub(super) kept: Result<kept::RenderPass, kept::Why>,
+    pub(super) kept: Result<kept::RenderPass, Left>,
     pub(super) twin: Twin,
 }
 
@@ -22,7 +23,7 @@ impl Separate {
     pub fn insert_render_pass(
         &self,
         pass: vk::RenderPass,
-        (subpasses, kept): (Box<[kept::Subpass]>, Result<kept::RenderPass, kept::Why>),
+        (subpasses, kept): (Box<[kept::Subpass]>, Result<kept::RenderPass, Left>),
     ) {
         self.passes.insert(pass.as_raw(), Arc::new(RenderPass { subpasses, kept, twin: Twin::default() }));
     }
@@ -50,13 +51,13 @@ impl Separate {
     /// # Safety
     ///
     /// `pass` is null or valid.
-    pub(super) unsafe fn pass_for(&self, pass: vk::RenderPass) -> Result<Option<Arc<RenderPass>>, kept::Why> {
+    pub(super) unsafe fn pass_for(&self, pass: vk::RenderPass) -> Result<Option<Arc<RenderPass>>, Left> {
         if pass == vk::RenderPass::null() {
             return Ok(None);
         }
         // SAFETY: a render pass that is not null is valid by this function's contract, so it is not destroyed and its entry stays until
         // it is shared.
-        let pass = unsafe { self.passes.share(pass.as_raw()) }.ok_or(kept::Why::Chain)?;
+        let pass = unsafe { self.passes.share(pass.as_raw()) }.ok_or(Left::PipelineChain)?;
         match &pass.kept {
             Ok(_) => Ok(Some(pass)),
             Err(why) => Err(*why),

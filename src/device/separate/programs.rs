@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk::{self, Handle};
 use samplin_bind::Executable;
+use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv as spirv;
 
@@ -23,7 +24,7 @@ use crate::settings::SeparateShared;
 use crate::table::lock;
 
 /// Why links are not known of code that is not SPIR-V.
-pub(super) const HIDDEN: &str = kept::Why::HiddenSpirv.name();
+pub(super) const HIDDEN: Left = Left::HiddenSpirv;
 
 /// A link of a pipeline.
 #[derive(Clone, Copy, Debug)]
@@ -65,13 +66,13 @@ pub struct Program {
     /// What the application has bound when this is bound.
     pub(super) own: Executable,
     /// Why it may have more links than these, if it may.
-    pub(super) blind: Option<&'static str>,
+    pub(super) blind: Option<Left>,
     /// Others are linked of it, and it is never bound.
     is_library: bool,
     /// Most colour attachments of what can be made again.
     pub(super) colors: u32,
     /// What it can be made of again, or the name of what keeps it from that.
-    recipe: Mutex<Result<Arc<Recipe>, &'static str>>,
+    recipe: Mutex<Result<Arc<Recipe>, Left>>,
     pub(super) splits: Splits,
     pub(super) told: Told,
 }
@@ -81,7 +82,7 @@ pub struct Program {
 pub(super) struct Found {
     links: Vec<ProgramLink>,
     /// Why there may be more of them.
-    pub(super) blind: Option<&'static str>,
+    pub(super) blind: Option<Left>,
 }
 
 impl Found {
@@ -98,7 +99,7 @@ impl Found {
     }
 
     /// Takes over what was found elsewhere.
-    pub(super) fn extend(&mut self, links: &[ProgramLink], blind: Option<&'static str>) {
+    pub(super) fn extend(&mut self, links: &[ProgramLink], blind: Option<Left>) {
         links.iter().copied().for_each(|link| self.add(link));
         self.blind = self.blind.or(blind);
     }
@@ -124,11 +125,11 @@ impl Program {
         (named, own, is_library): (u64, Executable, bool),
         layout: Arc<PipelineShape>,
         found: Found,
-        recipe: impl FnOnce() -> Result<Recipe, &'static str>,
+        recipe: impl FnOnce() -> Result<Recipe, Left>,
     ) -> Self {
         let blind = found.blind;
         let links = found.into_links(separate, &layout);
-        let recipe = if links.is_empty() && !is_library { Err("memory") } else { recipe() };
+        let recipe = if links.is_empty() && !is_library { Err(Left::Memory) } else { recipe() };
         let linked = if blind == Some(HIDDEN) {
             // Nobody knows which.
             1_u32.checked_shl(layout.sets.len() as u32).map(|end| end - 1)
@@ -171,7 +172,7 @@ impl Program {
     }
 
     /// What it can be made of again, or the name of what keeps it from that.
-    pub(super) fn recipe(&self) -> Result<Arc<Recipe>, &'static str> {
+    pub(super) fn recipe(&self) -> Result<Arc<Recipe>, Left> {
         lock(&self.recipe).clone()
     }
 
@@ -182,7 +183,7 @@ impl Program {
         let is_idle = self.is_library
             || (also_split || !self.splits.any()) && recipe.as_ref().is_ok_and(|recipe| Arc::strong_count(recipe) == 1);
         if is_idle {
-            *recipe = Err("learned");
+            *recipe = Err(Left::Learned);
         }
         is_idle
     }
@@ -347,25 +348,24 @@ unsafe fn recipe(
     made: &Made<'_>,
     stages: &[Stage<'_>],
     libraries: &[Option<Arc<Program>>],
-) -> Result<Recipe, &'static str> {
+) -> Result<Recipe, Left> {
     let (mut parts, mut all) = (memory::vec(libraries.len()), Vec::new());
     for library in libraries {
-        let part = library.as_deref().ok_or(kept::Why::Library.name())?.recipe()?;
+        let part = library.as_deref().ok_or(Left::PipelineLibrary)?.recipe()?;
         part.stages.iter().for_each(|stage| all.with_room().push(Arc::clone(stage)));
         parts.push(part);
     }
     // SAFETY: the create info behind `made` is valid by this function's contract.
     let (source, count) = unsafe {
         match made {
-            Made::Compute(info) => (Source::Compute(kept::Compute::new(info).map_err(kept::Why::name)?), 1),
+            Made::Compute(info) => (Source::Compute(kept::Compute::new(info)?), 1),
             Made::Graphics(info) => {
                 let context = separate.context(info);
-                let kept = kept::Graphics::new(info, context).map_err(kept::Why::name)?;
-                let (count, pass) =
-                    (kept.stages().len(), separate.pass_for(kept.render_pass()).map_err(kept::Why::name)?);
+                let kept = kept::Graphics::new(info, context)?;
+                let (count, pass) = (kept.stages().len(), separate.pass_for(kept.render_pass())?);
                 (Source::Graphics(Box::new(kept), pass, parts), count)
             }
-            Made::RayTracing(..) => return Err("ray-tracing-handles"),
+            Made::RayTracing(..) => return Err(Left::RayTracingHandles),
         }
     };
     if stages.len() != count {
@@ -430,7 +430,7 @@ impl Device {
         made: &Made<'_>,
         stages: &[Stage<'_>],
         libraries: &[vk::Pipeline],
-        hidden: Option<&'static str>,
+        hidden: Option<Left>,
     ) -> Option<Program> {
         // SAFETY: the libraries are valid pipelines by this function's contract, so they are not destroyed and their entries stay
         // until they are shared.
@@ -553,8 +553,8 @@ impl Device {
             Ok(links) => links,
             Err(spirv::Error::Memory) => memory::give_up(),
             Err(why) => {
-                self.shader_unresolved("malformed-spirv", &why.to_string(), program, stage);
-                return found.extend(&[], Some("malformed-spirv"));
+                self.shader_unresolved(Left::MalformedSpirv, &why.to_string(), program, stage);
+                return found.extend(&[], Some(Left::MalformedSpirv));
             }
         };
         let counts = |uses: spirv::Uses| separate.follows_immutables() || !uses.contains(spirv::Uses::COMBINED);
@@ -565,8 +565,8 @@ impl Device {
                 }
                 _ => {
                     let why = "image or sampler is one of several, or comes from no variable";
-                    self.shader_unresolved("opaque-operand", why, program, stage);
-                    found.extend(&[], Some("opaque-operand"));
+                    self.shader_unresolved(Left::OpaqueOperand, why, program, stage);
+                    found.extend(&[], Some(Left::OpaqueOperand));
                 }
             }
         }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk;
 use samplin_bind::Executable;
+use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 
 use super::layouts::{PipelineShape, SetShape};
@@ -23,8 +24,8 @@ pub(super) const fn link_bit(link: usize) -> u64 {
 }
 
 /// Why there is no room for another sampler.
-pub(super) const NO_SET: &str = "no-free-set";
-pub(super) const NO_SAMPLER: &str = "sampler-limit";
+pub(super) const NO_SET: Left = Left::NoFreeSet;
+pub(super) const NO_SAMPLER: Left = Left::SamplerLimit;
 
 /// When a pipeline is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,11 +107,12 @@ impl Second {
 pub(super) struct Splits {
     /// Links that are split, one bit each.
     pub(super) mask: AtomicU64,
-    /// Links that cannot be, and why the last of them cannot.
+    /// Links that cannot be.
     refused: AtomicU64,
+    /// Why they cannot, each reason once.
+    reasons: Mutex<Vec<(u64, Left)>>,
     /// Of these, links for which there is no room: no set number or no place for one more sampler.
     crowded: AtomicU64,
-    why: Mutex<&'static str>,
     /// The pipeline of the last that was made; 0 for none.
     pub(super) pipeline: AtomicU64,
     /// The last is the one in use; command buffers may hold those before it.
@@ -128,9 +130,14 @@ impl Splits {
         self.mask.load(Ordering::Acquire)
     }
 
-    /// Links that cannot be split, and why.
-    pub(super) fn refused(&self) -> (u64, &'static str) {
-        (self.refused.load(Ordering::Acquire), *lock(&self.why))
+    /// Links that cannot be split.
+    pub(super) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Acquire)
+    }
+
+    /// Why one of these links cannot be split, if one cannot.
+    pub(super) fn reason(&self, links: u64) -> Option<Left> {
+        lock(&self.reasons).iter().find(|(refused, _)| refused & links != 0).map(|(_, why)| *why)
     }
 
     /// Links for which there is no room for another sampler.
@@ -139,8 +146,13 @@ impl Splits {
     }
 
     /// Links cannot be split any more.
-    pub(super) fn refuse(&self, links: u64, why: &'static str) {
-        *lock(&self.why) = why;
+    pub(super) fn refuse(&self, links: u64, why: Left) {
+        let mut reasons = lock(&self.reasons);
+        match reasons.iter_mut().find(|(_, same)| *same == why) {
+            Some((refused, _)) => *refused |= links,
+            None => reasons.with_room().push((links, why)),
+        }
+        drop(reasons);
         if matches!(why, NO_SET | NO_SAMPLER) {
             self.crowded.fetch_or(links, Ordering::AcqRel);
         }
@@ -222,5 +234,21 @@ impl Splits {
     /// The pipeline to bind instead of the application's, if any.
     pub(super) fn current(&self) -> Option<Arc<Second>> {
         if self.mask() == 0 { None } else { lock(&self.made).last().cloned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_refused_link_keeps_its_own_reason() {
+        let splits = Splits::default();
+        splits.refuse(0b001, Left::OpaqueOperand);
+        splits.refuse(0b010, NO_SET);
+        splits.refuse(0b100, Left::OpaqueOperand);
+        let reasons = [0b001, 0b010, 0b100, 0b1000].map(|link| splits.reason(link));
+        assert_eq!(reasons, [Some(Left::OpaqueOperand), Some(NO_SET), Some(Left::OpaqueOperand), None]);
+        assert_eq!((splits.refused(), splits.crowded()), (0b111, 0b010));
     }
 }

@@ -9,9 +9,10 @@
 
 use std::sync::Arc;
 
+use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::sampling::{self, Left, Passes, Task, flags, sampling};
+use samplin_spirv::sampling::{self, Passes, Task, Unchanged, flags, sampling};
 use samplin_spirv::{Error, Module, Operand, Specialization};
 
 use super::compare::{Compared, compares};
@@ -41,21 +42,21 @@ pub(super) struct Place<'a> {
 }
 
 /// The name of why a module is not rewritten.
-pub(super) fn named(why: Error) -> &'static str {
-    if why == Error::Memory { memory::give_up() } else { "malformed-spirv" }
+pub(super) fn left_module(why: Error) -> Left {
+    if why == Error::Memory { memory::give_up() } else { Left::MalformedSpirv }
 }
 
 /// The name of why instructions of a link are left.
-fn name_of(left: Left) -> &'static str {
-    match left {
-        Left::Unbounded | Left::Index | Left::Tasks => "bindless",
-        Left::NoLink | Left::Opaque | Left::Dimension => "opaque-operand",
-        Left::Vendor | Left::Footprint => "vendor-instruction",
-        Left::Call | Left::Functions => "too-many-clones",
-        Left::Cube => "cube",
-        Left::Coordinate => "coordinate-type",
-        Left::Operands | Left::Sparse => "image-operands",
-        Left::Fetch => NO_SET,
+fn left_of(unchanged: Unchanged) -> Left {
+    match unchanged {
+        Unchanged::Unbounded | Unchanged::Index | Unchanged::Tasks => Left::Bindless,
+        Unchanged::NoLink | Unchanged::Opaque | Unchanged::Dimension => Left::OpaqueOperand,
+        Unchanged::Vendor | Unchanged::Footprint => Left::VendorInstruction,
+        Unchanged::Call | Unchanged::Functions => Left::TooManyClones,
+        Unchanged::Cube => Left::Cube,
+        Unchanged::Coordinate => Left::CoordinateType,
+        Unchanged::Operands | Unchanged::Sparse => Left::ImageOperands,
+        Unchanged::Fetch => NO_SET,
     }
 }
 
@@ -75,11 +76,7 @@ fn count_of(link: &ProgramLink) -> Option<u32> {
 /// The links of a program whose descriptors may have tasks, as long as the room lasts for these; and those for which that is not so.
 /// `mask`: those that are split or compare. Of a device whose shaders do no more than that, or fetch, only these or those that are fetched
 /// have any.
-fn tasked(
-    separate: &Separate,
-    program: &Program,
-    (mask, has_fetch): (u64, bool),
-) -> (Vec<Tasked>, Vec<(usize, &'static str)>) {
+fn tasked(separate: &Separate, program: &Program, (mask, has_fetch): (u64, bool)) -> (Vec<Tasked>, Vec<(usize, Left)>) {
     let room = separate.limits.tasks();
     let all = separate.has_tasks() || has_fetch;
     let (mut tasked, mut left, mut first) = (memory::vec(program.links.len()), Vec::new(), 0);
@@ -90,8 +87,8 @@ fn tasked(
                 tasked.push(Tasked { link, first, count });
                 first += count;
             }
-            Some(_) => left.with_room().push((link, "too-large")),
-            None => left.with_room().push((link, "bindless")),
+            Some(_) => left.with_room().push((link, Left::TooLarge)),
+            None => left.with_room().push((link, Left::Bindless)),
         }
     }
     (tasked, left)
@@ -118,7 +115,7 @@ pub(super) fn rewrite_all(
     codes: &mut [Option<Vec<u32>>],
     place: Place<'_>,
     (keys, compared): (Keys, Compared),
-) -> Result<Tasks, &'static str> {
+) -> Result<Tasks, Left> {
     let split = place.chosen.iter().fold(0, |all, link| all | link_bit(*link));
     let has_fetch = matches!(&keys, Keys::Fixed(tasks) if tasks.iter().any(fetches));
     let (tasked, left) = tasked(separate, program, (split | compared.may, has_fetch));
@@ -130,7 +127,7 @@ pub(super) fn rewrite_all(
         }
     }
     if tasks.links().is_empty() {
-        return Err(tasks.left.first().map_or("opaque-operand", |(_, why)| *why));
+        return Err(tasks.left.first().map_or(Left::OpaqueOperand, |(_, why)| *why));
     }
     if let Some(why) = tasks.undivided() {
         return Err(why);
@@ -145,20 +142,20 @@ fn rewrite(
     words: &[u32],
     place: Place<'_>,
     tasks: &mut Tasks,
-) -> Result<Option<Vec<u32>>, &'static str> {
+) -> Result<Option<Vec<u32>>, Left> {
     let link_of = |tasked: &Tasked| program.links.get(tasked.link).filter(|link| link.stages.contains(stage.stage));
     let is_own = |tasked: &Tasked| link_of(tasked).is_some() && tasks.passes(tasked) != Passes::NONE;
     let own: Vec<Tasked> = memory::collect(tasks.tasked.iter().copied().filter(is_own));
     if own.is_empty() {
         return Ok(None);
     }
-    let model = model(stage.stage).ok_or("opaque-operand")?;
+    let model = model(stage.stage).ok_or(Left::OpaqueOperand)?;
     let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
     let constants = Specialization(&constants);
-    let module = Module::read(words).map_err(named)?;
+    let module = Module::read(words).map_err(left_module)?;
     let hidden = match place.chosen {
         [] => Vec::new(),
-        _ => module.links(&stage.name, model, Some(&constants)).map_err(named)?,
+        _ => module.links(&stage.name, model, Some(&constants)).map_err(left_module)?,
     };
     // What is split reads its sampler from the hidden set by now.
     let sampler = |tasked: &Tasked, link: &ProgramLink| {
@@ -181,7 +178,7 @@ fn rewrite(
     };
     let slots: Vec<sampling::Slot> = memory::collect(own.iter().filter_map(slot));
     if slots.len() != own.len() {
-        return Err("opaque-operand");
+        return Err(Left::OpaqueOperand);
     }
     let keys = match &tasks.keys {
         Keys::Block => {
@@ -190,10 +187,11 @@ fn rewrite(
         }
         Keys::Fixed(tasks) => sampling::Keys::Fixed(tasks),
     };
-    let done = sampling(&module, (&stage.name, model), Some(&constants), keys, &slots, place.limits).map_err(named)?;
+    let done =
+        sampling(&module, (&stage.name, model), Some(&constants), keys, &slots, place.limits).map_err(left_module)?;
     for (position, why) in done.left {
         if let Some(tasked) = own.get(position) {
-            tasks.left.with_room().push((tasked.link, name_of(why)));
+            tasks.left.with_room().push((tasked.link, left_of(why)));
         }
     }
     Ok((done.changed > 0).then_some(done.words))
@@ -201,7 +199,7 @@ fn rewrite(
 
 impl Device {
     /// What the shader has to do for a pair, if anything; the name of what keeps it from that. `fetches`: it is to do without the sampler.
-    pub(super) fn task_of(&self, separate: &Separate, pair: Pair, fetches: bool) -> Option<Result<Task, &'static str>> {
+    pub(super) fn task_of(&self, separate: &Separate, pair: Pair, fetches: bool) -> Option<Result<Task, Left>> {
         let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
         let meeting = self.meeting_of(&shared, class);
         let fetch = if fetches { fetch::flags_of(&meeting, &class.traits)? } else { 0 };
@@ -230,7 +228,7 @@ impl Device {
             return None;
         }
         if separate.tasks.saturate && saturate.contains(&true) && class.traits.dimensions() == Dimensions::Cube {
-            return Some(Err("cube"));
+            return Some(Err(Left::Cube));
         }
         if state.unnormalized_coordinates {
             task.flags |= flags::UNNORMALIZED;
@@ -268,7 +266,7 @@ impl Device {
             && has_block(separate, program)
             && let Err(why) = self.tasked(separate, program, mask, &[], When::Made)
         {
-            tracing::debug!(pipeline = program.handle, why, "no second pipeline");
+            tracing::debug!(pipeline = program.handle, why = why.name(), "no second pipeline");
         }
     }
 
@@ -280,7 +278,7 @@ impl Device {
         mask: u64,
         asked: &[Asked],
         when: When,
-    ) -> Result<Arc<Second>, &'static str> {
+    ) -> Result<Arc<Second>, Left> {
         // What is fetched is in the code alone, so that nothing of it reads through the sampler.
         let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
         let (may, is_block) = (may_compare(asked), !has_fetch && has_block(separate, program));
@@ -301,7 +299,7 @@ impl Device {
             return Ok(known);
         }
         if when == When::Bound && separate.settings.compile == SplitCompile::Learn && !program.is_of_shaders() {
-            return Err("learned");
+            return Err(Left::Learned);
         }
         let keys = tasks.as_ref().map_or(Keys::Block, |tasks| Keys::Fixed(Box::from(&**tasks)));
         let made = Arc::new(self.make_second(separate, program, (mask, Some((keys, compared))), when)?);
@@ -335,7 +333,7 @@ impl Device {
         &self,
         separate: &Separate,
         program: Drawn<'_>,
-        unhidden: Option<&'static str>,
+        unhidden: Option<Left>,
         second: Option<Arc<Second>>,
         asked: &[Asked],
     ) -> (Option<Arc<Second>>, u64) {

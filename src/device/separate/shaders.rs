@@ -148,7 +148,7 @@ impl Device {
             Some(stage) => {
                 self.links_of(separate, shader.as_raw(), stage, &mut found);
                 // SAFETY: `info` is the shader's valid create info by this function's contract.
-                let kept = unsafe { kept::Shader::new(info) }.map_err(kept::Why::name);
+                let kept = unsafe { kept::Shader::new(info) };
                 kept.map(|kept| (Arc::new(kept), Arc::new(code_of(stage))))
             }
             None => {

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use ash::vk::{self, Handle};
 use samplin_bind::Executable;
+use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::Passes;
 use samplin_spirv::split::{Part, Refused, Why, split};
@@ -29,13 +30,13 @@ use crate::settings::SplitCompile;
 use crate::table::lock;
 
 /// The name of what a pass refused.
-pub(super) fn named(refused: Refused) -> &'static str {
+pub(super) fn left_of(refused: Refused) -> Left {
     match refused {
-        Refused::Module(why) => sampling::named(why),
-        Refused::Part(_, Why::Opaque | Why::NoLink) => "opaque-operand",
-        Refused::Part(_, Why::Unbounded) => "bindless",
-        Refused::Part(_, Why::Vendor) => "vendor-instruction",
-        Refused::Part(_, Why::Call | Why::Parameters) => "too-many-clones",
+        Refused::Module(why) => sampling::left_module(why),
+        Refused::Part(_, Why::Opaque | Why::NoLink) => Left::OpaqueOperand,
+        Refused::Part(_, Why::Unbounded) => Left::Bindless,
+        Refused::Part(_, Why::Vendor) => Left::VendorInstruction,
+        Refused::Part(_, Why::Call | Why::Parameters) => Left::TooManyClones,
     }
 }
 
@@ -47,7 +48,7 @@ impl Device {
         program: &Program,
         links: u64,
         when: When,
-    ) -> Result<Arc<Second>, &'static str> {
+    ) -> Result<Arc<Second>, Left> {
         let splits = &program.splits;
         let wanted = {
             let made = lock(&splits.made);
@@ -58,10 +59,10 @@ impl Device {
             }
         };
         let made = match (when, separate.settings.compile) {
-            (When::Bound, SplitCompile::Learn) => Err("learned"),
+            (When::Bound, SplitCompile::Learn) => Err(Left::Learned),
             _ => self.make_second(separate, program, (wanted, None), when),
         };
-        if when == When::Bound && matches!(made, Ok(_) | Err("learned")) {
+        if when == When::Bound && matches!(made, Ok(_) | Err(Left::Learned)) {
             separate.learn(program, links);
         }
         let second = Arc::new(made?);
@@ -122,7 +123,7 @@ impl Device {
         program: &Program,
         (mask, keys): (u64, Option<(Keys, Compared)>),
         when: When,
-    ) -> Result<Second, &'static str> {
+    ) -> Result<Second, Left> {
         use vk::DescriptorType as T;
         let started = Instant::now();
         let recipe = program.recipe()?;
@@ -172,7 +173,7 @@ impl Device {
             layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&shape)));
             hidden = Some(shape);
         }
-        let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
+        let twin = self.twin_of_pipeline(separate, &layout).ok_or(Left::Memory)?;
         let (made, libraries) = self.compile(separate, &recipe, &codes, (&layout, twin))?;
         let took = started.elapsed();
         separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
@@ -199,17 +200,17 @@ impl Device {
         recipe: &Recipe,
         codes: &[Option<Vec<u32>>],
         (layout, twin): (&PipelineShape, vk::PipelineLayout),
-    ) -> Result<(Executable, Vec<u64>), &'static str> {
+    ) -> Result<(Executable, Vec<u64>), Left> {
         let words = recipe.stages.iter().zip(codes).map(|(stage, code)| code.as_deref().unwrap_or(&stage.words));
         words.clone().for_each(|words| separate.force.keep_module(words));
         if let Source::Shaders(shaders) = &recipe.source {
             let codes = memory::collect(words);
-            let made = self.make_shaders(separate, shaders, &codes, layout).ok_or("memory")?;
+            let made = self.make_shaders(separate, shaders, &codes, layout).ok_or(Left::Memory)?;
             let stages = recipe.stages.iter().map(|stage| stage.stage.as_raw());
             return Ok((Executable::Shaders(memory::collect(stages.zip(made)).into_boxed_slice()), Vec::new()));
         }
         let (Some(create), Some(destroy)) = (self.fns.create_shader_module, self.fns.destroy_shader_module) else {
-            return Err("memory");
+            return Err(Left::Memory);
         };
         let mut modules = memory::vec(codes.len());
         let mut result = vk::Result::SUCCESS;
@@ -236,7 +237,7 @@ impl Device {
             return Ok((Executable::Pipeline(pipeline.as_raw()), libraries));
         }
         libraries.into_iter().for_each(|library| self.destroy_executable(&Executable::Pipeline(library)));
-        Err("memory")
+        Err(Left::Memory)
     }
 
     fn compile_with(
@@ -364,7 +365,7 @@ fn rewrite(
     (set, first): (u32, u32),
     chosen: &[usize],
     counts: &mut [u32],
-) -> Result<Option<Vec<u32>>, &'static str> {
+) -> Result<Option<Vec<u32>>, Left> {
     let links = chosen.iter().enumerate().filter_map(|(binding, link)| {
         let link = program.links.get(*link)?;
         let part = Part { image: link.image, sampler: link.sampler, binding: first + binding as u32 };
@@ -374,11 +375,11 @@ fn rewrite(
     if parts.is_empty() {
         return Ok(None);
     }
-    let Some(model) = model(stage.stage) else { return Err("opaque-operand") };
+    let Some(model) = model(stage.stage) else { return Err(Left::OpaqueOperand) };
     let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
     let constants = Specialization(&constants);
-    let module = Module::read(&stage.words).map_err(|why| named(Refused::Module(why)))?;
-    let done = split(&module, (&stage.name, model), Some(&constants), set, &parts).map_err(named)?;
+    let module = Module::read(&stage.words).map_err(sampling::left_module)?;
+    let done = split(&module, (&stage.name, model), Some(&constants), set, &parts).map_err(left_of)?;
     for hidden in &done.hidden {
         if let Some(count) = counts.get_mut(hidden.binding.wrapping_sub(first) as usize) {
             *count = (*count).max(hidden.count);

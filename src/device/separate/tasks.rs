@@ -1,5 +1,6 @@
 //! Tasks: what a shader has to do for a descriptor beside sampling it, and where it finds that.
 
+use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory;
 use samplin_spirv::sampling::{Passes, Task, flags};
@@ -37,7 +38,7 @@ pub(super) struct Tasks {
     /// What the code for all links is to be able to do beside that.
     pub(super) all: Passes,
     /// Links that cannot be rewritten, and why.
-    pub(super) left: Vec<(usize, &'static str)>,
+    pub(super) left: Vec<(usize, Left)>,
 }
 
 impl Tasks {
@@ -71,7 +72,7 @@ impl Tasks {
 
     /// Why a link is left whose coordinates would be divided, if tasks are in the code: the sampler that is bound would not suit all of
     /// its instructions.
-    pub(super) fn undivided(&self) -> Option<&'static str> {
+    pub(super) fn undivided(&self) -> Option<Left> {
         let Keys::Fixed(tasks) = &self.keys else { return None };
         let is_undivided = |tasked: &&Tasked| {
             let own = tasks.get(tasked.first as usize..(tasked.first + tasked.count) as usize);
@@ -124,7 +125,7 @@ pub(super) struct Asked {
     /// The sampler and the view that ask for it.
     pub(super) pair: Pair,
     /// What the shader has to do, or why it cannot be said.
-    pub(super) task: Result<Task, &'static str>,
+    pub(super) task: Result<Task, Left>,
 }
 
 /// Whether a task goes past the sampler that is bound.
@@ -156,6 +157,6 @@ pub(super) fn tasks(tasked: &[Tasked], asked: &[Asked]) -> Vec<Task> {
 }
 
 /// Why a shader cannot be told what to do for a descriptor, if that may be another one after the bind.
-pub(super) fn loose(after_bind: bool) -> Option<&'static str> {
-    after_bind.then_some("update-after-bind")
+pub(super) fn loose(after_bind: bool) -> Option<Left> {
+    after_bind.then_some(Left::UpdateAfterBind)
 }

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use ash::vk::{self, Handle};
+use samplin_core::left::{About, Left};
 use samplin_hot::Pair;
 use samplin_spirv::{Module, Operand, Specialization};
 use samplin_wire::kinds;
-use samplin_wire::left::{About, Left};
 use samplin_wire::record::{Descriptor, Joined, Link, Source};
 use samplin_wire::text::handle;
 use serde_json::json;
@@ -30,11 +30,6 @@ use crate::variant::{KEEP, SharedState};
 
 /// How much is told of the links of a pipeline.
 const TOLD: u64 = 1 << 12;
-
-/// Why something is left as it is.
-fn why(what: &str) -> String {
-    Left::of(what).map_or_else(String::new, Left::clause)
-}
 
 /// `ONE TWO` to `["one", "two"]`.
 fn words(uses: samplin_spirv::Uses) -> Vec<String> {
@@ -101,7 +96,7 @@ fn joined(link: &ProgramLink) -> Link {
 impl Device {
     /// The part of the `summary` record that is about links.
     pub fn separate_summary(&self) -> Option<kinds::Separate> {
-        let unresolved = self.unresolved_counts(|what| Left::of(what).is_some_and(|left| left.about == About::Link));
+        let unresolved = self.unresolved_counts(|left| left.about() == About::Link);
         let repeated = self.links_repeated();
         Some(kinds::Separate { unresolved, repeated, ..self.separate.as_deref()?.summary() })
     }
@@ -149,7 +144,7 @@ impl Device {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(because.class)) else { return };
         for unresolved in meeting.unresolved(&self.context(Some(class))) {
             let pair = Pair { class: because.class, ..pair };
-            self.pair_unresolved("pair", &unresolved, (pair, Some(joined)), &shared, class);
+            self.pair_unresolved(Left::Pair, &unresolved, (pair, Some(joined)), &shared, class);
         }
     }
 
@@ -201,7 +196,7 @@ impl Device {
         &self,
         program: Drawn<'_>,
         group: &[Want],
-        (how, met): (Result<How, &'static str>, Option<(u64, Pair)>),
+        (how, met): (Result<How, Left>, Option<(u64, Pair)>),
         (split, left, divided): (u64, u64, &[(usize, u32)]),
     ) {
         for want in group {
@@ -273,10 +268,11 @@ impl Device {
     }
 
     /// Writes the `unresolved` record of a link that conflicts.
-    pub(super) fn link_left(&self, what: &'static str, program: Drawn<'_>, at: LinkAt, pair: Pair) {
+    pub(super) fn link_left(&self, what: Left, program: Drawn<'_>, at: LinkAt, pair: Pair) {
         let shared = self.rows().state(pair.state);
-        let told =
-            |shared: &SharedState| link_told(&program, at, shared, (pair.class, pair.class), (Some(what), false));
+        let told = |shared: &SharedState| {
+            link_told(&program, at, shared, (pair.class, pair.class), (Some(what.name()), false))
+        };
         if shared.is_some_and(|shared| !self.is_news_of_link(told(&shared))) {
             return;
         }
@@ -286,7 +282,7 @@ impl Device {
     }
 
     /// Says that a shader does not do what a descriptor asks for.
-    pub(super) fn task_left(&self, what: &str, program: Drawn<'_>, asked: &Asked) {
+    pub(super) fn task_left(&self, what: Left, program: Drawn<'_>, asked: &Asked) {
         let link = (program.links.get(asked.link).map(joined), source_of(&program, asked.link));
         self.pair_left(what, program, asked.pair, link, (true, (program.number, asked.link as u64)));
     }
@@ -295,7 +291,7 @@ impl Device {
     #[inline(never)]
     fn pair_left(
         &self,
-        what: &str,
+        what: Left,
         program: Drawn<'_>,
         pair: Pair,
         (link, source): (Option<Link>, Option<Source>),
@@ -333,25 +329,25 @@ impl Device {
         if let Some(source) = source {
             about["source"] = json!(source);
         }
-        self.unresolved(what, &why(what), rule, about, key);
+        self.unresolved(what, &what.clause(), rule, about, key);
     }
 
     /// Says once that a pipeline joins what lies in descriptor buffers.
     pub(super) fn descriptor_buffer(&self, pipeline: vk::Pipeline) {
-        let what = "descriptor-buffer";
-        self.unresolved(what, &why(what), None, json!({ "pipeline": handle(pipeline.as_raw()) }), (0, 0));
+        let what = Left::DescriptorBuffer;
+        self.unresolved(what, &what.clause(), None, json!({ "pipeline": handle(pipeline.as_raw()) }), (0, 0));
     }
 
     /// Says once that sets are bound with a layout that is not known.
     pub(super) fn unknown_layout(&self) {
-        let what = "dynamic-layout";
-        self.unresolved(what, &why(what), None, json!({}), (0, 0));
+        let what = Left::DynamicLayout;
+        self.unresolved(what, &what.clause(), None, json!({}), (0, 0));
     }
 
     /// Says once that the device generates commands.
     pub fn generated_commands(&self) {
-        let what = "generated-commands";
-        self.unresolved(what, &why(what), None, json!({}), (0, 0));
+        let what = Left::GeneratedCommands;
+        self.unresolved(what, &what.clause(), None, json!({}), (0, 0));
     }
 
     /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed, by what is in the sets that
@@ -365,14 +361,14 @@ impl Device {
         let sum = |operand: &Operand| sums.get(operand.set as usize).copied().unwrap_or(u64::MAX);
         for (index, link) in program.links.iter().enumerate() {
             if sum(&link.sampler) as u32 & (sum(&link.image) >> 32) as u32 != 0 {
-                self.link_unresolved("began-before", unknown, index);
+                self.link_unresolved(Left::BeganBefore, unknown, index);
             }
         }
     }
 
     /// Says so where sets are bound for a pipeline that was bound before.
     pub(super) fn began_before_unseen(&self) {
-        self.unresolved("began-before", &why("began-before"), None, json!({}), (0, 0));
+        self.unresolved(Left::BeganBefore, &Left::BeganBefore.clause(), None, json!({}), (0, 0));
     }
 
     /// The members of a record with those that tell a program.
@@ -388,19 +384,19 @@ impl Device {
     }
 
     /// Says that a link is not followed.
-    pub(super) fn link_unresolved(&self, what: &str, program: Drawn<'_>, link: usize) {
+    pub(super) fn link_unresolved(&self, what: Left, program: Drawn<'_>, link: usize) {
         let Some(found) = program.links.get(link) else { return };
         let members = self.of_program(program, json!({ "link": joined(found) }));
-        self.unresolved(what, &why(what), None, members, (program.number, link as u64));
+        self.unresolved(what, &what.clause(), None, members, (program.number, link as u64));
     }
 
     /// Says that a program whose links are not all known may join what must not meet.
-    pub(super) fn program_unresolved(&self, what: &str, program: Drawn<'_>) {
-        self.unresolved(what, &why(what), None, self.of_program(program, json!({})), (program.number, u64::MAX));
+    pub(super) fn program_unresolved(&self, what: Left, program: Drawn<'_>) {
+        self.unresolved(what, &what.clause(), None, self.of_program(program, json!({})), (program.number, u64::MAX));
     }
 
     /// Says that the links of a stage are not known.
-    pub(super) fn shader_unresolved(&self, what: &str, why: &str, program: u64, stage: &Stage<'_>) {
+    pub(super) fn shader_unresolved(&self, what: Left, why: &str, program: u64, stage: &Stage<'_>) {
         let members = json!({
             "pipeline": handle(program),
             "stages": stages(stage.stage),

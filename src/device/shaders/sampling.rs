@@ -2,6 +2,7 @@
 //! anything.
 
 use ash::vk::{self, Handle};
+use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::passes::{self, Outcome, Sampling};
 use samplin_spirv::sample_inputs::facts;
@@ -112,8 +113,8 @@ impl Device {
                 return Some((holding, facts.per_sample, words));
             }
             Some((_, Err(Error::Memory))) => memory::give_up(),
-            Some((words, Err(why))) => ("malformed-spirv", why.to_string(), told::fingerprint(words)),
-            None => ("hidden-spirv", "there are no words to read".to_owned(), 0),
+            Some((words, Err(why))) => (Left::MalformedSpirv, why.to_string(), told::fingerprint(words)),
+            None => (Left::HiddenSpirv, "there are no words to read".to_owned(), 0),
         };
         let why = format!("a rule is about the pipeline, but of its fragment shader nothing is known: {why}");
         self.unresolved(what, &why, Some(Rule::Override), serde_json::json!({}), (key, 1));

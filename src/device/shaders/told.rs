@@ -2,6 +2,7 @@
 //! pass left.
 
 use ash::vk::{self, Handle};
+use samplin_core::left::Left;
 use samplin_spirv::image_access;
 use samplin_spirv::image_formats::{self, Codec};
 use samplin_spirv::passes::{self, Outcome, Pass, Step, Why};
@@ -223,7 +224,7 @@ impl Device {
             }
             let mut record = self.record_of_module(fingerprint(words), step.pass(), &outcome.changes);
             record["would"] = std::mem::replace(&mut record["changes"], Json::Array(Vec::new()));
-            record["left"] = outcome.refusals.iter().map(|(_, why)| why.name()).collect();
+            record["left"] = outcome.refusals.iter().map(|(_, why)| why.left().name()).collect();
             record["could"] = name.into();
             self.trace().emit("shader", &record);
         }
@@ -286,15 +287,15 @@ impl Device {
             add_module(&mut members, module, at);
             // The name does not tell descriptors apart.
             let which = at.map_or(0, |at| u64::from(at.set) << 32 | u64::from(at.binding));
-            self.unresolved(why.name(), &sentence(why), rule(*pass, why), members, (module, which));
+            self.unresolved(why.left(), &sentence(why), rule(*pass, why), members, (module, which));
         }
     }
 
     /// Says of a pipeline layout that it has something else, or nothing, where a shader has counters.
     pub(super) fn layout_unresolved(&self, (set, binding): (u32, u32), ty: Option<vk::DescriptorType>) {
         let (what, why) = match ty {
-            Some(ty) => ("binding-taken", format!("the pipeline layout has {} there", names::descriptor_type(ty))),
-            None => ("binding-missing", "the pipeline layout has no binding there".to_owned()),
+            Some(ty) => (Left::BindingTaken, format!("the pipeline layout has {} there", names::descriptor_type(ty))),
+            None => (Left::BindingMissing, "the pipeline layout has no binding there".to_owned()),
         };
         let at = Descriptor { set, binding, element: None };
         let members = record::object(&mut [("descriptor", json!(at))]);
@@ -305,7 +306,7 @@ impl Device {
 
     /// Says something of a module, once for each `which`.
     #[inline(never)]
-    fn module_unresolved(&self, what: &str, why: &str, rule: Option<Rule>, module: u64, which: u64) {
+    fn module_unresolved(&self, what: Left, why: &str, rule: Option<Rule>, module: u64, which: u64) {
         let mut members = Json::Null;
         add_module(&mut members, module, None);
         self.unresolved(what, why, rule, members, (module, which));
@@ -315,7 +316,7 @@ impl Device {
     pub fn chain_unresolved(&self, words: &[u32]) {
         let why = "the module is in the chain of a stage behind other structures, so that no other one takes its place";
         let module = fingerprint(words);
-        self.module_unresolved("stage-chain", why, None, module, 0);
+        self.module_unresolved(Left::StageChain, why, None, module, 0);
     }
 
     /// Writes down what became of a pipeline, once for each fragment shader and change.
@@ -357,7 +358,7 @@ impl Device {
     pub(super) fn samples_unresolved(&self, module: u64) {
         let why = "the device has no sampleRateShading, so the shader runs once for each pixel; how many samples there are is known when \
                    something is drawn, or when a library is linked";
-        self.module_unresolved("sample-count", why, Some(Rule::SampleShading), module, 0);
+        self.module_unresolved(Left::SampleCount, why, Some(Rule::SampleShading), module, 0);
     }
 
     /// Says of a stage with counters that it may not write buffers.
@@ -365,20 +366,20 @@ impl Device {
         let why =
             format!("the shader's counters are in storage buffers, which it may not write: {lacking} is not enabled");
         let (rule, which) = (Some(Rule::AtomicCounters), fnv1a(lacking.bytes()));
-        self.module_unresolved("stores-and-atomics", &why, rule, fingerprint(words), which);
+        self.module_unresolved(Left::StoresAndAtomics, &why, rule, fingerprint(words), which);
     }
 
     /// Says of a shader for OpenGL that it goes down as it is. The line is written before that: drivers do not survive counters.
     pub(super) fn opengl_unresolved(&self, words: &[u32], found: Scan) {
         let (what, why) = if found.intersects(Scan::COUNTERS) {
             (
-                "atomic-counters",
+                Left::AtomicCounters,
                 "the shader has atomic counters of OpenGL's, which drivers do not survive; neither VK_SAMPLIN_gl_shaders nor the setting \
                  counters allows to make storage buffers of them",
             )
         } else {
             (
-                "opengl-shader",
+                Left::OpenglShader,
                 "the shader is for OpenGL; neither VK_SAMPLIN_gl_shaders nor the setting counters allows to change that",
             )
         };

@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
+use samplin_core::left::Left;
 use samplin_core::storage::lowers;
 use serde_json::Value as Json;
 
@@ -111,7 +112,7 @@ impl Device {
             self.storage.lost_classes.insert(number, 1);
             let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view stands in for \
                        it";
-            self.unresolved("storage-view", why, Some(Rule::ViewUsage), of_view(&class.traits), (number, 1));
+            self.unresolved(Left::StorageView, why, Some(Rule::ViewUsage), of_view(&class.traits), (number, 1));
         }
         self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view);
     }
@@ -242,7 +243,7 @@ impl Device {
         self.guard(
             || {
                 let why = "the data of an update template is too large to be copied, or has elements of unknown size or that share bytes";
-                self.unresolved("storage-template", why, Some(Rule::StorageFormat), Json::Null, (0, 0));
+                self.unresolved(Left::StorageTemplate, why, Some(Rule::StorageFormat), Json::Null, (0, 0));
             },
             || (),
         );

@@ -8,6 +8,7 @@
 use std::sync::Mutex;
 
 use ash::vk;
+use samplin_core::left::Left;
 use samplin_hot::memory::Room;
 use samplin_spirv::Module;
 use samplin_spirv::image_access::{Formatless, formatless};
@@ -93,7 +94,7 @@ impl Device {
         let why = "the shader declares no format here, and at a binding of this number is an image that is viewed as unsigned integers, as \
                    the device cannot store its format: the shader meets bits";
         let key = (module, u64::from(shader.set) << 32 | u64::from(at));
-        self.unresolved("storage-without-format", why, Some(Rule::StorageFormat), members, key);
+        self.unresolved(Left::StorageWithoutFormat, why, Some(Rule::StorageFormat), members, key);
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use ash::vk;
+use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 
 use crate::device::{Device, Made, Program, Separate, Stage, Words};
@@ -87,7 +88,7 @@ pub(super) unsafe fn program(
 ) -> Option<Program> {
     // SAFETY: the chain of a valid create info.
     let binaries = unsafe { kept::has_binaries(made.p_next()) };
-    let mut hidden = binaries.then_some("hidden-spirv");
+    let mut hidden = binaries.then_some(Left::HiddenSpirv);
     let mut texts: Vec<Text<'_>> = Vec::new();
     for stage in stages.iter().filter(|_| !binaries) {
         // SAFETY: the module is null or valid while a pipeline is made of it; otherwise the code is in the chain
@@ -100,7 +101,7 @@ pub(super) unsafe fn program(
         };
         let Some(code) = code else {
             // An identifier, or a module that is not known.
-            hidden = Some("hidden-spirv");
+            hidden = Some(Left::HiddenSpirv);
             continue;
         };
         // SAFETY: null-terminated by VUID-VkPipelineShaderStageCreateInfo-pName-parameter.

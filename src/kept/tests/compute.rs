@@ -5,8 +5,9 @@ use std::ffi::CStr;
 use ash::vk::{self, Handle};
 
 use super::{dangling, same, types, unknown};
-use crate::kept::{Compute, Why, inline_words};
+use crate::kept::{Compute, inline_words};
 use crate::pnext::{self, Base};
+use samplin_core::left::Left;
 
 const MODULE: u64 = 0x71;
 
@@ -17,19 +18,19 @@ fn stage(name: &CStr) -> vk::PipelineShaderStageCreateInfo<'_> {
         .name(name)
 }
 
-fn keep(info: &vk::ComputePipelineCreateInfo<'_>) -> Result<Compute, Why> {
+fn keep(info: &vk::ComputePipelineCreateInfo<'_>) -> Result<Compute, Left> {
     // SAFETY: each test passes what is valid but for members that are ignored.
     unsafe { Compute::new(info) }
 }
 
 /// What is kept of `stage` with `node` chained.
-fn with_stage_node(node: *const Base) -> Result<Compute, Why> {
+fn with_stage_node(node: *const Base) -> Result<Compute, Left> {
     let stage = vk::PipelineShaderStageCreateInfo { p_next: node.cast(), ..stage(c"main") };
     keep(&vk::ComputePipelineCreateInfo::default().stage(stage))
 }
 
 /// What is kept with `node` chained to the pipeline.
-fn with_node(node: *const Base) -> Result<Compute, Why> {
+fn with_node(node: *const Base) -> Result<Compute, Left> {
     let info = vk::ComputePipelineCreateInfo::default().stage(stage(c"main"));
     keep(&vk::ComputePipelineCreateInfo { p_next: node.cast(), ..info })
 }
@@ -158,27 +159,27 @@ fn words_in_the_chain_are_the_callers() {
 fn stages_without_words_are_refused_by_name() {
     let identifier = [7_u8; 16];
     let node = vk::PipelineShaderStageModuleIdentifierCreateInfoEXT::default().identifier(&identifier);
-    assert_eq!(with_stage_node((&raw const node).cast()).err(), Some(Why::HiddenSpirv));
+    assert_eq!(with_stage_node((&raw const node).cast()).err(), Some(Left::HiddenSpirv));
     let none = vk::PipelineShaderStageModuleIdentifierCreateInfoEXT { identifier_size: 0, ..node };
     assert!(with_stage_node((&raw const none).cast()).is_ok(), "it identifies nothing");
     let nothing = stage(c"main").module(vk::ShaderModule::null());
-    assert_eq!(keep(&vk::ComputePipelineCreateInfo::default().stage(nothing)).err(), Some(Why::HiddenSpirv));
+    assert_eq!(keep(&vk::ComputePipelineCreateInfo::default().stage(nothing)).err(), Some(Left::HiddenSpirv));
 }
 
 #[test]
 fn what_cannot_be_copied_is_refused_wherever_it_stands() {
     let unknown = unknown();
-    assert_eq!(with_node(&raw const unknown).err(), Some(Why::Chain));
-    assert_eq!(with_stage_node(&raw const unknown).err(), Some(Why::Chain));
+    assert_eq!(with_node(&raw const unknown).err(), Some(Left::PipelineChain));
+    assert_eq!(with_stage_node(&raw const unknown).err(), Some(Left::PipelineChain));
     // An address of the application's memory, which the driver would write to a second time.
     let indirect = vk::ComputePipelineIndirectBufferInfoNV::default();
-    assert_eq!(with_node((&raw const indirect).cast()).err(), Some(Why::Chain));
+    assert_eq!(with_node((&raw const indirect).cast()).err(), Some(Left::PipelineChain));
     let mut loops = unknown;
     loops.s_type = vk::StructureType::PIPELINE_CREATION_FEEDBACK_CREATE_INFO;
     let node = &raw mut loops;
     // SAFETY: it lives on this stack frame.
     unsafe { (*node).p_next = node.cast() };
-    assert_eq!(with_node(node).err(), Some(Why::Chain), "a chain without end");
+    assert_eq!(with_node(node).err(), Some(Left::PipelineChain), "a chain without end");
 }
 
 #[test]

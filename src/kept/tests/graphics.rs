@@ -7,8 +7,9 @@ use ash::vk::{self, Handle};
 
 use super::made::{BOTH, Made, NEITHER, back, keep, pointer, stage};
 use super::{bytes, dangling, same, types, unknown};
-use crate::kept::{Context, Why};
+use crate::kept::Context;
 use crate::pnext::{self, Base};
+use samplin_core::left::Left;
 
 type Dynamic = vk::DynamicState;
 type Type = vk::StructureType;
@@ -363,13 +364,13 @@ fn switched_off_arrays_are_not_read() {
     made.states.push(Dynamic::SAMPLE_LOCATIONS_ENABLE_EXT);
     made.sample_locations.sample_locations_info.p_next = ptr::null();
     let info = made.info();
-    assert_eq!(keep(&info, BOTH).err(), Some(Why::Chain));
+    assert_eq!(keep(&info, BOTH).err(), Some(Left::PipelineChain));
     made.sample_locations.sample_locations_enable = vk::TRUE;
     assert!(keep(&info, BOTH).is_ok());
     // Nothing may be chained inside.
     let node = unknown();
     made.sample_locations.sample_locations_info.p_next = (&raw const node).cast();
-    assert_eq!(keep(&info, BOTH).err(), Some(Why::Chain));
+    assert_eq!(keep(&info, BOTH).err(), Some(Left::PipelineChain));
 
     // Younger than the bindings: mode, pointer to a range.
     #[repr(C)]
@@ -524,17 +525,17 @@ fn unknown_structures_are_refused_in_every_chain() {
         let at = chain(&mut made);
         // SAFETY: a pointer of `made`.
         unsafe { *at = pointer(&node) };
-        assert_eq!(keep(&info, BOTH).err(), Some(Why::Chain), "chain {number}");
+        assert_eq!(keep(&info, BOTH).err(), Some(Left::PipelineChain), "chain {number}");
     }
     let mut made = Made::new();
     let info = vk::GraphicsPipelineCreateInfo { p_next: pointer(&node), ..made.info() };
-    assert_eq!(keep(&info, BOTH).err(), Some(Why::Chain));
+    assert_eq!(keep(&info, BOTH).err(), Some(Left::PipelineChain));
     // Known, and full of pointers to pointers or of pipelines.
     let palette = vk::PipelineViewportShadingRateImageStateCreateInfoNV::default();
     let groups = vk::GraphicsPipelineShaderGroupsCreateInfoNV::default();
     for node in [pointer(&palette), pointer(&groups)] {
         let info = vk::GraphicsPipelineCreateInfo { p_next: node, ..made.info() };
-        assert_eq!(keep(&info, BOTH).err(), Some(Why::Chain));
+        assert_eq!(keep(&info, BOTH).err(), Some(Left::PipelineChain));
     }
 }
 

@@ -5,7 +5,8 @@ use std::ptr;
 
 use ash::vk::{self, Handle};
 
-use crate::kept::{Context, Graphics, Subpass, Why};
+use crate::kept::{Context, Graphics, Subpass};
+use samplin_core::left::Left;
 
 type Dynamic = vk::DynamicState;
 
@@ -208,7 +209,7 @@ impl Made {
     }
 }
 
-pub(super) fn keep(info: &vk::GraphicsPipelineCreateInfo<'_>, context: Context) -> Result<Graphics, Why> {
+pub(super) fn keep(info: &vk::GraphicsPipelineCreateInfo<'_>, context: Context) -> Result<Graphics, Left> {
     // SAFETY: each test passes what is valid but for members that are ignored.
     unsafe { Graphics::new(info, context) }
 }

@@ -7,8 +7,9 @@ use ash::vk::{self, Handle};
 
 use super::made::{BOTH, Made, keep, pointer, stage};
 use super::{dangling, types};
-use crate::kept::{Context, Facts, Member, Subpass, Why};
+use crate::kept::{Context, Facts, Member, Subpass};
 use crate::pnext::{self, Base};
+use samplin_core::left::Left;
 use vk::DynamicState as Dynamic;
 use vk::GraphicsPipelineLibraryFlagsEXT as Part;
 
@@ -169,7 +170,7 @@ impl Case {
     }
 
     /// What comes back in place of a pointer.
-    fn back(&self, member: Member) -> Result<*const c_void, Why> {
+    fn back(&self, member: Member) -> Result<*const c_void, Left> {
         let kept = keep(&self.info, self.context)?;
         let (layout, pass) = (self.info.layout, kept.render_pass());
         // SAFETY: what is handed out lives as long as the call.
@@ -354,20 +355,20 @@ fn all_that_is_ignored_may_dangle_together() {
 #[test]
 fn where_the_specification_does_not_decide_nothing_is_followed() {
     use When as W;
-    let cases: &[(Member, &[When], Why)] = &[
-        (Member::ColorBlend, &[W::UnknownPass], Why::Chain),
-        (Member::DepthStencil, &[W::UnknownPass], Why::Chain),
-        (Member::ColorBlend, &[W::Subpass(None, true)], Why::Chain),
-        (Member::ColorBlend, &[W::Formats([NOTHING; 2], DEPTH, NOTHING), W::External], Why::Chain),
-        (Member::SampleMask, &[W::Samples(0), W::Dynamic(&[Dynamic::RASTERIZATION_SAMPLES_EXT])], Why::Chain),
-        (Member::SampleMask, &[W::Samples(64), W::Dynamic(&[Dynamic::RASTERIZATION_SAMPLES_EXT])], Why::Chain),
-        (Member::VertexInput, &[W::PartsOfLinked(VERTICES)], Why::Library),
-        (Member::InputAssembly, &[W::PartsOfLinked(VERTICES)], Why::Library),
-        (Member::Multisample, &[W::PartsOfLinked(OUTPUT)], Why::Library),
-        (Member::ColorBlend, &[W::PartsOfLinked(OUTPUT)], Why::Library),
-        (Member::ColorFormats, &[W::PartsOfLinked(OUTPUT)], Why::Library),
-        (Member::DepthStencil, &[W::PartsOfLinked(SHADER)], Why::Library),
-        (Member::DepthStencil, &[W::PartsOfLinked(SHADERS)], Why::Library),
+    let cases: &[(Member, &[When], Left)] = &[
+        (Member::ColorBlend, &[W::UnknownPass], Left::PipelineChain),
+        (Member::DepthStencil, &[W::UnknownPass], Left::PipelineChain),
+        (Member::ColorBlend, &[W::Subpass(None, true)], Left::PipelineChain),
+        (Member::ColorBlend, &[W::Formats([NOTHING; 2], DEPTH, NOTHING), W::External], Left::PipelineChain),
+        (Member::SampleMask, &[W::Samples(0), W::Dynamic(&[Dynamic::RASTERIZATION_SAMPLES_EXT])], Left::PipelineChain),
+        (Member::SampleMask, &[W::Samples(64), W::Dynamic(&[Dynamic::RASTERIZATION_SAMPLES_EXT])], Left::PipelineChain),
+        (Member::VertexInput, &[W::PartsOfLinked(VERTICES)], Left::PipelineLibrary),
+        (Member::InputAssembly, &[W::PartsOfLinked(VERTICES)], Left::PipelineLibrary),
+        (Member::Multisample, &[W::PartsOfLinked(OUTPUT)], Left::PipelineLibrary),
+        (Member::ColorBlend, &[W::PartsOfLinked(OUTPUT)], Left::PipelineLibrary),
+        (Member::ColorFormats, &[W::PartsOfLinked(OUTPUT)], Left::PipelineLibrary),
+        (Member::DepthStencil, &[W::PartsOfLinked(SHADER)], Left::PipelineLibrary),
+        (Member::DepthStencil, &[W::PartsOfLinked(SHADERS)], Left::PipelineLibrary),
     ];
     for (member, when, why) in cases {
         let mut case = Case::new(when);

@@ -7,8 +7,9 @@ use ash::vk;
 
 use super::made::pointer;
 use super::{bytes, dangling, same, types, unknown};
-use crate::kept::{RenderPass, RenderPassInfo, Why};
+use crate::kept::{RenderPass, RenderPassInfo};
 use crate::pnext;
+use samplin_core::left::Left;
 
 type Type = vk::StructureType;
 
@@ -167,11 +168,11 @@ fn what_is_unknown_in_a_render_pass_is_refused() {
         info.subpasses(&of_colors),
     ] {
         // SAFETY: a valid create info.
-        assert_eq!(unsafe { RenderPass::new2(&info) }.1.err(), Some(Why::Chain));
+        assert_eq!(unsafe { RenderPass::new2(&info) }.1.err(), Some(Left::PipelineChain));
     }
     let info = vk::RenderPassCreateInfo { p_next, ..Default::default() };
     // SAFETY: a valid create info.
-    assert_eq!(unsafe { RenderPass::new(&info) }.1.err(), Some(Why::Chain));
+    assert_eq!(unsafe { RenderPass::new(&info) }.1.err(), Some(Left::PipelineChain));
     let info = vk::RenderPassCreateInfo { p_next: ptr::null(), ..info };
     // SAFETY: a valid create info.
     assert!(unsafe { RenderPass::new(&info) }.1.is_ok());

@@ -5,7 +5,8 @@ use std::ffi::CStr;
 use ash::vk::{self, Handle};
 
 use super::{bytes, dangling, same, types, unknown};
-use crate::kept::{Shader, Why};
+use crate::kept::Shader;
+use samplin_core::left::Left;
 
 const STAGE: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
 
@@ -13,7 +14,7 @@ fn info() -> vk::ShaderCreateInfoEXT<'static> {
     vk::ShaderCreateInfoEXT::default().stage(STAGE).code_type(vk::ShaderCodeTypeEXT::SPIRV).name(c"main")
 }
 
-fn keep(info: &vk::ShaderCreateInfoEXT<'_>) -> Result<Shader, Why> {
+fn keep(info: &vk::ShaderCreateInfoEXT<'_>) -> Result<Shader, Left> {
     // SAFETY: each test passes what is valid but for members that are not looked at.
     unsafe { Shader::new(info) }
 }
@@ -84,9 +85,9 @@ fn info_like() -> vk::ShaderCreateInfoEXT<'static> {
 #[test]
 fn what_cannot_be_copied_has_a_name() {
     let binary = vk::ShaderCreateInfoEXT { p_name: dangling(), ..info() }.code_type(vk::ShaderCodeTypeEXT::BINARY);
-    assert_eq!(keep(&binary).err(), Some(Why::HiddenSpirv));
+    assert_eq!(keep(&binary).err(), Some(Left::HiddenSpirv));
     let unknown = unknown();
     let chained = vk::ShaderCreateInfoEXT { p_next: (&raw const unknown).cast(), ..info() };
-    assert_eq!(keep(&chained).err(), Some(Why::Chain));
+    assert_eq!(keep(&chained).err(), Some(Left::PipelineChain));
     assert!(keep(&info()).is_ok());
 }

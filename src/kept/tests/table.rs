@@ -8,8 +8,9 @@ use ash::vk::{self, Handle};
 use vk_layer_sys::sizes::{self, Array, PIPELINE};
 
 use super::types;
-use crate::kept::{Context, Graphics, Why};
+use crate::kept::{Context, Graphics};
 use crate::pnext::{self, Base};
+use samplin_core::left::Left;
 
 /// How many elements each array has.
 const COUNT: usize = 3;
@@ -76,7 +77,7 @@ impl Node {
     }
 }
 
-fn keep(p_next: *const c_void, render_pass: vk::RenderPass) -> Result<Graphics, Why> {
+fn keep(p_next: *const c_void, render_pass: vk::RenderPass) -> Result<Graphics, Left> {
     let info = vk::GraphicsPipelineCreateInfo { p_next, render_pass, ..Default::default() };
     // SAFETY: the caller's chain, and nothing else.
     unsafe { Graphics::new(&info, Context::default()) }
@@ -123,7 +124,7 @@ fn every_structure_comes_back_byte_by_byte() {
 
     // With a render pass three of them are ignored, and of two it is not said whether their arrays may dangle then.
     let pass = vk::RenderPass::from_raw(1);
-    assert_eq!(keep(next, pass).err(), Some(Why::Chain));
+    assert_eq!(keep(next, pass).err(), Some(Left::PipelineChain));
     let of_local_reads = [
         vk::StructureType::RENDERING_ATTACHMENT_LOCATION_INFO_KHR,
         vk::StructureType::RENDERING_INPUT_ATTACHMENT_INDEX_INFO_KHR,
