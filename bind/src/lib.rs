@@ -14,6 +14,7 @@
 mod bits;
 mod layout;
 mod meet;
+pub mod plan;
 mod point;
 mod push;
 pub mod reference;

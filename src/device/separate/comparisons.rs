@@ -2,6 +2,7 @@
 //! shader compares. That goes for descriptors that need it alone; whatever else meets the sampler has the device's comparison.
 
 use samplin_bind::Other;
+use samplin_bind::plan::link_bit;
 use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
@@ -11,7 +12,6 @@ use super::Separate;
 use super::compare::compares;
 use super::ladder::Want;
 use super::progress::Drawn;
-use super::recipe::link_bit;
 use super::tasks::{Asked, divides};
 use crate::counters::Path;
 use crate::decide::{Bits, Reads};
@@ -32,7 +32,7 @@ impl Device {
             let is_it = |(set, (binding, element, sampler)): &(u32, Other)| {
                 (*set, *binding, *element) == want.sampler_at && *sampler == want.wanted
             };
-            split & link_bit(want.link) != 0 || want.reads && others.iter().any(is_it)
+            split & link_bit(want.link) != 0 || want.reads(split) && others.iter().any(is_it)
         };
         let compared = uses.iter().filter(is_exchanged).filter_map(|want| Some((want, want.compare?, want.pair?)));
         for (want, task, pair) in compared {

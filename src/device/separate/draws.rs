@@ -13,9 +13,9 @@ use super::layouts::PipelineShape;
 use super::programs::Program;
 use super::progress::{Draw, Drawn};
 use super::pushes;
-use super::recipe::link_bit;
 use super::sampling::may_compare;
 use crate::device::Device;
+use samplin_bind::plan::link_bit;
 
 /// Calls of the layer's own into a command buffer.
 struct Down<'d> {

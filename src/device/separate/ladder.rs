@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_bind::Other;
+use samplin_bind::plan::{At, Facts, Group, How, LINKS, Links, Plan, Shared, Use, link_bit, plan};
 use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
@@ -19,7 +20,7 @@ use super::hidden::HiddenSet;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
-use super::recipe::{LINKS, Second, When, link_bit};
+use super::recipe::{Second, When};
 use super::sampling::may_compare;
 use super::sets::SetEntry;
 use super::split::position_of;
@@ -29,15 +30,12 @@ use crate::decide::{self, Bits, Rule};
 use crate::device::Device;
 use crate::settings::SeparateShared;
 
-/// A descriptor: set number, binding, element.
-pub(super) type Descriptor = (u32, u32, u32);
-
 /// What one use of a sampler asks for.
 pub(super) struct Want {
     /// The link, by its position in the pipeline's list.
     pub(super) link: usize,
-    pub(super) sampler_at: Descriptor,
-    pub(super) image_at: Descriptor,
+    pub(super) sampler_at: At,
+    pub(super) image_at: At,
     /// The application's sampler there, and the one that the image needs.
     pub(super) given: u64,
     pub(super) wanted: u64,
@@ -57,13 +55,11 @@ pub(super) struct Want {
     pub(super) fetch: Option<Task>,
     /// What the shader does where it is given another sampler because that one cannot compare.
     pub(super) compare: Option<Task>,
-    /// It reads the sampler of its set.
-    pub(super) reads: bool,
 }
 
 impl Want {
     /// The link, and the descriptors of its image and its sampler.
-    pub(super) fn at(&self) -> (usize, Descriptor, Descriptor) {
+    pub(super) fn at(&self) -> (usize, At, At) {
         (self.link, self.image_at, self.sampler_at)
     }
 
@@ -77,9 +73,24 @@ impl Want {
         self.divided.filter(|_| self.is_divided(divided)).map_or(self.wanted, |(_, sampler)| sampler)
     }
 
-    /// The link's bit, if it has to be split for its coordinates to be divided.
-    fn divides(&self) -> u64 {
-        if self.divided.is_some() && !self.loose { link_bit(self.link) } else { 0 }
+    /// Whether it reads the sampler of its set. `split`: links that read samplers of their own.
+    pub(super) fn reads(&self, split: u64) -> bool {
+        self.used().reads(split)
+    }
+
+    fn used(&self) -> Use {
+        Use {
+            link: self.link,
+            sampler_at: self.sampler_at,
+            image_at: self.image_at,
+            given: self.given,
+            wanted: self.wanted,
+            has_image: self.view != 0,
+            loose: self.loose,
+            divides: self.divided.is_some(),
+            compares: self.compare.is_some(),
+            fetches: self.fetch.is_some(),
+        }
     }
 }
 
@@ -91,19 +102,6 @@ pub(super) struct Wants {
     pub(super) asked: Vec<Asked>,
     /// Set number and binding of samplers that are used in ways which are not known.
     blocked: Vec<(u32, u32)>,
-}
-
-/// How a link is repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
-    /// A shadow set is bound.
-    Shadow,
-    /// The sampler is pushed again.
-    Push,
-    /// The shader reads another sampler, from a set of the layer's own.
-    Split,
-    /// The shader fetches texels, and reads no sampler.
-    Fetch,
 }
 
 /// What links come to.
@@ -118,18 +116,6 @@ pub(super) struct Decided {
     pub(super) hidden: Option<Arc<HiddenSet>>,
     /// It holds as long as what it was made of: nothing was missing that may be there the next time.
     pub(super) is_lasting: bool,
-}
-
-impl How {
-    /// Name in the trace.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Shadow => "shadow",
-            Self::Push => "push",
-            Self::Split => "split",
-            Self::Fetch => "fetch",
-        }
-    }
 }
 
 /// The elements that an operand may name, of a binding with `count` descriptors; none if they cannot be known.
@@ -218,7 +204,6 @@ impl Device {
                     hidden_at: position,
                     fetch: None,
                     compare: None,
-                    reads: false,
                 };
                 self.want_comparison(separate, program, &mut want);
                 if link.uses.contains(Uses::DREF) {
@@ -291,81 +276,29 @@ impl Device {
         // Numbers of sets that there is no copy of.
         let mut uncopied = Vec::new();
         loop {
-            let mask = if unhidden.is_some() { 0 } else { program.splits.mask() };
-            let refused = program.splits.refused();
+            let split = if unhidden.is_some() { 0 } else { program.splits.mask() };
             let crowded = program.splits.crowded();
             for want in all.iter_mut() {
                 if crowded & bit(want) != 0 && want.view != 0 && !want.loose && want.wanted != want.given {
                     let task = want.pair.map(|pair| self.task_of(separate, pair, true));
                     want.fetch = task.flatten().and_then(Result::ok);
                 }
-                want.reads = want.view != 0 && want.fetch.is_none() && mask & bit(want) == 0;
             }
-            let (mut others, mut join) = (Vec::new(), 0_u64);
-            let mut told = Vec::new();
-            for group in all.chunk_by(|one, two| one.sampler_at == two.sampler_at) {
-                let Some((set, binding, element)) = group.first().map(|want| want.sampler_at) else { continue };
-                let own = || group.iter().filter(|want| want.reads);
-                let force = |want: &Want| separate.force.splits() && want.image_at != want.sampler_at;
-                let changes = |want: &Want| want.wanted != want.given || force(want);
-                let is_beyond = |want: &Want| changes(want) && !want.loose && bit(want) == 0;
-                let asks = || own().filter(|want| changes(want) && !want.loose).fold(0, |all, want| all | bit(want));
-                let force = separate.force.splits() && unhidden.is_none() && asks() & !refused != 0;
-                let Some(first) = own().find(|want| want.wanted != want.given || force) else {
-                    told.with_room().push((group, Ok(How::Split), None));
-                    continue;
-                };
-                let agree = own().all(|want| want.wanted == first.wanted);
-                let meets = !agree
-                    && !force
-                    && separate.settings.shared == SeparateShared::Meet
-                    && own().all(|want| want.compare.is_none());
-                let met = if meets { self.meet(&memory::collect(own())) } else { None };
-                let common = match met {
-                    Some((sampler, _)) => Some(sampler),
-                    None if agree => Some(first.wanted),
-                    None => self.most_wished(&memory::collect(own())),
-                };
-                let agree = agree || met.is_some();
-                let rest = || own().filter(|want| Some(want.wanted) != common);
-                let splits = unhidden.is_none() && separate.settings.shared != SeparateShared::Keep;
-                let may_part = agree || splits && rest().all(|want| bit(want) & !refused != 0);
-                let exchange = match program.blind {
-                    _ if force => Err(Left::SharedSampler),
-                    Some(why) => Err(why),
-                    None if blocked.contains(&(set, binding)) => Err(Left::Bindless),
-                    None if own().any(|want| want.loose) => Err(Left::UpdateAfterBind),
-                    // There is no sampler to exchange beside the image.
-                    None if own().any(|want| want.image_at == want.sampler_at) => Err(Left::ImmutableSampler),
-                    None if common.is_none() || !may_part => Err(Left::SharedSampler),
-                    None if uncopied.contains(&set) => Err(Left::Memory),
-                    None => self.may_exchange(point, set, binding),
-                };
-                match exchange {
-                    // They read samplers of their own from then on.
-                    Ok(_) if !agree => rest().for_each(|want| join |= bit(want)),
-                    Ok(how) => {
-                        others.with_room().push((set, (binding, element, common.unwrap_or(first.wanted))));
-                        told.with_room().push((group, Ok(how), met));
-                    }
-                    Err(named) => {
-                        let asks = asks();
-                        let keeps = named == Left::SharedSampler && separate.settings.shared == SeparateShared::Keep;
-                        let is_parted = matches!(named, Left::SharedSampler | Left::ImmutableSampler) && !keeps;
-                        let named = match unhidden.filter(|_| asks != 0).or_else(|| program.splits.reason(asks)) {
-                            Some(why) => why,
-                            None if is_parted && own().any(is_beyond) => Left::TooManyLinks,
-                            None => named,
-                        };
-                        join |= if unhidden.is_some() || keeps { 0 } else { asks & !refused };
-                        told.with_room().push((group, Err(named), None));
-                    }
-                }
-            }
-            if unhidden.is_none() {
-                join |= all.iter().fold(0, |all, want| all | want.divides()) & !refused & !mask;
-            }
-            join &= !program.loose;
+            let links = Links {
+                split,
+                refused: program.splits.refused(),
+                unhidden,
+                blind: program.blind,
+                blocked,
+                shared: match separate.settings.shared {
+                    SeparateShared::Split => Shared::Split,
+                    SeparateShared::Meet => Shared::Meet,
+                    SeparateShared::Keep => Shared::Keep,
+                },
+                forced: separate.force.splits(),
+            };
+            let facts = Known { device: self, program: &program, point, uses: all, uncopied: &uncopied };
+            let Plan { join, others, groups } = plan(&memory::collect(all.iter().map(Want::used)), &links, &facts);
             if join != 0 {
                 let wished = all.iter().filter(|want| join & bit(want) != 0 && self.is_wish(want));
                 let wishes = wished.fold(0, |all, want| all | bit(want));
@@ -387,14 +320,14 @@ impl Device {
                     None => asked.with_room().push(Asked { link: want.link, position, pair, task: Ok(task) }),
                 }
             }
-            for want in all.iter().filter(|want| want.divided.is_some() && mask & bit(want) == 0) {
+            for want in all.iter().filter(|want| want.divided.is_some() && split & bit(want) == 0) {
                 let is_it = |other: &&mut Asked| (other.link, other.position) == (want.link, want.hidden_at);
                 let why = unhidden.or_else(|| program.splits.reason(bit(want))).unwrap_or(Left::TooManyLinks);
                 if let Some(asked) = asked.iter_mut().find(is_it).filter(|asked| asked.task.is_ok()) {
                     asked.task = Err(why);
                 }
             }
-            self.ask_comparisons(asked, all, (&others, mask));
+            self.ask_comparisons(asked, all, (&others, split));
             let (made, left) = self.with_tasks(separate, program, unhidden, second.take(), asked);
             let uncompared = left & may_compare(asked);
             if uncompared != 0 {
@@ -418,8 +351,9 @@ impl Device {
                     }
                 },
             };
-            for (group, how, met) in told {
-                self.tell_group(program, group, (how, met), (mask, left, &divided));
+            for Group { uses, how, met } in groups {
+                let met = met.and_then(|at| all.get(at)).and_then(|want| Some((want.wanted, want.pair?)));
+                self.tell_group(program, all.get(uses).unwrap_or_default(), (how, met), (split, left, &divided));
             }
             return Decided { shadows, pushes, second, hidden, is_lasting };
         }
@@ -439,31 +373,12 @@ impl Device {
         !self.meeting_of(&shared, class).exempted.is_empty()
     }
 
-    /// Of the samplers that uses of one want the first that suits the images of all, and the pair that it is wanted for.
-    fn meet(&self, uses: &[&Want]) -> Option<(u64, Pair)> {
-        if uses.iter().any(|want| self.is_exempt(want)) {
-            return None;
-        }
-        uses.iter().filter(|want| want.wanted != want.given && !self.is_wish(want)).find_map(|want| {
-            let pair = want.pair?;
-            let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
-            let state = self.meeting_of(&shared, class).state;
-            let needs = self.relevant(decide::needs(&state, &state, &self.caps, &self.policy));
-            let suits = |other: &&Want| needs.0 & (self.hot.gate.view(other.view) >> 32) as u32 == 0;
-            uses.iter().all(suits).then_some((want.wanted, pair))
-        })
-    }
-
-    /// The sampler that most uses of one want, if that is another one because of wishes: they are about most of what a sampler meets, and
-    /// are held back from little.
-    fn most_wished(&self, uses: &[&Want]) -> Option<u64> {
-        let is_own = |want: &Want| want.wanted == want.given;
-        if !uses.iter().any(|want| !is_own(want) && self.is_wish(want)) {
-            return None;
-        }
-        let count = |sampler| uses.iter().filter(|want| want.wanted == sampler).count();
-        let most = uses.iter().max_by_key(|want| (count(want.wanted), is_own(want)))?;
-        Some(most.wanted).filter(|_| !is_own(most))
+    /// What the sampler that a use wants needs of a view.
+    fn needs_of(&self, want: &Want) -> Option<u32> {
+        let pair = want.pair?;
+        let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
+        let state = self.meeting_of(&shared, class).state;
+        Some(self.relevant(decide::needs(&state, &state, &self.caps, &self.policy)).0)
     }
 
     /// The copies of sets in which samplers are exchanged, and the samplers to push; the number of a set that cannot be copied.
@@ -505,7 +420,7 @@ impl Device {
 
     /// Whether another sampler may stand in for an immutable one of a descriptor that holds both. Some have to be immutable: those of
     /// subsampled images (VkSamplerCreateInfo, `flags`; Y′CbCr conversions never conflict), and with some devices
-    /// those that compare (VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450).
+    /// those that compare (VUID-VkAtImageInfo-mutableComparisonSamplers-04450).
     fn may_be_exchanged(&self, sampler: u64) -> bool {
         let needs = (self.hot.gate.sampler(sampler) >> 32) as u32;
         let fixed = if self.caps.mutable_comparison_samplers { 0 } else { Bits::COMPARE.0 };
@@ -526,10 +441,42 @@ impl Device {
         });
         links.fold(0, |all, (number, _)| all | 1 << number)
     }
+}
 
-    /// Whether a sampler of a bound set may be exchanged for all that read it.
-    fn may_exchange(&self, point: &Point, set: u32, binding: u32) -> Result<How, Left> {
-        let bound = point.sets.get(set as usize);
+/// What lies behind uses at a bind point.
+struct Known<'a> {
+    device: &'a Device,
+    program: &'a Program,
+    point: &'a Point,
+    uses: &'a [Want],
+    /// Numbers of sets that there is no copy of.
+    uncopied: &'a [u32],
+}
+
+impl Facts for Known<'_> {
+    fn is_wish(&self, of: usize) -> bool {
+        self.uses.get(of).is_some_and(|want| self.device.is_wish(want))
+    }
+
+    fn is_exempt(&self, of: usize) -> bool {
+        self.uses.get(of).is_some_and(|want| self.device.is_exempt(want))
+    }
+
+    fn suits(&self, of: usize, other: usize) -> bool {
+        let needs = self.uses.get(of).and_then(|want| self.device.needs_of(want));
+        let lacks = self.uses.get(other).map(|other| (self.device.hot.gate.view(other.view) >> 32) as u32);
+        needs.zip(lacks).is_some_and(|(needs, lacks)| needs & lacks == 0)
+    }
+
+    fn reason(&self, links: u64) -> Option<Left> {
+        self.program.splits.reason(links)
+    }
+
+    fn exchange(&self, set: u32, binding: u32) -> Result<How, Left> {
+        if self.uncopied.contains(&set) {
+            return Err(Left::Memory);
+        }
+        let bound = self.point.sets.get(set as usize);
         let Some((bound, entry)) = bound.and_then(|bound| Some((bound, bound.content()?))) else {
             return Err(Left::Memory);
         };

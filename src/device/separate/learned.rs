@@ -15,11 +15,11 @@ use samplin_spirv::Index;
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink};
-use super::recipe::LINKS;
 use crate::decide::fnv1a;
 use crate::device::Device;
 use crate::settings::{Level, Problem};
 use crate::table::{FastSet, lock};
+use samplin_bind::plan::LINKS;
 
 /// The first line of a file, without which it is somebody else's.
 const HEADER: &str = "# samplin: links that are split when their pipeline is made";

@@ -73,7 +73,6 @@ impl Device {
                     hidden_at: position,
                     fetch: None,
                     compare: None,
-                    reads: false,
                 };
                 if let Some(pair) = pair.filter(|_| compares && divided.is_none()) {
                     self.want_comparison_of_both(separate, program, &mut want, self.as_read(pair, link.uses));

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk::{self, Handle};
 use samplin_bind::Executable;
+use samplin_bind::plan::link_bit;
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv as spirv;
@@ -14,7 +15,7 @@ use samplin_spirv as spirv;
 use super::Separate;
 use super::found::LINKED;
 use super::layouts::PipelineShape;
-use super::recipe::{Recipe, Source, Splits, StageCode, When, link_bit};
+use super::recipe::{Recipe, Source, Splits, StageCode, When};
 use super::words::{Module, Words};
 use crate::device::Device;
 use crate::device::hot::follow;

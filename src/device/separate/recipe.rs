@@ -15,14 +15,6 @@ use super::words::{Counted, Words};
 use crate::kept;
 use crate::table::lock;
 
-/// Most links of a pipeline that can be split: bits of a word.
-pub(super) const LINKS: usize = 64;
-
-/// The bit of a link, by its position; 0 of one that cannot be split.
-pub(super) const fn link_bit(link: usize) -> u64 {
-    if link < LINKS { 1 << link } else { 0 }
-}
-
 /// Why there is no room for another sampler.
 pub(super) const NO_SET: Left = Left::NoFreeSet;
 pub(super) const NO_SAMPLER: Left = Left::SamplerLimit;

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use samplin_bind::plan::link_bit;
 use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
@@ -19,7 +20,7 @@ use super::compare::{Compared, compares};
 use super::programs::{Program, ProgramLink, model};
 use super::progress::Drawn;
 use super::reads::is_divided;
-use super::recipe::{NO_SET, Recipe, Second, StageCode, When, link_bit};
+use super::recipe::{NO_SET, Recipe, Second, StageCode, When};
 use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, tasks};
 use super::{Separate, compare, fetch};
 use crate::decide::Dimensions;

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use ash::vk::{self, Handle};
 use samplin_bind::Executable;
+use samplin_bind::plan::LINKS;
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::Passes;
@@ -20,7 +21,7 @@ use super::compare::Compared;
 use super::layouts::PipelineShape;
 use super::limits::More;
 use super::programs::{Program, model};
-use super::recipe::{LINKS, Recipe, Second, Source, StageCode, When};
+use super::recipe::{Recipe, Second, Source, StageCode, When};
 use super::sampling;
 use super::tasks::Keys;
 use crate::device::Device;

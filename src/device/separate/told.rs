@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use ash::vk::{self, Handle};
+use samplin_bind::plan::{At, How, link_bit};
 use samplin_core::left::{About, Left};
 use samplin_hot::Pair;
 use samplin_spirv::{Module, Operand, Specialization};
@@ -12,11 +13,11 @@ use samplin_wire::record::{Descriptor, Joined, Link, Source};
 use samplin_wire::text::handle;
 use serde_json::json;
 
-use super::ladder::{self, How, Want};
+use super::ladder::Want;
 use super::programs::{Program, ProgramLink, Stage, model};
 use super::progress::{Draw, Drawn};
 use super::reads::is_divided;
-use super::recipe::{StageCode, When, link_bit};
+use super::recipe::{StageCode, When};
 use super::tasks::Asked;
 use crate::counters::Path;
 use crate::decide::{Reads, Rule};
@@ -42,7 +43,7 @@ fn stages(stages: vk::ShaderStageFlags) -> Vec<String> {
 }
 
 /// A link by its position, with the descriptors of image and sampler.
-type LinkAt = (usize, ladder::Descriptor, ladder::Descriptor);
+type LinkAt = (usize, At, At);
 
 fn link_members(program: &Program, (link, image, sampler): LinkAt) -> Link {
     let descriptor = |(set, binding, element)| Descriptor { set, binding, element: Some(element) };
@@ -208,7 +209,7 @@ impl Device {
             }
             let is_split = split & link_bit(want.link) != 0;
             // What one of them needs, all get that do not read one of their own.
-            let met = met.filter(|_| want.reads && !is_split);
+            let met = met.filter(|_| want.reads(split));
             let Some(pair) = want.pair.or_else(|| met.and_then(|_| self.pair_at(want))) else { continue };
             let wanted = met.map_or(want.wanted, |(sampler, _)| sampler);
             let changes = wanted != want.given;
