@@ -4,6 +4,7 @@
 //! `variants`, `images` with views and swapchains, `layouts`, `resolve` for the slow way of a pair, `guard` against panics of the
 //! layer's own, `telling` for records. What each descriptor needs is in [`Hot`], and what is made of it in `writes` and `templates`.
 
+mod aspects;
 pub mod caches;
 mod exempt;
 mod frames;
@@ -31,6 +32,7 @@ use ash::vk;
 use samplin_hot::Keyed;
 use vk_layer_sys::PfnGetDeviceProcAddr;
 
+use self::aspects::Aspects;
 use self::frames::Frames;
 pub use self::hot::Hot;
 use self::images::Images;
@@ -109,6 +111,8 @@ pub struct Device {
     pub shaders: Shaders,
     /// What is done about storage images whose format the device cannot store.
     pub storage: Storage,
+    /// Views that descriptors show one aspect of.
+    aspects: Aspects,
 }
 
 /// What a device is made from.
@@ -189,6 +193,7 @@ impl Device {
             separate,
             shaders,
             storage,
+            aspects: Aspects::new(),
         }
     }
 

@@ -9,6 +9,7 @@
 //! step only moves down a lattice (CUBIC > LINEAR > NEAREST, custom > predefined, on > off).
 
 mod address;
+mod aspect;
 mod bits;
 mod blit;
 mod border;
@@ -32,6 +33,7 @@ mod ycbcr;
 use ash::vk;
 
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
+pub use self::aspect::aspect_read;
 pub use self::bits::{Bits, lacks, lacks_dynamic, needs};
 pub use self::blit::{BlitDecision, BlitSource, blit, blit_except};
 pub use self::border::without_custom_border;

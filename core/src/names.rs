@@ -106,6 +106,13 @@ pub fn image_usage(usage: u64) -> Vec<String> {
     })
 }
 
+/// Names of the set bits of an aspect mask.
+pub fn image_aspects(aspects: u64) -> Vec<String> {
+    bit_names("IMAGE_ASPECT", aspects, |bit| {
+        u32::try_from(bit).map_or_else(|_| String::new(), |bit| format!("{:?}", vk::ImageAspectFlags::from_raw(bit)))
+    })
+}
+
 /// Names of the set bits of the create flags of images, whose low half is a `VkImageCreateFlags`.
 pub fn image_flags(flags: u64) -> Vec<String> {
     bit_names("IMAGE_CREATE", flags, |bit| {

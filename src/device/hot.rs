@@ -106,6 +106,9 @@ impl Hot {
         if is_kept() || self.watched() & bit == 0 || self.watched.fetch_and(!bit, Ordering::SeqCst) & bit == 0 {
             return false;
         }
+        if bit == types::COMBINED {
+            self.single.store(types::SINGLE, Ordering::Relaxed);
+        }
         // Who follows them from now on has either found them unwatched, or is seen here.
         if is_kept() {
             self.watch(bit);

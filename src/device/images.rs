@@ -252,7 +252,7 @@ impl Device {
     pub fn forget_view(&self, view: vk::ImageView) {
         // At once, even if the device is passed through: this cannot panic.
         self.hot.gate.remove_view(view.as_raw());
-        if self.storage.has_stand_ins() || self.has_names() {
+        if self.storage.has_stand_ins() || self.aspects.any() || self.has_names() {
             self.forget_more_of_view(view);
         }
     }
@@ -261,6 +261,7 @@ impl Device {
     #[inline(never)]
     fn forget_more_of_view(&self, view: vk::ImageView) {
         self.forget_alias(view);
+        self.forget_aspect(view);
         self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
     }
 

@@ -18,7 +18,7 @@ use samplin_core::storage::{self, Known, lowers};
 use samplin_hot::lock::Lock;
 use samplin_spirv::image_formats;
 
-pub(super) use self::descriptors::{ElementsOf, Room};
+pub(super) use self::descriptors::{ElementsOf, Room, Shown};
 use self::formatless::Meetings;
 use super::types::type_bit;
 use super::usage::{listed, tiling_of, wide_flags, wide_usage};
@@ -37,7 +37,7 @@ const NOTHING: u64 = u64::MAX;
 /// A view that cannot store, and that nothing stands in for.
 const LOST: u64 = u64::MAX - 1;
 /// A view of unsigned integers itself, since all that it is for is to be stored to.
-const OWN: u64 = u64::MAX - 2;
+pub(super) const OWN: u64 = u64::MAX - 2;
 
 /// Why nothing stands in for a view.
 const UNMADE: &str = "the view of unsigned integers could not be made";

@@ -19,7 +19,7 @@ use samplin_hot::memory;
 use self::entry::{Entry, runs_of, spans_of};
 use self::patches::{patches, writes};
 use super::Device;
-use super::storage::ElementsOf;
+use super::storage::{ElementsOf, Room};
 use super::types::type_bit;
 use super::writes::INFOS;
 use crate::counters::Path;
@@ -69,8 +69,8 @@ pub struct Template {
     /// Their types.
     types: u32,
     bind_point: vk::PipelineBindPoint,
-    /// Its storage images and storage texel buffers, if views are stored to through others.
-    stores: Vec<ElementsOf>,
+    /// Its descriptors that may show other views than they are written with.
+    shown: Vec<ElementsOf>,
     /// Size of the data and what of it is described, as (offset, length), if it can be copied.
     copied: Option<(usize, Vec<(usize, usize)>)>,
 }
@@ -86,12 +86,10 @@ impl Template {
     ) -> Option<Self> {
         let entries: Vec<Entry> = given.iter().map(Entry::new).collect();
         let runs = runs_of(&entries);
-        let stores: Vec<ElementsOf> = if is_stored {
-            memory::collect(given.iter().zip(&entries).filter_map(|(given, entry)| entry.stored(given.descriptor_type)))
-        } else {
-            Vec::new()
-        };
-        if runs.is_empty() && !is_followed && stores.is_empty() {
+        let shown =
+            given.iter().zip(&entries).filter_map(|(given, entry)| entry.shown(given.descriptor_type, is_stored));
+        let shown: Vec<ElementsOf> = memory::collect(shown);
+        if runs.is_empty() && !is_followed && shown.is_empty() {
             return None;
         }
         let (first, stride) = runs.first().map_or((0, 0), |run| (run.offset, run.stride));
@@ -120,7 +118,7 @@ impl Template {
             entries,
             types,
             bind_point,
-            stores,
+            shown,
             copied,
         })
     }
@@ -130,10 +128,10 @@ impl Template {
         self.layout.as_deref()
     }
 
-    /// Whether it has descriptors that are stored to through other views.
+    /// Whether it has descriptors that may show other views than they are written with.
     #[inline(always)]
-    pub fn has_stores(&self) -> bool {
-        !self.stores.is_empty()
+    pub fn has_shown(&self) -> bool {
+        !self.shown.is_empty()
     }
 
     /// Whether it has more than one combined image sampler.
@@ -429,17 +427,25 @@ impl Device {
         data: *const c_void,
         path: Path,
         down: impl FnOnce(*const c_void),
-        patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
+        patch: impl FnOnce(vk::PipelineBindPoint, &[vk::WriteDescriptorSet<'_>]),
     ) {
         // SAFETY: the template is valid by this function's contract, so it is not destroyed meanwhile.
         let Some(template) = (unsafe { self.template(template) }) else { return down(data) };
-        let aliased = if template.has_stores() && self.stores_elsewhere() {
-            // SAFETY: `data` is valid for the template by this function's contract, and `template` is its entry.
-            unsafe { self.aliased_data(template, data) }
-        } else {
-            None
+        // Last, so that pairs are of the application's views.
+        let down = |data| {
+            let aliased = if template.has_shown() && self.exchanges_views() {
+                // SAFETY: `data` is valid for the template by this function's contract, or a copy of such data, and `template` is its entry.
+                unsafe { self.aliased_data(template, data) }
+            } else {
+                None
+            };
+            down(aliased.as_ref().map_or(data, |(_, data)| *data));
         };
-        let data = aliased.as_ref().map_or(data, |(_, data)| *data);
+        let patch = |bind_point, writes: &[vk::WriteDescriptorSet<'_>]| {
+            let mut room = Room::new();
+            // SAFETY: these are valid writes.
+            patch(bind_point, unsafe { self.shown_writes(writes, &mut room) });
+        };
         if !self.hot.gate.must_look() || template.seen == 0 {
             self.hot.counters.add(path, template.seen, 0);
             return down(data);
@@ -460,7 +466,7 @@ impl Device {
         unsafe { self.forward_large(template, layout, data, path, down, patch) };
     }
 
-    /// A copy of a template's data with other views for descriptors that are stored to, if one needs another one.
+    /// A copy of a template's data with other views, if a descriptor shows another one than it is written with.
     ///
     /// # Safety
     ///
@@ -472,13 +478,13 @@ impl Device {
         data: *const c_void,
     ) -> Option<(Vec<MaybeUninit<Piece>>, *const c_void)> {
         // SAFETY: `data` is valid for the template, so it has its elements.
-        if !unsafe { self.finds(&template.stores, data) } {
+        if !unsafe { self.finds(&template.shown, data) } {
             return None;
         }
         let Some((extent, spans)) = &template.copied else {
             // SAFETY: `data` is valid for the template by this function's contract; the null pointer says that there is no copy to write
             // to.
-            if unsafe { self.exchange_stored(&template.stores, data, std::ptr::null_mut()) } {
+            if unsafe { self.exchange_stored(&template.shown, data, std::ptr::null_mut()) } {
                 self.template_unresolved();
             }
             return None;
@@ -493,7 +499,7 @@ impl Device {
             }
         }
         // SAFETY: the copy has all bytes that the template describes, and nobody else has seen it.
-        let differs = unsafe { self.exchange_stored(&template.stores, data, copy) };
+        let differs = unsafe { self.exchange_stored(&template.shown, data, copy) };
         differs.then(|| (room, copy.cast_const().cast()))
     }
 
@@ -510,7 +516,7 @@ impl Device {
         data: *const c_void,
         path: Path,
         down: impl FnOnce(*const c_void),
-        patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
+        patch: impl FnOnce(vk::PipelineBindPoint, &[vk::WriteDescriptorSet<'_>]),
     ) {
         // SAFETY: `data` has all that the template describes by this function's contract, and `first_conflict` reads no more.
         let Some(start) = (unsafe { template.first_conflict(self, layout, data) }) else {

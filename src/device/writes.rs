@@ -227,12 +227,15 @@ impl Device {
         layout_of: LayoutOf<'_>,
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) {
-        let mut room = Room::new();
-        let writes = if self.stores_elsewhere() {
-            // SAFETY: `count` valid writes by this function's contract.
-            unsafe { self.aliased_writes(count, writes, &mut room) }
-        } else {
-            writes
+        // Last, so that pairs are of the application's views.
+        let down = |writes| {
+            let mut room = Room::new();
+            // SAFETY: `count` valid writes by this function's contract, or as many copies of them.
+            down(if self.exchanges_views() {
+                unsafe { self.aliased_writes(count, writes, &mut room) }
+            } else {
+                writes
+            });
         };
         // SAFETY: there is one write, valid by this function's contract.
         if count == 1 && unsafe { kind_of(writes) } == SINGLE && self.hot.gate.must_look() {

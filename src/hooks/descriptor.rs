@@ -54,6 +54,7 @@ unsafe extern "system" fn update_followed(
     // sampled images, and jumps here with all its arguments.
     unsafe {
         if let Some(device) = Device::find_first(handle)
+            && !device.exchanges_views()
             && let Some(separate) = device.separate.as_deref()
             && separate.follow_write(&*writes)
             && let Some(next) = device.fns.update_descriptor_sets
@@ -350,8 +351,9 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     };
     if let Some(image) = pair {
         let choice = substitute(device, image.sampler, image.image_view, Path::GetDescriptor);
-        if choice != image.sampler {
-            let changed = vk::DescriptorImageInfo { sampler: choice, ..*image };
+        let image_view = device.shown_view(vk::DescriptorType::COMBINED_IMAGE_SAMPLER, image.image_view);
+        if choice != image.sampler || image_view != image.image_view {
+            let changed = vk::DescriptorImageInfo { sampler: choice, image_view, ..*image };
             // SAFETY: `info` was dereferenced above; the copies live during the call.
             unsafe {
                 let data = vk::DescriptorDataEXT { p_combined_image_sampler: &changed };
@@ -390,11 +392,14 @@ impl Stored<'_> {
 /// `given` is valid.
 unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEXT<'a>) -> Option<Stored<'a>> {
     match given.ty {
-        _ if !device.storage.is_used() => None,
-        vk::DescriptorType::STORAGE_IMAGE => {
-            // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageImage-parameter.
+        _ if !device.storage.is_used() && !device.exchanges_views() => None,
+        vk::DescriptorType::STORAGE_IMAGE
+        | vk::DescriptorType::SAMPLED_IMAGE
+        | vk::DescriptorType::INPUT_ATTACHMENT => {
+            // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageImage-parameter and those of its kin, which are pointers to one
+            // structure in one place.
             let image = unsafe { given.data.p_storage_image.as_ref() }?;
-            let image_view = device.stored_view(image.image_view);
+            let image_view = device.shown_view(given.ty, image.image_view);
             let other = vk::DescriptorImageInfo { image_view, ..*image };
             (image_view != image.image_view).then_some(Stored::Image(*given, other))
         }
@@ -428,15 +433,15 @@ unsafe fn handle_info<'a>(
 ) -> Option<vk::ImageViewHandleInfoNVX<'a>> {
     // SAFETY: null or valid by this function's contract.
     let given = unsafe { info.as_ref() }?;
-    if given.descriptor_type == vk::DescriptorType::STORAGE_IMAGE {
-        let image_view = device.stored_view(given.image_view);
-        return (image_view != given.image_view).then_some(vk::ImageViewHandleInfoNVX { image_view, ..*given });
-    }
-    if given.descriptor_type != vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-        return None;
-    }
-    let choice = substitute(device, given.sampler, given.image_view, Path::ImageViewHandle);
-    (choice != given.sampler).then_some(vk::ImageViewHandleInfoNVX { sampler: choice, ..*given })
+    let image_view = device.shown_view(given.descriptor_type, given.image_view);
+    let sampler = match given.descriptor_type {
+        vk::DescriptorType::COMBINED_IMAGE_SAMPLER => {
+            substitute(device, given.sampler, given.image_view, Path::ImageViewHandle)
+        }
+        _ => given.sampler,
+    };
+    let differs = (sampler, image_view) != (given.sampler, given.image_view);
+    differs.then_some(vk::ImageViewHandleInfoNVX { sampler, image_view, ..*given })
 }
 
 pub(crate) unsafe extern "system" fn get_image_view_handle(

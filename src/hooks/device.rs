@@ -377,6 +377,7 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
             device.destroy_separate(separate);
         }
         device.destroy_aliases();
+        device.destroy_aspects();
         device.destroy_variants();
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.

@@ -9,7 +9,7 @@ use samplin_wire::words::UsageClass;
 use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
 
 use crate::decide::{
-    Aspect, Catalog, Change, Changes, Divide, Reads, ViewTraits, may_lack_usage, normalize_components,
+    Aspect, Catalog, Change, Changes, Divide, Reads, ViewTraits, aspect_read, may_lack_usage, normalize_components,
 };
 use crate::device::{Device, ImageTraits, ViewCopy, listed, wide_flags, wide_usage};
 use crate::features::Tiling;
@@ -321,7 +321,10 @@ unsafe fn create_new_view(
                 // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *view) };
                 // SAFETY: `info` is the valid create info that `made` was just made with.
-                unsafe { remember_view(device, info, made) };
+                unsafe {
+                    remember_view(device, info, made);
+                    make_aspect(device, next, info, made);
+                }
                 let mut told = (Tiling::Optimal, None, Vec::new());
                 if let Some((tiling, _, changes)) = &narrowed {
                     told = (*tiling, None, changes.iter().copied().collect());
@@ -344,6 +347,30 @@ unsafe fn create_new_view(
         );
     }
     result
+}
+
+/// Makes the view that descriptors show of one that has both aspects.
+///
+/// # Safety
+///
+/// `view` was made with `info`.
+unsafe fn make_aspect(
+    device: &Device,
+    create: vk::PFN_vkCreateImageView,
+    info: &vk::ImageViewCreateInfo<'_>,
+    view: vk::ImageView,
+) {
+    let aspects = info.subresource_range.aspect_mask;
+    if !aspects.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL) {
+        return;
+    }
+    let Some((_, image)) = device.image(info.image) else { return };
+    // SAFETY: `info` is a valid create info of a view by this function's contract.
+    let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
+    if let Some((aspect, _)) = aspect_read(aspects, usage) {
+        // SAFETY: `view` was made with `info` by this function's contract.
+        unsafe { device.make_aspect(create, info, view, aspect) };
+    }
 }
 
 /// What a prediction needs to know of a view, at the level all, if it may have to change on some device.
@@ -404,7 +431,11 @@ unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, vie
     };
     // SAFETY: `info` is valid, so its chain is.
     let (traits, settled) = unsafe { view_traits(device, info, number, image) };
-    let words = view_words(device, info).filter(|_| settled && !device.looks_at_views_of(image, info.format));
+    // What has both aspects is made together with another one each time.
+    let is_whole =
+        info.subresource_range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL);
+    let words =
+        view_words(device, info).filter(|_| settled && !is_whole && !device.looks_at_views_of(image, info.format));
     device.insert_view(view, traits, image.tiling, words.as_ref());
 }
 

@@ -4,6 +4,8 @@ use std::ffi::c_void;
 
 use ash::vk;
 
+use samplin_hot::memory;
+
 use crate::counters::Path;
 use crate::device::{Device, Template, TemplateRun};
 use crate::pnext::slice;
@@ -183,7 +185,7 @@ unsafe extern "system" fn update_slowly(
     unsafe {
         let down = move |data| next(handle, set, template, data);
         device.forward_template(template, Template::layout, data, Path::Template, down, move |_, writes| {
-            writes.iter_mut().for_each(|write| write.dst_set = set);
+            let writes = memory::collect(writes.iter().map(|write| vk::WriteDescriptorSet { dst_set: set, ..*write }));
             if let Some(update) = device.fns.update_descriptor_sets {
                 update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
             }
@@ -258,7 +260,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
         if device.template(template).is_none_or(|kept| {
-            !kept.has_stores() && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
+            !(kept.has_shown() && device.exchanges_views())
+                && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
         }) {
             return next(commands, template, layout, set, data);
         }
@@ -281,7 +284,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let (template, data) = (given.descriptor_update_template, given.p_data);
         if device.template(template).is_none_or(|kept| {
-            !kept.has_stores() && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
+            !(kept.has_shown() && device.exchanges_views())
+                && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
         }) {
             return next(commands, info);
         }

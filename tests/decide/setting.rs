@@ -166,7 +166,7 @@ pub(crate) fn show(value: Value) -> String {
         Value::ReductionMode(v) => format!("{v:?}"),
         Value::SamplerFlags(v) if v.is_empty() => "0".into(),
         Value::SamplerFlags(v) => format!("{v:?}"),
-        Value::ImageFlags(v) | Value::Usage(v) => format!("{v:#x}"),
+        Value::ImageFlags(v) | Value::Usage(v) | Value::Aspects(v) => format!("{v:#x}"),
         Value::ChromaLocation(v) => format!("{v:?}"),
         Value::Format(v) => format!("{v:?}"),
         Value::Bool(v) => format!("{v}"),

@@ -1,9 +1,9 @@
 //! Catalogue H: usages of views and images.
 
 use crate::setting::*;
-use ash::vk::ImageUsageFlags as Usage;
+use ash::vk::{ImageAspectFlags as Aspects, ImageUsageFlags as Usage};
 use samplin_core::decide::{
-    UsageKept, ViewUsage, image_flags, may_lack_usage, unsupported_usage, usage_beside_storage, view_usage,
+    UsageKept, ViewUsage, aspect_read, image_flags, may_lack_usage, unsupported_usage, usage_beside_storage, view_usage,
 };
 
 /// Id and valid-usage id; usage that is inherited, features of the view's format; usage that is left; features of the legal twin.
@@ -171,5 +171,23 @@ pub(crate) fn looked_at() {
         (mutable | extended | 1 << 40, true, true),
     ] {
         assert_eq!((may_lack_usage(flags, false), may_lack_usage(flags, true)), (other, own), "{flags:#x}");
+    }
+}
+
+/// VUID-VkDescriptorImageInfo-imageView-01976: what a descriptor shows has one aspect; what no shader reads may have both.
+#[test]
+fn descriptors_show_the_depth_of_a_view_with_both_aspects() {
+    let both = Aspects::DEPTH | Aspects::STENCIL;
+    let sampled = bits(Usage::SAMPLED | Usage::DEPTH_STENCIL_ATTACHMENT);
+    for usage in [sampled, bits(Usage::INPUT_ATTACHMENT)] {
+        let (aspect, change) = aspect_read(both, usage).unwrap();
+        assert_eq!(
+            (aspect, change.catalog.vuid()),
+            (Aspects::DEPTH, Some("VUID-VkDescriptorImageInfo-imageView-01976"))
+        );
+    }
+    assert_eq!(aspect_read(both, bits(Usage::DEPTH_STENCIL_ATTACHMENT)), None);
+    for one in [Aspects::DEPTH, Aspects::STENCIL, Aspects::COLOR] {
+        assert_eq!(aspect_read(one, sampled), None);
     }
 }

@@ -8,6 +8,7 @@
 //! A case that a device cannot do says so with `SKIP: <reason>`, and is ignored where the harness can tell; every skip has to
 //! stand in a list of `tests/skips`.
 
+mod aspects;
 mod blits;
 mod cases;
 mod chain;
@@ -42,6 +43,7 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::SUCCESS;
     }
     let trials = [
+        aspects::trials(),
         chain::trials(),
         legality::trials(),
         legal::trials(),

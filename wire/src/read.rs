@@ -147,6 +147,7 @@ pub fn value(field: Field, value: &Value) -> Option<Decided> {
         Field::Flags if is_of_image(value) => Decided::ImageFlags(bits(value, names::image_flags)?),
         Field::Flags => Decided::SamplerFlags(flags(value)?),
         Field::Usage => Decided::Usage(bits(value, names::image_usage)?),
+        Field::AspectMask => Decided::Aspects(bits(value, names::image_aspects)?),
         Field::MagFilter | Field::MinFilter | Field::ChromaFilter | Field::BlitFilter => {
             Decided::Filter(filter(given)?)
         }

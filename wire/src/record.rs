@@ -33,6 +33,7 @@ pub fn value(value: Value) -> Json {
         Value::SamplerFlags(v) => names::sampler_flags(v).into(),
         Value::ImageFlags(v) => names::image_flags(v).into(),
         Value::Usage(v) => names::image_usage(v).into(),
+        Value::Aspects(v) => names::image_aspects(v).into(),
         Value::ChromaLocation(v) => names::chroma_location(v).into(),
         Value::Format(v) => names::format(v).into(),
         Value::Bool(v) => v.into(),

@@ -77,6 +77,8 @@ rules! {
     Heap = "heap",
     /// Usage that a view inherits and its format cannot have.
     ViewUsage = "view-usage",
+    /// Descriptors of views with both aspects.
+    Aspect = "aspect",
     /// Views whose format cannot be sampled at all.
     UnsupportedFormat = "unsupported-format",
     /// Usage of an image that its own format cannot have.
@@ -304,6 +306,7 @@ catalog! {
     H4: "H-4", StorageFormat, Text("Image Operations > Texel Format Validation"), "nothing: with a view of the declared format the texels are the same";
     H5: "H-5", StorageFormat, Vuid("VUID-VkImageViewCreateInfo-usage-02275"), "nothing: the shader decodes and encodes the texels";
     H5Image: "H-5", StorageFormat, Vuid("VUID-VkImageCreateInfo-imageCreateMaxMipLevels-02251"), "compression of the image, if the driver does not compress what has views of other formats";
+    H6: "H-6", Aspect, Vuid("VUID-VkDescriptorImageInfo-imageView-01976"), "the stencil, for a shader that reads integers";
     J2: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample, where there is more than one";
     J2One: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: there is one sample";
     J2More: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample";
@@ -350,6 +353,7 @@ pub enum Field {
     ForceExplicitReconstruction,
     BlitFilter,
     Usage,
+    AspectMask,
     Capability,
     Extension,
     Decoration,
@@ -401,6 +405,7 @@ impl Field {
             Self::ForceExplicitReconstruction => "forceExplicitReconstruction",
             Self::BlitFilter => "filter",
             Self::Usage => "usage",
+            Self::AspectMask => "aspectMask",
             Self::Capability => "capability",
             Self::Extension => "extension",
             Self::Decoration => "decoration",
@@ -431,6 +436,7 @@ pub enum Value {
     SamplerFlags(vk::SamplerCreateFlags),
     ImageFlags(u64),
     Usage(u64),
+    Aspects(u64),
     ChromaLocation(vk::ChromaLocation),
     Format(vk::Format),
     Bool(bool),

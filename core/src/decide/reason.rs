@@ -264,6 +264,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::H1Color => lacks("COLOR_ATTACHMENT"),
         Catalog::H1DepthStencil => lacks("DEPTH_STENCIL_ATTACHMENT"),
         Catalog::H1Input => lacks("COLOR_ATTACHMENT and DEPTH_STENCIL_ATTACHMENT"),
+        Catalog::H6 => "a descriptor shows depth or stencil, not both".into(),
         Catalog::H3 => "the shader does nothing that needs it, and the device does not have it".into(),
         Catalog::H3Write => {
             not_enabled("shaderStorageImageWriteWithoutFormat") + ", and the shader does not write the image"

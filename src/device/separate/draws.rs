@@ -15,6 +15,7 @@ use super::progress::{Draw, Drawn};
 use super::pushes;
 use super::sampling::may_compare;
 use crate::device::Device;
+use crate::device::storage::Room;
 use samplin_bind::plan::link_bit;
 
 /// Calls of the layer's own into a command buffer.
@@ -78,9 +79,13 @@ impl Calls<Followed> for Down<'_> {
         let twin = self.device.twin_for_set(self.separate, layout, number);
         let (Some(push), Some((twin, _kept))) = (self.device.fns.cmd_push_descriptor_set, twin) else { return false };
         pushes::with_writes(descriptors, |writes| {
+            let mut room = Room::new();
             // SAFETY: as `Down::new` asks; the layout is compatible with the one that the application pushed with, and the descriptors are
-            // those that it has pushed, some with other samplers.
-            unsafe { push(self.commands, self.point, twin, number as u32, writes.len() as u32, writes.as_ptr()) };
+            // those that it has pushed, some with other samplers or views.
+            unsafe {
+                let writes = self.device.shown_writes(writes, &mut room);
+                push(self.commands, self.point, twin, number as u32, writes.len() as u32, writes.as_ptr());
+            }
         });
         true
     }

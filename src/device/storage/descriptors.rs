@@ -1,5 +1,5 @@
-//! Descriptors of storage images and storage texel buffers: what shaders store through goes into them in place of the application's
-//! views. The leaf hooks call this without a guard, so nothing here can panic.
+//! Descriptors that show another view than the one that they are written with: storage images and storage texel buffers what shaders store
+//! through, and those that shaders read one aspect of a view with two. The leaf hooks call this without a guard, so nothing here can panic.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -14,10 +14,11 @@ use super::formatless::of_view;
 use super::{LOST, NOTHING, OWN};
 use crate::decide::Rule;
 use crate::device::Device;
+use crate::device::aspects;
 use crate::device::types::type_bit;
 
 /// The types of descriptors that are stored to.
-const TYPES: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE) | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
+const STORED: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE) | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
 
 /// Writes and words of elements that are copied on the stack.
 const WRITES: usize = 4;
@@ -45,38 +46,66 @@ pub(in crate::device) struct ElementsOf {
     pub(in crate::device) at: (usize, usize, usize),
     /// The binding that they are written to.
     pub(in crate::device) binding: u32,
-    pub(in crate::device) is_buffer: bool,
+    pub(in crate::device) shown: Shown,
+}
+
+/// What stands in for views.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::device) enum Shown {
+    /// An image that is stored to.
+    Stored,
+    /// A texel buffer that is stored to.
+    Buffer,
+    /// An image that is read.
+    Read,
+}
+
+impl Shown {
+    /// What descriptors of a type show, if that may be something else than what they are written with.
+    pub(in crate::device) fn of(ty: vk::DescriptorType) -> Option<Self> {
+        match ty {
+            vk::DescriptorType::STORAGE_IMAGE => Some(Self::Stored),
+            vk::DescriptorType::STORAGE_TEXEL_BUFFER => Some(Self::Buffer),
+            _ if aspects::BITS & type_bit(ty) != 0 && ty.as_raw() < 32 => Some(Self::Read),
+            _ => None,
+        }
+    }
 }
 
 /// What a write stores to: where its elements are, how many words each has, and what they are; none if it is of another type than those
 /// that are watched.
 fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u64, usize, ElementsOf)> {
-    let is_watched = |ty| watched & type_bit(ty) != 0;
-    let (elements, size, is_buffer): (*const u64, usize, bool) = match write.descriptor_type {
-        vk::DescriptorType::STORAGE_IMAGE if is_watched(vk::DescriptorType::STORAGE_IMAGE) => {
-            (write.p_image_info.cast(), size_of::<DescriptorImageInfo>(), false)
-        }
-        vk::DescriptorType::STORAGE_TEXEL_BUFFER if is_watched(vk::DescriptorType::STORAGE_TEXEL_BUFFER) => {
-            (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>(), true)
-        }
-        _ => return None,
+    if watched & type_bit(write.descriptor_type) == 0 {
+        return None;
+    }
+    let shown = Shown::of(write.descriptor_type)?;
+    let (elements, size): (*const u64, usize) = match shown {
+        Shown::Stored | Shown::Read => (write.p_image_info.cast(), size_of::<DescriptorImageInfo>()),
+        Shown::Buffer => (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
     };
     // An array that nobody may read is of no length, as everywhere.
     if elements.is_null() {
         return None;
     }
     let at = (0, size, write.descriptor_count as usize);
-    Some((elements, size / size_of::<u64>(), ElementsOf { at, binding: write.dst_binding, is_buffer }))
+    Some((elements, size / size_of::<u64>(), ElementsOf { at, binding: write.dst_binding, shown }))
 }
 
 // Both are made of whole words.
 const _: () = assert!(size_of::<DescriptorImageInfo>().is_multiple_of(8) && size_of::<vk::BufferView>() == 8);
 
 impl Device {
-    /// Whether any view is stored to through another one, or cannot be stored to any more.
+    /// The types of descriptors that may show other views than those that they are written with.
     #[inline(always)]
-    pub(in crate::device) fn stores_elsewhere(&self) -> bool {
-        self.hot.watched() & TYPES != 0
+    fn exchanged(&self) -> u32 {
+        let stored = if self.storage.has_stand_ins() { self.hot.watched() & STORED } else { 0 };
+        stored | if self.aspects.any() { aspects::BITS } else { 0 }
+    }
+
+    /// Whether any view is stored to through another one or cannot be stored to any more, or is read through another one.
+    #[inline(always)]
+    pub fn exchanges_views(&self) -> bool {
+        self.exchanged() != 0
     }
 
     /// What a descriptor gets in place of a view that the table says `found` of; the view itself if nothing stands in for it.
@@ -90,11 +119,13 @@ impl Device {
 
     /// Says what there is to be said of a view that the table says `found` of, and that is written to a binding, if it is known to which.
     #[inline(always)]
-    fn stored_to(&self, found: u64, view: u64, (binding, is_buffer): (Option<u32>, bool)) {
-        match found {
-            0 | NOTHING => {}
-            LOST => self.first_stored_to(LOST, view),
-            _ => self.stored_at(if is_buffer { 0 } else { self.class_of(view) }, binding),
+    fn shown_at(&self, found: u64, view: u64, (binding, shown): (Option<u32>, Shown)) {
+        match (found, shown) {
+            (0 | NOTHING, _) => {}
+            (_, Shown::Read) => self.tell_aspect(view),
+            (LOST, _) => self.first_stored_to(LOST, view),
+            (_, Shown::Stored) => self.stored_at(self.class_of(view), binding),
+            (_, Shown::Buffer) => self.stored_at(0, binding),
         }
     }
 
@@ -117,6 +148,26 @@ impl Device {
         self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view);
     }
 
+    /// The writes, or copies with the views that their descriptors show.
+    ///
+    /// # Safety
+    ///
+    /// The writes are valid.
+    pub(in crate::device) unsafe fn shown_writes<'a, 'r>(
+        &self,
+        writes: &'r [WriteDescriptorSet<'a>],
+        room: &'r mut Room<'a>,
+    ) -> &'r [WriteDescriptorSet<'a>] {
+        if !self.exchanges_views() {
+            return writes;
+        }
+        // SAFETY: valid writes by this function's contract; what comes back are as many, here or in the room.
+        unsafe {
+            let shown = self.aliased_writes(writes.len() as u32, writes.as_ptr(), room);
+            std::slice::from_raw_parts(shown, writes.len())
+        }
+    }
+
     /// The writes, or copies with other views, if one needs another one and there is memory for copies.
     ///
     /// # Safety
@@ -131,7 +182,7 @@ impl Device {
     ) -> *const WriteDescriptorSet<'a> {
         // SAFETY: `count` valid writes by this function's contract.
         let given = unsafe { crate::pnext::slice(writes, count) };
-        let watched = self.hot.watched();
+        let watched = self.exchanged();
         let (mut words, mut is_found) = (0, false);
         for (elements, size, of) in given.iter().filter_map(|write| stored(write, watched)) {
             words += size * of.at.2;
@@ -195,7 +246,7 @@ impl Device {
         let mut differs = false;
         let exchange = |of: &ElementsOf, at, view, found| {
             let other = Self::stands_in(found, view);
-            self.stored_to(found, view, (Some(of.binding), of.is_buffer));
+            self.shown_at(found, view, (Some(of.binding), of.shown));
             if other != view {
                 differs = true;
                 if !copy.is_null() {
@@ -223,8 +274,11 @@ impl Device {
     ) -> ControlFlow<()> {
         for of in elements {
             let (offset, stride, count) = of.at;
-            let inside = if of.is_buffer { 0 } else { std::mem::offset_of!(DescriptorImageInfo, image_view) };
-            let table = if of.is_buffer { &self.storage.buffer_views } else { &self.storage.views };
+            let (inside, table) = match of.shown {
+                Shown::Stored => (std::mem::offset_of!(DescriptorImageInfo, image_view), &self.storage.views),
+                Shown::Buffer => (0, &self.storage.buffer_views),
+                Shown::Read => (std::mem::offset_of!(DescriptorImageInfo, image_view), &self.aspects.views),
+            };
             for index in 0..count {
                 let at = offset.wrapping_add(index.wrapping_mul(stride)).wrapping_add(inside);
                 // SAFETY: `data` has an element there; alignment is not promised. Handles that are not dispatchable have 64 bits.
@@ -249,13 +303,12 @@ impl Device {
         );
     }
 
-    /// The view that a descriptor of a storage image gets.
-    pub fn stored_view(&self, view: vk::ImageView) -> vk::ImageView {
-        if !self.stores_elsewhere() {
-            return view;
-        }
-        let (view, found) = (view.as_raw(), self.storage.views.get_in_line(view.as_raw()));
-        self.stored_to(found, view, (None, false));
+    /// The view that a descriptor of an image shows.
+    pub fn shown_view(&self, ty: vk::DescriptorType, view: vk::ImageView) -> vk::ImageView {
+        let Some(shown) = Shown::of(ty).filter(|_| self.exchanged() & type_bit(ty) != 0) else { return view };
+        let table = if shown == Shown::Read { &self.aspects.views } else { &self.storage.views };
+        let (view, found) = (view.as_raw(), table.get_in_line(view.as_raw()));
+        self.shown_at(found, view, (None, shown));
         vk::ImageView::from_raw(Self::stands_in(found, view))
     }
 

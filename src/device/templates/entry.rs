@@ -11,7 +11,7 @@ use samplin_hot::{Pair, SetLayout};
 use super::LARGEST_COPY;
 use crate::counters::Path;
 use crate::device::Device;
-use crate::device::storage::ElementsOf;
+use crate::device::storage::{ElementsOf, Shown};
 use crate::variant::Gate;
 
 /// One entry of a template.
@@ -60,15 +60,11 @@ impl Entry {
         }
     }
 
-    /// Its elements, if they are of this type and stored to.
-    pub(super) fn stored(&self, ty: vk::DescriptorType) -> Option<ElementsOf> {
-        let is_buffer = ty == vk::DescriptorType::STORAGE_TEXEL_BUFFER;
-        let at = (self.offset, self.stride, self.count);
-        (is_buffer || ty == vk::DescriptorType::STORAGE_IMAGE).then_some(ElementsOf {
-            at,
-            binding: self.binding,
-            is_buffer,
-        })
+    /// Its elements, if descriptors of this type may show other views than they are written with. `is_stored`: those that are stored to,
+    /// too.
+    pub(super) fn shown(&self, ty: vk::DescriptorType, is_stored: bool) -> Option<ElementsOf> {
+        let shown = Shown::of(ty).filter(|shown| is_stored || *shown == Shown::Read)?;
+        Some(ElementsOf { at: (self.offset, self.stride, self.count), binding: self.binding, shown })
     }
 
     /// Whether it has combined image samplers whose samplers are not ignored.

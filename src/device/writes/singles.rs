@@ -64,7 +64,7 @@ impl Device {
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) -> bool {
         let (count, first) = (count as usize, stop.at() as usize);
-        if count > WRITES || first >= count || self.stores_elsewhere() {
+        if count > WRITES || first >= count || self.exchanges_views() {
             return false;
         }
         let (single, plain) = (self.hot.single(), self.hot.plain());

@@ -46,7 +46,7 @@ pub fn words(value: Value) -> [i64; 5] {
         Value::ReductionMode(v) => one(v.as_raw().into()),
         Value::SamplerFlags(v) => one(v.as_raw().into()),
         Value::ChromaLocation(v) => one(v.as_raw().into()),
-        Value::ImageFlags(v) | Value::Usage(v) => one(v as i64),
+        Value::ImageFlags(v) | Value::Usage(v) | Value::Aspects(v) => one(v as i64),
         Value::Format(v) => one(v.as_raw().into()),
         Value::Bool(v) => one(v.into()),
         Value::Float(v) => one(float(v)),
@@ -112,6 +112,7 @@ pub fn current(state: &SamplerState, field: Field) -> [i64; 5] {
         | Field::Interpolation
         | Field::SampleShadingEnable
         | Field::MinSampleShading
+        | Field::AspectMask
         | Field::SampleMaskWords => panic!("{field:?} is not a member of a sampler"),
     })
 }

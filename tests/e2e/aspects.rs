@@ -1,0 +1,129 @@
+//! Views of depth and stencil at once: a descriptor may show one of them, and shows the depth.
+
+use crate::legality::assert_reported;
+use crate::run::{Outcome, Skip, skip_if, trial, with_layer, without_layer};
+use crate::scene::pattern;
+use ash::vk::{self, FormatFeatureFlags as Feature, ImageAspectFlags as Aspects};
+use libtest_mimic::Trial;
+use samplin_testkit::{
+    Context, ContextBuilder, Image, ImageDesc, Pair, Path, Point, SamplerDesc, Value, ViewDesc, lookup, sample_via,
+    texel,
+};
+
+const REPORTED: &str = "VkDescriptorImageInfo-imageView-01976";
+const BOTH: Aspects = Aspects::from_raw(Aspects::DEPTH.as_raw() | Aspects::STENCIL.as_raw());
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let paths = Path::COMBINED.into_iter().chain([Path::Immutable, Path::Separate, Path::SeparateImmutable]);
+    let mut trials: Vec<Trial> =
+        paths.map(|path| trial(format!("aspect/{path:?}").to_lowercase(), move || both(path))).collect();
+    trials.extend([
+        trial("aspect/linear".to_owned(), linear),
+        trial("aspect/one-is-left-alone".to_owned(), one),
+        trial("aspect/unread-is-left-alone".to_owned(), unread),
+        trial("aspect/audit".to_owned(), audit),
+    ]);
+    trials
+}
+
+fn builder() -> ContextBuilder {
+    Context::builder().api_version(vk::make_api_version(0, 1, 4, 0))
+}
+
+fn points() -> Vec<Point> {
+    lookup::grid(4, 4, [0.0, 0.0], [1.0, 1.0])
+}
+
+/// An image with a picture in its depth, and another one in its stencil.
+fn image(context: &Context) -> Result<Image<'_>, Skip> {
+    let formats = [vk::Format::D32_SFLOAT_S8_UINT, vk::Format::D24_UNORM_S8_UINT];
+    let is_sampled = |format: &vk::Format| {
+        context.format_features(*format, vk::ImageTiling::OPTIMAL).contains(Feature::SAMPLED_IMAGE)
+    };
+    let format = formats.into_iter().find(is_sampled);
+    let Some(format) = format else { return Err(Skip("no format of depth and stencil can be sampled".to_owned())) };
+    Image::filled(context, &ImageDesc::d2(format, 4, 4), |aspect, level, layer, at| {
+        let kind = if aspect == Aspects::STENCIL { texel::NumericKind::Uint } else { texel::NumericKind::Float };
+        pattern(kind, level, layer, at)
+    })
+    .map_err(Skip)
+}
+
+/// What a view with these aspects reads.
+fn read(context: &Context, path: Path, aspects: Aspects, sampler: &SamplerDesc) -> Result<Vec<Value>, Skip> {
+    skip_if(path.missing(context))?;
+    let image = image(context)?;
+    let view = image.view(&ViewDesc::aspect(aspects));
+    let sampler = sampler.create(context);
+    let texels = sample_via(context, path, &[Pair::new(&view, &sampler)], &points()).map_err(Skip)?;
+    Ok(texels.into_iter().flatten().collect())
+}
+
+fn both(path: Path) -> Outcome {
+    let nearest = SamplerDesc::nearest();
+    let wanted = without_layer(builder(), |context| read(context, path, Aspects::DEPTH, &nearest))?.0;
+    let report = |context: &Context| read(context, path, BOTH, &nearest).map(|_| ());
+    let (_, errors) = without_layer(builder().record_only(), report)?;
+    // What lies in descriptor buffers is not looked at.
+    let ids: &[&str] = if path == Path::DescriptorBuffer { &[] } else { &[REPORTED] };
+    assert_reported(&errors, ids, "without samplin");
+    let (got, judged) = with_layer(builder(), |context| read(context, path, BOTH, &nearest))?;
+    judged.assert_silent("with samplin");
+    assert_eq!(got, wanted);
+    assert!(wanted.iter().any(|value| *value != wanted[0]), "a picture of one colour proves nothing");
+    let changes = judged.changes("view");
+    let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+    assert_eq!((change.rule.as_str(), change.catalog.as_str(), change.field.as_str()), ("aspect", "H-6", "aspectMask"));
+    assert!(change.from.contains("VK_IMAGE_ASPECT_STENCIL_BIT") && !change.to.contains("STENCIL"), "{change:?}");
+    assert_eq!(judged.summary()["changes"], serde_json::json!({"aspect": 1}));
+    Ok(())
+}
+
+/// The sampler is chosen by the depth that is shown.
+fn linear() -> Outcome {
+    let check = |context: &Context| {
+        let features = context.format_features(image(context)?.desc().format, vk::ImageTiling::OPTIMAL);
+        skip_if(features.contains(Feature::SAMPLED_IMAGE_FILTER_LINEAR).then(|| "depth is filtered".to_owned()))
+    };
+    without_layer(builder(), check)?;
+    let (wanted, _) =
+        with_layer(builder(), |context| read(context, Path::Update, Aspects::DEPTH, &SamplerDesc::linear()))?;
+    let (got, judged) = with_layer(builder(), |context| read(context, Path::Update, BOTH, &SamplerDesc::linear()))?;
+    judged.assert_silent("with samplin");
+    assert_eq!(got, wanted);
+    assert_eq!(judged.summary()["changes"]["aspect"], 1);
+    assert!(judged.changes("pair").iter().all(|change| change.rule == "linear-filter"));
+    Ok(())
+}
+
+fn one() -> Outcome {
+    for aspect in [Aspects::DEPTH, Aspects::STENCIL] {
+        let (_, judged) =
+            with_layer(builder(), |context| read(context, Path::Update, aspect, &SamplerDesc::nearest()))?;
+        judged.assert_silent("with samplin");
+        judged.assert_untouched("a view of one aspect");
+    }
+    Ok(())
+}
+
+/// A view with both may be there, as an attachment needs it, beside the one that is read.
+fn unread() -> Outcome {
+    let (_, judged) = with_layer(builder(), |context| {
+        let image = image(context)?;
+        let (_both, depth) = (image.view(&ViewDesc::aspect(BOTH)), image.view(&ViewDesc::aspect(Aspects::DEPTH)));
+        let sampler = SamplerDesc::nearest().create(context);
+        sample_via(context, Path::Update, &[Pair::new(&depth, &sampler)], &points()).map_err(Skip)
+    })?;
+    judged.assert_silent("with samplin");
+    judged.assert_untouched("a view with both that no descriptor has");
+    Ok(())
+}
+
+fn audit() -> Outcome {
+    let builder = builder().setting("mode", "audit").record_only();
+    let (_, judged) =
+        with_layer(builder, |context| read(context, Path::Update, BOTH, &SamplerDesc::nearest()).map(|_| ()))?;
+    assert_reported(&judged.errors, &[REPORTED], "with samplin");
+    assert_eq!(judged.changes("view").len(), 1);
+    Ok(())
+}
