@@ -2,6 +2,8 @@
 
 use ash::vk;
 
+use samplin_core::left::Left;
+
 use crate::decide;
 use crate::device::Device;
 use crate::pnext::slice;
@@ -40,6 +42,23 @@ fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless
     )
 }
 
+/// Names two images that may not be blitted to each other, once for each two formats.
+fn tell_unblittable(device: &Device, source: vk::Image, target: vk::Image) {
+    device.guard(
+        || {
+            let Some(((source, _), (target, _))) = device.blit_source(source).zip(device.blit_source(target)) else {
+                return;
+            };
+            if let Some((vuid, why)) = decide::unblittable(&source, &target) {
+                let about = serde_json::json!({ "vuid": vuid });
+                let key = (source.format.as_raw() as u64, target.format.as_raw() as u64);
+                device.unresolved(Left::Blit, &why, None, about, key);
+            }
+        },
+        || (),
+    );
+}
+
 pub(crate) unsafe extern "system" fn cmd_blit_image(
     commands: vk::CommandBuffer,
     source: vk::Image,
@@ -51,6 +70,7 @@ pub(crate) unsafe extern "system" fn cmd_blit_image(
     filter: vk::Filter,
 ) {
     let (device, next) = enter!(commands, cmd_blit_image);
+    tell_unblittable(device, source, target);
     let legal = legal_filter(device, source, filter, || {
         // SAFETY: VUID-vkCmdBlitImage-pRegions-parameter.
         unsafe { slice(regions, count) }.iter().all(|region| keeps_scale(region.src_offsets, region.dst_offsets))
@@ -64,6 +84,7 @@ pub(crate) unsafe extern "system" fn cmd_blit_image2(commands: vk::CommandBuffer
     // SAFETY: valid by VUID-vkCmdBlitImage2-pBlitImageInfo-parameter.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
+        tell_unblittable(device, given.src_image, given.dst_image);
         let legal = legal_filter(device, given.src_image, given.filter, || {
             slice(given.p_regions, given.region_count)
                 .iter()

@@ -1,6 +1,7 @@
 //! Catalogue C: blits.
 
 use crate::setting::*;
+use samplin_core::decide::unblittable;
 
 /// Rule, valid-usage id, filter, format, image type, features, changes; then the twin's format, image type, features.
 pub(crate) type BlitSide = (vk::Format, vk::ImageType, Feature);
@@ -91,4 +92,36 @@ pub(crate) fn check() {
         }
         assert!(decide::blit(NEAREST, &source(*illegal)).changes.is_empty(), "{id}: NEAREST always may");
     }
+}
+
+/// Formats of two images, and the rule that a blit between them breaks whatever its filter.
+pub(crate) fn formats() {
+    use vk::Format as F;
+    let side = |format, features| BlitSource { format, image_type: vk::ImageType::TYPE_2D, features };
+    let (all, none) = (Some(Feature::BLIT_SRC | Feature::BLIT_DST), Some(Feature::empty()));
+    let rows = [
+        (F::R8G8B8A8_UNORM, F::R32G32B32A32_SFLOAT, None),
+        (F::R8_SINT, F::R32_SINT, None),
+        (F::R8_UINT, F::R32_UINT, None),
+        (F::D16_UNORM, F::D16_UNORM, None),
+        (F::S8_UINT, F::S8_UINT, None),
+        (F::R8_SINT, F::R8_UNORM, Some("srcImage-00229")),
+        (F::R8_UNORM, F::R8_SINT, Some("srcImage-00229")),
+        (F::R8_SINT, F::R8_UINT, Some("srcImage-00229")),
+        (F::R8_UINT, F::R8_UNORM, Some("srcImage-00230")),
+        (F::R8_UNORM, F::R8_UINT, Some("srcImage-00230")),
+        (F::D16_UNORM, F::R16_UNORM, Some("srcImage-00231")),
+        (F::R8_UINT, F::S8_UINT, Some("srcImage-00231")),
+        (F::D32_SFLOAT, F::D32_SFLOAT_S8_UINT, Some("srcImage-00231")),
+    ];
+    let broken =
+        |from, to| unblittable(&from, &to).map(|(vuid, _)| vuid.trim_start_matches("VUID-vkCmdBlitImage-").to_owned());
+    for (from, to, rule) in rows {
+        for features in [all, None] {
+            assert_eq!(broken(side(from, features), side(to, features)).as_deref(), rule, "{from:?} to {to:?}");
+        }
+    }
+    let format = F::R8_UNORM;
+    assert_eq!(broken(side(format, none), side(format, all)).as_deref(), Some("srcImage-01999"));
+    assert_eq!(broken(side(format, all), side(format, none)).as_deref(), Some("dstImage-02000"));
 }

@@ -358,6 +358,11 @@ fn usages_of_views() {
 }
 
 #[test]
+fn formats_of_blits() {
+    blits::formats();
+}
+
+#[test]
 fn usages_of_images() {
     usages::images();
 }
@@ -376,8 +381,9 @@ fn every_row_has_its_test() {
     let mut seen: BTreeSet<String> = TABLES.iter().flat_map(|rows| check(rows)).collect();
     seen.extend(unnormalized::by_instructions());
     seen.extend(views::ROWS.iter().map(|row| format!("{:?}", row.catalog)));
-    let of_usage =
-        |row: &&Catalog| usages::ROWS.iter().any(|(_, vuid, ..)| row.vuid() == Some(*vuid)) || [Catalog::H2, Catalog::H6].contains(row);
+    let of_usage = |row: &&Catalog| {
+        usages::ROWS.iter().any(|(_, vuid, ..)| row.vuid() == Some(*vuid)) || [Catalog::H2, Catalog::H6].contains(row)
+    };
     seen.extend(Catalog::ALL.iter().filter(of_usage).map(|row| format!("{row:?}")));
     // The budget of custom colours and the user's rules are decided elsewhere; shaders by the passes of `spirv/`.
     let foreign = |row: &Catalog| {

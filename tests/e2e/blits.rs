@@ -98,6 +98,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut all: Vec<Trial> =
         cases().into_iter().map(|case| trial(format!("blit/{}", case.name), move || case.run())).collect();
     all.push(trial("blit/told-once-for-each-format-and-filter", told_once));
+    all.push(trial("blit/formats-of-two-classes-are-named", two_classes));
     all
 }
 
@@ -216,5 +217,23 @@ fn told_once() -> Outcome {
     assert_eq!(formats, ["VK_FORMAT_R32_UINT", "VK_FORMAT_R8_SINT"]);
     assert_eq!(judged.summary()["blits_rewritten"], 4);
     assert_eq!(judged.summary()["changes"], serde_json::json!({"blit-filter": 2}));
+    Ok(())
+}
+
+/// No filter makes such a blit legal, so it stays and is named.
+fn two_classes() -> Outcome {
+    let record = |context: &Context| {
+        let image = |format| Image::new(context, &Scene::colour(format).flat().image_desc()).map_err(Skip);
+        let (source, target) = (image(vk::Format::R8G8B8A8_UINT)?, image(vk::Format::R8G8B8A8_UNORM)?);
+        for api in [BlitApi::Core, BlitApi::Core] {
+            target.blit_from(&source, vk::Filter::NEAREST, api);
+        }
+        Ok(())
+    };
+    let ((), judged) = with_layer(Context::builder().record_only(), record)?;
+    assert_reported(&judged.errors, &["srcImage-00230"], "with samplin");
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    let [record] = unresolved.as_slice() else { panic!("{unresolved:#?}") };
+    assert_eq!((&record["what"], &record["vuid"]), (&"blit".into(), &"VUID-vkCmdBlitImage-srcImage-00230".into()));
     Ok(())
 }
