@@ -343,6 +343,34 @@ left! {
 mod tests {
     use super::*;
 
+    /// docs/left.md. `UPDATE_DOCS=1` writes it.
+    #[test]
+    fn the_page_is_made_of_the_table() {
+        let mut page = "# What is left\n\nThe `what` of each `unresolved` record is one of these names. The page is generated from \
+                        `core/src/left.rs`.\n"
+            .to_owned();
+        for (about, heading) in [
+            (About::Link, "Images and samplers that a shader joins"),
+            (About::Pair, "Samplers and views"),
+            (About::Object, "Objects and devices"),
+            (About::Storage, "Storage images"),
+            (About::Shader, "Shaders"),
+        ] {
+            page += &format!("\n## {heading}\n\n| name | means | to do |\n|---|---|---|\n");
+            for left in Left::ALL.iter().filter(|left| left.about() == about) {
+                page += &format!("| `{}` | {} | {}. |\n", left.name(), left.meaning(), left.advice());
+            }
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/left.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, &page).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(path).is_ok_and(|written| written == page),
+            "UPDATE_DOCS=1 writes docs/left.md"
+        );
+    }
+
     #[test]
     fn each_has_a_name_of_its_own() {
         for left in Left::ALL {

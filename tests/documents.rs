@@ -1,0 +1,81 @@
+//! What documents promise of themselves: links that lead somewhere, and a README for three minutes.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+fn documents(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        let is_ours = !["target", "out", "node_modules"].iter().any(|name| path.ends_with(name));
+        if path.is_dir() && is_ours && !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
+            documents(&path, out);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            out.push(path);
+        }
+    }
+}
+
+/// What a heading is called in links to it, and what it is called by hand.
+fn anchors(text: &str) -> HashSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#')).map(|line| {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    });
+    let named = text.split("<a id=\"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()));
+    headings.chain(named).collect()
+}
+
+/// Targets of links, code left out.
+fn links(text: &str) -> Vec<String> {
+    let (mut found, mut is_code) = (Vec::new(), false);
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        }
+        if !is_code {
+            found.extend(line.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())));
+        }
+    }
+    found
+}
+
+/// Links of a document that lead nowhere.
+fn broken(path: &Path, text: &str) -> Vec<String> {
+    let is_broken = |link: &String| {
+        if link.contains("://") {
+            return false;
+        }
+        let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+        let target = if file.is_empty() { path.to_owned() } else { path.parent().unwrap().join(file) };
+        if anchor.is_empty() {
+            return !target.exists();
+        }
+        !std::fs::read_to_string(&target).is_ok_and(|text| anchors(&text).contains(anchor))
+    };
+    links(text).into_iter().filter(is_broken).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all = Vec::new();
+    documents(root, &mut all);
+    assert!(all.len() > 40, "{}", all.len());
+    let mut seen = 0;
+    for path in all {
+        let text = std::fs::read_to_string(&path).unwrap();
+        seen += links(&text).len();
+        assert_eq!(broken(&path, &text), Vec::<String>::new(), "{}", path.display());
+    }
+    assert!(seen > 60, "{seen}");
+    let text = "[no](docs/none.md) [file](README.md) [anchor](README.md#no-such) [there](README.md#two-commands)";
+    assert_eq!(broken(&root.join("README.md"), text), ["docs/none.md", "README.md#no-such"]);
+}
+
+#[test]
+fn the_readme_takes_three_minutes() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let words = text.split_whitespace().count();
+    assert!(text.lines().count() <= 150 && words < 1_200, "{} lines, {words} words", text.lines().count());
+}
