@@ -126,3 +126,28 @@ pub(crate) fn comparable() {
         assert_eq!(t.violations().is_empty(), is_left, "{format:?} {features:?}");
     }
 }
+
+/// "If the image being sampled has an unsigned normalized fixed-point format, then Dref is clamped to [0,1] before the compare operation"
+/// (Depth Compare Operation).
+pub(crate) fn references() {
+    for (format, clamps) in [
+        (vk::Format::D16_UNORM, true),
+        (vk::Format::D24_UNORM_S8_UINT, true),
+        (vk::Format::D32_SFLOAT, false),
+        (vk::Format::D32_SFLOAT_S8_UINT, false),
+        (vk::Format::R16_UNORM, true),
+        (vk::Format::R8G8B8A8_SRGB, true),
+        (vk::Format::BC4_UNORM_BLOCK, true),
+        (vk::Format::BC4_SNORM_BLOCK, false),
+        (vk::Format::R16_SNORM, false),
+        (vk::Format::R16_USCALED, false),
+        (vk::Format::R32_SFLOAT, false),
+        (vk::Format::B10G11R11_UFLOAT_PACK32, false),
+    ] {
+        let mut t = Setting::new();
+        (t.s.compare_enable, t.s.compare_op, t.policy.compares) = (true, vk::CompareOp::GREATER, true);
+        t.sees(format, Feature::empty()).reads = Reads::Compared;
+        let compare = decide::ShaderCompare { operator: vk::CompareOp::GREATER, clamps };
+        assert_eq!(t.decide().compare, Some(compare), "{format:?}");
+    }
+}

@@ -81,6 +81,7 @@ fn filtering_against_format_features() {
 fn comparison_against_the_view() {
     check(comparison::ROWS);
     comparison::comparable();
+    comparison::references();
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials: Vec<_> = all.into_iter().flat_map(in_stages).collect();
     trials.extend(run::trials(&[
         ("compare/fixed-point-depths", fixed_point_depths),
+        ("compare/fixed-point-colours", fixed_point_colours),
         ("compare/operators", operators),
         ("compare/no-set", no_set),
         ("compare/learn", learn),
@@ -242,6 +243,17 @@ fn fixed_point_depths() -> Outcome {
     assert_compared(&judged, forced(How::Shadow).word());
     let (_, judged) = with_layer(resolve(Context::builder()), body)?;
     judged.assert_untouched("depths that are compared");
+    Ok(())
+}
+
+/// References are clamped for unsigned normalized colours too, and for no others.
+fn fixed_point_colours() -> Outcome {
+    let (program, samplers) = ((Stage::Compute, Program::Compared), samplers());
+    for format in [F::R16_UNORM, F::R8G8B8A8_SRGB, F::R16_SFLOAT, F::R16_SNORM] {
+        let scenes = [Scene::colour(format)];
+        let body = |context: &Context| look(context, program, (&samplers, &scenes), (&far_points(), false));
+        assert_compared(&judged(Context::builder(), body)?, forced(How::Shadow).word());
+    }
     Ok(())
 }
 

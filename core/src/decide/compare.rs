@@ -3,6 +3,17 @@
 use ash::vk;
 
 use super::{Aspect, Catalog, Pass, Reads, ViewTraits};
+use crate::format;
+
+/// How a shader compares in the place of a sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShaderCompare {
+    /// The sampler's `compareOp`.
+    pub operator: vk::CompareOp,
+    /// The reference is clamped to [0, 1] first: "If the image being sampled has an unsigned normalized fixed-point format" (Image
+    /// Operations > Depth Compare Operation).
+    pub clamps: bool,
+}
 
 /// Whether a sampler with comparison can be used with the view at all (B-31, B-33, B-35).
 pub(super) fn can_compare(view: &ViewTraits) -> bool {
@@ -27,7 +38,8 @@ impl Pass<'_> {
             // programs read their shadow maps both ways.
             Reads::Plain => self.disable_compare(if is_stencil { Catalog::B30Stencil } else { Catalog::B30 }),
             Reads::Compared if self.can_compare_in_shader(view) => {
-                self.compare = Some(self.state.compare_op);
+                let (operator, clamps) = (self.state.compare_op, format::is_unorm(view.format));
+                self.compare = Some(ShaderCompare { operator, clamps });
                 // Averages are what comparison goes with.
                 self.drop_reduction(Catalog::A26);
                 self.disable_compare(Catalog::B31);
