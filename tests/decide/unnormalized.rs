@@ -272,12 +272,28 @@ pub(crate) fn kept() {
         t.s.address_mode[1] = decide::GL_CLAMP;
     })));
     let t = wraps(|_| {});
-    let view = t.view.expect("a view");
-    for (name, is_divided) in [("A-13", false), ("unnormalized", false), ("A-14", true)] {
+    let is_divided_without = |name: &str, t: &Setting| {
         let off = decide::Exempt::named(name).expect("a repair");
-        let decision = decide::pair_except(&t.s, &view, off, &t.caps, &t.policy);
-        let found = decision.changes.iter().any(|change| change.catalog.id() == "S-5");
-        assert_eq!(found, is_divided, "without {name}: {:?}", decision.changes);
+        let decision = decide::pair_except(&t.s, &t.view.expect("a view"), off, &t.caps, &t.policy);
+        decision.changes.iter().any(|change| change.catalog.id() == "S-5")
+    };
+    for (name, is_divided) in [("A-13", false), ("S-5", false), ("unnormalized", false), ("A-14", true)] {
+        assert_eq!(is_divided_without(name, &t), is_divided, "without {name}");
+    }
+    // What the view or an instruction excludes, which nothing but the shader repairs.
+    let excluded: [fn(&mut Setting); 4] = [
+        |t| (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_3D, vk::ImageType::TYPE_3D),
+        |t| t.seen().single_level = false,
+        |t| t.seen().divide = Divide::Lookup,
+        |t| t.seen().divide = Divide::Offset,
+    ];
+    for (n, exclude) in excluded.into_iter().enumerate() {
+        let mut t = Setting::new();
+        t.divides(Divide::Suited);
+        exclude(&mut t);
+        for (name, is_divided) in [("S-5", false), ("unnormalized", false), ("A-13", true)] {
+            assert_eq!(is_divided_without(name, &t), is_divided, "{n} without {name}");
+        }
     }
     assert!(decide::loses_texels(&t.s));
     let mut legal = Setting::new();

@@ -49,15 +49,14 @@ pub fn loses_texels(state: &SamplerState) -> bool {
     may_divide(state) && broken_by_sampler(state, 2).next().is_some()
 }
 
-/// The repair of the same rule without the shader, which a user may have switched off.
+/// The repair of the same rule without the shader, which a user may have switched off; the row itself where there is none.
 fn repair_of(row: Catalog) -> Catalog {
     match row {
         Catalog::TexelFilter => Catalog::A10,
         Catalog::TexelAddress => Catalog::A13,
         Catalog::TexelAnisotropy => Catalog::A14,
         Catalog::TexelCompare => Catalog::A15,
-        Catalog::TexelLevels => Catalog::B41,
-        _ => Catalog::B40,
+        other => other,
     }
 }
 
@@ -74,7 +73,9 @@ impl Pass<'_> {
             _ => true,
         };
         let broken = broken_by_view(view).into_iter().chain(broken_by_sampler(&self.state, axes).filter(matters));
-        let Some(row) = broken.into_iter().find(|row| !self.is_off(repair_of(*row))) else { return };
+        let Some(row) = broken.into_iter().find(|row| !self.is_off(*row) && !self.is_off(repair_of(*row))) else {
+            return;
+        };
         self.note(row, Field::UnnormalizedCoordinates, Value::Bool(true), Value::Bool(false));
         self.state.unnormalized_coordinates = false;
     }
