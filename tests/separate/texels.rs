@@ -16,6 +16,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("texels/shadow-colours-left", compared_colours_left),
         ("texels/shadow-edges", compared_edges),
         ("texels/shadow-off", not_compared),
+        ("texels/shadow-without-compare-enable", without_compare_enable),
+        ("texels/shadow-base", shadow_base),
         ("texels/late", late),
         ("texels/always", always),
         ("texels/base", base),
@@ -352,7 +354,44 @@ fn compared() -> Outcome {
         let (wrong, judged) = with_layer(builder(), body)?;
         assert_right(&wrong, &judged);
         assert_divided(&judged, access, all.len());
+        assert_cites(&judged, "VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077");
     }
+    Ok(())
+}
+
+/// Some change that the shader makes up for cites this.
+fn assert_cites(judged: &Judged, vuid: &str) {
+    let changes = judged.changes("pair");
+    assert!(changes.iter().any(|change| change.catalog == "S-5" && change.vuid == vuid), "{:#?}", judged.trace);
+}
+
+/// Records that say that the sampler has no compareEnable.
+fn uncompared(judged: &Judged) -> usize {
+    let is_it = |record: &&Json| record["why"].as_str().is_some_and(|why| why.contains("no compareEnable"));
+    judged.trace.events("unresolved").filter(is_it).count()
+}
+
+/// A comparison that the sampler does not enable is undefined with normalized coordinates as well: it is named, and nothing is divided.
+fn without_compare_enable() -> Outcome {
+    let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+    let body = |context: &Context| {
+        reads::run(context, (Stage::Compute, Program::Compared), &sampler, &[Scene::depth(F::D32_SFLOAT).flat()])
+    };
+    let (before, _) = without_layer(Context::builder().record_only(), body)?;
+    let (after, judged) = with_layer(builder().setting("trace_level", "all").record_only(), body)?;
+    assert_eq!(after, before);
+    assert!(judged.changes("pair").is_empty(), "{:#?}", judged.trace);
+    assert_eq!(uncompared(&judged), 1, "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// A comparison that the application enables and that the legal sampler has not is lost, which its record says, and nothing else is wrong.
+fn shadow_base() -> Outcome {
+    let (_, judged) = with_layer(set_to("base").setting("trace_level", "all").record_only(), |context| {
+        reads::run(context, (Stage::Compute, Program::Compared), &shadow(), &[Scene::depth(F::D32_SFLOAT).flat()])
+    })?;
+    assert!(judged.changes("sampler").iter().any(|change| change.lost == "comparison"), "{:#?}", judged.trace);
+    assert_eq!(uncompared(&judged), 0, "{:#?}", judged.trace);
     Ok(())
 }
 

@@ -66,13 +66,13 @@ impl Pass<'_> {
         let is_divided = |view: &&ViewTraits| self.policy.divides && view.divide != Divide::Never;
         let Some(view) = self.used.view.filter(is_divided).filter(|_| may_divide(&self.state)) else { return };
         let axes = if view.dimensions() == Dimensions::One { 1 } else { 2 };
-        // What no instruction compares loses no comparison.
+        // The sampler comes first, which breaks its rules whatever it meets. What no instruction compares loses no comparison.
         let matters = |row: &Catalog| match row {
             Catalog::TexelAnisotropy => self.caps.sampler_anisotropy,
             Catalog::TexelCompare => view.reads == Reads::Compared,
             _ => true,
         };
-        let broken = broken_by_view(view).into_iter().chain(broken_by_sampler(&self.state, axes).filter(matters));
+        let broken = broken_by_sampler(&self.state, axes).filter(matters).chain(broken_by_view(view));
         let Some(row) = broken.into_iter().find(|row| !self.is_off(*row) && !self.is_off(repair_of(*row))) else {
             return;
         };

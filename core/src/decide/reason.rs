@@ -123,7 +123,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::TexelView => "unnormalized coordinates need a 1D or 2D view, so the shader normalizes them".into(),
         Catalog::TexelLevels => "unnormalized coordinates need a view of one level and layer, so the shader normalizes them".into(),
         Catalog::TexelLookup => {
-            "unnormalized coordinates exclude implicit levels of detail, projection and comparison, so the shader normalizes them".into()
+            "unnormalized coordinates exclude implicit levels of detail and projection, so the shader normalizes them".into()
         }
         Catalog::TexelOffset => "unnormalized coordinates exclude offsets and biases, so the shader normalizes them".into(),
         Catalog::A20U | Catalog::A20V | Catalog::A20W => "the value is not a VkSamplerAddressMode".into(),

@@ -50,7 +50,7 @@ pub enum Divide {
     Never,
     /// It can. Its instructions suit unnormalized coordinates.
     Suited,
-    /// It can. An instruction has an implicit level of detail, a projection or a comparison (VUID-vkCmdDraw-None-08610).
+    /// It can. An instruction has an implicit level of detail or a projection (VUID-vkCmdDraw-None-08610).
     Lookup,
     /// It can. An instruction has a bias or an offset (VUID-vkCmdDraw-None-08611).
     Offset,

@@ -18,11 +18,12 @@ fn reads(uses: Uses) -> Reads {
     }
 }
 
-/// What instructions of a link ask for that unnormalized coordinates exclude. An offset may be that of a gather, which they do not.
+/// What instructions of a link ask for that unnormalized coordinates exclude. A comparison is the sampler's business: where it has none,
+/// nothing defines what is read, whatever the coordinates are. An offset may be that of a gather, which they do not.
 fn divide(uses: Uses) -> Divide {
     let offsets = if uses.contains(Uses::GATHER) { Uses::BIAS } else { Uses::BIAS | Uses::OFFSET };
     match () {
-        () if uses.intersects(Uses::IMPLICIT | Uses::PROJ | Uses::DREF) => Divide::Lookup,
+        () if uses.intersects(Uses::IMPLICIT | Uses::PROJ) => Divide::Lookup,
         () if uses.intersects(offsets) => Divide::Offset,
         () => Divide::Suited,
     }
