@@ -192,6 +192,16 @@ fn variants() -> Vec<(String, &'static str, Vec<String>)> {
                 let name = format!("gather/{}/{kind}/single", shape.name);
                 all.push((name, "sample.comp", with(&base, &[&lookup, "-DACCESS_SINGLE"])));
             }
+            if shape.name == "2d" && kind == "float" {
+                for (op, call) in
+                    [("offset", "textureLodOffset(s,p.xy,l,"), ("gather_offset", "textureGatherOffset(s,p.xy,")]
+                {
+                    let lookup = format!("-DLOOKUP(s,p,d,l)={call}ivec2(2,-3))");
+                    for (access, define) in DRAWN {
+                        all.push((format!("{op}/2d/float/{access}"), "sample.comp", with(&base, &[&lookup, define])));
+                    }
+                }
+            }
             let lookup = format!("-DLOOKUP(s,p,d,l)=texture(s,{coord},l)");
             for (access, define) in DRAWN {
                 let name = format!("draw/{}/{kind}/{access}", shape.name);

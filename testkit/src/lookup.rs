@@ -127,7 +127,14 @@ pub enum Op {
     Fetch,
     /// `textureGather` of the first component; the LOD is ignored. Single access; 2D, 2D array and cube.
     Gather,
+    /// `textureLodOffset` by [`OFFSET`]; 2D floats.
+    Offset,
+    /// `textureGatherOffset` by [`OFFSET`]; 2D floats.
+    GatherOffset,
 }
+
+/// The offset, in texels, of lookups that have one.
+pub const OFFSET: [f32; 2] = [2.0, -3.0];
 
 /// One lookup.
 ///

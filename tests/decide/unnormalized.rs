@@ -233,14 +233,18 @@ pub(crate) const ROWS: &[Row] = &[
 /// What instructions alone exclude: no sampler and no view is illegal by them, so the checker has nothing to say.
 pub(crate) fn by_instructions() -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
-    for (divide, vuid) in [(Divide::Lookup, "VUID-vkCmdDraw-None-08610"), (Divide::Offset, "VUID-vkCmdDraw-None-08611")]
-    {
+    for (divide, vuid) in [
+        (Divide::Lookup, Some("VUID-vkCmdDraw-None-08610")),
+        (Divide::Offset, Some("VUID-vkCmdDraw-None-08611")),
+        // The id speaks of `OpImageSample*` alone, the text of functions.
+        (Divide::Gather, None),
+    ] {
         let mut t = Setting::new();
         t.divides(divide);
         let changes: Vec<_> = t.decide().changes.iter().copied().collect();
         let lines: Vec<_> = changes.iter().map(line).collect();
         assert_eq!(lines, ["S-5 unnormalizedCoordinates true -> false"], "{divide:?}");
-        assert_eq!(changes[0].catalog.vuid(), Some(vuid));
+        assert_eq!(changes[0].catalog.vuid(), vuid);
         seen.insert(format!("{:?}", changes[0].catalog));
         t.s.unnormalized_coordinates = false;
         assert!(t.decide().changes.is_empty(), "{divide:?}: normalized coordinates");
@@ -281,11 +285,12 @@ pub(crate) fn kept() {
         assert_eq!(is_divided_without(name, &t), is_divided, "without {name}");
     }
     // What the view or an instruction excludes, which nothing but the shader repairs.
-    let excluded: [fn(&mut Setting); 4] = [
+    let excluded: [fn(&mut Setting); 5] = [
         |t| (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_3D, vk::ImageType::TYPE_3D),
         |t| t.seen().single_level = false,
         |t| t.seen().divide = Divide::Lookup,
         |t| t.seen().divide = Divide::Offset,
+        |t| t.seen().divide = Divide::Gather,
     ];
     for (n, exclude) in excluded.into_iter().enumerate() {
         let mut t = Setting::new();

@@ -3,7 +3,7 @@
 
 use super::*;
 use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update, write_combined};
-use samplin_testkit::lookup::{Access, Op, Shape};
+use samplin_testkit::lookup::{Access, OFFSET, Op, Shape};
 use samplin_testkit::shader::{Bind, Mapping, Painter, Probe};
 use samplin_testkit::{ImageDesc, ViewDesc};
 
@@ -18,13 +18,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("texels/shadow-off", not_compared),
         ("texels/shadow-without-compare-enable", without_compare_enable),
         ("texels/shadow-base", shadow_base),
+        ("texels/offsets", offsets),
+        ("texels/offsets-legal", offsets_legal),
         ("texels/late", late),
         ("texels/always", always),
         ("texels/base", base),
         ("texels/pairs", pairs),
         ("texels/pairs-legal", pairs_legal),
-        ("texels/implicit", || implicit(false)),
-        ("texels/implicit-separate", || implicit(true)),
+        ("texels/implicit", || implicit(COMBINED)),
+        ("texels/implicit-separate", || implicit(SEPARATE)),
         ("texels/no-set", no_set),
         ("texels/update-after-bind", update_after_bind),
     ]);
@@ -93,6 +95,15 @@ fn samplers() -> Vec<SamplerDesc> {
     all.map(in_texels).to_vec()
 }
 
+/// Which coordinate is the layer.
+fn layer_of(shape: Shape) -> Option<usize> {
+    match shape {
+        Shape::D1Array => Some(1),
+        Shape::D2Array => Some(2),
+        _ => None,
+    }
+}
+
 /// Middles of texels and beside them, within the image and far outside; edges of texels as well where one texel is read.
 fn points(shape: Shape, edges: bool) -> Vec<Point> {
     let mut lattice: Vec<f32> = (-26..=44).map(|n| n as f32 / 2.0 + 9.0 / 32.0).collect();
@@ -103,12 +114,7 @@ fn points(shape: Shape, edges: bool) -> Vec<Point> {
     let at = |n: usize| lattice[n % lattice.len()];
     let all = (0..2 * lattice.len()).map(|n| {
         let mut point = Point::at(at(n), at(7 * n + 3), at(13 * n + 5)).lod(levels[n % levels.len()]);
-        let layer = match shape {
-            Shape::D1Array => Some(1),
-            Shape::D2Array => Some(2),
-            _ => None,
-        };
-        if let Some(layer) = layer {
+        if let Some(layer) = layer_of(shape) {
             point.coord[layer] = [0.0, 1.0, 2.0, 7.0][n % 4];
         }
         point
@@ -171,12 +177,7 @@ fn wanted(texels: &reference::Texture, desc: &SamplerDesc, points: &[Point], sha
         if one {
             // The middle of the texel, which rounding has no say in.
             point.coord.iter_mut().take(3).for_each(|coord| *coord = coord.floor() + 0.5);
-            let layer = match shape {
-                Shape::D1Array => Some(1),
-                Shape::D2Array => Some(2),
-                _ => None,
-            };
-            layer.into_iter().for_each(|layer| point.coord[layer] -= 0.5);
+            layer_of(shape).into_iter().for_each(|layer| point.coord[layer] -= 0.5);
         }
         reference::sample(texels, &own, &normalized(desc, &point, shape, levels), 2.0)
     };
@@ -195,6 +196,26 @@ fn wrong(desc: &SamplerDesc, points: &[Point], got: &[Value], wanted: &[Value]) 
     far.next().map(|((got, wanted), point)| format!("{desc:?}: {got:?} is not {wanted:?} at {point:?}"))
 }
 
+/// The bindings of a pair.
+fn bindings(access: Access) -> Vec<Binding> {
+    match access {
+        Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
+        _ => vec![Binding::combined(0, 1)],
+    }
+}
+
+/// Writes a pair into a set of these.
+fn write_pair(context: &Context, set: vk::DescriptorSet, access: Access, (view, sampler): (&View<'_>, &Sampler<'_>)) {
+    let pair = Pair::new(view, sampler);
+    match access {
+        Access::Separate { image, sampler: binding } => {
+            let slot = Slot { at: (image, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
+            write(context, set, &[slot, Slot::sampler(sampler, binding, 0)]);
+        }
+        _ => write_combined(context, set, (0, 0), &[pair]),
+    }
+}
+
 /// One program, and what is wrong with what it finds through each sampler. The samplers are older than the layout.
 fn look(
     context: &Context,
@@ -206,11 +227,7 @@ fn look(
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
-    let bindings = match access {
-        Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
-        _ => vec![Binding::combined(0, 1)],
-    };
-    let layout = SetLayout::new(context, &bindings);
+    let layout = SetLayout::new(context, &bindings(access));
     let compares = samplers.iter().any(|desc| desc.compare_enable);
     let kind = if compares { Kind::Shadow } else { Kind::Float };
     let probe = Probe::new(context, &layout, Op::Sample, shape, kind, access);
@@ -218,14 +235,7 @@ fn look(
     for (desc, sampler) in samplers.iter().zip(&made) {
         let pool = Pool::new(context, &[&layout]);
         let set = pool.allocate(&layout);
-        let pair = Pair::new(&view, sampler);
-        match access {
-            Access::Separate { image, sampler: binding } => {
-                let slot = Slot { at: (image, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-                write(context, set, &[slot, Slot::sampler(sampler, binding, 0)]);
-            }
-            _ => write_combined(context, set, (0, 0), &[pair]),
-        }
+        write_pair(context, set, access, (&view, sampler));
         let mut points = points(shape, reads_one(desc));
         if compares {
             points.iter_mut().enumerate().for_each(|(n, point)| point.reference = (n % 8) as f32 / 8.0 + 1.0 / 16.0);
@@ -290,22 +300,12 @@ fn cube(access: Access) -> Outcome {
         let view = image.view(&ViewDesc::default());
         let (sampler, own) =
             (desc.create(context), SamplerDesc { unnormalized: false, ..desc.clone() }.create(context));
-        let bindings = match access {
-            Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
-            _ => vec![Binding::combined(0, 1)],
-        };
-        let layout = SetLayout::new(context, &bindings);
+        let layout = SetLayout::new(context, &bindings(access));
         let probe = Probe::new(context, &layout, Op::Sample, Shape::Cube, Kind::Float, access);
         let pool = Pool::new(context, &[&layout, &layout]);
         let look = |sampler: &Sampler<'_>| {
-            let (set, pair) = (pool.allocate(&layout), Pair::new(&view, sampler));
-            match access {
-                Access::Separate { image, sampler: binding } => {
-                    let slot = Slot { at: (image, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-                    write(context, set, &[slot, Slot::sampler(sampler, binding, 0)]);
-                }
-                _ => write_combined(context, set, (0, 0), &[pair]),
-            }
+            let set = pool.allocate(&layout);
+            write_pair(context, set, access, (&view, sampler));
             let points: Vec<_> = (0..64)
                 .map(|n| Point::at(n as f32 - 31.5, (n * 7 % 64) as f32 - 31.5, (n * 13 % 64) as f32 - 31.5))
                 .collect();
@@ -339,6 +339,81 @@ fn legal(access: Access) -> Outcome {
     assert_eq!(judged.trace.events("pair").count(), 0, "{:#?}", judged.trace);
     assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
     assert_eq!(judged.summary()["variants"]["created"], 0);
+    Ok(())
+}
+
+/// One lookup of each sampler by an instruction, and what is wrong with what it finds.
+fn look_by_op(context: &Context, access: Access, op: Op, samplers: &[SamplerDesc]) -> Result<Vec<String>, Skip> {
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let view = image.view(&ViewDesc::default());
+    let texels = reference::Texture::read(&image, &view);
+    let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
+    let layout = SetLayout::new(context, &bindings(access));
+    let probe = Probe::new(context, &layout, op, Shape::D2, Kind::Float, access);
+    let [right, down] = if op == Op::Gather { [0.0; 2] } else { OFFSET };
+    let mut all = Vec::new();
+    for (desc, sampler) in samplers.iter().zip(&made) {
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        write_pair(context, set, access, (&view, sampler));
+        let mut points = points(Shape::D2, false);
+        let got = probe.run(&Bind::Set(set), &points);
+        for point in &mut points {
+            let [x, y, ..] = point.coord;
+            (point.coord[0], point.coord[1]) = (x + right, y + down);
+        }
+        let find = |points: &[Point]| wanted(&texels, desc, points, Shape::D2, 1);
+        let wanted: Vec<_> = match op {
+            Op::Offset => find(&points),
+            // The footprint of LINEAR, from the lower left on against the clock ("Texel Gathering").
+            _ => {
+                let corners = [[-0.5, 0.5], [0.5, 0.5], [0.5, -0.5], [-0.5, -0.5]].map(|[dx, dy]| {
+                    let at = |point: &Point| {
+                        let [x, y, ..] = point.coord;
+                        Point::at((x + dx).floor() + 0.5, (y + dy).floor() + 0.5, 0.0)
+                    };
+                    find(&points.iter().map(at).collect::<Vec<_>>())
+                });
+                let red = |n: usize| Value::Float(corners.each_ref().map(|corner| corner[n].components()[0] as f32));
+                (0..points.len()).map(red).collect()
+            }
+        };
+        all.extend(wrong(desc, &points, &got, &wanted));
+    }
+    Ok(all)
+}
+
+/// Offsets are excluded whether an instruction samples or gathers, by the chapter on samplers; the valid-usage id speaks of the first only.
+fn offsets() -> Outcome {
+    let all = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
+    for (op, vuid) in [(Op::Offset, "VUID-vkCmdDraw-None-08611"), (Op::GatherOffset, "")] {
+        for access in [COMBINED, SEPARATE] {
+            // Combined descriptors are followed from the first sampler on that loses something.
+            let (wrong, judged) = with_layer(set_to("always"), |context| look_by_op(context, access, op, &all))?;
+            assert_right(&wrong, &judged);
+            assert_divided(&judged, access, all.len());
+            assert_cites(&judged, vuid);
+        }
+    }
+    Ok(())
+}
+
+/// A gather without an offset, and an offset of normalized coordinates.
+fn offsets_legal() -> Outcome {
+    let legal = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
+    let normalized = [SamplerDesc::nearest()];
+    for (access, op, samplers) in
+        [(COMBINED, Op::Gather, &legal[..]), (SEPARATE, Op::Offset, &normalized), (COMBINED, Op::Offset, &normalized)]
+    {
+        let body = |context: &Context| look_by_op(context, access, op, samplers);
+        let (wrong, judged) = with_layer(set_to("always"), body)?;
+        // The points are in texels.
+        if samplers[0].unnormalized {
+            assert_right(&wrong, &judged);
+        }
+        judged.assert_silent("what is legal");
+        judged.assert_untouched("what is legal");
+    }
     Ok(())
 }
 
@@ -622,7 +697,7 @@ fn skip_without_indexing(body: impl FnOnce(ContextBuilder) -> Outcome) -> Outcom
 }
 
 /// Implicit levels of detail: a sampler that is legal, and one that wraps.
-fn implicit(separate: bool) -> Outcome {
+fn implicit(access: Access) -> Outcome {
     let all = [
         SamplerDesc::unnormalized(vk::Filter::NEAREST),
         SamplerDesc::unnormalized(vk::Filter::LINEAR),
@@ -634,26 +709,15 @@ fn implicit(separate: bool) -> Outcome {
         let view = image.view(&ViewDesc::default());
         let texels = reference::Texture::read(&image, &view);
         let made: Vec<_> = all.iter().map(|desc| desc.create(context)).collect();
-        let bindings = match separate {
-            true => vec![Binding::image(0), Binding::sampler(1)],
-            false => vec![Binding::combined(0, 1)],
-        };
-        let layout = SetLayout::new(context, &bindings);
+        let layout = SetLayout::new(context, &bindings(access));
         let size = [32, 24];
-        let make = if separate { Painter::of_separate } else { Painter::new };
+        let make = if access == SEPARATE { Painter::of_separate } else { Painter::new };
         let painter = make(context, &layout, Shape::D2, Kind::Float, size).map_err(Skip)?;
         let mut found = Vec::new();
         for (desc, sampler) in all.iter().zip(&made) {
             let pool = Pool::new(context, &[&layout]);
             let set = pool.allocate(&layout);
-            let pair = Pair::new(&view, sampler);
-            match separate {
-                true => {
-                    let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-                    write(context, set, &[slot, Slot::sampler(sampler, 1, 0)]);
-                }
-                false => write_combined(context, set, (0, 0), &[pair]),
-            }
+            write_pair(context, set, access, (&view, sampler));
             let (low, high) = ([-4.0, -3.0], [12.0, 9.0]);
             let got = painter.paint(set, &Mapping::rectangle(low, high));
             let points = samplin_testkit::shader::grid(size[0], size[1], low, high);
@@ -663,7 +727,7 @@ fn implicit(separate: bool) -> Outcome {
     };
     let (wrong, judged) = with_layer(builder(), body)?;
     assert_right(&wrong, &judged);
-    assert_divided(&judged, if separate { SEPARATE } else { COMBINED }, all.len());
+    assert_divided(&judged, access, all.len());
     let looked_up = judged.changes("pair").iter().any(|change| change.vuid == "VUID-vkCmdDraw-None-08610");
     assert!(looked_up, "{:#?}", judged.trace);
     Ok(())

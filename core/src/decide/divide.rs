@@ -40,6 +40,7 @@ fn broken_by_view(view: &ViewTraits) -> Option<Catalog> {
     match view.divide {
         Divide::Lookup => Some(Catalog::TexelLookup),
         Divide::Offset => Some(Catalog::TexelOffset),
+        Divide::Gather => Some(Catalog::TexelGather),
         Divide::Never | Divide::Suited => None,
     }
 }

@@ -54,6 +54,9 @@ pub enum Divide {
     Lookup,
     /// It can. An instruction has a bias or an offset (VUID-vkCmdDraw-None-08611).
     Offset,
+    /// It can. An instruction that gathers has an offset, of which that valid-usage id does not speak ("The functions must not use
+    /// offsets", `VkSamplerCreateInfo`).
+    Gather,
 }
 
 /// What matters of a `VkImageView` and its image for the legality of a sampler, and of how it is read.

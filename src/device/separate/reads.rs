@@ -19,12 +19,13 @@ fn reads(uses: Uses) -> Reads {
 }
 
 /// What instructions of a link ask for that unnormalized coordinates exclude. A comparison is the sampler's business: where it has none,
-/// nothing defines what is read, whatever the coordinates are. An offset may be that of a gather, which they do not.
+/// nothing defines what is read, whatever the coordinates are. An offset beside a gather may be that of the gather.
 fn divide(uses: Uses) -> Divide {
-    let offsets = if uses.contains(Uses::GATHER) { Uses::BIAS } else { Uses::BIAS | Uses::OFFSET };
     match () {
         () if uses.intersects(Uses::IMPLICIT | Uses::PROJ) => Divide::Lookup,
-        () if uses.intersects(offsets) => Divide::Offset,
+        () if uses.intersects(Uses::BIAS) => Divide::Offset,
+        () if uses.intersects(Uses::OFFSET | Uses::CONST_OFFSETS) && uses.contains(Uses::GATHER) => Divide::Gather,
+        () if uses.intersects(Uses::OFFSET) => Divide::Offset,
         () => Divide::Suited,
     }
 }
