@@ -48,7 +48,7 @@ fn filters_lod_and_anisotropy() {
 #[test]
 fn unnormalized_coordinates() {
     check(unnormalized::ROWS);
-    unnormalized::by_instructions();
+    unnormalized::twins();
     unnormalized::kept();
 }
 
@@ -375,7 +375,6 @@ fn shading_for_each_sample() {
 #[test]
 fn every_row_has_its_test() {
     let mut seen: BTreeSet<String> = TABLES.iter().flat_map(|rows| check(rows)).collect();
-    seen.extend(unnormalized::by_instructions());
     seen.extend(views::ROWS.iter().map(|row| format!("{:?}", row.catalog)));
     let of_usage =
         |row: &&Catalog| usages::ROWS.iter().any(|(_, vuid, ..)| row.vuid() == Some(*vuid)) || **row == Catalog::H2;

@@ -79,5 +79,9 @@ impl Pass<'_> {
         };
         self.note(row, Field::UnnormalizedCoordinates, Value::Bool(true), Value::Bool(false));
         self.state.unnormalized_coordinates = false;
+        // Creation took it away already, and no instruction would be defined with it.
+        if view.reads != Reads::Compared {
+            self.disable_compare(Catalog::A15);
+        }
     }
 }
