@@ -82,6 +82,7 @@ fn comparison_against_the_view() {
     check(comparison::ROWS);
     comparison::comparable();
     comparison::references();
+    comparison::refused();
 }
 
 #[test]
