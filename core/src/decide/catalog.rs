@@ -102,6 +102,11 @@ impl Catalog {
     pub fn is_made(self) -> bool {
         self.id() != "O-2"
     }
+
+    /// Whether the shader divides coordinates in texels for it.
+    pub fn is_divided(self) -> bool {
+        self.id() == "S-5"
+    }
 }
 
 /// Where a row's rule stands.

@@ -17,47 +17,42 @@ use crate::decide::{Bits, Reads};
 use crate::device::Device;
 use crate::outcome::Unresolved;
 
-impl Device {
-    /// Has what is asked of shaders have the comparisons of those uses that are given another sampler: in their sets, or as links of `split`.
-    pub(super) fn ask_comparisons(
-        &self,
-        asked: &mut Vec<Asked>,
-        uses: &[Want],
-        (others, split): (&[(u32, Other)], u64),
-    ) {
-        // What is divided is asked for as it is.
-        asked.retain(|asked| !asked.task.as_ref().is_ok_and(|task| compares(task) && !divides(task)));
-        let is_exchanged = |want: &&Want| {
-            let is_it = |(set, (binding, element, sampler)): &(u32, Other)| {
-                (*set, *binding, *element) == want.sampler_at && *sampler == want.wanted
-            };
-            split & link_bit(want.link) != 0 || want.reads && others.iter().any(is_it)
+/// Has the shader compare for those of these uses that get another sampler: in their sets, or as links of `split`.
+pub(super) fn ask_comparisons(asked: &mut Vec<Asked>, uses: &[Want], (others, split): (&[(u32, Other)], u64)) {
+    // What is divided is asked for as it is.
+    asked.retain(|asked| !asked.task.as_ref().is_ok_and(|task| compares(task) && !divides(task)));
+    let is_exchanged = |want: &&Want| {
+        let is_it = |(set, (binding, element, sampler)): &(u32, Other)| {
+            (*set, *binding, *element) == want.sampler_at && *sampler == want.wanted
         };
-        let compared = uses.iter().filter(is_exchanged).filter_map(|want| Some((want, want.compare?, want.pair?)));
-        for (want, task, pair) in compared {
-            asked.with_room().push(Asked { link: want.link, position: want.hidden_at, pair, task: Ok(task) });
+        split & link_bit(want.link) != 0 || want.reads && others.iter().any(is_it)
+    };
+    let compared = uses.iter().filter(is_exchanged).filter_map(|want| Some((want, want.compare?, want.pair?)));
+    for (want, task, pair) in compared {
+        asked.with_room().push(Asked { link: want.link, position: want.hidden_at, pair, task: Ok(task) });
+    }
+}
+
+/// Has the uses of these links keep their samplers, because their shaders cannot compare: nothing of them is divided either.
+pub(super) fn keep_comparisons(asked: &mut Vec<Asked>, uses: &mut [Want], links: u64) {
+    for want in uses.iter_mut().filter(|want| links & link_bit(want.link) != 0) {
+        want.divided = None;
+        if want.compare.take().is_some() {
+            want.wanted = want.given;
         }
     }
+    let changes = |task: &Task| compares(task) || divides(task);
+    asked.retain(|asked| links & link_bit(asked.link) == 0 || !asked.task.as_ref().is_ok_and(changes));
+}
 
-    /// Has the uses of these links keep their samplers, because their shaders cannot be made to compare: nothing of them is divided either.
-    pub(super) fn keep_comparisons(&self, asked: &mut Vec<Asked>, uses: &mut [Want], links: u64) {
-        for want in uses.iter_mut().filter(|want| links & link_bit(want.link) != 0) {
-            want.divided = None;
-            if want.compare.take().is_some() {
-                want.wanted = want.given;
-            }
-        }
-        let changes = |task: &Task| compares(task) || divides(task);
-        asked.retain(|asked| links & link_bit(asked.link) == 0 || !asked.task.as_ref().is_ok_and(changes));
-    }
-
+impl Device {
     /// Whether combined descriptors are followed, so that shaders compare for them as well.
     pub fn is_compared_where_bound(&self) -> bool {
         self.separate.as_deref().is_some_and(|separate| separate.tasks.compare && separate.has_tasks())
     }
 
-    /// Finds out whether a use of a sampler compares in the shader; where it cannot it keeps its sampler. What is divided is compared beside
-    /// that, or not at all.
+    /// Finds out whether a use of a sampler compares in the shader; where it cannot it keeps its sampler. What is divided is compared
+    /// beside that, or not at all.
     pub(super) fn want_comparison(&self, separate: &Separate, program: Drawn<'_>, want: &mut Want) {
         let Some(pair) = want.pair.filter(|_| want.wanted != want.given) else { return };
         match self.comparison_of(separate, pair) {

@@ -5,7 +5,7 @@ use samplin_spirv::Uses;
 
 use super::Separate;
 use crate::counters::Path;
-use crate::decide::{Bits, Divide, Field, Reads};
+use crate::decide::{Bits, Divide, Reads};
 use crate::device::Device;
 use crate::outcome::Meeting;
 
@@ -32,7 +32,7 @@ fn divide(uses: Uses) -> Divide {
 
 /// Whether the shader has to divide coordinates by the size of the level for what a pair comes to.
 pub(super) fn is_divided<V>(meeting: &Meeting<'_, V>) -> bool {
-    meeting.changes.iter().any(|change| change.field == Field::UnnormalizedCoordinates)
+    meeting.changes.iter().any(|change| change.catalog.is_divided())
 }
 
 impl Device {
