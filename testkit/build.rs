@@ -59,7 +59,14 @@ const SHAPES: [Shape; 7] = [
         shadow: Some("vec4((p).xyz, (d))"),
         gather: true,
     },
-    Shape { name: "cube_array", suffix: "CubeArray", coord: "(p).xyzw", fetch: None, shadow: None, gather: false },
+    Shape {
+        name: "cube_array",
+        suffix: "CubeArray",
+        coord: "(p).xyzw",
+        fetch: None,
+        shadow: Some("(p), (d)"),
+        gather: false,
+    },
 ];
 
 /// One numeric kind: name, GLSL prefix, expression that turns `v` into a `uvec4` of bits.
@@ -218,10 +225,11 @@ fn variants() -> Vec<(String, &'static str, Vec<String>)> {
                 "-DVALUE=vec4".to_owned(),
                 "-DBITS(v)=floatBitsToUint(v)".to_owned(),
             ];
-            // GLSL has no textureLod for these two; gradients say the same (cube: the base level only).
+            // GLSL has no textureLod for these; gradients say the same (cube: the base level only). Of cube arrays it has neither.
             let lookup = match shape.suffix {
                 "2DArray" => format!("-DLOOKUP(s,p,d,l)=vec4(textureGrad(s,{coord},GRADIENT_X(s,l),GRADIENT_Y(s,l)))"),
                 "Cube" => format!("-DLOOKUP(s,p,d,l)=vec4(textureGrad(s,{coord},vec3(0.0),vec3(0.0)))"),
+                "CubeArray" => format!("-DLOOKUP(s,p,d,l)=vec4(texture(s,{coord}))"),
                 _ => format!("-DLOOKUP(s,p,d,l)=vec4(textureLod(s,{coord},l))"),
             };
             for (access, define) in ACCESSES {

@@ -121,7 +121,7 @@ pub enum Access {
 /// The instruction a probe executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// `textureLod`; for shadow lookups of 2D arrays by gradients, of cubes at the base level only.
+    /// `textureLod`; for shadow lookups of 2D arrays by gradients, of cubes and their arrays at the base level only.
     Sample,
     /// `texelFetch` through a combined image sampler; coordinates and LOD are integers. Single access, no cubes.
     Fetch,

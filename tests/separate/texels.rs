@@ -2,7 +2,7 @@
 //! the sampler with normalized coordinates that it reads keeps what the application asked for.
 
 use super::*;
-use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update, write_combined};
+use samplin_testkit::descriptor::{update, write_combined};
 use samplin_testkit::lookup::{Access, OFFSET, Op, Shape};
 use samplin_testkit::shader::{Bind, Mapping, Painter, Probe};
 use samplin_testkit::{ImageDesc, ViewDesc};
@@ -43,7 +43,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(format!("texels/{name}/{shape_name}-levels"), move || illegal(access, shape, 3)));
         }
         trials.push(trial(format!("texels/{name}/cube"), move || cube(access)));
-        trials.push(trial(format!("texels/{name}/legal"), move || legal(access)));
+        trials.push(trial(format!("texels/{name}/legal"), move || legal(access, Shape::D2)));
+        trials.push(trial(format!("texels/{name}/legal-1d"), move || legal(access, Shape::D1)));
     }
     for (name, way) in
         [("push", Way::Push), ("template", Way::Template), ("copy", Way::Copy), ("fixed", Way::Immutable)]
@@ -325,13 +326,13 @@ fn cube(access: Access) -> Outcome {
 }
 
 /// Legal samplers are the application's own, and so is the pipeline. One that loses something is there as well, and read by nobody.
-fn legal(access: Access) -> Outcome {
+fn legal(access: Access, shape: Shape) -> Outcome {
     let all = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
     let all = all.into_iter().flat_map(|desc| [desc.clone(), desc.border(vk::BorderColor::FLOAT_OPAQUE_WHITE)]);
     let all: Vec<_> = all.collect();
     let body = |context: &Context| {
         let _unread = samplers()[0].create(context);
-        look(context, access, (F::R8G8B8A8_UNORM, Shape::D2, 1), &all)
+        look(context, access, (F::R8G8B8A8_UNORM, shape, 1), &all)
     };
     let (wrong, judged) = with_layer(builder(), body)?;
     assert_right(&wrong, &judged);
@@ -386,6 +387,11 @@ fn look_by_op(context: &Context, access: Access, op: Op, samplers: &[SamplerDesc
 /// Offsets are excluded whether an instruction samples or gathers, by the chapter on samplers; the valid-usage id speaks of the first only.
 fn offsets() -> Outcome {
     let all = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
+    let (_, errors) =
+        without_layer(builder().record_only(), |context| look_by_op(context, COMBINED, Op::Offset, &all))?;
+    // 02704 is its older id.
+    let is_it = |error: &Message| ["-None-08611", "-None-02704"].iter().any(|id| error.id.ends_with(id));
+    assert!(errors.iter().any(is_it), "{errors:#?}");
     for (op, vuid) in [(Op::Offset, "VUID-vkCmdDraw-None-08611"), (Op::GatherOffset, "")] {
         for access in [COMBINED, SEPARATE] {
             // Combined descriptors are followed from the first sampler on that loses something.
@@ -522,25 +528,35 @@ fn compared_edges() -> Outcome {
     Ok(())
 }
 
+/// One lookup by a pipeline that leaves no set free, and what is wrong with what it finds if it is to find what `legal` does.
+fn look_without_room(
+    context: &Context,
+    (program, format): (Program, F),
+    (desc, legal): (&SamplerDesc, &SamplerDesc),
+) -> Result<Option<String>, Skip> {
+    let image = image(context, format, Shape::D2, 1)?;
+    let view = image.view(&ViewDesc::default());
+    let texels = reference::Texture::read(&image, &view);
+    let sampler = desc.create(context);
+    let layout = SetLayout::new(context, &bindings(SEPARATE));
+    let pool = Pool::new(context, &[&layout]);
+    let set = pool.allocate(&layout);
+    write_pair(context, set, SEPARATE, (&view, &sampler));
+    let empty = fetch::rest(context, 3)?;
+    let (above, layouts): (Vec<_>, _) = (empty.iter().collect(), [&layout]);
+    let rig = Rig::new(context, &Plan { above: &above, ..Plan::new(program, Kind::Float, &layouts) });
+    let points = points(Shape::D2, true);
+    let job = Job::new(&rig, &points);
+    execute(context, &rig, &job, &[set]);
+    Ok(wrong(legal, &points, &job.results()[0], &wanted(&texels, legal, &points, Shape::D2, 1)))
+}
+
 /// Where there is no room for the sampler with normalized coordinates nothing is divided, nor compared: the pair has what is legal.
 fn compared_colours_left() -> Outcome {
     let sampler = shadow().address(M::REPEAT);
     let (_, judged) = with_layer(builder(), |context| {
-        let image = image(context, F::R32_SFLOAT, Shape::D2, 1)?;
-        let view = image.view(&ViewDesc::default());
-        let sampler = sampler.create(context);
-        let (bindings, pair) = ([Binding::image(0), Binding::sampler(1)], Pair::new(&view, &sampler));
-        let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-        let held = Held::new(context, &bindings, &[slot, Slot::sampler(&sampler, 1, 0)]);
-        let empty = fetch::rest(context, 3)?;
-        let above: Vec<_> = empty.iter().collect();
-        let layouts = [&held.layout];
-        let plan = Plan { above: &above, ..Plan::new(Program::Compared, Kind::Float, &layouts) };
-        let rig = Rig::new(context, &plan);
-        let points = points(Shape::D2, true);
-        let job = Job::new(&rig, &points);
-        execute(context, &rig, &job, &[held.set]);
-        Ok(())
+        let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+        look_without_room(context, (Program::Compared, F::R32_SFLOAT), (&sampler, &legal))
     })?;
     let left = judged.trace.events("unresolved").filter(|record| record["what"] == "no-free-set");
     assert_eq!(left.count(), 1, "{:#?}", judged.trace);
@@ -801,18 +817,7 @@ fn look_by(context: &Context, way: Way, desc: &SamplerDesc) -> Result<Option<Str
         Slot::sampler(&plain, 3, 0),
     ];
     match (way, set) {
-        (Way::Template, Some(set)) => {
-            let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
-                dst_binding: slot.at.0,
-                dst_array_element: 0,
-                descriptor_count: 1,
-                descriptor_type: slot.ty,
-                offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
-                stride: 0,
-            });
-            let data = TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE);
-            Template::for_set(context, Spelling::Core, &layout, &entries).update(set, &data);
-        }
+        (Way::Template, Some(set)) => write_by_template(context, &layout, set, &slots),
         (Way::Copy, Some(set)) => {
             let from = pool.as_ref().map(|pool| pool.allocate(&layout)).expect("a pool");
             write(context, from, &slots);
@@ -880,22 +885,7 @@ fn no_set() -> Outcome {
     let desc = in_texels(SamplerDesc::nearest().address(M::REPEAT));
     let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
     let (wrong, judged) = with_layer(builder(), |context| {
-        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
-        let view = image.view(&ViewDesc::default());
-        let texels = reference::Texture::read(&image, &view);
-        let sampler = desc.create(context);
-        let (bindings, pair) = ([Binding::image(0), Binding::sampler(1)], Pair::new(&view, &sampler));
-        let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-        let held = Held::new(context, &bindings, &[slot, Slot::sampler(&sampler, 1, 0)]);
-        let empty = fetch::rest(context, 3)?;
-        let above: Vec<_> = empty.iter().collect();
-        let layouts = [&held.layout];
-        let plan = Plan { above: &above, ..Plan::new(Program::One, Kind::Float, &layouts) };
-        let rig = Rig::new(context, &plan);
-        let points = points(Shape::D2, true);
-        let job = Job::new(&rig, &points);
-        execute(context, &rig, &job, &[held.set]);
-        Ok(wrong(&legal, &points, &job.results()[0], &wanted(&texels, &legal, &points, Shape::D2, 1)))
+        look_without_room(context, (Program::One, F::R8G8B8A8_UNORM), (&desc, &legal))
     })?;
     assert_eq!(wrong, None);
     judged.assert_silent("a legal sampler");
