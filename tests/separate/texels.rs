@@ -249,7 +249,7 @@ fn look(
 
 /// Validation judges a variable by all of its descriptor, of which the shader uses the image only ("is used to sample"): rules that are
 /// not about the sampler by itself.
-const READ: [&str; 3] = ["None-08609", "unnormalizedCoordinates-09635", "None-08610"];
+const READ: [&str; 4] = ["None-08609", "unnormalizedCoordinates-09635", "None-08610", "None-08611"];
 
 /// Nothing is left, and each sampler has a record of this row and of what the shader does.
 fn assert_divided(judged: &Judged, access: Access, count: usize) {
