@@ -208,7 +208,8 @@ pub(crate) fn references() {
 
 /// What keeps the shader from comparing: then the sampler stays, and nothing stands in for it.
 pub(crate) fn refused() {
-    let cases: [(&str, fn(&mut Setting)); 9] = [
+    type Case = (&'static str, fn(&mut Setting));
+    let cases: [Case; 9] = [
         ("a flag", |t| t.s.flags = NON_SEAMLESS),
         ("a subsampled image", |t| t.seen().subsampled = true),
         ("a corner-sampled image", |t| t.seen().corner_sampled = true),
