@@ -59,7 +59,14 @@ const SHAPES: [Shape; 7] = [
         shadow: Some("vec4((p).xyz, (d))"),
         gather: true,
     },
-    Shape { name: "cube_array", suffix: "CubeArray", coord: "(p).xyzw", fetch: None, shadow: None, gather: false },
+    Shape {
+        name: "cube_array",
+        suffix: "CubeArray",
+        coord: "(p).xyzw",
+        fetch: None,
+        shadow: Some("(p), (d)"),
+        gather: false,
+    },
 ];
 
 /// One numeric kind: name, GLSL prefix, expression that turns `v` into a `uvec4` of bits.
@@ -192,6 +199,16 @@ fn variants() -> Vec<(String, &'static str, Vec<String>)> {
                 let name = format!("gather/{}/{kind}/single", shape.name);
                 all.push((name, "sample.comp", with(&base, &[&lookup, "-DACCESS_SINGLE"])));
             }
+            if shape.name == "2d" && kind == "float" {
+                for (op, call) in
+                    [("offset", "textureLodOffset(s,p.xy,l,"), ("gather_offset", "textureGatherOffset(s,p.xy,")]
+                {
+                    let lookup = format!("-DLOOKUP(s,p,d,l)={call}ivec2(2,-3))");
+                    for (access, define) in DRAWN {
+                        all.push((format!("{op}/2d/float/{access}"), "sample.comp", with(&base, &[&lookup, define])));
+                    }
+                }
+            }
             let lookup = format!("-DLOOKUP(s,p,d,l)=texture(s,{coord},l)");
             for (access, define) in DRAWN {
                 let name = format!("draw/{}/{kind}/{access}", shape.name);
@@ -208,10 +225,11 @@ fn variants() -> Vec<(String, &'static str, Vec<String>)> {
                 "-DVALUE=vec4".to_owned(),
                 "-DBITS(v)=floatBitsToUint(v)".to_owned(),
             ];
-            // GLSL has no textureLod for these two; gradients say the same (cube: the base level only).
+            // GLSL has no textureLod for these; gradients say the same (cube: the base level only). Of cube arrays it has neither.
             let lookup = match shape.suffix {
                 "2DArray" => format!("-DLOOKUP(s,p,d,l)=vec4(textureGrad(s,{coord},GRADIENT_X(s,l),GRADIENT_Y(s,l)))"),
                 "Cube" => format!("-DLOOKUP(s,p,d,l)=vec4(textureGrad(s,{coord},vec3(0.0),vec3(0.0)))"),
+                "CubeArray" => format!("-DLOOKUP(s,p,d,l)=vec4(texture(s,{coord}))"),
                 _ => format!("-DLOOKUP(s,p,d,l)=vec4(textureLod(s,{coord},l))"),
             };
             for (access, define) in ACCESSES {

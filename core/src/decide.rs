@@ -38,6 +38,7 @@ pub use self::bits::{Bits, lacks, lacks_dynamic, needs};
 pub use self::blit::{BlitDecision, BlitSource, blit, blit_except, unblittable};
 pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
+pub use self::compare::ShaderCompare;
 pub use self::divide::loses_texels;
 pub use self::exempt::Exempt;
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
@@ -74,7 +75,7 @@ pub struct Decision {
     pub lods: [f32; 3],
     /// The comparison that was given up because the view's format lacks it, and that a shader does, which then filters as well
     /// ([`Decision::emulate`]).
-    pub compare: Option<vk::CompareOp>,
+    pub compare: Option<ShaderCompare>,
     /// A rule that is broken and that no other sampler can mend (only another view or shader could).
     pub unresolved: Option<Catalog>,
 }
@@ -101,7 +102,7 @@ struct Pass<'a> {
     mirror: [bool; 3],
     emulate: [bool; 3],
     lods: [f32; 3],
-    compare: Option<vk::CompareOp>,
+    compare: Option<ShaderCompare>,
     unresolved: Option<Catalog>,
 }
 

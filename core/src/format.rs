@@ -370,6 +370,11 @@ fn float_range(format: vk::Format) -> (f32, f32) {
     }
 }
 
+/// Whether values are unsigned normalized, with or without sRGB encoding; of a depth/stencil format those of its depth.
+pub fn is_unorm(format: vk::Format) -> bool {
+    component_range(format, false) == ComponentRange::Float { min: 0.0, max: 1.0 }
+}
+
 /// Formats whose custom border colour needs its `format` member
 /// (VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015).
 pub fn needs_border_format(format: vk::Format) -> bool {
@@ -428,6 +433,7 @@ mod tests {
                 ComponentRange::Sint(_) => expected == NumericClass::Sint,
             };
             assert!(expected_range, "{name}: {:?}", component_range(format, false));
+            assert_eq!(is_unorm(format), name.contains("UNORM") || name.contains("SRGB"), "{name}");
         }
     }
 
@@ -435,6 +441,7 @@ mod tests {
     fn aspects_of_combined_formats() {
         let both = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
         assert_eq!(aspects(vk::Format::D24_UNORM_S8_UINT), both);
+        assert!(!is_unorm(vk::Format::from_raw(i32::MAX)), "an unknown format");
         assert_eq!(aspects(vk::Format::S8_UINT), vk::ImageAspectFlags::STENCIL);
         assert_eq!(aspects(vk::Format::R8G8B8A8_UNORM), vk::ImageAspectFlags::COLOR);
         assert!(is_depth_stencil(vk::Format::D16_UNORM) && !is_depth_stencil(vk::Format::R16_UNORM));

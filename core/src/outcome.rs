@@ -7,7 +7,7 @@
 use crate::budget::{BorderPlace, BorderWish};
 use crate::decide::{
     self, Catalog, Change, Changes, Context, Decision, DeviceCaps, Exempt, Field, Guards, Policy, Rule, SamplerState,
-    StateKey, Value, ViewTraits, Wish,
+    ShaderCompare, StateKey, Value, ViewTraits, Wish,
 };
 
 /// What outcomes on one device depend on.
@@ -216,7 +216,7 @@ pub struct Meeting<'a, V> {
     /// LOD bias and limits that the pair asks for, of which the state may have less where a shader filters.
     pub lods: [f32; 3],
     /// The comparison that a shader does in the place of the sampler.
-    pub compare: Option<ash::vk::CompareOp>,
+    pub compare: Option<ShaderCompare>,
     /// The overrides that took part, by name.
     pub by_overrides: Vec<&'a str>,
     /// What would have been changed, had the user not switched it off.

@@ -121,13 +121,20 @@ pub enum Access {
 /// The instruction a probe executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// `textureLod`; for shadow lookups of 2D arrays by gradients, of cubes at the base level only.
+    /// `textureLod`; for shadow lookups of 2D arrays by gradients, of cubes and their arrays at the base level only.
     Sample,
     /// `texelFetch` through a combined image sampler; coordinates and LOD are integers. Single access, no cubes.
     Fetch,
     /// `textureGather` of the first component; the LOD is ignored. Single access; 2D, 2D array and cube.
     Gather,
+    /// `textureLodOffset` by [`OFFSET`]; 2D floats.
+    Offset,
+    /// `textureGatherOffset` by [`OFFSET`]; 2D floats.
+    GatherOffset,
 }
+
+/// The offset, in texels, of lookups that have one.
+pub const OFFSET: [f32; 2] = [2.0, -3.0];
 
 /// One lookup.
 ///

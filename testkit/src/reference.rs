@@ -28,6 +28,7 @@ pub struct Texture {
     format: vk::Format,
     kind: NumericKind,
     is_depth: bool,
+    is_unorm: bool,
     components: vk::ComponentMapping,
     levels: Vec<Level>,
 }
@@ -60,6 +61,7 @@ impl Texture {
             format: view.format(),
             kind: view.numeric_kind(),
             is_depth: view.aspect() == vk::ImageAspectFlags::DEPTH,
+            is_unorm: texel::is_unorm(view.format(), view.aspect()),
             components: view.components(),
             levels: levels.collect(),
         }
@@ -77,6 +79,7 @@ impl Texture {
             format: vk::Format::R32_SFLOAT,
             kind: NumericKind::Float,
             is_depth: false,
+            is_unorm: false,
             components: vk::ComponentMapping::default(),
             levels: vec![Level { extent, texels }],
         }
@@ -110,12 +113,10 @@ pub fn sample(texture: &Texture, sampler: &SamplerDesc, point: &Point, max_lod_b
     let level = lambda.clamp(0.0, last as f64);
     let compare = if sampler.compare_enable {
         let reference = f64::from(point.reference);
-        // "Fixed-point depth formats" alone, of which a colour is none.
-        let is_float = matches!(texture.format, vk::Format::D32_SFLOAT | vk::Format::D32_SFLOAT_S8_UINT);
-        let fixed_point = texture.is_depth && !is_float;
+        // "If the image being sampled has an unsigned normalized fixed-point format, then Dref is clamped to [0,1]".
         Compare::On {
             op: sampler.compare_op,
-            reference: if fixed_point { reference.clamp(0.0, 1.0) } else { reference },
+            reference: if texture.is_unorm { reference.clamp(0.0, 1.0) } else { reference },
         }
     } else {
         Compare::Off
@@ -353,6 +354,30 @@ mod tests {
         let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS);
         let got = sample(&texture, &sampler, &Point::at(0.5, 0.5, 0.0).reference(0.5), 16.0);
         assert_eq!(got, Value::Float([0.5; 4]));
+    }
+
+    #[test]
+    fn references_are_clamped_for_unsigned_normalized_formats() {
+        let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS_OR_EQUAL);
+        let beyond = Point::at(0.5, 0.5, 0.0).reference(1.5);
+        for (is_unorm, passes) in [(true, 1.0), (false, 0.0)] {
+            let texture = Texture { is_unorm, ..Texture::rows(&[&[1.0]]) };
+            assert_eq!(red(&texture, &sampler, beyond), passes);
+        }
+        let (colour, depth) = (vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH);
+        for (format, aspect, is_unorm) in [
+            (vk::Format::R16_UNORM, colour, true),
+            (vk::Format::R8G8B8A8_SRGB, colour, true),
+            (vk::Format::A2B10G10R10_UNORM_PACK32, colour, true),
+            (vk::Format::D24_UNORM_S8_UINT, depth, true),
+            (vk::Format::D24_UNORM_S8_UINT, vk::ImageAspectFlags::STENCIL, false),
+            (vk::Format::D32_SFLOAT_S8_UINT, depth, false),
+            (vk::Format::R16_SNORM, colour, false),
+            (vk::Format::R32_SFLOAT, colour, false),
+            (vk::Format::B10G11R11_UFLOAT_PACK32, colour, false),
+        ] {
+            assert_eq!(texel::is_unorm(format, aspect), is_unorm, "{format:?} {aspect:?}");
+        }
     }
 
     #[test]

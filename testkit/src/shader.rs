@@ -233,6 +233,8 @@ impl<'c> Probe<'c> {
             Op::Sample => "sample",
             Op::Fetch => "fetch",
             Op::Gather => "gather",
+            Op::Offset => "offset",
+            Op::GatherOffset => "gather_offset",
         };
         let module = ShaderModule::new(context, &words(stage, shape, kind, access));
         let (count, element) = match access {

@@ -174,6 +174,15 @@ fn layout(format: vk::Format, aspect: vk::ImageAspectFlags) -> Option<Layout> {
     }
 }
 
+/// Whether `aspect` of `format` is unsigned normalized, with or without sRGB encoding.
+pub fn is_unorm(format: vk::Format, aspect: vk::ImageAspectFlags) -> bool {
+    match layout(format, aspect) {
+        Some(Layout::Array { code, .. } | Layout::Packed { code, .. }) => matches!(code, Code::Unorm | Code::Srgb),
+        Some(Layout::Depth24) => true,
+        Some(Layout::Rg11b10 | Layout::Rgb9e5) | None => false,
+    }
+}
+
 /// Whether [`encode`] and [`decode`] know `format`.
 pub fn is_known(format: vk::Format) -> bool {
     layout(format, vk::ImageAspectFlags::NONE).is_some()

@@ -48,7 +48,7 @@ fn filters_lod_and_anisotropy() {
 #[test]
 fn unnormalized_coordinates() {
     check(unnormalized::ROWS);
-    unnormalized::by_instructions();
+    unnormalized::twins();
     unnormalized::kept();
 }
 
@@ -81,6 +81,8 @@ fn filtering_against_format_features() {
 fn comparison_against_the_view() {
     check(comparison::ROWS);
     comparison::comparable();
+    comparison::references();
+    comparison::refused();
 }
 
 #[test]
@@ -379,7 +381,6 @@ fn shading_for_each_sample() {
 #[test]
 fn every_row_has_its_test() {
     let mut seen: BTreeSet<String> = TABLES.iter().flat_map(|rows| check(rows)).collect();
-    seen.extend(unnormalized::by_instructions());
     seen.extend(views::ROWS.iter().map(|row| format!("{:?}", row.catalog)));
     let of_usage = |row: &&Catalog| {
         usages::ROWS.iter().any(|(_, vuid, ..)| row.vuid() == Some(*vuid)) || [Catalog::H2, Catalog::H6].contains(row)

@@ -217,6 +217,47 @@ pub(crate) const ROWS: &[Row] = &[
         legal: |t| t.seen().single_level = true,
     },
     Row {
+        id: "S-5",
+        vuid: Some("VUID-vkCmdDraw-None-08610"),
+        what: "an implicit level of detail or a projection, and the shader divides",
+        illegal: |t| t.divides(Divide::Lookup),
+        changes: &["S-5 unnormalizedCoordinates true -> false"],
+        legal: |t| t.divides(Divide::Suited),
+    },
+    Row {
+        id: "S-5",
+        vuid: Some("VUID-vkCmdDraw-None-08611"),
+        what: "a bias or an offset, and the shader divides",
+        illegal: |t| t.divides(Divide::Offset),
+        changes: &["S-5 unnormalizedCoordinates true -> false"],
+        legal: |t| t.s.unnormalized_coordinates = false,
+    },
+    // The id speaks of `OpImageSample*` alone, the text of functions.
+    Row {
+        id: "S-5",
+        vuid: None,
+        what: "an offset of a gather, and the shader divides",
+        illegal: |t| t.divides(Divide::Gather),
+        changes: &["S-5 unnormalizedCoordinates true -> false"],
+        legal: |t| t.divides(Divide::Never),
+    },
+    Row {
+        id: "A-13",
+        vuid: None,
+        what: "wrapping, with a comparison that no instruction asks for: the shader divides, and the sampler does not compare",
+        illegal: |t| {
+            t.divides(Divide::Suited);
+            t.sees(
+                vk::Format::D16_UNORM,
+                Feature::SAMPLED_IMAGE_DEPTH_COMPARISON | Feature::SAMPLED_IMAGE_FILTER_LINEAR,
+            );
+            (t.seen().reads, t.seen().divide) = (Reads::Plain, Divide::Suited);
+            (t.s.address_mode[0], t.s.compare_enable) = (Mode::REPEAT, true);
+        },
+        changes: &["S-5 unnormalizedCoordinates true -> false", "A-15 compareEnable true -> false"],
+        legal: |t| (t.s.address_mode[0], t.s.compare_enable) = (Mode::CLAMP_TO_EDGE, false),
+    },
+    Row {
         id: "A-13",
         vuid: Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075"),
         what: "unnormalized=base: shaders divide nothing",
@@ -230,27 +271,20 @@ pub(crate) const ROWS: &[Row] = &[
     },
 ];
 
-/// What instructions alone exclude: no sampler and no view is illegal by them, so the checker has nothing to say.
-pub(crate) fn by_instructions() -> BTreeSet<String> {
-    let mut seen = BTreeSet::new();
-    for (divide, vuid) in [(Divide::Lookup, "VUID-vkCmdDraw-None-08610"), (Divide::Offset, "VUID-vkCmdDraw-None-08611")]
-    {
-        let mut t = Setting::new();
-        t.divides(divide);
-        let changes: Vec<_> = t.decide().changes.iter().copied().collect();
-        let lines: Vec<_> = changes.iter().map(line).collect();
-        assert_eq!(lines, ["S-5 unnormalizedCoordinates true -> false"], "{divide:?}");
-        assert_eq!(changes[0].catalog.vuid(), Some(vuid));
-        seen.insert(format!("{:?}", changes[0].catalog));
-        t.s.unnormalized_coordinates = false;
-        assert!(t.decide().changes.is_empty(), "{divide:?}: normalized coordinates");
+/// What the shader makes up for is what the sampler or the view would otherwise be changed or left for: both cite the same statement.
+pub(crate) const TWINS: [(Catalog, Catalog); 6] = [
+    (Catalog::TexelFilter, Catalog::A10),
+    (Catalog::TexelAddress, Catalog::A13),
+    (Catalog::TexelAnisotropy, Catalog::A14),
+    (Catalog::TexelCompare, Catalog::A15),
+    (Catalog::TexelView, Catalog::B40),
+    (Catalog::TexelLevels, Catalog::B41),
+];
+
+pub(crate) fn twins() {
+    for (divided, other) in TWINS {
+        assert_eq!(divided.source(), other.source(), "{divided:?} and {other:?}");
     }
-    for divide in [Divide::Never, Divide::Suited] {
-        let mut t = Setting::new();
-        t.divides(divide);
-        assert!(t.decide().changes.is_empty(), "{divide:?}: a legal pair");
-    }
-    seen
 }
 
 /// Flags and modes that have rules of their own about texels keep the repair that needs no shader, and so does what a user has switched
@@ -272,12 +306,29 @@ pub(crate) fn kept() {
         t.s.address_mode[1] = decide::GL_CLAMP;
     })));
     let t = wraps(|_| {});
-    let view = t.view.expect("a view");
-    for (name, is_divided) in [("A-13", false), ("unnormalized", false), ("A-14", true)] {
+    let is_divided_without = |name: &str, t: &Setting| {
         let off = decide::Exempt::named(name).expect("a repair");
-        let decision = decide::pair_except(&t.s, &view, off, &t.caps, &t.policy);
-        let found = decision.changes.iter().any(|change| change.catalog.id() == "S-5");
-        assert_eq!(found, is_divided, "without {name}: {:?}", decision.changes);
+        let decision = decide::pair_except(&t.s, &t.view.expect("a view"), off, &t.caps, &t.policy);
+        decision.changes.iter().any(|change| change.catalog.id() == "S-5")
+    };
+    for (name, is_divided) in [("A-13", false), ("S-5", false), ("unnormalized", false), ("A-14", true)] {
+        assert_eq!(is_divided_without(name, &t), is_divided, "without {name}");
+    }
+    // What the view or an instruction excludes, which nothing but the shader repairs.
+    let excluded: [fn(&mut Setting); 5] = [
+        |t| (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_3D, vk::ImageType::TYPE_3D),
+        |t| t.seen().single_level = false,
+        |t| t.seen().divide = Divide::Lookup,
+        |t| t.seen().divide = Divide::Offset,
+        |t| t.seen().divide = Divide::Gather,
+    ];
+    for (n, exclude) in excluded.into_iter().enumerate() {
+        let mut t = Setting::new();
+        t.divides(Divide::Suited);
+        exclude(&mut t);
+        for (name, is_divided) in [("S-5", false), ("unnormalized", false), ("A-13", true)] {
+            assert_eq!(is_divided_without(name, &t), is_divided, "{n} without {name}");
+        }
     }
     assert!(decide::loses_texels(&t.s));
     let mut legal = Setting::new();

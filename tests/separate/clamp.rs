@@ -4,7 +4,7 @@
 //! the image (OpenGL compatibility profile, Coordinate Wrapping and Texel Selection, "CLAMP").
 
 use super::*;
-use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update};
+use samplin_testkit::descriptor::update;
 
 type M = vk::SamplerAddressMode;
 
@@ -112,18 +112,6 @@ fn combined(texture: &Texture<'_>, sampler: &Sampler<'_>, binding: u32, element:
 fn beside() -> [Binding; 4] {
     let combined = Binding::new(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
     [Binding::image(0), Binding::sampler(1), combined, Binding::sampler(3)]
-}
-
-/// Runs a body that says what is wrong with what it saw; the trace is for whoever has to find out why.
-fn judged(
-    builder: ContextBuilder,
-    body: impl FnOnce(&Context) -> Result<Vec<Option<String>>, Skip>,
-) -> Result<Judged, Skip> {
-    let (wrong, judged) = with_layer(resolve(builder), body)?;
-    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
-    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
-    judged.assert_silent("GL_CLAMP");
-    Ok(judged)
 }
 
 /// The `shader` records, by pass.
@@ -446,18 +434,7 @@ fn by(way: Way) -> Outcome {
         let pool = (way != Way::Push).then(|| Pool::new(context, &[&layout, &layout]));
         let set = pool.as_ref().map(|pool| pool.allocate(&layout));
         match (way, set) {
-            (Way::Template, Some(set)) => {
-                let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
-                    dst_binding: slot.at.0,
-                    dst_array_element: 0,
-                    descriptor_count: 1,
-                    descriptor_type: slot.ty,
-                    offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
-                    stride: 0,
-                });
-                let data = TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE);
-                Template::for_set(context, Spelling::Core, &layout, &entries).update(set, &data);
-            }
+            (Way::Template, Some(set)) => write_by_template(context, &layout, set, &slots),
             (Way::Copy, Some(set)) => {
                 let from = pool.as_ref().expect("there is one").allocate(&layout);
                 write(context, from, &slots);

@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials: Vec<_> = all.into_iter().flat_map(in_stages).collect();
     trials.extend(run::trials(&[
         ("compare/fixed-point-depths", fixed_point_depths),
+        ("compare/fixed-point-colours", fixed_point_colours),
         ("compare/operators", operators),
         ("compare/no-set", no_set),
         ("compare/learn", learn),
@@ -28,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("compare/combined", combined),
         ("compare/legal-combined", legal_combined),
         ("compare/combined-cube", combined_cube),
+        ("compare/combined-cube-array", combined_cube_array),
         ("compare/array", array),
         ("compare/off", off),
         ("compare/without-compare-enable", without_compare_enable),
@@ -116,18 +118,6 @@ fn look(
     Ok(all)
 }
 
-/// Runs a body that says what is wrong with what it saw, silently.
-fn judged(
-    builder: ContextBuilder,
-    body: impl FnOnce(&Context) -> Result<Vec<Option<String>>, Skip>,
-) -> Result<Judged, Skip> {
-    let (wrong, judged) = with_layer(resolve(builder), body)?;
-    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
-    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
-    judged.assert_silent("comparisons");
-    Ok(judged)
-}
-
 /// Nothing is left, and the changes are those of a comparison that the shader does.
 fn assert_compared(judged: &Judged, how: &str) {
     let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
@@ -203,6 +193,12 @@ fn compared_and_plain(stage: Stage) -> Outcome {
         Ok(vec![wrong(&texture, &sampler, &found[0], &points()), far])
     })?;
     assert_compared(&judged, forced(How::Shadow).word());
+    // Depths are left, also where one instruction does not compare.
+    let body = |context: &Context| run(context, (stage, Program::Both), &sampler, &[D32]);
+    let (before, _) = without_layer(Context::builder(), body)?;
+    let (after, judged) = with_layer(resolve(Context::builder()), body)?;
+    assert_eq!(after, before);
+    judged.assert_untouched("depths");
     Ok(())
 }
 
@@ -242,6 +238,17 @@ fn fixed_point_depths() -> Outcome {
     assert_compared(&judged, forced(How::Shadow).word());
     let (_, judged) = with_layer(resolve(Context::builder()), body)?;
     judged.assert_untouched("depths that are compared");
+    Ok(())
+}
+
+/// References are clamped for unsigned normalized colours too, and for no others.
+fn fixed_point_colours() -> Outcome {
+    let (program, samplers) = ((Stage::Compute, Program::Compared), samplers());
+    for format in [F::R16_UNORM, F::R8G8B8A8_SRGB, F::R16_SFLOAT, F::R16_SNORM] {
+        let scenes = [Scene::colour(format)];
+        let body = |context: &Context| look(context, program, (&samplers, &scenes), (&far_points(), false));
+        assert_compared(&judged(Context::builder(), body)?, forced(How::Shadow).word());
+    }
     Ok(())
 }
 
@@ -311,74 +318,90 @@ fn legal_combined() -> Outcome {
     Ok(())
 }
 
-/// A cube of colours; texels beside edges of its faces are approximate.
-fn combined_cube() -> Outcome {
+/// Cubes of colours; texels beside edges of their faces are approximate.
+fn cubes(shape: scene::Shape) -> Outcome {
+    let scene = |scene: Scene| scene.shape(shape).flat();
     let look = |scene: Scene| {
         move |context: &Context| {
-            let scene = scene.shape(scene::Shape::Cube).flat();
             let texture = Texture::new(context, scene)?;
             let made = SamplerDesc::linear().compare(LESS).create(context);
             Ok(sample(context, Pair::new(&texture.view, &made).shadow(), &scene.points(false)))
         }
     };
     // The same values as depths, compared by the device.
-    let (own, _) = without_layer(Context::builder(), look(D32))?;
-    let (got, judged) = with_layer(resolve(emulate()), look(R32))?;
+    let (own, _) = without_layer(Context::builder(), look(scene(D32)))?;
+    let (got, judged) = with_layer(resolve(emulate()), look(scene(D32)))?;
+    assert_eq!(got, own);
+    judged.assert_untouched("a cube of depths");
+    let (got, judged) = with_layer(resolve(emulate()), look(scene(R32)))?;
     judged.assert_silent("a cube");
     assert_eq!(judged.trace.events("unresolved").count(), 0, "{:#?}", judged.trace);
     let lost = judged.changes("pair").into_iter().filter(|change| change.catalog == "B-31");
     assert!(lost.into_iter().any(|change| change.lost.starts_with("seam")), "{:#?}", judged.trace);
-    let mut inside = 0;
-    for ((own, got), point) in own.iter().zip(&got).zip(R32.shape(scene::Shape::Cube).points(false)) {
+    let mut inside = [0; 2];
+    for ((own, got), point) in own.iter().zip(&got).zip(scene(R32).points(false)) {
         let mut sizes = [0, 1, 2].map(|axis: usize| point.coord[axis].abs());
         sizes.sort_by(f32::total_cmp);
         let [_, second, most] = sizes;
         if second / most > 0.75 {
             continue;
         }
-        inside += 1;
         let (own, got) = (own.components()[0], got.components()[0]);
+        inside[usize::from(own > 0.5)] += 1;
         assert!((own - got).abs() <= 0.02, "{got} is not {own} at {point:?}");
     }
-    assert!(inside > 30, "{inside}");
+    assert!(inside.iter().all(|count| *count > 5) && inside.iter().sum::<u32>() > 30, "{inside:?}");
     Ok(())
 }
 
-/// An array of which the shader compares two elements and the device one.
+fn combined_cube() -> Outcome {
+    cubes(scene::Shape::Cube)
+}
+
+fn combined_cube_array() -> Outcome {
+    cubes(scene::Shape::CubeArray)
+}
+
+/// Compares each image of an array, whose elements the shader learns when it runs.
+fn look_at_array(context: &Context, sampler: &SamplerDesc, scenes: [Scene; 3]) -> Result<Vec<String>, Skip> {
+    skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
+    let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
+    let made = sampler.create(context);
+    let mut slots = vec![Slot::sampler(&made, 1, 0)];
+    slots.extend((0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)));
+    let bindings = [Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3), Binding::sampler(1)];
+    let held = Held::new(context, &bindings, &slots);
+    let layouts = [&held.layout];
+    let rig = Rig::new(context, &Plan::new(Program::DynamicShadows, Kind::Float, &layouts));
+    let mut all = Vec::new();
+    for (element, texture) in (0..).zip(&textures) {
+        let job = Job::new(&rig, &points());
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            rig.bind_sets(commands, 0, &[held.set], &[]);
+            job.bind(commands);
+            job.run(commands, element);
+        });
+        commands.execute();
+        let got = job.results().remove(0);
+        if texture.scene.format != F::D32_SFLOAT {
+            all.extend(wrong(texture, sampler, &got, &points()));
+            continue;
+        }
+        let own = sample(context, Pair::new(&texture.view, &made).shadow(), &points());
+        let same = got.iter().zip(&own).all(|(got, own)| got.components()[0] == own.components()[0]);
+        all.extend((!same).then(|| "the depth is not the device's".to_owned()));
+    }
+    Ok(all)
+}
+
+/// An array of which the shader compares two elements and the device one; of depths the device compares all.
 fn array() -> Outcome {
     let sampler = SamplerDesc::linear().compare(LESS);
-    let scenes = [R32, D32, Scene::colour(F::R16_UNORM)];
-    let (wrong, judged) = with_layer(resolve(Context::builder()), |context| {
-        skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
-        let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
-        let made = sampler.create(context);
-        let mut slots = vec![Slot::sampler(&made, 1, 0)];
-        slots.extend((0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)));
-        let bindings = [Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3), Binding::sampler(1)];
-        let held = Held::new(context, &bindings, &slots);
-        let layouts = [&held.layout];
-        let rig = Rig::new(context, &Plan::new(Program::DynamicShadows, Kind::Float, &layouts));
-        let mut all = Vec::new();
-        for (element, texture) in (0..).zip(&textures) {
-            let job = Job::new(&rig, &points());
-            let commands = Commands::primary(context, |commands| {
-                rig.bind(commands);
-                rig.bind_sets(commands, 0, &[held.set], &[]);
-                job.bind(commands);
-                job.run(commands, element);
-            });
-            commands.execute();
-            let got = job.results().remove(0);
-            if texture.scene.format != F::D32_SFLOAT {
-                all.extend(wrong(texture, &sampler, &got, &points()));
-                continue;
-            }
-            let own = sample(context, Pair::new(&texture.view, &made).shadow(), &points());
-            let same = got.iter().zip(&own).all(|(got, own)| got.components()[0] == own.components()[0]);
-            all.extend((!same).then(|| "the depth is not the device's".to_owned()));
-        }
-        Ok(all)
-    })?;
+    let look = |scenes: [Scene; 3]| {
+        with_layer(resolve(Context::builder()), |context| look_at_array(context, &sampler, scenes))
+    };
+    let (wrong, judged) = look([R32, D32, Scene::colour(F::R16_UNORM)])?;
     assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
     // Validation sees the comparison of the other element.
     assert!(judged.errors.iter().all(|error| error.id.ends_with("None-06479")), "{:#?}", judged.errors);
@@ -386,6 +409,10 @@ fn array() -> Outcome {
     let elements: BTreeSet<_> =
         draws(&judged).iter().map(|record| record["link"]["image"]["element"].as_u64()).collect();
     assert_eq!(elements, [Some(0), Some(2)].into(), "{:#?}", judged.trace);
+    let (wrong, judged) = look([D32; 3])?;
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    judged.assert_silent("depths");
+    judged.assert_untouched("depths");
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! `immutable=demote`: a combined descriptor whose sampler is immutable meets a view that it suits and one that it does not, over time.
 
 use super::*;
-use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update};
+use samplin_testkit::descriptor::update;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = run::trials(&[
@@ -73,18 +73,7 @@ fn look(
         let combined = Slot { ty: COMBINED, ..texture.slot(2, 0) };
         let slots = [texture.slot(0, 0), Slot::sampler(&plain, 1, 0), combined, Slot::sampler(&plain, 3, 0)];
         match (way, set) {
-            (Way::Template, Some(set)) => {
-                let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
-                    dst_binding: slot.at.0,
-                    dst_array_element: 0,
-                    descriptor_count: 1,
-                    descriptor_type: slot.ty,
-                    offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
-                    stride: 0,
-                });
-                let data = TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE);
-                Template::for_set(context, Spelling::Core, &layout, &entries).update(set, &data);
-            }
+            (Way::Template, Some(set)) => write_by_template(context, &layout, set, &slots),
             (Way::Copy, Some(set)) => {
                 let pool = Pool::new(context, &[&layout]);
                 let from = pool.allocate(&layout);

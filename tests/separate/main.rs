@@ -31,7 +31,9 @@ use conflicts::{Conflict, Oracle};
 use libtest_mimic::Trial;
 use run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
 use samplin_suite::{run, scene};
-use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
+use samplin_testkit::descriptor::{
+    Binding, IMAGE_INFO_SIZE, Pool, SetLayout, Spelling, Template, TemplateData, write_images,
+};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
 use samplin_testkit::{
     BorderValue, Capability, Context, ContextBuilder, Image, Kind, Message, Pair, Point, Sampler, SamplerDesc, Value,
@@ -238,6 +240,25 @@ impl<'c> Held<'c> {
     }
 }
 
+/// Updates a set with these slots by an update template.
+fn write_by_template<const N: usize>(
+    context: &Context,
+    layout: &SetLayout<'_>,
+    set: vk::DescriptorSet,
+    slots: &[Slot; N],
+) {
+    let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
+        dst_binding: slot.at.0,
+        dst_array_element: 0,
+        descriptor_count: 1,
+        descriptor_type: slot.ty,
+        offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
+        stride: 0,
+    });
+    let data = TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE);
+    Template::for_set(context, Spelling::Core, layout, &entries).update(set, &data);
+}
+
 /// Binds a pipeline, then the sets and the job's own, and executes.
 fn execute(context: &Context, rig: &Rig<'_>, job: &Job<'_, '_>, sets: &[vk::DescriptorSet]) {
     let commands = Commands::primary(context, |commands| {
@@ -330,6 +351,18 @@ fn judge(builder: &ContextBuilder, oracle: Oracle, expected: &Expected, body: Bo
     oracle.assert(&judged.errors, "with samplin, which does not repair this");
     assert_left(&judged, expected.left);
     Ok(())
+}
+
+/// Runs a body that says what is wrong with what it saw, silently; the trace is for whoever has to find out why.
+fn judged(
+    builder: ContextBuilder,
+    body: impl FnOnce(&Context) -> Result<Vec<Option<String>>, Skip>,
+) -> Result<Judged, Skip> {
+    let (wrong, judged) = with_layer(resolve(builder), body)?;
+    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
+    judged.assert_silent("what was right");
+    Ok(judged)
 }
 
 /// Runs a body in which all is legal.

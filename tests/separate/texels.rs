@@ -2,8 +2,8 @@
 //! the sampler with normalized coordinates that it reads keeps what the application asked for.
 
 use super::*;
-use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update, write_combined};
-use samplin_testkit::lookup::{Access, Op, Shape};
+use samplin_testkit::descriptor::{update, write_combined};
+use samplin_testkit::lookup::{Access, OFFSET, Op, Shape};
 use samplin_testkit::shader::{Bind, Mapping, Painter, Probe};
 use samplin_testkit::{ImageDesc, ViewDesc};
 
@@ -16,13 +16,17 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("texels/shadow-colours-left", compared_colours_left),
         ("texels/shadow-edges", compared_edges),
         ("texels/shadow-off", not_compared),
+        ("texels/shadow-without-compare-enable", without_compare_enable),
+        ("texels/shadow-base", shadow_base),
+        ("texels/offsets", offsets),
+        ("texels/offsets-legal", offsets_legal),
         ("texels/late", late),
         ("texels/always", always),
         ("texels/base", base),
         ("texels/pairs", pairs),
         ("texels/pairs-legal", pairs_legal),
-        ("texels/implicit", || implicit(false)),
-        ("texels/implicit-separate", || implicit(true)),
+        ("texels/implicit", || implicit(COMBINED)),
+        ("texels/implicit-separate", || implicit(SEPARATE)),
         ("texels/no-set", no_set),
         ("texels/update-after-bind", update_after_bind),
     ]);
@@ -39,7 +43,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(format!("texels/{name}/{shape_name}-levels"), move || illegal(access, shape, 3)));
         }
         trials.push(trial(format!("texels/{name}/cube"), move || cube(access)));
-        trials.push(trial(format!("texels/{name}/legal"), move || legal(access)));
+        trials.push(trial(format!("texels/{name}/legal"), move || legal(access, Shape::D2)));
+        trials.push(trial(format!("texels/{name}/legal-1d"), move || legal(access, Shape::D1)));
     }
     for (name, way) in
         [("push", Way::Push), ("template", Way::Template), ("copy", Way::Copy), ("fixed", Way::Immutable)]
@@ -91,6 +96,15 @@ fn samplers() -> Vec<SamplerDesc> {
     all.map(in_texels).to_vec()
 }
 
+/// Which coordinate is the layer.
+fn layer_of(shape: Shape) -> Option<usize> {
+    match shape {
+        Shape::D1Array => Some(1),
+        Shape::D2Array => Some(2),
+        _ => None,
+    }
+}
+
 /// Middles of texels and beside them, within the image and far outside; edges of texels as well where one texel is read.
 fn points(shape: Shape, edges: bool) -> Vec<Point> {
     let mut lattice: Vec<f32> = (-26..=44).map(|n| n as f32 / 2.0 + 9.0 / 32.0).collect();
@@ -101,12 +115,7 @@ fn points(shape: Shape, edges: bool) -> Vec<Point> {
     let at = |n: usize| lattice[n % lattice.len()];
     let all = (0..2 * lattice.len()).map(|n| {
         let mut point = Point::at(at(n), at(7 * n + 3), at(13 * n + 5)).lod(levels[n % levels.len()]);
-        let layer = match shape {
-            Shape::D1Array => Some(1),
-            Shape::D2Array => Some(2),
-            _ => None,
-        };
-        if let Some(layer) = layer {
+        if let Some(layer) = layer_of(shape) {
             point.coord[layer] = [0.0, 1.0, 2.0, 7.0][n % 4];
         }
         point
@@ -169,12 +178,7 @@ fn wanted(texels: &reference::Texture, desc: &SamplerDesc, points: &[Point], sha
         if one {
             // The middle of the texel, which rounding has no say in.
             point.coord.iter_mut().take(3).for_each(|coord| *coord = coord.floor() + 0.5);
-            let layer = match shape {
-                Shape::D1Array => Some(1),
-                Shape::D2Array => Some(2),
-                _ => None,
-            };
-            layer.into_iter().for_each(|layer| point.coord[layer] -= 0.5);
+            layer_of(shape).into_iter().for_each(|layer| point.coord[layer] -= 0.5);
         }
         reference::sample(texels, &own, &normalized(desc, &point, shape, levels), 2.0)
     };
@@ -193,6 +197,26 @@ fn wrong(desc: &SamplerDesc, points: &[Point], got: &[Value], wanted: &[Value]) 
     far.next().map(|((got, wanted), point)| format!("{desc:?}: {got:?} is not {wanted:?} at {point:?}"))
 }
 
+/// The bindings of a pair.
+fn bindings(access: Access) -> Vec<Binding> {
+    match access {
+        Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
+        _ => vec![Binding::combined(0, 1)],
+    }
+}
+
+/// Writes a pair into a set of these.
+fn write_pair(context: &Context, set: vk::DescriptorSet, access: Access, (view, sampler): (&View<'_>, &Sampler<'_>)) {
+    let pair = Pair::new(view, sampler);
+    match access {
+        Access::Separate { image, sampler: binding } => {
+            let slot = Slot { at: (image, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
+            write(context, set, &[slot, Slot::sampler(sampler, binding, 0)]);
+        }
+        _ => write_combined(context, set, (0, 0), &[pair]),
+    }
+}
+
 /// One program, and what is wrong with what it finds through each sampler. The samplers are older than the layout.
 fn look(
     context: &Context,
@@ -204,11 +228,7 @@ fn look(
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
-    let bindings = match access {
-        Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
-        _ => vec![Binding::combined(0, 1)],
-    };
-    let layout = SetLayout::new(context, &bindings);
+    let layout = SetLayout::new(context, &bindings(access));
     let compares = samplers.iter().any(|desc| desc.compare_enable);
     let kind = if compares { Kind::Shadow } else { Kind::Float };
     let probe = Probe::new(context, &layout, Op::Sample, shape, kind, access);
@@ -216,14 +236,7 @@ fn look(
     for (desc, sampler) in samplers.iter().zip(&made) {
         let pool = Pool::new(context, &[&layout]);
         let set = pool.allocate(&layout);
-        let pair = Pair::new(&view, sampler);
-        match access {
-            Access::Separate { image, sampler: binding } => {
-                let slot = Slot { at: (image, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-                write(context, set, &[slot, Slot::sampler(sampler, binding, 0)]);
-            }
-            _ => write_combined(context, set, (0, 0), &[pair]),
-        }
+        write_pair(context, set, access, (&view, sampler));
         let mut points = points(shape, reads_one(desc));
         if compares {
             points.iter_mut().enumerate().for_each(|(n, point)| point.reference = (n % 8) as f32 / 8.0 + 1.0 / 16.0);
@@ -236,7 +249,7 @@ fn look(
 
 /// Validation judges a variable by all of its descriptor, of which the shader uses the image only ("is used to sample"): rules that are
 /// not about the sampler by itself.
-const READ: [&str; 3] = ["None-08609", "unnormalizedCoordinates-09635", "None-08610"];
+const READ: [&str; 4] = ["None-08609", "unnormalizedCoordinates-09635", "None-08610", "None-08611"];
 
 /// Nothing is left, and each sampler has a record of this row and of what the shader does.
 fn assert_divided(judged: &Judged, access: Access, count: usize) {
@@ -288,22 +301,12 @@ fn cube(access: Access) -> Outcome {
         let view = image.view(&ViewDesc::default());
         let (sampler, own) =
             (desc.create(context), SamplerDesc { unnormalized: false, ..desc.clone() }.create(context));
-        let bindings = match access {
-            Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
-            _ => vec![Binding::combined(0, 1)],
-        };
-        let layout = SetLayout::new(context, &bindings);
+        let layout = SetLayout::new(context, &bindings(access));
         let probe = Probe::new(context, &layout, Op::Sample, Shape::Cube, Kind::Float, access);
         let pool = Pool::new(context, &[&layout, &layout]);
         let look = |sampler: &Sampler<'_>| {
-            let (set, pair) = (pool.allocate(&layout), Pair::new(&view, sampler));
-            match access {
-                Access::Separate { image, sampler: binding } => {
-                    let slot = Slot { at: (image, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-                    write(context, set, &[slot, Slot::sampler(sampler, binding, 0)]);
-                }
-                _ => write_combined(context, set, (0, 0), &[pair]),
-            }
+            let set = pool.allocate(&layout);
+            write_pair(context, set, access, (&view, sampler));
             let points: Vec<_> = (0..64)
                 .map(|n| Point::at(n as f32 - 31.5, (n * 7 % 64) as f32 - 31.5, (n * 13 % 64) as f32 - 31.5))
                 .collect();
@@ -323,13 +326,13 @@ fn cube(access: Access) -> Outcome {
 }
 
 /// Legal samplers are the application's own, and so is the pipeline. One that loses something is there as well, and read by nobody.
-fn legal(access: Access) -> Outcome {
+fn legal(access: Access, shape: Shape) -> Outcome {
     let all = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
     let all = all.into_iter().flat_map(|desc| [desc.clone(), desc.border(vk::BorderColor::FLOAT_OPAQUE_WHITE)]);
     let all: Vec<_> = all.collect();
     let body = |context: &Context| {
         let _unread = samplers()[0].create(context);
-        look(context, access, (F::R8G8B8A8_UNORM, Shape::D2, 1), &all)
+        look(context, access, (F::R8G8B8A8_UNORM, shape, 1), &all)
     };
     let (wrong, judged) = with_layer(builder(), body)?;
     assert_right(&wrong, &judged);
@@ -337,6 +340,86 @@ fn legal(access: Access) -> Outcome {
     assert_eq!(judged.trace.events("pair").count(), 0, "{:#?}", judged.trace);
     assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
     assert_eq!(judged.summary()["variants"]["created"], 0);
+    Ok(())
+}
+
+/// One lookup of each sampler by an instruction, and what is wrong with what it finds.
+fn look_by_op(context: &Context, access: Access, op: Op, samplers: &[SamplerDesc]) -> Result<Vec<String>, Skip> {
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let view = image.view(&ViewDesc::default());
+    let texels = reference::Texture::read(&image, &view);
+    let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
+    let layout = SetLayout::new(context, &bindings(access));
+    let probe = Probe::new(context, &layout, op, Shape::D2, Kind::Float, access);
+    let [right, down] = if op == Op::Gather { [0.0; 2] } else { OFFSET };
+    let mut all = Vec::new();
+    for (desc, sampler) in samplers.iter().zip(&made) {
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        write_pair(context, set, access, (&view, sampler));
+        let mut points = points(Shape::D2, false);
+        let got = probe.run(&Bind::Set(set), &points);
+        for point in &mut points {
+            let [x, y, ..] = point.coord;
+            (point.coord[0], point.coord[1]) = (x + right, y + down);
+        }
+        let find = |points: &[Point]| wanted(&texels, desc, points, Shape::D2, 1);
+        let wanted: Vec<_> = match op {
+            Op::Offset => find(&points),
+            // The footprint of LINEAR, from the lower left on against the clock ("Texel Gathering").
+            _ => {
+                let corners = [[-0.5, 0.5], [0.5, 0.5], [0.5, -0.5], [-0.5, -0.5]].map(|[dx, dy]| {
+                    let at = |point: &Point| {
+                        let [x, y, ..] = point.coord;
+                        Point::at((x + dx).floor() + 0.5, (y + dy).floor() + 0.5, 0.0)
+                    };
+                    find(&points.iter().map(at).collect::<Vec<_>>())
+                });
+                let red = |n: usize| Value::Float(corners.each_ref().map(|corner| corner[n].components()[0] as f32));
+                (0..points.len()).map(red).collect()
+            }
+        };
+        all.extend(wrong(desc, &points, &got, &wanted));
+    }
+    Ok(all)
+}
+
+/// Offsets are excluded whether an instruction samples or gathers, by the chapter on samplers; the valid-usage id speaks of the first only.
+fn offsets() -> Outcome {
+    let all = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
+    let (_, errors) =
+        without_layer(builder().record_only(), |context| look_by_op(context, COMBINED, Op::Offset, &all))?;
+    // 02704 is its older id.
+    let is_it = |error: &Message| ["-None-08611", "-None-02704"].iter().any(|id| error.id.ends_with(id));
+    assert!(errors.iter().any(is_it), "{errors:#?}");
+    for (op, vuid) in [(Op::Offset, "VUID-vkCmdDraw-None-08611"), (Op::GatherOffset, "")] {
+        for access in [COMBINED, SEPARATE] {
+            // Combined descriptors are followed from the first sampler on that loses something.
+            let (wrong, judged) = with_layer(set_to("always"), |context| look_by_op(context, access, op, &all))?;
+            assert_right(&wrong, &judged);
+            assert_divided(&judged, access, all.len());
+            assert_cites(&judged, vuid);
+        }
+    }
+    Ok(())
+}
+
+/// A gather without an offset, and an offset of normalized coordinates.
+fn offsets_legal() -> Outcome {
+    let legal = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
+    let normalized = [SamplerDesc::nearest()];
+    for (access, op, samplers) in
+        [(COMBINED, Op::Gather, &legal[..]), (SEPARATE, Op::Offset, &normalized), (COMBINED, Op::Offset, &normalized)]
+    {
+        let body = |context: &Context| look_by_op(context, access, op, samplers);
+        let (wrong, judged) = with_layer(set_to("always"), body)?;
+        // The points are in texels.
+        if samplers[0].unnormalized {
+            assert_right(&wrong, &judged);
+        }
+        judged.assert_silent("what is legal");
+        judged.assert_untouched("what is legal");
+    }
     Ok(())
 }
 
@@ -352,7 +435,44 @@ fn compared() -> Outcome {
         let (wrong, judged) = with_layer(builder(), body)?;
         assert_right(&wrong, &judged);
         assert_divided(&judged, access, all.len());
+        assert_cites(&judged, "VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077");
     }
+    Ok(())
+}
+
+/// Some change that the shader makes up for cites this.
+fn assert_cites(judged: &Judged, vuid: &str) {
+    let changes = judged.changes("pair");
+    assert!(changes.iter().any(|change| change.catalog == "S-5" && change.vuid == vuid), "{:#?}", judged.trace);
+}
+
+/// Records that say that the sampler has no compareEnable.
+fn uncompared(judged: &Judged) -> usize {
+    let is_it = |record: &&Json| record["why"].as_str().is_some_and(|why| why.contains("no compareEnable"));
+    judged.trace.events("unresolved").filter(is_it).count()
+}
+
+/// A comparison that the sampler does not enable is undefined with normalized coordinates as well: it is named, and nothing is divided.
+fn without_compare_enable() -> Outcome {
+    let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+    let body = |context: &Context| {
+        reads::run(context, (Stage::Compute, Program::Compared), &sampler, &[Scene::depth(F::D32_SFLOAT).flat()])
+    };
+    let (before, _) = without_layer(Context::builder().record_only(), body)?;
+    let (after, judged) = with_layer(builder().setting("trace_level", "all").record_only(), body)?;
+    assert_eq!(after, before);
+    assert!(judged.changes("pair").is_empty(), "{:#?}", judged.trace);
+    assert_eq!(uncompared(&judged), 1, "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// A comparison that the application enables and that the legal sampler has not is lost, which its record says, and nothing else is wrong.
+fn shadow_base() -> Outcome {
+    let (_, judged) = with_layer(set_to("base").setting("trace_level", "all").record_only(), |context| {
+        reads::run(context, (Stage::Compute, Program::Compared), &shadow(), &[Scene::depth(F::D32_SFLOAT).flat()])
+    })?;
+    assert!(judged.changes("sampler").iter().any(|change| change.lost == "comparison"), "{:#?}", judged.trace);
+    assert_eq!(uncompared(&judged), 0, "{:#?}", judged.trace);
     Ok(())
 }
 
@@ -408,25 +528,35 @@ fn compared_edges() -> Outcome {
     Ok(())
 }
 
+/// One lookup by a pipeline that leaves no set free, and what is wrong with what it finds if it is to find what `legal` does.
+fn look_without_room(
+    context: &Context,
+    (program, format): (Program, F),
+    (desc, legal): (&SamplerDesc, &SamplerDesc),
+) -> Result<Option<String>, Skip> {
+    let image = image(context, format, Shape::D2, 1)?;
+    let view = image.view(&ViewDesc::default());
+    let texels = reference::Texture::read(&image, &view);
+    let sampler = desc.create(context);
+    let layout = SetLayout::new(context, &bindings(SEPARATE));
+    let pool = Pool::new(context, &[&layout]);
+    let set = pool.allocate(&layout);
+    write_pair(context, set, SEPARATE, (&view, &sampler));
+    let empty = fetch::rest(context, 3)?;
+    let (above, layouts): (Vec<_>, _) = (empty.iter().collect(), [&layout]);
+    let rig = Rig::new(context, &Plan { above: &above, ..Plan::new(program, Kind::Float, &layouts) });
+    let points = points(Shape::D2, true);
+    let job = Job::new(&rig, &points);
+    execute(context, &rig, &job, &[set]);
+    Ok(wrong(legal, &points, &job.results()[0], &wanted(&texels, legal, &points, Shape::D2, 1)))
+}
+
 /// Where there is no room for the sampler with normalized coordinates nothing is divided, nor compared: the pair has what is legal.
 fn compared_colours_left() -> Outcome {
     let sampler = shadow().address(M::REPEAT);
     let (_, judged) = with_layer(builder(), |context| {
-        let image = image(context, F::R32_SFLOAT, Shape::D2, 1)?;
-        let view = image.view(&ViewDesc::default());
-        let sampler = sampler.create(context);
-        let (bindings, pair) = ([Binding::image(0), Binding::sampler(1)], Pair::new(&view, &sampler));
-        let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-        let held = Held::new(context, &bindings, &[slot, Slot::sampler(&sampler, 1, 0)]);
-        let empty = fetch::rest(context, 3)?;
-        let above: Vec<_> = empty.iter().collect();
-        let layouts = [&held.layout];
-        let plan = Plan { above: &above, ..Plan::new(Program::Compared, Kind::Float, &layouts) };
-        let rig = Rig::new(context, &plan);
-        let points = points(Shape::D2, true);
-        let job = Job::new(&rig, &points);
-        execute(context, &rig, &job, &[held.set]);
-        Ok(())
+        let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+        look_without_room(context, (Program::Compared, F::R32_SFLOAT), (&sampler, &legal))
     })?;
     let left = judged.trace.events("unresolved").filter(|record| record["what"] == "no-free-set");
     assert_eq!(left.count(), 1, "{:#?}", judged.trace);
@@ -583,7 +713,7 @@ fn skip_without_indexing(body: impl FnOnce(ContextBuilder) -> Outcome) -> Outcom
 }
 
 /// Implicit levels of detail: a sampler that is legal, and one that wraps.
-fn implicit(separate: bool) -> Outcome {
+fn implicit(access: Access) -> Outcome {
     let all = [
         SamplerDesc::unnormalized(vk::Filter::NEAREST),
         SamplerDesc::unnormalized(vk::Filter::LINEAR),
@@ -595,26 +725,15 @@ fn implicit(separate: bool) -> Outcome {
         let view = image.view(&ViewDesc::default());
         let texels = reference::Texture::read(&image, &view);
         let made: Vec<_> = all.iter().map(|desc| desc.create(context)).collect();
-        let bindings = match separate {
-            true => vec![Binding::image(0), Binding::sampler(1)],
-            false => vec![Binding::combined(0, 1)],
-        };
-        let layout = SetLayout::new(context, &bindings);
+        let layout = SetLayout::new(context, &bindings(access));
         let size = [32, 24];
-        let make = if separate { Painter::of_separate } else { Painter::new };
+        let make = if access == SEPARATE { Painter::of_separate } else { Painter::new };
         let painter = make(context, &layout, Shape::D2, Kind::Float, size).map_err(Skip)?;
         let mut found = Vec::new();
         for (desc, sampler) in all.iter().zip(&made) {
             let pool = Pool::new(context, &[&layout]);
             let set = pool.allocate(&layout);
-            let pair = Pair::new(&view, sampler);
-            match separate {
-                true => {
-                    let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-                    write(context, set, &[slot, Slot::sampler(sampler, 1, 0)]);
-                }
-                false => write_combined(context, set, (0, 0), &[pair]),
-            }
+            write_pair(context, set, access, (&view, sampler));
             let (low, high) = ([-4.0, -3.0], [12.0, 9.0]);
             let got = painter.paint(set, &Mapping::rectangle(low, high));
             let points = samplin_testkit::shader::grid(size[0], size[1], low, high);
@@ -624,7 +743,7 @@ fn implicit(separate: bool) -> Outcome {
     };
     let (wrong, judged) = with_layer(builder(), body)?;
     assert_right(&wrong, &judged);
-    assert_divided(&judged, if separate { SEPARATE } else { COMBINED }, all.len());
+    assert_divided(&judged, access, all.len());
     let looked_up = judged.changes("pair").iter().any(|change| change.vuid == "VUID-vkCmdDraw-None-08610");
     assert!(looked_up, "{:#?}", judged.trace);
     Ok(())
@@ -698,18 +817,7 @@ fn look_by(context: &Context, way: Way, desc: &SamplerDesc) -> Result<Option<Str
         Slot::sampler(&plain, 3, 0),
     ];
     match (way, set) {
-        (Way::Template, Some(set)) => {
-            let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
-                dst_binding: slot.at.0,
-                dst_array_element: 0,
-                descriptor_count: 1,
-                descriptor_type: slot.ty,
-                offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
-                stride: 0,
-            });
-            let data = TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE);
-            Template::for_set(context, Spelling::Core, &layout, &entries).update(set, &data);
-        }
+        (Way::Template, Some(set)) => write_by_template(context, &layout, set, &slots),
         (Way::Copy, Some(set)) => {
             let from = pool.as_ref().map(|pool| pool.allocate(&layout)).expect("a pool");
             write(context, from, &slots);
@@ -777,22 +885,7 @@ fn no_set() -> Outcome {
     let desc = in_texels(SamplerDesc::nearest().address(M::REPEAT));
     let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
     let (wrong, judged) = with_layer(builder(), |context| {
-        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
-        let view = image.view(&ViewDesc::default());
-        let texels = reference::Texture::read(&image, &view);
-        let sampler = desc.create(context);
-        let (bindings, pair) = ([Binding::image(0), Binding::sampler(1)], Pair::new(&view, &sampler));
-        let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-        let held = Held::new(context, &bindings, &[slot, Slot::sampler(&sampler, 1, 0)]);
-        let empty = fetch::rest(context, 3)?;
-        let above: Vec<_> = empty.iter().collect();
-        let layouts = [&held.layout];
-        let plan = Plan { above: &above, ..Plan::new(Program::One, Kind::Float, &layouts) };
-        let rig = Rig::new(context, &plan);
-        let points = points(Shape::D2, true);
-        let job = Job::new(&rig, &points);
-        execute(context, &rig, &job, &[held.set]);
-        Ok(wrong(&legal, &points, &job.results()[0], &wanted(&texels, &legal, &points, Shape::D2, 1)))
+        look_without_room(context, (Program::One, F::R8G8B8A8_UNORM), (&desc, &legal))
     })?;
     assert_eq!(wrong, None);
     judged.assert_silent("a legal sampler");

@@ -325,6 +325,7 @@ pub fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
         divide: match () {
             () if is("divided_lookups") => Divide::Lookup,
             () if is("divided_offsets") => Divide::Offset,
+            () if is("divided_gathers") => Divide::Gather,
             () if is("divided") => Divide::Suited,
             () => Divide::Never,
         },

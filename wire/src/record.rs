@@ -184,6 +184,7 @@ pub fn view_class(view: &ViewTraits, of: Tiling) -> ViewClassMembers {
         ("divided", view.divide != Divide::Never),
         ("divided_lookups", view.divide == Divide::Lookup),
         ("divided_offsets", view.divide == Divide::Offset),
+        ("divided_gathers", view.divide == Divide::Gather),
     ];
     ViewClassMembers {
         image_type: names::image_type(view.image_type),

@@ -104,6 +104,11 @@ impl Catalog {
     pub fn is_made(self) -> bool {
         self.id() != "O-2"
     }
+
+    /// Whether the shader divides coordinates in texels for it.
+    pub fn is_divided(self) -> bool {
+        self.id() == "S-5"
+    }
 }
 
 /// Where a row's rule stands.
@@ -282,6 +287,7 @@ catalog! {
     TexelLevels: "S-5", Unnormalized, Vuid("VUID-vkCmdDraw-unnormalizedCoordinates-09635"), "nothing: the shader divides coordinates by the size of the level";
     TexelLookup: "S-5", Unnormalized, Vuid("VUID-vkCmdDraw-None-08610"), "nothing: the shader divides coordinates by the size of the level";
     TexelOffset: "S-5", Unnormalized, Vuid("VUID-vkCmdDraw-None-08611"), "nothing: the shader divides coordinates by the size of the level";
+    TexelGather: "S-5", Unnormalized, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing: the shader divides coordinates by the size of the level";
     DepthCompare: "S-2", DepthCompare, Vuid("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
     B33: "B-33", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "";
     B35: "B-35", Compare, Vuid("VUID-vkCmdDraw-None-06479"), "";

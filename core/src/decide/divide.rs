@@ -40,6 +40,7 @@ fn broken_by_view(view: &ViewTraits) -> Option<Catalog> {
     match view.divide {
         Divide::Lookup => Some(Catalog::TexelLookup),
         Divide::Offset => Some(Catalog::TexelOffset),
+        Divide::Gather => Some(Catalog::TexelGather),
         Divide::Never | Divide::Suited => None,
     }
 }
@@ -49,15 +50,14 @@ pub fn loses_texels(state: &SamplerState) -> bool {
     may_divide(state) && broken_by_sampler(state, 2).next().is_some()
 }
 
-/// The repair of the same rule without the shader, which a user may have switched off.
+/// The repair of the same rule without the shader, which a user may have switched off; the row itself where there is none.
 fn repair_of(row: Catalog) -> Catalog {
     match row {
         Catalog::TexelFilter => Catalog::A10,
         Catalog::TexelAddress => Catalog::A13,
         Catalog::TexelAnisotropy => Catalog::A14,
         Catalog::TexelCompare => Catalog::A15,
-        Catalog::TexelLevels => Catalog::B41,
-        _ => Catalog::B40,
+        other => other,
     }
 }
 
@@ -67,15 +67,21 @@ impl Pass<'_> {
         let is_divided = |view: &&ViewTraits| self.policy.divides && view.divide != Divide::Never;
         let Some(view) = self.used.view.filter(is_divided).filter(|_| may_divide(&self.state)) else { return };
         let axes = if view.dimensions() == Dimensions::One { 1 } else { 2 };
-        // What no instruction compares loses no comparison.
+        // The sampler comes first, which breaks its rules whatever it meets. What no instruction compares loses no comparison.
         let matters = |row: &Catalog| match row {
             Catalog::TexelAnisotropy => self.caps.sampler_anisotropy,
             Catalog::TexelCompare => view.reads == Reads::Compared,
             _ => true,
         };
-        let broken = broken_by_view(view).into_iter().chain(broken_by_sampler(&self.state, axes).filter(matters));
-        let Some(row) = broken.into_iter().find(|row| !self.is_off(repair_of(*row))) else { return };
+        let broken = broken_by_sampler(&self.state, axes).filter(matters).chain(broken_by_view(view));
+        let Some(row) = broken.into_iter().find(|row| !self.is_off(*row) && !self.is_off(repair_of(*row))) else {
+            return;
+        };
         self.note(row, Field::UnnormalizedCoordinates, Value::Bool(true), Value::Bool(false));
         self.state.unnormalized_coordinates = false;
+        // Creation took it away already, and no instruction would be defined with it.
+        if view.reads != Reads::Compared {
+            self.disable_compare(Catalog::A15);
+        }
     }
 }

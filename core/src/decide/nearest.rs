@@ -6,7 +6,9 @@
 //! are undefined, and drivers show one of two colours: with the mapping, as asked for, or without it.
 //!
 //! "Border Replacement" also lets implementations exchange blue or red with alpha for predefined colours of two 4444 formats, which only
-//! opaque black shows. Few do, so it remains the nearest there, but never counts as exact.
+//! opaque black shows. Few do, so it remains the nearest there, but never counts as exact. A device whose `rgba4OpaqueBlackSwizzled`
+//! (`VK_KHR_maintenance10`) is true may not; the property is not read, which costs such a device a custom colour where opaque black would
+//! be exact, and never shows a wrong one.
 //!
 //! The distance of two colours is the squared Euclidean one of their four components after all that. It is total: integers count
 //! as the format's class reads them, an infinity as the largest float, NaN as all but 0. Of equally near colours the one is taken that is
@@ -81,7 +83,7 @@ pub(super) struct Sight {
 }
 
 /// Whether an implementation may exchange two components of the predefined opaque black with this format, which it may not do of a custom
-/// colour.
+/// colour. That `rgba4OpaqueBlackSwizzled` forbids it is not looked at.
 fn exchanges_opaque_black(format: vk::Format) -> bool {
     matches!(format, vk::Format::B4G4R4A4_UNORM_PACK16 | vk::Format::R4G4B4A4_UNORM_PACK16)
 }

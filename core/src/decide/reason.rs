@@ -92,6 +92,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
     let format = context.view.map(|view| view.format).or(context.source).map_or_else(String::new, names::format);
     let lacks = |bit: &str| format!("{format} lacks {bit} ({})", context.tiling.name());
     let not_enabled = |feature: &str| format!("{feature} is not enabled");
+    let divided = |rule: &str| format!("unnormalized coordinates {rule}, so the shader normalizes them");
     match change.catalog {
         Catalog::A1Mag | Catalog::A1Min => {
             if change.from == Value::Filter(vk::Filter::CUBIC_EXT) {
@@ -116,16 +117,15 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::A13 => "unnormalized coordinates need CLAMP_TO_EDGE or CLAMP_TO_BORDER on U and V".into(),
         Catalog::A14 => "unnormalized coordinates exclude anisotropy".into(),
         Catalog::A15 => "unnormalized coordinates exclude comparison".into(),
-        Catalog::TexelFilter => "unnormalized coordinates need equal filters, so the shader normalizes them".into(),
-        Catalog::TexelAddress => "unnormalized coordinates cannot wrap, so the shader normalizes them".into(),
-        Catalog::TexelAnisotropy => "unnormalized coordinates exclude anisotropy, so the shader normalizes them".into(),
-        Catalog::TexelCompare => "unnormalized coordinates exclude comparison, so the shader normalizes them".into(),
-        Catalog::TexelView => "unnormalized coordinates need a 1D or 2D view, so the shader normalizes them".into(),
-        Catalog::TexelLevels => "unnormalized coordinates need a view of one level and layer, so the shader normalizes them".into(),
-        Catalog::TexelLookup => {
-            "unnormalized coordinates exclude implicit levels of detail, projection and comparison, so the shader normalizes them".into()
-        }
-        Catalog::TexelOffset => "unnormalized coordinates exclude offsets and biases, so the shader normalizes them".into(),
+        Catalog::TexelFilter => divided("need equal filters"),
+        Catalog::TexelAddress => divided("cannot wrap"),
+        Catalog::TexelAnisotropy => divided("exclude anisotropy"),
+        Catalog::TexelCompare => divided("exclude comparison"),
+        Catalog::TexelView => divided("need a 1D or 2D view"),
+        Catalog::TexelLevels => divided("need a view of one level and layer"),
+        Catalog::TexelLookup => divided("exclude implicit levels of detail and projection"),
+        Catalog::TexelOffset => divided("exclude offsets and biases"),
+        Catalog::TexelGather => divided("exclude offsets, of gathers too"),
         Catalog::A20U | Catalog::A20V | Catalog::A20W => "the value is not a VkSamplerAddressMode".into(),
         Catalog::A21 => "neither samplerMirrorClampToEdge nor VK_KHR_sampler_mirror_clamp_to_edge is enabled".into(),
         Catalog::A22 => "an axis clamps to the border and the value is not a VkBorderColor".into(),

@@ -182,8 +182,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Follows from B-1, B-2 and B-31 where a shader filters: it samples whole levels, for which a bias would count a second time, and so would a limit
-    /// between two levels that both take part. What was asked for is kept for the shader.
+    /// Follows from B-1, B-2 and B-31 where a shader filters: it samples whole levels. A bias would count a second time there, and so
+    /// would a limit between two levels that both take part. What was asked for is kept for the shader.
     pub(super) fn lods_of_shader(&mut self) {
         let super::SamplerState { mip_lod_bias: bias, min_lod, max_lod, .. } = self.state;
         self.lods = [bias, min_lod, max_lod];

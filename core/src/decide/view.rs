@@ -50,10 +50,13 @@ pub enum Divide {
     Never,
     /// It can. Its instructions suit unnormalized coordinates.
     Suited,
-    /// It can. An instruction has an implicit level of detail, a projection or a comparison (VUID-vkCmdDraw-None-08610).
+    /// It can. An instruction has an implicit level of detail or a projection (VUID-vkCmdDraw-None-08610).
     Lookup,
     /// It can. An instruction has a bias or an offset (VUID-vkCmdDraw-None-08611).
     Offset,
+    /// It can. An instruction that gathers has an offset, of which that valid-usage id does not speak ("The functions must not use
+    /// offsets", `VkSamplerCreateInfo`).
+    Gather,
 }
 
 /// What matters of a `VkImageView` and its image for the legality of a sampler, and of how it is read.

@@ -20,7 +20,7 @@ pub const EQUAL: u32 = 1 << 14;
 pub const GREATER: u32 = 1 << 15;
 /// It passes where one of them is no number.
 pub const UNORDERED: u32 = 1 << 16;
-/// The reference is clamped to what the format can hold, from 0 to 1.
+/// The reference is clamped to [0, 1]: the format is unsigned normalized.
 pub const CLAMP_REFERENCE: u32 = 1 << 17;
 
 impl Helper<'_, '_, '_, '_> {
@@ -50,7 +50,7 @@ impl Helper<'_, '_, '_, '_> {
         Ok(self.code.join(&fork, self.sample.ty, [sampled, 0])?[0])
     }
 
-    /// The reference, in the range of a fixed-point depth format if the view has one.
+    /// The reference, clamped where the format of the view asks for that.
     fn reference(&mut self, given: u32) -> Result<u32, Error> {
         let (zero, one) = (self.code.splat(0.0, 1)?, self.code.splat(1.0, 1)?);
         let clamped = self.code.glsl(GlslStd450Op::NClamp, self.code.float, &[given, zero, one])?;

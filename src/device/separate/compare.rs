@@ -3,10 +3,10 @@
 use ash::vk;
 use samplin_spirv::sampling::{Task, flags};
 
-use crate::decide::{Aspect, ViewTraits};
+use crate::decide::ShaderCompare;
 
-/// How the shader compares in the place of a sampler with this operator.
-pub(super) fn flags_of(operator: vk::CompareOp, view: &ViewTraits) -> u32 {
+/// How the shader compares in the place of a sampler.
+pub(super) fn flags_of(ShaderCompare { operator, clamps }: ShaderCompare) -> u32 {
     use vk::CompareOp as O;
     let passes = match operator {
         O::LESS => flags::LESS,
@@ -18,8 +18,6 @@ pub(super) fn flags_of(operator: vk::CompareOp, view: &ViewTraits) -> u32 {
         O::ALWAYS => flags::LESS | flags::EQUAL | flags::GREATER | flags::UNORDERED,
         _ => 0,
     };
-    let is_float = matches!(view.format, vk::Format::D32_SFLOAT | vk::Format::D32_SFLOAT_S8_UINT);
-    let clamps = view.aspect == Aspect::Depth && !is_float;
     flags::COMPARE | passes | if clamps { flags::CLAMP_REFERENCE } else { 0 }
 }
 

@@ -18,47 +18,42 @@ use crate::decide::{Bits, Reads};
 use crate::device::Device;
 use crate::outcome::Unresolved;
 
-impl Device {
-    /// Has what is asked of shaders have the comparisons of those uses that are given another sampler: in their sets, or as links of `split`.
-    pub(super) fn ask_comparisons(
-        &self,
-        asked: &mut Vec<Asked>,
-        uses: &[Want],
-        (others, split): (&[(u32, Other)], u64),
-    ) {
-        // What is divided is asked for as it is.
-        asked.retain(|asked| !asked.task.as_ref().is_ok_and(|task| compares(task) && !divides(task)));
-        let is_exchanged = |want: &&Want| {
-            let is_it = |(set, (binding, element, sampler)): &(u32, Other)| {
-                (*set, *binding, *element) == want.sampler_at && *sampler == want.wanted
-            };
-            split & link_bit(want.link) != 0 || want.reads(split) && others.iter().any(is_it)
+/// Has the shader compare for those of these uses that get another sampler: in their sets, or as links of `split`.
+pub(super) fn ask_comparisons(asked: &mut Vec<Asked>, uses: &[Want], (others, split): (&[(u32, Other)], u64)) {
+    // What is divided is asked for as it is.
+    asked.retain(|asked| !asked.task.as_ref().is_ok_and(|task| compares(task) && !divides(task)));
+    let is_exchanged = |want: &&Want| {
+        let is_it = |(set, (binding, element, sampler)): &(u32, Other)| {
+            (*set, *binding, *element) == want.sampler_at && *sampler == want.wanted
         };
-        let compared = uses.iter().filter(is_exchanged).filter_map(|want| Some((want, want.compare?, want.pair?)));
-        for (want, task, pair) in compared {
-            asked.with_room().push(Asked { link: want.link, position: want.hidden_at, pair, task: Ok(task) });
+        split & link_bit(want.link) != 0 || want.reads(split) && others.iter().any(is_it)
+    };
+    let compared = uses.iter().filter(is_exchanged).filter_map(|want| Some((want, want.compare?, want.pair?)));
+    for (want, task, pair) in compared {
+        asked.with_room().push(Asked { link: want.link, position: want.hidden_at, pair, task: Ok(task) });
+    }
+}
+
+/// Has the uses of these links keep their samplers, because their shaders cannot compare: nothing of them is divided either.
+pub(super) fn keep_comparisons(asked: &mut Vec<Asked>, uses: &mut [Want], links: u64) {
+    for want in uses.iter_mut().filter(|want| links & link_bit(want.link) != 0) {
+        want.divided = None;
+        if want.compare.take().is_some() {
+            want.wanted = want.given;
         }
     }
+    let changes = |task: &Task| compares(task) || divides(task);
+    asked.retain(|asked| links & link_bit(asked.link) == 0 || !asked.task.as_ref().is_ok_and(changes));
+}
 
-    /// Has the uses of these links keep their samplers, because their shaders cannot be made to compare: nothing of them is divided either.
-    pub(super) fn keep_comparisons(&self, asked: &mut Vec<Asked>, uses: &mut [Want], links: u64) {
-        for want in uses.iter_mut().filter(|want| links & link_bit(want.link) != 0) {
-            want.divided = None;
-            if want.compare.take().is_some() {
-                want.wanted = want.given;
-            }
-        }
-        let changes = |task: &Task| compares(task) || divides(task);
-        asked.retain(|asked| links & link_bit(asked.link) == 0 || !asked.task.as_ref().is_ok_and(changes));
-    }
-
+impl Device {
     /// Whether combined descriptors are followed, so that shaders compare for them as well.
     pub fn is_compared_where_bound(&self) -> bool {
         self.separate.as_deref().is_some_and(|separate| separate.tasks.compare && separate.has_tasks())
     }
 
-    /// Finds out whether a use of a sampler compares in the shader; where it cannot it keeps its sampler. What is divided is compared beside
-    /// that, or not at all.
+    /// Finds out whether a use of a sampler compares in the shader; where it cannot it keeps its sampler. What is divided is compared
+    /// beside that, or not at all.
     pub(super) fn want_comparison(&self, separate: &Separate, program: Drawn<'_>, want: &mut Want) {
         let Some(pair) = want.pair.filter(|_| want.wanted != want.given) else { return };
         match self.comparison_of(separate, pair) {
@@ -80,14 +75,14 @@ impl Device {
         }
     }
 
-    /// Names a link that compares through a sampler which does not: nothing defines what that reads, and no sampler is known that would.
-    /// It is no conflict, so it is found where a bind is looked at for another reason, or for the trace of the level all.
+    /// Names a link that compares through a sampler which was not created for that: nothing defines what that reads, and no sampler is
+    /// known that would. It is no conflict, so it is found where a bind is looked at for another reason, or for the trace of the level all.
     pub(super) fn tell_uncompared(&self, program: Drawn<'_>, want: &Want) {
         let needs = (self.hot.gate.sampler(want.given) >> 32) as u32;
-        let is_known = needs & Bits::SAMPLED.0 != 0 && want.view != 0 && want.divided.is_none();
-        let Some(pair) = self.pair_at(want).filter(|_| is_known && needs & Bits::COMPARE.0 == 0) else { return };
+        let is_known = needs & Bits::SAMPLED.0 != 0 && want.view != 0;
+        let Some(pair) = self.pair_at(want).filter(|_| is_known) else { return };
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
-        if self.is_untold(&program, (want.link, pair), true) {
+        if !shared.kept.original.compare_enable && self.is_untold(&program, (want.link, pair), true) {
             let joined = self.joined(program, want.at(), None);
             self.pair_unresolved(Left::Pair, &Unresolved::uncompared(), (pair, Some(&joined)), &shared, class);
         }

@@ -8,6 +8,7 @@ use samplin_core::left::Left;
 
 use super::Separate;
 use super::commands::{CommandBuffer, Followed, Place, bind_point, index};
+use super::comparisons::{ask_comparisons, keep_comparisons};
 use super::found::Resolution;
 use super::layouts::PipelineShape;
 use super::programs::Program;
@@ -308,9 +309,9 @@ impl Device {
             }
         }
         let compared = second.as_ref().map_or(0, |second| second.compared());
-        self.ask_comparisons(&mut wants.asked, &wants.all, (&[], split | compared));
+        ask_comparisons(&mut wants.asked, &wants.all, (&[], split | compared));
         let uncompared = may_compare(&wants.asked) & !compared;
-        self.keep_comparisons(&mut wants.asked, &mut wants.all, uncompared);
+        keep_comparisons(&mut wants.asked, &mut wants.all, uncompared);
         let fed = second.and_then(|second| {
             let hidden = self.hidden_for(separate, &second, (&wants.all, &wants.asked), (since, true))?;
             let set = hidden.as_ref().map_or(0, |hidden| hidden.set);

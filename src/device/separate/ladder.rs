@@ -16,6 +16,7 @@ use samplin_spirv::{Index, Operand, Uses};
 
 use super::Separate;
 use super::commands::Point;
+use super::comparisons::{ask_comparisons, keep_comparisons};
 use super::hidden::HiddenSet;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
@@ -327,11 +328,11 @@ impl Device {
                     asked.task = Err(why);
                 }
             }
-            self.ask_comparisons(asked, all, (&others, split));
+            ask_comparisons(asked, all, (&others, split));
             let (made, left) = self.with_tasks(separate, program, unhidden, second.take(), asked);
             let uncompared = left & may_compare(asked);
             if uncompared != 0 {
-                self.keep_comparisons(asked, all, uncompared);
+                keep_comparisons(asked, all, uncompared);
                 second = program.splits.current().filter(|_| unhidden.is_none());
                 continue;
             }

@@ -5,7 +5,7 @@ use samplin_spirv::Uses;
 
 use super::Separate;
 use crate::counters::Path;
-use crate::decide::{Bits, Divide, Field, Reads};
+use crate::decide::{Bits, Divide, Reads};
 use crate::device::Device;
 use crate::outcome::Meeting;
 
@@ -18,19 +18,21 @@ fn reads(uses: Uses) -> Reads {
     }
 }
 
-/// What instructions of a link ask for that unnormalized coordinates exclude. An offset may be that of a gather, which they do not.
+/// What instructions of a link ask for that unnormalized coordinates exclude. A comparison is the sampler's business: where it has none,
+/// nothing defines what is read, whatever the coordinates are. An offset beside a gather may be that of the gather.
 fn divide(uses: Uses) -> Divide {
-    let offsets = if uses.contains(Uses::GATHER) { Uses::BIAS } else { Uses::BIAS | Uses::OFFSET };
     match () {
-        () if uses.intersects(Uses::IMPLICIT | Uses::PROJ | Uses::DREF) => Divide::Lookup,
-        () if uses.intersects(offsets) => Divide::Offset,
+        () if uses.intersects(Uses::IMPLICIT | Uses::PROJ) => Divide::Lookup,
+        () if uses.intersects(Uses::BIAS) => Divide::Offset,
+        () if uses.intersects(Uses::OFFSET | Uses::CONST_OFFSETS) && uses.contains(Uses::GATHER) => Divide::Gather,
+        () if uses.intersects(Uses::OFFSET) => Divide::Offset,
         () => Divide::Suited,
     }
 }
 
 /// Whether the shader has to divide coordinates by the size of the level for what a pair comes to.
 pub(super) fn is_divided<V>(meeting: &Meeting<'_, V>) -> bool {
-    meeting.changes.iter().any(|change| change.field == Field::UnnormalizedCoordinates)
+    meeting.changes.iter().any(|change| change.catalog.is_divided())
 }
 
 impl Device {

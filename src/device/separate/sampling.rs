@@ -220,7 +220,7 @@ impl Device {
         if emulates {
             task.flags |= flags::EMULATE | bits(emulate, [flags::MAG_LINEAR, flags::MIN_LINEAR, flags::MIP_LINEAR]);
         }
-        task.flags |= compare.map_or(0, |operator| compare::flags_of(operator, &class.traits));
+        task.flags |= compare.map_or(0, compare::flags_of);
         if divides {
             let levels = state.mipmap_mode == ash::vk::SamplerMipmapMode::LINEAR;
             task.flags |= flags::DIVIDE | if levels { flags::MIP_LINEAR } else { 0 };

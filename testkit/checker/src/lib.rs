@@ -18,6 +18,10 @@
 //!   kind also elsewhere with `border=strict`. Statements with a valid-usage id hold wherever they say.
 //! * *Comparable is left*, a departure: B-30 speaks of every view, and is judged only on those that cannot be compared. Programs read
 //!   their shadow maps through comparing samplers with plain instructions as well, and drivers show them the depth.
+//! * *Colours are compared*, a departure: "Depth Compare Operation" compares only "if the image view has a depth/stencil format". Of other
+//!   formats the format feature alone is asked (VUID-vkCmdDraw-None-06479), and a shader compares colours as it would depths (B-31).
+//! * *What a shader divides is judged without it*: of S-5 only what instructions exclude is judged; what the sampler or the view breaks is
+//!   judged as, B-40 and B-41, which must have gone from the result.
 //! * *Poison is one of two colours*, a departure that `border=strict` ends: the letter forbids opaque black and custom colours under any
 //!   mapping that the device is not told of, whatever the colour. Drivers show such a colour with the mapping or without it, so B-52 and
 //!   B-53 are judged only where these two differ and a predefined colour comes nearer than the second, and B-65 where none does.

@@ -4,7 +4,7 @@ use crate::Judge;
 use crate::formats::Numeric;
 use crate::words::*;
 use ash::vk;
-use samplin_core::decide::{Aspect, DeviceCaps, Policy, Reads, SamplerState, ViewTraits};
+use samplin_core::decide::{Aspect, DeviceCaps, Divide, Policy, Reads, SamplerState, ViewTraits};
 
 impl Judge {
     /// Those that the sampler breaks whatever the view.
@@ -98,8 +98,9 @@ impl Judge {
         self.check("B-33", VALIDATION, compares && !plain && stencil);
         // A depth format may lack the bit as well; that is wrong where an instruction compares.
         let unfit = unfit || view.aspect == Aspect::Depth && !bit && view.reads == Reads::Compared;
-        // A shader that samples the value as it lies in the image, "D", can compare it ("Depth Compare Operation"): of the first component,
-        // with one of the eight operators, and with texels that are not Vulkan's own business otherwise.
+        // A shader that samples the value as it lies in the image can compare it: the first component, with one of the eight operators, and
+        // with texels that are not Vulkan's own business otherwise. "Depth Compare Operation" defines that of depth/stencil formats only,
+        // where the value is "D"; that colours are compared alike is a departure that the crate's documentation lists.
         let r_is_identity = [vk::ComponentSwizzle::IDENTITY, vk::ComponentSwizzle::R].contains(&view.components[0]);
         let shader = policy.compares
             && view.reads == Reads::Compared
@@ -123,6 +124,12 @@ impl Judge {
         self.check("B-40", "VUID-vkCmdDraw-None-08609", unnormalized && !flat);
         let single = view.single_level && view.single_layer;
         self.check("B-41", "VUID-vkCmdDraw-unnormalizedCoordinates-09635", unnormalized && !single);
+        // What instructions exclude. The ids speak of `OpImageSample*`; that "the functions must: not use offsets" holds of gathers too,
+        // by "limitations of unnormalized coordinates".
+        let by = |divide: Divide| state.unnormalized_coordinates && view.divide == divide;
+        self.check("S-5", "VUID-vkCmdDraw-None-08610", by(Divide::Lookup));
+        self.check("S-5", "VUID-vkCmdDraw-None-08611", by(Divide::Offset));
+        self.check("S-5", VALIDATION, by(Divide::Gather));
         // Both directions are in the list. That the sampler is immutable is said under VK_IMAGE_CREATE_SUBSAMPLED_BIT_EXT (Resource
         // Creation > VkImageCreateFlagBits): values read through any other one are undefined.
         let subsampled = state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);

@@ -1,8 +1,8 @@
 //! What is sampled: images with a pattern that tells neighbouring texels apart, and the points looked at.
 
-use crate::run::Skip;
+use crate::run::{Skip, skip_if};
 use ash::vk;
-use samplin_testkit::{Context, Image, ImageDesc, Point, Value, View, ViewDesc, texel};
+use samplin_testkit::{Capability, Context, Image, ImageDesc, Point, Value, View, ViewDesc, texel};
 
 /// An image, a view of it and where it is sampled.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,8 @@ pub enum Shape {
     D3,
     /// Six faces of 8 × 8 texels.
     Cube,
+    /// Two of them.
+    CubeArray,
 }
 
 impl Scene {
@@ -97,6 +99,7 @@ impl Scene {
             Shape::D2Array => ImageDesc::d2(self.format, 8, 8).layers(3),
             Shape::D3 => ImageDesc::d3(self.format, 8, 8, 4),
             Shape::Cube => ImageDesc::cube(self.format, 8),
+            Shape::CubeArray => ImageDesc::cube(self.format, 8).layers(12),
         }
         .levels(self.levels);
         desc.tiling = self.tiling();
@@ -105,6 +108,9 @@ impl Scene {
 
     /// Makes the image with its pattern.
     pub fn image<'c>(&self, context: &'c Context) -> Result<Image<'c>, Skip> {
+        if self.shape == Shape::CubeArray {
+            skip_if(context.missing(&[Capability::ImageCubeArray]))?;
+        }
         Image::filled(context, &self.image_desc(), |aspect, level, layer, at| {
             pattern(texel::numeric_kind(self.format, aspect), level, layer, at)
         })
@@ -137,14 +143,18 @@ impl Scene {
                         Shape::D2Array => row as f32 * 0.6 - 0.7,
                         _ => places[(row + 2) % 7],
                     };
-                    let [x, y, z] = if self.shape == Shape::Cube {
+                    let [x, y, z] = if matches!(self.shape, Shape::Cube | Shape::CubeArray) {
                         [x - 0.5, y - 0.5, z - 0.5]
                     } else if self.shape == Shape::D2Array {
                         [x * scale, y * scale, z]
                     } else {
                         [x * scale, y * scale, z * scale]
                     };
-                    points.push(Point::at(x, y, z).lod(*lod).reference(0.41));
+                    let mut point = Point::at(x, y, z).lod(*lod).reference(0.41);
+                    if self.shape == Shape::CubeArray {
+                        point.coord[3] = (row % 2) as f32;
+                    }
+                    points.push(point);
                 }
             }
         }
