@@ -736,6 +736,33 @@ fn without_a_layout_of_its_own_a_pipeline_reads_what_was_given() {
     }
 }
 
+/// What is pushed again has the samplers that its pairs got when they were pushed, not those that the application wrote.
+#[test]
+fn what_is_pushed_again_keeps_its_repairs() {
+    let scene = Scene::new();
+    let device = &scene.device;
+    let combined = binding(3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+    let bindings = [&bindings()[..], &[combined]].concat();
+    let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+    let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
+    let layout = device.pipeline_layout(&[device.try_layout(&info).expect("the layout is created")]);
+    let (sampler, commands) = (device.linear(), scene.commands.get().as_raw());
+    let found = || lock(&device.driver.machine).pushed(commands, place(COMPUTE), 0, (3, 0)).expect("it was pushed");
+    scene.bind(scene.pipeline_of(layout, 0));
+    for format in [UNFILTERED, FILTERED, UNFILTERED] {
+        // The sampler of the link is exchanged, so that all is pushed again from the second push on.
+        scene.push(layout, [UNFILTERED; 2], sampler);
+        let pushed = [pair(sampler, device.view(format))];
+        let write = vk::WriteDescriptorSet::default().dst_binding(3).image_info(&pushed);
+        let write = write.descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER);
+        call!(device.push(scene.commands.get(), COMPUTE, layout, 0, 1, &write));
+        let given = found();
+        assert_eq!(given.0 == sampler.as_raw(), format == FILTERED, "as it was pushed");
+        assert_eq!(scene.own(), [false, false]);
+        assert_eq!(found(), given, "in front of the dispatch");
+    }
+}
+
 // ---- what is bound again, call by call ----
 
 /// A call that arrives below.

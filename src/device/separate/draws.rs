@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use samplin_bind::{Calls, Descriptor, Hide, Needs, Refused};
 use samplin_core::left::Left;
+use samplin_hot::memory;
 
 use super::Separate;
 use super::commands::{CommandBuffer, Followed, Place, bind_point, index};
@@ -79,7 +80,10 @@ impl Calls<Followed> for Down<'_> {
     fn push(&mut self, layout: &PipelineShape, number: usize, descriptors: &[((u32, u32), Descriptor)]) -> bool {
         let twin = self.device.twin_for_set(self.separate, layout, number);
         let (Some(push), Some((twin, _kept))) = (self.device.fns.cmd_push_descriptor_set, twin) else { return false };
-        pushes::with_writes(descriptors, |writes| {
+        // What the application wrote; its pairs were repaired when it was pushed, and are again.
+        let repaired = |(at, descriptor): &((u32, u32), Descriptor)| (*at, self.device.repaired(*descriptor));
+        let descriptors = memory::collect(descriptors.iter().map(repaired));
+        pushes::with_writes(&descriptors, |writes| {
             let mut room = Room::new();
             // SAFETY: as `Down::new` asks; the layout is compatible with the one that the application pushed with, and the descriptors are
             // those that it has pushed, some with other samplers or views.

@@ -321,7 +321,9 @@ impl Device {
                     None => asked.with_room().push(Asked { link: want.link, position, pair, task: Ok(task) }),
                 }
             }
-            for want in all.iter().filter(|want| want.divided.is_some() && split & bit(want) == 0) {
+            for want in
+                all.iter().filter(|want| want.divided.is_some() && want.fetch.is_none() && split & bit(want) == 0)
+            {
                 let is_it = |other: &&mut Asked| (other.link, other.position) == (want.link, want.hidden_at);
                 let why = unhidden.or_else(|| program.splits.reason(bit(want))).unwrap_or(Left::TooManyLinks);
                 if let Some(asked) = asked.iter_mut().find(is_it).filter(|asked| asked.task.is_ok()) {

@@ -8,6 +8,8 @@ use samplin_hot::memory;
 
 use super::layouts::SetShape;
 use super::sets::TemplateRun;
+use crate::counters::Path;
+use crate::device::Device;
 use crate::pnext::slice;
 
 /// Where the descriptors of a type are described.
@@ -104,6 +106,19 @@ pub(super) unsafe fn run(shape: &SetShape, run: &TemplateRun, data: *const c_voi
         pushed.write((binding.binding, element), Descriptor { ty: run.ty.as_raw(), words });
     }
     true
+}
+
+impl Device {
+    /// A pushed descriptor with the sampler that its view needs, if it has both.
+    pub(super) fn repaired(&self, descriptor: Descriptor) -> Descriptor {
+        let [sampler, view, layout] = descriptor.words;
+        if descriptor.ty != vk::DescriptorType::COMBINED_IMAGE_SAMPLER.as_raw() || !self.hot.gate.must_look() {
+            return descriptor;
+        }
+        let pair = self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
+        let sampler = pair.map_or(sampler, |pair| self.choose(pair, Path::Push));
+        Descriptor { words: [sampler, view, layout], ..descriptor }
+    }
 }
 
 /// Calls `with` with writes of these descriptors, one each.

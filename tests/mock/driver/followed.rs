@@ -693,7 +693,8 @@ pub(super) unsafe fn pushed(
     if !state.config.follows {
         return;
     }
-    for write in writes.iter().filter(|write| is_separate(write.descriptor_type)) {
+    let is_pair = |ty| is_separate(ty) || ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+    for write in writes.iter().filter(|write| is_pair(write.descriptor_type)) {
         // SAFETY: forwarded from the caller.
         let infos = unsafe { array(write.p_image_info, write.descriptor_count) };
         let at = (write.dst_binding, write.dst_array_element);

@@ -838,6 +838,12 @@ impl Machine {
         sets.into_iter().flatten().map(|bound| bound.as_ref().map_or(0, |bound| bound.set)).collect()
     }
 
+    /// The sampler and the view of a descriptor that was pushed.
+    pub(crate) fn pushed(&self, commands: u64, point: usize, number: usize, at: (u32, u32)) -> Option<(u64, u64)> {
+        let bound = self.commands.get(&commands)?[point].sets.get(number)?.as_ref().filter(|bound| bound.set == 0)?;
+        bound.content.get(&at).copied()
+    }
+
     /// Whether two sets are of layouts that are defined alike.
     pub(crate) fn layout_is_same(&self, one: u64, other: u64) -> bool {
         let layout = |set| self.sets.get(&set).map(|set: &Set| &set.layout);
@@ -916,6 +922,7 @@ fn put(
         let value = match ty {
             vk::DescriptorType::SAMPLER if immutable => continue,
             vk::DescriptorType::SAMPLER => (info.sampler.as_raw(), 0),
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER => (info.sampler.as_raw(), info.image_view.as_raw()),
             _ => (0, info.image_view.as_raw()),
         };
         content.insert((binding, element + index as u32), value);
