@@ -14,6 +14,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = run::trials(&[
         ("fetch/edges", edges),
         ("fetch/legal-edges", legal_edges),
+        ("fetch/texels", texels),
         ("fetch/emulated", emulated),
         ("fetch/combined", combined),
         ("fetch/legal-combined", legal_combined),
@@ -127,6 +128,23 @@ fn edges() -> Outcome {
         looks.iter().for_each(|look| look.assert(&format!("{sampler:?}")));
         assert_eq!(hows(&judged), ["fetch"], "{:#?}", judged.trace);
     }
+    Ok(())
+}
+
+/// Coordinates in texels that wrap would be divided for a sampler of the link's own. Without room for one the sampler is the one that is legal by
+/// itself, and the shader fetches where a format lacks its filter.
+fn texels() -> Outcome {
+    let filters = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
+    let sampler = filters[1].clone().address(vk::SamplerAddressMode::REPEAT);
+    let conflict = conflicts::uint();
+    let (looks, judged) = with_layer(resolve(Context::builder()), |context| {
+        conflict.check(context)?;
+        let run = (Program::Shared, Stage::Compute, Lack::Set);
+        scene(context, run, &sampler, [(conflict.scene.flat(), &filters[0]), (RGBA8.flat(), &filters[1])])
+    })?;
+    judged.assert_silent("coordinates in texels");
+    looks.iter().for_each(|look| look.assert("coordinates in texels"));
+    assert_eq!(hows(&judged), ["fetch"], "{:#?}", judged.trace);
     Ok(())
 }
 
