@@ -312,6 +312,9 @@ pub(super) fn source(code: &Code, is_compute: bool) -> String {
             let _ = writeln!(text, "layout(set = {set}, binding = {binding}) uniform {ty} d{set}_{binding}{array};");
         }
     }
+    // A loop, because drivers compile each lookup for each kind of sampler that it meets.
+    let points = POINTS.map(|[x, y]| format!("vec2({x:?}, {y:?})")).join(", ");
+    let _ = writeln!(text, "const vec2 points[] = {{ {points} }};");
     text += "void store(uint at, uvec4 found) { for (uint i = 0; i < 4; ++i) results[at + i] = found[i]; }\n";
     text += "void main() {\n";
     let _ = writeln!(text, "    uint at = slot * {SLOT};");
@@ -333,11 +336,10 @@ pub(super) fn source(code: &Code, is_compute: bool) -> String {
             let ty = if is_uint { "usampler2D" } else { "sampler2D" };
             pair = format!("{ty}({pair}, {})", name(code, sampler));
         }
-        for (point, [x, y]) in POINTS.iter().enumerate() {
-            let look = format!("textureLod({pair}, vec2({x:?}, {y:?}), 0.0)");
-            let bits = if is_uint { look } else { format!("floatBitsToUint({look})") };
-            let _ = writeln!(text, "    store(at + {}, {bits});", LINKS_AT + (number * POINTS.len() + point) * 4);
-        }
+        let look = format!("textureLod({pair}, points[i], 0.0)");
+        let bits = if is_uint { look } else { format!("floatBitsToUint({look})") };
+        let at = LINKS_AT + number * POINTS.len() * 4;
+        let _ = writeln!(text, "    for (uint i = 0; i < {}; ++i) store(at + {at} + i * 4, {bits});", POINTS.len());
     }
     text += "}\n";
     text

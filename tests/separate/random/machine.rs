@@ -3,7 +3,7 @@
 use super::catalog::{CODES, DEFINITIONS, Definition, Entry, FRAME, SHARED, SLOT, Slot};
 use super::model::{
     COMPUTE, Content, Descriptor, Drawn, Dynamic, GRAPHICS, IMAGES, Key, Lack, Mode, Objects, Pass, Pipeline,
-    Recording, Set, Shape, Source, State, needed, writable,
+    Recording, Set, Shape, Source, needed, writable,
 };
 use super::world::{
     ARGUMENTS, DATA, DISPATCH_AT, RESULTS, SLOTS, STAGES, STEP, UNIFORMS, World, area, culled, describe,
@@ -71,6 +71,10 @@ pub(super) struct Program<'w, 'c> {
     /// Draws that joined what may not be joined, and all of them.
     pub(super) conflicts: usize,
     pub(super) draws: usize,
+    /// What validation said.
+    pub(super) errors: Vec<Message>,
+    /// What it said of a draw in which nothing conflicts.
+    wrong: Option<String>,
     pub(super) log: Vec<String>,
     /// Calls are told before they are made, for a program that ends its process.
     is_loud: bool,
@@ -108,6 +112,8 @@ impl<'w, 'c> Program<'w, 'c> {
             next_slot: 0,
             conflicts: 0,
             draws: 0,
+            errors: Vec::new(),
+            wrong: None,
             log: Vec::new(),
             is_loud: std::env::var_os("API_FUZZ_LOUD").is_some(),
         };
@@ -139,13 +145,7 @@ impl<'w, 'c> Program<'w, 'c> {
 
     fn make_sampler(&mut self, place: usize, random: &mut Rng) {
         let number = self.samplers.len();
-        let is_legal = self.world.is_legal;
-        let state = State {
-            is_linear: !is_legal && random.bool(),
-            mode: [Mode::Repeat, Mode::Mirror, Mode::Edge, Mode::Border][random.usize(0..if is_legal { 3 } else { 4 })],
-            is_white: random.bool(),
-            is_int: random.bool(),
-        };
+        let state = self.world.states[random.usize(0..self.world.states.len())];
         self.samplers.push(Some(describe(state).create(self.world.context)));
         self.objects.samplers.push((state, true));
         self.own_samplers[place] = number;
@@ -499,7 +499,7 @@ impl<'w, 'c> Program<'w, 'c> {
 
     fn remake_layout(&mut self, random: &mut Rng) {
         let code = self.world.pipelines[random.usize(0..self.world.pipelines.len())].plan.code;
-        let which = random.usize(0..2);
+        let which = random.usize(1..3);
         if !self.give_up(Object::Layout(code, which)) {
             return;
         }
@@ -637,9 +637,7 @@ impl<'w, 'c> Program<'w, 'c> {
         recorder.uses.extend(content.values().filter_map(|found| found.view().map(Object::View)));
         recorder.uses.extend(content.values().filter_map(|found| found.sampler().map(Object::Sampler)));
         recorder.state.push(point, &Shape::of(code), number, &content);
-        let commands = recorder.handle;
-        self.set_apart(code, point);
-        let push = &self.world.push;
+        let (commands, push) = (recorder.handle, &self.world.push);
         if is_template {
             let entries = template_entries(definition, false);
             let context = self.world.context;
@@ -657,13 +655,6 @@ impl<'w, 'c> Program<'w, 'c> {
         self.with_writes(null, definition, &content, |writes| unsafe {
             push.cmd_push_descriptor_set(commands, POINTS[point], layout, number as u32, writes);
         });
-    }
-
-    /// See [`super::world::Abilities::pushes_apart`].
-    fn set_apart(&mut self, code: usize, point: usize) {
-        if !self.world.has.pushes_apart && CODES[code].sets.iter().any(|set| DEFINITIONS[*set].is_pushed) {
-            self.recorder().state.forget_other(point);
-        }
     }
 
     fn push_words(&mut self, (code, which): (usize, usize), first: usize, words: &[u32]) {
@@ -755,7 +746,7 @@ impl<'w, 'c> Program<'w, 'c> {
             self.world.layouts[*other].is_some() && Shape::of(*other).is_compatible(&Shape::of(code), number)
         };
         let like = random.choice((0..CODES.len()).filter(is_like).collect::<Vec<_>>()).expect("its own is like it");
-        (if random.bool() { like } else { code }, random.usize(0..2))
+        (if random.bool() { like } else { code }, random.usize(0..3))
     }
 
     /// Whether a set is of a definition and has these descriptors, or all where the driver goes through all.
@@ -778,7 +769,7 @@ impl<'w, 'c> Program<'w, 'c> {
 
     fn bind_some_sets(&mut self, random: &mut Rng) {
         let pipeline = self.plan(self.random_pipeline(random));
-        let (code, which) = (pipeline.code, random.usize(0..2));
+        let (code, which) = (pipeline.code, random.usize(0..3));
         let count = CODES[code].sets.len();
         let point = if random.u8(0..4) == 0 { random.usize(0..2) } else { pipeline.point() };
         let first = random.usize(0..count);
@@ -790,7 +781,9 @@ impl<'w, 'c> Program<'w, 'c> {
                 }
                 break;
             }
-            if self.world.has.null_sets && random.u8(0..10) == 0 {
+            // SwiftShader takes dynamic offsets for null sets as well.
+            let has_offsets = CODES[code].definition(number).entries.iter().any(|entry| entry.slot.is_moved());
+            if self.world.has.null_sets && !has_offsets && random.u8(0..10) == 0 {
                 sets.push(None);
                 continue;
             }
@@ -809,7 +802,7 @@ impl<'w, 'c> Program<'w, 'c> {
         let code = self.plan(self.random_pipeline(random)).code;
         let first = random.usize(1..CODES[code].words);
         let words: Vec<u32> = (first..random.usize(first + 1..=CODES[code].words)).map(|_| random.u32(..)).collect();
-        self.push_words((code, random.usize(0..2)), first, &words);
+        self.push_words((code, random.usize(0..3)), first, &words);
     }
 
     /// Makes up for what a draw lacks, in any order.
@@ -841,7 +834,7 @@ impl<'w, 'c> Program<'w, 'c> {
         while let Some(first) = words.first().copied() {
             let count = (first..).zip(&words).take_while(|(at, word)| at == *word).count();
             let values: Vec<u32> = (0..count).map(|_| random.u32(..)).collect();
-            self.push_words((code, random.usize(0..2)), first, &values);
+            self.push_words((code, random.usize(0..3)), first, &values);
             words.drain(..count);
         }
     }
@@ -852,7 +845,9 @@ impl<'w, 'c> Program<'w, 'c> {
         let bound = self.recorder().state.pipelines[point].filter(|_| random.bool());
         let pipeline = bound.unwrap_or_else(|| self.random_pipeline(random));
         let plan = self.plan(pipeline);
-        if self.next_slot == SLOTS || !self.be_in(plan.pass, vk::SubpassContents::INLINE) {
+        // See `Abilities::pushes_apart`.
+        let is_mixed = self.recorder().state.has_pushed[1 - plan.point()] && !self.world.has.pushes_apart;
+        if is_mixed || self.next_slot == SLOTS || !self.be_in(plan.pass, vk::SubpassContents::INLINE) {
             return;
         }
         let is_bound = |program: &mut Self| program.recorder().state.pipelines[plan.point()] == Some(pipeline);
@@ -873,7 +868,7 @@ impl<'w, 'c> Program<'w, 'c> {
             }
         }
         let slot = self.next_slot as u32;
-        self.push_words((plan.code, random.usize(0..2)), 0, &[slot]);
+        self.push_words((plan.code, random.usize(0..3)), 0, &[slot]);
         if !self.lacks(&plan).is_empty() {
             return;
         }
@@ -882,13 +877,14 @@ impl<'w, 'c> Program<'w, 'c> {
             let recorder = self.secondary.as_ref().unwrap_or(&self.primaries[self.current]);
             recorder.state.draw(&self.objects, &plan, super::world::uniform)
         };
-        self.set_apart(plan.code, plan.point());
         let is_indirect = random.u8(0..4) == 0;
         log!(
             self,
             "  {} with pipeline {pipeline}: slot {slot}",
             if plan.point() == COMPUTE { "dispatch" } else { "draw" }
         );
+        let is_legal = !drawn.conflicts(&self.objects);
+        self.take_errors(None);
         let recorder = self.recorder();
         recorder.draws.push(drawn);
         let commands = recorder.handle;
@@ -903,6 +899,17 @@ impl<'w, 'c> Program<'w, 'c> {
                 (_, true) => device.cmd_dispatch_indirect(commands, arguments, DISPATCH_AT),
             }
         }
+        let before = self.errors.len();
+        self.take_errors(Some(plan.code));
+        if let Some(message) = self.errors.get(before).filter(|_| is_legal) {
+            self.wrong.get_or_insert_with(|| format!("a draw in which nothing conflicts: {}", message.text));
+        }
+    }
+
+    /// Takes over what validation has said since, of a draw with this code or of something else.
+    fn take_errors(&mut self, code: Option<usize>) {
+        let messages = self.world.context.messages().take();
+        self.errors.extend(messages.into_iter().filter(|message| self.world.is_about_illegal(message, code)));
     }
 
     fn lacks(&self, plan: &Pipeline) -> Vec<Lack> {
@@ -1047,7 +1054,7 @@ impl<'w, 'c> Program<'w, 'c> {
 
     fn compare(&self, draws: &[Drawn], start: &[u32]) -> Result<(), String> {
         if self.world.context.is_record_only() {
-            return Ok(());
+            return self.wrong.clone().map_or(Ok(()), Err);
         }
         let mut found = self.world.results.words();
         let mut picture = [[0; 2]; (FRAME[0] * FRAME[1]) as usize];
@@ -1089,6 +1096,7 @@ impl<'w, 'c> Program<'w, 'c> {
             self.current = which;
             self.submit(&mut Rng::with_seed(which as u64))?;
         }
+        self.take_errors(None);
         Ok(())
     }
 

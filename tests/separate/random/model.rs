@@ -23,8 +23,9 @@ pub(super) fn float_texel(image: usize, x: i32, y: i32) -> [f32; 4] {
     [51 * (image as i32 + 1), 85 * x, 85 * y, 85 * ((x + 3 * y) % 4)].map(|step| step as f32 / 255.0)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
+    #[default]
     Repeat,
     Mirror,
     Edge,
@@ -32,7 +33,7 @@ pub(super) enum Mode {
 }
 
 /// What a sampler asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) is_linear: bool,
     pub(super) mode: Mode,
@@ -287,6 +288,8 @@ pub(super) struct Recording {
     /// Push constants, and how many words the layout has that they were pushed with.
     words: Vec<Option<(u32, usize)>>,
     states: [Value; 3],
+    /// Bind points that something was pushed for.
+    pub(super) has_pushed: [bool; 2],
 }
 
 impl Recording {
@@ -338,6 +341,7 @@ impl Recording {
     }
 
     pub(super) fn push(&mut self, point: usize, shape: &Shape, number: usize, writes: &Content) {
+        self.has_pushed[point] = true;
         let before = self.points[point].get(number).cloned().flatten();
         self.disturb(point, shape, number, number);
         let mut pushed = match before {
@@ -346,11 +350,6 @@ impl Recording {
         };
         pushed.extend(writes);
         self.points[point][number] = Some(Bound { what: What::Pushed(pushed), shape: *shape });
-    }
-
-    /// Has all sets of the other bind point bound again.
-    pub(super) fn forget_other(&mut self, point: usize) {
-        self.points[1 - point].clear();
     }
 
     /// What a draw with the pipeline that is bound lacks.

@@ -33,9 +33,18 @@ pub(super) struct Abilities {
     pub(super) null_sets: bool,
     /// Sets are bound that have descriptors which nobody has written or which are gone, and which nobody reads.
     pub(super) holes: bool,
-    /// What is pushed for one bind point leaves the other as it was. Lavapipe 22 pushes to all stages of the layout, so that a layer that
-    /// pushes again makes it worse.
+    /// What is pushed for one bind point leaves the other as it was. Lavapipe 22 pushes to all stages of the layout, over the application's
+    /// sets and the layer's.
     pub(super) pushes_apart: bool,
+}
+
+/// Whether the validation layer remembers samplers of another set than the image's, and takes them for those that are bound now.
+fn remembers_samplers(context: &Context) -> bool {
+    // SAFETY: global command of a loaded loader.
+    let layers = unsafe { context.entry().enumerate_instance_layer_properties() }.unwrap_or_default();
+    let name = samplin_testkit::layer::VALIDATION.as_bytes();
+    let is_it = |layer: &&vk::LayerProperties| layer.layer_name_as_c_str().is_ok_and(|own| own.to_bytes() == name);
+    layers.iter().find(is_it).is_some_and(|layer| layer.spec_version < vk::make_api_version(0, 1, 3, 240))
 }
 
 /// Whether the driver goes through all descriptors of a set that is bound, read or not, as lavapipe does up to Mesa 22.
@@ -58,15 +67,19 @@ pub(super) struct World<'c> {
     pub(super) context: &'c Context,
     pub(super) push: ash::khr::push_descriptor::Device,
     pub(super) has: Abilities,
+    /// See [`remembers_samplers`].
+    remembers_samplers: bool,
     /// Nothing in it conflicts.
     pub(super) is_legal: bool,
+    /// What samplers ask for, of which a software driver compiles a shader for each mix.
+    pub(super) states: [State; 3],
     pub(super) images: Vec<Image<'c>>,
     /// Two that are defined alike, by definition; none where the device lacks what they need.
     pub(super) set_layouts: Vec<Option<[SetLayout<'c>; 2]>>,
     /// Of all that can be written, and of samplers and what has one.
     pub(super) templates: Vec<Option<[Template<'c>; 2]>>,
-    /// Two that are defined alike, by code.
-    pub(super) layouts: Vec<Option<[vk::PipelineLayout; 2]>>,
+    /// Some that are defined alike, by code; the first is that of the pipelines and stays.
+    pub(super) layouts: Vec<Option<[vk::PipelineLayout; 3]>>,
     pub(super) pipelines: Vec<Made>,
     pub(super) uniforms: Buffer<'c>,
     pub(super) results: Buffer<'c>,
@@ -210,11 +223,14 @@ impl<'c> World<'c> {
         uniforms.write_words(&(0..UNIFORMS * STEP).map(uniform).collect::<Vec<_>>());
         let arguments = buffer(ARGUMENTS.len(), vk::BufferUsageFlags::INDIRECT_BUFFER);
         arguments.write_words(&ARGUMENTS);
+        let is_legal = block % 4 == 3;
         let mut world = Self {
             context,
             push: ash::khr::push_descriptor::Device::new(context.instance(), device),
             has,
-            is_legal: block % 4 == 3,
+            remembers_samplers: remembers_samplers(context),
+            is_legal,
+            states: [State::default(); 3],
             images,
             set_layouts,
             templates,
@@ -235,6 +251,21 @@ impl<'c> World<'c> {
         Ok(world)
     }
 
+    /// Whether a message of a draw with this code is about something illegal. Newer validation layers also report, as an error, that a pipeline
+    /// is bound again after a state was set that is static in it: that is legal, and some drivers did it wrong.
+    pub(super) fn is_about_illegal(&self, message: &Message, code: Option<usize>) -> bool {
+        let joins_sets = |code: usize| {
+            let links = CODES[code].links.iter();
+            links
+                .filter_map(|(image, sampler)| Some((image, sampler.as_ref()?)))
+                .any(|(image, other)| image.set != other.set)
+        };
+        let is_remembered = self.remembers_samplers && message.id.ends_with("magFilter-04553");
+        message.is_error()
+            && message.id != "UNASSIGNED-vkCmdBindPipeline-Pipeline-Rebind"
+            && !(is_remembered && code.is_some_and(joins_sets))
+    }
+
     fn is_possible(&self, code: usize) -> bool {
         let code = &CODES[code];
         code.sets.iter().all(|set| self.set_layouts[*set].is_some())
@@ -246,8 +277,19 @@ impl<'c> World<'c> {
     fn make_pipelines(&mut self, random: &mut Rng) {
         let mut codes: Vec<usize> = (0..CODES.len()).filter(|code| self.is_possible(*code)).collect();
         random.shuffle(&mut codes);
-        for code in codes.into_iter().take(6) {
-            self.layouts[code] = Some([0, 1].map(|_| self.pipeline_layout(code, random)));
+        codes.truncate(6);
+        // Where no set is left only LINEAR is mended, by the shader.
+        let most = self.context.limits().max_bound_descriptor_sets as usize;
+        let is_full = codes.iter().any(|code| CODES[*code].sets.len() == most);
+        let modes = if self.is_legal || is_full { 3 } else { 4 };
+        self.states = [false, true, random.bool()].map(|is_linear| State {
+            is_linear: is_linear && !self.is_legal,
+            mode: [Mode::Repeat, Mode::Mirror, Mode::Edge, Mode::Border][random.usize(0..modes)],
+            is_white: random.bool(),
+            is_int: random.bool(),
+        });
+        for code in codes {
+            self.layouts[code] = Some([0; 3].map(|_| self.pipeline_layout(code, random)));
             for _ in 0..random.usize(1..=2) {
                 let plan = self.plan(code, random);
                 let handle = self.pipeline(&plan);
