@@ -56,10 +56,11 @@ enum Kind {
     RemakeView,
     RemakePipeline,
     RemakeLayout,
+    RemakeSetLayout,
 }
 
-/// How often each kind is, of 200 where nothing is left out.
-const KINDS: [(Kind, usize); 19] = [
+/// How often each kind is, in proportion.
+const KINDS: [(Kind, usize); 20] = [
     (Kind::Draw, 60),
     (Kind::Pipeline, 14),
     (Kind::Sets, 26),
@@ -79,6 +80,7 @@ const KINDS: [(Kind, usize); 19] = [
     (Kind::RemakeView, 6),
     (Kind::RemakePipeline, 1),
     (Kind::RemakeLayout, 3),
+    (Kind::RemakeSetLayout, 3),
 ];
 
 /// A step: what it does follows from its seed and from what there is.

@@ -6,7 +6,7 @@ use super::model::{
     Recording, Set, Shape, Source, needed, writable,
 };
 use super::world::{
-    ARGUMENTS, DATA, DISPATCH_AT, RESULTS, SLOTS, STAGES, STEP, UNIFORMS, World, area, culled, describe,
+    ARGUMENTS, DATA, DISPATCH_AT, Handle, RESULTS, SLOTS, STAGES, STEP, UNIFORMS, World, area, culled, describe,
     descriptor_type, is_of, rectangle, template_entries, viewport,
 };
 use super::{Kind, Op};
@@ -122,7 +122,8 @@ impl<'w, 'c> Program<'w, 'c> {
             let is_late = number + 1 == POOLS;
             let layouts = program.world.set_layouts.iter().zip(&DEFINITIONS);
             let layouts = layouts.filter(|(_, definition)| !definition.is_pushed && definition.is_late() == is_late);
-            let layouts: Vec<_> = layouts.filter_map(|(layouts, _)| layouts.as_ref()).map(|[first, _]| first).collect();
+            let layouts: Vec<_> =
+                layouts.filter_map(|(layouts, _)| layouts.as_ref()).map(|[first, ..]| first).collect();
             let all: Vec<_> = layouts.iter().copied().cycle().take(layouts.len() * SETS).collect();
             if !all.is_empty() {
                 program.pools.push(Pool::new(context, &all));
@@ -161,8 +162,13 @@ impl<'w, 'c> Program<'w, 'c> {
                 (Object::Set(set), Object::View(view)) => {
                     objects.sets[set].content.values().any(|found| found.view() == Some(view))
                 }
+                // Samplers of one state may have one in their place, which goes with the last of them.
                 (Object::Set(set), Object::Sampler(sampler)) => {
-                    objects.sets[set].content.values().any(|found| found.sampler() == Some(sampler))
+                    let is_like = |found: usize| {
+                        found == sampler
+                            || (!objects.samplers[found].1 && objects.samplers[found].0 == objects.samplers[sampler].0)
+                    };
+                    objects.sets[set].content.values().filter_map(|found| found.sampler()).any(is_like)
                 }
                 _ => false,
             };
@@ -331,11 +337,15 @@ impl<'w, 'c> Program<'w, 'c> {
         if self.objects.sets.iter().filter(is_here).count() == SETS || DEFINITIONS[definition].is_pushed {
             return None;
         }
-        let layout = &self.world.set_layouts[definition].as_ref()?[random.usize(0..2)];
+        // What is written when it is read needs its layout.
+        let which = random.usize(0..if is_late { 2 } else { 3 });
+        let layout = &self.world.set_layouts[definition].as_ref()?[which];
         let number = self.sets.len();
         self.sets.push(self.pools[pool].allocate(layout));
-        log!(self, "set {number} of {}, pool {pool}", DEFINITIONS[definition].name);
-        self.objects.sets.push(Set { definition, content: Content::new(), pool, is_alive: true });
+        log!(self, "set {number} of {}, pool {pool}, layout {which}", DEFINITIONS[definition].name);
+        let content = Content::new();
+        let set = Set { definition, content, pool, layout: which, is_alive: true, is_frozen: false };
+        self.objects.sets.push(set);
         let is_whole = random.u8(0..8) > 0;
         self.write(number, is_whole, random);
         Some(number)
@@ -388,7 +398,11 @@ impl<'w, 'c> Program<'w, 'c> {
 
     /// Whether a set may be written now. What is updated after a bind may be written at any time.
     fn may_write(&mut self, set: usize, content: &Content) -> bool {
-        let definition = &DEFINITIONS[self.objects.sets[set].definition];
+        let Set { definition, is_frozen, .. } = self.objects.sets[set];
+        let definition = &DEFINITIONS[definition];
+        if is_frozen {
+            return false;
+        }
         content.keys().all(|key| definition.entry(key.0).is_late) || self.give_up(Object::Set(set))
     }
 
@@ -416,7 +430,8 @@ impl<'w, 'c> Program<'w, 'c> {
         let live = self.live_sets();
         let (Some(from), Some(to)) = (random.choice(live.iter().copied()), random.choice(live)) else { return };
         let [source, target] = [from, to].map(|set| self.objects.sets[set].definition);
-        if DEFINITIONS[source].is_late() != DEFINITIONS[target].is_late() {
+        let is_frozen = [from, to].iter().any(|set| self.objects.sets[*set].is_frozen);
+        if is_frozen || DEFINITIONS[source].is_late() != DEFINITIONS[target].is_late() {
             return;
         }
         let is_plain = |entry: &Entry| !matches!(entry.slot, Slot::Fixed | Slot::FixedPair);
@@ -492,9 +507,19 @@ impl<'w, 'c> Program<'w, 'c> {
         }
         log!(self, "pipeline {number} is destroyed and made again");
         let plan = self.world.pipelines[number].plan;
-        // SAFETY: nothing that uses it is pending.
-        unsafe { self.world.context.device().destroy_pipeline(self.world.pipelines[number].handle, None) };
-        self.world.pipelines[number].handle = self.world.pipeline(&plan);
+        self.world.destroy(self.world.pipelines[number].handle);
+        self.world.pipelines[number].handle = self.world.make(&plan);
+    }
+
+    fn remake_set_layout(&mut self, random: &mut Rng) {
+        let Some(set) = random.choice(self.live_sets()).filter(|set| self.objects.sets[*set].layout == 2) else {
+            return;
+        };
+        let definition = self.objects.sets[set].definition;
+        log!(self, "a layout of {} is destroyed and made again", DEFINITIONS[definition].name);
+        self.world.remake_set_layout(definition);
+        let of = |set: &&mut Set| set.definition == definition && set.layout == 2;
+        self.objects.sets.iter_mut().filter(of).for_each(|set| set.is_frozen = true);
     }
 
     fn remake_layout(&mut self, random: &mut Rng) {
@@ -588,8 +613,16 @@ impl<'w, 'c> Program<'w, 'c> {
         recorder.state.bind_pipeline(pipeline, &plan);
         let (commands, point) = (recorder.handle, POINTS[plan.point()]);
         let handle = self.world.pipelines[pipeline].handle;
-        // SAFETY: the buffer is recording and the pipeline alive.
-        unsafe { self.world.context.device().cmd_bind_pipeline(commands, point, handle) };
+        match handle {
+            // SAFETY: the buffer is recording and the pipeline alive.
+            Handle::Pipeline(handle) => unsafe {
+                self.world.context.device().cmd_bind_pipeline(commands, point, handle);
+            },
+            // SAFETY: as above.
+            Handle::Shader(handle) => unsafe {
+                self.world.objects.cmd_bind_shaders(commands, &[vk::ShaderStageFlags::COMPUTE], &[handle]);
+            },
+        }
     }
 
     fn bind_sets(
@@ -883,7 +916,8 @@ impl<'w, 'c> Program<'w, 'c> {
             "  {} with pipeline {pipeline}: slot {slot}",
             if plan.point() == COMPUTE { "dispatch" } else { "draw" }
         );
-        let is_legal = !drawn.conflicts(&self.objects);
+        // Validation does not see which element of an array is read.
+        let is_legal = !drawn.conflicts(&self.objects) && !CODES[plan.code].has_dynamic_index();
         self.take_errors(None);
         let recorder = self.recorder();
         recorder.draws.push(drawn);
@@ -1128,6 +1162,7 @@ impl<'w, 'c> Program<'w, 'c> {
             Kind::RemakeView => self.remake_view(random),
             Kind::RemakePipeline => self.remake_pipeline(random),
             Kind::RemakeLayout => self.remake_layout(random),
+            Kind::RemakeSetLayout => self.remake_set_layout(random),
             Kind::Switch | Kind::Submit | Kind::Again => {}
         }
     }

@@ -136,7 +136,11 @@ pub(super) struct Set {
     pub(super) definition: usize,
     pub(super) content: Content,
     pub(super) pool: usize,
+    /// Which of the layouts that are defined alike.
+    pub(super) layout: usize,
     pub(super) is_alive: bool,
+    /// Its layout is gone, so that it is not written any more.
+    pub(super) is_frozen: bool,
 }
 
 /// What exists.
@@ -230,6 +234,8 @@ pub(super) struct Pipeline {
     pub(super) pass: Option<Pass>,
     /// Values of the states that are static; the area of the state that culls is all of the frame or nothing.
     pub(super) statics: [Option<Area>; 3],
+    /// A shader object.
+    pub(super) is_object: bool,
 }
 
 pub(super) const COMPUTE: usize = 0;

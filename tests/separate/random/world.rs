@@ -30,6 +30,7 @@ pub(super) struct Abilities {
     pub(super) late: bool,
     pub(super) index: bool,
     pub(super) rendering: bool,
+    pub(super) objects: bool,
     pub(super) null_sets: bool,
     /// Sets are bound that have descriptors which nobody has written or which are gone, and which nobody reads.
     pub(super) holes: bool,
@@ -57,15 +58,23 @@ fn reads_all(context: &Context) -> bool {
     driver.driver_id == vk::DriverId::MESA_LLVMPIPE && info.starts_with("Mesa 22")
 }
 
+/// A pipeline or a shader object, as its plan says.
+#[derive(Clone, Copy)]
+pub(super) enum Handle {
+    Pipeline(vk::Pipeline),
+    Shader(vk::ShaderEXT),
+}
+
 /// A pipeline and its handle.
 pub(super) struct Made {
     pub(super) plan: Pipeline,
-    pub(super) handle: vk::Pipeline,
+    pub(super) handle: Handle,
 }
 
 pub(super) struct World<'c> {
     pub(super) context: &'c Context,
     pub(super) push: ash::khr::push_descriptor::Device,
+    pub(super) objects: ash::ext::shader_object::Device,
     pub(super) has: Abilities,
     /// See [`remembers_samplers`].
     remembers_samplers: bool,
@@ -74,8 +83,8 @@ pub(super) struct World<'c> {
     /// What samplers ask for, of which a software driver compiles a shader for each mix.
     pub(super) states: [State; 3],
     pub(super) images: Vec<Image<'c>>,
-    /// Two that are defined alike, by definition; none where the device lacks what they need.
-    pub(super) set_layouts: Vec<Option<[SetLayout<'c>; 2]>>,
+    /// Some that are defined alike, by definition; none where the device lacks what they need. The last is for sets alone, and goes.
+    pub(super) set_layouts: Vec<Option<[SetLayout<'c>; 3]>>,
     /// Of all that can be written, and of samplers and what has one.
     pub(super) templates: Vec<Option<[Template<'c>; 2]>>,
     /// Some that are defined alike, by code; the first is that of the pipelines and stays.
@@ -90,7 +99,7 @@ pub(super) struct World<'c> {
     pub(super) render_pass: vk::RenderPass,
     pub(super) framebuffer: vk::Framebuffer,
     pub(super) commands: vk::CommandPool,
-    _fixed: Sampler<'c>,
+    fixed: Sampler<'c>,
 }
 
 pub(super) const TARGET: F = F::R32G32B32A32_UINT;
@@ -156,6 +165,7 @@ impl<'c> World<'c> {
             late: context.supports(Capability::DescriptorIndexing),
             index: context.supports(Capability::ImageArrayIndexing),
             rendering: context.supports(Capability::DynamicRendering),
+            objects: context.supports(Capability::ShaderObject),
             null_sets: context.supports(Capability::GraphicsPipelineLibrary) && !reads_all,
             holes: !reads_all,
             pushes_apart: !reads_all,
@@ -175,12 +185,12 @@ impl<'c> World<'c> {
             .iter()
             .map(|definition| {
                 let is_lacking = (definition.is_pushed && !has.push) || (definition.is_late() && !has.late);
-                (!is_lacking).then(|| [(); 2].map(|()| set_layout(context, definition, &fixed)))
+                (!is_lacking).then(|| [(); 3].map(|()| set_layout(context, definition, &fixed)))
             })
             .collect();
         let templates =
             set_layouts.iter().enumerate().map(|(number, layouts)| {
-                let layout = layouts.as_ref().filter(|_| !DEFINITIONS[number].is_pushed).map(|[layout, _]| layout)?;
+                let layout = layouts.as_ref().filter(|_| !DEFINITIONS[number].is_pushed).map(|[layout, ..]| layout)?;
                 Some([false, true].map(|is_part| {
                     Template::for_set(context, Spelling::Core, layout, &template_entries(number, is_part))
                 }))
@@ -227,6 +237,7 @@ impl<'c> World<'c> {
         let mut world = Self {
             context,
             push: ash::khr::push_descriptor::Device::new(context.instance(), device),
+            objects: ash::ext::shader_object::Device::new(context.instance(), device),
             has,
             remembers_samplers: remembers_samplers(context),
             is_legal,
@@ -245,7 +256,7 @@ impl<'c> World<'c> {
             render_pass,
             framebuffer: framebuffer.expect("vkCreateFramebuffer"),
             commands,
-            _fixed: fixed,
+            fixed,
         };
         world.make_pipelines(&mut random);
         Ok(world)
@@ -292,7 +303,7 @@ impl<'c> World<'c> {
             self.layouts[code] = Some([0; 3].map(|_| self.pipeline_layout(code, random)));
             for _ in 0..random.usize(1..=2) {
                 let plan = self.plan(code, random);
-                let handle = self.pipeline(&plan);
+                let handle = self.make(&plan);
                 self.pipelines.push(Made { plan, handle });
             }
         }
@@ -308,7 +319,16 @@ impl<'c> World<'c> {
             // All that is static is drawn.
             statics[Dynamic::Cull as usize] = Some(culled(false));
         }
-        Pipeline { code, pass, statics }
+        let is_object = pass.is_none() && self.has.objects && random.bool();
+        Pipeline { code, pass, statics, is_object }
+    }
+
+    /// Destroys the layout of sets alone, and makes one like it.
+    pub(super) fn remake_set_layout(&mut self, definition: usize) {
+        let made = set_layout(self.context, &DEFINITIONS[definition], &self.fixed);
+        if let Some([.., last]) = &mut self.set_layouts[definition] {
+            *last = made;
+        }
     }
 
     /// A pipeline layout of a code, of either of the set layouts that are defined alike.
@@ -332,7 +352,39 @@ impl<'c> World<'c> {
         unsafe { self.context.device().create_shader_module(&info, None) }.expect("vkCreateShaderModule")
     }
 
-    pub(super) fn pipeline(&self, plan: &Pipeline) -> vk::Pipeline {
+    pub(super) fn make(&self, plan: &Pipeline) -> Handle {
+        if !plan.is_object {
+            return Handle::Pipeline(self.pipeline(plan));
+        }
+        let code = &CODES[plan.code];
+        let words = compile(Language::Glsl("vulkan1.1"), "comp", &catalog::source(code, true));
+        let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+        let layouts = |set: &usize| self.set_layouts[*set].as_ref().expect("it is possible")[0].handle();
+        let layouts: Vec<_> = code.sets.iter().map(layouts).collect();
+        let ranges = [vk::PushConstantRange::default().stage_flags(STAGES).size(code.words as u32 * 4)];
+        let info = vk::ShaderCreateInfoEXT::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+            .code(&bytes)
+            .name(c"main")
+            .set_layouts(&layouts)
+            .push_constant_ranges(&ranges);
+        // SAFETY: the layouts are alive and match the shader's declarations.
+        let made = unsafe { self.objects.create_shaders(&[info], None) };
+        Handle::Shader(made.map_err(|(_, error)| error).expect("vkCreateShadersEXT")[0])
+    }
+
+    /// Nothing that uses it is pending.
+    pub(super) fn destroy(&self, handle: Handle) {
+        match handle {
+            // SAFETY: as the caller says.
+            Handle::Pipeline(pipeline) => unsafe { self.context.device().destroy_pipeline(pipeline, None) },
+            // SAFETY: as above.
+            Handle::Shader(shader) => unsafe { self.objects.destroy_shader(shader, None) },
+        }
+    }
+
+    fn pipeline(&self, plan: &Pipeline) -> vk::Pipeline {
         let device = self.context.device();
         let (code, cache) = (&CODES[plan.code], vk::PipelineCache::null());
         let layout = self.layouts[plan.code].expect("it was made")[0];
@@ -459,11 +511,11 @@ pub(super) fn template_entries(definition: usize, is_part: bool) -> Vec<vk::Desc
 
 impl Drop for World<'_> {
     fn drop(&mut self) {
+        self.pipelines.iter().for_each(|made| self.destroy(made.handle));
         let device = self.context.device();
         // SAFETY: each submission was waited for, and nothing else uses what goes.
         unsafe {
             device.destroy_command_pool(self.commands, None);
-            self.pipelines.iter().for_each(|made| device.destroy_pipeline(made.handle, None));
             self.layouts.iter().flatten().flatten().for_each(|layout| device.destroy_pipeline_layout(*layout, None));
             device.destroy_framebuffer(self.framebuffer, None);
             device.destroy_render_pass(self.render_pass, None);
