@@ -3,7 +3,7 @@
 use super::catalog::{CODES, DEFINITIONS, Definition, Entry, FRAME, SHARED, SLOT, Slot};
 use super::model::{
     COMPUTE, Content, Descriptor, Drawn, Dynamic, GRAPHICS, IMAGES, Key, Lack, Mode, Objects, Pass, Pipeline,
-    Recording, Set, Shape, Source, needed, writable,
+    Recording, Set, Shape, Source, State, needed, writable,
 };
 use super::world::{
     ARGUMENTS, DATA, DISPATCH_AT, Handle, RESULTS, SLOTS, STAGES, STEP, UNIFORMS, World, area, culled, describe,
@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 /// Sets of a pool, pools of a program, its primary command buffers, its samplers.
 const SETS: usize = 24;
 const POOLS: usize = 3;
+/// Sets of a definition beyond which none is allocated for a bind while another one will do.
+const FEW_SETS: usize = 3;
 const PRIMARIES: usize = 2;
 const SAMPLERS: usize = 5;
 const POINTS: [vk::PipelineBindPoint; 2] = [vk::PipelineBindPoint::COMPUTE, vk::PipelineBindPoint::GRAPHICS];
@@ -146,40 +148,52 @@ impl<'w, 'c> Program<'w, 'c> {
 
     fn make_sampler(&mut self, place: usize, random: &mut Rng) {
         let number = self.samplers.len();
-        let state = self.world.states[random.usize(0..self.world.states.len())];
+        // The first one suits floats.
+        let state = self.world.states[if place == 0 { 0 } else { random.usize(0..self.world.states.len()) }];
         self.samplers.push(Some(describe(state).create(self.world.context)));
         self.objects.samplers.push((state, true));
         self.own_samplers[place] = number;
         log!(self, "sampler {number}: {state:?}");
     }
 
+    /// Whether what was recorded refers to something.
+    fn refers(objects: &Objects, uses: &BTreeSet<Object>, object: Object) -> bool {
+        let holds = |used: &Object| match (*used, object) {
+            (used, object) if used == object => true,
+            (Object::Set(set), Object::View(view)) => {
+                objects.sets[set].content.values().any(|found| found.view() == Some(view))
+            }
+            // Samplers of one state may have one in their place, which goes with the last of them.
+            (Object::Set(set), Object::Sampler(sampler)) => {
+                let is_like = |found: usize| {
+                    found == sampler
+                        || (!objects.samplers[found].1 && objects.samplers[found].0 == objects.samplers[sampler].0)
+                };
+                objects.sets[set].content.values().filter_map(|found| found.sampler()).any(is_like)
+            }
+            _ => false,
+        };
+        uses.iter().any(holds)
+    }
+
+    /// Whether something that is being recorded uses it.
+    fn is_busy(&self, object: Object) -> bool {
+        let is_using = |recorder: &Recorder| {
+            recorder.status == Status::Recording && Self::refers(&self.objects, &recorder.uses, object)
+        };
+        self.primaries.iter().chain(&self.secondary).any(is_using)
+    }
+
     /// Whether nothing that is being recorded uses it. What was recorded with it can no more be submitted then.
     fn give_up(&mut self, object: Object) -> bool {
-        let objects = &self.objects;
-        let is_in = |uses: &BTreeSet<Object>| {
-            let holds = |used: &Object| match (*used, object) {
-                (used, object) if used == object => true,
-                (Object::Set(set), Object::View(view)) => {
-                    objects.sets[set].content.values().any(|found| found.view() == Some(view))
-                }
-                // Samplers of one state may have one in their place, which goes with the last of them.
-                (Object::Set(set), Object::Sampler(sampler)) => {
-                    let is_like = |found: usize| {
-                        found == sampler
-                            || (!objects.samplers[found].1 && objects.samplers[found].0 == objects.samplers[sampler].0)
-                    };
-                    objects.sets[set].content.values().filter_map(|found| found.sampler()).any(is_like)
-                }
-                _ => false,
-            };
-            uses.iter().any(holds)
-        };
-        let recorders = self.primaries.iter_mut().chain(&mut self.secondary);
-        let using: Vec<_> = recorders.filter(|recorder| is_in(&recorder.uses)).collect();
-        if using.iter().any(|recorder| recorder.status == Status::Recording) {
+        if self.is_busy(object) {
             return false;
         }
-        using.into_iter().for_each(|recorder| recorder.status = Status::Idle);
+        for recorder in self.primaries.iter_mut().chain(&mut self.secondary) {
+            if Self::refers(&self.objects, &recorder.uses, object) {
+                recorder.status = Status::Idle;
+            }
+        }
         true
     }
 
@@ -211,13 +225,12 @@ impl<'w, 'c> Program<'w, 'c> {
             let images: Vec<_> = (0..2 * IMAGES).filter(|image| is_of(texel, *image)).collect();
             self.own_views[images[random.usize(0..images.len())]]
         };
-        let sampler = |random: &mut Rng| loop {
+        let sampler = |random: &mut Rng| {
             let sampler = self.own_samplers[random.usize(0..SAMPLERS)];
             // What is bound now cannot be mended where the image may be another one later.
-            let state = self.objects.samplers[sampler].0;
-            if !DEFINITIONS[definition].is_late() || !state.is_int || state.mode != Mode::Border {
-                return Descriptor::Sampler(sampler);
-            }
+            let State { mode, is_int, .. } = self.objects.samplers[sampler].0;
+            let suits = !DEFINITIONS[definition].is_late() || !is_int || mode != Mode::Border;
+            Descriptor::Sampler(if suits { sampler } else { self.own_samplers[0] })
         };
         match slot {
             Slot::Image(texel) => Descriptor::Image(view(random, texel)),
@@ -410,8 +423,16 @@ impl<'w, 'c> Program<'w, 'c> {
         (0..self.sets.len()).filter(|set| self.objects.sets[*set].is_alive).collect()
     }
 
+    /// Sets that may be changed now.
+    fn idle_sets(&self) -> Vec<usize> {
+        self.live_sets().into_iter().filter(|set| !self.is_busy(Object::Set(*set))).collect()
+    }
+
     fn update(&mut self, random: &mut Rng) {
-        let Some(set) = random.choice(self.live_sets()) else { return };
+        let is_late = |set: &usize| DEFINITIONS[self.objects.sets[*set].definition].is_late();
+        let late: Vec<_> = self.live_sets().into_iter().filter(is_late).collect();
+        let sets = if random.u8(0..4) == 0 && !late.is_empty() { late } else { self.idle_sets() };
+        let Some(set) = random.choice(sets) else { return };
         let definition = self.objects.sets[set].definition;
         let late: Vec<_> = writable(definition).filter(|(_, entry)| entry.is_late).collect();
         if random.u8(0..4) == 0 {
@@ -427,8 +448,12 @@ impl<'w, 'c> Program<'w, 'c> {
 
     /// Copies descriptors from one set to another, or to the same.
     fn copy(&mut self, random: &mut Rng) {
+        let Some(to) = random.choice(self.idle_sets()) else { return };
+        let is_like = |set: &usize| self.objects.sets[*set].definition == self.objects.sets[to].definition;
         let live = self.live_sets();
-        let (Some(from), Some(to)) = (random.choice(live.iter().copied()), random.choice(live)) else { return };
+        let like: Vec<_> = live.iter().copied().filter(is_like).collect();
+        let sources = if random.bool() { like } else { live };
+        let from = random.choice(sources).expect("there is one");
         let [source, target] = [from, to].map(|set| self.objects.sets[set].definition);
         let is_frozen = [from, to].iter().any(|set| self.objects.sets[*set].is_frozen);
         if is_frozen || DEFINITIONS[source].is_late() != DEFINITIONS[target].is_late() {
@@ -475,7 +500,7 @@ impl<'w, 'c> Program<'w, 'c> {
     }
 
     fn free(&mut self, random: &mut Rng) {
-        let Some(set) = random.choice(self.live_sets()).filter(|set| self.give_up(Object::Set(*set))) else { return };
+        let Some(set) = random.choice(self.idle_sets()).filter(|set| self.give_up(Object::Set(*set))) else { return };
         log!(self, "free set {set}");
         let pool = self.pools[self.objects.sets[set].pool].handle();
         // SAFETY: the set is of this pool, and nothing that uses it is pending.
@@ -794,9 +819,17 @@ impl<'w, 'c> Program<'w, 'c> {
     /// A set for a number of a code: what the code reads is in it.
     fn fitting_set(&mut self, code: usize, number: usize, random: &mut Rng) -> Option<usize> {
         let (needed, definition) = (needed(&CODES[code], number), CODES[code].sets[number]);
-        let fitting: Vec<_> = self.live_sets().into_iter().filter(|set| self.fits(*set, definition, &needed)).collect();
-        let fitting = random.choice(fitting).filter(|_| random.u8(0..5) > 0);
-        let set = fitting.or_else(|| self.allocate(definition, random))?;
+        let is_of = |set: &usize| self.objects.sets[*set].definition == definition;
+        let of: Vec<_> = self.live_sets().into_iter().filter(is_of).collect();
+        let fitting: Vec<_> = of.iter().copied().filter(|set| self.fits(*set, definition, &needed)).collect();
+        // Few, so that they are changed and bound again.
+        let is_enough = of.len() >= FEW_SETS || random.u8(0..5) > 0;
+        let mut set = random.choice(fitting).filter(|_| is_enough);
+        if set.is_none() && of.len() >= FEW_SETS {
+            set = random.choice(of).filter(|set| !self.is_busy(Object::Set(*set)));
+            set.into_iter().for_each(|set| self.write(set, true, random));
+        }
+        let set = set.or_else(|| self.allocate(definition, random))?;
         self.fits(set, definition, &needed).then_some(set)
     }
 

@@ -299,6 +299,7 @@ impl<'c> World<'c> {
             is_white: random.bool(),
             is_int: random.bool(),
         });
+        self.states[0].is_int = false;
         for code in codes {
             self.layouts[code] = Some([0; 3].map(|_| self.pipeline_layout(code, random)));
             for _ in 0..random.usize(1..=2) {
