@@ -182,7 +182,7 @@ const fn code(sets: &'static [usize], links: &'static [Link], uniforms: &'static
 const FEW_WORDS: usize = 6;
 const MANY_WORDS: usize = 10;
 
-pub(super) static CODES: [Code; 18] = [
+pub(super) static CODES: [Code; 21] = [
     code(&[SHARED, RESULTS], &[join(at(0, 0), at(0, 1)), join(at(0, 2), at(0, 1))], &[]),
     code(&[SHARED, RESULTS], &[join(at(0, 0), at(0, 1))], &[]),
     code(&[SHARED, RESULTS], &[join(at(0, 2), at(0, 1))], &[]),
@@ -221,6 +221,14 @@ pub(super) static CODES: [Code; 18] = [
         &[(at(0, 0), None), (element(0, 1, 0), None), (element(0, 1, 1), None), join(at(0, 3), at(0, 2))],
         &[(2, 0)],
     ),
+    // A set of the layer's own behind the shorter layouts that they begin with is in the place of their last one.
+    code(
+        &[SHARED, RESULTS, MIXED],
+        &[join(at(0, 0), at(0, 1)), join(at(2, 2), at(2, 3)), join(at(0, 2), at(0, 1))],
+        &[(2, 1)],
+    ),
+    code(&[SHARED, RESULTS, BUFFERS], &[join(at(0, 0), at(0, 1)), join(at(0, 2), at(0, 1))], &[(2, 0), (2, 1)]),
+    code(&[SHARED, RESULTS, PUSHED], &[join(at(2, 0), at(2, 1)), join(at(0, 2), at(0, 1))], &[(2, 2)]),
     // On a device with four sets nothing is left for one of the layer's own.
     code(
         &[SHARED, MIXED, BUFFERS, RESULTS],

@@ -288,6 +288,11 @@ impl<'c> World<'c> {
     fn make_pipelines(&mut self, random: &mut Rng) {
         let mut codes: Vec<usize> = (0..CODES.len()).filter(|code| self.is_possible(*code)).collect();
         random.shuffle(&mut codes);
+        if random.bool() {
+            // Those that begin alike.
+            let first = CODES[codes[0]].sets;
+            codes.sort_by_key(|code| CODES[*code].sets[..2] != first[..2]);
+        }
         codes.truncate(6);
         // Where no set is left only LINEAR is mended, by the shader.
         let most = self.context.limits().max_bound_descriptor_sets as usize;
