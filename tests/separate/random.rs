@@ -256,7 +256,7 @@ fn run_without(builder: ContextBuilder, block: u64) -> Result<Vec<Message>, Skip
 
 /// Without samplin validation has nothing against the programs but the pairs that conflict. Nothing is executed.
 fn without() -> Outcome {
-    let errors = run_without(Context::builder().record_only(), 0)?;
+    let errors = run_without(Context::builder().record_only(), number("API_FUZZ_FIRST", 0) / BLOCK)?;
     conflicts::uint().oracle.assert(&errors, "random programs without samplin");
     Ok(())
 }

@@ -248,6 +248,7 @@ impl<'w, 'c> Program<'w, 'c> {
 
     fn bind_pipeline(&mut self, pipeline: usize) {
         let plan = self.plan(pipeline);
+        self.recorder();
         log!(self, "  bind pipeline {pipeline}: {plan:?}");
         let recorder = self.recorder();
         recorder.uses.insert(Object::Pipeline(pipeline));
@@ -280,6 +281,7 @@ impl<'w, 'c> Program<'w, 'c> {
             set.map_or(Vec::new(), |set| Self::offsets(&DEFINITIONS[self.objects.sets[set].definition], random))
         };
         let bound: Vec<_> = sets.iter().map(|set| (*set, offsets(set))).collect();
+        self.recorder();
         log!(self, "  bind sets at {point} with layout {which} of code {code} from {first}: {bound:?}");
         let recorder = self.recorder();
         recorder.uses.extend(sets.iter().flatten().map(|set| Object::Set(*set)));
@@ -305,6 +307,7 @@ impl<'w, 'c> Program<'w, 'c> {
             return;
         }
         let by = if is_template { " by a template" } else { "" };
+        self.recorder();
         log!(self, "  push{by} at {point} with layout {which} of code {code} to {number}: {content:?}");
         let recorder = self.recorder();
         recorder.uses.insert(Object::Layout(code, which));
@@ -332,6 +335,7 @@ impl<'w, 'c> Program<'w, 'c> {
     }
 
     fn push_words(&mut self, (code, which): (usize, usize), first: usize, words: &[u32]) {
+        self.recorder();
         log!(self, "  push constants with layout {which} of code {code} from {first}: {words:x?}");
         let recorder = self.recorder();
         recorder.uses.insert(Object::Layout(code, which));
@@ -346,6 +350,7 @@ impl<'w, 'c> Program<'w, 'c> {
     fn set_state(&mut self, state: Dynamic, random: &mut Rng) {
         let is_culled = random.u8(0..3) == 0;
         let value = if state == Dynamic::Cull { culled(is_culled) } else { area(random) };
+        self.recorder();
         log!(self, "  set {state:?} {value:?}");
         let recorder = self.recorder();
         recorder.state.set_state(state, value);

@@ -262,19 +262,20 @@ impl<'c> World<'c> {
         Ok(world)
     }
 
-    /// Whether a message of a draw with this code is about something illegal. Newer validation layers also report, as an error, that a pipeline
-    /// is bound again after a state was set that is static in it: that is legal, and some drivers did it wrong.
+    /// Whether a message of a draw with this code is about something illegal.
+    ///
+    /// Newer validation layers report, as an error, that a pipeline is bound again after a state was set that is static in it: that is legal,
+    /// and some drivers did it wrong. They take another sampler for one that was pushed to another set than the image's.
     pub(super) fn is_about_illegal(&self, message: &Message, code: Option<usize>) -> bool {
-        let joins_sets = |code: usize| {
-            let links = CODES[code].links.iter();
+        let is_mistaken = |code: usize| {
+            let links =
+                CODES[code].links.iter().filter_map(|(image, sampler)| Some((image.set, sampler.as_ref()?.set)));
             links
-                .filter_map(|(image, sampler)| Some((image, sampler.as_ref()?)))
-                .any(|(image, other)| image.set != other.set)
+                .filter(|(image, sampler)| image != sampler)
+                .any(|(_, sampler)| self.remembers_samplers || CODES[code].definition(sampler).is_pushed)
         };
-        let is_remembered = self.remembers_samplers && message.id.ends_with("magFilter-04553");
-        message.is_error()
-            && message.id != "UNASSIGNED-vkCmdBindPipeline-Pipeline-Rebind"
-            && !(is_remembered && code.is_some_and(joins_sets))
+        let is_mistaken = code.is_some_and(is_mistaken) && message.id.ends_with("magFilter-04553");
+        message.is_error() && message.id != "UNASSIGNED-vkCmdBindPipeline-Pipeline-Rebind" && !is_mistaken
     }
 
     fn is_possible(&self, code: usize) -> bool {
