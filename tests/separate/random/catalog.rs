@@ -44,10 +44,12 @@ pub(super) struct Entry {
     pub(super) count: u32,
     /// `VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT`.
     pub(super) is_late: bool,
+    /// `VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT`.
+    pub(super) is_partial: bool,
 }
 
 const fn entry(binding: u32, slot: Slot, count: u32) -> Entry {
-    Entry { binding, slot, count, is_late: false }
+    Entry { binding, slot, count, is_late: false, is_partial: false }
 }
 
 /// A set layout.
@@ -61,6 +63,10 @@ pub(super) struct Definition {
 impl Definition {
     pub(super) fn entry(&self, binding: u32) -> &'static Entry {
         self.entries.iter().find(|entry| entry.binding == binding).expect("a binding of the definition")
+    }
+
+    pub(super) fn is_partial(&self) -> bool {
+        self.entries.iter().any(|entry| entry.is_partial)
     }
 
     pub(super) fn is_late(&self) -> bool {
@@ -81,12 +87,13 @@ pub(super) const LATE: usize = 6;
 pub(super) const IMMUTABLE: usize = 7;
 pub(super) const BUFFERS: usize = 8;
 pub(super) const PAIRS: usize = 9;
+pub(super) const PARTIAL: usize = 10;
 
 const fn plain(name: &'static str, entries: &'static [Entry]) -> Definition {
     Definition { name, entries, is_pushed: false }
 }
 
-pub(super) static DEFINITIONS: [Definition; 10] = [
+pub(super) static DEFINITIONS: [Definition; 11] = [
     plain("RESULTS", &[entry(0, Results, 1)]),
     plain("MOVED", &[entry(0, ResultsMoved, 1)]),
     plain("SHARED", &[entry(0, Image(Uint), 1), entry(1, Slot::Sampler, 1), entry(2, Image(Float), 1)]),
@@ -113,11 +120,7 @@ pub(super) static DEFINITIONS: [Definition; 10] = [
     },
     plain(
         "LATE",
-        &[
-            Entry { binding: 0, slot: Image(Float), count: 1, is_late: true },
-            entry(1, Slot::Sampler, 1),
-            entry(2, Image(Uint), 1),
-        ],
+        &[Entry { is_late: true, ..entry(0, Image(Float), 1) }, entry(1, Slot::Sampler, 1), entry(2, Image(Uint), 1)],
     ),
     plain(
         "IMMUTABLE",
@@ -127,6 +130,15 @@ pub(super) static DEFINITIONS: [Definition; 10] = [
     plain(
         "PAIRS",
         &[entry(0, Pair(Float), 1), entry(1, Pair(Uint), 2), entry(2, Slot::Sampler, 1), entry(3, Image(Float), 1)],
+    ),
+    plain(
+        "PARTIAL",
+        &[
+            Entry { is_partial: true, ..entry(0, Image(Uint), 3) },
+            entry(1, Slot::Sampler, 1),
+            entry(2, UniformMoved, 1),
+            entry(3, Image(Float), 1),
+        ],
     ),
 ];
 
@@ -182,7 +194,7 @@ const fn code(sets: &'static [usize], links: &'static [Link], uniforms: &'static
 const FEW_WORDS: usize = 6;
 const MANY_WORDS: usize = 10;
 
-pub(super) static CODES: [Code; 21] = [
+pub(super) static CODES: [Code; 24] = [
     code(&[SHARED, RESULTS], &[join(at(0, 0), at(0, 1)), join(at(0, 2), at(0, 1))], &[]),
     code(&[SHARED, RESULTS], &[join(at(0, 0), at(0, 1))], &[]),
     code(&[SHARED, RESULTS], &[join(at(0, 2), at(0, 1))], &[]),
@@ -215,6 +227,9 @@ pub(super) static CODES: [Code; 21] = [
         &[(1, 2)],
     ),
     code(&[LATE, RESULTS], &[join(at(0, 0), at(0, 1)), join(at(0, 2), at(0, 1))], &[]),
+    code(&[RESULTS, LATE, BUFFERS], &[join(at(1, 2), at(1, 1)), join(at(1, 0), at(1, 1))], &[(2, 0)]),
+    code(&[PARTIAL, RESULTS], &[join(dynamic(0, 0), at(0, 1)), join(at(0, 3), at(0, 1))], &[(0, 2)]),
+    code(&[RESULTS, PARTIAL], &[join(dynamic(1, 0), at(1, 1))], &[]),
     code(&[IMMUTABLE, RESULTS], &[join(at(0, 0), at(0, 1)), join(at(0, 2), at(0, 1)), (at(0, 3), None)], &[]),
     code(
         &[PAIRS, MOVED, BUFFERS],

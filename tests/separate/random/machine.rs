@@ -520,6 +520,7 @@ impl<'w, 'c> Program<'w, 'c> {
         }
         // As few calls as go.
         words.sort_unstable();
+        words.dedup();
         while let Some(first) = words.first().copied() {
             let count = (first..).zip(&words).take_while(|(at, word)| at == *word).count();
             let values: Vec<u32> = (0..count).map(|_| random.u32(..)).collect();

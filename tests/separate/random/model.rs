@@ -162,7 +162,7 @@ impl Objects {
     }
 }
 
-/// The descriptors that have to be valid in the set of this number: all of an array, whichever element is read.
+/// The descriptors that have to be valid in the set of this number: all of an array, whichever element is read, but for partially bound ones.
 pub(super) fn needed(code: &Code, set: usize) -> BTreeSet<Key> {
     let places = code.links.iter().flat_map(|(image, sampler)| std::iter::once(image).chain(sampler));
     let mut bindings: BTreeSet<u32> = places.filter(|place| place.set == set).map(|place| place.binding).collect();
@@ -170,7 +170,8 @@ pub(super) fn needed(code: &Code, set: usize) -> BTreeSet<Key> {
     if code.results() == set {
         bindings.insert(0);
     }
-    writable(code.sets[set]).map(|(key, _)| key).filter(|key| bindings.contains(&key.0)).collect()
+    let all = writable(code.sets[set]).filter(|(_, entry)| !entry.is_partial);
+    all.map(|(key, _)| key).filter(|key| bindings.contains(&key.0)).collect()
 }
 
 // --- what is bound ----------------------------------------------------------------------------------------------------
@@ -375,6 +376,9 @@ impl Recording {
                 lacks.push(Lack::Set(number));
             }
         }
+        if self.reads_hole(objects, pipeline) {
+            lacks.push(Lack::Word(1));
+        }
         for word in 0..code.words {
             let found = self.words.get(word).copied().flatten();
             if found.is_none_or(|(_, words)| words != code.words) {
@@ -391,6 +395,23 @@ impl Recording {
             }
         }
         lacks
+    }
+
+    /// Whether an element of a partially bound array is read that holds nothing, as far as that is known.
+    fn reads_hole(&self, objects: &Objects, pipeline: &Pipeline) -> bool {
+        let (code, sets) = (&CODES[pipeline.code], &self.points[pipeline.point()]);
+        let Some(Some((index, _))) = self.words.get(1) else { return false };
+        code.links.iter().any(|(image, _)| {
+            let entry = code.definition(image.set).entry(image.binding);
+            let key = (entry.binding, index % entry.count);
+            match sets.get(image.set).and_then(Option::as_ref).map(|bound| &bound.what) {
+                Some(What::Set(set, _)) if entry.is_partial => {
+                    let found = objects.sets[*set].content.get(&key);
+                    found.is_none_or(|found| !objects.is_alive(*found))
+                }
+                _ => false,
+            }
+        })
     }
 
     /// What a draw that lacks nothing finds.

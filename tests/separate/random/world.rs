@@ -184,7 +184,8 @@ impl<'c> World<'c> {
         let set_layouts: Vec<_> = DEFINITIONS
             .iter()
             .map(|definition| {
-                let is_lacking = (definition.is_pushed && !has.push) || (definition.is_late() && !has.late);
+                let is_lacking = (definition.is_pushed && !has.push)
+                    || ((definition.is_late() || definition.is_partial()) && !has.late);
                 (!is_lacking).then(|| [(); 3].map(|()| set_layout(context, definition, &fixed)))
             })
             .collect();
@@ -478,6 +479,9 @@ fn set_layout<'c>(context: &'c Context, definition: &catalog::Definition, fixed:
         }
         if entry.is_late {
             binding = binding.flags(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND);
+        }
+        if entry.is_partial {
+            binding = binding.flags(vk::DescriptorBindingFlags::PARTIALLY_BOUND);
         }
         binding
     };

@@ -179,7 +179,8 @@ impl Program<'_, '_> {
     pub(super) fn content(&self, definition: usize, is_whole: bool, random: &mut Rng) -> Content {
         let mut content = Content::new();
         for (key, entry) in writable(definition) {
-            if is_whole || random.u8(0..2) == 0 {
+            let is_hole = entry.is_partial && random.u8(0..3) == 0;
+            if (is_whole && !is_hole) || random.u8(0..2) == 0 {
                 content.insert(key, self.descriptor(definition, entry.slot, random));
             }
         }
