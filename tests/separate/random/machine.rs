@@ -257,7 +257,7 @@ impl<'w, 'c> Program<'w, 'c> {
         let handle = self.world.pipelines[pipeline].handle;
         match handle {
             // SAFETY: the buffer is recording and the pipeline alive.
-            Handle::Pipeline(handle) => unsafe {
+            Handle::Pipeline(handle) | Handle::Linked(handle, _) => unsafe {
                 self.world.context.device().cmd_bind_pipeline(commands, point, handle);
             },
             // SAFETY: as above.

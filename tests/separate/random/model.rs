@@ -237,6 +237,8 @@ pub(super) struct Pipeline {
     pub(super) statics: [Option<Area>; 3],
     /// A shader object.
     pub(super) is_object: bool,
+    /// Linked of libraries.
+    pub(super) is_linked: bool,
 }
 
 pub(super) const COMPUTE: usize = 0;

@@ -6,6 +6,7 @@ use crate::*;
 use fastrand::Rng;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{Spelling, Template};
+use samplin_testkit::shader::link_graphics;
 use samplin_testkit::{Buffer, ImageDesc, ViewDesc};
 
 /// Words of a part of the results; two parts.
@@ -31,6 +32,7 @@ pub(super) struct Abilities {
     pub(super) index: bool,
     pub(super) rendering: bool,
     pub(super) objects: bool,
+    pub(super) libraries: bool,
     pub(super) null_sets: bool,
     /// Sets are bound that have descriptors which nobody has written or which are gone, and which nobody reads.
     pub(super) holes: bool,
@@ -62,6 +64,8 @@ fn reads_all(context: &Context) -> bool {
 #[derive(Clone, Copy)]
 pub(super) enum Handle {
     Pipeline(vk::Pipeline),
+    /// With the libraries that it is linked of.
+    Linked(vk::Pipeline, [vk::Pipeline; 4]),
     Shader(vk::ShaderEXT),
 }
 
@@ -166,6 +170,7 @@ impl<'c> World<'c> {
             index: context.supports(Capability::ImageArrayIndexing),
             rendering: context.supports(Capability::DynamicRendering),
             objects: context.supports(Capability::ShaderObject),
+            libraries: context.supports(Capability::GraphicsPipelineLibrary),
             null_sets: context.supports(Capability::GraphicsPipelineLibrary) && !reads_all,
             holes: !reads_all,
             pushes_apart: !reads_all,
@@ -328,7 +333,8 @@ impl<'c> World<'c> {
             statics[Dynamic::Cull as usize] = Some(culled(false));
         }
         let is_object = pass.is_none() && self.has.objects && random.bool();
-        Pipeline { code, pass, statics, is_object }
+        let is_linked = pass == Some(Pass::Object) && self.has.libraries && random.bool();
+        Pipeline { code, pass, statics, is_object, is_linked }
     }
 
     /// Destroys the layout of sets alone, and makes one like it.
@@ -362,7 +368,7 @@ impl<'c> World<'c> {
 
     pub(super) fn make(&self, plan: &Pipeline) -> Handle {
         if !plan.is_object {
-            return Handle::Pipeline(self.pipeline(plan));
+            return self.pipeline(plan);
         }
         let code = &CODES[plan.code];
         let words = compile(Language::Glsl("vulkan1.1"), "comp", &catalog::source(code, true));
@@ -387,12 +393,18 @@ impl<'c> World<'c> {
         match handle {
             // SAFETY: as the caller says.
             Handle::Pipeline(pipeline) => unsafe { self.context.device().destroy_pipeline(pipeline, None) },
+            Handle::Linked(pipeline, libraries) => {
+                for pipeline in [pipeline].into_iter().chain(libraries) {
+                    // SAFETY: as above.
+                    unsafe { self.context.device().destroy_pipeline(pipeline, None) };
+                }
+            }
             // SAFETY: as above.
             Handle::Shader(shader) => unsafe { self.objects.destroy_shader(shader, None) },
         }
     }
 
-    fn pipeline(&self, plan: &Pipeline) -> vk::Pipeline {
+    fn pipeline(&self, plan: &Pipeline) -> Handle {
         let device = self.context.device();
         let (code, cache) = (&CODES[plan.code], vk::PipelineCache::null());
         let layout = self.layouts[plan.code].expect("it was made")[0];
@@ -405,7 +417,7 @@ impl<'c> World<'c> {
             let made = unsafe { device.create_compute_pipelines(cache, &[info], None) };
             // SAFETY: modules are needed only while pipelines are created.
             unsafe { device.destroy_shader_module(module, None) };
-            return made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0];
+            return Handle::Pipeline(made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0]);
         };
         let modules = [self.module("vert", catalog::VERTEX), self.module("frag", &catalog::source(code, false))];
         let kinds = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT];
@@ -453,11 +465,17 @@ impl<'c> World<'c> {
             Pass::Object => info.render_pass(self.render_pass),
             Pass::Dynamic => info.push_next(&mut rendering),
         };
-        // SAFETY: every object named is alive and every state that the pipeline needs is there.
-        let made = unsafe { device.create_graphics_pipelines(cache, &[info], None) };
+        let handle = if plan.is_linked {
+            let (pipeline, libraries) = link_graphics(device, &info, layout);
+            Handle::Linked(pipeline, libraries)
+        } else {
+            // SAFETY: every object named is alive and every state that the pipeline needs is there.
+            let made = unsafe { device.create_graphics_pipelines(cache, &[info], None) };
+            Handle::Pipeline(made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0])
+        };
         // SAFETY: modules are needed only while pipelines are created.
         modules.iter().for_each(|module| unsafe { device.destroy_shader_module(*module, None) });
-        made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0]
+        handle
     }
 }
 
