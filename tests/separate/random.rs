@@ -1,7 +1,7 @@
 //! Random programs from a seed, on a real driver with the validation layer below samplin.
 //!
 //! A program binds pipelines, sets, pushed descriptors, push constants and states in any order, in primary and secondary command buffers;
-//! it updates, copies, frees and makes again what it binds, and submits more than once. About half of its draws join images and samplers
+//! it updates, copies, frees and makes again what it binds, and submits more than once. A third of its draws or more join images and samplers
 //! that may not be joined. What each draw has to find is worked out by [`model`], from the specification alone: push constants,
 //! buffers with their offsets, pixels, and the texels of each link.
 //!
