@@ -78,11 +78,13 @@ pub enum Capability {
     StorageMultisample,
     /// `robustImageAccess`, as a feature of version 1.3.
     RobustImageAccess,
+    /// Feature `dynamicRendering` (effective version 1.3).
+    DynamicRendering,
 }
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::SamplerAnisotropy,
         Self::SampleRateShading,
         Self::ImageCubeArray,
@@ -118,6 +120,7 @@ impl Capability {
         Self::GraphicsPipelineLibrary,
         Self::StorageMultisample,
         Self::RobustImageAccess,
+        Self::DynamicRendering,
     ];
 
     /// The Vulkan name of the feature or extension, for skip messages.
@@ -158,6 +161,7 @@ impl Capability {
             Self::GraphicsPipelineLibrary => "VK_EXT_graphics_pipeline_library",
             Self::StorageMultisample => "shaderStorageImageMultisample",
             Self::RobustImageAccess => "robustImageAccess (Vulkan 1.3)",
+            Self::DynamicRendering => "dynamicRendering (Vulkan 1.3)",
         }
     }
 }
@@ -326,6 +330,7 @@ impl Plan {
             Capability::GraphicsPipelineLibrary => on(found.libraries.graphics_pipeline_library),
             Capability::StorageMultisample => on(core.shader_storage_image_multisample),
             Capability::RobustImageAccess => on(found.v13.robust_image_access) && at(vk::API_VERSION_1_3),
+            Capability::DynamicRendering => on(found.v13.dynamic_rendering) && at(vk::API_VERSION_1_3),
         };
         let offered: BTreeSet<Capability> = Capability::ALL.into_iter().filter(|c| offers(*c)).collect();
         let mut enabled: BTreeSet<Capability> = offered.difference(without).copied().collect();
@@ -428,7 +433,7 @@ impl Plan {
         wanted.min_lod.min_lod = bit(Capability::ImageViewMinLod);
         wanted.objects.shader_object = bit(Capability::ShaderObject);
         wanted.libraries.graphics_pipeline_library = bit(Capability::GraphicsPipelineLibrary);
-        wanted.v13.dynamic_rendering = bit(Capability::ShaderObject);
+        wanted.v13.dynamic_rendering = bit(Capability::ShaderObject) | bit(Capability::DynamicRendering);
         wanted.v13.robust_image_access = bit(Capability::RobustImageAccess);
         let has = |name: &CStr| self.extensions.contains(&name);
         let mut head = wanted.chain(self.version, &has, vk::PhysicalDeviceFeatures2::default().features(core));

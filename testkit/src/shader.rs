@@ -99,13 +99,13 @@ pub fn make_graphics(device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo
     made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0]
 }
 
-/// Makes a graphics pipeline of a library for each part of its create info. `vertices`: the layout of the library with the vertex
+/// Makes a graphics pipeline of a library for each part of its create info, whose dynamic states are of the part before rasterization. `vertices`: the layout of the library with the vertex
 /// shader. The libraries have to be destroyed behind the pipeline: version 1.3.239 of the validation layer goes on reading them.
 ///
 /// # Panics
 ///
 /// When `vkCreateGraphicsPipelines` fails.
-pub(crate) fn link_graphics(
+pub fn link_graphics(
     device: &ash::Device,
     info: &vk::GraphicsPipelineCreateInfo<'_>,
     vertices: vk::PipelineLayout,
@@ -129,6 +129,7 @@ pub(crate) fn link_graphics(
             vk::GraphicsPipelineCreateInfo {
                 p_viewport_state: info.p_viewport_state,
                 p_rasterization_state: info.p_rasterization_state,
+                p_dynamic_state: info.p_dynamic_state,
                 ..rendered.stages(&stages[..1]).layout(vertices)
             },
         ),

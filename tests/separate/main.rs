@@ -19,6 +19,7 @@ mod matrix;
 mod meet;
 mod modes;
 mod programs;
+mod random;
 mod reads;
 mod sequences;
 mod sets;
@@ -438,6 +439,7 @@ fn main() -> std::process::ExitCode {
         lifetime::trials(),
         texels::trials(),
         wishes::trials(),
+        random::trials(),
     ];
     samplin_suite::forked::main(trials.into_iter().flatten().collect())
 }
