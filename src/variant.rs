@@ -332,7 +332,7 @@ impl Rows<'_> {
             row.live -= 1;
         }
         index.samplers.live -= 1;
-        samplers.remove_at(place, word);
+        samplers.remove_at(place, sampler, word);
         true
     }
 

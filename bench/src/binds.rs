@@ -9,6 +9,7 @@ pub(crate) mod repaired;
 mod shader;
 
 use ash::vk;
+use samplin_testkit::capability::Capability;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
 use samplin_testkit::image::{Image, ImageDesc};
@@ -82,6 +83,8 @@ pub(crate) enum Step {
     Pipeline,
     /// Sets from number 0 on, the same ones each time.
     Sets(u32),
+    /// All sets, the same ones each time, by `vkCmdBindDescriptorSets2`.
+    Sets2,
     /// All sets, other ones each time.
     OtherSets,
     Draw,
@@ -112,7 +115,7 @@ impl Step {
         let binds = [S::Pipeline, S::Sets(1), S::Sets(SETS), S::Draw];
         let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
         let beside = Beside::ALL.map(S::Beside);
-        let others = [S::OtherSets, S::NewSets, S::Module, S::NewPipeline, S::GoneSampler];
+        let others = [S::OtherSets, S::Sets2, S::NewSets, S::Module, S::NewPipeline, S::GoneSampler];
         [&frames[..], &binds, &updates, &others, &beside].concat()
     }
 
@@ -130,7 +133,7 @@ impl Step {
     }
 
     pub(crate) fn is_own(self) -> bool {
-        self.is_frame() || matches!(self, Self::Draw | Self::GoneSampler)
+        self.is_frame() || matches!(self, Self::Draw | Self::GoneSampler | Self::Sets2)
     }
 
     /// Calls that one sample of instructions covers; draws of a frame.
@@ -144,6 +147,7 @@ impl Step {
         match self {
             Self::Pipeline => format!("bind pipeline, {state}"),
             Self::Sets(n) => format!("bind {n} set(s), {state}"),
+            Self::Sets2 => format!("bind {SETS} set(s) by version 2, {state}"),
             Self::OtherSets => format!("bind {SETS} other set(s), {state}"),
             Self::Draw => format!("draw, {state}"),
             Self::Beside(beside) => format!("{}, {state}", beside.name()),
@@ -175,9 +179,12 @@ impl<'c> Scene<'c> {
         Self { parts: Parts::new(context, state, views), _images: images }
     }
 
-    /// ns of thread CPU time per call of each thread, or for a whole frame.
+    /// ns of thread CPU time per call of each thread, or for a whole frame. Empty when the device cannot do the step.
     pub(crate) fn measure(&self, step: Step, threads: usize) -> Vec<f64> {
         let parts = &self.parts;
+        if step == Step::Sets2 && !parts.context.supports(Capability::Maintenance6) {
+            return Vec::new();
+        }
         if threads == 1 {
             return vec![parts.measure(step, 0)];
         }
@@ -333,6 +340,7 @@ impl<'c> Parts<'c> {
                 let calls = vec![&self.sets()[..count as usize]; CALLS];
                 time(&calls, |sets| self.bind_sets(commands, sets))
             }),
+            Step::Sets2 => self.bind_sets2(pool),
             Step::OtherSets => self.record(pool, |commands| {
                 self.bind_sets(commands, self.sets());
                 self.bind(commands, 0);

@@ -58,8 +58,8 @@ struct Args {
     /// What loops cost that only do the loads which calls cannot do without, instead of the rows.
     #[arg(long)]
     floor: bool,
-    /// For a run under callgrind: one sample of each row, first without a layer and then under samplin, and the rows in that
-    /// order on standard output.
+    /// For a run under callgrind: one sample of each row that the device can do, first without a layer and then under samplin, and the
+    /// rows in that order on standard output.
     #[arg(long)]
     count: bool,
 }
@@ -279,17 +279,17 @@ fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
                 }
                 let is_counted = index > 0 || first.is_none();
                 for (layer, scene) in scenes.iter().enumerate() {
-                    if !scene.measure(row, 1).is_empty() {
-                        counted.push(json!({
-                            "row": row.name(),
-                            "size": size,
-                            "layer": layer > 0,
-                            "descriptors": row.descriptors(),
-                            "calls": row.counted(),
-                            "own": row.is_own(),
-                            "counted": is_counted,
-                        }));
-                    }
+                    let is_supported = !scene.measure(row, 1).is_empty();
+                    counted.push(json!({
+                        "row": row.name(),
+                        "size": size,
+                        "layer": layer > 0,
+                        "descriptors": row.descriptors(),
+                        "calls": row.counted(),
+                        "own": row.is_own(),
+                        "counted": is_counted,
+                        "supported": is_supported,
+                    }));
                 }
             }
             callgrind::stop();

@@ -34,6 +34,13 @@ pub(crate) enum Shape {
     Mixed,
 }
 
+/// What is created and destroyed by turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turns {
+    Samplers,
+    Views,
+}
+
 /// What is on while descriptors of combined images and samplers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Under {
@@ -140,6 +147,8 @@ pub(crate) enum Row {
     /// One of a state that was never seen before.
     NewSampler,
     View,
+    /// The same, and every other one conflicts with half of what there is: handles are used again by turns.
+    Turns(Turns),
     /// A graphics pipeline of four samples.
     Pipeline,
     /// One write of so many storage images, in place of which others are written.
@@ -195,6 +204,7 @@ impl Row {
         out.extend([Self::Copies, Self::Buffers, Self::Sampler(true), Self::Sampler(false)]);
         out.extend([Self::NewSampler, Self::View, Self::Pipeline]);
         out.extend([Self::Stored(1, 1), Self::Stored(16, 1), Self::Stored(1, 256)]);
+        out.extend([Turns::Samplers, Turns::Views].map(Self::Turns));
         out
     }
 
@@ -227,6 +237,8 @@ impl Row {
             Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
             Self::NewSampler => "create and destroy a sampler of a new state".to_owned(),
             Self::View => "create and destroy a view".to_owned(),
+            Self::Turns(Turns::Samplers) => format!("{}, every other one conflicts", Self::NewSampler.name()),
+            Self::Turns(Turns::Views) => format!("{}, every other one conflicts", Self::View.name()),
             Self::Pipeline => "create and destroy a pipeline of 4 samples".to_owned(),
             Self::Lowered(n) => format!("update, {n} storage image(s)"),
             Self::Stored(n, 1) => format!("update, {n} write(s) of storage images"),
@@ -251,6 +263,7 @@ impl Row {
             | Self::Sampler(_)
             | Self::NewSampler
             | Self::View
+            | Self::Turns(_)
             | Self::Pipeline
             | Self::Separate(..) => 0,
         }

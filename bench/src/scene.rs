@@ -7,7 +7,7 @@ use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::row::{On, Pairs, Row, Shape, Under, Via};
+use crate::row::{On, Pairs, Row, Shape, Turns, Under, Via};
 use crate::sample::{CALLS, create_view, create_view_of, time};
 use crate::{binds, pipelines, stored};
 
@@ -101,7 +101,8 @@ struct Parts<'c> {
     context: &'c Context,
     samplers: Vec<vk::Sampler>,
     views: Vec<vk::ImageView>,
-    image: vk::Image,
+    /// One that filters, and one of integers.
+    images: [(vk::Image, vk::Format); 2],
     buffer: vk::Buffer,
     layout: vk::DescriptorSetLayout,
 }
@@ -143,8 +144,8 @@ impl<'c> Combined<'c> {
         let pool = Pool::new(context, &[&layout; THREADS]);
         let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::STORAGE_BUFFER;
         let buffer = Buffer::new(context, 256, usage);
-        let parts =
-            Parts { context, samplers, views, image: image.handle(), buffer: buffer.handle(), layout: layout.handle() };
+        let images = [&image, &integers].map(|image| (image.handle(), image.desc().format));
+        let parts = Parts { context, samplers, views, images, buffer: buffer.handle(), layout: layout.handle() };
         Self { parts, layout, pool, _immutable: immutable, _buffer: buffer, _images: [image, integers] }
     }
 
@@ -302,32 +303,49 @@ impl Parts<'_> {
                     }
                 }))
             }
-            Row::NewSampler => {
-                static STATES: AtomicU32 = AtomicU32::new(0);
-                Some(time(&[(); CALLS], |()| {
-                    let state = STATES.fetch_add(1, Ordering::Relaxed);
-                    let info = vk::SamplerCreateInfo::default().max_lod(state as f32);
-                    // SAFETY: a valid create info; the sampler is not in use.
-                    unsafe {
-                        let sampler = device.create_sampler(&info, None).expect("a sampler");
-                        device.destroy_sampler(sampler, None);
-                    }
-                }))
-            }
+            Row::NewSampler => Some(self.new_samplers(Pairs::Legal)),
+            Row::View => Some(self.new_views(Pairs::Legal)),
+            // Views of integers are every other one.
+            Row::Turns(_) if self.views.len() < 2 => None,
+            Row::Turns(Turns::Samplers) => Some(self.new_samplers(Pairs::Any)),
+            Row::Turns(Turns::Views) => Some(self.new_views(Pairs::Any)),
             Row::Pipeline => Some(pipelines::measure(self.context)),
-            Row::View => {
-                let calls = vec![(); CALLS];
-                Some(time(&calls, |()| {
-                    let view = create_view(self.context, self.image, vk::Format::R8G8B8A8_UNORM);
-                    // SAFETY: the view is not in use.
-                    unsafe { device.destroy_image_view(view, None) };
-                }))
-            }
             Row::Lowered(n) => Some(stored::measure(self.context, stored::LOWERED, 1, n)),
             Row::Stored(writes, n) => Some(stored::measure(self.context, stored::STORED, writes, n)),
             Row::Under(_, row) => self.sample(*row, set, seed),
             Row::Separate(..) => None,
         }
+    }
+
+    /// Samplers of states that were never seen before, every other one LINEAR unless all are legal.
+    fn new_samplers(&self, pairs: Pairs) -> f64 {
+        static STATES: AtomicU32 = AtomicU32::new(0);
+        let device = self.context.device();
+        let calls: Vec<usize> = (0..CALLS).collect();
+        time(&calls, |call| {
+            let state = STATES.fetch_add(1, Ordering::Relaxed);
+            let is_legal = pairs == Pairs::Legal || call % 2 == 0;
+            let filter = if is_legal { vk::Filter::NEAREST } else { vk::Filter::LINEAR };
+            let info = vk::SamplerCreateInfo::default().max_lod(state as f32).mag_filter(filter);
+            // SAFETY: a valid create info; the sampler is not in use.
+            unsafe {
+                let sampler = device.create_sampler(&info, None).expect("a sampler");
+                device.destroy_sampler(sampler, None);
+            }
+        })
+    }
+
+    /// Views, every other one of integers unless all are legal.
+    fn new_views(&self, pairs: Pairs) -> f64 {
+        let [image, integers] = self.images;
+        let calls: Vec<usize> = (0..CALLS).collect();
+        time(&calls, |call| {
+            let is_legal = pairs == Pairs::Legal || call % 2 == 0;
+            let (image, format) = if is_legal { image } else { integers };
+            let view = create_view(self.context, image, format);
+            // SAFETY: the view is not in use.
+            unsafe { self.context.device().destroy_image_view(view, None) };
+        })
     }
 
     fn push(&self, pairs: Pairs, seed: u64) -> Option<f64> {

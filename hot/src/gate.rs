@@ -5,36 +5,23 @@
 
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
 
 use crate::choices::{Choices, Chosen, KEEP, Pair, UNDECIDED};
-use crate::lock::{Lock, lock};
+use crate::lock::lock;
 use crate::memory::Room;
-use crate::table::{Apart, BitFilter, Cell, FastMap, FlatTable, Reader, Writing};
+use crate::table::{Apart, BitFilter, Cell, Counts, FastMap, FlatTable, Reader, Writing};
 
-/// Union of what samplers ever needed and of what views ever lacked, and how many bits of each filter may be stale.
-#[derive(Default)]
-struct Unions {
-    needs: u32,
-    lacks: u32,
-    stale: usize,
-    /// Insertions after which the filters are made anew.
-    limit: usize,
-    /// [`Gate::open`] was called.
-    open: bool,
+/// What the lock of samplers guards beside their table.
+struct Guarded<W> {
+    /// Of [`Gate::sampler_filter`].
+    counts: Counts,
     /// [`Gate::take_any_sampler`] was called.
     any_sampler: bool,
+    with: W,
 }
-
-/// The sides of a pair, in [`Gate::stale`].
-const SAMPLERS: usize = 0;
-const VIEWS: usize = 1;
-
-/// Bits of removed objects on one side that are put up with although a new object meets one: what filters are made anew for costs as much
-/// as a hundred instructions for each.
-const STALE: u32 = 64;
 
 /// Descriptors looked at together: one bit each.
 const BLOCK: usize = 64;
@@ -42,8 +29,8 @@ const BLOCK: usize = 64;
 /// What a descriptor write looks at first; everything here is written rarely.
 ///
 /// The two filters hold the samplers that some view may conflict with and the views that some sampler may conflict with, by the
-/// unions of all needs and all lacks so far. When a union grows the filters are made anew before the call that made it grow
-/// returns, and only calls after that can name the new object.
+/// unions of all needs and all lacks so far. Each holds what is in its table at any time its lock is free. When a union grows the filters
+/// are filled again from the tables before the call that made it grow returns, and only calls after that can name the new object.
 pub struct Gate<W = ()> {
     /// What goes down for pairs that conflict, by state and class.
     pub choices: Choices,
@@ -51,21 +38,17 @@ pub struct Gate<W = ()> {
     /// All ones when every pair counts as a conflict.
     force: u32,
     /// Sampler handle → needs in the high half, state number + 1 in the low half.
-    samplers: FlatTable<W>,
-    /// View handle → lacks in the high half, class number + 1 in the low half.
-    views: FlatTable,
+    samplers: FlatTable<Guarded<W>>,
+    /// View handle → lacks in the high half, class number + 1 in the low half. Its lock guards the counts of the view filter.
+    views: FlatTable<Counts>,
     sampler_filter: BitFilter,
     /// The same, or every sampler once [`Gate::take_any_sampler`] was called.
     any_filter: BitFilter,
     view_filter: BitFilter,
-    unions: Apart<Lock<Unions>>,
-    /// [`Unions::needs`] in the high half and [`Unions::lacks`] in the low half, for objects that change neither and conflict with
-    /// nothing: those need no second lock. Read under the lock of a table after the object was entered there, and written before the
-    /// tables are walked for new filters, under these locks: so whoever comes second sees the other.
-    sums: AtomicU64,
-    /// How many samplers and views were removed whose bits are still in the filters: what is created in their place would be taken for
-    /// what they were. Each is written under the lock of its table.
-    stale: [AtomicU32; 2],
+    /// What samplers ever needed in the high half, what views ever lacked in the low half: written under both locks, read under one.
+    unions: AtomicU64,
+    /// [`Gate::open`] was called.
+    open: AtomicBool,
     /// How often a sampler handle exists beyond once: drivers may return one handle for equal states. Guarded by the table's
     /// own lock; the flag spares all others a second one.
     duplicates: Apart<Mutex<FastMap<u64, u32>>>,
@@ -86,14 +69,13 @@ impl<W> Gate<W> {
             choices: Choices::default(),
             look: AtomicBool::new(everything),
             force: if everything { u32::MAX } else { 0 },
-            samplers: FlatTable::with(64, with),
-            views: FlatTable::new(64),
+            samplers: FlatTable::with(64, Guarded { counts: Counts::default(), any_sampler: false, with }),
+            views: FlatTable::with(64, Counts::default()),
             sampler_filter: BitFilter::new(everything),
             any_filter: BitFilter::new(everything),
             view_filter: BitFilter::new(everything),
-            unions: Apart::default(),
-            sums: AtomicU64::new(0),
-            stale: Default::default(),
+            unions: AtomicU64::new(0),
+            open: AtomicBool::new(false),
             duplicates: Apart::default(),
             has_duplicates: AtomicBool::new(false),
         }
@@ -107,15 +89,16 @@ impl<W> Gate<W> {
 
     /// Lets every pair through from here on.
     pub fn open(&self) {
-        // Under the lock, so that filters which are being made anew do not close it again.
-        self.unions.0.lock().open = true;
-        self.look.store(false, Ordering::Relaxed);
+        // In this order, so that whoever closes it at the same time sees that it is to stay open.
+        self.open.store(true, Ordering::SeqCst);
+        self.look.store(false, Ordering::SeqCst);
     }
 
     /// Takes every sampler for one that may conflict from here on: which sampler a descriptor is with is not known where it has an
     /// immutable one. Then the view alone tells candidates, until it is known that the sampler is what is written.
     pub fn take_any_sampler(&self) {
-        self.unions.0.lock().any_sampler = true;
+        let mut samplers = self.samplers.write();
+        samplers.with().any_sampler = true;
         self.any_filter.fill();
     }
 
@@ -252,7 +235,14 @@ impl<W> Gate<W> {
         Samplers { gate: self, table: self.samplers.write() }
     }
 
-    /// Whether filters have to be told of an object that needs, or lacks, `own`; `others` and `opposite` are the halves of the sums.
+    /// [`Gate::unions`], under one of the locks: needs and lacks.
+    #[inline(always)]
+    fn unions(&self) -> (u32, u32) {
+        let unions = self.unions.load(Ordering::Relaxed);
+        ((unions >> 32) as u32, unions as u32)
+    }
+
+    /// Whether filters have to take note of an object that needs, or lacks, `own`; `others` and `opposite` are the unions of both.
     #[inline(always)]
     fn concerns(&self, own: u32, others: u32, opposite: u32) -> bool {
         own & (!others | opposite) != 0 && self.force == 0
@@ -281,24 +271,9 @@ impl<W> Gate<W> {
 
     /// Gives a sampler other needs and another state.
     pub fn replace_sampler(&self, sampler: u64, needs: u32, state: u32) {
-        self.samplers.insert(sampler, (u64::from(needs) << 32) | (u64::from(state) + 1));
-        self.need(sampler, needs);
-    }
-
-    /// Tells the filters of a sampler that is in the table.
-    #[inline(never)]
-    fn need(&self, sampler: u64, needs: u32) {
-        if self.force != 0 {
-            return;
-        }
-        let mut unions = self.unions.0.lock();
-        if needs & !unions.needs != 0 {
-            unions.needs |= needs;
-            self.rebuild_filters(&mut unions);
-        } else if needs & unions.lacks != 0 && self.sampler_filter.insert(sampler) {
-            self.any_filter.insert(sampler);
-            self.count_stale(&mut unions);
-        }
+        let mut samplers = self.write_samplers();
+        let before = samplers.table.insert(sampler, (u64::from(needs) << 32) | (u64::from(state) + 1));
+        samplers.meet(sampler, needs, (before >> 32) as u32);
     }
 
     /// Gives a sampler another state.
@@ -311,40 +286,42 @@ impl<W> Gate<W> {
 
     /// Adds a view, or replaces it.
     pub fn insert_view(&self, view: u64, lacks: u32, class: u32) {
-        self.views.insert(view, (u64::from(lacks) << 32) | (u64::from(class) + 1));
-        self.lack(view, lacks);
+        self.enter_view(self.views.write(), view, lacks, class);
     }
 
-    /// The same where that takes no memory, so that nothing unwinds. Whether it did.
+    /// The same where that takes no memory, so that nothing unwinds: for lacks that a view had before. Whether it did.
     #[inline(always)]
     pub fn insert_view_in_room(&self, view: u64, lacks: u32, class: u32) -> bool {
-        let mut views = self.views.write();
-        if !views.has_room() {
-            return false;
+        let views = self.views.write();
+        let has_room = views.has_room();
+        if has_room {
+            self.enter_view(views, view, lacks, class);
         }
-        views.insert(view, (u64::from(lacks) << 32) | (u64::from(class) + 1));
-        let sums = self.sums.load(Ordering::Relaxed);
-        drop(views);
-        if self.concerns(lacks, sums as u32, (sums >> 32) as u32) {
-            self.lack(view, lacks);
-        } else {
-            self.look_for_stale(VIEWS, &self.view_filter, view);
-        }
-        true
+        has_room
     }
 
-    /// Tells the filters of a view that is in the table.
-    #[inline(never)]
-    fn lack(&self, view: u64, lacks: u32) {
-        if self.force != 0 {
-            return;
+    #[inline(always)]
+    fn enter_view(&self, mut views: Writing<'_, Counts>, view: u64, lacks: u32, class: u32) {
+        let before = (views.insert(view, (u64::from(lacks) << 32) | (u64::from(class) + 1)) >> 32) as u32;
+        let (all_needs, all_lacks) = self.unions();
+        if self.concerns(lacks | before, all_lacks, all_needs) {
+            self.meet_view(views, view, lacks, before);
         }
-        let mut unions = self.unions.0.lock();
-        if lacks & !unions.lacks != 0 {
-            unions.lacks |= lacks;
-            self.rebuild_filters(&mut unions);
-        } else if lacks & unions.needs != 0 && self.view_filter.insert(view) {
-            self.count_stale(&mut unions);
+    }
+
+    /// Takes a view into its filter that is in the table, where it was one that lacked `before`.
+    #[inline(never)]
+    fn meet_view(&self, mut views: Writing<'_, Counts>, view: u64, lacks: u32, before: u32) {
+        let (all_needs, all_lacks) = self.unions();
+        if lacks & !all_lacks != 0 {
+            drop(views);
+            return self.widen(0, lacks);
+        }
+        if lacks & all_needs != 0 && views.with().add(view) {
+            self.view_filter.insert(view);
+        }
+        if before & all_needs != 0 {
+            self.leave_view(&mut views, view);
         }
     }
 
@@ -352,32 +329,45 @@ impl<W> Gate<W> {
     #[inline]
     pub fn remove_view(&self, view: u64) {
         let mut views = self.views.write();
-        let word = views.remove(view);
-        self.leave(VIEWS, (word >> 32) & self.sums.load(Ordering::Relaxed) >> 32);
-    }
-
-    /// Counts an object that was removed, under the lock of its table; `meets` is what of the other side it may have conflicted with.
-    #[inline(always)]
-    fn leave(&self, side: usize, meets: u64) {
-        if meets != 0 {
-            let stale = &self.stale[side];
-            stale.store(stale.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        let lacks = (views.remove(view) >> 32) as u32;
+        if lacks & self.unions().0 != 0 {
+            self.leave_view(&mut views, view);
         }
     }
 
-    /// Makes filters anew if one takes a new object, which conflicts with nothing, for one of many that were removed.
-    #[inline(always)]
-    fn look_for_stale(&self, side: usize, filter: &BitFilter, handle: u64) {
-        if self.stale[side].load(Ordering::Relaxed) >= STALE && filter.may_hold(handle) {
-            self.renew();
+    #[inline(never)]
+    fn leave_view(&self, views: &mut Writing<'_, Counts>, view: u64) {
+        if views.with().remove(view) {
+            self.view_filter.remove(view);
         }
     }
 
+    /// Lets the unions grow, and fills both filters from the tables.
     #[cold]
     #[inline(never)]
-    fn renew(&self) {
-        if self.force == 0 {
-            self.rebuild_filters(&mut self.unions.0.lock());
+    fn widen(&self, needs: u32, lacks: u32) {
+        if self.force != 0 {
+            return;
+        }
+        let (mut samplers, mut views) = (self.samplers.write(), self.views.write());
+        let (all_needs, all_lacks) = self.unions();
+        let (needs, lacks) = (all_needs | needs, all_lacks | lacks);
+        if needs & lacks != 0 {
+            let mut counts = [Counts::new(), Counts::new()];
+            fill(&self.sampler_filter, &mut counts[0], &samplers, lacks);
+            fill(&self.view_filter, &mut counts[1], &views, needs);
+            let guarded = samplers.with();
+            if !guarded.any_sampler {
+                self.any_filter.take(&self.sampler_filter);
+            }
+            [guarded.counts, *views.with()] = counts;
+        }
+        self.unions.store((u64::from(needs) << 32) | u64::from(lacks), Ordering::Relaxed);
+        if needs & lacks != 0 {
+            self.look.store(true, Ordering::SeqCst);
+            if self.open.load(Ordering::SeqCst) {
+                self.look.store(false, Ordering::SeqCst);
+            }
         }
     }
 
@@ -394,33 +384,6 @@ impl<W> Gate<W> {
     /// Number of sampler handles.
     pub fn samplers(&self) -> usize {
         self.samplers.len()
-    }
-
-    /// Bits of destroyed objects stay in the filters and cost time; after as many insertions as a filter has bits to spare both
-    /// are made anew.
-    fn count_stale(&self, unions: &mut Unions) {
-        unions.stale += 1;
-        if unions.stale >= unions.limit {
-            self.rebuild_filters(unions);
-        }
-    }
-
-    /// Makes both filters anew from the tables.
-    #[cold]
-    fn rebuild_filters(&self, unions: &mut Unions) {
-        unions.stale = 0;
-        self.stale.iter().for_each(|stale| stale.store(0, Ordering::Relaxed));
-        self.sums.store((u64::from(unions.needs) << 32) | u64::from(unions.lacks), Ordering::Relaxed);
-        // In proportion to what has to be walked, so that it costs a constant amount per insertion.
-        unions.limit = (2 * (self.samplers.len() + self.views.len())).max(8192);
-        fill(&self.sampler_filter, &self.samplers, unions.lacks);
-        if !unions.any_sampler {
-            self.any_filter.take(&self.sampler_filter);
-        }
-        fill(&self.view_filter, &self.views, unions.needs);
-        if unions.needs & unions.lacks != 0 && !unions.open {
-            self.look.store(true, Ordering::Release);
-        }
     }
 }
 
@@ -504,11 +467,11 @@ impl Look<'_> {
     }
 }
 
-/// Makes a filter anew of the handles that meet what is on the other side.
-fn fill<W>(filter: &BitFilter, table: &FlatTable<W>, other: u32) {
+/// Makes a filter hold the handles that meet what is on the other side, and counts them.
+fn fill<T>(filter: &BitFilter, counts: &mut Counts, table: &Writing<'_, T>, other: u32) {
     filter.reset(|add| {
         table.for_each(&mut |handle, word| {
-            if (word >> 32) as u32 & other != 0 {
+            if (word >> 32) as u32 & other != 0 && counts.add(handle) {
                 add(handle);
             }
         });
@@ -518,14 +481,14 @@ fn fill<W>(filter: &BitFilter, table: &FlatTable<W>, other: u32) {
 /// The samplers of a gate, which no other thread changes.
 pub struct Samplers<'g, W = ()> {
     gate: &'g Gate<W>,
-    table: Writing<'g, W>,
+    table: Writing<'g, Guarded<W>>,
 }
 
 impl<W> Samplers<'_, W> {
     /// What the lock guards beside them.
     #[inline(always)]
     pub fn with(&mut self) -> &mut W {
-        self.table.with()
+        &mut self.table.with().with
     }
 
     /// Whether one can be added without memory, which may be missing and is unwound for.
@@ -549,15 +512,42 @@ impl<W> Samplers<'_, W> {
             self.gate.count_duplicate(sampler);
         }
         // Also for a handle that was there: whoever entered it may not have come this far yet, and this call returns it as well.
-        let needs = if before == 0 { needs } else { (before >> 32) as u32 };
-        let (gate, sums) = (self.gate, self.gate.sums.load(Ordering::Relaxed));
-        drop(self);
-        if gate.concerns(needs, (sums >> 32) as u32, sums as u32) {
-            gate.need(sampler, needs);
-        } else {
-            gate.look_for_stale(SAMPLERS, &gate.sampler_filter, sampler);
+        let is_new = before == 0;
+        let needs = if is_new { needs } else { (before >> 32) as u32 };
+        let (all_needs, all_lacks) = self.gate.unions();
+        if self.gate.concerns(needs, all_needs, all_lacks) {
+            self.meet(sampler, needs, (before >> 32) as u32);
         }
-        before == 0
+        is_new
+    }
+
+    /// Takes a sampler into the filters that is in the table, where it was one that needed `before`.
+    #[inline(never)]
+    fn meet(mut self, sampler: u64, needs: u32, before: u32) {
+        let gate = self.gate;
+        let (all_needs, all_lacks) = gate.unions();
+        if needs & !all_needs != 0 {
+            drop(self);
+            return gate.widen(needs, 0);
+        }
+        if needs & all_lacks != 0 && self.table.with().counts.add(sampler) {
+            gate.sampler_filter.insert(sampler);
+            gate.any_filter.insert(sampler);
+        }
+        if before & all_lacks != 0 {
+            self.leave(sampler);
+        }
+    }
+
+    #[inline(never)]
+    fn leave(&mut self, sampler: u64) {
+        let Guarded { counts, any_sampler, .. } = self.table.with();
+        if counts.remove(sampler) {
+            self.gate.sampler_filter.remove(sampler);
+            if !*any_sampler {
+                self.gate.any_filter.remove(sampler);
+            }
+        }
     }
 
     /// Where a sampler is and its word, if it is there.
@@ -568,9 +558,11 @@ impl<W> Samplers<'_, W> {
 
     /// Forgets the sampler that was just found there with this word, and whose handle exists no more than once.
     #[inline(always)]
-    pub fn remove_at(&mut self, cell: Cell, word: u64) {
+    pub fn remove_at(&mut self, cell: Cell, sampler: u64, word: u64) {
         self.table.remove_at(cell);
-        self.gate.leave(SAMPLERS, (word >> 32) & self.gate.sums.load(Ordering::Relaxed));
+        if (word >> 32) as u32 & self.gate.unions().1 != 0 {
+            self.leave(sampler);
+        }
     }
 
     /// Forgets a sampler and returns its word, 0 for one never seen; `None` if its handle exists once more.
@@ -580,7 +572,9 @@ impl<W> Samplers<'_, W> {
             return None;
         }
         let word = self.table.remove(sampler);
-        self.gate.leave(SAMPLERS, (word >> 32) & self.gate.sums.load(Ordering::Relaxed));
+        if (word >> 32) as u32 & self.gate.unions().1 != 0 {
+            self.leave(sampler);
+        }
         Some(word)
     }
 }

@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 
 pub use self::append::{AppendVec, Interner};
 pub use self::filter::BitFilter;
+pub(crate) use self::filter::Counts;
 pub use self::handles::HandleMap;
 use crate::hash::FACTOR;
 pub use crate::hash::{FastMap, FastSet, fold};
@@ -498,7 +499,7 @@ impl<W> Writing<'_, W> {
     }
 
     /// See [`FlatTable::for_each`].
-    fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
+    pub(crate) fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
         for slot in self.table.slots().buckets.iter().flat_map(|Bucket(slots)| slots) {
             let key = slot.key.load(Ordering::Relaxed);
             if !is_reserved(key) {

@@ -506,6 +506,33 @@ fn a_hidden_set_outlives_a_sampler_that_is_not_read() {
     world.device.finish();
 }
 
+/// What was found out for a pipeline and its sets goes with the samplers that these name, and with no other.
+#[test]
+fn what_was_found_out_goes_with_its_own_samplers() {
+    let world = World::new(&[], true);
+    let samplers = [0, 1].map(|number| world.sampler(number));
+    let record = |now: usize| {
+        world.begin_again(now);
+        world.bind(now, world.pipeline, world.layout, world.sets[now]);
+        assert!(!world.others(now).contains(&samplers[now].as_raw()), "it is repaired");
+    };
+    for now in [0, 1] {
+        world.write(world.sets[now], 2, SAMPLER, samplers[now], vk::ImageView::null());
+        record(now);
+    }
+    let found_out = || world.counts()["resolutions"];
+    assert_eq!(found_out(), 2);
+    world.device.destroy_sampler(world.sampler(2));
+    assert_eq!(found_out(), 2, "no set names it");
+    record(0);
+    world.device.destroy_sampler(samplers[1]);
+    assert_eq!(found_out(), 1, "one set names it");
+    record(0);
+    world.device.destroy_sampler(samplers[0]);
+    assert_eq!(found_out(), 0);
+    world.device.finish();
+}
+
 /// One command buffer may be pending for long, while others ask for so many sets that the first is not found any more.
 #[test]
 fn a_hidden_set_that_others_take_the_place_of_outlives_what_is_recorded() {

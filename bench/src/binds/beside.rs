@@ -1,4 +1,4 @@
-//! Sets and pushes of another layout than the pipeline's, in a command buffer whose sets conflict or not.
+//! Sets and pushes of another layout than the pipeline's, in a command buffer whose sets conflict or not; and binds of version 2.
 
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
@@ -33,6 +33,19 @@ impl Beside {
 }
 
 impl Parts<'_> {
+    /// ns of thread CPU time per call of `vkCmdBindDescriptorSets2` with the sets of the pipeline.
+    pub(super) fn bind_sets2(&self, pool: usize) -> f64 {
+        let version2 = ash::khr::maintenance6::Device::new(self.context.instance(), self.context.device());
+        let info = vk::BindDescriptorSetsInfoKHR::default().stage_flags(vk::ShaderStageFlags::ALL_GRAPHICS);
+        let info = info.layout(self.layout).descriptor_sets(self.sets());
+        self.record(pool, |commands| {
+            self.bind_sets(commands, self.sets());
+            self.bind(commands, 0);
+            // SAFETY: recording; all sets are of the layout.
+            time(&[(); CALLS], |()| unsafe { version2.cmd_bind_descriptor_sets2(commands, &info) })
+        })
+    }
+
     /// ns of thread CPU time per call.
     pub(super) fn beside(&self, beside: Beside, pool: usize) -> f64 {
         use vk::DescriptorSetLayoutCreateFlags as Flags;

@@ -7,8 +7,8 @@ use super::AtomicU64;
 
 /// A set of handles with false positives and no false negatives, small enough for the first-level cache: one bit per hash.
 ///
-/// Bits are only ever added, until [`BitFilter::reset`] writes a new set. A reader that knows a handle got it from a call that
-/// returned after the bit was set, so it never misses one.
+/// A reader that knows a handle got it from a call that returned after the bit was set, and the bit stays until every key that has it is
+/// removed ([`Counts`]), so it never misses one.
 pub struct BitFilter {
     words: [AtomicU64; BitFilter::WORDS],
 }
@@ -44,23 +44,20 @@ impl BitFilter {
         both >> (other_bit & 63) & 1 != 0
     }
 
-    /// Whether the set may hold a key.
+    /// Sets the bit of a key. No other thread may write meanwhile.
     #[inline(always)]
-    pub fn may_hold(&self, key: u64) -> bool {
+    pub fn insert(&self, key: u64) {
         let (word, bit) = Self::place(key);
-        self.words[word].load(Ordering::Relaxed) >> (bit & 63) & 1 != 0
+        let word = &self.words[word];
+        word.store(word.load(Ordering::Relaxed) | 1 << (bit & 63), Ordering::Release);
     }
 
-    /// Adds a key. Whether that changed anything.
-    pub fn insert(&self, key: u64) -> bool {
+    /// Clears the bit of a key, which no other key has. No other thread may write meanwhile.
+    #[inline(always)]
+    pub(crate) fn remove(&self, key: u64) {
         let (word, bit) = Self::place(key);
-        let bit = 1 << (bit & 63);
-        // Asked first, because a bit that is set takes no exchange.
-        let is_new = self.words[word].load(Ordering::Acquire) & bit == 0;
-        if is_new {
-            self.words[word].fetch_or(bit, Ordering::Release);
-        }
-        is_new
+        let word = &self.words[word];
+        word.store(word.load(Ordering::Relaxed) & !(1 << (bit & 63)), Ordering::Release);
     }
 
     /// Makes it the same as another one, which nobody changes meanwhile.
@@ -84,5 +81,53 @@ impl BitFilter {
         for (word, value) in self.words.iter().zip(fresh) {
             word.store(value, Ordering::Release);
         }
+    }
+}
+
+/// How many keys have each bit of a [`BitFilter`], for whoever adds and removes them: four bits for each, of which the most stands for
+/// any number from there on. 16 KiB; without memory nothing is counted, and bits stay.
+#[derive(Default)]
+pub(crate) struct Counts(Vec<u8>);
+
+impl Counts {
+    const BITS: usize = BitFilter::WORDS * u64::BITS as usize;
+    const MOST: u8 = 15;
+
+    /// Of an empty filter.
+    pub(crate) fn new() -> Self {
+        let mut counts = Vec::new();
+        if counts.try_reserve_exact(Self::BITS / 2).is_ok() {
+            counts.resize(Self::BITS / 2, 0);
+        }
+        Self(counts)
+    }
+
+    /// Where the count of a key's bit is, and how far up.
+    #[inline(always)]
+    fn of(&mut self, key: u64) -> Option<(&mut u8, u32)> {
+        let bit = BitFilter::place(key).1 as usize % Self::BITS;
+        Some((self.0.get_mut(bit / 2)?, (bit % 2 * 4) as u32))
+    }
+
+    /// Counts a key. Whether its bit has to be set.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, key: u64) -> bool {
+        let Some((counts, at)) = self.of(key) else { return true };
+        let count = *counts >> at & Self::MOST;
+        if count < Self::MOST {
+            *counts += 1 << at;
+        }
+        count == 0
+    }
+
+    /// Counts a key less. Whether its bit has to be cleared.
+    #[inline(always)]
+    pub(crate) fn remove(&mut self, key: u64) -> bool {
+        let Some((counts, at)) = self.of(key) else { return false };
+        let count = *counts >> at & Self::MOST;
+        if (1..Self::MOST).contains(&count) {
+            *counts -= 1 << at;
+        }
+        count == 1
     }
 }

@@ -4,7 +4,7 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use super::{BitFilter, FlatTable, fold};
+use super::{BitFilter, Counts, FlatTable, fold};
 
 /// The smallest table: two keys, then it grows.
 const CAPACITY: usize = 8;
@@ -118,5 +118,30 @@ fn a_filter_that_is_made_anew_never_misses_what_stays() {
         filter.reset(|add| [1, 3].into_iter().for_each(add));
         assert!(reading.join().unwrap());
         assert!(holds(&filter, 1) && holds(&filter, 3));
+    });
+}
+
+#[test]
+fn keys_that_come_and_go_hide_none_that_shares_their_bit() {
+    let (stays, mut counts) = (1, Counts::new());
+    assert!(counts.add(stays));
+    let goes = (2..).find(|key| !counts.add(*key)).unwrap();
+    check(move || {
+        let (filter, mut counts) = (Arc::new(BitFilter::new(false)), Counts::new());
+        let add = |counts: &mut Counts, key| _ = counts.add(key).then(|| filter.insert(key));
+        add(&mut counts, goes);
+        add(&mut counts, stays);
+        let reader = Arc::clone(&filter);
+        let reading = thread::spawn(move || holds(&reader, stays));
+        if counts.remove(goes) {
+            filter.remove(goes);
+        }
+        add(&mut counts, 3);
+        if counts.remove(3) {
+            filter.remove(3);
+        }
+        assert!(reading.join().unwrap());
+        assert!(holds(&filter, stays) && !holds(&filter, 3));
+        assert!(counts.remove(stays));
     });
 }

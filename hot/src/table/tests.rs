@@ -64,6 +64,19 @@ fn handles_of_one_pool_share_no_bit_of_a_filter() {
 }
 
 #[test]
+fn a_bit_is_cleared_with_its_last_key_and_never_before() {
+    let keys = |count: u64| (0..count).map(|n| 0x7fff_a000_0040 + n * 32_749);
+    for count in [1, 2, 14, 15, 16, 17, 40] {
+        let mut counts = Counts::new();
+        assert_eq!(keys(count).filter(|key| counts.add(*key)).count(), 1, "they share a bit");
+        assert_eq!(keys(count - 1).filter(|key| counts.remove(*key)).count(), 0, "of {count}");
+        let last = keys(count).next_back().unwrap();
+        // From there on they are too many to be counted.
+        assert_eq!(counts.remove(last), count < 15);
+    }
+}
+
+#[test]
 fn handle_map_drops_each_record_once() {
     let record = Arc::new(3);
     let map = HandleMap::new();

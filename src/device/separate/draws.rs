@@ -319,7 +319,7 @@ impl Device {
         let fed = second.and_then(|second| {
             let hidden = self.hidden_for(separate, &second, (&wants.all, &wants.asked), (since, true))?;
             let set = hidden.as_ref().map_or(0, |hidden| hidden.set);
-            Some(Resolution { second: Some((second, set)), hidden, since, ..Resolution::default() })
+            Some(Resolution { second: Some((second, set)), hidden, since: since.into(), ..Resolution::default() })
         });
         let fed = Arc::new(fed.unwrap_or_default());
         // Before it is bound, so that it is held when the driver has it.

@@ -38,8 +38,10 @@ pub(super) struct Resolution {
     pub(super) second: Option<(Arc<Second>, u64)>,
     /// That set.
     pub(super) hidden: Option<Arc<HiddenSet>>,
-    /// Samplers that had gone before it was made, see [`Resolutions::gone`].
-    pub(super) since: u64,
+    /// Samplers that had gone when it was known to hold, see [`Resolutions::gone`].
+    pub(super) since: AtomicU64,
+    /// The application's samplers that it was made of.
+    pub(super) names: Names,
     /// It holds as long as what it was made of: nothing was missing that may be there the next time.
     pub(super) is_lasting: bool,
     /// What it was made of.
@@ -56,6 +58,65 @@ impl Resolution {
     fn held(&self) -> (usize, u64) {
         let second = self.second.as_ref().map_or(0, |(second, _)| Arc::as_ptr(second).addr());
         (second, self.hidden.as_ref().map_or(0, |hidden| hidden.set))
+    }
+}
+
+/// By so many hashes samplers are told apart that resolutions were made of.
+const HASHES: usize = 1 << 10;
+/// A resolution of samplers with more hashes goes with any sampler.
+const NAMES: usize = 64;
+
+fn hash_of(sampler: u64) -> u16 {
+    (fold(sampler) >> 32) as u16 % HASHES as u16
+}
+
+/// Samplers that something was made of, by their hashes.
+#[derive(Default)]
+pub(super) struct Names {
+    hashes: Vec<u16>,
+    is_any: bool,
+}
+
+impl Names {
+    pub(super) fn of(samplers: impl Iterator<Item = u64>) -> Self {
+        let mut names = Self::default();
+        for hash in samplers.map(hash_of) {
+            if names.have(hash) {
+                continue;
+            }
+            if names.hashes.len() == NAMES {
+                return Self { hashes: Vec::new(), is_any: true };
+            }
+            names.hashes.with_room().push(hash);
+        }
+        names
+    }
+
+    fn have(&self, hash: u16) -> bool {
+        self.is_any || self.hashes.contains(&hash)
+    }
+}
+
+/// A bit for each hash.
+#[derive(Default)]
+struct Hashes([AtomicU64; HASHES / 64]);
+
+impl Hashes {
+    /// The word that a hash is in, and its bit.
+    fn bit(&self, hash: u16) -> Option<(&AtomicU64, u64)> {
+        Some((self.0.get(usize::from(hash) / 64)?, 1 << (hash % 64)))
+    }
+
+    fn add(&self, names: &Names) {
+        if names.is_any {
+            self.0.iter().for_each(|word| word.store(u64::MAX, Ordering::SeqCst));
+        }
+        let bits = names.hashes.iter().filter_map(|hash| self.bit(*hash));
+        bits.for_each(|(word, bit)| _ = word.fetch_or(bit, Ordering::SeqCst));
+    }
+
+    fn clear(&self) {
+        self.0.iter().for_each(|word| word.store(0, Ordering::SeqCst));
     }
 }
 
@@ -111,14 +172,36 @@ pub(super) struct Resolutions {
     time: AtomicU64,
     /// Moves when a sampler goes.
     gone: AtomicU64,
+    /// What that was when the last sampler of each hash went. Written in order and before that, under the lock.
+    last: Last,
+    going: Mutex<()>,
     /// Hashes of keys that ask for nothing. One that another takes the place of is found out again.
     nothings: OnceLock<Box<[AtomicU64]>>,
+}
+
+/// A number for each hash. In place, so that a sampler which goes takes no memory.
+struct Last([AtomicU64; HASHES]);
+
+impl Default for Last {
+    fn default() -> Self {
+        Self([const { AtomicU64::new(0) }; HASHES])
+    }
+}
+
+impl Last {
+    fn get(&self, hash: u16) -> Option<&AtomicU64> {
+        self.0.get(usize::from(hash))
+    }
 }
 
 /// Away from the others, which other threads lock.
 #[derive(Default)]
 #[repr(align(128))]
-struct Shard(Mutex<FastMap<Key, Arc<Resolution>>>);
+struct Shard {
+    by_key: Mutex<FastMap<Key, Arc<Resolution>>>,
+    /// Of the samplers that these may have been made of. Added to under the lock.
+    named: Hashes,
+}
 
 impl Resolutions {
     /// Whether there are any.
@@ -128,28 +211,74 @@ impl Resolutions {
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.shards.iter().map(|shard| lock(&shard.0).len()).sum()
+        self.shards.iter().map(|shard| lock(&shard.by_key).len()).sum()
     }
 
     /// How many samplers have gone. What was found out before that may name them.
     pub(super) fn gone(&self) -> u64 {
-        self.gone.load(Ordering::Acquire)
+        self.gone.load(Ordering::SeqCst)
     }
 
     /// A sampler is going: nothing that names it is found any more, whoever is at work on that now.
-    pub(super) fn forget_sampler(&self) {
-        self.gone.fetch_add(1, Ordering::AcqRel);
-        self.clear();
+    pub(super) fn forget_sampler(&self, sampler: u64) {
+        let hash = hash_of(sampler);
+        {
+            let _going = lock(&self.going);
+            let gone = self.gone.load(Ordering::Relaxed) + 1;
+            if let Some(last) = self.last.get(hash) {
+                last.store(gone, Ordering::Release);
+            }
+            self.gone.store(gone, Ordering::SeqCst);
+        }
+        for shard in &self.shards {
+            let Some((word, bit)) = shard.named.bit(hash) else { continue };
+            // Whoever keeps one and is not seen here sees that the sampler has gone.
+            if word.load(Ordering::SeqCst) & bit != 0 {
+                let mut by_key = lock(&shard.by_key);
+                // Those that were made since are of another sampler with this hash.
+                let mut is_named = false;
+                by_key.retain(|_, resolution| {
+                    let holds = self.holds(resolution);
+                    is_named |= holds && resolution.names.have(hash);
+                    holds
+                });
+                if !is_named {
+                    word.fetch_and(!bit, Ordering::SeqCst);
+                }
+            }
+        }
     }
 
-    /// Forgets all but what needs no repair: what may name a sampler that goes, a pipeline that was split, or what is to be evicted.
+    /// Whether no sampler has gone that a resolution was made of.
+    #[inline(always)]
+    fn holds(&self, resolution: &Resolution) -> bool {
+        let gone = self.gone();
+        resolution.since.load(Ordering::Relaxed) == gone || self.holds_still(resolution, gone)
+    }
+
+    #[inline(never)]
+    fn holds_still(&self, Resolution { since, names, .. }: &Resolution, gone: u64) -> bool {
+        let known = since.load(Ordering::Relaxed);
+        let went = |hash: &u16| self.last.get(*hash).is_none_or(|last| last.load(Ordering::Acquire) > known);
+        let holds = !names.is_any && !names.hashes.iter().any(went);
+        if holds {
+            since.store(gone, Ordering::Relaxed);
+        }
+        holds
+    }
+
+    /// Forgets all but what needs no repair: what may be of a pipeline that was split, or is to be evicted.
     pub(super) fn clear(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
         if self.count.swap(0, Ordering::AcqRel) == 0 {
             return;
         }
         for shard in &self.shards {
-            let gone = std::mem::take(&mut *lock(&shard.0));
+            let gone = {
+                let mut by_key = lock(&shard.by_key);
+                shard.named.clear();
+                std::mem::take(&mut *by_key)
+            };
             drop(gone);
         }
     }
@@ -193,21 +322,25 @@ impl Resolutions {
 
     /// The one of a key.
     pub(super) fn get(&self, key: &Key) -> Option<Arc<Resolution>> {
-        let found = lock(&self.shard(key)?.0).get(key).cloned();
-        found.filter(|found| found.since == self.gone())
+        let found = lock(&self.shard(key)?.by_key).get(key).cloned();
+        found.filter(|found| self.holds(found))
     }
 
     /// Keeps one by its key.
     pub(super) fn insert(&self, resolution: &Arc<Resolution>) {
         let Some(shard) = self.shard(&resolution.key) else { return };
-        let mut table = lock(&shard.0);
-        if resolution.since != self.gone() {
+        let mut by_key = lock(&shard.by_key);
+        // First, so that a sampler that goes finds it here or is seen.
+        shard.named.add(&resolution.names);
+        if !self.holds(resolution) {
             return;
         }
-        if table.len() >= RESOLUTIONS {
-            table.clear();
+        if by_key.len() >= RESOLUTIONS {
+            by_key.clear();
+            shard.named.clear();
+            shard.named.add(&resolution.names);
         }
-        table.with_room().insert(resolution.key, Arc::clone(resolution));
+        by_key.with_room().insert(resolution.key, Arc::clone(resolution));
         self.count.fetch_add(1, Ordering::AcqRel);
     }
 }
@@ -255,6 +388,8 @@ pub(super) struct Found {
     places: Option<Box<[Places; FOUND]>>,
     /// They are of this time, see [`Resolutions::clear`].
     changes: u64,
+    /// None of them was made of a sampler that had gone then, see [`Resolutions::gone`].
+    gone: u64,
     held: Held,
 }
 
@@ -270,7 +405,9 @@ impl Found {
         if self.changes != resolutions.changes.load(Ordering::Acquire) {
             return None;
         }
-        self.places(key)?.iter_mut().find_map(|place| place.take_if(|found| found.key.is(key)))
+        self.places(key)?
+            .iter_mut()
+            .find_map(|place| place.take_if(|found| found.key.is(key) && resolutions.holds(found)))
     }
 
     /// Keeps one that was taken out.
@@ -297,7 +434,7 @@ impl Found {
             old.flatten().flatten().for_each(|old| self.held.hold(old));
         }
         let is_lasting = resolution.is_lasting && resolution.key != Key::default();
-        if !is_lasting || resolution.since != resolutions.gone() {
+        if !is_lasting || !resolutions.holds(&resolution) {
             return self.held.hold(resolution);
         }
         if self.places.is_none() {
@@ -309,8 +446,17 @@ impl Found {
     /// The command buffer is begun, so it is not pending: nothing has to be held any more.
     pub(super) fn begin(&mut self, resolutions: &Resolutions) {
         self.held = Held::default();
+        let gone = std::mem::replace(&mut self.gone, resolutions.gone());
         if self.changes != resolutions.changes.load(Ordering::Acquire) {
             self.places = None;
+        } else if gone != self.gone
+            && let Some(places) = &mut self.places
+        {
+            let all = places.iter_mut().flatten();
+            all.for_each(|place| _ = place.take_if(|found| !resolutions.holds(found)));
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

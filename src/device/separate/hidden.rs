@@ -213,7 +213,7 @@ impl Device {
 
     /// Finds the hidden sets no more that name a sampler which is about to go.
     pub fn forget_hidden(&self, separate: &Separate, sampler: u64) {
-        separate.resolutions.forget_sampler();
+        separate.resolutions.forget_sampler(sampler);
         if separate.hidden.any() {
             let gone = {
                 let mut sets = lock(&separate.hidden.sets);

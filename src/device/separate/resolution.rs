@@ -10,7 +10,7 @@ use samplin_hot::memory::Room;
 
 use super::Separate;
 use super::commands::{Place, Point};
-use super::found::{Key, Resolution};
+use super::found::{Key, Names, Resolution};
 use super::hidden::HiddenSet;
 use super::ladder::{Decided, Want};
 use super::programs::{HIDDEN, Program};
@@ -132,7 +132,7 @@ impl Device {
     fn make_resolution(&self, separate: &Separate, program: Drawn<'_>, point: &Point) -> Resolution {
         let since = separate.resolutions.gone();
         if !is_complete(&program, point) {
-            return Resolution { is_lasting: true, since, ..Resolution::default() };
+            return Resolution { is_lasting: true, since: since.into(), ..Resolution::default() };
         }
         let mut wants = self.wants(separate, program, point);
         if program.blind == Some(HIDDEN)
@@ -143,7 +143,9 @@ impl Device {
         }
         let decided = self.decide_links(separate, program, point, (&mut wants, since));
         let Decided { shadows, pushes, second, hidden, is_lasting } = decided;
-        Resolution { shadows, pushes, second, hidden, since, is_lasting, key: Key::default() }
+        let samplers = wants.all.iter().map(|want| want.own);
+        let names = Names::of(samplers.chain(wants.asked.iter().map(|asked| asked.pair.sampler)));
+        Resolution { shadows, pushes, second, hidden, since: since.into(), names, is_lasting, key: Key::default() }
     }
 
     /// The hidden set of a split pipeline, by what its links ask for, if a sampler that they could read is bound; outer `None` if there is
