@@ -57,7 +57,7 @@ use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::outcome::Terms;
 use crate::overrides::Overrides;
-use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
+use crate::settings::{self, AnisoNearest, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::{Cache, Gate, Index, Rows};
 
 static DEVICES: Keyed<Device> = Keyed::new();
@@ -152,6 +152,7 @@ impl Device {
             emulates: tasks.filter,
             divides: tasks.divide,
             compares: tasks.compare,
+            flat_nearest: settings.aniso_nearest == AnisoNearest::Off,
         };
         let is_on = !new.instance.is_off();
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.

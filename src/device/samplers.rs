@@ -130,7 +130,7 @@ impl Device {
     /// said of it.
     #[inline(never)]
     pub fn is_plainly_legal(&self, state: &SamplerState) -> bool {
-        let is_legal = decide::is_plainly_legal(state, &self.caps);
+        let is_legal = decide::is_plainly_legal(state, &self.caps, &self.policy);
         debug_assert!(!is_legal || decide::create(state, &self.caps, &self.policy).changes.is_empty());
         is_legal
     }

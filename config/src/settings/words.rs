@@ -124,6 +124,17 @@ words! {
 }
 
 words! {
+    /// What happens to anisotropy where both filters are NEAREST (`aniso_nearest`).
+    AnisoNearest {
+        /// It stays; what comes of it is up to the driver.
+        #[default]
+        Keep = "keep",
+        /// It goes, so that texels keep their edges.
+        Off = "off",
+    }
+}
+
+words! {
     /// What happens to immutable samplers (`immutable`).
     Immutable {
         /// They are repaired by themselves only; a conflict with a view is logged.
