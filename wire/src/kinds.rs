@@ -20,6 +20,13 @@ impl<T> Default for Members<T> {
     }
 }
 
+impl<T> Members<T> {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl<T> FromIterator<(String, T)> for Members<T> {
     fn from_iter<I: IntoIterator<Item = (String, T)>>(members: I) -> Self {
         Self(members.into_iter().collect())
@@ -135,6 +142,9 @@ pub struct Device {
     pub features: Members<bool>,
     /// What the layer enabled.
     pub augmented: Vec<String>,
+    /// What each of these was enabled for.
+    #[serde(default, skip_serializing_if = "Members::is_empty")]
+    pub augmented_for: Members<String>,
     /// The name of the capability file that the device is reduced to.
     pub simulated: Option<String>,
     /// What it can do with formats that are stored, in words ([`words`](crate::words)); at the level all.

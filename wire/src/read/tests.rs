@@ -509,6 +509,7 @@ fn whole_records_survive() {
             limits: record::limits(&DeviceCaps::default()),
             features: kinds::Members(vec![(text("customBorderColors"), false), (text("samplerAnisotropy"), true)]),
             augmented: vec![text("VK_EXT_custom_border_color")],
+            augmented_for: kinds::Members(vec![(text("VK_EXT_custom_border_color"), text("colours"))]),
             simulated: Some(text("adreno-650")),
             intercepts: vec![text("vkCreateSampler")],
             storage,
