@@ -191,7 +191,7 @@ fn find(word: &str) -> Found {
             .filter(|term| {
                 spelled(&term.name)
                     || loss == Some(&term.name) && term.of == "lost"
-                    || is_id && is_meant(&term.name, word)
+                    || is_id && (is_meant(&term.name, word) || is_named(&term.meaning, word))
             })
             .collect(),
         settings: settings::described(&settings::load()).into_iter().filter(|one| one.is_called(word)).collect(),

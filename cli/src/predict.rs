@@ -274,7 +274,7 @@ impl Prediction {
         let is = |key: &str, value: &str| self.is_set(process, key, value);
         let storage = Storage::new(self, &device, is("storage", "emulate"));
         let borders = self.alive.get(&process).and_then(|alive| alive.custom_borders);
-        let host = Host::new(caps, policy, is("mode", "audit"), storage, borders);
+        let host = Host::new(caps, policy, is("mode", "audit"), storage, (is("samplers", "share"), borders));
         if let Some(members) = device.as_object_mut() {
             members.insert("limits".into(), layer_record::limits(&host.caps));
             members.insert("features".into(), read::features(&host.caps, members.get("features")));
@@ -417,7 +417,7 @@ impl Prediction {
         let Some(alive) = Alive::of(value) else { return };
         let borders = alive.custom_borders.filter(|_| caps.custom_border_colors);
         for (of, asked, limit) in [
-            (Limit::Samplers, Some(alive.samplers), caps.max_sampler_allocation_count),
+            (Limit::Samplers, Some(self.samplers_at_once(process, &alive)), caps.max_sampler_allocation_count),
             (Limit::CustomBorders, borders, caps.max_custom_border_color_samplers),
         ] {
             let Some(overrun) = asked.and_then(|asked| Overrun::of(asked, limit)) else { continue };

@@ -347,6 +347,14 @@ pub const NULL_DESCRIPTOR: Ability = Ability {
     ..NONE
 };
 
+/// `privateData`, with which handles are unique; no decision depends on it.
+pub const PRIVATE_DATA: Ability = Ability {
+    name: "privateData",
+    members: &[at!(PhysicalDeviceVulkan13Features.private_data), at!(PhysicalDevicePrivateDataFeatures.private_data)],
+    extensions: &[ash::ext::private_data::NAME],
+    ..NONE
+};
+
 impl Ability {
     /// The ability of a name.
     pub fn by_name(name: &str) -> Option<&'static Self> {
@@ -355,7 +363,7 @@ impl Ability {
 }
 
 /// What the layer may add to a device, each with what it is added for.
-const ADDED: [(&str, &str); 17] = [
+pub const ADDED: [(&str, &str); 17] = [
     ("VK_EXT_custom_border_color", "variants have border colours of their own, with the format of their view"),
     ("VK_EXT_border_color_swizzle", "variants tell the device the mapping of their view"),
     ("VK_KHR_maintenance2", "views have less usage than their image (VkImageViewUsageCreateInfo)"),

@@ -3,6 +3,8 @@
 //! Three questions, each cheaper than the next: can anything on this device conflict at all ([`Gate::must_look`])? May this
 //! sampler and this view, by two bits in filters that stay in the first-level cache? Do they, by their words in the tables?
 
+mod samplers;
+
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -12,7 +14,9 @@ use ash::vk::{self, DescriptorImageInfo, Handle};
 use crate::choices::{Choices, Chosen, KEEP, Pair, UNDECIDED};
 use crate::lock::{Lock, lock};
 use crate::memory::Room;
-use crate::table::{Apart, BitFilter, Cell, FastMap, FlatTable, Reader, Writing};
+use crate::table::{Apart, BitFilter, FastMap, FlatTable, Reader};
+
+pub use self::samplers::Samplers;
 
 /// Union of what samplers ever needed and of what views ever lacked, and how many bits of each filter may be stale.
 #[derive(Default)]
@@ -513,76 +517,6 @@ fn fill<W>(filter: &BitFilter, table: &FlatTable<W>, other: u32) {
             }
         });
     });
-}
-
-/// The samplers of a gate, which no other thread changes.
-pub struct Samplers<'g, W = ()> {
-    gate: &'g Gate<W>,
-    table: Writing<'g, W>,
-}
-
-impl<W> Samplers<'_, W> {
-    /// What the lock guards beside them.
-    #[inline(always)]
-    pub fn with(&mut self) -> &mut W {
-        self.table.with()
-    }
-
-    /// Whether one can be added without memory, which may be missing and is unwound for.
-    #[inline(always)]
-    pub fn has_room(&self) -> bool {
-        self.table.has_room()
-    }
-
-    /// Whether a handle exists, or existed, more than once.
-    #[inline(always)]
-    pub fn has_duplicates(&self) -> bool {
-        self.gate.has_duplicates.load(Ordering::Relaxed)
-    }
-
-    /// Adds a sampler, after which others may. If the driver returned a handle that is there already, the first one stays in force: a
-    /// descriptor does not tell which of them it means. Then false is returned.
-    #[inline(always)]
-    pub fn add(mut self, sampler: u64, needs: u32, state: u32) -> bool {
-        let before = self.table.insert_new(sampler, (u64::from(needs) << 32) | (u64::from(state) + 1));
-        if before != 0 {
-            self.gate.count_duplicate(sampler);
-        }
-        // Also for a handle that was there: whoever entered it may not have come this far yet, and this call returns it as well.
-        let needs = if before == 0 { needs } else { (before >> 32) as u32 };
-        let (gate, sums) = (self.gate, self.gate.sums.load(Ordering::Relaxed));
-        drop(self);
-        if gate.concerns(needs, (sums >> 32) as u32, sums as u32) {
-            gate.need(sampler, needs);
-        } else {
-            gate.look_for_stale(SAMPLERS, &gate.sampler_filter, sampler);
-        }
-        before == 0
-    }
-
-    /// Where a sampler is and its word, if it is there.
-    #[inline(always)]
-    pub fn find(&self, sampler: u64) -> Option<(Cell, u64)> {
-        self.table.find(sampler)
-    }
-
-    /// Forgets the sampler that was just found there with this word, and whose handle exists no more than once.
-    #[inline(always)]
-    pub fn remove_at(&mut self, cell: Cell, word: u64) {
-        self.table.remove_at(cell);
-        self.gate.leave(SAMPLERS, (word >> 32) & self.gate.sums.load(Ordering::Relaxed));
-    }
-
-    /// Forgets a sampler and returns its word, 0 for one never seen; `None` if its handle exists once more.
-    #[inline(always)]
-    pub fn remove(&mut self, sampler: u64) -> Option<u64> {
-        if self.has_duplicates() && self.gate.uncount_duplicate(sampler) {
-            return None;
-        }
-        let word = self.table.remove(sampler);
-        self.gate.leave(SAMPLERS, (word >> 32) & self.gate.sums.load(Ordering::Relaxed));
-        Some(word)
-    }
 }
 
 #[cfg(all(test, not(loom)))]

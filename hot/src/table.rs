@@ -498,7 +498,8 @@ impl<W> Writing<'_, W> {
     }
 
     /// See [`FlatTable::for_each`].
-    fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
+    /// Calls `with` for every key and value, in no order.
+    pub fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
         for slot in self.table.slots().buckets.iter().flat_map(|Bucket(slots)| slots) {
             let key = slot.key.load(Ordering::Relaxed);
             if !is_reserved(key) {

@@ -255,6 +255,8 @@ impl Device {
     /// Says that variants hold places which the application wants, if the last of `live` samplers wants one.
     fn look_at_places(&self, live: u32) {
         let limit = self.caps.max_sampler_allocation_count;
+        self.share_if_many(live);
+        let live = self.of_driver(live);
         if let Some(overrun) = Overrun::of(live, limit) {
             self.overrun(Limit::Samplers, overrun);
         }
@@ -282,7 +284,7 @@ impl Device {
 
     /// Places of `maxSamplerAllocationCount` that are taken.
     pub fn samplers_taken(&self) -> u32 {
-        self.rows().samplers().live + self.samplers.places.variants()
+        self.driver_samplers() + self.samplers.places.variants()
     }
 
     /// Gives a sampler of the application what it wants of `maxCustomBorderColorSamplers`.

@@ -500,6 +500,7 @@ impl Device {
                 live: samplers.live.into(),
                 peak: samplers.peak.into(),
                 changed: self.telling.samplers_changed.load(Ordering::Relaxed),
+                shared: self.sharing(),
             },
             views: kinds::Views {
                 created: self.views_created(),

@@ -345,7 +345,7 @@ pub struct Alive {
 }
 
 /// Samplers of the application.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Samplers {
     /// Ever.
     pub created: u64,
@@ -355,6 +355,18 @@ pub struct Samplers {
     pub peak: u64,
     /// Created with another state.
     pub changed: u64,
+    /// Samplers that ask for the same were one sampler of the driver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Sharing>,
+}
+
+/// That, and why, samplers of the application were one sampler of the driver.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sharing {
+    /// How often one that was there was handed out again.
+    pub given: u64,
+    /// Why.
+    pub because: String,
 }
 
 /// Image views of the application.

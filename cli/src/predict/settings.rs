@@ -4,6 +4,7 @@ use samplin_core::decide::{DeviceCaps, Policy};
 use samplin_wire::read;
 
 use super::Prediction;
+use super::alive::Alive;
 
 impl Prediction {
     /// Whether the layer of a process ran with this setting.
@@ -16,6 +17,12 @@ impl Prediction {
         let is = |key: &str, value: &str| self.is_set(process, key, value);
         let rewrites = is("separate", "resolve") && is("mode", "legalize");
         (rewrites, rewrites && is("unfilterable", "emulate"))
+    }
+
+    /// How many samplers a driver had to have at once, of those that were asked for: one of each state where they are shared.
+    pub(super) fn samplers_at_once(&self, process: u32, alive: &Alive) -> u32 {
+        let shares = |value| self.is_set(process, "samplers", value) && self.is_set(process, "mode", "legalize");
+        if shares("share") || shares("auto") { alive.samplers.min(alive.states) } else { alive.samplers }
     }
 
     /// What decisions depend on, on the other device with these abilities.

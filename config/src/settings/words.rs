@@ -135,6 +135,19 @@ words! {
 }
 
 words! {
+    /// Whether samplers that ask for the same are one sampler of the driver (`samplers`).
+    Samplers {
+        /// Once there are nearly as many as the device allows.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Share = "share",
+        /// Never.
+        Own = "own",
+    }
+}
+
+words! {
     /// What happens to immutable samplers (`immutable`).
     Immutable {
         /// They are repaired by themselves only; a conflict with a view is logged.

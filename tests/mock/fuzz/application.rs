@@ -338,6 +338,7 @@ impl Application {
                     .set("mode", if audit { "audit" } else { "legalize" })
                     .set("border", if policy.strict_border { "strict" } else { "texels" })
                     .set("depth_linear", if policy.depth_compare { "compare" } else { "nearest" })
+                    .set("samplers", "own")
                     .set("aniso_nearest", if policy.flat_nearest { "off" } else { "keep" })
                     .set("gl_clamp_rule", if policy.gl_clamp_min { "min" } else { "both" })
                     .driver(|driver| {
