@@ -182,7 +182,7 @@ fn many_samplers_of_their_own_are_refused() {
 #[test]
 fn what_was_made_with_several_allocators_stays_apart() {
     let device = sharing("auto", 64);
-    let other = vk::AllocationCallbacks { p_user_data: 1 as *mut c_void, ..Default::default() };
+    let other = vk::AllocationCallbacks { p_user_data: 2 as *mut c_void, ..Default::default() };
     let foreign = create_with(&device, &state(0), Some(&other));
     let before: Vec<vk::Sampler> = (0..56).map(|n| device.sampler(&state(n))).collect();
     let [a, b] = [0, 0].map(|n| device.sampler(&state(n)));
