@@ -26,19 +26,19 @@ type Allocator = [usize; 6];
 /// What makes creations one: [`sampler_info::key_of`] what they ask for, and who allocates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key {
+    hash: u64,
     words: Words,
     allocator: Allocator,
 }
 
 impl Key {
-    fn hash(&self) -> u64 {
-        let [data, allocate, reallocate, free, begin, end] = self.allocator.map(|word| word as u64);
-        let allocator = [data, allocate, reallocate, free, begin, end, 0, 0];
-        if self.allocator == Allocator::default() {
-            mixed(&self.words)
-        } else {
-            mixed(&self.words) ^ mixed(&allocator).rotate_left(1)
+    fn new(words: Words, allocator: Allocator) -> Self {
+        let mut hash = mixed(&words);
+        if allocator != Allocator::default() {
+            let [data, allocate, reallocate, free, begin, end] = allocator.map(|word| word as u64);
+            hash ^= mixed(&[data, allocate, reallocate, free, begin, end, 0, 0]).rotate_left(1);
         }
+        Self { hash, words, allocator }
     }
 }
 
@@ -172,13 +172,13 @@ impl Device {
     ) -> Option<Key> {
         let is_captured = info.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
         let words = sampler_info::words(info).filter(|_| !is_captured && self.is_sound())?;
-        Some(Key { words: sampler_info::key_of(&words), allocator: allocator_of(allocator) })
+        Some(Key::new(sampler_info::key_of(&words), allocator_of(allocator)))
     }
 
     /// Hands out the sampler that was made for an equal key, if there is one, and says whether that was changed.
     pub fn take_shared(&self, key: &Key) -> Option<(vk::Sampler, bool)> {
         let mut table = lock(&self.shared.table);
-        let handle = *table.by_hash.get(&key.hash())?;
+        let handle = *table.by_hash.get(&key.hash)?;
         let entry = table.by_handle.get_mut(&handle).filter(|entry| entry.key == *key)?;
         entry.uses = entry.uses.checked_add(1)?;
         let is_changed = entry.is_changed;
@@ -198,13 +198,13 @@ impl Device {
             return;
         }
         // Without memory, and where another thread was faster, it is its own.
-        if table.by_hash.contains_key(&key.hash())
+        if table.by_hash.contains_key(&key.hash)
             || table.by_hash.try_room().is_err()
             || table.by_handle.try_room().is_err()
         {
             return;
         }
-        table.by_hash.insert(key.hash(), handle);
+        table.by_hash.insert(key.hash, handle);
         table.by_handle.insert(handle, Entry { key, uses: 1, made: 1, is_changed });
     }
 
@@ -221,7 +221,7 @@ impl Device {
         }
         entry.made -= 1;
         if entry.made == 0 {
-            let hash = entry.key.hash();
+            let hash = entry.key.hash;
             table.by_handle.remove(&sampler.as_raw());
             table.by_hash.remove(&hash);
         }
@@ -248,7 +248,7 @@ impl Device {
         // After they were looked at: all of them were noted before.
         if let Some(allocator) = self.only_allocator() {
             for (handle, words, is_changed) in alive {
-                Self::keep(&mut table, Key { words, allocator }, handle, is_changed);
+                Self::keep(&mut table, Key::new(words, allocator), handle, is_changed);
             }
         }
         tracing::info!("samplers are shared from here on");
