@@ -10,7 +10,7 @@ use ash::vk;
 use samplin_core::features::FormatFeatures;
 use samplin_hot::memory::Room;
 
-use crate::ability::{ABILITIES, NULL_DESCRIPTOR};
+use crate::ability::{ABILITIES, NULL_DESCRIPTOR, PRIVATE_DATA};
 use crate::decide::DeviceCaps;
 use crate::dispatch::InstanceFns;
 use crate::extensions;
@@ -53,6 +53,8 @@ pub struct Enabled {
     pub format_lists: bool,
     /// `nullDescriptor` is enabled.
     pub null_descriptor: bool,
+    /// `privateData` is enabled.
+    pub private_data: bool,
     /// Limit `maxPerStageDescriptorStorageBuffers`; 0 if not known.
     pub storage_buffers: u32,
 }
@@ -143,6 +145,8 @@ pub unsafe fn query(
         format_lists: has(ash::khr::image_format_list::NAME),
         // SAFETY: as for the features above.
         null_descriptor: unsafe { feature_bits::is_enabled(&NULL_DESCRIPTOR, create_info) },
+        // SAFETY: as for the features above.
+        private_data: unsafe { feature_bits::is_enabled(&PRIVATE_DATA, create_info) },
         storage_buffers: limits.max_per_stage_descriptor_storage_buffers,
         features: Vec::new(),
         augmented: Vec::new(),

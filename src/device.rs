@@ -17,6 +17,7 @@ mod resolve;
 mod samplers;
 mod separate;
 mod shaders;
+mod shared;
 mod storage;
 mod telling;
 mod templates;
@@ -45,6 +46,7 @@ pub use self::separate::{
     Binds, Descriptors, Group, Label, LaterLimits, Limits, Made, Program, Pushes, Separate, Stage, TemplateRun, Words,
 };
 pub use self::shaders::{Asked, Rewritten, Shaders, Shading, Told};
+use self::shared::SharedSamplers;
 use self::storage::Storage;
 pub use self::storage::ViewCopy;
 use self::telling::Telling;
@@ -59,7 +61,7 @@ use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::outcome::Terms;
 use crate::overrides::Overrides;
-use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
+use crate::settings::{self, AnisoNearest, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::{Cache, Gate, Index, Rows};
 
 static DEVICES: Keyed<Device> = Keyed::new();
@@ -99,6 +101,7 @@ pub struct Device {
     /// States, choices and variants.
     cache: Cache,
     samplers: Samplers,
+    shared: SharedSamplers,
     images: Images,
     narrows: Narrows,
     layouts: Layouts,
@@ -156,12 +159,16 @@ impl Device {
             emulates: tasks.filter,
             divides: tasks.divide,
             compares: tasks.compare,
+            flat_nearest: settings.aniso_nearest == AnisoNearest::Off,
         };
         let is_on = !new.instance.is_off();
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
         let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
         let shaders = Shaders::new(settings, &new.caps, &new.overrides, (storage.lowered, new.enabled.storage_buffers));
-        let hot = Hot::new(Gate::with(telling.records_all(), Index::new(new.caps.max_sampler_allocation_count)));
+        let may_share = Self::may_share(settings, &new.enabled, new.overrides.use_samplers());
+        let shared = SharedSamplers::new(settings.samplers, may_share, new.caps.max_sampler_allocation_count);
+        let places = shared.places(new.caps.max_sampler_allocation_count);
+        let hot = Hot::new(Gate::with(telling.records_all(), Index::new(places)));
         if !follows {
             // It is to be said once that separate samplers are not followed.
             hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));
@@ -185,6 +192,7 @@ impl Device {
             broken: AtomicBool::new(false),
             cache: Cache::new(new.caps.max_custom_border_color_samplers),
             samplers: Samplers::default(),
+            shared,
             images: Images::new(),
             narrows: Narrows::default(),
             layouts: Layouts::new(),

@@ -6,6 +6,7 @@
 
 mod index;
 mod made;
+mod sharing;
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use ash::vk::{self, Format as F, ImageUsageFlags as Usage};
 use samplin_compiler::{Language, compile};
-use samplin_testkit::context::{Context, ContextBuilder};
+use samplin_testkit::{Capability, Context, ContextBuilder, SamplerDesc};
 
 /// Names of formats in shaders, each with one of Vulkan's, and whether texels are integers.
 const FORMATS: [(F, &str, &str); 8] = [
@@ -113,6 +113,10 @@ fn ask(context: &Context) {
         module(context, &compile(glsl, "frag", source));
     }
     module(context, &compile(Language::Hlsl("vulkan1.0"), "comp", HLSL));
+    // What anisotropy makes of NEAREST is up to the driver.
+    if context.missing(&[Capability::SamplerAnisotropy]).is_none() {
+        SamplerDesc::nearest().anisotropy(4.0).create(context);
+    }
 }
 
 fn main() -> ExitCode {

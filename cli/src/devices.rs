@@ -127,6 +127,17 @@ pub fn simulated(setting: &str) -> Result<String> {
     }
 }
 
+/// Settings that are others by default on the device that the setting `device` means.
+///
+/// # Errors
+///
+/// As for [`simulated`].
+pub fn defaults(setting: &str) -> Result<&'static [(&'static str, &'static str)]> {
+    let path = find(setting)?.on_disk()?;
+    let simulation = samplin_config::simulate::load(&path.to_string_lossy());
+    simulation.map(|simulation| simulation.defaults()).map_err(|unusable| Failure::input(unusable.message))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -182,7 +182,7 @@ fn find(word: &str) -> Found {
             || is_id && PAGES.iter().any(|(name, page)| *name == rule.name() && is_named(page, word))
     };
     let loss = terms::loss(word);
-    let spelled = |name: &str| name.replace(' ', "-").eq_ignore_ascii_case(&word.replace([' ', '_'], "-"));
+    let spelled = |name: &str| name.replace([' ', '_'], "-").eq_ignore_ascii_case(&word.replace([' ', '_'], "-"));
     Found {
         rules: Rule::ALL.iter().filter(|rule| meant(rule)).filter_map(|rule| Page::of(*rule)).collect(),
         left: Left::ALL.iter().copied().filter(|left| spelled(left.name())).map(Name::from).collect(),
@@ -191,7 +191,7 @@ fn find(word: &str) -> Found {
             .filter(|term| {
                 spelled(&term.name)
                     || loss == Some(&term.name) && term.of == "lost"
-                    || is_id && is_meant(&term.name, word)
+                    || is_id && (is_meant(&term.name, word) || is_named(&term.meaning, word))
             })
             .collect(),
         settings: settings::described(&settings::load()).into_iter().filter(|one| one.is_called(word)).collect(),

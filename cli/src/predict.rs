@@ -10,6 +10,7 @@
 mod alive;
 mod host;
 mod one;
+mod settings;
 mod shaders;
 pub(crate) mod table;
 
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 use ash::vk;
 use samplin_config::simulate::Simulation;
 use samplin_core::budget::{Limit, Overrun};
-use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, Policy, ViewTraits};
+use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, ViewTraits};
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_core::{format, names};
@@ -269,21 +270,11 @@ impl Prediction {
         } else {
             self.simulation.restrict(&mut caps);
         }
-        let (saturates, emulates) = self.rewrites(process);
+        let policy = self.policy(process, &caps);
         let is = |key: &str, value: &str| self.is_set(process, key, value);
-        let policy = Policy {
-            strict_border: is("border", "strict"),
-            depth_compare: is("depth_linear", "compare"),
-            gl_clamp_min: is("gl_clamp_rule", "min"),
-            saturates: saturates && caps.gl_address_modes,
-            emulates,
-            divides: saturates && (is("unnormalized", "exact") || is("unnormalized", "always")),
-            // Wherever shaders are rewritten, as they are for the address modes of OpenGL.
-            compares: saturates,
-        };
         let storage = Storage::new(self, &device, is("storage", "emulate"));
         let borders = self.alive.get(&process).and_then(|alive| alive.custom_borders);
-        let host = Host::new(caps, policy, is("mode", "audit"), storage, borders);
+        let host = Host::new(caps, policy, is("mode", "audit"), storage, (is("samplers", "share"), borders));
         if let Some(members) = device.as_object_mut() {
             members.insert("limits".into(), layer_record::limits(&host.caps));
             members.insert("features".into(), read::features(&host.caps, members.get("features")));
@@ -291,18 +282,6 @@ impl Prediction {
         }
         self.records.push(device);
         self.hosts.insert(process, host);
-    }
-
-    /// Whether the layer of a process ran with this setting.
-    fn is_set(&self, process: u32, key: &str, value: &str) -> bool {
-        self.layers.get(&process).and_then(|layer| read::setting(layer, key)) == Some(value)
-    }
-
-    /// Whether the layer made shaders saturate coordinates for the address modes of OpenGL, and filter.
-    fn rewrites(&self, process: u32) -> (bool, bool) {
-        let is = |key: &str, value: &str| self.is_set(process, key, value);
-        let rewrites = is("separate", "resolve") && is("mode", "legalize");
-        (rewrites, rewrites && is("unfilterable", "emulate"))
     }
 
     fn misunderstood(&mut self, what: &str) {
@@ -438,7 +417,7 @@ impl Prediction {
         let Some(alive) = Alive::of(value) else { return };
         let borders = alive.custom_borders.filter(|_| caps.custom_border_colors);
         for (of, asked, limit) in [
-            (Limit::Samplers, Some(alive.samplers), caps.max_sampler_allocation_count),
+            (Limit::Samplers, Some(self.samplers_at_once(process, &alive)), caps.max_sampler_allocation_count),
             (Limit::CustomBorders, borders, caps.max_custom_border_color_samplers),
         ] {
             let Some(overrun) = asked.and_then(|asked| Overrun::of(asked, limit)) else { continue };

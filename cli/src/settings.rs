@@ -74,7 +74,11 @@ struct Flag {
 
 /// The settings that a program started here would have, but for what it sets itself.
 pub fn load() -> Loaded {
-    config::load(&[])
+    let mut loaded = config::load(&[]);
+    if let Some(Ok(defaults)) = loaded.settings.device.as_deref().map(devices::defaults) {
+        defaults.iter().for_each(|(name, text)| loaded.default_to(name, text));
+    }
+    loaded
 }
 
 /// The rules files that the layer may read: the one that is set, else all that it looks for.

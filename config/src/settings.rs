@@ -112,6 +112,17 @@ impl Loaded {
     pub fn effective(&self) -> impl Serialize + '_ {
         Effective(&self.sources)
     }
+
+    /// Sets a setting that nobody has set: to what it is on a device that the layer knows something of.
+    pub fn default_to(&mut self, name: &str, text: &str) {
+        let of = |(key, ..): &&mut (&str, String, Source)| *key == name;
+        let found = KEYS.iter().find(|key| key.name == name).zip(self.sources.iter_mut().find(of));
+        if let Some((key, (_, value, Source::Default))) = found
+            && (key.set)(&mut self.settings, text).is_ok()
+        {
+            *value = (key.show)(&self.settings);
+        }
+    }
 }
 
 struct Effective<'a>(&'a [(&'static str, String, Source)]);

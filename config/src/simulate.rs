@@ -23,6 +23,8 @@ const LOSSY: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(0xdfff)
 /// The last format of version 1.0.
 const LAST_CORE_FORMAT: i32 = 184;
 const V14: u32 = vk::make_api_version(0, 1, 4, 0);
+/// The quirk of drivers that smooth NEAREST where there is anisotropy.
+const SMOOTHS: &str = "anisotropy-smooths-nearest";
 /// The least `maxSamplerLodBias` of version 1.4 (Limits, "Required Limits").
 const LOD_BIAS_1_4: f64 = 14.0;
 
@@ -102,6 +104,8 @@ pub struct Simulation {
     formats: BTreeMap<i32, FormatFeatures>,
     /// Bits that the file knows about.
     covered: vk::FormatFeatureFlags2,
+    /// With anisotropy the driver smooths what is NEAREST in both directions.
+    smooths_nearest: bool,
 }
 
 /// Why a capability file cannot be used.
@@ -249,6 +253,10 @@ fn parse(path: &Path, text: &str) -> Result<Simulation, Unusable> {
             Some((names::format_by_name(name)?.as_raw(), format_features(value.as_object()?)))
         })),
         covered,
+        smooths_nearest: file
+            .get("quirks")
+            .and_then(Json::as_array)
+            .is_some_and(|all| all.iter().any(|one| one == SMOOTHS)),
     })
 }
 
@@ -297,6 +305,11 @@ impl Simulation {
         }
     }
 
+    /// Settings that are others by default on this device, for what its driver is known to do where Vulkan leaves it open.
+    pub fn defaults(&self) -> &'static [(&'static str, &'static str)] {
+        if self.smooths_nearest { &[("aniso_nearest", "off")] } else { &[] }
+    }
+
     /// Takes away the format features that the simulated device does not have.
     ///
     /// A core format that the file does not list has none there. A format of an extension that it does not list may never
@@ -312,9 +325,14 @@ impl Simulation {
         }
     }
 
+    /// Whether the file denies a feature, or an ability by the name that it has in files.
+    pub fn denies(&self, name: &str) -> bool {
+        self.effective.get(name) == Some(&false)
+    }
+
     /// Whether the file does not deny an ability.
     fn says(&self, ability: &Ability) -> bool {
-        self.effective.get(ability.file).copied().unwrap_or(true)
+        !self.denies(ability.file)
     }
 
     /// Whether an application that sees the device must not see an ability: the file denies it, or something without which no device
@@ -475,6 +493,19 @@ mod tests {
         assert_eq!(caps.max_sampler_lod_bias, 4.0);
         assert_eq!(caps.max_sampler_allocation_count, 4000);
         assert_eq!(caps.max_custom_border_color_samplers, 7, "null in the file means not known");
+    }
+
+    #[test]
+    fn a_quirk_is_a_default() {
+        let with = FILE.replace(
+            "\"formats_covered\"",
+            "\"quirks\": [\"other\", \"anisotropy-smooths-nearest\"], \"formats_covered\"",
+        );
+        assert_eq!(parse(Path::new("test.json"), &with).unwrap().defaults(), [("aniso_nearest", "off")]);
+        assert_eq!(parse(Path::new("test.json"), FILE).unwrap().defaults(), []);
+        let smooth = |name: &str| !load(name).unwrap().defaults().is_empty();
+        let smoothing: Vec<&str> = devices::SHIPPED.iter().map(|one| one.short).filter(|name| smooth(name)).collect();
+        assert_eq!(smoothing, ["hd-620"]);
     }
 
     #[test]

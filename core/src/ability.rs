@@ -347,11 +347,59 @@ pub const NULL_DESCRIPTOR: Ability = Ability {
     ..NONE
 };
 
+/// `privateData`, with which handles are unique; no decision depends on it.
+pub const PRIVATE_DATA: Ability = Ability {
+    name: "privateData",
+    members: &[at!(PhysicalDeviceVulkan13Features.private_data), at!(PhysicalDevicePrivateDataFeatures.private_data)],
+    extensions: &[ash::ext::private_data::NAME],
+    ..NONE
+};
+
 impl Ability {
     /// The ability of a name.
     pub fn by_name(name: &str) -> Option<&'static Self> {
         ABILITIES.iter().find(|ability| ability.name == name)
     }
+}
+
+/// What the layer may add to a device, each with what it is added for.
+pub const ADDED: [(&str, &str); 17] = [
+    ("VK_EXT_custom_border_color", "variants have border colours of their own, with the format of their view"),
+    ("VK_EXT_border_color_swizzle", "variants tell the device the mapping of their view"),
+    ("VK_KHR_maintenance2", "views have less usage than their image (VkImageViewUsageCreateInfo)"),
+    ("VK_KHR_sampler_mirror_clamp_to_edge", MIRROR_CLAMP),
+    ("VK_EXT_sampler_filter_minmax", MINMAX),
+    ("samplerMirrorClampToEdge", MIRROR_CLAMP),
+    ("samplerFilterMinmax", MINMAX),
+    ("samplerAnisotropy", "a rule wishes anisotropy (VUID-VkSamplerCreateInfo-anisotropyEnable-01070)"),
+    (
+        "sampleRateShading",
+        "shaders run for each sample (VUID-VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784)",
+    ),
+    (
+        "shaderStorageImageReadWithoutFormat",
+        "shaders read images without a format (VUID-RuntimeSpirv-apiVersion-07955)",
+    ),
+    (
+        "shaderStorageImageWriteWithoutFormat",
+        "shaders write images without a format (VUID-RuntimeSpirv-apiVersion-07954)",
+    ),
+    ("fragmentStoresAndAtomics", "atomic counters are in buffers (VUID-RuntimeSpirv-NonWritable-06340)"),
+    ("vertexPipelineStoresAndAtomics", "atomic counters are in buffers (VUID-RuntimeSpirv-NonWritable-06341)"),
+    ("imageCubeArray", "views may be arrays of cubes (VUID-VkImageViewCreateInfo-viewType-01004)"),
+    ("shaderImageGatherExtended", "gathers may have offsets (VUID-VkShaderModuleCreateInfo-pCode-08740)"),
+    (
+        "shaderSampledImageArrayDynamicIndexing",
+        "shaders may index samplers and sampled images (VUID-VkShaderModuleCreateInfo-pCode-08740)",
+    ),
+    ("shaderResourceMinLod", "instructions may limit the level (VUID-VkShaderModuleCreateInfo-pCode-08740)"),
+];
+const MIRROR_CLAMP: &str = "MIRROR_CLAMP_TO_EDGE is legal (VUID-VkSamplerCreateInfo-addressModeU-01079)";
+const MINMAX: &str = "MIN and MAX are legal (VUID-VkSamplerCreateInfo-pNext-06726)";
+
+/// What an extension or feature that the application did not ask for was added for.
+pub fn added_for(name: &str) -> Option<&'static str> {
+    ADDED.iter().find(|(added, _)| *added == name).map(|(_, why)| *why)
 }
 
 #[cfg(test)]

@@ -30,6 +30,11 @@ pub const fn uncrowded(limit: u32) -> u32 {
     limit - share(limit)
 }
 
+/// How many samplers are near the limit: what is left is an eighth.
+pub const fn near(limit: u32) -> u32 {
+    limit - limit / 8
+}
+
 /// Places of `maxSamplerAllocationCount` that variants hold. Those of the application are counted by whoever keeps its samplers.
 #[derive(Debug, Default)]
 pub struct SamplerPlaces {
@@ -50,13 +55,14 @@ impl SamplerPlaces {
         (is_over && application <= limit).then_some(Crowded { application, variants })
     }
 
-    /// Takes a place for a variant beside the samplers of the application, which are counted after that.
+    /// Takes a place for a variant beside the samplers of the application, which are counted after that. Where these are `shared`, a place
+    /// is nobody's in particular.
     ///
     /// # Errors
     ///
     /// If the variants have their share or nothing is left; says why.
-    pub fn lend(&self, limit: u32, application: impl FnOnce() -> u32) -> Result<(), String> {
-        let bound = share(limit);
+    pub fn lend(&self, limit: u32, shared: bool, application: impl FnOnce() -> u32) -> Result<(), String> {
+        let bound = if shared { limit } else { share(limit) };
         let below = |now: u32| (now < bound).then_some(now + 1);
         let before = self.variants.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below);
         let variants = before.map_err(|variants| no_share(limit, variants))?;
@@ -322,10 +328,13 @@ mod tests {
     #[test]
     fn samplers_of_the_application_are_not_refused_for_variants() {
         let places = SamplerPlaces::default();
-        assert!(places.lend(96, || 0).is_err(), "a small limit is the application's");
-        assert!(places.lend(1024, || 1024 - IN_FLIGHT).is_err(), "for what is being created");
-        assert_eq!(places.lend(1024, || 1023 - IN_FLIGHT), Ok(()));
-        assert!(places.lend(1024, || 1023 - IN_FLIGHT).is_err());
+        assert!(places.lend(96, false, || 0).is_err(), "a small limit is the application's");
+        assert_eq!(places.lend(96, true, || 0), Ok(()), "unless its samplers are shared");
+        assert!(places.lend(96, true, || 96 - IN_FLIGHT).is_err());
+        places.give_back();
+        assert!(places.lend(1024, false, || 1024 - IN_FLIGHT).is_err(), "for what is being created");
+        assert_eq!(places.lend(1024, false, || 1023 - IN_FLIGHT), Ok(()));
+        assert!(places.lend(1024, false, || 1023 - IN_FLIGHT).is_err());
         assert_eq!(places.variants(), 1, "what was refused is given back");
         assert_eq!(places.crowded(1023, 1024), None);
         assert_eq!(places.crowded(1024, 1024), Some(Crowded { application: 1024, variants: 1 }));
@@ -339,7 +348,7 @@ mod tests {
         for limit in [0, 96, 1023, 1024, 4000, u32::MAX] {
             let places = SamplerPlaces::default();
             for _ in 0..share(limit).min(1000) {
-                assert_eq!(places.lend(limit, || 0), Ok(()));
+                assert_eq!(places.lend(limit, false, || 0), Ok(()));
             }
             assert_eq!(places.crowded(uncrowded(limit), limit), None, "{limit}");
         }

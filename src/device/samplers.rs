@@ -130,7 +130,7 @@ impl Device {
     /// said of it.
     #[inline(never)]
     pub fn is_plainly_legal(&self, state: &SamplerState) -> bool {
-        let is_legal = decide::is_plainly_legal(state, &self.caps);
+        let is_legal = decide::is_plainly_legal(state, &self.caps, &self.policy);
         debug_assert!(!is_legal || decide::create(state, &self.caps, &self.policy).changes.is_empty());
         is_legal
     }
@@ -255,6 +255,8 @@ impl Device {
     /// Says that variants hold places which the application wants, if the last of `live` samplers wants one.
     fn look_at_places(&self, live: u32) {
         let limit = self.caps.max_sampler_allocation_count;
+        self.share_if_many(live);
+        let live = self.of_driver(live);
         if let Some(overrun) = Overrun::of(live, limit) {
             self.overrun(Limit::Samplers, overrun);
         }
@@ -282,7 +284,7 @@ impl Device {
 
     /// Places of `maxSamplerAllocationCount` that are taken.
     pub fn samplers_taken(&self) -> u32 {
-        self.rows().samplers().live + self.samplers.places.variants()
+        self.driver_samplers() + self.samplers.places.variants()
     }
 
     /// Gives a sampler of the application what it wants of `maxCustomBorderColorSamplers`.

@@ -41,6 +41,7 @@ mod tasks;
 mod told;
 mod twins;
 mod updates;
+mod want;
 mod words;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -16,6 +16,7 @@ use serde_json::{Map, Value as Json, json};
 use super::Device;
 use super::images::ViewClass;
 use super::once::{Once, Turn};
+use crate::ability;
 use crate::counters::Path;
 use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
 use crate::features::Tiling;
@@ -460,6 +461,10 @@ impl Device {
             };
             (name, Some(driver))
         });
+        let augmented_for = self.enabled.augmented.iter().filter_map(|name| {
+            let why = ability::added_for(name)?;
+            Some(((*name).to_owned(), why.to_owned()))
+        });
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         self.trace().emit(
             "device",
@@ -469,6 +474,7 @@ impl Device {
                 limits: record::limits(&self.caps),
                 features: self.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
                 augmented: words(&self.enabled.augmented),
+                augmented_for: augmented_for.collect(),
                 simulated: self.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
                 storage: if self.records_all() { words::stored(self.known_formats()) } else { Vec::new() },
                 intercepts: words(intercepts),
@@ -494,6 +500,7 @@ impl Device {
                 live: samplers.live.into(),
                 peak: samplers.peak.into(),
                 changed: self.telling.samplers_changed.load(Ordering::Relaxed),
+                shared: self.sharing(),
             },
             views: kinds::Views {
                 created: self.views_created(),

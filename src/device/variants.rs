@@ -48,8 +48,8 @@ impl Device {
     /// A new sampler, which holds one of the variants' places.
     fn make(&self, state: &SamplerState) -> Result<u64, String> {
         let Some(create) = self.fns.create_sampler else { return Err("vkCreateSampler is missing".into()) };
-        let live = || self.rows().samplers().live;
-        self.samplers.places.lend(self.caps.max_sampler_allocation_count, live)?;
+        let live = || self.driver_samplers();
+        self.samplers.places.lend(self.caps.max_sampler_allocation_count, self.shares(), live)?;
         let mut made = vk::Sampler::null();
         // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
         // allowed: the application's own one is only promised for the call it was passed to.

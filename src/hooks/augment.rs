@@ -83,7 +83,7 @@ struct CoreFeature {
 }
 
 /// Core features that may be added; see "What is added at vkCreateDevice" in ARCHITECTURE.md.
-const CORE: [CoreFeature; 6] = [
+const CORE: [CoreFeature; 10] = [
     CoreFeature {
         name: "samplerAnisotropy",
         bit: |features| &mut features.sampler_anisotropy,
@@ -113,6 +113,22 @@ const CORE: [CoreFeature; 6] = [
         name: "vertexPipelineStoresAndAtomics",
         bit: |features| &mut features.vertex_pipeline_stores_and_atomics,
         is_wanted: |wants, _| wants.counters,
+    },
+    CoreFeature { name: "imageCubeArray", bit: |features| &mut features.image_cube_array, is_wanted: |_, _| true },
+    CoreFeature {
+        name: "shaderImageGatherExtended",
+        bit: |features| &mut features.shader_image_gather_extended,
+        is_wanted: |_, _| true,
+    },
+    CoreFeature {
+        name: "shaderSampledImageArrayDynamicIndexing",
+        bit: |features| &mut features.shader_sampled_image_array_dynamic_indexing,
+        is_wanted: |_, _| true,
+    },
+    CoreFeature {
+        name: "shaderResourceMinLod",
+        bit: |features| &mut features.shader_resource_min_lod,
+        is_wanted: |_, _| true,
     },
 ];
 
@@ -324,7 +340,10 @@ pub(super) unsafe fn plan(
         let mut core = supported.core;
         let mut bits: Vec<&CoreFeature> = Vec::new();
         for feature in &CORE {
-            let hidden = || Ability::by_name(feature.name).zip(wants.simulation).is_some_and(|(it, of)| of.hides(it));
+            let hidden = || {
+                let hides = |of: &Simulation| Ability::by_name(feature.name).is_some_and(|ability| of.hides(ability));
+                wants.simulation.is_some_and(|of| hides(of) || of.denies(feature.name))
+            };
             if !(feature.is_wanted)(wants, may_declare) {
                 not_added(feature.name, "nothing wants it");
             } else if *(feature.bit)(&mut core) == 0 {

@@ -201,7 +201,7 @@ unsafe fn register(
         // SAFETY: `handle` is valid for the resolver below.
         unsafe { next_gipa(handle, name.as_ptr()) }
     });
-    let loaded = settings::load(&given);
+    let mut loaded = settings::load(&given);
     log::raise(loaded.settings.log);
     let off = loaded.settings.mode == settings::Mode::Off;
     let (trace, mut problems) =
@@ -210,7 +210,10 @@ unsafe fn register(
     let mut simulation = None;
     if let Some(device) = loaded.settings.device.as_deref().filter(|_| !off) {
         match simulate::load(device) {
-            Ok(found) => simulation = Some(Arc::new(found)),
+            Ok(found) => {
+                found.defaults().iter().for_each(|(name, text)| loaded.default_to(name, text));
+                simulation = Some(Arc::new(found));
+            }
             Err(error) => {
                 say_unsimulated(device, &error.message);
                 problems.push(Problem {

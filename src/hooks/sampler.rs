@@ -22,6 +22,64 @@ pub(crate) unsafe extern "system" fn create_sampler(
     sampler: *mut vk::Sampler,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_sampler);
+    if device.shares() {
+        // SAFETY: the arguments of a valid `vkCreateSampler`.
+        return unsafe { create_shared_sampler(device, next, create_info, allocator, sampler) };
+    }
+    // SAFETY: null or valid by VUID-vkCreateSampler-pAllocator-parameter.
+    device.note_allocator(unsafe { allocator.as_ref() });
+    // SAFETY: the arguments of a valid `vkCreateSampler`.
+    unsafe { create_own_sampler(device, next, create_info, allocator, sampler) }
+}
+
+/// Hands out a sampler that was made for an equal create info, or creates one and keeps it for the next.
+///
+/// # Safety
+///
+/// The arguments of a valid `vkCreateSampler`.
+#[inline(never)]
+unsafe fn create_shared_sampler(
+    device: &Device,
+    next: vk::PFN_vkCreateSampler,
+    create_info: *const vk::SamplerCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    sampler: *mut vk::Sampler,
+) -> vk::Result {
+    // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter and -pAllocator-parameter.
+    let (info, given) = unsafe { (create_info.as_ref(), allocator.as_ref()) };
+    let key = info.and_then(|info| device.shared_key(info, given));
+    if let (Some(info), Some((made, is_changed))) = (info, key.as_ref().and_then(|key| device.take_shared(key))) {
+        // SAFETY: valid by VUID-vkCreateSampler-pSampler-parameter.
+        unsafe { *sampler = made };
+        if !device.insert_shared(made, is_changed) {
+            remember_sampler(device, info, None, made);
+        }
+        return vk::Result::SUCCESS;
+    }
+    // SAFETY: the arguments of a valid `vkCreateSampler`.
+    let result = unsafe { create_own_sampler(device, next, create_info, allocator, sampler) };
+    if let (Some(info), Some(key), vk::Result::SUCCESS) = (info, key, result) {
+        let again = device.sampler_words(info).and_then(|words| device.sampler_again(&words));
+        // SAFETY: the call succeeded, so it has set the handle.
+        device.keep_shared(key, unsafe { *sampler }, again.is_some_and(|again| again.is_changed()));
+    }
+    result
+}
+
+/// Creates a sampler of the driver for one of the application.
+///
+/// # Safety
+///
+/// The arguments of a valid `vkCreateSampler`.
+#[inline(always)]
+unsafe fn create_own_sampler(
+    device: &Device,
+    next: vk::PFN_vkCreateSampler,
+    create_info: *const vk::SamplerCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    sampler: *mut vk::Sampler,
+) -> vk::Result {
+    let handle = device.handle;
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let words = unsafe { create_info.as_ref() }.and_then(|info| device.sampler_words(info));
     let again = words.and_then(|words| device.sampler_again(&words));
@@ -171,7 +229,8 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
 ) {
     let device = enter!(handle);
     let border = if sampler.is_null() { BorderPlace::None } else { device.forget_sampler(sampler) };
-    if let Some(next) = device.fns.destroy_sampler {
+    let is_last = sampler.is_null() || !device.shares() || device.leave_shared(sampler);
+    if let Some(next) = device.fns.destroy_sampler.filter(|_| is_last) {
         down!(next(handle, sampler, allocator));
     }
     device.leave_border(border);

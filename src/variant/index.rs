@@ -8,7 +8,7 @@ use samplin_hot::recent::{Words, mixed};
 
 use super::made::{Census, Use};
 use super::{Found, SharedState};
-use crate::budget::{BorderPlace, uncrowded};
+use crate::budget::BorderPlace;
 use crate::decide::{Bits, StateKey, is_valid_border};
 use crate::outcome::Kept;
 use crate::sampler_info;
@@ -52,7 +52,7 @@ pub(super) fn hash_of(state: &SharedState) -> u64 {
 
 /// What samplers that share the row of such a state have in common, if it is what their create infos without a chain say and nothing else.
 #[inline(never)]
-fn plain_key_of(state: &SharedState) -> Option<Words> {
+pub(super) fn plain_key_of(state: &SharedState) -> Option<Words> {
     let is_plain = state.given.is_none() && state.overrides == 0 && state.border == BorderPlace::None;
     if is_plain { sampler_info::plain_key(&state.kept.original) } else { None }
 }
@@ -205,8 +205,13 @@ pub struct Index {
 
 impl Index {
     /// An empty one, for a device with this `maxSamplerAllocationCount`.
-    pub fn new(limit: u32) -> Self {
-        Self { uncrowded: uncrowded(limit), ..Self::default() }
+    pub fn new(places: u32) -> Self {
+        Self { uncrowded: places, ..Self::default() }
+    }
+
+    /// Nothing is to be looked at, however many there are.
+    pub(super) fn look_at_no_places(&mut self) {
+        self.uncrowded = u32::MAX;
     }
 
     /// Whether one more sampler is too few to look at whether variants hold places that the application wants.

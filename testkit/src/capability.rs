@@ -70,6 +70,8 @@ pub enum Capability {
     NonUniformIndexing,
     /// Feature `shaderImageGatherExtended`.
     ImageGatherExtended,
+    /// Feature `shaderResourceMinLod`.
+    ResourceMinLod,
     /// `VK_EXT_shader_object` with dynamic rendering (effective version 1.3).
     ShaderObject,
     /// `VK_EXT_graphics_pipeline_library`.
@@ -84,7 +86,7 @@ pub enum Capability {
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::SamplerAnisotropy,
         Self::SampleRateShading,
         Self::ImageCubeArray,
@@ -116,6 +118,7 @@ impl Capability {
         Self::ImageArrayIndexing,
         Self::NonUniformIndexing,
         Self::ImageGatherExtended,
+        Self::ResourceMinLod,
         Self::ShaderObject,
         Self::GraphicsPipelineLibrary,
         Self::StorageMultisample,
@@ -157,6 +160,7 @@ impl Capability {
             Self::ImageArrayIndexing => "shaderSampledImageArrayDynamicIndexing",
             Self::NonUniformIndexing => "shaderSampledImageArrayNonUniformIndexing (Vulkan 1.2)",
             Self::ImageGatherExtended => "shaderImageGatherExtended",
+            Self::ResourceMinLod => "shaderResourceMinLod",
             Self::ShaderObject => "VK_EXT_shader_object",
             Self::GraphicsPipelineLibrary => "VK_EXT_graphics_pipeline_library",
             Self::StorageMultisample => "shaderStorageImageMultisample",
@@ -282,6 +286,7 @@ impl Plan {
             Capability::FragmentStores => on(core.fragment_stores_and_atomics),
             Capability::ImageArrayIndexing => on(core.shader_sampled_image_array_dynamic_indexing),
             Capability::ImageGatherExtended => on(core.shader_image_gather_extended),
+            Capability::ResourceMinLod => on(core.shader_resource_min_lod),
             Capability::SamplerMirrorClampToEdge if at(vk::API_VERSION_1_2) => on(v12.sampler_mirror_clamp_to_edge),
             Capability::SamplerMirrorClampToEdge => has(ash::khr::sampler_mirror_clamp_to_edge::NAME),
             Capability::SamplerFilterMinmax if at(vk::API_VERSION_1_2) => on(v12.sampler_filter_minmax),
@@ -401,6 +406,7 @@ impl Plan {
             fragment_stores_and_atomics: bit(Capability::FragmentStores),
             shader_sampled_image_array_dynamic_indexing: bit(Capability::ImageArrayIndexing),
             shader_image_gather_extended: bit(Capability::ImageGatherExtended),
+            shader_resource_min_lod: bit(Capability::ResourceMinLod),
             shader_storage_image_multisample: bit(Capability::StorageMultisample),
             ..Default::default()
         };

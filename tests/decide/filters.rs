@@ -129,4 +129,40 @@ pub(crate) const ROWS: &[Row] = &[
         changes: &["A-7 anisotropyEnable true -> false"],
         legal: |t| t.s.min_filter = LINEAR,
     },
+    Row {
+        id: "S-6",
+        vuid: None,
+        what: "anisotropy on NEAREST filters, with aniso_nearest=off",
+        illegal: |t| {
+            (t.s.anisotropy_enable, t.s.max_anisotropy) = (true, 16.0);
+            t.s.mipmap_mode = MIP_LINEAR;
+            t.policy.flat_nearest = true;
+        },
+        changes: &["S-6 anisotropyEnable true -> false"],
+        legal: |t| t.policy.flat_nearest = false,
+    },
+    Row {
+        id: "S-6",
+        vuid: None,
+        what: "a degree of 1 is no exception",
+        illegal: |t| {
+            (t.s.anisotropy_enable, t.s.max_anisotropy) = (true, 1.0);
+            t.caps.max_sampler_anisotropy = 1.0;
+            t.policy.flat_nearest = true;
+        },
+        changes: &["S-6 anisotropyEnable true -> false"],
+        legal: |t| t.s.min_filter = LINEAR,
+    },
+    Row {
+        id: "S-6",
+        vuid: None,
+        what: "with a view that asks for nothing",
+        illegal: |t| {
+            (t.s.anisotropy_enable, t.s.max_anisotropy) = (true, 99.0);
+            t.policy.flat_nearest = true;
+            t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        },
+        changes: &["S-6 anisotropyEnable true -> false"],
+        legal: |t| (t.s.mag_filter, t.s.max_anisotropy) = (LINEAR, 16.0),
+    },
 ];

@@ -433,7 +433,7 @@ fn rule_names_are_stable() {
         ("minmax", &["B-3", "B-4", "B-13"]),
         ("cubic", &["A-1", "B-5", "B-6", "B-7", "B-8"]),
         ("stencil", &["B-15"]),
-        ("anisotropy", &["A-5", "A-6", "A-7", "B-9"]),
+        ("anisotropy", &["A-5", "A-6", "A-7", "B-9", "S-6"]),
         ("lod-bias", &["A-2", "A-3"]),
         ("lod-range", &["A-4"]),
         ("unnormalized", &["A-10", "A-11", "A-12", "A-13", "A-14", "A-15", "B-40", "B-41", "S-5"]),

@@ -338,6 +338,65 @@ const DEMOTED: &[&str] = &["B-1 magFilter LINEAR -> NEAREST", "B-1 minFilter LIN
 
 const MEETINGS: &[MeetingRow] = &[
     MeetingRow {
+        what: "no guard holds back that anisotropy is off, though all are against it",
+        given: |c| {
+            c.aniso(16.0);
+            (c.t.s.compare_enable, c.t.caps.mutable_comparison_samplers) = (true, true);
+            let view = c.t.sees(vk::Format::D16_UNORM, Feature::SAMPLED_IMAGE_DEPTH_COMPARISON);
+            (view.attachment, view.single_level, view.view_type) = (true, true, vk::ImageViewType::TYPE_1D);
+            c.wish("off", Wish { max_anisotropy: Some(1.0), ..Wish::default() });
+        },
+        asked: &["sampler"],
+        chosen: Kind::Variant,
+        changes: &["O-1 anisotropyEnable true -> false"],
+        by_overrides: &["off"],
+        unresolved: &[],
+        twin: |c| c.t.s.anisotropy_enable = false,
+    },
+    MeetingRow {
+        what: "nor where the degree is 1 already",
+        given: |c| {
+            c.aniso(1.0);
+            filters(c);
+            c.wish("off", Wish { max_anisotropy: Some(1.0), ..Wish::default() });
+        },
+        asked: &["sampler"],
+        chosen: Kind::Variant,
+        changes: &["O-1 anisotropyEnable true -> false"],
+        by_overrides: &["off"],
+        unresolved: &[],
+        twin: |c| c.wishes.clear(),
+    },
+    MeetingRow {
+        what: "more anisotropy is held back there",
+        given: |c| {
+            c.aniso(2.0);
+            filters(c);
+            c.wish("more", Wish { max_anisotropy: Some(16.0), ..Wish::default() });
+        },
+        asked: &[],
+        chosen: Kind::Own,
+        changes: &["O-2 maxAnisotropy 16 -> 2"],
+        by_overrides: &["more"],
+        unresolved: &[],
+        twin: |c| c.wishes.clear(),
+    },
+    MeetingRow {
+        what: "aniso_nearest=off goes for both filters, and creation has told it",
+        given: |c| {
+            (c.t.policy.flat_nearest, c.variants) = (true, 0);
+            c.aniso(16.0);
+            unfiltered(c);
+            c.t.filters(NEAREST);
+        },
+        asked: &[],
+        chosen: Kind::Own,
+        changes: &[],
+        by_overrides: &[],
+        unresolved: &[],
+        twin: |c| c.t.policy.flat_nearest = false,
+    },
+    MeetingRow {
         what: "an illegal pair gets a variant",
         given: unfiltered,
         asked: &["sampler"],

@@ -5,7 +5,10 @@ use crate::run::{self, Folder, Judged, Outcome, Skip, skip_if, with_layer, witho
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
-use samplin_testkit::{BorderValue, Capability, Context, ContextBuilder, Pair, SamplerDesc, Value, reference, sample};
+use samplin_testkit::{
+    BorderValue, Capability, Context, ContextBuilder, Image, ImageDesc, Pair, SamplerDesc, Value, ViewDesc, reference,
+    sample,
+};
 use serde_json::json;
 
 const RGBA8: Scene = Scene::colour(vk::Format::R8G8B8A8_UNORM);
@@ -18,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("augment/border-swizzle", augment_swizzle),
         ("augment/mirror-clamp", augment_mirror_clamp),
         ("augment/minmax", augment_minmax),
+        ("augment/cube-array", augment_cube_array),
         ("rules/bias", rule_bias),
         ("rules/anisotropy-within-the-limit", rule_anisotropy),
         ("rules/guarded", rule_guarded),
@@ -66,6 +70,25 @@ fn augmented(lacking: &[Capability], scene: Scene, sampler: &SamplerDesc, vuid: 
     judged.assert_untouched("what was made legal by enabling it");
     let list = &judged.trace.first("device")["augmented"];
     assert!(list.as_array().is_some_and(|list| list.contains(&json!(added))), "{list}");
+    Ok(())
+}
+
+/// The view is legal with the feature and without anything else.
+fn augment_cube_array() -> Outcome {
+    let builder = || Context::builder().without(Capability::ImageCubeArray);
+    let look = |context: &Context| {
+        skip_if((!context.offers(Capability::ImageCubeArray)).then(|| "the device has no arrays of cubes".into()))?;
+        let image = Image::new(context, &ImageDesc::cube(vk::Format::R8G8B8A8_UNORM, 4).layers(12)).map_err(Skip)?;
+        assert_eq!(image.view(&ViewDesc::default()).view_type(), vk::ImageViewType::CUBE_ARRAY);
+        Ok(())
+    };
+    let ((), errors) = without_layer(builder().record_only(), look)?;
+    assert_reported(&errors, &["VUID-VkImageViewCreateInfo-viewType-01004"], "without samplin");
+    let ((), judged) = with_layer(builder(), look)?;
+    judged.assert_silent("with samplin");
+    assert_eq!(judged.trace.first("device")["augmented"], json!(["imageCubeArray"]));
+    let ((), judged) = with_layer(builder().setting("augment", "off").record_only(), look)?;
+    assert_reported(&judged.errors, &["VUID-VkImageViewCreateInfo-viewType-01004"], "augment=off");
     Ok(())
 }
 

@@ -403,12 +403,12 @@ fn an_application_may_use_every_limit_to_its_last_place() {
     for (nth, (simulated, (samplers, borders))) in devices.iter().copied().enumerate() {
         let device = if simulated {
             let path = limits_file(samplers, borders);
-            let builder = InstanceBuilder::new().set("device", path.to_str().expect("UTF-8"));
+            let builder = InstanceBuilder::new().set("samplers", "own").set("device", path.to_str().expect("UTF-8"));
             let device = with_custom_borders(builder);
             std::fs::remove_file(path).expect("the file is removed");
             device
         } else {
-            with_custom_borders(InstanceBuilder::new().driver(|driver| {
+            with_custom_borders(InstanceBuilder::new().set("samplers", "own").driver(|driver| {
                 (driver.max_samplers, driver.max_custom_borders) = (samplers, borders);
             }))
         };

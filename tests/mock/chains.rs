@@ -339,6 +339,76 @@ fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
     device.finish();
 }
 
+/// Features that only make something about sampling legal are enabled where the device, and the one that is simulated, has them.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn what_only_has_to_be_enabled_is() {
+    const PERMITS: [&str; 4] = [
+        "imageCubeArray",
+        "shaderImageGatherExtended",
+        "shaderSampledImageArrayDynamicIndexing",
+        "shaderResourceMinLod",
+    ];
+    let bits = |of: &vk::PhysicalDeviceFeatures| {
+        [
+            of.image_cube_array,
+            of.shader_image_gather_extended,
+            of.shader_sampled_image_array_dynamic_indexing,
+            of.shader_resource_min_lod,
+        ]
+    };
+    let weak = std::env::temp_dir().join(format!("samplin-no-cubes-{}.json", std::process::id()));
+    std::fs::write(&weak, r#"{"schema": "device-caps/1", "features": {"imageCubeArray": false}, "formats": {}}"#)
+        .unwrap();
+    let weak = weak.to_str().unwrap();
+    let own = vk::PhysicalDeviceFeatures { image_cube_array: 1, shader_image_gather_extended: 1, ..Default::default() };
+    let none = vk::PhysicalDeviceFeatures::default();
+    for (settings, permits, given, expected) in [
+        (&[][..], true, none, [1, 1, 1, 1]),
+        (&[], true, own, [1, 1, 1, 1]),
+        (&[], false, none, [0; 4]),
+        (&[("augment", "off")], true, none, [0; 4]),
+        (&[("mode", "audit")], true, own, [1, 1, 0, 0]),
+        (&[("device", weak)], true, none, [0, 1, 1, 1]),
+        (&[("device", weak)], true, own, [1, 1, 1, 1]),
+    ] {
+        let builder = InstanceBuilder::new().traced("decisions").driver(|driver| {
+            (driver.tells_features, driver.permits) = (true, permits);
+        });
+        let instance =
+            Arc::new(settings.iter().fold(builder, |all, (key, value)| all.set(key, value)).create().unwrap());
+        // In pEnabledFeatures, and in a structure that is copied for it.
+        let two = vk::PhysicalDeviceFeatures2 { features: given, ..Default::default() };
+        for chained in [false, true] {
+            attempts();
+            let info = DeviceInfo {
+                features: if chained { none } else { given },
+                chain: if chained { ptr::from_ref(&two).cast() } else { ptr::null() },
+                ..Default::default()
+            };
+            let device = instance.device(&info);
+            let attempt = &attempts()[0];
+            let below = attempt.chain.iter().find_map(Node::get::<vk::PhysicalDeviceFeatures2<'_>>);
+            let below = below.map(|two| two.features).or(attempt.features).unwrap();
+            assert_eq!(bits(&below), expected, "{settings:?} {permits} {chained}");
+            let record = device.instance.records("device").pop().unwrap();
+            let differs = |at: usize| expected[at] != bits(&given)[at];
+            let added: Vec<&str> = (0..4).filter(|at| differs(*at)).map(|at| PERMITS[at]).collect();
+            let told: Vec<&str> =
+                record["augmented"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
+            let told: Vec<&str> = told.into_iter().filter(|name| PERMITS.contains(name)).collect();
+            assert_eq!(told, added, "{settings:?} {permits} {chained}: {record:#}");
+            // Each with its reason.
+            for name in record["augmented"].as_array().unwrap() {
+                assert!(record["augmented_for"][name.as_str().unwrap()].is_string(), "{record:#}");
+            }
+            device.finish();
+        }
+        assert_eq!(bits(&two.features), bits(&given), "the application's own structure");
+    }
+    std::fs::remove_file(weak).unwrap();
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "reads a trace")]
 fn a_device_that_fails_with_additions_is_tried_without() {

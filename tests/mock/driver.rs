@@ -86,6 +86,8 @@ pub(crate) struct Config {
     pub(crate) swapchain_images: u32,
     /// `vkGetPhysicalDeviceFeatures2` exists and says that everything is supported; without it nothing can be augmented.
     pub(crate) tells_features: bool,
+    /// It has the features that only make something about sampling legal.
+    pub(crate) permits: bool,
     /// Version of which instance commands exist, if that is more than the device's: a loader and another device may have it.
     pub(crate) instance_version: u32,
     /// `maxBoundDescriptorSets`, `maxPerStageDescriptorSamplers` and `maxDescriptorSetSamplers`.
@@ -147,6 +149,7 @@ impl Config {
             asked: Arc::default(),
             swapchain_images: 3,
             tells_features: false,
+            permits: false,
             instance_version: vk::API_VERSION_1_0,
             set_limits: [8, 16, 96],
             // The least that every device has.
@@ -1333,6 +1336,11 @@ unsafe extern "system" fn get_features2(physical: vk::PhysicalDevice, out: *mut 
     unsafe {
         asked(physical, c"vkGetPhysicalDeviceFeatures2");
         (*out).features.sampler_anisotropy = 1;
+        let permits = u32::from(physical_object(physical).config.permits);
+        (*out).features.image_cube_array = permits;
+        (*out).features.shader_image_gather_extended = permits;
+        (*out).features.shader_sampled_image_array_dynamic_indexing = permits;
+        (*out).features.shader_resource_min_lod = permits;
         let mut next = (*out).p_next;
         while !next.is_null() {
             let base = next.cast::<vk::BaseOutStructure<'_>>();

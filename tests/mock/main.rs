@@ -44,6 +44,7 @@ mod resolve;
 mod reuse;
 mod samplers;
 mod separate;
+mod shared;
 mod stress;
 mod trace;
 mod updates;

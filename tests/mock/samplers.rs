@@ -530,3 +530,53 @@ fn values_of_no_extension_are_repaired() {
     assert_eq!(unresolved(&device, "unknown enumerant").len(), 0);
     device.finish();
 }
+
+/// Legal anisotropy on NEAREST filters, which is the driver's business unless a setting, or what is known of a device, says otherwise.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
+    let smooth = vk::SamplerCreateInfo { anisotropy_enable: 1, max_anisotropy: 8.0, ..linear_info() };
+    let nearest = vk::Filter::NEAREST;
+    let flat = vk::SamplerCreateInfo { mag_filter: nearest, min_filter: nearest, ..smooth };
+    let one = vk::SamplerCreateInfo { max_anisotropy: 1.0, ..flat };
+    let mixed = vk::SamplerCreateInfo { min_filter: vk::Filter::LINEAR, ..flat };
+    // A weak device of our own, which a quirk alone tells from one that is only weak.
+    let folder = std::env::temp_dir().join(format!("samplin-quirk-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |quirks: &str| {
+        let path = folder.join(format!("quirks{}.json", quirks.len()));
+        let text = format!(r#"{{"schema": "device-caps/1", "quirks": [{quirks}], "formats": {{}}}}"#);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (quirky, plain) = (file("\"anisotropy-smooths-nearest\""), file(""));
+    for (settings, off) in [
+        (&[("aniso_nearest", "off")][..], true),
+        (&[("aniso_nearest", "keep")], false),
+        (&[], false),
+        (&[("device", &*quirky)], true),
+        (&[("device", &quirky), ("aniso_nearest", "keep")], false),
+        (&[("device", &plain)], false),
+        (&[("aniso_nearest", "off"), ("mode", "audit")], false),
+    ] {
+        let builder = InstanceBuilder::new().traced("decisions");
+        let instance =
+            Arc::new(settings.iter().fold(builder, |all, (key, value)| all.set(key, value)).create().unwrap());
+        let on = vk::PhysicalDeviceFeatures { sampler_anisotropy: 1, ..Default::default() };
+        let device = instance.device(&DeviceInfo { features: on, ..Default::default() });
+        for (info, concerned) in [(&flat, true), (&one, true), (&mixed, false), (&smooth, false), (&flat, true)] {
+            let (_, down, own) = create(&device, info);
+            assert_eq!(own, !(off && concerned), "{settings:?} {info:?}");
+            assert_eq!(down.value.anisotropy_enable, u32::from(own), "{settings:?} {info:?}");
+        }
+        // One record for each state.
+        let told = device.instance.records("sampler");
+        let audit = settings.contains(&("mode", "audit"));
+        assert_eq!(told.len(), if off || audit { 2 } else { 0 }, "{settings:?}: {told:#?}");
+        for record in &told {
+            let change = &record["changes"][0];
+            assert_eq!((&change["rule"], &change["catalog"]), (&"anisotropy".into(), &"S-6".into()), "{record:#}");
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -170,7 +170,7 @@ pub(crate) fn wishes() -> Vec<Wish> {
             set: "max_anisotropy = 1",
             sampler: tri.clone().anisotropy(4.0).lod(0.0, 6.0),
             legal: tri.clone().lod(0.0, 6.0),
-            changes: vec![change("O-1", "maxAnisotropy", "4.0", "1.0")],
+            changes: vec![change("O-1", "anisotropyEnable", "true", "false")],
         },
     ]
 }

@@ -20,6 +20,13 @@ impl<T> Default for Members<T> {
     }
 }
 
+impl<T> Members<T> {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl<T> FromIterator<(String, T)> for Members<T> {
     fn from_iter<I: IntoIterator<Item = (String, T)>>(members: I) -> Self {
         Self(members.into_iter().collect())
@@ -135,6 +142,9 @@ pub struct Device {
     pub features: Members<bool>,
     /// What the layer enabled.
     pub augmented: Vec<String>,
+    /// What each of these was enabled for.
+    #[serde(default, skip_serializing_if = "Members::is_empty")]
+    pub augmented_for: Members<String>,
     /// The name of the capability file that the device is reduced to.
     pub simulated: Option<String>,
     /// What it can do with formats that are stored, in words ([`words`](crate::words)); at the level all.
@@ -335,7 +345,7 @@ pub struct Alive {
 }
 
 /// Samplers of the application.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Samplers {
     /// Ever.
     pub created: u64,
@@ -345,6 +355,18 @@ pub struct Samplers {
     pub peak: u64,
     /// Created with another state.
     pub changed: u64,
+    /// Samplers that ask for the same were one sampler of the driver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Sharing>,
+}
+
+/// That, and why, samplers of the application were one sampler of the driver.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sharing {
+    /// How often one that was there was handed out again.
+    pub given: u64,
+    /// Why.
+    pub because: String,
 }
 
 /// Image views of the application.

@@ -1,5 +1,6 @@
 //! Words of records, findings and messages that are no rule, no name of what is left and no setting.
 
+use samplin_core::ability::ADDED;
 use serde::Serialize;
 
 use crate::output::capital;
@@ -129,7 +130,12 @@ pub(super) fn all() -> Vec<Term> {
     });
     let losses = LOSSES.iter().map(|row| fixed("lost", row));
     let obeyed = OBEYED.iter().map(|row| fixed("valid usage", row));
-    events.chain(hows).chain(losses).chain(obeyed).collect()
+    let added = ADDED.iter().map(|(name, why)| Term {
+        name: (*name).to_owned(),
+        of: "augmented",
+        meaning: format!("With it {why}. The setting augment adds it where the device has it and it can be of use."),
+    });
+    events.chain(hows).chain(losses).chain(obeyed).chain(added).collect()
 }
 
 fn fixed(of: &'static str, (name, meaning): &(&str, &str)) -> Term {

@@ -15,6 +15,8 @@ use crate::trace::reader::{self, Counts, Event, Record, Source, Verdict};
 pub(super) struct Alive {
     /// Samplers.
     pub(super) samplers: u32,
+    /// Different states of these.
+    pub(super) states: u32,
     /// Samplers with custom border colours; older traces do not tell.
     pub(super) custom_borders: Option<u32>,
 }
@@ -26,8 +28,10 @@ impl Alive {
             let member = summary.pointer("/census/limits")?.get(limit)?;
             Asked::deserialize(member).ok().map(|asked| asked.asked)
         };
-        let peak = || u32::try_from(summary.pointer("/samplers/peak")?.as_u64()?).ok();
+        let count = |pointer: &str| u32::try_from(summary.pointer(pointer)?.as_u64()?).ok();
+        let peak = || count("/samplers/peak");
         Some(Self {
+            states: count("/census/unique_states/peak").unwrap_or(u32::MAX),
             samplers: asked("maxSamplerAllocationCount").or_else(peak)?,
             custom_borders: asked("maxCustomBorderColorSamplers"),
         })
@@ -59,6 +63,7 @@ impl<'a> Input<'a> {
             {
                 let most = alive.entry(record.process()).or_insert(now);
                 most.samplers = most.samplers.max(now.samplers);
+                most.states = most.states.max(now.states);
                 most.custom_borders = most.custom_borders.max(now.custom_borders);
             }
             Ok(())

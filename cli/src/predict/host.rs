@@ -23,6 +23,8 @@ pub(super) struct Host {
 /// all, if there is none.
 #[derive(Debug)]
 struct Places {
+    /// Samplers that ask for the same are one.
+    shared: bool,
     /// Places of samplers, of which those of variants alone are counted.
     samplers: SamplerPlaces,
     /// Custom border colours in use.
@@ -41,8 +43,16 @@ struct Places {
 
 impl Host {
     /// One on which there is no sampler yet.
-    pub(super) fn new(caps: DeviceCaps, policy: Policy, audit: bool, storage: Storage, at_once: Option<u32>) -> Self {
+    pub(super) fn new(
+        caps: DeviceCaps,
+        policy: Policy,
+        audit: bool,
+        storage: Storage,
+        at_once: (bool, Option<u32>),
+    ) -> Self {
+        let (shared, at_once) = at_once;
         let places = Places {
+            shared,
             samplers: SamplerPlaces::default(),
             borders: BorderPlaces::new(caps.max_custom_border_color_samplers),
             at_once: at_once.map_or(usize::MAX, |at_once| at_once as usize),
@@ -102,7 +112,7 @@ impl Places {
             cover = Some(borders.cover(shared, &mut own).ok_or(Refusal::Border)?);
         }
         if shared.is_none() {
-            self.samplers.lend(limit, || 0).map_err(|why| Refusal::Sampler(Rule::SamplerBudget, why))?;
+            self.samplers.lend(limit, self.shared, || 0).map_err(|why| Refusal::Sampler(Rule::SamplerBudget, why))?;
         }
         self.borders = borders;
         *self.variants.entry(wanted.key).or_insert(0) += u32::from(cover == Some(Cover::Shared));

@@ -180,7 +180,7 @@ fn predictions_equal_real_runs() {
 /// The same of storage images and shaders, which come to most on devices that store little.
 #[test]
 fn predictions_equal_real_runs_of_shaders() {
-    let devices = ["adreno-506", "apple-a8", "powervr-ge8320", "v3d-4.2", "verisilicon", "rtx-5080"];
+    let devices = ["adreno-506", "apple-a8", "powervr-ge8320", "v3d-4.2", "verisilicon", "hd-620", "rtx-5080"];
     predicted_as_run("stores", &devices, &["--set", "storage=emulate"], |device, told| {
         let rules = told["by_rule"].as_array().unwrap();
         let changes = |name: &str| {
@@ -190,7 +190,17 @@ fn predictions_equal_real_runs_of_shaders() {
         assert!(changes("view-usage") >= 3, "{device}: no device stores sRGB");
         assert_eq!(changes("storage-format") > 20, device.starts_with("adreno-5"), "{device}");
         assert_eq!(changes("sample-shading") > 0, device.ends_with("lesser.json"), "{device}");
+        // Of two that have anisotropy, the one that smooths NEAREST.
+        let smooths = [("hd-620", true), ("rtx-5080", false)].into_iter().find(|(name, _)| *name == device);
+        assert!(smooths.is_none_or(|(_, smooths)| smooths == (changes("anisotropy") > 0)), "{device}");
     });
+    // Who sets it is followed on any device, and not asked for on this one.
+    for (word, devices) in [("off", ["rtx-5080"]), ("keep", ["hd-620"])] {
+        predicted_as_run("stores", &devices, &["--set", &format!("aniso_nearest={word}")], |device, told| {
+            let rules = told["by_rule"].as_array().unwrap();
+            assert_eq!(rules.iter().any(|rule| rule["rule"] == "anisotropy"), word == "off", "{device}");
+        });
+    }
     predicted_as_run("stores", &devices[..1], &[], |_, _| ());
 }
 

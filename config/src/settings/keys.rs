@@ -1,8 +1,9 @@
 //! The table of settings: for each its name, its default, what text it accepts and how its value is shown.
 
 use super::words::{
-    BorderMode, Counters, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, SeparateShared, ShaderKeys,
-    SplitCompile, Storage, TraceIdentity, TraceLevel, TraceTarget, Unfilterable, Unnormalized,
+    AnisoNearest, BorderMode, Counters, DepthLinear, GlClampRule, Immutable, Log, Mode, Samplers, Separate,
+    SeparateShared, ShaderKeys, SplitCompile, Storage, TraceIdentity, TraceLevel, TraceTarget, Unfilterable,
+    Unnormalized,
 };
 
 /// One setting: its name, how text becomes its value and back.
@@ -168,6 +169,10 @@ settings! {
     unfilterable: Unfilterable = Unfilterable::default(), word_key!(unfilterable: Unfilterable);
     /// What happens to coordinates in texels where a sampler, its view or an instruction excludes them.
     unnormalized: Unnormalized = Unnormalized::default(), word_key!(unnormalized: Unnormalized);
+    /// What happens to anisotropy where both filters are NEAREST.
+    aniso_nearest: AnisoNearest = AnisoNearest::default(), word_key!(aniso_nearest: AnisoNearest);
+    /// Whether samplers that ask for the same are one sampler of the driver.
+    samplers: Samplers = Samplers::default(), word_key!(samplers: Samplers);
     /// What happens to immutable samplers.
     immutable: Immutable = Immutable::default(), word_key!(immutable: Immutable);
     /// What happens to samplers and images that only the shader combines.

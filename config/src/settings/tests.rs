@@ -87,6 +87,11 @@ const VALUES: &[(&str, &str, fn(&Settings) -> bool)] = &[
     ("unnormalized", "exact", |s| s.unnormalized == Unnormalized::Exact),
     ("unnormalized", "always", |s| s.unnormalized == Unnormalized::Always),
     ("unnormalized", "base", |s| s.unnormalized == Unnormalized::Base),
+    ("aniso_nearest", "keep", |s| s.aniso_nearest == AnisoNearest::Keep),
+    ("aniso_nearest", "off", |s| s.aniso_nearest == AnisoNearest::Off),
+    ("samplers", "auto", |s| s.samplers == Samplers::Auto),
+    ("samplers", "share", |s| s.samplers == Samplers::Share),
+    ("samplers", "own", |s| s.samplers == Samplers::Own),
     ("immutable", "base", |s| s.immutable == Immutable::Base),
     ("immutable", "demote", |s| s.immutable == Immutable::Demote),
     ("separate", "resolve", |s| s.separate == Separate::Resolve),
@@ -170,6 +175,8 @@ fn nothing_given_is_the_default() {
             ("device_visible", "off"),
             ("unfilterable", "nearest"),
             ("unnormalized", "exact"),
+            ("aniso_nearest", "keep"),
+            ("samplers", "auto"),
             ("immutable", "base"),
             ("separate", "resolve"),
             ("separate_shared", "split"),
@@ -185,6 +192,22 @@ fn nothing_given_is_the_default() {
             ("counters", "none"),
         ]
     );
+}
+
+/// A device's own default is no more than that: who sets the setting is asked first.
+#[test]
+fn a_device_has_defaults_of_its_own() {
+    let after = |given: Given<'_>| {
+        let mut loaded = given.load();
+        loaded.default_to("aniso_nearest", "off");
+        let source =
+            loaded.sources.iter().find(|(key, ..)| *key == "aniso_nearest").map(|found| (found.1.clone(), found.2));
+        (loaded.settings.aniso_nearest, source)
+    };
+    let said = |value: &str, source| Some((value.to_owned(), source));
+    assert_eq!(after(Given::default()), (AnisoNearest::Off, said("off", Source::Default)));
+    let keep = Given { application: &[("aniso_nearest", "keep")], ..Given::default() };
+    assert_eq!(after(keep), (AnisoNearest::Keep, said("keep", Source::Application)));
 }
 
 #[test]

@@ -124,6 +124,30 @@ words! {
 }
 
 words! {
+    /// What happens to anisotropy where both filters are NEAREST (`aniso_nearest`).
+    AnisoNearest {
+        /// It stays; what comes of it is up to the driver.
+        #[default]
+        Keep = "keep",
+        /// It goes, so that texels keep their edges.
+        Off = "off",
+    }
+}
+
+words! {
+    /// Whether samplers that ask for the same are one sampler of the driver (`samplers`).
+    Samplers {
+        /// Once there are nearly as many as the device allows.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Share = "share",
+        /// Never.
+        Own = "own",
+    }
+}
+
+words! {
     /// What happens to immutable samplers (`immutable`).
     Immutable {
         /// They are repaired by themselves only; a conflict with a view is logged.

@@ -288,6 +288,7 @@ catalog! {
     TexelLookup: "S-5", Unnormalized, Vuid("VUID-vkCmdDraw-None-08610"), "nothing: the shader divides coordinates by the size of the level";
     TexelOffset: "S-5", Unnormalized, Vuid("VUID-vkCmdDraw-None-08611"), "nothing: the shader divides coordinates by the size of the level";
     TexelGather: "S-5", Unnormalized, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing: the shader divides coordinates by the size of the level";
+    AnisoNearest: "S-6", Anisotropy, Text("Image Operations > Texel Anisotropic Filtering"), "what this driver happened to show";
     DepthCompare: "S-2", DepthCompare, Vuid("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
     B33: "B-33", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "";
     B35: "B-35", Compare, Vuid("VUID-vkCmdDraw-None-06479"), "";

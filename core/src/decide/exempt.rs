@@ -12,7 +12,7 @@ pub struct Exempt([u64; WORDS]);
 /// and loses nothing. The address modes of OpenGL are no repair: no driver knows them.
 fn is_repair(row: Catalog) -> bool {
     let is_of_samplers = row.id().starts_with(['A', 'B', 'C']) && !row.lost().is_empty();
-    is_of_samplers || ["S-2", "S-5"].contains(&row.id())
+    is_of_samplers || ["S-2", "S-5", "S-6"].contains(&row.id())
 }
 
 /// Whether a row judges a create info by itself. Without it, the layer would create objects that no view makes legal.

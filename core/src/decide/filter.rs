@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::state::CATMULL_ROM;
-use super::{Aspect, Catalog, DeviceCaps, Field, Pass, Value, ViewTraits};
+use super::{Aspect, Catalog, DeviceCaps, Field, Pass, SamplerState, Value, ViewTraits};
 
 /// `VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_2D_BIT_IMG`, younger than the bindings.
 const FILTER_LINEAR_2D: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(1 << 45);
@@ -57,6 +57,13 @@ pub(super) fn can_filter_minmax(view: &ViewTraits) -> bool {
 /// Whether MIN and MAX may be used with CUBIC (B-8), on a device that says so of each image.
 pub(super) fn can_filter_cubic_minmax(view: &ViewTraits) -> bool {
     view.filter_cubic_minmax || !view.can_be_sampled()
+}
+
+/// Whether anisotropy meets a sampler without any LINEAR filter: "Applications should not expect consistent behavior in such cases" (Texel
+/// Anisotropic Filtering, of filters of NEAREST). With one LINEAR filter there is something that it makes sharper.
+pub(super) fn is_anisotropic_nearest(state: &SamplerState) -> bool {
+    let nearest = vk::Filter::NEAREST;
+    state.anisotropy_enable && state.mag_filter == nearest && state.min_filter == nearest
 }
 
 impl Pass<'_> {
@@ -212,7 +219,7 @@ impl Pass<'_> {
 
     /// Gives LINEAR up, and says what a shader would have to make of NEAREST.
     fn leave_filter_to_shader(&mut self, [filter, mip]: [Catalog; 2]) {
-        let super::SamplerState { mag_filter, min_filter, mipmap_mode, .. } = self.state;
+        let SamplerState { mag_filter, min_filter, mipmap_mode, .. } = self.state;
         let linear = |of: vk::Filter| of == vk::Filter::LINEAR && !self.is_off(filter);
         let levels = mipmap_mode == vk::SamplerMipmapMode::LINEAR && !self.is_off(mip);
         self.emulate = [linear(mag_filter), linear(min_filter), levels];
@@ -237,7 +244,7 @@ impl Pass<'_> {
             && (!self.used.dynamic || self.caps.mutable_comparison_samplers)
     }
 
-    /// Step 10.
+    /// Step 10, and `aniso_nearest=off`.
     pub(super) fn anisotropy(&mut self) {
         if !self.state.anisotropy_enable {
             return;
@@ -254,7 +261,12 @@ impl Pass<'_> {
         // A limit below 1 leaves no value legal; off always is.
         if asked.is_nan() || asked < 1.0 || limit.is_nan() || limit < 1.0 {
             self.disable_anisotropy(Catalog::A6);
-        } else if asked > limit && !self.is_off(Catalog::A6) {
+            return;
+        }
+        if self.policy.flat_nearest && is_anisotropic_nearest(&self.state) {
+            self.disable_anisotropy(Catalog::AnisoNearest);
+        }
+        if self.state.anisotropy_enable && asked > limit && !self.is_off(Catalog::A6) {
             self.note(Catalog::A6, Field::MaxAnisotropy, Value::Float(asked), Value::Float(limit));
             self.state.max_anisotropy = limit;
         }

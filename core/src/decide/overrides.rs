@@ -172,6 +172,8 @@ fn concerning(field: Field) -> &'static [Guard] {
             G::Nearest,
             G::OneDimensional,
         ],
+        // Off: there is no sampling that it breaks.
+        Field::AnisotropyEnable => &[],
         Field::MipLodBias | Field::MinLod | Field::MaxLod => {
             &[G::Unnormalized, G::Compare, G::Ycbcr, G::Integer, G::Attachment, G::SingleMip]
         }
@@ -223,13 +225,18 @@ pub fn apply(
     {
         out.mipmap_mode = to;
     }
-    if let Some(degree) = wish.max_anisotropy {
-        let from = if out.anisotropy_enable { out.max_anisotropy } else { 1.0 };
-        let to = degree.max(1.0);
-        if set(Field::MaxAnisotropy, Value::Float(from), Value::Float(to)) {
-            out.anisotropy_enable = to > 1.0;
-            out.max_anisotropy = to;
+    match wish.max_anisotropy {
+        Some(degree) if degree > 1.0 => {
+            let from = if out.anisotropy_enable { out.max_anisotropy } else { 1.0 };
+            if set(Field::MaxAnisotropy, Value::Float(from), Value::Float(degree)) {
+                (out.anisotropy_enable, out.max_anisotropy) = (true, degree);
+            }
         }
+        // Also where the degree is 1 already, which some drivers take as on.
+        Some(_) if set(Field::AnisotropyEnable, Value::Bool(out.anisotropy_enable), Value::Bool(false)) => {
+            out.anisotropy_enable = false;
+        }
+        _ => {}
     }
     if let Some(bias) = wish.mip_lod_bias {
         let to = match bias {

@@ -2,12 +2,13 @@
 
 use ash::vk;
 
-use super::{DeviceCaps, SamplerState};
+use super::filter::is_anisotropic_nearest;
+use super::{DeviceCaps, Policy, SamplerState};
 
-/// Whether a sampler is one of those that [`create`](super::create) leaves as they are, whatever the policy, as far as that can be told
+/// Whether a sampler is one of those that [`create`](super::create) leaves as they are, whatever the policy but for anisotropy, as far as that can be told
 /// without its steps. It holds of few that some rule is about: nothing is chained, nothing but the filters, modes and numbers that every
 /// device has, or these `caps` say that this one has.
-pub fn is_plainly_legal(state: &SamplerState, caps: &DeviceCaps) -> bool {
+pub fn is_plainly_legal(state: &SamplerState, caps: &DeviceCaps, policy: &Policy) -> bool {
     let SamplerState { reduction_mode: None, ycbcr: None, custom_border: None, border_mapping: None, .. } = state
     else {
         return false;
@@ -29,4 +30,5 @@ pub fn is_plainly_legal(state: &SamplerState, caps: &DeviceCaps) -> bool {
         && state.min_lod <= state.max_lod
         && (!state.compare_enable || (0..=7).contains(&state.compare_op.as_raw()))
         && (!state.anisotropy_enable || caps.sampler_anisotropy && anisotropy.contains(&state.max_anisotropy))
+        && !(policy.flat_nearest && is_anisotropic_nearest(state))
 }

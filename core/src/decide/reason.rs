@@ -186,6 +186,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         ),
         Catalog::B7 => format!("filterCubic is false for this image of {format}"),
         Catalog::B8 => format!("filterCubicMinmax is false for this image of {format}"),
+        Catalog::AnisoNearest => "what anisotropy makes of NEAREST filters is implementation-defined, and some drivers smooth".into(),
         Catalog::B9 => "anisotropy without a LINEAR filter is implementation-defined".into(),
         Catalog::B10 => not_enabled("cubicRangeClamp"),
         Catalog::B11 => "range clamp needs CUBIC".into(),

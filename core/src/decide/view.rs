@@ -340,6 +340,8 @@ pub struct Policy {
     pub divides: bool,
     /// Shaders are made to compare where they are known to ([`Decision::compare`](super::Decision::compare)).
     pub compares: bool,
+    /// `aniso_nearest=off`: no anisotropy where both filters are NEAREST.
+    pub flat_nearest: bool,
 }
 
 /// Where a sampler is about to be used.

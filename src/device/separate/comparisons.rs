@@ -10,9 +10,9 @@ use samplin_spirv::sampling::Task;
 
 use super::Separate;
 use super::compare::compares;
-use super::ladder::Want;
 use super::progress::Drawn;
 use super::tasks::{Asked, divides};
+use super::want::Want;
 use crate::counters::Path;
 use crate::decide::{Bits, Reads};
 use crate::device::Device;

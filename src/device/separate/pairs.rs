@@ -7,13 +7,14 @@ use samplin_hot::memory::Room;
 use samplin_spirv::Uses;
 
 use super::Separate;
-use super::ladder::{Want, Wants, elements};
+use super::ladder::elements;
 use super::layouts::{Binding, LARGEST};
 use super::programs::ProgramLink;
 use super::progress::Drawn;
 use super::sets::SetEntry;
 use super::split::position_of;
 use super::tasks::{Asked, loose};
+use super::want::{Want, Wants};
 use crate::counters::Path;
 use crate::device::Device;
 

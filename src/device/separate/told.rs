@@ -13,12 +13,12 @@ use samplin_wire::record::{Descriptor, Joined, Link, Source};
 use samplin_wire::text::handle;
 use serde_json::json;
 
-use super::ladder::Want;
 use super::programs::{Program, ProgramLink, Stage, model};
 use super::progress::{Draw, Drawn};
 use super::reads::is_divided;
 use super::recipe::{StageCode, When};
 use super::tasks::Asked;
+use super::want::Want;
 use crate::counters::Path;
 use crate::decide::{Reads, Rule};
 use crate::device::shaders::fingerprint;

@@ -4,9 +4,17 @@ use crate::Judge;
 use crate::formats::{self, Facts, Numeric};
 use crate::words::*;
 use ash::vk;
-use samplin_core::decide::{DeviceCaps, SamplerState};
+use samplin_core::decide::{DeviceCaps, Policy, SamplerState};
 
 impl Judge {
+    /// "vendor implementations of anisotropic filtering interpret these sampler state in different ways, particularly in corner cases such
+    /// as magFilter, minFilter of VK_FILTER_NEAREST": a note, which a setting makes a rule of where both are.
+    pub(crate) fn anisotropy_without_linear(&mut self, s: &SamplerState, policy: &Policy) {
+        let anisotropic = s.anisotropy_enable && policy.flat_nearest;
+        let nearest = [s.mag_filter, s.min_filter] == [NEAREST; 2];
+        self.check("S-6", "Image Operations > Texel Anisotropic Filtering", anisotropic && nearest);
+    }
+
     /// Valid usage of `VkSamplerCreateInfo` and of what can be chained to it.
     pub(crate) fn section_a(&mut self, s: &SamplerState, caps: &DeviceCaps) {
         // Filters, LOD, anisotropy

@@ -539,7 +539,9 @@ impl Case {
         let [saturates, emulates, compares] = [50, 30, 50].map(|percent| dice.chance(percent));
         // What it divides is no other sampler to a view that says nothing of that.
         let divides = dice.chance(50);
-        let policy = Policy { strict_border, depth_compare, gl_clamp_min, saturates, emulates, divides, compares };
+        let flat_nearest = dice.chance(30);
+        let policy =
+            Policy { strict_border, depth_compare, gl_clamp_min, saturates, emulates, divides, compares, flat_nearest };
         Self { state, view, caps, policy }
     }
 }

@@ -92,6 +92,7 @@ impl Judge {
         let exempt = state.ycbcr.is_some() || view.is_some_and(|view| view.ycbcr);
         if !replays(state, caps) {
             self.section_a(state, caps);
+            self.anisotropy_without_linear(state, policy);
             self.sampler_only_of_section_b(state, dynamic && !exempt, caps);
             if let Some(view) = view
                 && !exempt

@@ -255,6 +255,7 @@ impl Application {
             emulates: false,
             divides: !audit,
             compares: !audit,
+            flat_nearest: random.below(4) == 0,
         };
         let bit = |random: &mut Random| u32::from(random.below(100) < plenty);
         let core = vk::PhysicalDeviceFeatures { sampler_anisotropy: bit(&mut random), ..Default::default() };
@@ -337,6 +338,8 @@ impl Application {
                     .set("mode", if audit { "audit" } else { "legalize" })
                     .set("border", if policy.strict_border { "strict" } else { "texels" })
                     .set("depth_linear", if policy.depth_compare { "compare" } else { "nearest" })
+                    .set("samplers", "own")
+                    .set("aniso_nearest", if policy.flat_nearest { "off" } else { "keep" })
                     .set("gl_clamp_rule", if policy.gl_clamp_min { "min" } else { "both" })
                     .driver(|driver| {
                         driver.extensions.extend([OPTIONAL[2], OPTIONAL[4]]);

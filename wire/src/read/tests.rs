@@ -509,6 +509,7 @@ fn whole_records_survive() {
             limits: record::limits(&DeviceCaps::default()),
             features: kinds::Members(vec![(text("customBorderColors"), false), (text("samplerAnisotropy"), true)]),
             augmented: vec![text("VK_EXT_custom_border_color")],
+            augmented_for: kinds::Members(vec![(text("VK_EXT_custom_border_color"), text("colours"))]),
             simulated: Some(text("adreno-650")),
             intercepts: vec![text("vkCreateSampler")],
             storage,
@@ -591,7 +592,13 @@ fn whole_records_survive() {
     for separate in [None, Some(separate)] {
         let summary = kinds::DeviceSummary {
             device: handle.clone(),
-            samplers: kinds::Samplers { created: u64::MAX, live: 1, peak: 2, changed: 3 },
+            samplers: kinds::Samplers {
+                created: u64::MAX,
+                live: 1,
+                peak: 2,
+                changed: 3,
+                shared: Some(kinds::Sharing { given: 4, because: text("many") }),
+            },
             views: kinds::Views { created: 1, live: 0, classes: 1 },
             writes: kinds::Members(vec![(text("draw"), kinds::Writes { seen: 4, rewritten: 2 })]),
             blits_rewritten: 0,

@@ -1,0 +1,81 @@
+//! What uses of samplers ask for, with what stands behind each.
+
+use samplin_bind::plan::{At, Use};
+use samplin_hot::Pair;
+use samplin_spirv::sampling::Task;
+
+use super::tasks::Asked;
+
+/// What one use of a sampler asks for.
+pub(super) struct Want {
+    /// The link, by its position in the pipeline's list.
+    pub(super) link: usize,
+    pub(super) sampler_at: At,
+    pub(super) image_at: At,
+    /// The application's sampler there, and the one that the image needs.
+    pub(super) given: u64,
+    pub(super) wanted: u64,
+    /// The one that it wrote there, which is another one in a descriptor that holds both: what it needs was chosen at the write.
+    pub(super) own: u64,
+    /// The pair where the shader divides coordinates, and the sampler for that.
+    pub(super) divided: Option<(Pair, u64)>,
+    /// State and class, if they conflict.
+    pub(super) pair: Option<Pair>,
+    /// The image's view; 0 if there is none, so that any sampler does.
+    pub(super) view: u64,
+    /// Image or sampler may be another one after the bind.
+    pub(super) loose: bool,
+    /// Position in the link's samplers of a hidden set.
+    pub(super) hidden_at: u32,
+    /// What the shader does instead, where there is no room for another sampler.
+    pub(super) fetch: Option<Task>,
+    /// What the shader does where it is given another sampler because that one cannot compare.
+    pub(super) compare: Option<Task>,
+}
+
+impl Want {
+    /// The link, and the descriptors of its image and its sampler.
+    pub(super) fn at(&self) -> (usize, At, At) {
+        (self.link, self.image_at, self.sampler_at)
+    }
+
+    /// Whether its coordinates are divided, by the link and position of those whose are.
+    pub(super) fn is_divided(&self, divided: &[(usize, u32)]) -> bool {
+        self.divided.is_some() && divided.contains(&(self.link, self.hidden_at))
+    }
+
+    /// What the shader reads of it from a hidden set.
+    pub(super) fn hidden(&self, divided: &[(usize, u32)]) -> u64 {
+        self.divided.filter(|_| self.is_divided(divided)).map_or(self.wanted, |(_, sampler)| sampler)
+    }
+
+    /// Whether it reads the sampler of its set. `split`: links that read samplers of their own.
+    pub(super) fn reads(&self, split: u64) -> bool {
+        self.used().reads(split)
+    }
+
+    pub(super) fn used(&self) -> Use {
+        Use {
+            link: self.link,
+            sampler_at: self.sampler_at,
+            image_at: self.image_at,
+            given: self.given,
+            wanted: self.wanted,
+            has_image: self.view != 0,
+            loose: self.loose,
+            divides: self.divided.is_some(),
+            compares: self.compare.is_some(),
+            fetches: self.fetch.is_some(),
+        }
+    }
+}
+
+/// What uses of samplers ask for, by the sets that are bound.
+#[derive(Default)]
+pub(super) struct Wants {
+    pub(super) all: Vec<Want>,
+    /// What shaders have to do.
+    pub(super) asked: Vec<Asked>,
+    /// Set number and binding of samplers that are used in ways which are not known.
+    pub(super) blocked: Vec<(u32, u32)>,
+}

@@ -1,0 +1,230 @@
+//! One sampler of the driver for each state: `samplers=share`, and `auto` once there are nearly as many as the device allows.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::driver::Args;
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, call, linear_info, written};
+
+/// The `n`-th state.
+fn state(n: u32) -> vk::SamplerCreateInfo<'static> {
+    vk::SamplerCreateInfo { min_lod: n as f32, ..linear_info() }
+}
+
+/// How many calls of the two commands arrived since the last look.
+fn arrived(device: &Device) -> [usize; 2] {
+    let calls = device.driver.calls();
+    [c"vkCreateSampler", c"vkDestroySampler"].map(|name| calls.iter().filter(|call| call.command == name).count())
+}
+
+fn sharing(setting: &str, max: u32) -> Device {
+    let builder = InstanceBuilder::new().set("samplers", setting).driver(|driver| driver.max_samplers = max);
+    Arc::new(builder.create().unwrap()).device(&DeviceInfo::default())
+}
+
+fn create_with(
+    device: &Device,
+    info: &vk::SamplerCreateInfo<'_>,
+    given: Option<&vk::AllocationCallbacks<'_>>,
+) -> vk::Sampler {
+    let mut out = vk::Sampler::null();
+    let result = call!(device.create_sampler(device.raw, info, given.map_or(ptr::null(), ptr::from_ref), &mut out));
+    assert_eq!(result, vk::Result::SUCCESS);
+    out
+}
+
+/// What is destroyed as often as it was created ends with the last, and not before.
+#[test]
+fn equal_samplers_are_one() {
+    let device = sharing("share", 4000);
+    arrived(&device);
+    let [first, second, other] = [state(1), state(1), state(2)].map(|info| device.sampler(&info));
+    // What is ignored makes no other state.
+    let garbage = vk::SamplerCreateInfo { max_anisotropy: 7.0, ..state(1) };
+    let third = device.sampler(&garbage);
+    assert!(first == second && first == third && first != other);
+    assert_eq!(arrived(&device), [2, 0]);
+    device.destroy_sampler(second);
+    device.destroy_sampler(first);
+    assert_eq!(arrived(&device), [0, 0]);
+    // It is as good as ever.
+    let view = device.view(vk::Format::R32_UINT);
+    assert_ne!(written(&device, third, view), third, "an integer view needs a variant");
+    arrived(&device);
+    device.destroy_sampler(third);
+    assert_eq!(arrived(&device), [0, 2], "it and the variant");
+    let again = device.sampler(&state(1));
+    assert_eq!(arrived(&device), [1, 0]);
+    device.destroy_sampler(again);
+    device.destroy_sampler(other);
+    device.finish();
+}
+
+/// A sampler that is changed at creation is changed for all who ask for it.
+#[test]
+fn what_is_changed_is_shared_as_well() {
+    let device = sharing("share", 4000);
+    let info = vk::SamplerCreateInfo { mip_lod_bias: 1e9, ..linear_info() };
+    let all: Vec<vk::Sampler> = (0..3).map(|_| device.sampler(&info)).collect();
+    assert!(all.iter().all(|sampler| *sampler == all[0]));
+    assert_eq!(arrived(&device), [1, 0]);
+    assert!(device.driver.sampler(vk::Handle::as_raw(all[0])).unwrap().info.mip_lod_bias < 100.0);
+    all.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
+    assert_eq!(arrived(&device), [0, 1]);
+    device.finish();
+}
+
+/// Each goes to the allocator that it came from.
+#[test]
+fn allocators_do_not_mix() {
+    let device = sharing("share", 4000);
+    let [one, two] = [1, 2].map(|at| vk::AllocationCallbacks { p_user_data: at as *mut c_void, ..Default::default() });
+    let of = |given: Option<&vk::AllocationCallbacks<'_>>| create_with(&device, &state(1), given);
+    let [a, b, c, d] = [of(None), of(Some(&one)), of(Some(&two)), of(Some(&one))];
+    assert!(a != b && b != c && a != c && b == d);
+    // With an equal one at another place.
+    let same = one;
+    for (sampler, given) in [(b, Some(&same)), (a, None), (c, Some(&two)), (d, Some(&one))] {
+        let given = given.map_or(ptr::null(), ptr::from_ref);
+        call!(device.destroy_sampler(device.raw, sampler, given));
+        let last: Vec<usize> = device
+            .driver
+            .calls_of(c"vkDestroySampler")
+            .into_iter()
+            .filter_map(|args| if let Args::Destroy { allocator, .. } = args { Some(allocator) } else { None })
+            .collect();
+        assert_eq!(last, if sampler == b && given != ptr::from_ref(&one) { vec![] } else { vec![given as usize] });
+    }
+    device.finish();
+}
+
+/// What must be one's own is: samplers for capture and replay, with a chain, and any on a device whose handles are unique.
+#[test]
+fn what_is_told_apart_is_not_shared() {
+    let private = vk::PhysicalDevicePrivateDataFeatures { private_data: 1, ..Default::default() };
+    let thirteen = vk::PhysicalDeviceVulkan13Features { private_data: 1, ..Default::default() };
+    let none = vk::PhysicalDevicePrivateDataFeatures::default();
+    let buffers = vec![ash::ext::descriptor_buffer::NAME];
+    for (chain, extensions, settings, shares) in [
+        (ptr::from_ref(&none).cast::<c_void>(), vec![], &[("samplers", "share")][..], true),
+        (ptr::from_ref(&private).cast(), vec![], &[("samplers", "share")], false),
+        (ptr::from_ref(&thirteen).cast(), vec![], &[("samplers", "share")], false),
+        (ptr::null(), buffers, &[("samplers", "share")], false),
+        (ptr::null(), vec![], &[("samplers", "share"), ("mode", "audit")], false),
+        (ptr::null(), vec![], &[], false),
+        (ptr::null(), vec![], &[("samplers", "own")], false),
+    ] {
+        let builder = settings.iter().fold(InstanceBuilder::new(), |all, (key, value)| all.set(key, value));
+        let instance = Arc::new(builder.create().unwrap());
+        let device = instance.device(&DeviceInfo { chain, extensions, ..Default::default() });
+        let [a, b] = [device.linear(), device.linear()];
+        assert_eq!(a == b, shares, "{settings:?}");
+        let flags = vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
+        let captured = vk::SamplerCreateInfo { flags, ..linear_info() };
+        let mut weighted = vk::SamplerReductionModeCreateInfo::default();
+        let chained = linear_info().push_next(&mut weighted);
+        for info in [captured, chained] {
+            let [c, d] = [device.sampler(&info), device.sampler(&info)];
+            assert_ne!(c, d, "{settings:?}");
+            device.destroy_sampler(c);
+            device.destroy_sampler(d);
+        }
+        device.destroy_sampler(a);
+        device.destroy_sampler(b);
+        device.finish();
+    }
+}
+
+/// Far more samplers than the device allows, of fewer states, are created, and the driver has one of each in the end.
+#[test]
+fn many_samplers_of_few_states_fit() {
+    const STATES: u32 = 900;
+    let instance = Arc::new(
+        InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = 1024).create().unwrap(),
+    );
+    let device = instance.device(&DeviceInfo::default());
+    let all: Vec<vk::Sampler> = (0..100_000).map(|n| device.sampler(&state(n % STATES))).collect();
+    assert_eq!(arrived(&device)[0], STATES as usize);
+    assert!((0..all.len()).all(|n| all[n] == all[n % STATES as usize]), "the same ones again");
+    // What is left is for variants.
+    let view = device.view(vk::Format::R32_UINT);
+    assert_ne!(written(&device, all[5], view), all[5]);
+    arrived(&device);
+    for sampler in all {
+        device.destroy_sampler(sampler);
+    }
+    assert_eq!(arrived(&device), [0, STATES as usize + 1]);
+    assert_eq!(instance.records("unresolved").len(), 0, "{:#?}", instance.records("unresolved"));
+    device.finish();
+    let summary = instance.records("summary").remove(0);
+    assert_eq!(summary["samplers"]["created"], 100_000);
+    assert_eq!(summary["samplers"]["shared"]["given"], 100_000 - STATES);
+    assert!(
+        summary["samplers"]["shared"]["because"].as_str().unwrap().starts_with("896 samplers were live"),
+        "{summary:#}"
+    );
+}
+
+/// Their own, they do not fit, and the driver says so.
+#[test]
+fn many_samplers_of_their_own_are_refused() {
+    let device = sharing("own", 1024);
+    let all: Vec<_> = (0..1025).map(|n| device.try_sampler(&state(n % 900))).collect();
+    assert!(all[..1024].iter().all(Result::is_ok) && all[1024].is_err());
+    all.into_iter().flatten().for_each(|sampler| device.destroy_sampler(sampler));
+    device.finish();
+}
+
+/// With samplers of several allocators it is not known who made which: those that are there stay their own.
+#[test]
+fn what_was_made_with_several_allocators_stays_apart() {
+    let device = sharing("auto", 64);
+    let other = vk::AllocationCallbacks { p_user_data: 2 as *mut c_void, ..Default::default() };
+    let foreign = create_with(&device, &state(0), Some(&other));
+    let before: Vec<vk::Sampler> = (0..56).map(|n| device.sampler(&state(n))).collect();
+    let [a, b] = [0, 0].map(|n| device.sampler(&state(n)));
+    assert!(a == b && !before.contains(&a) && a != foreign);
+    call!(device.destroy_sampler(device.raw, foreign, &other));
+    before.into_iter().chain([a, b]).for_each(|sampler| device.destroy_sampler(sampler));
+    device.finish();
+}
+
+/// Samplers of a small limit leave no eighth to variants; shared ones need none.
+#[test]
+fn variants_have_what_is_left() {
+    for (setting, has_variant) in [("own", false), ("share", true)] {
+        let device = sharing(setting, 96);
+        let sampler = device.linear();
+        let view = device.view(vk::Format::R32_UINT);
+        assert_eq!(written(&device, sampler, view) != sampler, has_variant, "{setting}");
+        device.destroy_sampler(sampler);
+        device.finish();
+    }
+}
+
+/// Threads that create and destroy equal samplers while sharing starts leave nothing behind and lose nothing.
+#[test]
+fn sharing_starts_while_threads_come_and_go() {
+    for _ in 0..20 {
+        let device = sharing("auto", 64);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let device = &device;
+                scope.spawn(move || {
+                    let mut own = Vec::new();
+                    for n in 0..200_u32 {
+                        own.push(device.sampler(&state(n * (thread + 1) % 12)));
+                        if n % 3 == 2 {
+                            device.destroy_sampler(own.swap_remove(n as usize / 7 % own.len()));
+                        }
+                    }
+                    own.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
+                });
+            }
+        });
+        device.finish();
+    }
+}
