@@ -61,7 +61,7 @@ use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::outcome::Terms;
 use crate::overrides::Overrides;
-use crate::settings::{self, AnisoNearest, BorderMode, DepthLinear, GlClampRule, Mode};
+use crate::settings::{self, AnisoNearest, Aspect, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::{Cache, Gate, Index, Rows};
 
 static DEVICES: Keyed<Device> = Keyed::new();
@@ -164,6 +164,7 @@ impl Device {
         let is_on = !new.instance.is_off();
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
         let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
+        let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
         let shaders = Shaders::new(settings, &new.caps, &new.overrides, (storage.lowered, new.enabled.storage_buffers));
         let may_share = Self::may_share(settings, &new.enabled, new.overrides.use_samplers());
         let shared = SharedSamplers::new(settings.samplers, may_share, new.caps.max_sampler_allocation_count);
@@ -201,7 +202,7 @@ impl Device {
             separate,
             shaders,
             storage,
-            aspects: Aspects::new(),
+            aspects,
         }
     }
 

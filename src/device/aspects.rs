@@ -31,11 +31,13 @@ pub(super) struct Aspects {
     pub(super) views: FlatTable,
     /// Whether any is there.
     any: AtomicBool,
+    /// Whether descriptors show the depth alone.
+    shows_depth: bool,
 }
 
 impl Aspects {
-    pub(super) fn new() -> Self {
-        Self { entering: Lock::new(()), views: FlatTable::new(8), any: AtomicBool::new(false) }
+    pub(super) fn new(shows_depth: bool) -> Self {
+        Self { entering: Lock::new(()), views: FlatTable::new(8), any: AtomicBool::new(false), shows_depth }
     }
 
     /// Whether a view may be shown through another one.
@@ -76,6 +78,9 @@ impl Device {
         view: vk::ImageView,
         aspect: vk::ImageAspectFlags,
     ) {
+        if !self.aspects.shows_depth {
+            return;
+        }
         let mut info = *info;
         info.subresource_range.aspect_mask = aspect;
         let mut shown = vk::ImageView::null();

@@ -229,13 +229,12 @@ impl Device {
     ) {
         // Last, so that pairs are of the application's views.
         let down = |writes| {
+            if !self.exchanges_views() {
+                return down(writes);
+            }
             let mut room = Room::new();
             // SAFETY: `count` valid writes by this function's contract, or as many copies of them.
-            down(if self.exchanges_views() {
-                unsafe { self.aliased_writes(count, writes, &mut room) }
-            } else {
-                writes
-            });
+            down(unsafe { self.aliased_writes(count, writes, &mut room) });
         };
         // SAFETY: there is one write, valid by this function's contract.
         if count == 1 && unsafe { kind_of(writes) } == SINGLE && self.hot.gate.must_look() {

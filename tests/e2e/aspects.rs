@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("aspect/one-is-left-alone".to_owned(), one),
         trial("aspect/unread-is-left-alone".to_owned(), unread),
         trial("aspect/audit".to_owned(), audit),
+        trial("aspect/keep".to_owned(), keep),
     ]);
     trials
 }
@@ -125,5 +126,14 @@ fn audit() -> Outcome {
         with_layer(builder, |context| read(context, Path::Update, BOTH, &SamplerDesc::nearest()).map(|_| ()))?;
     assert_reported(&judged.errors, &[REPORTED], "with samplin");
     assert_eq!(judged.changes("view").len(), 1);
+    Ok(())
+}
+
+fn keep() -> Outcome {
+    let builder = builder().setting("aspect", "keep").record_only();
+    let (_, judged) =
+        with_layer(builder, |context| read(context, Path::Update, BOTH, &SamplerDesc::nearest()).map(|_| ()))?;
+    assert_reported(&judged.errors, &[REPORTED], "with samplin");
+    judged.assert_untouched("aspect=keep");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The table of settings: for each its name, its default, what text it accepts and how its value is shown.
 
 use super::words::{
-    AnisoNearest, BorderMode, Counters, DepthLinear, GlClampRule, Immutable, Log, Mode, Samplers, Separate,
+    AnisoNearest, Aspect, BorderMode, Counters, DepthLinear, GlClampRule, Immutable, Log, Mode, Samplers, Separate,
     SeparateShared, ShaderKeys, SplitCompile, Storage, TraceIdentity, TraceLevel, TraceTarget, Unfilterable,
     Unnormalized,
 };
@@ -171,6 +171,8 @@ settings! {
     unnormalized: Unnormalized = Unnormalized::default(), word_key!(unnormalized: Unnormalized);
     /// What happens to anisotropy where both filters are NEAREST.
     aniso_nearest: AnisoNearest = AnisoNearest::default(), word_key!(aniso_nearest: AnisoNearest);
+    /// What descriptors show of views with depth and stencil.
+    aspect: Aspect = Aspect::default(), word_key!(aspect: Aspect);
     /// Whether samplers that ask for the same are one sampler of the driver.
     samplers: Samplers = Samplers::default(), word_key!(samplers: Samplers);
     /// What happens to immutable samplers.

@@ -124,6 +124,17 @@ words! {
 }
 
 words! {
+    /// What descriptors show of views with depth and stencil (`aspect`).
+    Aspect {
+        /// The depth.
+        #[default]
+        Depth = "depth",
+        /// What the driver makes of both.
+        Keep = "keep",
+    }
+}
+
+words! {
     /// What happens to anisotropy where both filters are NEAREST (`aniso_nearest`).
     AnisoNearest {
         /// It stays; what comes of it is up to the driver.
