@@ -180,8 +180,8 @@ left! {
             "The application asks for more samplers, or more custom border colours, at a time than the device allows."
             "create one sampler for each distinct state, and destroy those that are not used"
         Blit "blit":
-            "Two images are blitted whose formats may not be blitted to each other, or of which the device cannot blit one."
-            "blit between formats of one class that have BLIT_SRC and BLIT_DST, or draw or copy instead"
+            "Two images are blitted whose formats may not be blitted to each other."
+            "blit between formats of one class, or draw or copy instead"
         UnknownImage "unknown image":
             "A view's image was created by a command that samplin does not know, so the format's features are unknown."
             "a newer samplin may know the command"

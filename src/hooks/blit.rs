@@ -49,7 +49,7 @@ fn tell_unblittable(device: &Device, source: vk::Image, target: vk::Image) {
             let Some(((source, _), (target, _))) = device.blit_source(source).zip(device.blit_source(target)) else {
                 return;
             };
-            if let Some((vuid, why)) = decide::unblittable(&source, &target) {
+            if let Some((vuid, why)) = decide::unblittable(source.format, target.format) {
                 let about = serde_json::json!({ "vuid": vuid });
                 let key = (source.format.as_raw() as u64, target.format.as_raw() as u64);
                 device.unresolved(Left::Blit, &why, None, about, key);

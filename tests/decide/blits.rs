@@ -97,8 +97,6 @@ pub(crate) fn check() {
 /// Formats of two images, and the rule that a blit between them breaks whatever its filter.
 pub(crate) fn formats() {
     use vk::Format as F;
-    let side = |format, features| BlitSource { format, image_type: vk::ImageType::TYPE_2D, features };
-    let (all, none) = (Some(Feature::BLIT_SRC | Feature::BLIT_DST), Some(Feature::empty()));
     let rows = [
         (F::R8G8B8A8_UNORM, F::R32G32B32A32_SFLOAT, None),
         (F::R8_SINT, F::R32_SINT, None),
@@ -114,14 +112,8 @@ pub(crate) fn formats() {
         (F::R8_UINT, F::S8_UINT, Some("srcImage-00231")),
         (F::D32_SFLOAT, F::D32_SFLOAT_S8_UINT, Some("srcImage-00231")),
     ];
-    let broken =
-        |from, to| unblittable(&from, &to).map(|(vuid, _)| vuid.trim_start_matches("VUID-vkCmdBlitImage-").to_owned());
     for (from, to, rule) in rows {
-        for features in [all, None] {
-            assert_eq!(broken(side(from, features), side(to, features)).as_deref(), rule, "{from:?} to {to:?}");
-        }
+        let broken = unblittable(from, to).map(|(vuid, _)| vuid.trim_start_matches("VUID-vkCmdBlitImage-").to_owned());
+        assert_eq!(broken.as_deref(), rule, "{from:?} to {to:?}");
     }
-    let format = F::R8_UNORM;
-    assert_eq!(broken(side(format, none), side(format, all)).as_deref(), Some("srcImage-01999"));
-    assert_eq!(broken(side(format, all), side(format, none)).as_deref(), Some("dstImage-02000"));
 }

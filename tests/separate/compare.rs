@@ -70,7 +70,8 @@ fn wrong(texture: &Texture<'_>, sampler: &SamplerDesc, got: &[Value], at: &[Poin
 
 /// The points with references below, in and above what fixed-point formats hold.
 fn far_points() -> Vec<Point> {
-    let references = [-0.5, 0.2, 0.41, 0.8, 1.5];
+    // None is equal to a texel, which a device may round either way.
+    let references = [-0.5, 0.23, 0.41, 0.83, 1.5];
     points().into_iter().zip(references.into_iter().cycle()).map(|(point, d)| point.reference(d)).collect()
 }
 

@@ -73,33 +73,25 @@ pub fn blit_except(filter: vk::Filter, source: &BlitSource, exempt: Exempt) -> B
     out
 }
 
-/// Why two images may not be blitted to each other whatever the filter, with the rule's id. No other filter repairs that.
-pub fn unblittable(source: &BlitSource, target: &BlitSource) -> Option<(&'static str, String)> {
+/// Why images of these formats may not be blitted to each other whatever the filter, with the rule's id. No other filter repairs that.
+pub fn unblittable(source: vk::Format, target: vk::Format) -> Option<(&'static str, String)> {
     use format::NumericClass as Class;
-    let formats = [source.format, target.format];
+    let formats = [source, target];
     let [from, to] = formats.map(names::format);
     let classes = formats.map(format::numeric_class);
     let differ = |class| classes.contains(&class) && classes[0] != classes[1];
-    let lacks = |of: &BlitSource, feature| of.features.is_some_and(|features| !features.contains(feature));
-    if formats.into_iter().any(format::is_depth_stencil) {
-        if source.format != target.format {
+    match () {
+        () if formats.into_iter().any(format::is_depth_stencil) => (source != target).then(|| {
             let why = format!("{from} and {to} differ, and one of them has depth or stencil");
-            return Some(("VUID-vkCmdBlitImage-srcImage-00231", why));
+            ("VUID-vkCmdBlitImage-srcImage-00231", why)
+        }),
+        () if differ(Class::Sint) => {
+            Some(("VUID-vkCmdBlitImage-srcImage-00229", format!("of {from} and {to} one alone holds signed integers")))
         }
-    } else if differ(Class::Sint) {
-        return Some((
-            "VUID-vkCmdBlitImage-srcImage-00229",
-            format!("of {from} and {to} one alone holds signed integers"),
-        ));
-    } else if differ(Class::Uint) {
-        return Some((
+        () if differ(Class::Uint) => Some((
             "VUID-vkCmdBlitImage-srcImage-00230",
             format!("of {from} and {to} one alone holds unsigned integers"),
-        ));
+        )),
+        () => None,
     }
-    if lacks(source, vk::FormatFeatureFlags2::BLIT_SRC) {
-        return Some(("VUID-vkCmdBlitImage-srcImage-01999", format!("{from} lacks BLIT_SRC")));
-    }
-    lacks(target, vk::FormatFeatureFlags2::BLIT_DST)
-        .then(|| ("VUID-vkCmdBlitImage-dstImage-02000", format!("{to} lacks BLIT_DST")))
 }

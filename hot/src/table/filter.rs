@@ -8,7 +8,7 @@ use super::AtomicU64;
 /// A set of handles with false positives and no false negatives, small enough for the first-level cache: one bit per hash.
 ///
 /// A reader that knows a handle got it from a call that returned after the bit was set, and the bit stays until every key that has it is
-/// removed ([`Counts`]), so it never misses one.
+/// removed (`Counts`), so it never misses one.
 pub struct BitFilter {
     words: [AtomicU64; BitFilter::WORDS],
 }
