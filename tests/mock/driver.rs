@@ -2028,7 +2028,7 @@ unsafe extern "system" fn update_with_template(
         let _outside = Outside::new();
         let state = dev(device);
         let elements = state.elements(template.as_raw(), data);
-        followed::templated(state, template.as_raw(), &elements, |machine, ty, at, infos| {
+        followed::templated(state, template.as_raw(), (&elements, false), |machine, ty, at, infos| {
             machine.write(set.as_raw(), ty, at, infos);
         });
         followed::templated_others(state, (set.as_raw(), template.as_raw()), &elements);
@@ -2075,7 +2075,7 @@ unsafe extern "system" fn push_with_template(
         let state = cmd(commands);
         let elements = state.elements(template.as_raw(), data);
         // The tests push with templates for dispatches only.
-        followed::templated(state, template.as_raw(), &elements, |machine, ty, at, infos| {
+        followed::templated(state, template.as_raw(), (&elements, true), |machine, ty, at, infos| {
             machine.push(commands.as_raw(), 1, (layout.as_raw(), set), ty, at, infos);
         });
         let args =

@@ -36,7 +36,7 @@ const SHAPES: [&[(Ty, u32)]; 10] = [
     &[(IMAGE, 1), (IMAGE, 1), (SAMPLER, 1)],
     &[(SAMPLER, ARRAY), (IMAGE, 1), (DYNAMIC, 1)],
     &[(IMAGE, 1), (SAMPLER, 1)],
-    &[(IMAGE, 1), (SAMPLER, 1)],
+    &[(IMAGE, 1), (SAMPLER, 1), (Ty::COMBINED_IMAGE_SAMPLER, 1)],
     &[(IMAGE, 1), (SAMPLER, 1)],
     &[(IMAGE, ARRAY), (SAMPLER, 1)],
     &[(SAMPLER, ARRAY), (IMAGE, 1)],
@@ -56,6 +56,8 @@ const SHAPES: [&[(Ty, u32)]; 10] = [
 /// PARTIALLY_BOUND.
 const LOOSE: usize = 4;
 const PUSHED: usize = 5;
+/// What is pushed.
+const PUSHES: [Ty; 3] = [IMAGE, SAMPLER, Ty::COMBINED_IMAGE_SAMPLER];
 const IMMUTABLE: usize = 6;
 const PARTIAL: [usize; 2] = [7, 8];
 /// Bytes of a block.
@@ -1157,9 +1159,13 @@ impl Application {
 
     fn push(&mut self, at: usize, layout: vk::PipelineLayout, number: u32, point: vk::PipelineBindPoint) {
         let commands = self.buffers[at].handle;
-        let infos = [self.info(IMAGE), self.info(SAMPLER)];
+        let (image, sampler) = (self.info(IMAGE), self.info(SAMPLER));
+        // A pair of its own, which may conflict, and which goes with what it names.
+        let both = vk::DescriptorImageInfo { sampler: self.info(SAMPLER).sampler, ..self.info(IMAGE) };
+        let infos = [image, sampler, both];
+        self.buffers[at].asked.extend([both.sampler.as_raw(), both.image_view.as_raw()]);
         let all = self.rng.u8(0..3) > 0;
-        let only = self.rng.usize(0..2);
+        let only = self.rng.usize(0..3);
         self.log.push(format!("{commands:?}: push {infos:?} at {number} {point:?}, all: {all}, only {only}"));
         self.buffers[at].uses.insert(0);
         let place = crate::driver::machine::place(point);
@@ -1167,11 +1173,11 @@ impl Application {
         let device = &self.device;
         if all && place == 1 && self.rng.bool() {
             let mut data = [vk::DescriptorImageInfo::default(); BINDINGS * ARRAY as usize];
-            (data[0], data[ARRAY as usize]) = (infos[0], infos[1]);
+            (0..3).for_each(|number| data[number * ARRAY as usize] = infos[number]);
             let data = data.as_ptr().cast();
             call!(device.push_with_template(commands, self.push_template, layout, number, data));
         } else {
-            let writes: Vec<_> = [IMAGE, SAMPLER]
+            let writes: Vec<_> = PUSHES
                 .into_iter()
                 .enumerate()
                 .filter(|(binding, _)| all || *binding == only)
@@ -1184,7 +1190,7 @@ impl Application {
                 .collect();
             call!(device.push(commands, point, layout, number, writes.len() as u32, writes.as_ptr()));
         }
-        for (binding, ty) in [IMAGE, SAMPLER].into_iter().enumerate().filter(|(binding, _)| all || *binding == only) {
+        for (binding, ty) in PUSHES.into_iter().enumerate().filter(|(binding, _)| all || *binding == only) {
             let info = &infos[binding..=binding];
             self.machine.push(commands.as_raw(), place, (raw, number), ty, (binding as u32, 0), info);
         }
@@ -1313,6 +1319,7 @@ impl Application {
                 self.compare((pipeline, at), asked, found);
             }
             self.compare_copies(commands, point, &asked);
+            self.compare_pushes(commands, point);
             for set in self.machine.bound_sets(commands) {
                 let machine = lock(&self.device.driver.machine);
                 assert_eq!(
@@ -1368,6 +1375,20 @@ impl Application {
             self.tally.told += 1;
             let place = |(set, binding, _): Place| (set, binding);
             self.left.insert((pipeline, place(asked.image), place(asked.sampler)));
+        }
+    }
+
+    /// What was pushed with image and sampler in one descriptor is legal below, whoever pushed it last.
+    fn compare_pushes(&mut self, commands: u64, point: usize) {
+        for number in 0..4 {
+            let asked = self.machine.pushed(commands, point, number, (2, 0));
+            let found = lock(&self.device.driver.machine).pushed(commands, point, number, (2, 0));
+            let Some(((sampler, view), found)) = asked.zip(found).filter(|((_, view), _)| *view != 0) else { continue };
+            assert_eq!(view, found.1, "another image is pushed");
+            match self.is_legal(sampler, view) {
+                true => assert_eq!(sampler, found.0, "a legal pair is pushed with another sampler"),
+                false => assert!(self.is_legal(found.0, view), "{sampler:#x} is pushed with {view:#x}"),
+            }
         }
     }
 

@@ -707,11 +707,11 @@ pub(super) unsafe fn pushed(
     }
 }
 
-/// Takes over what a template writes: to a set, or to what is pushed.
+/// Takes over what a template writes: to a set, or to what is pushed, descriptors that hold both with it.
 pub(super) fn templated(
     state: &DeviceState,
     template: u64,
-    elements: &[super::Element],
+    (elements, is_pushed): (&[super::Element], bool),
     mut with: impl FnMut(&mut Machine, vk::DescriptorType, (u32, u32), &[vk::DescriptorImageInfo]),
 ) {
     if !state.config.follows {
@@ -720,7 +720,8 @@ pub(super) fn templated(
     let entries = state.template(template);
     for element in elements {
         let entry = &entries[element.entry];
-        if let Some(info) = element.image.filter(|_| is_separate(entry.descriptor_type)) {
+        let is_both = entry.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        if let Some(info) = element.image.filter(|_| is_separate(entry.descriptor_type) || is_pushed && is_both) {
             let at = (entry.dst_binding, entry.dst_array_element + element.index as u32);
             state.follow(|machine| with(machine, entry.descriptor_type, at, &[info]));
         }
