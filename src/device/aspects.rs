@@ -96,7 +96,7 @@ impl Device {
         let _entering = self.aspects.entering.lock();
         self.aspects.views.insert(view.as_raw(), shown);
         self.aspects.any.store(true, Ordering::Release);
-        self.hot.watch(BITS);
+        self.hot.exchange(BITS);
     }
 
     /// Forgets what stands in for a view, which goes with it.
@@ -109,7 +109,7 @@ impl Device {
             let shown = self.aspects.views.remove(view.as_raw());
             if shown != 0 && self.aspects.views.is_empty() {
                 self.aspects.any.store(false, Ordering::Release);
-                TYPES.into_iter().for_each(|ty| _ = self.hot.unwatch(ty));
+                TYPES.into_iter().for_each(|ty| self.hot.exchange_no_more(ty));
             }
             shown
         };

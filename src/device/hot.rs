@@ -35,6 +35,8 @@ pub struct Hot {
     watched: AtomicU32,
     /// Those that somebody follows as long as the device lives.
     kept: AtomicU32,
+    /// Those that may show another view than they are written with.
+    exchanged: AtomicU32,
     /// What it comes to for a write of one combined image sampler: its [`kind`](types::kind), or none if all of them are watched.
     single: AtomicU64,
     /// [`kind`](types::kind)s from here on have no sampler and are not watched.
@@ -57,6 +59,7 @@ impl Hot {
             has_immutables: AtomicBool::new(false),
             watched: AtomicU32::new(0),
             kept: AtomicU32::new(0),
+            exchanged: AtomicU32::new(0),
             single: AtomicU64::new(types::SINGLE),
             plain: AtomicU64::new(types::plain_from(0)),
             templates: HandleMap::new(),
@@ -69,6 +72,24 @@ impl Hot {
     #[inline(always)]
     pub(super) fn watched(&self) -> u32 {
         self.watched.load(Ordering::Relaxed)
+    }
+
+    /// Descriptor types that may show another view than they are written with.
+    #[inline(always)]
+    pub(super) fn exchanged(&self) -> u32 {
+        self.exchanged.load(Ordering::Relaxed)
+    }
+
+    /// Descriptors of these types may show other views from now on, and are watched.
+    pub(super) fn exchange(&self, types: u32) {
+        self.exchanged.fetch_or(types, Ordering::SeqCst);
+        self.watch(types);
+    }
+
+    /// Descriptors of a type show what they are written with.
+    pub(super) fn exchange_no_more(&self, ty: vk::DescriptorType) {
+        self.exchanged.fetch_and(!types::type_bit(ty), Ordering::SeqCst);
+        self.unwatch(ty);
     }
 
     /// The kind of a write that needs no more than to be looked at as a pair, see [`kind`](types::kind).

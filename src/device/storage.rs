@@ -451,7 +451,7 @@ impl Device {
                 let _entering = self.storage.entering.lock();
                 table.insert(view, stands_in);
                 self.storage.is_used.store(true, Ordering::Release);
-                self.hot.watch(type_bit(ty));
+                self.hot.exchange(type_bit(ty));
             },
             || (),
         );
@@ -463,7 +463,7 @@ impl Device {
         let _entering = self.storage.entering.lock();
         let found = table.remove(view);
         if found != 0 && table.is_empty() {
-            self.hot.unwatch(ty);
+            self.hot.exchange_no_more(ty);
         }
         found
     }

@@ -19,7 +19,7 @@ use samplin_hot::memory;
 use self::entry::{Entry, runs_of, spans_of};
 use self::patches::{patches, writes};
 use super::Device;
-use super::storage::{ElementsOf, Room};
+use super::storage::ElementsOf;
 use super::types::type_bit;
 use super::writes::INFOS;
 use crate::counters::Path;
@@ -427,7 +427,7 @@ impl Device {
         data: *const c_void,
         path: Path,
         down: impl FnOnce(*const c_void),
-        patch: impl FnOnce(vk::PipelineBindPoint, &[vk::WriteDescriptorSet<'_>]),
+        patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
         // SAFETY: the template is valid by this function's contract, so it is not destroyed meanwhile.
         let Some(template) = (unsafe { self.template(template) }) else { return down(data) };
@@ -440,11 +440,6 @@ impl Device {
                 None
             };
             down(aliased.as_ref().map_or(data, |(_, data)| *data));
-        };
-        let patch = |bind_point, writes: &[vk::WriteDescriptorSet<'_>]| {
-            let mut room = Room::new();
-            // SAFETY: these are valid writes.
-            patch(bind_point, unsafe { self.shown_writes(writes, &mut room) });
         };
         if !self.hot.gate.must_look() || template.seen == 0 {
             self.hot.counters.add(path, template.seen, 0);
@@ -516,7 +511,7 @@ impl Device {
         data: *const c_void,
         path: Path,
         down: impl FnOnce(*const c_void),
-        patch: impl FnOnce(vk::PipelineBindPoint, &[vk::WriteDescriptorSet<'_>]),
+        patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
         // SAFETY: `data` has all that the template describes by this function's contract, and `first_conflict` reads no more.
         let Some(start) = (unsafe { template.first_conflict(self, layout, data) }) else {

@@ -54,14 +54,32 @@ unsafe extern "system" fn update_followed(
     // sampled images, and jumps here with all its arguments.
     unsafe {
         if let Some(device) = Device::find_first(handle)
-            && !device.exchanges_views()
             && let Some(separate) = device.separate.as_deref()
             && separate.follow_write(&*writes)
             && let Some(next) = device.fns.update_descriptor_sets
         {
+            if device.exchanges_views() {
+                return update_shown(handle, count, writes, copy_count, copies);
+            }
             return next(handle, count, writes, copy_count, copies);
         }
         update_slowly(handle, count, writes, copy_count, copies, 0);
+    }
+}
+
+/// For writes that were taken over and may show other views.
+#[inline(never)]
+unsafe extern "system" fn update_shown(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    let (device, next) = enter!(handle, update_descriptor_sets);
+    // SAFETY: the application's own arguments, or a copy of its writes with other views.
+    unsafe {
+        device.with_shown(slice(writes, count), |writes| next(handle, count, writes.as_ptr(), copy_count, copies));
     }
 }
 

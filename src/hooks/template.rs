@@ -4,8 +4,6 @@ use std::ffi::c_void;
 
 use ash::vk;
 
-use samplin_hot::memory;
-
 use crate::counters::Path;
 use crate::device::{Device, Template, TemplateRun};
 use crate::pnext::slice;
@@ -185,9 +183,11 @@ unsafe extern "system" fn update_slowly(
     unsafe {
         let down = move |data| next(handle, set, template, data);
         device.forward_template(template, Template::layout, data, Path::Template, down, move |_, writes| {
-            let writes = memory::collect(writes.iter().map(|write| vk::WriteDescriptorSet { dst_set: set, ..*write }));
+            writes.iter_mut().for_each(|write| write.dst_set = set);
             if let Some(update) = device.fns.update_descriptor_sets {
-                update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
+                device.with_shown(writes, |writes| {
+                    update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
+                });
             }
         });
     }
@@ -208,7 +208,11 @@ unsafe fn push_patches(
 ) {
     if let Some(push) = device.fns.cmd_push_descriptor_set {
         // SAFETY: the bind point is the template's, the rest the application's own.
-        unsafe { push(commands, bind_point, layout, set, writes.len() as u32, writes.as_ptr()) };
+        unsafe {
+            device.with_shown(writes, |writes| {
+                push(commands, bind_point, layout, set, writes.len() as u32, writes.as_ptr());
+            });
+        }
     }
 }
 

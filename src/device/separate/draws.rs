@@ -17,7 +17,6 @@ use super::progress::{Draw, Drawn};
 use super::pushes;
 use super::sampling::may_compare;
 use crate::device::Device;
-use crate::device::storage::Room;
 use samplin_bind::plan::link_bit;
 
 /// Calls of the layer's own into a command buffer.
@@ -84,12 +83,12 @@ impl Calls<Followed> for Down<'_> {
         let repaired = |(at, descriptor): &((u32, u32), Descriptor)| (*at, self.device.repaired(*descriptor));
         let descriptors = memory::collect(descriptors.iter().map(repaired));
         pushes::with_writes(&descriptors, |writes| {
-            let mut room = Room::new();
             // SAFETY: as `Down::new` asks; the layout is compatible with the one that the application pushed with, and the descriptors are
             // those that it has pushed, some with other samplers or views.
             unsafe {
-                let writes = self.device.shown_writes(writes, &mut room);
-                push(self.commands, self.point, twin, number as u32, writes.len() as u32, writes.as_ptr());
+                self.device.with_shown(writes, |writes| {
+                    push(self.commands, self.point, twin, number as u32, writes.len() as u32, writes.as_ptr());
+                });
             }
         });
         true

@@ -17,9 +17,6 @@ use crate::device::Device;
 use crate::device::aspects;
 use crate::device::types::type_bit;
 
-/// The types of descriptors that are stored to.
-const STORED: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE) | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
-
 /// Writes and words of elements that are copied on the stack.
 const WRITES: usize = 4;
 const WORDS: usize = 64;
@@ -95,17 +92,10 @@ fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u64, u
 const _: () = assert!(size_of::<DescriptorImageInfo>().is_multiple_of(8) && size_of::<vk::BufferView>() == 8);
 
 impl Device {
-    /// The types of descriptors that may show other views than those that they are written with.
-    #[inline(always)]
-    fn exchanged(&self) -> u32 {
-        let stored = if self.storage.has_stand_ins() { self.hot.watched() & STORED } else { 0 };
-        stored | if self.aspects.any() { aspects::BITS } else { 0 }
-    }
-
     /// Whether any view is stored to through another one or cannot be stored to any more, or is read through another one.
     #[inline(always)]
     pub fn exchanges_views(&self) -> bool {
-        self.exchanged() != 0
+        self.hot.exchanged() != 0
     }
 
     /// What a descriptor gets in place of a view that the table says `found` of; the view itself if nothing stands in for it.
@@ -148,24 +138,25 @@ impl Device {
         self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view);
     }
 
-    /// The writes, or copies with the views that their descriptors show.
+    /// Calls `with` with the writes, or copies with the views that their descriptors show.
     ///
     /// # Safety
     ///
     /// The writes are valid.
-    pub(in crate::device) unsafe fn shown_writes<'a, 'r>(
+    pub unsafe fn with_shown<'a>(
         &self,
-        writes: &'r [WriteDescriptorSet<'a>],
-        room: &'r mut Room<'a>,
-    ) -> &'r [WriteDescriptorSet<'a>] {
+        writes: &[WriteDescriptorSet<'a>],
+        with: impl FnOnce(&[WriteDescriptorSet<'a>]),
+    ) {
         if !self.exchanges_views() {
-            return writes;
+            return with(writes);
         }
+        let mut room = Room::new();
         // SAFETY: valid writes by this function's contract; what comes back are as many, here or in the room.
-        unsafe {
-            let shown = self.aliased_writes(writes.len() as u32, writes.as_ptr(), room);
+        with(unsafe {
+            let shown = self.aliased_writes(writes.len() as u32, writes.as_ptr(), &mut room);
             std::slice::from_raw_parts(shown, writes.len())
-        }
+        });
     }
 
     /// The writes, or copies with other views, if one needs another one and there is memory for copies.
@@ -182,7 +173,7 @@ impl Device {
     ) -> *const WriteDescriptorSet<'a> {
         // SAFETY: `count` valid writes by this function's contract.
         let given = unsafe { crate::pnext::slice(writes, count) };
-        let watched = self.exchanged();
+        let watched = self.hot.exchanged();
         let (mut words, mut is_found) = (0, false);
         for (elements, size, of) in given.iter().filter_map(|write| stored(write, watched)) {
             words += size * of.at.2;
@@ -305,7 +296,7 @@ impl Device {
 
     /// The view that a descriptor of an image shows.
     pub fn shown_view(&self, ty: vk::DescriptorType, view: vk::ImageView) -> vk::ImageView {
-        let Some(shown) = Shown::of(ty).filter(|_| self.exchanged() & type_bit(ty) != 0) else { return view };
+        let Some(shown) = Shown::of(ty).filter(|_| self.hot.exchanged() & type_bit(ty) != 0) else { return view };
         let table = if shown == Shown::Read { &self.aspects.views } else { &self.storage.views };
         let (view, found) = (view.as_raw(), table.get_in_line(view.as_raw()));
         self.shown_at(found, view, (None, shown));

@@ -342,6 +342,7 @@ fn changes_survive_their_record() {
             &[V::SamplerFlags(flags), V::SamplerFlags(vk::SamplerCreateFlags::empty()), V::ImageFlags(0x108)],
         ),
         (Field::Usage, &[V::Usage(0x8000_0000_0000_010c), V::Usage(0)]),
+        (Field::AspectMask, &[V::Aspects(6), V::Aspects(2)]),
         (Field::MagFilter, &[V::Filter(vk::Filter::CUBIC_EXT), V::Filter(vk::Filter::from_raw(-3))]),
         (Field::MinFilter, &[V::Filter(vk::Filter::LINEAR)]),
         (Field::MipmapMode, &[V::MipmapMode(vk::SamplerMipmapMode::NEAREST)]),
