@@ -1242,6 +1242,10 @@ impl Application {
     fn generate_commands(&mut self) {
         let at = self.buffer();
         let commands = self.buffers[at].handle;
+        // They draw, so what is bound has to be whole (VUID-vkCmdExecuteGeneratedCommandsNV-None-08608, -08600).
+        if self.machine.draw(commands.as_raw(), 0).is_err() {
+            return;
+        }
         self.log.push(format!("{commands:?}: generated commands"));
         let device = &self.device;
         call!(device.execute_generated_commands_nv(commands, vk::FALSE, ptr::dangling()));
