@@ -15,6 +15,7 @@ mod machine;
 mod masks;
 mod mutants;
 mod passes;
+mod reads;
 mod refused;
 mod rules;
 mod samples;
