@@ -225,7 +225,7 @@ impl<O: Objects> Point<O> {
     }
 }
 
-/// The descriptors to push so that a pushed set is whole, with other samplers in the place of some: all, or those that change.
+/// The descriptors to push so that a pushed set is whole, with other samplers or views in some: all, or those that change.
 fn next_pushes<O: Objects>(bound: &Bound<O>, others: &[Other]) -> Vec<((u32, u32), Descriptor)> {
     let mut all = bound.pushed.with(others);
     if !bound.is_lost() {

@@ -2,8 +2,11 @@
 
 use samplin_hot::memory::{self, Room};
 
-/// A sampler in place of another: binding, element, handle.
+/// What a descriptor has in place of its own: binding, element, and a sampler in a descriptor of one, a view in any other.
 pub type Other = (u32, u32, u64);
+
+/// `VK_DESCRIPTOR_TYPE_SAMPLER`.
+const SAMPLER: i32 = 0;
 
 /// A descriptor as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +38,12 @@ impl Pushed {
         self.all.get(place).map(|(_, descriptor)| *descriptor)
     }
 
-    /// All of them, with other samplers in the place of some.
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &((u32, u32), Descriptor)> {
+        self.all.iter()
+    }
+
+    /// All of them, with other samplers or views in some.
     pub fn with(&self, others: &[Other]) -> Vec<((u32, u32), Descriptor)> {
         memory::collect(self.all.iter().map(|(at, descriptor)| (*at, exchange(*descriptor, *at, others))))
     }
@@ -51,10 +59,10 @@ impl Pushed {
     }
 }
 
-/// A descriptor with another sampler, if there is one for its place.
+/// A descriptor with another sampler or view, if there is one for its place.
 pub(crate) fn exchange(mut descriptor: Descriptor, at: (u32, u32), others: &[Other]) -> Descriptor {
-    if let Some((_, _, sampler)) = others.iter().find(|(binding, element, _)| (*binding, *element) == at) {
-        descriptor.words[0] = *sampler;
+    if let Some((_, _, other)) = others.iter().find(|(binding, element, _)| (*binding, *element) == at) {
+        descriptor.words[usize::from(descriptor.ty != SAMPLER)] = *other;
     }
     descriptor
 }

@@ -92,9 +92,11 @@ impl Plan {
                     *set = shadow.map_or(*set, |(_, shadow)| *shadow);
                 }
                 Read::Pushed(pushed) => {
-                    for (_, (binding, element, sampler)) in self.pushes.iter().filter(|(at, _)| *at as usize == *number)
-                    {
-                        pushed.get_mut(&(*binding, *element)).expect("it was pushed").words[0] = *sampler;
+                    for (_, (binding, element, other)) in self.pushes.iter().filter(|(at, _)| *at as usize == *number) {
+                        let descriptor = pushed.get_mut(&(*binding, *element)).expect("it was pushed");
+                        // A sampler has another sampler, an image another view.
+                        let word = if descriptor.ty == 0 { 0 } else { 1 };
+                        descriptor.words[word] = *other;
                     }
                 }
             }

@@ -33,7 +33,7 @@ mod ycbcr;
 use ash::vk;
 
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
-pub use self::aspect::aspect_read;
+pub use self::aspect::{aspect_shown, shows_one_aspect};
 pub use self::bits::{Bits, lacks, lacks_dynamic, needs};
 pub use self::blit::{BlitDecision, BlitSource, blit, blit_except, unblittable};
 pub use self::border::without_custom_border;

@@ -148,6 +148,9 @@ left! {
         TooManyLinks "too-many-links":
             "Only the first 64 links of a pipeline can be split."
             "give the shader fewer images and samplers, or the image a sampler that suits it"
+        BothAspects "both-aspects":
+            "A pipeline reads one descriptor of a view with depth and stencil both as floats and as integers, and it shows the depth."
+            "give the descriptor a view of the aspect that the shader reads, and the other one a descriptor of its own"
         DescriptorBuffer "descriptor-buffer":
             "The descriptors lie in a descriptor buffer, which samplin does not read."
             "put images and samplers into descriptor sets, or give the images samplers that suit them"

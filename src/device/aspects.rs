@@ -1,17 +1,22 @@
 //! Views of depth and stencil at once, and what descriptors show in their place: a view with one aspect, made with the application's and
 //! gone with it (VUID-VkDescriptorImageInfo-imageView-01976).
 //!
-//! The view itself stays as it is: as an attachment it may have both aspects.
+//! Descriptors are written with the depth. A draw whose shader declares integers gets the stencil (`separate::aspects`). The view itself
+//! stays as it is: as an attachment it may have both aspects.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ash::vk::{self, Handle};
+use ash::vk::{self, Handle, ImageAspectFlags as Aspect};
+use samplin_core::left::Left;
+use samplin_hot::Pair;
 use samplin_hot::lock::Lock;
+use serde_json::json;
 
 use super::Device;
 use super::storage::OWN;
 use super::types::type_bit;
-use crate::decide::aspect_read;
+use crate::decide::{Rule, aspect_shown};
+use crate::names;
 use crate::table::FlatTable;
 
 /// The types of descriptors that show a view to shaders that only read.
@@ -23,21 +28,31 @@ const TYPES: [vk::DescriptorType; 3] = [
 /// Their bits.
 pub(super) const BITS: u32 = type_bit(TYPES[0]) | type_bit(TYPES[1]) | type_bit(TYPES[2]);
 
+/// Whether a descriptor of this type shows a view to shaders that only read.
+pub(super) fn shows_aspects(ty: vk::DescriptorType) -> bool {
+    TYPES.contains(&ty)
+}
+
 /// The views of one device that have both aspects, while there are any.
 pub(super) struct Aspects {
-    /// Held while views enter the table or leave it.
+    /// Held while views enter the tables or leave them.
     entering: Lock<()>,
-    /// What descriptors show in place of a view.
-    pub(super) views: FlatTable,
+    /// The view of the depth, by the application's view.
+    pub(super) depths: FlatTable,
+    /// The view of the stencil, by the application's view.
+    stencils: FlatTable,
+    /// The application's view, by that of the stencil.
+    wholes: FlatTable,
     /// Whether any is there.
     any: AtomicBool,
-    /// Whether descriptors show the depth alone.
-    shows_depth: bool,
+    /// Whether descriptors show one aspect alone.
+    is_on: bool,
 }
 
 impl Aspects {
-    pub(super) fn new(shows_depth: bool) -> Self {
-        Self { entering: Lock::new(()), views: FlatTable::new(8), any: AtomicBool::new(false), shows_depth }
+    pub(super) fn new(is_on: bool) -> Self {
+        let [depths, stencils, wholes] = [(); 3].map(|()| FlatTable::new(8));
+        Self { entering: Lock::new(()), depths, stencils, wholes, any: AtomicBool::new(false), is_on }
     }
 
     /// Whether a view may be shown through another one.
@@ -45,19 +60,34 @@ impl Aspects {
     pub(super) fn any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }
+
+    /// Whether descriptors of views with both aspects show one.
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// The view of a view's stencil; 0 if there is none.
+    pub(super) fn stencil(&self, view: u64) -> u64 {
+        if self.any() { self.stencils.get(view) } else { 0 }
+    }
+
+    /// The view that this one shows the stencil of; 0 if it is none of these.
+    pub(super) fn whole(&self, stencil: u64) -> u64 {
+        if self.any() { self.wholes.get(stencil) } else { 0 }
+    }
 }
 
 impl Device {
-    /// Says once of a format that a descriptor shows one aspect of a view with both.
+    /// Says once of a format that descriptors show this aspect of a view with both.
     #[cold]
     #[inline(never)]
-    pub(super) fn tell_aspect(&self, view: u64) {
+    pub(super) fn tell_aspect(&self, view: u64, aspect: Aspect) {
         self.guard(
             || {
                 let class = self.class((self.hot.gate.view(view) as u32).wrapping_sub(1));
-                let read = aspect_read(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL, u64::MAX);
-                if let Some((class, (_, change))) = class.zip(read) {
+                if let Some(class) = class {
                     let of = (class.tiling, Vec::new());
+                    let change = aspect_shown(aspect);
                     self.record_view(vk::ImageView::from_raw(view), class.traits.format, None, &[change], of);
                 }
             },
@@ -65,62 +95,74 @@ impl Device {
         );
     }
 
-    /// Makes the view that descriptors show in place of one that was just made.
+    /// Makes the views that descriptors show in place of one that was just made.
     ///
     /// # Safety
     ///
     /// `info` is the create info that the driver made `view` with.
     #[inline(never)]
-    pub unsafe fn make_aspect(
+    pub unsafe fn make_aspects(
         &self,
         create: vk::PFN_vkCreateImageView,
         info: &vk::ImageViewCreateInfo<'_>,
         view: vk::ImageView,
-        aspect: vk::ImageAspectFlags,
     ) {
         // What is captured for a replay is made with data of its own, which no second view may have.
         let is_captured = info.flags.contains(vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
-        if !self.aspects.shows_depth || is_captured {
+        if !self.aspects.is_on || is_captured {
             return;
         }
-        let mut info = *info;
-        info.subresource_range.aspect_mask = aspect;
-        let mut shown = vk::ImageView::null();
-        if !self.audit {
+        let make = |aspect| {
+            let mut info = *info;
+            info.subresource_range.aspect_mask = aspect;
+            let mut shown = vk::ImageView::null();
             // SAFETY: the create info that the driver has just accepted, with one of its aspects; the handle is written to a local.
             let result = unsafe { create(self.handle, &info, std::ptr::null(), &mut shown) };
-            if result != vk::Result::SUCCESS {
-                return;
-            }
-        }
+            if result == vk::Result::SUCCESS { shown.as_raw() } else { 0 }
+        };
         // In audit mode it is said, and the view stays.
-        let shown = if self.audit { OWN } else { shown.as_raw() };
+        let depth = if self.audit { OWN } else { make(Aspect::DEPTH) };
+        if depth == 0 {
+            let about =
+                json!({ "format": names::format(info.format), "view": samplin_wire::text::handle(view.as_raw()) });
+            let key = (info.format.as_raw() as u64, 0);
+            return self.unresolved(Left::Memory, &Left::Memory.clause(), Some(Rule::Aspect), about, key);
+        }
+        let follows = !self.audit && self.separate.is_some();
+        let stencil = if follows { make(Aspect::STENCIL) } else { 0 };
         let _entering = self.aspects.entering.lock();
-        self.aspects.views.insert(view.as_raw(), shown);
+        if stencil != 0 {
+            self.aspects.stencils.insert(view.as_raw(), stencil);
+            self.aspects.wholes.insert(stencil, view.as_raw());
+        }
+        self.aspects.depths.insert(view.as_raw(), depth);
         self.aspects.any.store(true, Ordering::Release);
         self.hot.exchange(BITS);
+        self.follow_wholes();
     }
 
     /// Forgets what stands in for a view, which goes with it.
-    pub(super) fn forget_aspect(&self, view: vk::ImageView) {
+    pub(super) fn forget_aspects(&self, view: vk::ImageView) {
         if !self.aspects.any() {
             return;
         }
         let shown = {
             let _entering = self.aspects.entering.lock();
-            let shown = self.aspects.views.remove(view.as_raw());
-            if shown != 0 && self.aspects.views.is_empty() {
+            let depth = self.aspects.depths.remove(view.as_raw());
+            let stencil = self.aspects.stencils.remove(view.as_raw());
+            self.aspects.wholes.remove(stencil);
+            if depth != 0 && self.aspects.depths.is_empty() {
                 self.aspects.any.store(false, Ordering::Release);
                 TYPES.into_iter().for_each(|ty| self.hot.exchange_no_more(ty));
             }
-            shown
+            [depth, stencil]
         };
-        self.destroy_aspect(shown);
+        shown.into_iter().for_each(|shown| self.destroy_aspect(shown));
     }
 
     fn destroy_aspect(&self, shown: u64) {
         if let Some(destroy) = self.fns.destroy_image_view.filter(|_| (1..OWN).contains(&shown)) {
-            // SAFETY: made by `make_aspect` with a NULL allocator, and used by nothing that does not use the application's view, which is
+            // SAFETY: made by `make_aspects` with a NULL allocator, and used by nothing that does not use the application's view, which is
             // being destroyed (VUID-vkDestroyImageView-imageView-01026), or its device.
             unsafe { destroy(self.handle, vk::ImageView::from_raw(shown), std::ptr::null()) };
         }
@@ -128,6 +170,17 @@ impl Device {
 
     /// Destroys what stands in for views that the application did not destroy: for the end of the device.
     pub fn destroy_aspects(&self) {
-        self.aspects.views.for_each(&mut |_, shown| self.destroy_aspect(shown));
+        for shown in [&self.aspects.depths, &self.aspects.stencils] {
+            shown.for_each(&mut |_, shown| self.destroy_aspect(shown));
+        }
+    }
+
+    /// The pair of a sampler and the stencil of a view with both aspects, if they conflict.
+    pub(super) fn stencil_pair(&self, sampler: u64, view: u64) -> Option<Pair> {
+        let (needs, lacks) = (self.hot.gate.sampler(sampler), self.hot.gate.view(view));
+        let class = self.class_of_stencil((lacks as u32).checked_sub(1)?);
+        let state = (needs as u32).checked_sub(1)?;
+        let conflicts = (needs >> 32) as u32 & self.class(class)?.lacks.0 != 0;
+        conflicts.then_some(Pair { sampler, view, state, class })
     }
 }

@@ -10,7 +10,7 @@ use samplin_hot::recent::Words;
 use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
 use super::Device;
-use crate::decide::{self, Bits, BlitSource, Divide, Reads, ViewTraits};
+use crate::decide::{self, Aspect, Bits, BlitSource, Divide, Reads, ViewTraits};
 use crate::features::Tiling;
 use crate::table::{FastMap, FlatTable, Interner, lock};
 
@@ -261,7 +261,7 @@ impl Device {
     #[inline(never)]
     fn forget_more_of_view(&self, view: vk::ImageView) {
         self.forget_alias(view);
-        self.forget_aspect(view);
+        self.forget_aspects(view);
         self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
     }
 
@@ -275,6 +275,11 @@ impl Device {
         self.class_with(number, |traits| ViewTraits { reads, divide, ..traits })
     }
 
+    /// The same where shaders read the stencil of a view with both aspects.
+    pub(super) fn class_of_stencil(&self, number: u32) -> u32 {
+        self.class_with(number, |traits| ViewTraits { aspect: Aspect::Stencil, ..traits })
+    }
+
     fn class_with(&self, number: u32, with: impl FnOnce(ViewTraits) -> ViewTraits) -> u32 {
         let Some(class) = self.class(number) else { return number };
         let traits = with(class.traits);
@@ -283,7 +288,7 @@ impl Device {
         }
         let made = |_| {
             self.images.read.fetch_add(1, Ordering::Relaxed);
-            ViewClass { traits, ..*class }
+            ViewClass { traits, lacks: self.relevant(decide::lacks(&traits, &self.caps)), ..*class }
         };
         self.images.classes.intern((traits, class.tiling), made).unwrap_or(number)
     }

@@ -4,6 +4,7 @@
 //! Descriptors without `UPDATE_AFTER_BIND` may be consumed by the bind itself (VkDescriptorBindingFlagBits), so what a draw
 //! will read is known when it is recorded. [`ladder`] decides, [`shadow`] makes the sets, [`draws`] binds, and the rest only remembers.
 
+mod aspects;
 mod binds;
 mod blocks;
 mod caches;
@@ -52,6 +53,7 @@ use samplin_hot::Versions;
 use samplin_spirv::sampling::Passes;
 use samplin_wire::kinds;
 
+use self::aspects::Wholes;
 pub use self::binds::{Binds, Descriptors, Pushes};
 use self::blocks::Blocks;
 pub(super) use self::caches::CACHES;
@@ -125,6 +127,7 @@ pub struct Separate {
     demotes: bool,
     demotes_all: bool,
     blocks: Blocks,
+    wholes: Wholes,
     resolutions: Resolutions,
     force: Force,
 }

@@ -169,7 +169,7 @@ impl Device {
 
     /// Whether a record of a usage is to be written: each time with `all`, else once per format and change.
     pub(super) fn is_news_of_usage(&self, event: &'static str, format: vk::Format, change: &Change, all: bool) -> bool {
-        let key = || (event, format.as_raw(), format!("{:?}", (change.from, change.catalog)));
+        let key = || (event, format.as_raw(), format!("{:?}", (change.from, change.to, change.catalog)));
         all || self.is_news(|said| &mut said.usages, key())
     }
 

@@ -9,7 +9,7 @@ use samplin_wire::words::UsageClass;
 use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
 
 use crate::decide::{
-    Aspect, Catalog, Change, Changes, Divide, Reads, ViewTraits, aspect_read, may_lack_usage, normalize_components,
+    Aspect, Catalog, Change, Changes, Divide, Reads, ViewTraits, may_lack_usage, normalize_components,
 };
 use crate::device::{Device, ImageTraits, ViewCopy, listed, wide_flags, wide_usage};
 use crate::features::Tiling;
@@ -323,7 +323,9 @@ unsafe fn create_new_view(
                 // SAFETY: `info` is the valid create info that `made` was just made with.
                 unsafe {
                     remember_view(device, info, made);
-                    make_aspect(device, next, info, made);
+                    if shows_one_aspect(device, info) {
+                        device.make_aspects(next, info, made);
+                    }
                 }
                 let mut told = (Tiling::Optimal, None, Vec::new());
                 if let Some((tiling, _, changes)) = &narrowed {
@@ -349,28 +351,20 @@ unsafe fn create_new_view(
     result
 }
 
-/// Makes the view that descriptors show of one that has both aspects.
+/// Whether descriptors of a view may show only one of its aspects.
 ///
 /// # Safety
 ///
-/// `view` was made with `info`.
-unsafe fn make_aspect(
-    device: &Device,
-    create: vk::PFN_vkCreateImageView,
-    info: &vk::ImageViewCreateInfo<'_>,
-    view: vk::ImageView,
-) {
+/// `info` is valid.
+unsafe fn shows_one_aspect(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> bool {
     let aspects = info.subresource_range.aspect_mask;
-    if !aspects.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL) {
-        return;
-    }
-    let Some((_, image)) = device.image(info.image) else { return };
-    // SAFETY: `info` is a valid create info of a view by this function's contract.
-    let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
-    if let Some((aspect, _)) = aspect_read(aspects, usage) {
-        // SAFETY: `view` was made with `info` by this function's contract.
-        unsafe { device.make_aspect(create, info, view, aspect) };
-    }
+    // Almost all views have one.
+    aspects.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL)
+        && device.image(info.image).is_some_and(|(_, image)| {
+            // SAFETY: `info` is a valid create info of a view by this function's contract.
+            let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
+            crate::decide::shows_one_aspect(aspects, usage)
+        })
 }
 
 /// What a prediction needs to know of a view, at the level all, if it may have to change on some device.

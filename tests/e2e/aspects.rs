@@ -1,4 +1,5 @@
-//! Views of depth and stencil at once: a descriptor may show one of them, and shows the depth.
+//! Views of depth and stencil at once: a descriptor may show one of them, and shows what the shader declares: floats are the depth, integers
+//! the stencil.
 
 use crate::legality::assert_reported;
 use crate::run::{Outcome, Skip, skip_if, trial, with_layer, without_layer};
@@ -6,17 +7,18 @@ use crate::scene::pattern;
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageAspectFlags as Aspects};
 use libtest_mimic::Trial;
 use samplin_testkit::{
-    Context, ContextBuilder, Image, ImageDesc, Pair, Path, Point, SamplerDesc, Value, ViewDesc, lookup, sample_via,
-    texel,
+    Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Path, Point, SamplerDesc, Value, ViewDesc, lookup,
+    sample_via, texel,
 };
 
 const REPORTED: &str = "VkDescriptorImageInfo-imageView-01976";
 const BOTH: Aspects = Aspects::from_raw(Aspects::DEPTH.as_raw() | Aspects::STENCIL.as_raw());
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let paths = Path::COMBINED.into_iter().chain([Path::Immutable, Path::Separate, Path::SeparateImmutable]);
-    let mut trials: Vec<Trial> =
-        paths.map(|path| trial(format!("aspect/{path:?}").to_lowercase(), move || both(path))).collect();
+    let paths = || Path::COMBINED.into_iter().chain([Path::Immutable, Path::Separate, Path::SeparateImmutable]);
+    let of = |path: Path, as_what: &str| format!("aspect/{as_what}{path:?}").to_lowercase();
+    let mut trials: Vec<Trial> = paths().map(|path| trial(of(path, ""), move || both(path))).collect();
+    trials.extend(paths().map(|path| trial(of(path, "stencil/"), move || stencil(path))));
     trials.extend([
         trial("aspect/linear".to_owned(), linear),
         trial("aspect/one-is-left-alone".to_owned(), one),
@@ -50,13 +52,25 @@ fn image(context: &Context) -> Result<Image<'_>, Skip> {
     .map_err(Skip)
 }
 
-/// What a view with these aspects reads.
+/// What a view with these aspects reads, as the view's first aspect is.
 fn read(context: &Context, path: Path, aspects: Aspects, sampler: &SamplerDesc) -> Result<Vec<Value>, Skip> {
+    let kind = if aspects == Aspects::STENCIL { Kind::Uint } else { Kind::Float };
+    read_as(context, path, (aspects, kind), sampler)
+}
+
+/// What a view with these aspects reads where the shader declares texels of this kind.
+fn read_as(
+    context: &Context,
+    path: Path,
+    (aspects, kind): (Aspects, Kind),
+    sampler: &SamplerDesc,
+) -> Result<Vec<Value>, Skip> {
     skip_if(path.missing(context))?;
     let image = image(context)?;
     let view = image.view(&ViewDesc::aspect(aspects));
     let sampler = sampler.create(context);
-    let texels = sample_via(context, path, &[Pair::new(&view, &sampler)], &points()).map_err(Skip)?;
+    let pair = Pair { kind, ..Pair::new(&view, &sampler) };
+    let texels = sample_via(context, path, &[pair], &points()).map_err(Skip)?;
     Ok(texels.into_iter().flatten().collect())
 }
 
@@ -77,6 +91,19 @@ fn both(path: Path) -> Outcome {
     assert_eq!((change.rule.as_str(), change.catalog.as_str(), change.field.as_str()), ("aspect", "H-6", "aspectMask"));
     assert!(change.from.contains("VK_IMAGE_ASPECT_STENCIL_BIT") && !change.to.contains("STENCIL"), "{change:?}");
     assert_eq!(judged.summary()["changes"], serde_json::json!({"aspect": 1}));
+    Ok(())
+}
+
+/// What a shader declares as integers is the stencil.
+fn stencil(path: Path) -> Outcome {
+    let nearest = SamplerDesc::nearest();
+    let wanted = without_layer(builder(), |context| read(context, path, Aspects::STENCIL, &nearest))?.0;
+    let (got, judged) = with_layer(builder(), |context| read_as(context, path, (BOTH, Kind::Uint), &nearest))?;
+    judged.assert_silent("with samplin");
+    assert_eq!(got, wanted);
+    assert!(wanted.iter().any(|value| *value != wanted[0]), "a picture of one colour proves nothing");
+    let shown: Vec<String> = judged.changes("view").into_iter().map(|change| change.to).collect();
+    assert!(shown.iter().any(|to| to.contains("STENCIL")), "{shown:?}");
     Ok(())
 }
 

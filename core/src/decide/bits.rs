@@ -50,6 +50,8 @@ impl Bits {
     pub const SAMPLED: Self = Self(1 << 12);
     /// Unnormalized coordinates that a shader may normalize, which every view decides about.
     pub const TEXELS: Self = Self(1 << 13);
+    /// A view of depth and stencil at once, of which a descriptor shows what the shader reads. Views lack it, and no sampler needs it.
+    pub const ASPECTS: Self = Self(1 << 14);
     /// First of four bits for integer borders, one per [`Dimensions`].
     const INT_BORDER: u32 = 16;
     /// First of four bits for float borders.

@@ -8,6 +8,7 @@ use samplin_core::left::Left;
 use samplin_hot::memory;
 
 use super::Separate;
+use super::aspects::ASPECTS;
 use super::commands::{CommandBuffer, Followed, Place, bind_point, index};
 use super::comparisons::{ask_comparisons, keep_comparisons};
 use super::found::Resolution;
@@ -138,7 +139,7 @@ impl Device {
             place.look_up(separate, &self.hot.gate);
             let summary = place.point.summary();
             // Then no pipeline needs anything.
-            let mut needs_nothing = (summary & (summary >> 32)) as u32 == 0;
+            let mut needs_nothing = (summary & (summary >> 32)) as u32 == 0 && summary & ASPECTS == 0;
             if !needs_nothing && place.point.program.is_none() && !place.is_unknown {
                 // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
                 let program = unsafe { separate.programs.get(place.point.pipeline) };

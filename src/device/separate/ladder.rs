@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
-use samplin_bind::Other;
 use samplin_bind::plan::{Facts, Group, How, LINKS, Links, Plan, Shared, link_bit, plan};
+use samplin_bind::{Bound, Other};
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::{Index, Operand, Uses};
 
 use super::Separate;
-use super::commands::Point;
+use super::commands::{Followed, Point};
 use super::comparisons::{ask_comparisons, keep_comparisons};
 use super::hidden::HiddenSet;
 use super::layouts::{Binding, LARGEST};
@@ -109,7 +109,10 @@ impl Device {
                 if given == 0 || link.is_combined() && !self.may_be_exchanged(given) {
                     continue;
                 }
-                let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
+                let pair = match self.shown_stencil(&program, (link.image.set, link.image.binding), view) {
+                    0 => self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)),
+                    _ => self.stencil_pair(given, view),
+                };
                 let divided = self.divided(separate, pair, link.uses);
                 let pair = pair.map(|pair| self.as_read(pair, link.uses)).filter(|pair| {
                     !link.is_combined() || separate.follows_all_immutables() || self.names_immutable(*pair)
@@ -192,7 +195,7 @@ impl Device {
         point: &Point,
         (wants, since): (&mut Wants, u64),
     ) -> Decided {
-        let Wants { all, blocked, asked } = wants;
+        let Wants { all, stencils, blocked, asked } = wants;
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
         let bit = |want: &Want| link_bit(want.link);
         // Why no link can read a hidden set.
@@ -231,10 +234,12 @@ impl Device {
                 second = self.split_all(separate, &program, (join, wishes), When::Bound).or(second);
                 continue;
             }
-            let (shadows, pushes) = match self.exchange(separate, &program, point, &others) {
+            let exchanged = memory::collect(others.iter().chain(&*stencils).copied());
+            let (shadows, pushes) = match self.exchange(separate, &program, point, &exchanged) {
                 Ok(exchanged) => exchanged,
                 Err(set) => {
                     uncopied.with_room().push(set);
+                    self.leave_stencils(program, stencils, set);
                     continue;
                 }
             };
@@ -279,6 +284,7 @@ impl Device {
                     }
                 },
             };
+            self.tell_stencils(stencils);
             for Group { uses, how, met } in groups {
                 let met = met.and_then(|at| all.get(at)).and_then(|want| Some((want.wanted, want.pair?)));
                 self.tell_group(program, all.get(uses).unwrap_or_default(), (how, met), (split, left, &divided));
@@ -321,11 +327,13 @@ impl Device {
         let (mut shadows, mut pushes) = (Vec::new(), Vec::new());
         for (number, bound) in point.sets.iter().enumerate() {
             let set = number as u32;
-            let own = memory::collect(others.iter().filter(|(at, _)| *at == set).map(|(_, other)| *other));
-            let force = |entry: &&SetEntry| separate.force.shadows() && entry.may_be_copied() && bound.set != 0;
-            let Some(entry) = bound.content().filter(|entry| !own.is_empty() || force(entry)) else {
+            let own = others.iter().filter(|(at, _)| *at == set).map(|(_, other)| *other);
+            let own = memory::sorted(memory::collect(own));
+            let entry = bound.content();
+            let force = |entry: &SetEntry| separate.force.shadows() && entry.may_be_copied() && bound.set != 0;
+            if own.is_empty() && !entry.is_some_and(force) {
                 continue;
-            };
+            }
             // What is exchanged is bound or pushed with a layout of the layer's own.
             if self.twin_of_pipeline(separate, &program.layout).is_none() {
                 match own.is_empty() {
@@ -337,7 +345,7 @@ impl Device {
                 own.into_iter().for_each(|other| pushes.with_room().push((set, other)));
                 continue;
             }
-            match self.shadow(separate, bound.set, entry, &own) {
+            match entry.and_then(|entry| self.shadow(separate, bound.set, entry, &own)) {
                 Some(shadow) => shadows.with_room().push((number, shadow)),
                 None if own.is_empty() => {}
                 None => return Err(set),
@@ -404,25 +412,29 @@ impl Facts for Known<'_> {
         if self.uncopied.contains(&set) {
             return Err(Left::Memory);
         }
-        let bound = self.point.sets.get(set as usize);
-        let Some((bound, entry)) = bound.and_then(|bound| Some((bound, bound.content()?))) else {
-            return Err(Left::Memory);
-        };
+        let bound = self.point.sets.get(set as usize).ok_or(Left::Memory)?;
+        let entry = bound.content().ok_or(Left::Memory)?;
         if entry.shape.binding(binding).is_none_or(|binding| !binding.immutable.is_empty()) {
             return Err(Left::ImmutableSampler);
         }
-        if bound.set == 0 {
-            return Ok(How::Push);
-        }
-        if entry.shape.after_bind {
-            return Err(Left::UpdateAfterBind);
-        }
-        if entry.is_without_layout() {
-            return Err(Left::LayoutDestroyed);
-        }
-        if entry.shape.is_too_large_to_copy() {
-            return Err(Left::TooLarge);
-        }
-        Ok(How::Shadow)
+        may_exchange(bound)
     }
+}
+
+/// How a descriptor of a bound set may be exchanged for all that read it.
+pub(super) fn may_exchange(bound: &Bound<Followed>) -> Result<How, Left> {
+    if bound.set == 0 {
+        return Ok(How::Push);
+    }
+    let entry = bound.content().ok_or(Left::Memory)?;
+    if entry.shape.after_bind {
+        return Err(Left::UpdateAfterBind);
+    }
+    if entry.is_without_layout() {
+        return Err(Left::LayoutDestroyed);
+    }
+    if entry.shape.is_too_large_to_copy() {
+        return Err(Left::TooLarge);
+    }
+    Ok(How::Shadow)
 }

@@ -13,6 +13,7 @@ use samplin_spirv::Operand;
 
 use super::Separate;
 use crate::decide::fnv1a;
+use crate::device::aspects::{self, shows_aspects};
 use crate::device::types::COMBINED;
 use crate::kept;
 use crate::table::{FastMap, fold};
@@ -258,6 +259,17 @@ impl SetShape {
     /// Whether there is anything to follow in its sets.
     pub(super) fn is_followed(&self) -> bool {
         self.slots + self.sparse > 0 || self.is_too_large
+    }
+
+    /// Whether a descriptor of it may show a view with both aspects.
+    pub(super) fn may_show_aspects(&self) -> bool {
+        self.bindings.iter().any(|binding| shows_aspects(binding.ty) || binding.ty == vk::DescriptorType::MUTABLE_EXT)
+    }
+
+    /// The types of descriptors that may take the place of one that shows a view, as [`type_bit`]s.
+    pub(super) fn overwritten(&self) -> u32 {
+        let is_mutable = self.bindings.iter().any(|binding| binding.ty == vk::DescriptorType::MUTABLE_EXT);
+        if is_mutable { u32::MAX } else { aspects::BITS }
     }
 
     /// Whether an immutable sampler of it is gone. What was made of it stays what it is, but nothing more is made: the handle may be

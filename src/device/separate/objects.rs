@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::aspects::Read;
 use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
 use super::recipe::StageCode;
@@ -15,6 +16,8 @@ pub(super) struct Shader {
     pub(super) handle: u64,
     pub(super) layout: Arc<PipelineShape>,
     pub(super) links: Box<[ProgramLink]>,
+    /// The images that it reads.
+    pub(super) reads: Box<[Read]>,
     pub(super) blind: Option<Left>,
     pub(super) group: Group,
     /// What it can be made of again, or the name of what keeps it from that.

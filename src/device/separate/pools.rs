@@ -40,7 +40,8 @@ impl Device {
         for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
             // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
             let Some(layout) = (unsafe { separate.set_layout(*layout) }) else { continue };
-            if !layout.shape.is_followed() {
+            let shows_aspects = separate.wholes.are_there() && layout.shape.may_show_aspects();
+            if !layout.shape.is_followed() && !shows_aspects {
                 continue;
             }
             let variable = variable.get(index).copied().unwrap_or(0);

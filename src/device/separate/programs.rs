@@ -13,6 +13,7 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv as spirv;
 
 use super::Separate;
+use super::aspects::{Read, reads_of};
 use super::found::LINKED;
 use super::layouts::PipelineShape;
 use super::recipe::{Recipe, Source, Splits, StageCode, When};
@@ -58,6 +59,8 @@ pub struct Program {
     pub(super) handle: u64,
     pub(super) layout: Arc<PipelineShape>,
     pub(super) links: Box<[ProgramLink]>,
+    /// The images that it reads, where some are integers that views with both aspects may show.
+    pub(super) reads: Box<[Read]>,
     /// The numbers of the sets that links are in, as bits; none if one is too high for that.
     pub(super) linked: Option<u32>,
     /// The same; none if a key has no room for them either.
@@ -82,6 +85,8 @@ pub struct Program {
 #[derive(Default)]
 pub(super) struct Found {
     links: Vec<ProgramLink>,
+    /// The images that are read, where it matters as what.
+    reads: Vec<Read>,
     /// Why there may be more of them.
     pub(super) blind: Option<Left>,
 }
@@ -100,9 +105,16 @@ impl Found {
     }
 
     /// Takes over what was found elsewhere.
-    pub(super) fn extend(&mut self, links: &[ProgramLink], blind: Option<Left>) {
+    pub(super) fn extend(&mut self, (links, reads): (&[ProgramLink], &[Read]), blind: Option<Left>) {
         links.iter().copied().for_each(|link| self.add(link));
+        reads.iter().for_each(|read| self.reads.with_room().push(*read));
         self.blind = self.blind.or(blind);
+    }
+
+    /// The images that are read, if it matters as what. `is_part`: other shaders may read the same ones.
+    pub(super) fn take_reads(&mut self, is_part: bool) -> Box<[Read]> {
+        let reads = std::mem::take(&mut self.reads);
+        if is_part || reads.iter().any(|read| read.is_integer) { reads.into_boxed_slice() } else { Box::default() }
     }
 
     /// The links, combined ones last: the first can be split. Where shaders have nothing to do, of combined descriptors only those
@@ -125,10 +137,11 @@ impl Program {
         separate: &Separate,
         (named, own, is_library): (u64, Executable, bool),
         layout: Arc<PipelineShape>,
-        found: Found,
+        mut found: Found,
         recipe: impl FnOnce() -> Result<Recipe, Left>,
     ) -> Self {
         let blind = found.blind;
+        let reads = found.take_reads(is_library);
         let links = found.into_links(separate, &layout);
         let recipe = if links.is_empty() && !is_library { Err(Left::Memory) } else { recipe() };
         let linked = if blind == Some(HIDDEN) {
@@ -136,7 +149,8 @@ impl Program {
             1_u32.checked_shl(layout.sets.len() as u32).map(|end| end - 1)
         } else {
             let sets = links.iter().flat_map(|link| [link.image.set, link.sampler.set]);
-            sets.into_iter().try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?))
+            sets.chain(reads.iter().filter(|read| read.is_integer).map(|read| read.set))
+                .try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?))
         };
         let loose = links.iter().enumerate().filter(|(_, link)| layout.may_change(&link.image, &link.sampler));
         let loose = loose.fold(0, |all, (number, _)| all | link_bit(number));
@@ -149,6 +163,7 @@ impl Program {
             handle: named,
             layout,
             links,
+            reads,
             linked,
             key_sets,
             loose,
@@ -164,7 +179,7 @@ impl Program {
 
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
     pub(super) fn is_plain(&self) -> bool {
-        self.links.is_empty() && self.blind != Some(HIDDEN)
+        self.links.is_empty() && self.integers().next().is_none() && self.blind != Some(HIDDEN)
     }
 
     /// Whether it is shader objects that are bound together.
@@ -472,7 +487,7 @@ impl Device {
             self.links_of(separate, pipeline.as_raw(), stage, &mut found);
         }
         for library in libraries.iter().flatten() {
-            found.extend(&library.links, library.blind);
+            found.extend((&library.links, &library.reads), library.blind);
         }
         let handle = pipeline.as_raw();
         // SAFETY: `made` and its stages are of one valid create info by this function's contract.
@@ -482,6 +497,7 @@ impl Device {
         if !program.is_plain() {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
+        self.follow_reads(separate, &program.reads);
         Some(program)
     }
 
@@ -548,14 +564,18 @@ impl Device {
     pub(super) fn links_of(&self, separate: &Separate, program: u64, stage: &Stage<'_>, found: &mut Found) {
         let Some(model) = model(stage.stage) else { return };
         let constants = spirv::Specialization(stage.constants);
-        let links =
-            spirv::Module::read(stage.words).and_then(|module| module.links(stage.name, model, Some(&constants)));
+        let links = spirv::Module::read(stage.words).and_then(|module| {
+            if self.aspects.is_on() {
+                reads_of(&module, (stage.name, model), &mut found.reads)?;
+            }
+            module.links(stage.name, model, Some(&constants))
+        });
         let links = match links {
             Ok(links) => links,
             Err(spirv::Error::Memory) => memory::give_up(),
             Err(why) => {
                 self.shader_unresolved(Left::MalformedSpirv, &why.to_string(), program, stage);
-                return found.extend(&[], Some(Left::MalformedSpirv));
+                return found.extend((&[], &[]), Some(Left::MalformedSpirv));
             }
         };
         let counts = |uses: spirv::Uses| separate.follows_immutables() || !uses.contains(spirv::Uses::COMBINED);
@@ -567,7 +587,7 @@ impl Device {
                 _ => {
                     let why = "image or sampler is one of several, or comes from no variable";
                     self.shader_unresolved(Left::OpaqueOperand, why, program, stage);
-                    found.extend(&[], Some(Left::OpaqueOperand));
+                    found.extend((&[], &[]), Some(Left::OpaqueOperand));
                 }
             }
         }

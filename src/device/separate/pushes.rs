@@ -112,10 +112,13 @@ impl Device {
     /// A pushed descriptor with the sampler that its view needs, if it has both.
     pub(super) fn repaired(&self, descriptor: Descriptor) -> Descriptor {
         let [sampler, view, layout] = descriptor.words;
-        if descriptor.ty != vk::DescriptorType::COMBINED_IMAGE_SAMPLER.as_raw() || !self.hot.gate.must_look() {
+        if descriptor.ty != vk::DescriptorType::COMBINED_IMAGE_SAMPLER.as_raw() {
             return descriptor;
         }
-        let pair = self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
+        let pair = match self.aspects.whole(view) {
+            0 => self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view)),
+            whole => self.stencil_pair(sampler, whole),
+        };
         let sampler = pair.map_or(sampler, |pair| self.choose(pair, Path::Push));
         Descriptor { words: [sampler, view, layout], ..descriptor }
     }

@@ -9,6 +9,7 @@ use samplin_bind::{Bits, Brief};
 use samplin_hot::memory::Room;
 
 use super::Separate;
+use super::aspects::ASPECTS;
 use super::commands::{Place, Point};
 use super::found::{Key, Names, Resolution};
 use super::hidden::HiddenSet;
@@ -60,7 +61,9 @@ impl Place {
             }
             bound.brief = Some(if bound.is_pushed() {
                 let brief = bound.content().map_or(Brief::EMPTY, |entry| entry.brief(gate));
-                Brief { stamp: Brief::PUSHED, ..brief }
+                // Which views were pushed is looked at where a program asks.
+                let aspects = if separate.wholes.are_there() { ASPECTS } else { 0 };
+                Brief { stamp: Brief::PUSHED, summary: brief.summary | aspects, ..brief }
             } else {
                 // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and this one is
                 // recording.
@@ -86,6 +89,7 @@ fn is_complete(program: &Program, point: &Point) -> bool {
         bound.is_some_and(|bound| bound.is_for(&program.layout, number as usize))
     };
     program.links.iter().all(|link| is_bound(link.image.set) && is_bound(link.sampler.set))
+        && program.integers().all(|(set, _)| is_bound(set))
 }
 
 /// Whether nothing in these sets needs what something in them lacks.
@@ -97,9 +101,12 @@ fn is_legal(point: &Point, linked: u32) -> bool {
 }
 
 impl Device {
-    /// Whether nothing that the pipeline reads through the bound sets can need another sampler.
+    /// Whether nothing that the pipeline reads through the bound sets can need another sampler or view.
     #[inline(always)]
     pub(super) fn is_legal(&self, program: &Program, point: &Point) -> bool {
+        if !program.reads.is_empty() && point.summary() & ASPECTS != 0 {
+            return false;
+        }
         if !self.hot.gate.must_look() {
             return true;
         }
@@ -136,6 +143,7 @@ impl Device {
             return Resolution { is_lasting: true, since: since.into(), ..Resolution::default() };
         }
         let mut wants = self.wants(separate, program, point);
+        wants.stencils = self.stencils(program, point);
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)
             && !self.is_legal(&program, point)

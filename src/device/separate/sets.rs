@@ -14,9 +14,11 @@ use samplin_hot::memory;
 use samplin_hot::{Summary, Version};
 
 use super::Separate;
+use super::aspects::{ASPECTS, Whole};
 use super::layouts::{Binding, Kind, SetLayout, SetShape};
 use super::sparse::Sparse;
 use crate::device::Device;
+use crate::device::aspects::shows_aspects;
 use crate::device::types::{COMBINED, type_bit};
 use crate::pnext::slice;
 use crate::table::lock;
@@ -52,11 +54,19 @@ pub(super) struct SetEntry {
     /// A handle for each slot, 0 for none: the first of them, and all if there are more.
     near: [AtomicU64; NEAR],
     many: Option<Box<Many>>,
-    /// Sets that are bound in place of this one; almost all sets have none.
-    #[expect(clippy::box_collection, reason = "one word instead of three in each of many entries")]
-    shadows: Mutex<Option<Box<Vec<Shadow>>>>,
+    /// What almost no set has.
+    rare: Mutex<Option<Box<Rare>>>,
     /// A write may have to allocate or to call down: there are shadows, or slots that get room when they are written.
     pub(super) is_guarded: AtomicBool,
+}
+
+/// What almost no set has.
+#[derive(Debug, Default)]
+struct Rare {
+    /// Sets that are bound in place of this one.
+    shadows: Vec<Shadow>,
+    /// Its descriptors of views with both aspects.
+    wholes: Vec<Whole>,
 }
 
 /// More slots than an entry has room for itself.
@@ -84,7 +94,7 @@ impl SetEntry {
             summary: Summary::default(),
             near: Default::default(),
             many,
-            shadows: Mutex::default(),
+            rare: Mutex::default(),
         };
         for binding in &entry.shape.bindings {
             for (element, sampler) in binding.immutable.iter().enumerate() {
@@ -129,12 +139,35 @@ impl SetEntry {
 
     /// Works on the sets that are bound in place of this one.
     pub(super) fn with_shadows<R>(&self, with: impl FnOnce(&mut Vec<Shadow>) -> R) -> R {
-        with(lock(&self.shadows).get_or_insert_default())
+        with(&mut lock(&self.rare).get_or_insert_default().shadows)
+    }
+
+    /// Works on its descriptors of views with both aspects.
+    pub(super) fn with_wholes<R>(&self, with: impl FnOnce(&mut Vec<Whole>) -> R) -> R {
+        with(&mut lock(&self.rare).get_or_insert_default().wholes)
+    }
+
+    /// Whether a descriptor of it shows a view with both aspects.
+    pub(super) fn has_wholes(&self) -> bool {
+        lock(&self.rare).as_ref().is_some_and(|rare| !rare.wholes.is_empty())
+    }
+
+    /// Its descriptor at a binding and an element, if that shows such a view.
+    pub(super) fn whole(&self, at: (u32, u32)) -> Option<Whole> {
+        lock(&self.rare).as_ref()?.wholes.iter().find(|whole| whole.at == at).copied()
+    }
+
+    /// Its descriptors of views with both aspects, in a binding.
+    pub(super) fn wholes(&self, binding: u32) -> Vec<Whole> {
+        let rare = lock(&self.rare);
+        let all = rare.iter().flat_map(|rare| &rare.wholes);
+        memory::collect(all.filter(|whole| whole.at.0 == binding).copied())
     }
 
     /// Whether others are bound in place of it.
     pub(super) fn has_shadows(&self) -> bool {
-        self.is_guarded.load(Ordering::Acquire) && lock(&self.shadows).as_ref().is_some_and(|list| !list.is_empty())
+        self.is_guarded.load(Ordering::Acquire)
+            && lock(&self.rare).as_ref().is_some_and(|rare| !rare.shadows.is_empty())
     }
 
     fn set(&self, slot: Option<usize>, handle: u64) {
@@ -194,11 +227,13 @@ impl SetEntry {
         // A handle is a sampler's or a view's; it may be both, as numbers go, and then counts for too much.
         let of = |handle| gate.sampler(handle) >> 32 | gate.view(handle) >> 32 << 32;
         // Also for the lock of the summary: one thread at a time sums up and keeps.
-        let turn = lock(&self.shadows);
+        let turn = lock(&self.rare);
+        let shows_aspects = turn.as_ref().is_some_and(|rare| !rare.wholes.is_empty());
+        let aspects = if shows_aspects { ASPECTS } else { 0 };
         let dense = self.slots().iter().fold(0, |all, slot| all | of(slot.load(Ordering::Relaxed)));
         // What is not known may need and lack anything.
         let unknown = if self.shape.is_too_large { u64::MAX } else { 0 };
-        let summary = dense | self.sparse().map_or(0, |sparse| sparse.sum_up(of)) | unknown;
+        let summary = dense | self.sparse().map_or(0, |sparse| sparse.sum_up(of)) | unknown | aspects;
         self.summary.keep(&self.version, stamp, summary);
         drop(turn);
         Brief { stamp, summary, is_loose: self.is_loose }
@@ -505,8 +540,12 @@ impl Device {
         pushes: Option<vk::PipelineBindPoint>,
         runs: impl Iterator<Item = TemplateRun>,
     ) {
-        // Pushed descriptors are kept whatever their type, and a layout that is followed may be younger.
-        let may_follow = |ty| separate.follows(ty) || separate.tasks.divide && type_bit(ty) == COMBINED;
+        // Pushed descriptors are kept whatever their type, and a layout that is followed may be younger, or a view with both aspects.
+        let may_follow = |ty| {
+            separate.follows(ty)
+                || separate.tasks.divide && type_bit(ty) == COMBINED
+                || self.aspects.is_on() && shows_aspects(ty)
+        };
         let runs = memory::collect(runs.filter(|run| pushes.is_some() || may_follow(run.ty))).into_boxed_slice();
         let bind_point = pushes.unwrap_or_default();
         separate.templates.insert(template.as_raw(), Arc::new(TemplateRuns { runs, bind_point }));

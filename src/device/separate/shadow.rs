@@ -1,4 +1,4 @@
-//! Shadow sets: copies of the application's sets in which some samplers are others.
+//! Shadow sets: copies of the application's sets in which some samplers or views are others.
 //!
 //! A shadow needs no fence. Whenever the application may update, free or reset a set, whatever was recorded with it is complete or
 //! invalid (vkUpdateDescriptorSets, VUID-vkFreeDescriptorSets-pDescriptorSets-00309), and so is whatever was recorded with its
@@ -20,7 +20,7 @@ use crate::table::lock;
 const SHADOWS: usize = 4;
 
 impl Device {
-    /// A copy of a set with other samplers; none if there is no memory or there are too many.
+    /// A copy of a set with other samplers or views; none if there is no memory or there are too many.
     pub(super) fn shadow(&self, separate: &Separate, set: u64, entry: &SetEntry, others: &[Other]) -> Option<u64> {
         let kept = |shadows: &[Shadow]| Some(shadows.iter().find(|shadow| *shadow.others == *others)?.set);
         let (known, is_full) = entry.with_shadows(|shadows| (kept(shadows), shadows.len() >= SHADOWS));
@@ -105,7 +105,7 @@ impl Device {
         Some((pool, set))
     }
 
-    /// Copies the application's set and exchanges the samplers.
+    /// Copies the application's set and exchanges samplers and views.
     fn fill_shadow(&self, from: u64, to: vk::DescriptorSet, entry: &SetEntry, others: &[Other]) {
         let Some(update) = self.fns.update_descriptor_sets else { return };
         let from = vk::DescriptorSet::from_raw(from);
@@ -122,21 +122,18 @@ impl Device {
                     .descriptor_count(count)
             })
         }));
-        let infos = memory::collect(others.iter().map(|(_, _, sampler)| vk::DescriptorImageInfo {
-            sampler: vk::Sampler::from_raw(*sampler),
-            ..Default::default()
-        }));
-        let writes = memory::collect(others.iter().zip(&infos).map(|((binding, element, _), info)| {
+        let infos = memory::collect(others.iter().map(|other| self.exchanged(entry, other)));
+        let writes = memory::collect(others.iter().zip(&infos).map(|((binding, element, _), (ty, info))| {
             vk::WriteDescriptorSet::default()
                 .dst_set(to)
                 .dst_binding(*binding)
                 .dst_array_element(*element)
-                .descriptor_type(vk::DescriptorType::SAMPLER)
+                .descriptor_type(*ty)
                 .image_info(std::slice::from_ref(info))
         }));
         // SAFETY: both sets are of layouts that are defined alike; the application's set is bound by the command under way, so nobody
         // updates it, and its descriptors may be undefined or dead, which copying allows. The new set is not in use. The samplers
-        // written are variants, which live as long as the samplers that they stand in for.
+        // and views written are the layer's own, which live as long as those that they stand in for.
         unsafe {
             update(self.handle, 0, std::ptr::null(), copies.len() as u32, copies.as_ptr());
             update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());

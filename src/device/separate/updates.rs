@@ -12,6 +12,12 @@ use super::sets::SetEntry;
 use crate::device::Device;
 
 impl Separate {
+    /// Whether a write to a set may have to allocate or to call down.
+    #[inline(always)]
+    fn is_guarded(&self, entry: &SetEntry) -> bool {
+        entry.is_guarded.load(Ordering::Acquire) || self.wholes.are_there()
+    }
+
     /// Takes over writes, each after `changes` has been asked whether its set may change; ends with the first that may not.
     ///
     /// # Safety
@@ -24,7 +30,7 @@ impl Separate {
         mut changes: impl FnMut(&SetEntry) -> bool,
     ) -> bool {
         // Shadows are copies of all that is in a set.
-        let all = self.shadows.load(Ordering::Relaxed) > 0;
+        let all = self.shadows.load(Ordering::Relaxed) > 0 || self.wholes.are_there();
         let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
         for write in writes {
             if !all && !self.follows(write.descriptor_type) {
@@ -58,7 +64,7 @@ impl Separate {
     #[inline(always)]
     pub unsafe fn follow_writes(&self, writes: &[vk::WriteDescriptorSet<'_>]) -> bool {
         // SAFETY: the writes are of a valid `vkUpdateDescriptorSets` by this function's contract.
-        unsafe { self.take_writes(writes, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
+        unsafe { self.take_writes(writes, |entry| !self.is_guarded(entry)) }
     }
 
     /// [`Separate::follow_writes`] for one write.
@@ -70,7 +76,7 @@ impl Separate {
     pub unsafe fn follow_write(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
         // SAFETY: a set that a command names is not freed meanwhile.
         let Some(entry) = (unsafe { self.sets.get_in_line(write.dst_set.as_raw()) }) else { return true };
-        if entry.is_guarded.load(Ordering::Acquire) {
+        if self.is_guarded(entry) {
             return false;
         }
         // SAFETY: a valid write by this function's contract, so its array has as many elements as it says.
@@ -90,7 +96,7 @@ impl Separate {
         data: *const c_void,
     ) -> bool {
         // SAFETY: set and template are valid during the command, and `data` is valid for the template.
-        unsafe { self.take_template(set, template, data, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
+        unsafe { self.take_template(set, template, data, |entry| !self.is_guarded(entry)) }
     }
 
     /// Takes over an update with a template, if `changes` says that its set may change.
@@ -137,7 +143,10 @@ impl Device {
             true
         };
         // SAFETY: the writes are of a valid `vkUpdateDescriptorSets` by this function's contract.
-        unsafe { separate.take_writes(writes, drop_shadows) };
+        unsafe {
+            separate.take_writes(writes, drop_shadows);
+            self.note_written_wholes(separate, writes);
+        }
         for copy in copies {
             // SAFETY: both sets of a copy are valid (VUID-VkCopyDescriptorSet-srcSet-parameter, -dstSet-parameter), so their
             // entries stay meanwhile.
@@ -146,6 +155,7 @@ impl Device {
             if let Some(to) = to {
                 self.drop_shadows(separate, to);
                 to.copy(from, copy);
+                to.copy_wholes(from, copy);
             }
         }
     }
@@ -167,6 +177,9 @@ impl Device {
             true
         };
         // SAFETY: set, template and data are those of a valid command by this function's contract.
-        unsafe { separate.take_template(set, template, data, drop_shadows) };
+        unsafe {
+            separate.take_template(set, template, data, drop_shadows);
+            self.note_template_wholes(separate, (set, template), data);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What uses of samplers ask for, with what stands behind each.
 
+use samplin_bind::Other;
 use samplin_bind::plan::{At, Use};
 use samplin_hot::Pair;
 use samplin_spirv::sampling::Task;
@@ -76,6 +77,8 @@ pub(super) struct Wants {
     pub(super) all: Vec<Want>,
     /// What shaders have to do.
     pub(super) asked: Vec<Asked>,
+    /// Set numbers, and views of the stencil to show there instead of one of the depth.
+    pub(super) stencils: Vec<(u32, Other)>,
     /// Set number and binding of samplers that are used in ways which are not known.
     pub(super) blocked: Vec<(u32, u32)>,
 }

@@ -112,7 +112,7 @@ impl Device {
     fn shown_at(&self, found: u64, view: u64, (binding, shown): (Option<u32>, Shown)) {
         match (found, shown) {
             (0 | NOTHING, _) => {}
-            (_, Shown::Read) => self.tell_aspect(view),
+            (_, Shown::Read) => self.tell_aspect(view, vk::ImageAspectFlags::DEPTH),
             (LOST, _) => self.first_stored_to(LOST, view),
             (_, Shown::Stored) => self.stored_at(self.class_of(view), binding),
             (_, Shown::Buffer) => self.stored_at(0, binding),
@@ -268,7 +268,7 @@ impl Device {
             let (inside, table) = match of.shown {
                 Shown::Stored => (std::mem::offset_of!(DescriptorImageInfo, image_view), &self.storage.views),
                 Shown::Buffer => (0, &self.storage.buffer_views),
-                Shown::Read => (std::mem::offset_of!(DescriptorImageInfo, image_view), &self.aspects.views),
+                Shown::Read => (std::mem::offset_of!(DescriptorImageInfo, image_view), &self.aspects.depths),
             };
             for index in 0..count {
                 let at = offset.wrapping_add(index.wrapping_mul(stride)).wrapping_add(inside);
@@ -297,7 +297,7 @@ impl Device {
     /// The view that a descriptor of an image shows.
     pub fn shown_view(&self, ty: vk::DescriptorType, view: vk::ImageView) -> vk::ImageView {
         let Some(shown) = Shown::of(ty).filter(|_| self.hot.exchanged() & type_bit(ty) != 0) else { return view };
-        let table = if shown == Shown::Read { &self.aspects.views } else { &self.storage.views };
+        let table = if shown == Shown::Read { &self.aspects.depths } else { &self.storage.views };
         let (view, found) = (view.as_raw(), table.get_in_line(view.as_raw()));
         self.shown_at(found, view, (None, shown));
         vk::ImageView::from_raw(Self::stands_in(found, view))

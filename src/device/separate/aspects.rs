@@ -1,0 +1,304 @@
+//! Views of depth and stencil at once that a program reads as integers: their descriptors are written with the depth, so its draws get a copy
+//! of the set, or a push, in which they show the stencil.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ash::vk::{self, Handle, ImageAspectFlags};
+use samplin_bind::{Bound, Other};
+use samplin_core::left::Left;
+use samplin_hot::memory::{self, Room};
+use samplin_spirv as spirv;
+use samplin_wire::record::Descriptor;
+use samplin_wire::text::handle;
+use serde_json::json;
+
+use super::Separate;
+use super::commands::{Followed, Point};
+use super::ladder::may_exchange;
+use super::programs::Program;
+use super::progress::Drawn;
+use super::sets::{SetEntry, TemplateRun};
+use crate::counters::Path;
+use crate::decide::{Bits, Catalog, Rule};
+use crate::device::Device;
+use crate::device::aspects::shows_aspects;
+use crate::device::hot::follow;
+use crate::pnext::slice;
+use crate::table::fold;
+
+/// The bit of [`Brief::summary`](samplin_bind::Brief::summary) of a set that shows views with both aspects.
+pub(super) const ASPECTS: u64 = (Bits::ASPECTS.0 as u64) << 32;
+
+/// A binding of images that a shader reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) set: u32,
+    pub(super) binding: u32,
+    /// As integers, which a stencil is and a depth is not.
+    pub(super) is_integer: bool,
+}
+
+/// Adds what an entry point reads.
+pub(super) fn reads_of(
+    module: &spirv::Module<'_>,
+    (name, model): (&str, u32),
+    reads: &mut Vec<Read>,
+) -> Result<(), spirv::Error> {
+    for spirv::ImageRead { set, binding, ty } in module.images_read(name, model)? {
+        let read = Read { set, binding, is_integer: ty.sampled != spirv::Sampled::Float };
+        if !reads.contains(&read) {
+            reads.with_room().push(read);
+        }
+    }
+    Ok(())
+}
+
+impl Program {
+    /// Set number and binding of images that it reads as integers.
+    pub(super) fn integers(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.reads.iter().filter(|read| read.is_integer).map(|read| (read.set, read.binding))
+    }
+
+    fn reads(&self, at: (u32, u32), is_integer: bool) -> bool {
+        self.reads.contains(&Read { set: at.0, binding: at.1, is_integer })
+    }
+}
+
+/// A descriptor of a view with both aspects, as the application wrote it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    /// Binding and element.
+    pub(super) at: (u32, u32),
+    pub(super) ty: vk::DescriptorType,
+    pub(super) info: vk::DescriptorImageInfo,
+}
+
+/// Whether sets have to note descriptors of views with both aspects, and binds to be followed for them.
+#[derive(Default)]
+pub(super) struct Wholes {
+    /// There was such a view.
+    are_there: AtomicBool,
+    /// A program reads integers.
+    are_read: AtomicBool,
+}
+
+impl Wholes {
+    /// Whether there was a view with both aspects.
+    #[inline(always)]
+    pub(super) fn are_there(&self) -> bool {
+        self.are_there.load(Ordering::Acquire)
+    }
+}
+
+impl SetEntry {
+    /// Takes over what places of it show now: views with both aspects, or none.
+    fn note_wholes(&self, places: impl Iterator<Item = ((u32, u32), Option<Whole>)>) {
+        let mut places = places.filter(|(_, whole)| whole.is_some() || self.has_wholes()).peekable();
+        if places.peek().is_none() {
+            return;
+        }
+        let places = memory::collect(places);
+        self.with_wholes(|all| {
+            for (at, whole) in places {
+                all.retain(|other| other.at != at);
+                whole.into_iter().for_each(|whole| all.with_room().push(whole));
+            }
+        });
+        self.touch();
+    }
+
+    /// Takes over what is copied from a set; of one that is not followed nothing is known.
+    pub(super) fn copy_wholes(&self, from: Option<&Self>, copy: &vk::CopyDescriptorSet<'_>) {
+        let count = copy.descriptor_count;
+        let source = from.map(|from| from.shape.walk((copy.src_binding, copy.src_array_element), count));
+        let mut source = source.into_iter().flatten();
+        let target = self.shape.walk((copy.dst_binding, copy.dst_array_element), count);
+        let places = target.map(|(binding, element)| {
+            let at = (binding.binding, element);
+            let own = source.next().and_then(|(binding, element)| from?.whole((binding.binding, element)));
+            (at, own.map(|whole| Whole { at, ..whole }))
+        });
+        self.note_wholes(memory::collect(places).into_iter());
+    }
+}
+
+impl Device {
+    /// There is a view with both aspects: sets note which descriptors show it.
+    pub(in crate::device) fn follow_wholes(&self) {
+        let Some(separate) = self.separate.as_deref() else { return };
+        separate.wholes.are_there.store(true, Ordering::SeqCst);
+        if separate.wholes.are_read.load(Ordering::SeqCst) {
+            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        }
+    }
+
+    /// There is a program that reads these.
+    pub(super) fn follow_reads(&self, separate: &Separate, reads: &[Read]) {
+        if !reads.iter().any(|read| read.is_integer) {
+            return;
+        }
+        separate.wholes.are_read.store(true, Ordering::SeqCst);
+        if separate.wholes.are_there.load(Ordering::SeqCst) {
+            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        }
+    }
+
+    /// Takes note of what descriptors show from now on.
+    fn note_wholes(
+        &self,
+        entry: &SetEntry,
+        ty: vk::DescriptorType,
+        (target, count): ((u32, u32), u32),
+        info: impl Fn(u32) -> vk::DescriptorImageInfo,
+    ) {
+        let whole = |index, at| {
+            let info = shows_aspects(ty).then(|| info(index))?;
+            (self.aspects.stencil(info.image_view.as_raw()) != 0).then_some(Whole { at, ty, info })
+        };
+        let places = entry.shape.walk(target, count).map(|(binding, element)| (binding.binding, element));
+        entry.note_wholes((0..).zip(places).map(|(index, at)| (at, whole(index, at))));
+        if entry.has_wholes() {
+            // What is written there from now on takes their place, also when no view with both aspects is left.
+            self.hot.keep_watching(entry.shape.overwritten());
+        }
+    }
+
+    /// Takes note of what writes show.
+    ///
+    /// # Safety
+    ///
+    /// The writes of a valid `vkUpdateDescriptorSets`.
+    pub(super) unsafe fn note_written_wholes(&self, separate: &Separate, writes: &[vk::WriteDescriptorSet<'_>]) {
+        for write in writes.iter().filter(|_| separate.wholes.are_there()) {
+            // SAFETY: a set that a command names is not freed meanwhile.
+            let Some(entry) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
+            let (ty, count) = (write.descriptor_type, write.descriptor_count);
+            // SAFETY: as many infos as the write has descriptors (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
+            let infos = if shows_aspects(ty) { unsafe { slice(write.p_image_info, count) } } else { &[] };
+            let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
+            self.note_wholes(entry, ty, ((write.dst_binding, write.dst_array_element), count), info);
+        }
+    }
+
+    /// Takes note of what an update with a template shows.
+    ///
+    /// # Safety
+    ///
+    /// The arguments of a valid `vkUpdateDescriptorSetWithTemplate`.
+    pub(super) unsafe fn note_template_wholes(
+        &self,
+        separate: &Separate,
+        (set, template): (vk::DescriptorSet, vk::DescriptorUpdateTemplate),
+        data: *const c_void,
+    ) {
+        if !separate.wholes.are_there() {
+            return;
+        }
+        // SAFETY: set and template are valid during the command.
+        let (entry, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
+        let Some((entry, runs)) = entry.zip(runs) else { return };
+        for TemplateRun { ty, target, count, offset, stride } in runs.runs.iter().copied() {
+            let info = |index: u32| {
+                let at = data.cast::<u8>().wrapping_add(offset.wrapping_add(stride.wrapping_mul(index as usize)));
+                // SAFETY: the template describes an element of a type with an info there, which is all that `note_wholes` asks for;
+                // alignment is not promised.
+                unsafe { at.cast::<vk::DescriptorImageInfo>().read_unaligned() }
+            };
+            self.note_wholes(entry, ty, (target, count), info);
+        }
+    }
+
+    /// The view of the stencil that a program reads in place of a view with both aspects at a set number and binding; 0 where it reads the
+    /// view's own or the depth.
+    pub(super) fn shown_stencil(&self, program: &Program, at: (u32, u32), view: u64) -> u64 {
+        let is_read = !program.reads.is_empty() && program.reads(at, true) && !program.reads(at, false);
+        if is_read { self.aspects.stencil(view) } else { 0 }
+    }
+
+    /// Set numbers, and what is shown there instead of the depth, for the sets that are bound. Names what stays.
+    pub(super) fn stencils(&self, program: Drawn<'_>, point: &Point) -> Vec<(u32, Other)> {
+        let mut stencils = Vec::new();
+        for (set, binding) in program.integers() {
+            let number = set as usize;
+            let Some(bound) = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number)) else {
+                continue;
+            };
+            for (element, view) in shown_by(bound, binding) {
+                let stencil = self.aspects.stencil(view);
+                if stencil == 0 {
+                    continue;
+                }
+                let how =
+                    if program.reads((set, binding), false) { Err(Left::BothAspects) } else { may_exchange(bound) };
+                match how {
+                    Ok(_) => stencils.with_room().push((set, (binding, element, stencil))),
+                    Err(what) => self.stencil_left(what, program, (set, binding, element), view),
+                }
+            }
+        }
+        stencils
+    }
+
+    /// Leaves what a set shows that there can be no copy of.
+    pub(super) fn leave_stencils(&self, program: Drawn<'_>, stencils: &mut Vec<(u32, Other)>, set: u32) {
+        stencils.retain(|(number, (binding, element, stencil))| {
+            if *number == set {
+                let view = self.aspects.whole(*stencil);
+                self.stencil_left(Left::Memory, program, (set, *binding, *element), view);
+            }
+            *number != set
+        });
+    }
+
+    /// Says what is shown.
+    pub(super) fn tell_stencils(&self, stencils: &[(u32, Other)]) {
+        for (_, (_, _, stencil)) in stencils {
+            self.tell_aspect(self.aspects.whole(*stencil), ImageAspectFlags::STENCIL);
+        }
+    }
+
+    /// Names a descriptor that shows the depth to a shader that reads integers.
+    fn stencil_left(&self, what: Left, program: Drawn<'_>, (set, binding, element): (u32, u32, u32), view: u64) {
+        let image = Descriptor { set, binding, element: Some(element) };
+        let about = json!({ "vuid": Catalog::H6.vuid(), "image": image, "view": handle(view) });
+        let at = u64::from(set) << 48 ^ u64::from(binding) << 24 ^ u64::from(element);
+        let key = (fold(program.number), at);
+        self.unresolved(what, &what.clause(), Some(Rule::Aspect), self.of_program(program, about), key);
+    }
+
+    /// What is written of a descriptor in a copy of its set: another sampler, or the stencil with the sampler that it needs.
+    pub(super) fn exchanged(
+        &self,
+        entry: &SetEntry,
+        (binding, element, other): &Other,
+    ) -> (vk::DescriptorType, vk::DescriptorImageInfo) {
+        let Some(Whole { ty, info, .. }) = entry.whole((*binding, *element)) else {
+            let sampler = vk::Sampler::from_raw(*other);
+            return (vk::DescriptorType::SAMPLER, vk::DescriptorImageInfo { sampler, ..Default::default() });
+        };
+        let mut shown = vk::DescriptorImageInfo {
+            sampler: vk::Sampler::null(),
+            image_view: vk::ImageView::from_raw(*other),
+            image_layout: info.image_layout,
+        };
+        if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+            let pair = self.stencil_pair(info.sampler.as_raw(), info.image_view.as_raw());
+            let sampler = pair.map_or(info.sampler.as_raw(), |pair| self.choose(pair, Path::Draw));
+            shown.sampler = vk::Sampler::from_raw(sampler);
+        }
+        (ty, shown)
+    }
+}
+
+/// Element and view of each descriptor of a binding that may show a view with both aspects.
+fn shown_by(bound: &Bound<Followed>, binding: u32) -> Vec<(u32, u64)> {
+    if bound.is_pushed() {
+        let own = bound.pushed.iter().filter(|((own, _), descriptor)| {
+            *own == binding && shows_aspects(vk::DescriptorType::from_raw(descriptor.ty))
+        });
+        return memory::collect(own.map(|((_, element), descriptor)| (*element, descriptor.words[1])));
+    }
+    let wholes = bound.content().map_or_else(Vec::new, |entry| entry.wholes(binding));
+    memory::collect(wholes.iter().map(|whole| (whole.at.1, whole.info.image_view.as_raw())))
+}
