@@ -24,6 +24,7 @@ mod process;
 mod random;
 mod settings;
 mod shaders;
+mod stencils;
 mod threads;
 mod usages;
 mod ycbcr;
@@ -44,6 +45,7 @@ fn main() -> std::process::ExitCode {
     }
     let trials = [
         aspects::trials(),
+        stencils::trials(),
         chain::trials(),
         legality::trials(),
         legal::trials(),

@@ -260,8 +260,8 @@ impl Device {
 
     /// Names a descriptor that shows the depth to a shader that reads integers.
     fn stencil_left(&self, what: Left, program: Drawn<'_>, (set, binding, element): (u32, u32, u32), view: u64) {
-        let image = Descriptor { set, binding, element: Some(element) };
-        let about = json!({ "vuid": Catalog::H6.vuid(), "image": image, "view": handle(view) });
+        let descriptor = Descriptor { set, binding, element: Some(element) };
+        let about = json!({ "vuid": Catalog::H6.vuid(), "descriptor": descriptor, "view": handle(view) });
         let at = u64::from(set) << 48 ^ u64::from(binding) << 24 ^ u64::from(element);
         let key = (fold(program.number), at);
         self.unresolved(what, &what.clause(), Some(Rule::Aspect), self.of_program(program, about), key);

@@ -1,0 +1,310 @@
+//! Views of depth and stencil at once that shaders declare as integers, by programs of their own: several that read one set, descriptors that
+//! are overwritten, and what is left.
+
+use crate::run::{Outcome, Skip, skip_if, trial, with_layer};
+use crate::scene::pattern;
+use ash::vk::{self, FormatFeatureFlags as Feature, ImageAspectFlags as Aspects};
+use libtest_mimic::Trial;
+use samplin_compiler::{Language, compile};
+use samplin_testkit::descriptor::{self, Binding, Pool, SetLayout, Spelling, Template, TemplateData};
+use samplin_testkit::shader::{Access, Bind};
+use samplin_testkit::{
+    Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Point, Probe, SamplerDesc, Shape, Value, View, ViewDesc, lookup,
+    texel,
+};
+
+const BOTH: Aspects = Aspects::from_raw(Aspects::DEPTH.as_raw() | Aspects::STENCIL.as_raw());
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let ways = [("write", Way::Write), ("copy", Way::Copy), ("template", Way::Template)];
+    let mut trials: Vec<Trial> =
+        ways.into_iter().map(|(name, way)| trial(format!("stencil/overwritten/{name}"), move || overwritten(way))).collect();
+    trials.extend([
+        trial("stencil/two-programs".to_owned(), two_programs),
+        trial("stencil/one-program-reads-both".to_owned(), mixed),
+        trial("stencil/texels-without-a-sampler".to_owned(), fetched),
+        trial("stencil/border".to_owned(), border),
+        trial("stencil/views-made-anew".to_owned(), made_anew),
+        trial("stencil/update-after-bind".to_owned(), after_bind),
+    ]);
+    trials
+}
+
+fn builder() -> ContextBuilder {
+    Context::builder().api_version(vk::make_api_version(0, 1, 2, 0))
+}
+
+fn points() -> Vec<Point> {
+    lookup::grid(8, 8, [-0.5, -0.5], [1.5, 1.5])
+}
+
+/// An image whose stencil has a picture, and its depth another one. `turn`: which of several pictures.
+fn image(context: &Context, turn: u32) -> Result<Image<'_>, Skip> {
+    let formats = [vk::Format::D32_SFLOAT_S8_UINT, vk::Format::D24_UNORM_S8_UINT];
+    let is_sampled = |format: &vk::Format| {
+        context.format_features(*format, vk::ImageTiling::OPTIMAL).contains(Feature::SAMPLED_IMAGE)
+    };
+    let format = formats.into_iter().find(is_sampled);
+    let Some(format) = format else { return Err(Skip("no format of depth and stencil can be sampled".to_owned())) };
+    Image::filled(context, &ImageDesc::d2(format, 4, 4), |aspect, level, layer, at| {
+        let kind = if aspect == Aspects::STENCIL { texel::NumericKind::Uint } else { texel::NumericKind::Float };
+        pattern(kind, level, layer + turn, at)
+    })
+    .map_err(Skip)
+}
+
+/// What a program declares, and what it makes of a point.
+#[derive(Clone, Copy)]
+struct Code(&'static str, &'static str);
+
+const INTEGERS: Code = Code(
+    "layout(set = 0, binding = 0) uniform usampler2D integers;",
+    "textureLod(integers, points[index].coord.xy, 0.0)",
+);
+const FLOATS: Code = Code(
+    "layout(set = 0, binding = 0) uniform sampler2D floats;",
+    "floatBitsToUint(textureLod(floats, points[index].coord.xy, 0.0))",
+);
+const MIXED: Code = Code(
+    "layout(set = 0, binding = 0) uniform sampler2D floats;
+     layout(set = 0, binding = 0) uniform usampler2D integers;",
+    "uvec4(floatBitsToUint(textureLod(floats, points[index].coord.xy, 0.0).x), textureLod(integers, vec2(0.5), 0.0).x * 0u, 0u, 1u)",
+);
+const FETCHED: Code = Code(
+    "#extension GL_EXT_samplerless_texture_functions : require
+     layout(set = 0, binding = 0) uniform utexture2D integers;",
+    "texelFetch(integers, clamp(ivec2(points[index].coord.xy * 4.0), ivec2(0), ivec2(3)), 0)",
+);
+
+/// A program of this code for sets of a layout.
+fn probe<'c>(context: &'c Context, layout: &SetLayout<'_>, Code(declared, texel): Code) -> Probe<'c> {
+    let source = format!(
+        "#version 450
+        {declared}
+        layout(local_size_x = 64) in;
+        struct Point {{ vec4 coord; vec4 rest; }};
+        layout(std430, set = 1, binding = 0) readonly buffer Points {{ Point points[]; }};
+        layout(std430, set = 1, binding = 1) writeonly buffer Results {{ uvec4 results[]; }};
+        layout(push_constant) uniform Size {{ uint count; }};
+        void main() {{
+            uint index = gl_GlobalInvocationID.x;
+            if (index < count) {{
+                results[index] = {texel};
+            }}
+        }}"
+    );
+    let words = compile(Language::Glsl("vulkan1.2"), "comp", &source);
+    let make = |device: &ash::Device, info: &vk::ComputePipelineCreateInfo<'_>| {
+        let module = vk::ShaderModuleCreateInfo::default().code(&words);
+        // SAFETY: the words were compiled for this version of Vulkan.
+        let module = unsafe { device.create_shader_module(&module, None) }.expect("vkCreateShaderModule");
+        let mut info = *info;
+        (info.stage.module, info.stage.p_specialization_info) = (module, std::ptr::null());
+        let pipeline = samplin_testkit::shader::make_compute(device, &info);
+        // SAFETY: the pipeline has been made.
+        unsafe { device.destroy_shader_module(module, None) };
+        pipeline
+    };
+    Probe::made_by(&make, context, layout, Shape::D2, Kind::Uint, Access::Single { binding: 0 })
+}
+
+fn with_aspects<'c>(image: &Image<'c>, aspects: Aspects) -> View<'c> {
+    image.view(&ViewDesc::aspect(aspects))
+}
+
+/// Two programs read one set, one of them floats and the other integers, in turns.
+fn two_programs() -> Outcome {
+    let (_, judged) = with_layer(builder(), |context| {
+        let image = image(context, 0)?;
+        let views = [BOTH, Aspects::DEPTH, Aspects::STENCIL].map(|aspects| with_aspects(&image, aspects));
+        let sampler = SamplerDesc::nearest().create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&layout; 3]);
+        let [both, depth, stencil] = [0, 1, 2].map(|view| {
+            let set = pool.allocate(&layout);
+            descriptor::write_combined(context, set, (0, 0), &[Pair::new(&views[view], &sampler)]);
+            set
+        });
+        let (floats, integers) = (probe(context, &layout, FLOATS), probe(context, &layout, INTEGERS));
+        let run = |probe: &Probe<'_>, set| probe.run(&Bind::Set(set), &points());
+        let wanted = [run(&floats, depth), run(&integers, stencil)];
+        assert_ne!(wanted[0], wanted[1]);
+        for turn in 0..3 {
+            assert_eq!(run(&floats, both), wanted[0], "turn {turn}");
+            assert_eq!(run(&integers, both), wanted[1], "turn {turn}");
+        }
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(judged.changes("view").len(), 2, "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// How another view takes the place of one with both aspects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Write,
+    Copy,
+    Template,
+}
+
+/// What took its place is read, and the first again when that is written once more.
+fn overwritten(way: Way) -> Outcome {
+    let (_, judged) = with_layer(builder(), |context| {
+        let images = [image(context, 0)?, image(context, 1)?];
+        let both = with_aspects(&images[0], BOTH);
+        let alone = [0, 1].map(|image| with_aspects(&images[image], Aspects::STENCIL));
+        let sampler = SamplerDesc::nearest().create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&layout; 4]);
+        let sets: Vec<vk::DescriptorSet> = (0..4).map(|_| pool.allocate(&layout)).collect();
+        let write = |set: usize, view: &View<'_>| {
+            let pair = Pair::new(view, &sampler);
+            let from = sets[3];
+            match way {
+                Way::Write => descriptor::write_combined(context, sets[set], (0, 0), &[pair]),
+                Way::Copy => {
+                    descriptor::write_combined(context, from, (0, 0), &[pair]);
+                    let copy = vk::CopyDescriptorSet::default().src_set(from).dst_set(sets[set]).descriptor_count(1);
+                    descriptor::update(context, &[], &[copy], &[]);
+                }
+                Way::Template => {
+                    let entry = vk::DescriptorUpdateTemplateEntry {
+                        descriptor_count: 1,
+                        descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+                        ..Default::default()
+                    };
+                    let template = Template::for_set(context, Spelling::Core, &layout, &[entry]);
+                    template.update(sets[set], &TemplateData::pack(&[pair.info()], 0, 24));
+                }
+            }
+        };
+        let probe = probe(context, &layout, INTEGERS);
+        let read = |set: usize| probe.run(&Bind::Set(sets[set]), &points());
+        write(1, &alone[0]);
+        write(2, &alone[1]);
+        let wanted: [Vec<Value>; 2] = [read(1), read(2)];
+        assert_ne!(wanted[0], wanted[1]);
+        for (turn, view) in [&both, &alone[1], &both, &alone[0], &alone[1], &both].into_iter().enumerate() {
+            write(0, view);
+            assert_eq!(read(0), wanted[[0, 1, 0, 0, 1, 0][turn]], "turn {turn}");
+        }
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    Ok(())
+}
+
+/// One program reads a descriptor as both. It shows one of them, which is the depth, and that is said.
+fn mixed() -> Outcome {
+    let (_, judged) = with_layer(builder().record_only(), |context| {
+        let image = image(context, 0)?;
+        let views = [BOTH, Aspects::DEPTH].map(|aspects| with_aspects(&image, aspects));
+        let sampler = SamplerDesc::nearest().create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&layout; 2]);
+        let probe = probe(context, &layout, MIXED);
+        let [both, depth] = [0, 1].map(|view| {
+            let set = pool.allocate(&layout);
+            descriptor::write_combined(context, set, (0, 0), &[Pair::new(&views[view], &sampler)]);
+            probe.run(&Bind::Set(set), &points())
+        });
+        assert_eq!(both, depth);
+        Ok(())
+    })?;
+    let left: Vec<_> = judged.trace.events("unresolved").collect();
+    let [record] = left.as_slice() else { panic!("{left:#?}") };
+    assert_eq!((&record["what"], &record["rule"]), (&"both-aspects".into(), &"aspect".into()), "{record:#}");
+    assert_eq!(record["descriptor"], serde_json::json!({"set": 0, "binding": 0, "element": 0}), "{record:#}");
+    Ok(())
+}
+
+/// An image by itself, of which texels are fetched.
+fn fetched() -> Outcome {
+    let (_, judged) = with_layer(builder(), |context| {
+        let image = image(context, 0)?;
+        let layout = SetLayout::new(context, &[Binding::image(0)]);
+        let pool = Pool::new(context, &[&layout; 2]);
+        let probe = probe(context, &layout, FETCHED);
+        let [both, stencil] = [BOTH, Aspects::STENCIL].map(|aspects| {
+            let (view, set) = (with_aspects(&image, aspects), pool.allocate(&layout));
+            let sampler = SamplerDesc::nearest().create(context);
+            let info = Pair::new(&view, &sampler).info();
+            let info = vk::DescriptorImageInfo { sampler: vk::Sampler::null(), ..info };
+            descriptor::write_images(context, set, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &[info]);
+            probe.run(&Bind::Set(set), &points())
+        });
+        assert_eq!(both, stencil);
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    Ok(())
+}
+
+/// The sampler is the one that the stencil needs, which is not the one of the depth: its border is of integers.
+fn border() -> Outcome {
+    let sampler = SamplerDesc::linear()
+        .address(vk::SamplerAddressMode::CLAMP_TO_BORDER)
+        .border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+    let (_, judged) = with_layer(builder(), |context| {
+        let image = image(context, 0)?;
+        let sampler = sampler.create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&layout; 2]);
+        let probe = probe(context, &layout, INTEGERS);
+        let [both, stencil] = [BOTH, Aspects::STENCIL].map(|aspects| {
+            let (view, set) = (with_aspects(&image, aspects), pool.allocate(&layout));
+            descriptor::write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+            probe.run(&Bind::Set(set), &points())
+        });
+        assert_eq!(both, stencil);
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    Ok(())
+}
+
+/// Views come and go, and their handles come back. Sets that are older than the first view with both aspects are not followed.
+fn made_anew() -> Outcome {
+    let (_, judged) = with_layer(builder(), |context| {
+        let images = [image(context, 0)?, image(context, 1)?];
+        drop(with_aspects(&images[0], BOTH));
+        let sampler = SamplerDesc::nearest().create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&layout; 2]);
+        let probe = probe(context, &layout, INTEGERS);
+        let (first, second) = (pool.allocate(&layout), pool.allocate(&layout));
+        for turn in 0..6 {
+            let image = &images[turn % 2];
+            let read = |set, aspects| {
+                let view = with_aspects(image, aspects);
+                descriptor::write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+                probe.run(&Bind::Set(set), &points())
+            };
+            assert_eq!(read(first, BOTH), read(second, Aspects::STENCIL), "turn {turn}");
+        }
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    Ok(())
+}
+
+/// A set that may be updated after it is bound has no copy: it shows the depth, and that is said.
+fn after_bind() -> Outcome {
+    let (_, judged) = with_layer(builder().record_only(), |context| {
+        skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
+        let image = image(context, 0)?;
+        let sampler = SamplerDesc::nearest().create(context);
+        let view = with_aspects(&image, BOTH);
+        let binding = Binding::combined(0, 1).flags(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND);
+        let layout = SetLayout::new(context, &[binding]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        descriptor::write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+        probe(context, &layout, INTEGERS).run(&Bind::Set(set), &points());
+        Ok(())
+    })?;
+    let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
+    assert_eq!(left, ["update-after-bind"], "{:#?}", judged.trace);
+    Ok(())
+}
