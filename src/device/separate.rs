@@ -43,6 +43,7 @@ mod told;
 mod twins;
 mod updates;
 mod want;
+mod wholes;
 mod words;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -53,7 +54,6 @@ use samplin_hot::Versions;
 use samplin_spirv::sampling::Passes;
 use samplin_wire::kinds;
 
-use self::aspects::Wholes;
 pub use self::binds::{Binds, Descriptors, Pushes};
 use self::blocks::Blocks;
 pub(super) use self::caches::CACHES;
@@ -73,6 +73,7 @@ pub use self::progress::Label;
 pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
 use self::shaders::Shaders;
+use self::wholes::Wholes;
 pub use self::words::Words;
 use self::words::{Module, WordTable};
 use super::types::type_bit;

@@ -9,16 +9,18 @@ use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{self, Binding, Pool, SetLayout, Spelling, Template, TemplateData};
 use samplin_testkit::shader::{Access, Bind};
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Point, Probe, SamplerDesc, Shape, Value, View, ViewDesc, lookup,
-    texel,
+    Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Point, Probe, SamplerDesc, Shape, Value, View,
+    ViewDesc, lookup, texel,
 };
 
 const BOTH: Aspects = Aspects::from_raw(Aspects::DEPTH.as_raw() | Aspects::STENCIL.as_raw());
 
 pub(crate) fn trials() -> Vec<Trial> {
     let ways = [("write", Way::Write), ("copy", Way::Copy), ("template", Way::Template)];
-    let mut trials: Vec<Trial> =
-        ways.into_iter().map(|(name, way)| trial(format!("stencil/overwritten/{name}"), move || overwritten(way))).collect();
+    let mut trials: Vec<Trial> = ways
+        .into_iter()
+        .map(|(name, way)| trial(format!("stencil/overwritten/{name}"), move || overwritten(way)))
+        .collect();
     trials.extend([
         trial("stencil/two-programs".to_owned(), two_programs),
         trial("stencil/one-program-reads-both".to_owned(), mixed),

@@ -79,8 +79,8 @@ const LOSSES: &[(&str, &str)] = &[
         "The shader runs once a pixel and not once a sample, so edges inside of textures are not smoothed.",
     ),
     (
-        "the stencil",
-        "A descriptor shows the depth of a view that has depth and stencil; the stencil needs a view of its own.",
+        "the other aspect",
+        "A descriptor shows one aspect of a view that has depth and stencil; the other one needs a view of its own.",
     ),
     ("the wish", "A rule of the rules file asked for it, and a guard held it back because it would break an effect."),
     ("what the application asked for", "A rule of the rules file overrides it."),

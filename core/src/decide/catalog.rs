@@ -313,7 +313,7 @@ catalog! {
     H4: "H-4", StorageFormat, Text("Image Operations > Texel Format Validation"), "nothing: with a view of the declared format the texels are the same";
     H5: "H-5", StorageFormat, Vuid("VUID-VkImageViewCreateInfo-usage-02275"), "nothing: the shader decodes and encodes the texels";
     H5Image: "H-5", StorageFormat, Vuid("VUID-VkImageCreateInfo-imageCreateMaxMipLevels-02251"), "compression of the image, if the driver does not compress what has views of other formats";
-    H6: "H-6", Aspect, Vuid("VUID-VkDescriptorImageInfo-imageView-01976"), "the stencil, for a shader that reads integers";
+    H6: "H-6", Aspect, Vuid("VUID-VkDescriptorImageInfo-imageView-01976"), "the other aspect, where the shader's type is not known";
     J2: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample, where there is more than one";
     J2One: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: there is one sample";
     J2More: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample";

@@ -2,13 +2,12 @@
 //! of the set, or a push, in which they show the stencil.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle, ImageAspectFlags};
 use samplin_bind::{Bound, Other};
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
-use samplin_spirv as spirv;
 use samplin_wire::record::Descriptor;
 use samplin_wire::text::handle;
 use serde_json::json;
@@ -19,40 +18,14 @@ use super::ladder::may_exchange;
 use super::programs::Program;
 use super::progress::Drawn;
 use super::sets::{SetEntry, TemplateRun};
+use super::wholes::{Read, Whole};
 use crate::counters::Path;
-use crate::decide::{Bits, Catalog, Rule};
+use crate::decide::{Catalog, Rule};
 use crate::device::Device;
 use crate::device::aspects::shows_aspects;
 use crate::device::hot::follow;
 use crate::pnext::slice;
 use crate::table::fold;
-
-/// The bit of [`Brief::summary`](samplin_bind::Brief::summary) of a set that shows views with both aspects.
-pub(super) const ASPECTS: u64 = (Bits::ASPECTS.0 as u64) << 32;
-
-/// A binding of images that a shader reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Read {
-    pub(super) set: u32,
-    pub(super) binding: u32,
-    /// As integers, which a stencil is and a depth is not.
-    pub(super) is_integer: bool,
-}
-
-/// Adds what an entry point reads.
-pub(super) fn reads_of(
-    module: &spirv::Module<'_>,
-    (name, model): (&str, u32),
-    reads: &mut Vec<Read>,
-) -> Result<(), spirv::Error> {
-    for spirv::ImageRead { set, binding, ty } in module.images_read(name, model)? {
-        let read = Read { set, binding, is_integer: ty.sampled != spirv::Sampled::Float };
-        if !reads.contains(&read) {
-            reads.with_room().push(read);
-        }
-    }
-    Ok(())
-}
 
 impl Program {
     /// Set number and binding of images that it reads as integers.
@@ -62,32 +35,6 @@ impl Program {
 
     fn reads(&self, at: (u32, u32), is_integer: bool) -> bool {
         self.reads.contains(&Read { set: at.0, binding: at.1, is_integer })
-    }
-}
-
-/// A descriptor of a view with both aspects, as the application wrote it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Whole {
-    /// Binding and element.
-    pub(super) at: (u32, u32),
-    pub(super) ty: vk::DescriptorType,
-    pub(super) info: vk::DescriptorImageInfo,
-}
-
-/// Whether sets have to note descriptors of views with both aspects, and binds to be followed for them.
-#[derive(Default)]
-pub(super) struct Wholes {
-    /// There was such a view.
-    are_there: AtomicBool,
-    /// A program reads integers.
-    are_read: AtomicBool,
-}
-
-impl Wholes {
-    /// Whether there was a view with both aspects.
-    #[inline(always)]
-    pub(super) fn are_there(&self) -> bool {
-        self.are_there.load(Ordering::Acquire)
     }
 }
 

@@ -8,7 +8,6 @@ use samplin_core::left::Left;
 use samplin_hot::memory;
 
 use super::Separate;
-use super::aspects::ASPECTS;
 use super::commands::{CommandBuffer, Followed, Place, bind_point, index};
 use super::comparisons::{ask_comparisons, keep_comparisons};
 use super::found::Resolution;
@@ -17,6 +16,7 @@ use super::programs::Program;
 use super::progress::{Draw, Drawn};
 use super::pushes;
 use super::sampling::may_compare;
+use super::wholes::ASPECTS;
 use crate::device::Device;
 use samplin_bind::plan::link_bit;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::aspects::Read;
 use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
 use super::recipe::StageCode;
+use super::wholes::Read;
 use crate::kept;
 use samplin_core::left::Left;
 

@@ -13,10 +13,10 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv as spirv;
 
 use super::Separate;
-use super::aspects::{Read, reads_of};
 use super::found::LINKED;
 use super::layouts::PipelineShape;
 use super::recipe::{Recipe, Source, Splits, StageCode, When};
+use super::wholes::{Read, reads_of};
 use super::words::{Module, Words};
 use crate::device::Device;
 use crate::device::hot::follow;

@@ -9,7 +9,6 @@ use samplin_bind::{Bits, Brief};
 use samplin_hot::memory::Room;
 
 use super::Separate;
-use super::aspects::ASPECTS;
 use super::commands::{Place, Point};
 use super::found::{Key, Names, Resolution};
 use super::hidden::HiddenSet;
@@ -19,6 +18,7 @@ use super::progress::Drawn;
 use super::recipe::Second;
 use super::tasks::Asked;
 use super::want::Want;
+use super::wholes::ASPECTS;
 use crate::device::Device;
 use crate::table::fold;
 use crate::variant::Gate;

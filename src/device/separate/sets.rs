@@ -14,9 +14,9 @@ use samplin_hot::memory;
 use samplin_hot::{Summary, Version};
 
 use super::Separate;
-use super::aspects::{ASPECTS, Whole};
 use super::layouts::{Binding, Kind, SetLayout, SetShape};
 use super::sparse::Sparse;
+use super::wholes::{ASPECTS, Whole};
 use crate::device::Device;
 use crate::device::aspects::shows_aspects;
 use crate::device::types::{COMBINED, type_bit};
