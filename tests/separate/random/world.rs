@@ -50,14 +50,24 @@ fn remembers_samplers(context: &Context) -> bool {
     layers.iter().find(is_it).is_some_and(|layer| layer.spec_version < vk::make_api_version(0, 1, 3, 240))
 }
 
-/// Whether the driver goes through all descriptors of a set that is bound, read or not, as lavapipe does up to Mesa 22.
-fn reads_all(context: &Context) -> bool {
+/// What is known of a driver that makes legal programs fail.
+struct Driver {
+    /// It goes through all descriptors of a set that is bound, read or not, as lavapipe does up to Mesa 22.
+    reads_all: bool,
+    /// A bind of a compute shader object takes static states from the graphics pipeline that is bound, as NVIDIA's does (580).
+    loses_statics: bool,
+}
+
+fn driver(context: &Context) -> Driver {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
     // SAFETY: the version is 1.2 at least.
     unsafe { context.instance().get_physical_device_properties2(context.physical_device(), &mut properties) };
     let info = driver.driver_info_as_c_str().map_or_else(|_| String::new(), |info| info.to_string_lossy().into_owned());
-    driver.driver_id == vk::DriverId::MESA_LLVMPIPE && info.starts_with("Mesa 22")
+    Driver {
+        reads_all: driver.driver_id == vk::DriverId::MESA_LLVMPIPE && info.starts_with("Mesa 22"),
+        loses_statics: driver.driver_id == vk::DriverId::NVIDIA_PROPRIETARY,
+    }
 }
 
 /// A pipeline or a shader object, as its plan says.
@@ -161,7 +171,7 @@ impl<'c> World<'c> {
         if context.version() < vk::API_VERSION_1_3 {
             return Err(Skip(format!("{} is no device of Vulkan 1.3", context.device_name())));
         }
-        let reads_all = reads_all(context);
+        let Driver { reads_all, loses_statics } = driver(context);
         let mut random = Rng::with_seed(block);
         let device = context.device();
         let has = Abilities {
@@ -169,7 +179,7 @@ impl<'c> World<'c> {
             late: context.supports(Capability::DescriptorIndexing),
             index: context.supports(Capability::ImageArrayIndexing),
             rendering: context.supports(Capability::DynamicRendering),
-            objects: context.supports(Capability::ShaderObject),
+            objects: context.supports(Capability::ShaderObject) && !loses_statics,
             libraries: context.supports(Capability::GraphicsPipelineLibrary),
             null_sets: context.supports(Capability::GraphicsPipelineLibrary) && !reads_all,
             holes: !reads_all,
