@@ -328,7 +328,9 @@ impl Program<'_, '_> {
         let is_plain = |entry: &Entry| !matches!(entry.slot, Slot::Fixed | Slot::FixedPair);
         let mut choices = Vec::new();
         for (key, entry) in writable(source).filter(|(_, entry)| is_plain(entry)) {
-            let same = writable(target).filter(|(other, own)| own.slot == entry.slot && (from, key) != (to, *other));
+            // After a copy out of a PARTIALLY_BOUND binding the validation layer (1.4.364) goes on with the view that was there before.
+            let may_be = |own: &Entry| own.slot == entry.slot && (own.is_partial || !entry.is_partial);
+            let same = writable(target).filter(|(other, own)| may_be(own) && (from, key) != (to, *other));
             choices.extend(same.map(|(other, _)| (key, other)));
         }
         let content = self.objects.sets[from].content.clone();
