@@ -40,7 +40,11 @@ impl Device {
     pub(super) fn divided(&self, separate: &Separate, pair: Option<Pair>, uses: Uses) -> Option<(Pair, u64)> {
         let pair = pair.filter(|_| separate.tasks.divide)?;
         let needs = (self.hot.gate.sampler(pair.sampler) >> 32) as u32;
-        let reads = reads(uses);
+        let reads = match reads(uses) {
+            // The level is that of coordinates as they are given.
+            Reads::Unknown if uses.contains(Uses::QUERY_LOD) => Reads::Plain,
+            reads => reads,
+        };
         if needs & Bits::TEXELS.0 == 0 || reads == Reads::Unknown {
             return None;
         }
