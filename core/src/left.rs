@@ -201,8 +201,8 @@ left! {
             "A view inherits a usage that its format does not support, and nothing smaller is left or the chain cannot be copied."
             "chain VkImageViewUsageCreateInfo with the usages that the view has"
         ImageUsage "image-usage":
-            "An image has a usage that its format does not support, and no list of formats says which views will have it."
-            "chain VkImageFormatListCreateInfo, or drop the usage"
+            "An image or a swapchain has a usage that its format does not support, and no list of formats says which views will have it."
+            "chain VkImageFormatListCreateInfo with a format that has the usage, or drop the usage"
         PanicInAHook "panic in a hook":
             "samplin failed; from then on the device is only forwarded to, and nothing is repaired."
             "report it with the trace"
