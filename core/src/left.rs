@@ -82,6 +82,9 @@ left! {
         ImmutableSampler "immutable-sampler":
             "The sampler is immutable, so a copy of the descriptor set has the same one."
             "write the sampler into the set, or make the immutable one NEAREST"
+        ImmutableLayout "immutable-layout":
+            "A set is bound or read with a layout whose immutable samplers are others than those of the set."
+            "make the layouts of sets and pipelines with the same immutable samplers"
         UpdateAfterBind "update-after-bind":
             "The descriptor set may be updated after it is bound, so a copy of it would not follow."
             "write the set before it is bound, or give the image a sampler that suits it"

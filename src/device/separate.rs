@@ -11,6 +11,7 @@ mod commands;
 mod compare;
 mod comparisons;
 mod definitions;
+mod differs;
 mod draws;
 mod fetch;
 mod force;

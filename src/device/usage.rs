@@ -110,9 +110,11 @@ impl Device {
         let gone = traits.usage & !self.reachable_usage(traits, formats);
         traits.is_short = gone != 0;
         if traits.is_short {
-            let why = "no format of the swapchain has it, whatever the surface offers (VUID-VkSwapchainCreateInfoKHR-imageFormat-01778)";
+            let why = "no format of the swapchain has it, whatever the surface offers";
+            let mut about = of_usage(traits.format, gone);
+            about["vuid"] = "VUID-VkSwapchainCreateInfoKHR-imageFormat-01778".into();
             let (rule, key) = (Some(Rule::ImageUsage), (traits.format.as_raw() as u64, gone | 1 << 63));
-            self.unresolved(Left::ImageUsage, why, rule, of_usage(traits.format, gone), key);
+            self.unresolved(Left::ImageUsage, why, rule, about, key);
         }
     }
 

@@ -340,8 +340,9 @@ fn views_of_a_swapchain_go_without_what_its_format_lacks() {
         let trace = &device.instance;
         assert_eq!(trace.records("view").len(), usize::from(narrowed));
         let told = trace.records("unresolved").into_iter().filter(|record| record["rule"] == "image-usage");
-        let told: Vec<_> = told.map(|record| (record["what"].clone(), record["usage"].clone())).collect();
-        let expected = ("image-usage".into(), serde_json::json!(["VK_IMAGE_USAGE_STORAGE_BIT"]));
+        let told: Vec<_> = told.map(|record| (record["vuid"].clone(), record["usage"].clone())).collect();
+        let vuid = "VUID-VkSwapchainCreateInfoKHR-imageFormat-01778";
+        let expected = (vuid.into(), serde_json::json!(["VK_IMAGE_USAGE_STORAGE_BIT"]));
         assert_eq!(told, if named { vec![expected] } else { Vec::new() });
         device.finish();
     }

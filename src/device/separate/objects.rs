@@ -15,6 +15,7 @@ pub(super) struct Shader {
     pub(super) handle: u64,
     pub(super) layout: Arc<PipelineShape>,
     pub(super) links: Box<[ProgramLink]>,
+    pub(super) reads: u32,
     pub(super) blind: Option<Left>,
     pub(super) group: Group,
     /// What it can be made of again, or the name of what keeps it from that.

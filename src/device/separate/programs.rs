@@ -66,6 +66,8 @@ pub struct Program {
     pub(super) loose: u64,
     /// What the application has bound when this is bound.
     pub(super) own: Executable,
+    /// The numbers of the sets that shaders are known to read images in, as bits.
+    pub(super) reads: u32,
     /// Why it may have more links than these, if it may.
     pub(super) blind: Option<Left>,
     /// Others are linked of it, and it is never bound.
@@ -82,6 +84,8 @@ pub struct Program {
 #[derive(Default)]
 pub(super) struct Found {
     links: Vec<ProgramLink>,
+    /// The numbers of the sets that they are in, and those are that are not followed, as bits.
+    pub(super) reads: u32,
     /// Why there may be more of them.
     pub(super) blind: Option<Left>,
 }
@@ -128,7 +132,7 @@ impl Program {
         found: Found,
         recipe: impl FnOnce() -> Result<Recipe, Left>,
     ) -> Self {
-        let blind = found.blind;
+        let (blind, reads) = (found.blind, found.reads);
         let links = found.into_links(separate, &layout);
         let recipe = if links.is_empty() && !is_library { Err(Left::Memory) } else { recipe() };
         let linked = if blind == Some(HIDDEN) {
@@ -153,6 +157,7 @@ impl Program {
             key_sets,
             loose,
             own,
+            reads,
             blind,
             is_library,
             colors,
@@ -473,6 +478,7 @@ impl Device {
         }
         for library in libraries.iter().flatten() {
             found.extend(&library.links, library.blind);
+            found.reads |= library.reads;
         }
         let handle = pipeline.as_raw();
         // SAFETY: `made` and its stages are of one valid create info by this function's contract.
@@ -558,6 +564,8 @@ impl Device {
                 return found.extend(&[], Some(Left::MalformedSpirv));
             }
         };
+        let sets = links.iter().flat_map(|link| [link.image, link.sampler]).flatten().map(|operand| operand.set);
+        found.reads |= sets.fold(0, |all, set| all | 1_u32.checked_shl(set).unwrap_or(0));
         let counts = |uses: spirv::Uses| separate.follows_immutables() || !uses.contains(spirv::Uses::COMBINED);
         for link in links.iter().filter(|link| link.uses.samples() && counts(link.uses)) {
             match (link.image, link.sampler, link.opaque) {

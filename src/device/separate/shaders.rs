@@ -100,7 +100,10 @@ impl Separate {
             return Some(Arc::clone(program));
         }
         let mut found = Found::default();
-        shaders().for_each(|shader| found.extend(&shader.links, shader.blind));
+        for shader in shaders() {
+            found.extend(&shader.links, shader.blind);
+            found.reads |= shader.reads;
+        }
         let recipe = || {
             let mut parts = memory::vec(point.shaders.len());
             let mut stages = memory::vec(point.shaders.len());
@@ -156,12 +159,12 @@ impl Device {
                 Err(HIDDEN)
             }
         };
-        let (number, handle, blind) = (separate.number(), shader.as_raw(), found.blind);
+        let (number, handle, blind, reads) = (separate.number(), shader.as_raw(), found.blind, found.reads);
         let links = found.into_links(separate, &layout);
         if !links.is_empty() || blind == Some(HIDDEN) {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
-        let entry = Shader { number, handle, layout, links, blind, group, recipe };
+        let entry = Shader { number, handle, layout, links, reads, blind, group, recipe };
         separate.shaders.by_handle.insert(handle, Arc::new(entry));
     }
 

@@ -373,7 +373,7 @@ impl Device {
     }
 
     /// The members of a record with those that tell a program.
-    fn of_program(&self, program: Drawn<'_>, mut members: serde_json::Value) -> serde_json::Value {
+    pub(super) fn of_program(&self, program: Drawn<'_>, mut members: serde_json::Value) -> serde_json::Value {
         members["pipeline"] = json!(handle(program.handle));
         if let Some(name) = self.program_name(&program) {
             members["pipeline_name"] = json!(name);
