@@ -13,6 +13,7 @@ mod comparisons;
 mod definitions;
 mod differs;
 mod draws;
+mod embedded;
 mod fetch;
 mod force;
 mod found;
@@ -58,6 +59,7 @@ use self::blocks::Blocks;
 pub(super) use self::caches::CACHES;
 use self::commands::Commands;
 use self::definitions::{LayoutTables, Own};
+use self::embedded::Embedded;
 use self::force::Force;
 use self::found::Resolutions;
 use self::hidden::HiddenSets;
@@ -84,6 +86,7 @@ use crate::table::{FastMap, HandleMap, lock};
 #[derive(Default)]
 pub struct Separate {
     layouts: LayoutTables,
+    embedded: Embedded,
     /// Sets of layouts with separate samplers or images.
     sets: HandleMap<SetEntry>,
     pools: Mutex<FastMap<u64, SetPool>>,

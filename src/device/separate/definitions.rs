@@ -141,6 +141,7 @@ impl Separate {
             Some(kept) => self.shape_of(kept, look),
         };
         let said = (shape.followed, shape.number());
+        self.embedded.watch(info.flags);
         if shape.kept.bindings.iter().any(|binding| !binding.samplers.is_empty()) {
             self.layouts.has_immutables.store(true, Ordering::Release);
         }
@@ -189,6 +190,7 @@ impl Separate {
         if !self.layouts.has_immutables() {
             return;
         }
+        self.embedded.forget(sampler);
         let sampler = vk::Sampler::from_raw(sampler);
         lock(&self.layouts.alike).with_samplers.retain(|shape| match shape.upgrade() {
             Some(shape) if shape.holds(sampler) => {

@@ -32,6 +32,7 @@ pub(super) const HIDDEN: Left = Left::HiddenSpirv;
 pub(super) struct ProgramLink {
     pub(super) image: spirv::Operand,
     pub(super) sampler: spirv::Operand,
+    pub(super) ty: spirv::ImageType,
     pub(super) uses: spirv::Uses,
     pub(super) stages: vk::ShaderStageFlags,
 }
@@ -458,6 +459,11 @@ impl Device {
             if !found.links.is_empty() {
                 self.descriptor_buffer(pipeline);
             }
+            // SAFETY: `layout` is one that a valid create info is made with, by this function's contract, so it is not destroyed
+            // meanwhile.
+            if let Some(layout) = layout.and_then(|layout| unsafe { separate.pipeline_shape(layout) }) {
+                self.join_embedded(separate, pipeline, &layout, &found.links);
+            }
             return None;
         }
         let layout = match layout {
@@ -570,7 +576,7 @@ impl Device {
         for link in links.iter().filter(|link| link.uses.samples() && counts(link.uses)) {
             match (link.image, link.sampler, link.opaque) {
                 (Some(image), Some(sampler), false) => {
-                    found.add(ProgramLink { image, sampler, uses: link.uses, stages: stage.stage });
+                    found.add(ProgramLink { image, sampler, ty: link.ty, uses: link.uses, stages: stage.stage });
                 }
                 _ => {
                     let why = "image or sampler is one of several, or comes from no variable";
