@@ -285,6 +285,8 @@ impl Device {
             return;
         }
         let context = self.context(None);
+        let is_ignored = self.records_all() && state.custom_border.is_some() && !decide::is_custom(state.border_color);
+        let hint = "VkSamplerCustomBorderColorCreateInfoEXT is ignored, as borderColor is no custom one";
         self.trace().emit(
             "sampler",
             &kinds::Sampler {
@@ -293,6 +295,7 @@ impl Device {
                 fingerprint: format!("{:016x}", state.fingerprint()),
                 state: record::state(state),
                 changes: record::changes(&changes, &context),
+                hint: is_ignored.then(|| hint.to_owned()),
             },
         );
     }

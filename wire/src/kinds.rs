@@ -167,6 +167,9 @@ pub struct Sampler {
     pub state: Json,
     /// As [`change`](crate::record::change) has each.
     pub changes: Vec<Json>,
+    /// What the application may not have meant, at the level all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// The application's names for both sides of a pair.
