@@ -300,6 +300,23 @@ impl Device {
         );
     }
 
+    /// Writes the record of a sampler that is what was asked for, and was there.
+    pub(super) fn record_as_asked(&self, sampler: u64) {
+        let number = (self.hot.gate.sampler(sampler) as u32).checked_sub(1);
+        if let Some(shared) = number.and_then(|number| self.rows().state(number)) {
+            let state = shared.kept.original;
+            self.record_sampler(sampler, &state, &decide::create(&state, &self.caps, &self.policy));
+        }
+    }
+
+    /// Says that samplers are shared from here on, of so many.
+    pub(super) fn record_sharing(&self, count: u32) {
+        if self.records_decisions() {
+            let max = self.caps.max_sampler_allocation_count;
+            self.trace().emit("sharing", &kinds::SharingBegins { count, max });
+        }
+    }
+
     /// Writes a `conversion` record.
     pub(super) fn record_conversion(&self, conversion: u64, format: vk::Format, changes: &Changes) {
         let changes: Vec<Change> = changes.iter().copied().collect();

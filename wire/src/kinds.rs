@@ -372,6 +372,16 @@ pub struct Sharing {
     pub because: String,
 }
 
+/// A `sharing` record: from here on samplers of the application that ask for the same are one sampler of the driver, because so many are
+/// alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharingBegins {
+    /// Samplers that are alive.
+    pub count: u32,
+    /// `maxSamplerAllocationCount`.
+    pub max: u32,
+}
+
 /// Image views of the application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Views {
