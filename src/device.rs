@@ -46,6 +46,7 @@ pub use self::separate::{
     Binds, Descriptors, Group, Label, LaterLimits, Limits, Made, Program, Pushes, Separate, Stage, TemplateRun, Words,
 };
 pub use self::shaders::{Asked, Rewritten, Shaders, Shading, Told};
+pub use self::shared::Key;
 use self::shared::SharedSamplers;
 use self::storage::Storage;
 pub use self::storage::ViewCopy;

@@ -1,13 +1,13 @@
 //! Between `VkSamplerCreateInfo` with its chain and [`SamplerState`].
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 
 use ash::vk::{self, TaggedStructure};
 use samplin_hot::recent::Words;
 
 use crate::decide::{
-    BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion, is_custom, is_gl, is_int_border,
-    is_valid_border,
+    BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion, fnv1a, is_custom, is_gl,
+    is_int_border, is_valid_border,
 };
 use crate::pnext::{self, Base, Copied};
 
@@ -20,6 +20,9 @@ pub struct SamplerInfo {
     /// variant could not carry the structure.
     pub unknown: Option<i32>,
 }
+
+/// What a chain says of a sampler that may be shared: reduction mode, custom colour and format, mapping, name.
+pub type Chained = [u64; 6];
 
 /// The structures that are part of a [`SamplerState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,6 +279,58 @@ pub fn words(info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
         two(info.min_lod.to_bits(), info.max_lod.to_bits()),
         two(raw(info.border_color.as_raw()), info.unnormalized_coordinates),
     ])
+}
+
+/// What a chain adds to the words of a sampler, if it only says how texels are reduced, which border there is, and a name: equal ones ask
+/// for the same. `None` if anything else is chained, or one of these twice.
+///
+/// # Safety
+///
+/// As for [`read`].
+#[inline(never)]
+pub unsafe fn chained_words(info: &vk::SamplerCreateInfo<'_>) -> Option<Chained> {
+    let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    let (mut words, mut seen) = (Chained::default(), 0_u8);
+    // SAFETY: `info` is valid by this function's contract, and so is its chain: structures of a known type are whole.
+    unsafe {
+        for node in pnext::chain(info.p_next) {
+            let kind = kind((*node).s_type);
+            if seen & 1 << kind as u8 != 0 {
+                return None;
+            }
+            seen |= 1 << kind as u8;
+            match kind {
+                Kind::Reduction => {
+                    let mode = (*node.cast::<vk::SamplerReductionModeCreateInfo<'_>>()).reduction_mode;
+                    words[0] = u64::from(mode.as_raw() as u32) + 1;
+                }
+                Kind::CustomBorder if is_custom(info.border_color) => {
+                    let node = &*node.cast::<vk::SamplerCustomBorderColorCreateInfoEXT<'_>>();
+                    let [r, g, b, a] = node.custom_border_color.uint32;
+                    (words[1], words[2]) = (two(r, g), two(b, a));
+                    words[3] = two(node.format.as_raw() as u32, 1);
+                }
+                // It is ignored.
+                Kind::CustomBorder => {}
+                Kind::BorderMapping => {
+                    let node = &*node.cast::<vk::SamplerBorderColorComponentMappingCreateInfoEXT<'_>>();
+                    let vk::ComponentMapping { r, g, b, a } = node.components;
+                    let of = |swizzle: vk::ComponentSwizzle| swizzle.as_raw() as u32 as u64;
+                    let mapping =
+                        [r, g, b, a].map(of).iter().try_fold(0, |all, one| (*one < 16).then_some(all << 4 | one))?;
+                    words[4] = mapping << 2 | u64::from(node.srgb != 0) << 1 | 1;
+                }
+                Kind::Name => {
+                    let name = (*node.cast::<vk::DebugUtilsObjectNameInfoEXT<'_>>()).p_object_name;
+                    if !name.is_null() {
+                        words[5] = fnv1a(CStr::from_ptr(name).to_bytes().iter().copied()) | 1;
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+    (seen != 0).then_some(words)
 }
 
 /// The words of a state that nothing is chained for. [`state_of`] is the reverse.

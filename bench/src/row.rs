@@ -58,11 +58,21 @@ pub(crate) enum Under {
     Immutable,
     /// Views have twelve classes, and as many again that conflict with samplers.
     Classes,
+    /// Samplers that ask for the same are one of the driver.
+    Shared,
 }
 
 impl Under {
-    const ALL: [Self; 7] =
-        [Self::Emulate, Self::Gl, Self::Storage, Self::Stored, Self::Shading, Self::Immutable, Self::Classes];
+    const ALL: [Self; 8] = [
+        Self::Emulate,
+        Self::Gl,
+        Self::Storage,
+        Self::Stored,
+        Self::Shading,
+        Self::Immutable,
+        Self::Classes,
+        Self::Shared,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -73,6 +83,7 @@ impl Under {
             Self::Shading => "sample_shading",
             Self::Immutable => "beside an immutable sampler",
             Self::Classes => "of 24 view classes",
+            Self::Shared => "samplers=share",
         }
     }
 
@@ -82,6 +93,7 @@ impl Under {
             Self::Emulate => &[("unfilterable", "emulate")],
             Self::Gl | Self::Immutable | Self::Classes => &[],
             Self::Storage | Self::Stored => &[("storage", "emulate"), ("device", "qualcomm-adreno-540-android")],
+            Self::Shared => &[("samplers", "share")],
             Self::Shading => &[("config", concat!(env!("CARGO_MANIFEST_DIR"), "/sample-shading.toml"))],
         }
     }
@@ -118,6 +130,7 @@ impl Under {
                 Row::Push(Pairs::Legal),
                 Row::Push(Pairs::Any),
             ],
+            Self::Shared => &[Row::Sampler(true), Row::EqualSampler, Row::NewSampler],
             Self::Classes => &[Row::Update(1, Pairs::Any), Row::Update(16, Pairs::Any), Row::Array(256, Pairs::Any)],
         };
         rows.iter().map(|row| Row::Under(self, row)).collect()
@@ -144,6 +157,8 @@ pub(crate) enum Row {
     Immutable(Via, Pairs),
     /// Whether it is legal.
     Sampler(bool),
+    /// One like which another one lives.
+    EqualSampler,
     /// One of a state that was never seen before.
     NewSampler,
     View,
@@ -202,7 +217,7 @@ impl Row {
             out.extend([Self::Push(pairs), Self::PushTemplate(16, pairs), Self::Sets(pairs), Self::Overflow(pairs)]);
         }
         out.extend([Self::Copies, Self::Buffers, Self::Sampler(true), Self::Sampler(false)]);
-        out.extend([Self::NewSampler, Self::View, Self::Pipeline]);
+        out.extend([Self::EqualSampler, Self::NewSampler, Self::View, Self::Pipeline]);
         out.extend([Self::Stored(1, 1), Self::Stored(16, 1), Self::Stored(1, 256)]);
         out.extend([Turns::Samplers, Turns::Views].map(Self::Turns));
         out
@@ -235,6 +250,7 @@ impl Row {
             }
             Self::Sampler(true) => "create and destroy a sampler".to_owned(),
             Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
+            Self::EqualSampler => "create and destroy a sampler, an equal one lives".to_owned(),
             Self::NewSampler => "create and destroy a sampler of a new state".to_owned(),
             Self::View => "create and destroy a view".to_owned(),
             Self::Turns(Turns::Samplers) => format!("{}, every other one conflicts", Self::NewSampler.name()),
@@ -261,6 +277,7 @@ impl Row {
             | Self::Copies
             | Self::Buffers
             | Self::Sampler(_)
+            | Self::EqualSampler
             | Self::NewSampler
             | Self::View
             | Self::Turns(_)

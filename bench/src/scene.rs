@@ -107,6 +107,15 @@ struct Parts<'c> {
     layout: vk::DescriptorSetLayout,
 }
 
+/// A sampler that nothing uses.
+fn create_and_destroy(device: &ash::Device, info: &vk::SamplerCreateInfo<'_>) {
+    // SAFETY: a valid create info; the sampler is not in use.
+    unsafe {
+        let sampler = device.create_sampler(info, None).expect("a sampler");
+        device.destroy_sampler(sampler, None);
+    }
+}
+
 impl<'c> Combined<'c> {
     /// `size` samplers, every other one LINEAR, and `size` views, every other one of integers.
     fn new(context: &'c Context, on: On, size: usize) -> Self {
@@ -295,13 +304,18 @@ impl Parts<'_> {
                 // Beyond every driver's maxSamplerLodBias; drivers take it all the same.
                 let plain = plain.mip_lod_bias(if is_legal { 0.0 } else { 1000.0 });
                 let infos: Vec<_> = (0..CALLS).map(|n| plain.max_lod(n as f32 / 64.0)).collect();
-                Some(time(&infos, |info| {
-                    // SAFETY: a valid create info; the sampler is not in use.
-                    unsafe {
-                        let sampler = device.create_sampler(info, None).expect("a sampler");
-                        device.destroy_sampler(sampler, None);
-                    }
-                }))
+                Some(time(&infos, |info| create_and_destroy(device, info)))
+            }
+            Row::EqualSampler => {
+                let plain = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR);
+                let infos: Vec<_> = (0..CALLS).map(|n| plain.max_lod(n as f32 / 64.0)).collect();
+                // SAFETY: valid create infos.
+                let create = |info| unsafe { device.create_sampler(info, None) }.expect("a sampler");
+                let alive: Vec<vk::Sampler> = infos.iter().map(create).collect();
+                let figure = time(&infos, |info| create_and_destroy(device, info));
+                // SAFETY: the samplers are not in use.
+                alive.into_iter().for_each(|sampler| unsafe { device.destroy_sampler(sampler, None) });
+                Some(figure)
             }
             Row::NewSampler => Some(self.new_samplers(Pairs::Legal)),
             Row::View => Some(self.new_views(Pairs::Legal)),

@@ -82,6 +82,9 @@ left! {
         ImmutableSampler "immutable-sampler":
             "The sampler is immutable, so a copy of the descriptor set has the same one."
             "write the sampler into the set, or make the immutable one NEAREST"
+        ImmutableLayout "immutable-layout":
+            "A set is bound or read with a layout whose immutable samplers are others than those of the set."
+            "make the layouts of sets and pipelines with the same immutable samplers"
         UpdateAfterBind "update-after-bind":
             "The descriptor set may be updated after it is bound, so a copy of it would not follow."
             "write the set before it is bound, or give the image a sampler that suits it"
@@ -154,6 +157,9 @@ left! {
         DescriptorBuffer "descriptor-buffer":
             "The descriptors lie in a descriptor buffer, which samplin does not read."
             "put images and samplers into descriptor sets, or give the images samplers that suit them"
+        EmbeddedSampler "embedded-sampler":
+            "A shader reads an image of a descriptor buffer through an embedded sampler, which has to stay what it is."
+            "embed a sampler that suits the formats of the images, or put the sampler into a descriptor buffer"
         GeneratedCommands "generated-commands":
             "The device may choose pipelines for commands that it generates, so for these everything is bound as the application has it."
             "give the images of pipelines that the device chooses samplers that suit them"
@@ -204,8 +210,8 @@ left! {
             "A view inherits a usage that its format does not support, and nothing smaller is left or the chain cannot be copied."
             "chain VkImageViewUsageCreateInfo with the usages that the view has"
         ImageUsage "image-usage":
-            "An image has a usage that its format does not support, and no list of formats says which views will have it."
-            "chain VkImageFormatListCreateInfo, or drop the usage"
+            "An image or a swapchain has a usage that its format does not support, and no list of formats says which views will have it."
+            "chain VkImageFormatListCreateInfo with a format that has the usage, or drop the usage"
         PanicInAHook "panic in a hook":
             "samplin failed; from then on the device is only forwarded to, and nothing is repaired."
             "report it with the trace"

@@ -193,7 +193,14 @@ pub(crate) const CASES: &[Case] = &[
         title: "maxAnisotropy 1000",
         asks: "Trilinear filtering of a floor with more anisotropy than maxSamplerAnisotropy.",
         prepare: as_it_is,
-        paint: levels::floor,
+        paint: |context| levels::floor(context, SamplerDesc::trilinear().anisotropy(1000.0)),
+    },
+    Case {
+        name: "aniso-nearest",
+        title: "Anisotropy with NEAREST",
+        asks: "The same floor with both filters NEAREST and an anisotropy of 16, which some drivers smooth.",
+        prepare: |builder| builder.setting("aniso_nearest", "off"),
+        paint: |context| levels::floor(context, SamplerDesc::nearest().anisotropy(16.0)),
     },
     Case {
         name: "lod-range",

@@ -24,6 +24,7 @@ pub(crate) fn weak(builder: ContextBuilder) -> ContextBuilder {
 pub(crate) fn contrast(case: &Case) -> Option<(&'static str, &'static str)> {
     match case.name {
         "r32f-linear" => Some(("unfilterable", "nearest")),
+        "aniso-nearest" => Some(("aniso_nearest", "keep")),
         "r11g11b10-store" => Some(("device_visible", "on")),
         _ => None,
     }

@@ -24,7 +24,8 @@ fn with_rising_lod(most: f32) -> Vec<Point> {
     whole_panel().into_iter().map(|point| point.lod(point.coord[0] * most)).collect()
 }
 
-pub(crate) fn floor(context: &Context) -> Result<Picture, String> {
+/// A floor of tiles that reaches to the horizon.
+pub(crate) fn floor(context: &Context, sampler: SamplerDesc) -> Result<Picture, String> {
     if let Some(lacking) = context.missing(&[Capability::SamplerAnisotropy]) {
         return Err(lacking);
     }
@@ -53,7 +54,7 @@ pub(crate) fn floor(context: &Context) -> Result<Picture, String> {
         texel_of(format, 0.0, mean)
     })?;
     let view = image.view(&ViewDesc::default());
-    let sampler = SamplerDesc::trilinear().address(vk::SamplerAddressMode::REPEAT).anisotropy(1000.0).create(context);
+    let sampler = sampler.address(vk::SamplerAddressMode::REPEAT).create(context);
     let pair = Pair::new(&view, &sampler);
     let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
     let pool = Pool::new(context, &[&layout]);

@@ -223,6 +223,11 @@ impl<W> Gate<W> {
         self.samplers.get(sampler)
     }
 
+    /// All that views lack so far.
+    pub fn all_lacks(&self) -> u32 {
+        self.unions().1
+    }
+
     /// Word of a view: lacks in the high half, class number + 1 in the low half; 0 for an unknown one.
     pub fn view(&self, view: u64) -> u64 {
         self.views.get(view)

@@ -20,6 +20,7 @@ pub struct Binding {
 #[derive(Clone, Debug)]
 pub struct SetLayout {
     bindings: Box<[Binding]>,
+    number: u64,
 }
 
 impl SetLayout {
@@ -40,7 +41,18 @@ impl SetLayout {
             }
             is_same
         });
-        Self { bindings: bindings.into_boxed_slice() }
+        Self { bindings: bindings.into_boxed_slice(), number: 0 }
+    }
+
+    /// The same, with the number of its definition.
+    #[must_use]
+    pub fn numbered(self, number: u64) -> Self {
+        Self { number, ..self }
+    }
+
+    /// The number of its definition, 0 for none.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Index of binding number `binding`, or of the next one. Mostly they are numbered from 0 without gaps.

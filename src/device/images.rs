@@ -39,6 +39,15 @@ pub struct ImageTraits {
     pub reachable: u64,
     /// Whether it may be viewed as unsigned integers, for shaders to store to.
     pub aliased: bool,
+    /// Whether no format of it has the whole usage, and it was made all the same: a swapchain's, whose surface offers the usage.
+    pub is_short: bool,
+}
+
+impl ImageTraits {
+    /// Whether a view of this format can inherit a usage that the format cannot have.
+    pub fn may_lack_usage(&self, format: vk::Format) -> bool {
+        self.is_short || decide::may_lack_usage(self.flags, format == self.format)
+    }
 }
 
 /// What is kept of a view class.

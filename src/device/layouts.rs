@@ -53,12 +53,19 @@ impl Device {
         self.hot.has_immutables.load(Ordering::Acquire)
     }
 
-    /// Remembers a set layout with immutable samplers.
-    pub fn insert_set_layout(&self, layout: vk::DescriptorSetLayout, bindings: Vec<Binding>) {
-        self.layouts.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings)));
+    /// Remembers a set layout with immutable samplers. `number`: that of its definition.
+    pub fn insert_set_layout(&self, layout: vk::DescriptorSetLayout, bindings: Vec<Binding>, number: u64) {
+        self.layouts.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings).numbered(number)));
         if !self.hot.has_immutables.swap(true, Ordering::AcqRel) {
             self.hot.gate.take_any_sampler();
         }
+    }
+
+    /// What says the state of a sampler: its fingerprint, or the handle of one that is not kept.
+    pub fn state_of(&self, sampler: vk::Sampler) -> u64 {
+        let number = (self.hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
+        let shared = number.and_then(|number| self.rows().state(number));
+        shared.map_or(sampler.as_raw(), |shared| shared.fingerprint())
     }
 
     /// Whether a set layout is kept.

@@ -12,7 +12,9 @@ mod commands;
 mod compare;
 mod comparisons;
 mod definitions;
+mod differs;
 mod draws;
+mod embedded;
 mod fetch;
 mod force;
 mod found;
@@ -59,6 +61,7 @@ use self::blocks::Blocks;
 pub(super) use self::caches::CACHES;
 use self::commands::Commands;
 use self::definitions::{LayoutTables, Own};
+use self::embedded::Embedded;
 use self::force::Force;
 use self::found::Resolutions;
 use self::hidden::HiddenSets;
@@ -86,6 +89,7 @@ use crate::table::{FastMap, HandleMap, lock};
 #[derive(Default)]
 pub struct Separate {
     layouts: LayoutTables,
+    embedded: Embedded,
     /// Sets of layouts with separate samplers or images.
     sets: HandleMap<SetEntry>,
     pools: Mutex<FastMap<u64, SetPool>>,

@@ -15,7 +15,7 @@ use samplin_wire::kinds;
 
 use super::Device;
 use crate::budget;
-use crate::sampler_info;
+use crate::sampler_info::{self, Chained};
 use crate::settings::{self, Mode};
 use crate::table::{FastMap, lock};
 
@@ -28,17 +28,27 @@ type Allocator = [usize; 6];
 pub struct Key {
     hash: u64,
     words: Words,
+    chained: Chained,
     allocator: Allocator,
 }
 
 impl Key {
-    fn new(words: Words, allocator: Allocator) -> Self {
+    fn new(words: Words, chained: Chained, allocator: Allocator) -> Self {
         let mut hash = mixed(&words);
+        if chained != Chained::default() {
+            let [reduction, red, blue, format, mapping, name] = chained;
+            hash ^= mixed(&[reduction, red, blue, format, mapping, name, 0, 1]).rotate_left(2);
+        }
         if allocator != Allocator::default() {
             let [data, allocate, reallocate, free, begin, end] = allocator.map(|word| word as u64);
             hash ^= mixed(&[data, allocate, reallocate, free, begin, end, 0, 0]).rotate_left(1);
         }
-        Self { hash, words, allocator }
+        Self { hash, words, chained, allocator }
+    }
+
+    /// Whether something is chained.
+    pub fn is_chained(&self) -> bool {
+        self.chained != Chained::default()
     }
 }
 
@@ -164,15 +174,29 @@ impl Device {
         }
     }
 
-    /// What a sampler shares with others; `None` if it is to be its own.
-    pub fn shared_key(
+    /// What a sampler shares with others; `None` if it is to be its own: for capture and replay, with a chain that says more than borders,
+    /// reduction and a name, or with a chain and an allocator.
+    ///
+    /// # Safety
+    ///
+    /// `info` is valid.
+    pub unsafe fn shared_key(
         &self,
         info: &vk::SamplerCreateInfo<'_>,
         allocator: Option<&vk::AllocationCallbacks<'_>>,
     ) -> Option<Key> {
         let is_captured = info.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
-        let words = sampler_info::words(info).filter(|_| !is_captured && self.is_sound())?;
-        Some(Key::new(sampler_info::key_of(&words), allocator_of(allocator)))
+        if is_captured || !self.is_sound() {
+            return None;
+        }
+        let (mut plain, mut chained) = (*info, Chained::default());
+        if !info.p_next.is_null() {
+            // SAFETY: `info` is valid by this function's contract.
+            chained = unsafe { sampler_info::chained_words(info) }.filter(|_| allocator.is_none())?;
+            plain.p_next = std::ptr::null();
+        }
+        let words = sampler_info::words(&plain)?;
+        Some(Key::new(sampler_info::key_of(&words), chained, allocator_of(allocator)))
     }
 
     /// Hands out the sampler that was made for an equal key, if there is one, and says whether that was changed.
@@ -185,6 +209,13 @@ impl Device {
         self.shared.saved.fetch_add(1, Ordering::Relaxed);
         self.shared.given.fetch_add(1, Ordering::Relaxed);
         Some((vk::Sampler::from_raw(handle), is_changed))
+    }
+
+    /// Whether a sampler with a chain is what was asked for: places for custom borders come and go, and what has none is its own.
+    pub fn is_as_asked(&self, sampler: vk::Sampler) -> bool {
+        let number = (self.hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
+        let shared = number.and_then(|number| self.rows().state(number));
+        shared.is_some_and(|shared| shared.kept.base.fingerprint() == shared.kept.original.fingerprint())
     }
 
     /// Keeps a sampler that the driver has just made for a key, to hand it out again.
@@ -231,13 +262,13 @@ impl Device {
     /// Shares samplers from here on if there are too many, those that are alive among them.
     pub(super) fn share_if_many(&self, live: u32) {
         if live >= self.shared.from && !self.shares() {
-            self.start_sharing();
+            self.start_sharing(live);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn start_sharing(&self) {
+    fn start_sharing(&self, live: u32) {
         // Before they are looked at: who destroys one of them meanwhile either has forgotten it already, or sees this.
         if self.shared.on.swap(true, Ordering::Relaxed) {
             return;
@@ -248,15 +279,21 @@ impl Device {
         // After they were looked at: all of them were noted before.
         if let Some(allocator) = self.only_allocator() {
             for (handle, words, is_changed) in alive {
-                Self::keep(&mut table, Key::new(words, allocator), handle, is_changed);
+                Self::keep(&mut table, Key::new(words, Chained::default(), allocator), handle, is_changed);
             }
         }
+        drop(table);
+        self.record_sharing(live);
         tracing::info!("samplers are shared from here on");
     }
 
     /// Enters a sampler that was handed out again, if it has been entered by now and nothing is to be said of it.
-    pub fn insert_shared(&self, sampler: vk::Sampler, is_changed: bool) -> bool {
-        let is_entered = !self.records_all() && self.is_sound() && self.rows().add_duplicate(sampler.as_raw());
+    pub fn insert_shared(&self, sampler: vk::Sampler, is_changed: bool, is_chained: bool) -> bool {
+        let is_told = self.records_all();
+        let is_entered = (!is_told || is_chained) && self.is_sound() && self.rows().add_duplicate(sampler.as_raw());
+        if is_entered && is_told {
+            self.guard(|| self.record_as_asked(sampler.as_raw()), || ());
+        }
         if is_entered && is_changed {
             self.count_changed_sampler();
         }

@@ -285,6 +285,8 @@ impl Device {
             return;
         }
         let context = self.context(None);
+        let is_ignored = self.records_all() && state.custom_border.is_some() && !decide::is_custom(state.border_color);
+        let hint = "VkSamplerCustomBorderColorCreateInfoEXT is ignored, as borderColor is no custom one";
         self.trace().emit(
             "sampler",
             &kinds::Sampler {
@@ -293,8 +295,26 @@ impl Device {
                 fingerprint: format!("{:016x}", state.fingerprint()),
                 state: record::state(state),
                 changes: record::changes(&changes, &context),
+                hint: is_ignored.then(|| hint.to_owned()),
             },
         );
+    }
+
+    /// Writes the record of a sampler that is what was asked for, and was there.
+    pub(super) fn record_as_asked(&self, sampler: u64) {
+        let number = (self.hot.gate.sampler(sampler) as u32).checked_sub(1);
+        if let Some(shared) = number.and_then(|number| self.rows().state(number)) {
+            let state = shared.kept.original;
+            self.record_sampler(sampler, &state, &decide::create(&state, &self.caps, &self.policy));
+        }
+    }
+
+    /// Says that samplers are shared from here on, of so many.
+    pub(super) fn record_sharing(&self, count: u32) {
+        if self.records_decisions() {
+            let max = self.caps.max_sampler_allocation_count;
+            self.trace().emit("sharing", &kinds::SharingBegins { count, max });
+        }
     }
 
     /// Writes a `conversion` record.

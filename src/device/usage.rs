@@ -104,9 +104,23 @@ impl Device {
         decide::reachable_usage(traits.usage, traits.flags, own, listed)
     }
 
+    /// Finds out what of the usage of a swapchain's images their formats have. What none has the views go without, since the images are
+    /// there; the swapchain itself stays as it is and is named.
+    pub fn weigh_swapchain(&self, traits: &mut ImageTraits, formats: Option<&[vk::Format]>) {
+        let gone = traits.usage & !self.reachable_usage(traits, formats);
+        traits.is_short = gone != 0;
+        if traits.is_short {
+            let why = "no format of the swapchain has it, whatever the surface offers";
+            let mut about = of_usage(traits.format, gone);
+            about["vuid"] = "VUID-VkSwapchainCreateInfoKHR-imageFormat-01778".into();
+            let (rule, key) = (Some(Rule::ImageUsage), (traits.format.as_raw() as u64, gone | 1 << 63));
+            self.unresolved(Left::ImageUsage, why, rule, about, key);
+        }
+    }
+
     /// Has views looked at from now on, if a view of this image may lack a part of its usage.
     pub(super) fn watch_views_of(&self, traits: &ImageTraits) {
-        if traits.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0 {
+        if traits.is_short || traits.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0 {
             self.narrows.0.store(true, Ordering::Relaxed);
         }
     }
@@ -118,7 +132,7 @@ impl Device {
 
     /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
     pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
-        decide::may_lack_usage(image.flags, format == image.format) || self.storage.lowers(format)
+        image.may_lack_usage(format) || self.storage.lowers(format)
     }
 
     /// The usage that a view goes down with, if not that which it inherits, and the changes.
@@ -129,7 +143,7 @@ impl Device {
         stated: Option<u64>,
         inherited: u64,
     ) -> Option<(u64, Changes)> {
-        if !decide::may_lack_usage(image.flags, format == image.format) {
+        if !image.may_lack_usage(format) {
             return None;
         }
         let features = self.features(image, format)?;

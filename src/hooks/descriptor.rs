@@ -355,6 +355,15 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     descriptor: *mut c_void,
 ) {
     let (device, next) = enter!(handle, get_descriptor);
+    if device.has_embedded() {
+        // SAFETY: valid by VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter; `type` tells which member of the union is set
+        // (VUID-VkDescriptorGetInfoEXT-type-parameter).
+        let image = unsafe {
+            let sampled = info.as_ref().filter(|info| info.ty == vk::DescriptorType::SAMPLED_IMAGE);
+            sampled.and_then(|info| info.data.p_sampled_image.as_ref())
+        };
+        image.iter().for_each(|image| device.meet_embedded(image.image_view));
+    }
     // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
     if let Some(result) = unsafe { info.as_ref().and_then(|given| stored_descriptor(device, given)) } {
         // SAFETY: the application's own arguments, but for another view or another format of the same size.

@@ -8,9 +8,7 @@ use samplin_hot::recent::Words;
 use samplin_wire::words::UsageClass;
 use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
 
-use crate::decide::{
-    Aspect, Catalog, Change, Changes, Divide, Reads, ViewTraits, may_lack_usage, normalize_components,
-};
+use crate::decide::{Aspect, Catalog, Change, Changes, Divide, Reads, ViewTraits, normalize_components};
 use crate::device::{Device, ImageTraits, ViewCopy, listed, wide_flags, wide_usage};
 use crate::features::Tiling;
 use crate::format;
@@ -62,6 +60,7 @@ pub(crate) unsafe extern "system" fn create_image(
                     layers: info.array_layers,
                     reachable: usage,
                     aliased: copied.is_some_and(|copy| copy.is_aliased),
+                    is_short: false,
                 };
                 if let Some(copied) = copied {
                     traits.flags |= copied.flags();
@@ -76,7 +75,13 @@ pub(crate) unsafe extern "system" fn create_image(
                 let formats = unsafe { listed(info.p_next) };
                 if !traits.aliased {
                     traits.aliased = device.may_alias(&traits, formats);
-                    traits.reachable = device.reachable_usage(&traits, formats);
+                    // SAFETY: the chain of that create info, so a structure in it is whole.
+                    let of_swapchain = unsafe { pnext::find::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next) };
+                    if of_swapchain.is_some_and(|node| node.swapchain != vk::SwapchainKHR::null()) {
+                        device.weigh_swapchain(&mut traits, formats);
+                    } else {
+                        traits.reachable = device.reachable_usage(&traits, formats);
+                    }
                 }
                 device.insert_image(made, traits);
                 let change = copy.as_ref().filter(|_| copied.is_some() || device.audit).map(|copy| copy.change);
@@ -154,7 +159,7 @@ fn query_modifier(device: &Device, image: vk::Image) -> u64 {
 unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &vk::SwapchainCreateInfoKHR<'_>) {
     // SAFETY: `info` is a valid create info by this function's contract.
     let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
-    traits.reachable = device.reachable_usage(&traits, formats);
+    device.weigh_swapchain(&mut traits, formats);
     traits.aliased = device.may_alias(&traits, formats);
     device.insert_swapchain(swapchain, traits);
 }
@@ -183,6 +188,7 @@ unsafe fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits
         layers: info.image_array_layers,
         reachable: usage,
         aliased: false,
+        is_short: false,
     }
 }
 
@@ -376,7 +382,7 @@ unsafe fn shows_one_aspect(device: &Device, info: &vk::ImageViewCreateInfo<'_>) 
 unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Vec<u64> {
     let Some((_, image)) = device.image(info.image) else { return Vec::new() };
     let stores = u64::from(vk::ImageUsageFlags::STORAGE.as_raw());
-    if !may_lack_usage(image.flags, info.format == image.format) && image.usage & stores == 0 {
+    if !image.may_lack_usage(info.format) && image.usage & stores == 0 {
         return Vec::new();
     }
     // SAFETY: `info` is a valid create info of a view by this function's contract.

@@ -31,11 +31,15 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
             || {
                 // SAFETY: valid by VUID-vkCreateDescriptorSetLayout-pCreateInfo-parameter; the handle was set by the successful call.
                 unsafe {
-                    remember_layout(device, &*create_info, *layout);
+                    let mut number = 0;
                     if let Some(separate) = device.separate.as_deref() {
-                        let types = separate.insert_set_layout(*layout, &*create_info);
+                        let look = |sampler| device.state_of(sampler);
+                        let (types, own) = separate.insert_set_layout(*layout, &*create_info, look);
                         device.hot.keep_watching(types);
+                        device.follow_differing_layouts(separate);
+                        number = own;
                     }
+                    remember_layout(device, &*create_info, (*layout, number));
                 }
             },
             || (),
@@ -50,7 +54,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
 unsafe fn remember_layout(
     device: &Device,
     info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-    layout: vk::DescriptorSetLayout,
+    (layout, number): (vk::DescriptorSetLayout, u64),
 ) {
     // SAFETY: VUID-VkDescriptorSetLayoutCreateInfo-pBindings-parameter.
     let given = unsafe { slice(info.p_bindings, info.binding_count) };
@@ -79,7 +83,7 @@ unsafe fn remember_layout(
             }
         })
         .collect();
-    device.insert_set_layout(layout, bindings);
+    device.insert_set_layout(layout, bindings, number);
 }
 
 pub(crate) unsafe extern "system" fn create_pipeline_layout(

@@ -7,7 +7,7 @@ use samplin_hot::recent::Words;
 
 use crate::budget::BorderPlace;
 use crate::decide::ConversionState;
-use crate::device::Device;
+use crate::device::{Device, Key};
 use crate::sampler_info::{self, SamplerInfo};
 use crate::variant::Again;
 
@@ -47,11 +47,13 @@ unsafe fn create_shared_sampler(
 ) -> vk::Result {
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter and -pAllocator-parameter.
     let (info, given) = unsafe { (create_info.as_ref(), allocator.as_ref()) };
-    let key = info.and_then(|info| device.shared_key(info, given));
+    // SAFETY: valid by VUID-vkCreateSampler-pCreateInfo-parameter.
+    let key = info.and_then(|info| unsafe { device.shared_key(info, given) });
+    let is_chained = key.as_ref().is_some_and(Key::is_chained);
     if let (Some(info), Some((made, is_changed))) = (info, key.as_ref().and_then(|key| device.take_shared(key))) {
         // SAFETY: valid by VUID-vkCreateSampler-pSampler-parameter.
         unsafe { *sampler = made };
-        if !device.insert_shared(made, is_changed) {
+        if !device.insert_shared(made, is_changed, is_chained) {
             remember_sampler(device, info, None, made);
         }
         return vk::Result::SUCCESS;
@@ -61,7 +63,10 @@ unsafe fn create_shared_sampler(
     if let (Some(info), Some(key), vk::Result::SUCCESS) = (info, key, result) {
         let again = device.sampler_words(info).and_then(|words| device.sampler_again(&words));
         // SAFETY: the call succeeded, so it has set the handle.
-        device.keep_shared(key, unsafe { *sampler }, again.is_some_and(|again| again.is_changed()));
+        let made = unsafe { *sampler };
+        if !is_chained || device.is_as_asked(made) {
+            device.keep_shared(key, made, again.is_some_and(|again| again.is_changed()));
+        }
     }
     result
 }
@@ -114,7 +119,7 @@ fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten
     }
     device.guard(
         || {
-            // SAFETY: a create info like one before has no chain.
+            // SAFETY: the create info of a valid `vkCreateSampler`, whose chain is whole.
             let given = unsafe { read(device, info) };
             let words = words.map(|words| (words, rewritten));
             device.insert_sampler(made, &device.plan_sampler(given), words, None);

@@ -981,3 +981,67 @@ fn a_view_that_is_gone_is_no_part_of_what_is_bound() {
         }
     }
 }
+
+/// An immutable sampler is a part of how a layout is defined (Pipeline Layout Compatibility): a set of one layout may not be bound with a
+/// layout that has another sampler, nor be read by a pipeline of such a layout.
+#[test]
+fn immutable_samplers_that_differ_are_named_once() {
+    type Ty = vk::DescriptorType;
+    let mirrored = linear_info().address_mode_u(vk::SamplerAddressMode::MIRRORED_REPEAT);
+    // The sampler's type, the other sampler; the layout that sets are bound with, whether the pipeline is of the other layout, and what is
+    // named.
+    let (bind, draw) = ("VUID-vkCmdBindDescriptorSets-pDescriptorSets-00358", "VUID-vkCmdDraw-None-08600");
+    for ty in [Ty::SAMPLER, Ty::COMBINED_IMAGE_SAMPLER] {
+        for (other, bound_with, drawn_with, named) in [
+            (Some(mirrored), 1, 1, vec![bind]),
+            (Some(mirrored), 0, 1, vec![draw]),
+            (Some(mirrored), 1, 0, vec![bind, draw]),
+            (Some(mirrored), 0, 0, vec![]),
+            // The same state is the same sampler, whatever its handle is.
+            (Some(linear_info()), 1, 1, vec![]),
+            (Some(linear_info()), 0, 1, vec![]),
+            // None is another one as well.
+            (None, 1, 1, vec![bind]),
+        ] {
+            let device = InstanceBuilder::new().traced("decisions").set("separate", "resolve").device();
+            let samplers = [Some(device.linear()), other.map(|info| device.sampler(&info))];
+            let image = binding(0, Ty::SAMPLED_IMAGE, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+            let layouts = samplers.map(|sampler| {
+                let sampler = sampler.map(|sampler| [sampler]);
+                let mut other = binding(1, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+                if let Some(sampler) = &sampler {
+                    other = other.immutable_samplers(sampler);
+                }
+                device.layout(&[image, other])
+            });
+            let of = layouts.map(|layout| device.pipeline_layout(&[layout]));
+            let scene = Scene::begun(device, layouts[0], of[0]);
+            let set = scene.device.sets(scene.pool, &[layouts[0]])[0];
+            let view = [pair(vk::Sampler::null(), scene.device.view(FILTERED))];
+            let images = if ty == Ty::SAMPLER { vec![0] } else { vec![0, 1] };
+            for number in images {
+                let ty = if number == 0 { Ty::SAMPLED_IMAGE } else { ty };
+                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
+                scene.device.update(&[write.image_info(&view)], &[]);
+            }
+            let image = if ty == Ty::SAMPLER { 0 } else { 1 };
+            let pipeline = scene.pipeline_with(of[drawn_with], &[[(0, image), (0, 1)]]);
+            scene.begin();
+            for _ in 0..3 {
+                scene.bind(pipeline);
+                scene.bind_sets(of[bound_with], 0, &[set]);
+                scene.device.act(scene.commands.get(), COMPUTE);
+            }
+            let told = scene.device.instance.records("unresolved");
+            let vuids: Vec<_> = told.iter().map(|record| record["vuid"].as_str().unwrap_or_default()).collect();
+            assert_eq!(vuids, named, "{ty:?}, bound with {bound_with}, drawn with {drawn_with}: {told:#?}");
+            for record in told {
+                assert_eq!(record["what"], "immutable-layout");
+                assert_eq!(record["descriptor"], serde_json::json!({ "set": 0, "binding": 1 }));
+                assert_eq!(record["immutable"]["needed"].is_null(), other.is_none(), "{record:#}");
+                assert_eq!((&record["draw"], record["pipeline"].is_string()), (&1.into(), true));
+            }
+            scene.device.finish();
+        }
+    }
+}

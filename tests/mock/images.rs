@@ -287,6 +287,79 @@ fn wide_usage_stands_for_that_of_a_swapchain() {
     device.finish();
 }
 
+/// A surface may offer a usage that one of its formats has and another has not. The driver makes such a swapchain, and its views would
+/// inherit the usage.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn views_of_a_swapchain_go_without_what_its_format_lacks() {
+    let stores = |driver: &mut Config| {
+        let unorm = driver.formats.iter_mut().find(|(format, _)| *format == vk::Format::B8G8R8A8_UNORM).unwrap();
+        unorm.1.optimal |= vk::FormatFeatureFlags2::STORAGE_IMAGE;
+    };
+    let sampled = vk::ImageUsageFlags::SAMPLED;
+    let usage = sampled | vk::ImageUsageFlags::STORAGE;
+    let unorm = vk::Format::B8G8R8A8_UNORM;
+    let mutable = vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT;
+    let none = vk::SwapchainCreateFlagsKHR::empty();
+    // Flags, the swapchain's format, those of its list, usage; the view's format, whether it is narrowed, and whether the swapchain is
+    // named.
+    for (flags, format, list, usage, viewed, narrowed, named) in [
+        (none, SRGB, &[][..], usage, SRGB, true, true),
+        (none, unorm, &[], usage, unorm, false, false),
+        (none, SRGB, &[], sampled, SRGB, false, false),
+        (mutable, SRGB, &[SRGB, unorm], usage, SRGB, true, false),
+        (mutable, SRGB, &[SRGB, unorm], usage, unorm, false, false),
+        (mutable, SRGB, &[SRGB], usage, SRGB, true, true),
+    ] {
+        let device = InstanceBuilder::new().traced("decisions").driver(stores).device();
+        let mut formats = vk::ImageFormatListCreateInfo::default().view_formats(list);
+        let mut info = swapchain_info(flags).image_format(format).image_usage(usage);
+        if !list.is_empty() {
+            info = info.push_next(&mut formats);
+        }
+        let mut chain = vk::SwapchainKHR::null();
+        let result = call!(device.create_swapchain(device.raw, &info, allocator(), &mut chain));
+        assert_eq!(result, vk::Result::SUCCESS);
+        args!(device, c"vkCreateSwapchainKHR", Args::Create { info: went, .. });
+        assert_eq!(went, ptr::from_ref(&info) as usize, "the swapchain itself stays as it is");
+        // An image of the application's that is bound to the swapchain's memory is one of them.
+        let mut of_chain = vk::ImageSwapchainCreateInfoKHR::default().swapchain(chain);
+        let bound = image_info(format).usage(usage).push_next(&mut of_chain);
+        let mut all = images(&device, chain, 3).1;
+        if list.is_empty() {
+            all.push(device.image_with(&bound));
+        }
+        for image in all {
+            let info = view_info(image, viewed);
+            device.driver.calls();
+            let view = device.view_with(&info);
+            args!(device, c"vkCreateImageView", Args::Create { info: went, .. });
+            assert_eq!(went != ptr::from_ref(&info) as usize, narrowed, "{flags:?} {format:?} {viewed:?}");
+            device.destroy_view(view);
+        }
+        let trace = &device.instance;
+        assert_eq!(trace.records("view").len(), usize::from(narrowed));
+        let told = trace.records("unresolved").into_iter().filter(|record| record["rule"] == "image-usage");
+        let told: Vec<_> = told.map(|record| (record["vuid"].clone(), record["usage"].clone())).collect();
+        let vuid = "VUID-VkSwapchainCreateInfoKHR-imageFormat-01778";
+        let expected = (vuid.into(), serde_json::json!(["VK_IMAGE_USAGE_STORAGE_BIT"]));
+        assert_eq!(told, if named { vec![expected] } else { Vec::new() });
+        device.finish();
+    }
+    // What the application says of a view itself stays.
+    let device = InstanceBuilder::new().driver(stores).device();
+    let mut chain = vk::SwapchainKHR::null();
+    let info = swapchain_info(none).image_usage(usage);
+    assert_eq!(call!(device.create_swapchain(device.raw, &info, allocator(), &mut chain)), vk::Result::SUCCESS);
+    let own = vk::ImageViewUsageCreateInfo::default().usage(sampled);
+    let image = images(&device, chain, 1).1[0];
+    let info = vk::ImageViewCreateInfo { p_next: ptr::from_ref(&own).cast(), ..view_info(image, SRGB) };
+    device.view_with(&info);
+    args!(device, c"vkCreateImageView", Args::Create { info: went, .. });
+    assert_eq!(went, ptr::from_ref(&info) as usize);
+    device.finish();
+}
+
 #[test]
 fn shared_swapchains_are_known_too() {
     let device = Device::usual();

@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk::{self, Handle};
 
+use crate::args;
+use crate::binds::FILTERED;
 use crate::driver::machine::place;
 use crate::driver::{Args, Kind, lock};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call, cast};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call, cast, linear_info, pair};
 use crate::separate::{Operand, shader};
 
 use vk::PipelineBindPoint as Point;
@@ -446,6 +448,82 @@ fn descriptor_buffers_are_named_where_a_shader_joins() {
     stand.bind(point, pipeline);
     stand.bind_set(point, mixed);
     assert_eq!((stand.bound(point), stand.left()), (pipeline.as_raw(), vec!["descriptor-buffer".to_owned()]));
+}
+
+/// An embedded sampler and an image that may be what a shader finds in a descriptor buffer, whichever of the two comes first.
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn embedded_samplers_are_named_with_the_images_that_they_may_meet() {
+    use vk::DescriptorSetLayoutCreateFlags as Flags;
+    type Ty = vk::DescriptorType;
+    const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+    const INTEGER: vk::Format = vk::Format::R32_UINT;
+    let linear = linear_info();
+    let nearest = vk::SamplerCreateInfo::default();
+    // The sampler, the format of the image, whether its descriptor is asked for before the pipeline is made, or none is; formats that are
+    // named, none for a sampler alone.
+    for (sampler, format, first, named) in [
+        (linear, DEPTH, Some(true), vec![Some("VK_FORMAT_D32_SFLOAT")]),
+        (linear, DEPTH, Some(false), vec![None, Some("VK_FORMAT_D32_SFLOAT")]),
+        (linear, DEPTH, None, vec![None]),
+        // The shader declares floats.
+        (linear, INTEGER, Some(true), vec![None]),
+        (linear, FILTERED, Some(true), vec![]),
+        (nearest, DEPTH, Some(true), vec![]),
+    ] {
+        let builder = InstanceBuilder::new().traced("decisions").set("separate", "resolve");
+        let extensions = vec![ash::ext::descriptor_buffer::NAME];
+        let instance = Arc::new(builder.create().expect("the instance is created"));
+        let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
+        // A sampler that nobody embeds, so that something may conflict.
+        device.linear();
+        let samplers = [device.sampler(&sampler)];
+        let of_images = [binding(0, Ty::SAMPLED_IMAGE, 1).stage_flags(S::COMPUTE)];
+        let of_sampler = [binding(0, Ty::SAMPLER, 1).stage_flags(S::COMPUTE).immutable_samplers(&samplers)];
+        let layouts = [(&of_images, Flags::empty()), (&of_sampler, Flags::EMBEDDED_IMMUTABLE_SAMPLERS_EXT)];
+        let layouts = layouts.map(|(bindings, flags)| {
+            let flags = flags | Flags::DESCRIPTOR_BUFFER_EXT;
+            device.try_layout(&vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(bindings)).unwrap()
+        });
+        let view = device.view(format);
+        let get = || {
+            let image = pair(vk::Sampler::null(), view);
+            let data = vk::DescriptorDataEXT { p_sampled_image: &image };
+            let info = vk::DescriptorGetInfoEXT { ty: Ty::SAMPLED_IMAGE, data, ..Default::default() };
+            call!(device.get_descriptor(device.raw, &info, 0, ptr::null_mut()));
+            args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, .. });
+            assert_eq!(down.at, ptr::from_ref(&info) as usize, "it goes down as it came");
+        };
+        if first == Some(true) {
+            get();
+        }
+        let at = |set| Operand { set, binding: 0, count: 1, element: Some(0) };
+        let words = shader(5, &[(at(0), at(1))]);
+        let mut module = vk::ShaderModule::null();
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+        let info = vk::ComputePipelineCreateInfo::default()
+            .flags(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT)
+            .layout(device.pipeline_layout(&layouts))
+            .stage(stage(S::COMPUTE, module));
+        let (none, mut made) = (vk::PipelineCache::null(), vk::Pipeline::null());
+        assert_eq!(call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made)), SUCCESS);
+        if first.is_some() {
+            // Again, of which nothing is said.
+            get();
+            get();
+        }
+        let told = device.instance.records("unresolved").into_iter();
+        let told: Vec<_> = told.filter(|record| record["what"] == "embedded-sampler").collect();
+        let formats: Vec<_> = told.iter().map(|record| record["format"].as_str()).collect();
+        assert_eq!(formats, named, "{format:?}, asked for before: {first:?}: {told:#?}");
+        for record in told {
+            assert_eq!(record["link"]["sampler"], serde_json::json!({ "set": 1, "binding": 0 }));
+            assert!(record["pipeline"].is_string() && record["fingerprint"].is_string());
+            assert_eq!(record["rule"].as_str(), record["format"].as_str().map(|_| "linear-filter"));
+        }
+        device.finish();
+    }
 }
 
 #[test]

@@ -580,3 +580,39 @@ fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// A custom border colour that is chained and not asked for is legal, and mostly a mistake.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn a_custom_border_colour_that_is_ignored_is_hinted_at() {
+    let features = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
+        custom_border_colors: 1,
+        custom_border_color_without_format: 1,
+        ..Default::default()
+    };
+    for (level, color, chained, hinted) in [
+        ("all", vk::BorderColor::FLOAT_OPAQUE_BLACK, true, true),
+        ("all", vk::BorderColor::FLOAT_CUSTOM_EXT, true, false),
+        ("all", vk::BorderColor::FLOAT_OPAQUE_BLACK, false, false),
+        ("decisions", vk::BorderColor::FLOAT_OPAQUE_BLACK, true, false),
+    ] {
+        let instance = Arc::new(InstanceBuilder::new().traced(level).create().expect("the instance is created"));
+        let extensions = vec![ash::ext::custom_border_color::NAME];
+        let info = DeviceInfo { extensions, chain: ptr::from_ref(&features).cast(), ..Default::default() };
+        let device = instance.device(&info);
+        let border = vk::SamplerCustomBorderColorCreateInfoEXT::default();
+        let mut info = linear_info().address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER).border_color(color);
+        if chained {
+            info.p_next = ptr::from_ref(&border).cast();
+        }
+        device.driver.calls();
+        device.sampler(&info);
+        args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
+        assert_eq!(down.at, ptr::from_ref(&info) as usize, "it goes down as it came");
+        let records = device.instance.records("sampler");
+        assert_eq!(records.len(), usize::from(level == "all"));
+        assert!(records.iter().all(|record| record["hint"].is_string() == hinted), "{records:#?}");
+        assert!(device.instance.records("unresolved").is_empty());
+        device.finish();
+    }
+}

@@ -36,6 +36,11 @@ fn create_with(
     out
 }
 
+/// Destroys a sampler that has no allocator.
+fn destroy_bare(device: &Device, sampler: vk::Sampler) {
+    call!(device.destroy_sampler(device.raw, sampler, ptr::null()));
+}
+
 /// What is destroyed as often as it was created ends with the last, and not before.
 #[test]
 fn equal_samplers_are_one() {
@@ -101,7 +106,7 @@ fn allocators_do_not_mix() {
     device.finish();
 }
 
-/// What must be one's own is: samplers for capture and replay, with a chain, and any on a device whose handles are unique.
+/// What must be one's own is: samplers for capture and replay, and any on a device whose handles are unique.
 #[test]
 fn what_is_told_apart_is_not_shared() {
     let private = vk::PhysicalDevicePrivateDataFeatures { private_data: 1, ..Default::default() };
@@ -126,14 +131,88 @@ fn what_is_told_apart_is_not_shared() {
         let captured = vk::SamplerCreateInfo { flags, ..linear_info() };
         let mut weighted = vk::SamplerReductionModeCreateInfo::default();
         let chained = linear_info().push_next(&mut weighted);
-        for info in [captured, chained] {
-            let [c, d] = [device.sampler(&info), device.sampler(&info)];
-            assert_ne!(c, d, "{settings:?}");
-            device.destroy_sampler(c);
-            device.destroy_sampler(d);
+        let data = vk::OpaqueCaptureDescriptorDataCreateInfoEXT::default();
+        let opaque = vk::SamplerCreateInfo { p_next: ptr::from_ref(&data).cast(), ..linear_info() };
+        for (info, may_share) in [(captured, false), (opaque, false), (chained, true)] {
+            let [c, d] = [create_with(&device, &info, None), create_with(&device, &info, None)];
+            assert_eq!(c == d, shares && may_share, "{settings:?}");
+            [c, d].iter().for_each(|sampler| destroy_bare(&device, *sampler));
         }
         device.destroy_sampler(a);
         device.destroy_sampler(b);
+        device.finish();
+    }
+}
+
+/// A chain of what says all that there is to a sampler, and of names, is compared by what it says.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn equal_chains_are_one() {
+    let features = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
+        custom_border_colors: 1,
+        custom_border_color_without_format: 1,
+        ..Default::default()
+    };
+    for level in ["decisions", "all"] {
+        let builder = InstanceBuilder::new().set("samplers", "share").traced(level);
+        let extensions = vec![ash::ext::custom_border_color::NAME, ash::ext::sampler_filter_minmax::NAME];
+        let instance = Arc::new(builder.create().unwrap());
+        let info = DeviceInfo { extensions, chain: ptr::from_ref(&features).cast(), ..Default::default() };
+        let device = instance.device(&info);
+        // A mode, a colour and its format, whether that is the border, and a name.
+        let create = |(mode, color, format, is_border, name): (_, [f32; 4], _, bool, Option<&std::ffi::CStr>),
+                      given| {
+            let mut mode = vk::SamplerReductionModeCreateInfo::default().reduction_mode(mode);
+            let color = vk::ClearColorValue { float32: color };
+            let mut border =
+                vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(color).format(format);
+            let mut named = vk::DebugUtilsObjectNameInfoEXT::default();
+            let mut info = linear_info().address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER);
+            if is_border {
+                info.border_color = vk::BorderColor::FLOAT_CUSTOM_EXT;
+            }
+            info = info.push_next(&mut mode).push_next(&mut border);
+            if let Some(name) = name {
+                named = named.object_name(name);
+                named.p_next = info.p_next;
+                info.p_next = ptr::from_ref(&named).cast();
+            }
+            create_with(&device, &info, given)
+        };
+        let average = vk::SamplerReductionMode::WEIGHTED_AVERAGE;
+        let (none, r32) = (vk::Format::UNDEFINED, vk::Format::R32_SFLOAT);
+        let like = (average, [0.25; 4], none, true, None);
+        let first = create(like, None);
+        assert_eq!(create(like, None), first, "by what they say, whatever lies where");
+        assert_eq!(device.driver.calls_of(c"vkCreateSampler").len(), 1);
+        let others = [
+            (vk::SamplerReductionMode::MAX, [0.25; 4], none, true, None),
+            (average, [0.5; 4], none, true, None),
+            (average, [0.25; 4], r32, true, None),
+            (average, [0.25; 4], none, false, None),
+            (average, [0.25; 4], none, true, Some(c"one")),
+            (average, [0.25; 4], none, true, Some(c"two")),
+        ];
+        let mut all: Vec<_> = others.iter().map(|other| create(*other, None)).collect();
+        all.push(first);
+        let different: std::collections::HashSet<_> = all.iter().collect();
+        assert_eq!(different.len(), all.len());
+        // What is ignored says nothing.
+        all.push(create((average, [0.75; 4], r32, false, None), None));
+        assert_eq!(all[7], all[3]);
+        // A name is as good as any other, and a chain with an allocator is its own.
+        all.push(create(others[5], None));
+        assert_eq!(all[8], all[5]);
+        let own = vk::AllocationCallbacks { p_user_data: ptr::dangling_mut(), ..Default::default() };
+        let apart = [create(like, Some(&own)), create(like, Some(&own))];
+        assert!(apart[0] != apart[1] && !apart.contains(&first));
+        apart.iter().for_each(|sampler| call!(device.destroy_sampler(device.raw, *sampler, &own)));
+        all.push(first);
+        all.into_iter().for_each(|sampler| destroy_bare(&device, sampler));
+        let records = device.instance.records("sampler");
+        assert_eq!(records.len(), if level == "all" { 12 } else { 0 });
+        assert!(records.iter().all(|record| record["changes"] == serde_json::json!([])));
+        assert!(device.instance.records("sharing").is_empty(), "it was asked for");
         device.finish();
     }
 }
@@ -158,6 +237,9 @@ fn many_samplers_of_few_states_fit() {
     }
     assert_eq!(arrived(&device), [0, STATES as usize + 1]);
     assert_eq!(instance.records("unresolved").len(), 0, "{:#?}", instance.records("unresolved"));
+    let begun = instance.records("sharing");
+    let begun: Vec<_> = begun.iter().map(|record| (record["count"].as_u64(), record["max"].as_u64())).collect();
+    assert_eq!(begun, [(Some(896), Some(1024))], "once");
     device.finish();
     let summary = instance.records("summary").remove(0);
     assert_eq!(summary["samplers"]["created"], 100_000);

@@ -167,6 +167,9 @@ pub struct Sampler {
     pub state: Json,
     /// As [`change`](crate::record::change) has each.
     pub changes: Vec<Json>,
+    /// What the application may not have meant, at the level all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// The application's names for both sides of a pair.
@@ -367,6 +370,16 @@ pub struct Sharing {
     pub given: u64,
     /// Why.
     pub because: String,
+}
+
+/// A `sharing` record: from here on samplers of the application that ask for the same are one sampler of the driver, because so many are
+/// alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharingBegins {
+    /// Samplers that are alive.
+    pub count: u32,
+    /// `maxSamplerAllocationCount`.
+    pub max: u32,
 }
 
 /// Image views of the application.

@@ -87,8 +87,16 @@ const LOSSES: &[(&str, &str)] = &[
     ("what this driver happened to show", "The result was undefined: each driver and version may show another."),
 ];
 
-/// Ids that documents name and no rule has: what samplin does itself obeys them.
-const OBEYED: [(&str, &str); 3] = [
+/// Ids that documents and records name and no rule has: what samplin does itself obeys them, or it names what does not.
+const OBEYED: [(&str, &str); 5] = [
+    (
+        "VUID-vkCmdBindDescriptorSets-pDescriptorSets-00358",
+        "A set is bound with a pipeline layout that has the set's own layout at its number, or one that is defined alike, with the same immutable samplers (`immutable-layout`).",
+    ),
+    (
+        "VUID-vkCmdDraw-None-08600",
+        "A set that shaders read is bound with a pipeline layout that is defined as the pipeline's up to that set, with the same immutable samplers (`immutable-layout`).",
+    ),
     (
         "VUID-vkCmdDraw-None-08608",
         "No `vkCmdSet*` may set what the bound pipeline has static; samplin binds a second pipeline in the place of the application's at draws only.",

@@ -107,7 +107,8 @@ impl Prediction {
         };
         let Some(host) = self.hosts.get(&record.process()) else { return };
         // Of a swapchain there is no record, and its images have no list.
-        let image = host.storage.images.get(&class.image).copied().unwrap_or(Image {
+        let known = host.storage.images.get(&class.image).copied();
+        let image = known.unwrap_or(Image {
             format,
             tiling: Tiling::Optimal,
             flags: 0,
@@ -136,7 +137,8 @@ impl Prediction {
             can_be_told: caps.view_usage,
             imageless: caps.imageless_framebuffer,
         };
-        let is_looked_at = gone != 0 && decide::may_lack_usage(image.flags, format == image.format);
+        let is_looked_at =
+            gone != 0 && known.is_none_or(|image| decide::may_lack_usage(image.flags, format == image.format));
         match decide::view_usage(&asked) {
             _ if !is_looked_at => self.push_of(value, &[], &caps, at, None),
             Ok((_, changes)) if class.stated.is_none() => {

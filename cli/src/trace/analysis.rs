@@ -257,8 +257,8 @@ impl Analysis {
                 let problem: Value = whole(record)?;
                 keep(&mut self.problems, self.limits.records, || problem);
             }
-            // No run of the layer.
-            Event::Case => {}
+            // No run of the layer, and what its summary says as well.
+            Event::Case | Event::Sharing => {}
             Event::Summary => {
                 let summary: Value = whole(record)?;
                 self.ledger.count(trace, record.process(), record.line, &summary);

@@ -33,6 +33,8 @@ pub enum Event {
     Unresolved,
     /// A rules file leaves something alone.
     Exempt,
+    /// Samplers are shared from here on.
+    Sharing,
     Settings,
     Summary,
     /// Not the layer's: a test case that `scripts/cts` has run.
@@ -41,7 +43,7 @@ pub enum Event {
 
 impl Event {
     /// Every kind with its name.
-    pub const ALL: [(Self, &'static str); 14] = [
+    pub const ALL: [(Self, &'static str); 15] = [
         (Self::Layer, "layer"),
         (Self::Device, "device"),
         (Self::Sampler, "sampler"),
@@ -53,6 +55,7 @@ impl Event {
         (Self::Shader, "shader"),
         (Self::Unresolved, "unresolved"),
         (Self::Exempt, "exempt"),
+        (Self::Sharing, "sharing"),
         (Self::Settings, "settings"),
         (Self::Summary, "summary"),
         (Self::Case, "case"),
@@ -69,6 +72,7 @@ impl Event {
             br#""sampler""# => Self::Sampler,
             br#""unresolved""# => Self::Unresolved,
             br#""exempt""# => Self::Exempt,
+            br#""sharing""# => Self::Sharing,
             br#""blit""# => Self::Blit,
             br#""shader""# => Self::Shader,
             br#""conversion""# => Self::Conversion,

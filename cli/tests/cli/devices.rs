@@ -266,6 +266,46 @@ fn limits_of_the_other_device_are_findings() {
     assert!(all.contains(" 1 of 26 ") && !all.contains(" of 27 "), "{all}");
 }
 
+/// Where samplers are shared, as many count as there are states.
+#[test]
+fn shared_samplers_count_by_their_states() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let most = u64::from(SAMPLERS);
+    for (setting, mode, samplers, states, is_over) in [
+        ("share", "legalize", most + 1, most, false),
+        ("auto", "legalize", most + 1, most, false),
+        ("share", "legalize", most + 2, most + 1, true),
+        ("own", "legalize", most + 1, most, true),
+        // Nothing is shared there.
+        ("share", "audit", most + 1, most, true),
+    ] {
+        let mut lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for layer in lines.iter_mut().filter(|record| record["event"] == "layer") {
+            layer["settings"]["samplers"]["value"] = setting.into();
+            layer["settings"]["mode"]["value"] = mode.into();
+        }
+        lines.push(serde_json::json!({
+            "seq": 999_999, "t_ns": 1, "pid": first["pid"], "tid": 1, "event": "summary", "scope": "device",
+            "samplers": { "created": samplers, "live": 0, "peak": samplers, "changed": 0 },
+            "census": {
+                "unique_states": { "ever": states, "live": 0, "peak": states },
+                "limits": { "maxSamplerAllocationCount": { "asked": samplers, "limit": 32768 } },
+            },
+        }));
+        home.write("run.jsonl", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+        let told =
+            samplin_in(&home, ["predict", "run.jsonl", "--device", "apple-m1", "--deny", "sampler-budget"]).stdout;
+        assert_eq!(
+            told.contains("denied: sampler-budget: limit exceeded: "),
+            is_over,
+            "{setting} {mode} {samplers} {states}: {told}"
+        );
+    }
+}
+
 /// Samplers with custom border colours that follow one another are not as many at once.
 #[test]
 fn border_colours_are_refused_by_how_many_are_alive_at_once() {

@@ -278,7 +278,8 @@ impl Device {
     #[cold]
     #[inline(never)]
     fn note_late_sets(&self, buffer: &CommandBuffer, at: usize) {
-        if buffer.edit_late(at, |place| place.point.pipeline == 0 && place.point.program.is_none()) == Some(true) {
+        let is_unseen = |place: &mut Place| place.point.pipeline == 0 && place.point.program.is_none();
+        if self.hot.gate.must_look() && buffer.edit_late(at, is_unseen) == Some(true) {
             self.began_before_unseen();
         }
     }

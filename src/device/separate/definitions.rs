@@ -7,6 +7,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
+use super::differs::differ_in_samplers;
 use super::layouts::{PipelineShape, SetLayout, SetShape, Twin, hash_of};
 use crate::kept;
 use crate::table::{FastMap, HandleMap, lock};
@@ -21,6 +22,8 @@ pub(super) struct LayoutTables {
     alike: Mutex<Alike>,
     /// There was ever a layout with immutable samplers.
     has_immutables: AtomicBool,
+    /// There were ever two at once that differ in these only.
+    pub(super) differ: AtomicBool,
     /// Layouts of the layer's own.
     pub(super) own_sets: Mutex<Own>,
     pub(super) own_pipelines: Mutex<Own>,
@@ -48,6 +51,16 @@ impl Alike {
             self.with_samplers.with_room().push(Arc::downgrade(shape));
         }
         self.list(&shape.kept).with_room().push(Arc::downgrade(shape));
+    }
+
+    /// Whether one that lives differs from this one in immutable samplers only.
+    fn has_other(&self, shape: &SetShape) -> bool {
+        let differs = |other: &Weak<SetShape>| other.upgrade().is_some_and(|other| differ_in_samplers(&other, shape));
+        if shape.looks.is_empty() {
+            self.with_samplers.iter().any(differs)
+        } else {
+            self.lists.values().flatten().any(differs)
+        }
     }
 
     /// The list of a definition.
@@ -107,7 +120,8 @@ impl LayoutTables {
 }
 
 impl Separate {
-    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets.
+    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets, and the number of its definition.
+    /// `look`: says the state of a sampler.
     ///
     /// # Safety
     ///
@@ -116,34 +130,49 @@ impl Separate {
         &self,
         layout: vk::DescriptorSetLayout,
         info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-    ) -> u32 {
+        look: impl Fn(vk::Sampler) -> u64,
+    ) -> (u32, u64) {
         // SAFETY: `info` is a valid create info of a set layout by this function's contract.
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
                 Arc::new(SetShape::new(self.number(), nothing, false, &self.versions, |_| false))
             }
-            Some(kept) => self.shape_of(kept),
+            Some(kept) => self.shape_of(kept, look),
         };
-        let followed = shape.followed;
+        let said = (shape.followed, shape.number());
+        self.embedded.watch(info.flags);
         if shape.kept.bindings.iter().any(|binding| !binding.samplers.is_empty()) {
             self.layouts.has_immutables.store(true, Ordering::Release);
         }
         self.layouts.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(shape)));
-        followed
+        said
     }
 
-    /// The shape of all set layouts that are defined so.
-    pub(super) fn shape_of(&self, kept: kept::SetLayout) -> Arc<SetShape> {
+    /// The shape of all set layouts that are defined so. `look`: says the state of a sampler.
+    pub(super) fn shape_of(&self, kept: kept::SetLayout, look: impl Fn(vk::Sampler) -> u64) -> Arc<SetShape> {
+        let mut looks = memory::vec(kept.bindings.iter().map(|binding| binding.samplers.len()).sum());
+        looks.extend(kept.bindings.iter().flat_map(|binding| &binding.samplers).map(|sampler| look(*sampler)));
         let mut alike = lock(&self.layouts.alike);
         let list = alike.list(&kept);
         let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept && !shape.is_dead());
         same.unwrap_or_else(|| {
             let combined = |immutable| self.follows_combined(immutable);
-            let shape = Arc::new(SetShape::new(self.number(), kept, true, &self.versions, combined));
+            let mut shape = SetShape::new(self.number(), kept, true, &self.versions, combined);
+            shape.looks = looks.into();
+            let shape = Arc::new(shape);
+            if !self.layouts.differ.load(Ordering::Relaxed) && alike.has_other(&shape) {
+                self.layouts.differ.store(true, Ordering::Relaxed);
+            }
             alike.add(&shape);
             shape
         })
+    }
+
+    /// The shape of set layouts with immutable samplers whose definition has this number, while it lives.
+    pub(super) fn shape(&self, number: u64) -> Option<Arc<SetShape>> {
+        let alike = lock(&self.layouts.alike);
+        alike.with_samplers.iter().filter_map(Weak::upgrade).find(|shape| shape.number() == number)
     }
 
     /// Forgets a set layout.
@@ -161,6 +190,7 @@ impl Separate {
         if !self.layouts.has_immutables() {
             return;
         }
+        self.embedded.forget(sampler);
         let sampler = vk::Sampler::from_raw(sampler);
         lock(&self.layouts.alike).with_samplers.retain(|shape| match shape.upgrade() {
             Some(shape) if shape.holds(sampler) => {

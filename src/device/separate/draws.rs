@@ -1,6 +1,7 @@
 //! Draws, dispatches and traces of rays: what one needs is bound right before it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_bind::{Calls, Descriptor, Hide, Needs, Refused};
@@ -131,6 +132,9 @@ impl Device {
     /// out. Takes no memory.
     #[inline(never)]
     fn needs_nothing(&self, separate: &Separate, buffer: &CommandBuffer, at: usize) -> bool {
+        if separate.layouts.differ.load(Ordering::Relaxed) {
+            self.name_differing_layouts(separate, buffer, at);
+        }
         let is_all_told = self.records_all() || separate.force.any();
         let look = |place: &mut Place| {
             if is_all_told || place.point.looks_different() {

@@ -114,6 +114,8 @@ pub(super) struct SetShape {
     pub(super) followed: u32,
     /// Its definition.
     pub(super) kept: kept::SetLayout,
+    /// The states of its immutable samplers, in the order of its definition.
+    pub(super) looks: Box<[u64]>,
     /// The definition is all that there is to it.
     pub(super) is_known: bool,
     pub(super) twin: Twin,
@@ -243,6 +245,7 @@ impl SetShape {
             variable,
             followed,
             kept,
+            looks: Box::default(),
             is_known,
             twin: Twin::default(),
             is_dead: AtomicBool::new(false),

@@ -18,6 +18,7 @@ pub(super) struct Shader {
     pub(super) links: Box<[ProgramLink]>,
     /// The images that it reads.
     pub(super) reads: Box<[Read]>,
+    pub(super) sets_read: u32,
     pub(super) blind: Option<Left>,
     pub(super) group: Group,
     /// What it can be made of again, or the name of what keeps it from that.

@@ -33,6 +33,7 @@ pub(super) const HIDDEN: Left = Left::HiddenSpirv;
 pub(super) struct ProgramLink {
     pub(super) image: spirv::Operand,
     pub(super) sampler: spirv::Operand,
+    pub(super) ty: spirv::ImageType,
     pub(super) uses: spirv::Uses,
     pub(super) stages: vk::ShaderStageFlags,
 }
@@ -69,6 +70,8 @@ pub struct Program {
     pub(super) loose: u64,
     /// What the application has bound when this is bound.
     pub(super) own: Executable,
+    /// The numbers of the sets that shaders are known to read images in, as bits.
+    pub(super) sets_read: u32,
     /// Why it may have more links than these, if it may.
     pub(super) blind: Option<Left>,
     /// Others are linked of it, and it is never bound.
@@ -87,6 +90,8 @@ pub(super) struct Found {
     links: Vec<ProgramLink>,
     /// The images that are read, where it matters as what.
     reads: Vec<Read>,
+    /// The numbers of the sets that they are in, and those are that are not followed, as bits.
+    pub(super) sets_read: u32,
     /// Why there may be more of them.
     pub(super) blind: Option<Left>,
 }
@@ -140,7 +145,7 @@ impl Program {
         mut found: Found,
         recipe: impl FnOnce() -> Result<Recipe, Left>,
     ) -> Self {
-        let blind = found.blind;
+        let (blind, sets_read) = (found.blind, found.sets_read);
         let reads = found.take_reads(is_library);
         let links = found.into_links(separate, &layout);
         let recipe = if links.is_empty() && !is_library { Err(Left::Memory) } else { recipe() };
@@ -168,6 +173,7 @@ impl Program {
             key_sets,
             loose,
             own,
+            sets_read,
             blind,
             is_library,
             colors,
@@ -468,6 +474,11 @@ impl Device {
             if !found.links.is_empty() {
                 self.descriptor_buffer(pipeline);
             }
+            // SAFETY: `layout` is one that a valid create info is made with, by this function's contract, so it is not destroyed
+            // meanwhile.
+            if let Some(layout) = layout.and_then(|layout| unsafe { separate.pipeline_shape(layout) }) {
+                self.join_embedded(separate, pipeline, &layout, &found.links);
+            }
             return None;
         }
         let layout = match layout {
@@ -488,6 +499,7 @@ impl Device {
         }
         for library in libraries.iter().flatten() {
             found.extend((&library.links, &library.reads), library.blind);
+            found.sets_read |= library.sets_read;
         }
         let handle = pipeline.as_raw();
         // SAFETY: `made` and its stages are of one valid create info by this function's contract.
@@ -578,11 +590,13 @@ impl Device {
                 return found.extend((&[], &[]), Some(Left::MalformedSpirv));
             }
         };
+        let sets = links.iter().flat_map(|link| [link.image, link.sampler]).flatten().map(|operand| operand.set);
+        found.sets_read |= sets.fold(0, |all, set| all | 1_u32.checked_shl(set).unwrap_or(0));
         let counts = |uses: spirv::Uses| separate.follows_immutables() || !uses.contains(spirv::Uses::COMBINED);
         for link in links.iter().filter(|link| link.uses.samples() && counts(link.uses)) {
             match (link.image, link.sampler, link.opaque) {
                 (Some(image), Some(sampler), false) => {
-                    found.add(ProgramLink { image, sampler, uses: link.uses, stages: stage.stage });
+                    found.add(ProgramLink { image, sampler, ty: link.ty, uses: link.uses, stages: stage.stage });
                 }
                 _ => {
                     let why = "image or sampler is one of several, or comes from no variable";

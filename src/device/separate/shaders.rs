@@ -100,7 +100,10 @@ impl Separate {
             return Some(Arc::clone(program));
         }
         let mut found = Found::default();
-        shaders().for_each(|shader| found.extend((&shader.links, &shader.reads), shader.blind));
+        for shader in shaders() {
+            found.extend((&shader.links, &shader.reads), shader.blind);
+            found.sets_read |= shader.sets_read;
+        }
         let recipe = || {
             let mut parts = memory::vec(point.shaders.len());
             let mut stages = memory::vec(point.shaders.len());
@@ -156,14 +159,14 @@ impl Device {
                 Err(HIDDEN)
             }
         };
-        let (number, handle, blind) = (separate.number(), shader.as_raw(), found.blind);
+        let (number, handle, blind, sets_read) = (separate.number(), shader.as_raw(), found.blind, found.sets_read);
         let reads = found.take_reads(true);
         self.follow_reads(separate, &reads);
         let links = found.into_links(separate, &layout);
         if !links.is_empty() || reads.iter().any(|read| read.is_integer) || blind == Some(HIDDEN) {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
-        let entry = Shader { number, handle, layout, links, reads, blind, group, recipe };
+        let entry = Shader { number, handle, layout, links, reads, sets_read, blind, group, recipe };
         separate.shaders.by_handle.insert(handle, Arc::new(entry));
     }
 

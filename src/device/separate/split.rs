@@ -170,7 +170,7 @@ impl Device {
         let (mut hidden, mut layout) = (None, Arc::clone(&program.layout));
         if has_hidden {
             separate.limits.check(&program.layout, &more, program.colors)?;
-            let shape = separate.shape_of(kept::SetLayout { flags: Default::default(), bindings });
+            let shape = separate.shape_of(kept::SetLayout { flags: Default::default(), bindings }, |_| 0);
             layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&shape)));
             hidden = Some(shape);
         }

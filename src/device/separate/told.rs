@@ -84,7 +84,7 @@ fn source_of(program: &Program, link: usize) -> Option<Source> {
 }
 
 /// A link whose elements are not told apart.
-fn joined(link: &ProgramLink) -> Link {
+pub(super) fn joined(link: &ProgramLink) -> Link {
     let descriptor = |of: &Operand| Descriptor { set: of.set, binding: of.binding, element: None };
     Link {
         image: descriptor(&link.image),

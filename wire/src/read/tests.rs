@@ -520,7 +520,17 @@ fn whole_records_survive() {
     let (handle, name, format) = (text("0x1f"), Some(text("shadow map")), text("VK_FORMAT_D16_UNORM"));
     let (fingerprint, state) = (text("00000000000000ff"), record::state(&SamplerState::default()));
     let (sampler, object) = (handle.clone(), || (handle.clone(), name.clone(), format.clone(), changes.clone()));
-    survives("sampler", kinds::Sampler { sampler, name: None, fingerprint, state, changes: changes.clone() });
+    survives(
+        "sampler",
+        kinds::Sampler {
+            sampler,
+            name: None,
+            fingerprint,
+            state,
+            changes: changes.clone(),
+            hint: Some("ignored".to_owned()),
+        },
+    );
     let (conversion, _, format, changes) = object();
     survives("conversion", kinds::Conversion { conversion, format, changes });
     let (view, name, format, changes) = object();

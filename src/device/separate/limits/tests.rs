@@ -31,7 +31,7 @@ fn layout(separate: &Separate, bindings: Bindings<'_>, flags: vk::DescriptorSetL
         kinds: kinds.to_vec(),
     };
     let bindings = bindings.iter().enumerate().map(binding).collect();
-    let set = separate.shape_of(kept::SetLayout { flags, bindings });
+    let set = separate.shape_of(kept::SetLayout { flags, bindings }, |_| 0);
     separate.no_layout().with_set(separate.number(), Arc::clone(&set))
 }
 
@@ -150,7 +150,7 @@ fn a_set_takes_a_number_and_holds_no_more_than_a_set_may() {
     let one = layout(&separate, &[(T::SAMPLER, &[], 1, S::ALL)], Default::default());
     let two = one.with_set(
         separate.number(),
-        separate.shape_of(kept::SetLayout { flags: Default::default(), bindings: vec![] }),
+        separate.shape_of(kept::SetLayout { flags: Default::default(), bindings: vec![] }, |_| 0),
     );
     let samplers = |count| [More { kind: T::SAMPLER, count, stages: S::ALL }];
     assert_eq!(limits.check(&one, &[], 0), Ok(()));

@@ -1,0 +1,193 @@
+//! Embedded samplers, the immutable ones of layouts for descriptor buffers, and the images that they may meet there.
+//!
+//! Which image a shader finds in such a buffer is in memory that the layer does not read. Known is what images were asked for as
+//! descriptors, and what a shader declares; where one of these suits the shader and not the sampler, that is named. Either may come first.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ash::vk::{self, Handle};
+use samplin_core::left::Left;
+use samplin_hot::memory::Room;
+use samplin_spirv::{ImageType, Sampled};
+use samplin_wire::record;
+use samplin_wire::text::handle;
+use serde_json::json;
+
+use super::Separate;
+use super::layouts::PipelineShape;
+use super::programs::ProgramLink;
+use super::told::joined;
+use crate::decide::{Aspect, ViewTraits};
+use crate::device::Device;
+use crate::format::{NumericClass, numeric_class};
+use crate::outcome;
+use crate::table::{FastMap, lock};
+use samplin_hot::Pair;
+
+const EMBEDDED: vk::DescriptorSetLayoutCreateFlags =
+    vk::DescriptorSetLayoutCreateFlags::EMBEDDED_IMMUTABLE_SAMPLERS_EXT;
+
+/// What may meet.
+#[derive(Default)]
+pub(super) struct Embedded {
+    /// There was ever a layout with embedded samplers.
+    any: AtomicBool,
+    met: Mutex<Met>,
+}
+
+#[derive(Default)]
+struct Met {
+    /// Samplers that live, for each kind of image once, as the first pipeline joins them.
+    samplers: Vec<Sampler>,
+    /// Classes of views that lack something and were asked for as descriptors of sampled images, each with the first of its views.
+    classes: FastMap<u32, u64>,
+}
+
+/// A sampler as a pipeline joins it with an image.
+#[derive(Clone, Copy)]
+struct Sampler {
+    sampler: u64,
+    pipeline: u64,
+    link: ProgramLink,
+}
+
+/// Whether a shader that declares `ty` can have the image of a view.
+fn is_like(view: &ViewTraits, ty: &ImageType) -> bool {
+    use vk::ImageViewType as T;
+    let shape = match view.view_type {
+        T::TYPE_1D => (0, false),
+        T::TYPE_1D_ARRAY => (0, true),
+        T::TYPE_2D => (1, false),
+        T::TYPE_2D_ARRAY => (1, true),
+        T::TYPE_3D => (2, false),
+        T::CUBE => (3, false),
+        _ => (3, true),
+    };
+    let sampled = match (view.aspect, numeric_class(view.format)) {
+        (Aspect::Stencil, _) | (_, NumericClass::Uint) => Sampled::Uint,
+        (_, NumericClass::Sint) => Sampled::Sint,
+        _ => Sampled::Float,
+    };
+    shape == (ty.dim, ty.arrayed) && sampled == ty.sampled
+}
+
+impl Embedded {
+    /// Takes note of a set layout with these flags.
+    pub(super) fn watch(&self, flags: vk::DescriptorSetLayoutCreateFlags) {
+        if flags.contains(EMBEDDED) {
+            self.any.store(true, Ordering::Release);
+        }
+    }
+
+    /// A sampler is about to go.
+    pub(super) fn forget(&self, sampler: u64) {
+        if self.any.load(Ordering::Acquire) {
+            lock(&self.met).samplers.retain(|own| own.sampler != sampler);
+        }
+    }
+}
+
+impl Device {
+    /// Whether images that are asked for as descriptors may meet embedded samplers.
+    #[inline(always)]
+    pub fn has_embedded(&self) -> bool {
+        self.separate.as_deref().is_some_and(|separate| separate.embedded.any.load(Ordering::Relaxed))
+            && self.hot.gate.must_look()
+    }
+
+    /// Takes note of an image that is asked for as a descriptor.
+    #[inline(never)]
+    pub fn meet_embedded(&self, view: vk::ImageView) {
+        let word = self.hot.gate.view(view.as_raw());
+        let (Some(separate), Some(class)) = (self.separate.as_deref(), (word as u32).checked_sub(1)) else { return };
+        if word >> 32 == 0 {
+            return;
+        }
+        self.guard(
+            || {
+                let mut met = lock(&separate.embedded.met);
+                if met.classes.with_room().insert(class, view.as_raw()).is_some() {
+                    return;
+                }
+                let samplers = samplin_hot::memory::collect(met.samplers.iter().copied());
+                drop(met);
+                samplers.iter().for_each(|sampler| _ = self.tell_embedded(sampler, (class, view.as_raw())));
+            },
+            || (),
+        );
+    }
+
+    /// Takes note of the embedded samplers that a pipeline with this layout joins with images.
+    pub(super) fn join_embedded(
+        &self,
+        separate: &Separate,
+        pipeline: vk::Pipeline,
+        layout: &PipelineShape,
+        links: &[ProgramLink],
+    ) {
+        for link in links {
+            let set = layout.sets.get(link.sampler.set as usize).and_then(Option::as_ref);
+            let Some(set) = set.filter(|set| set.kept.flags.contains(EMBEDDED)) else { continue };
+            let bindings = set.kept.bindings.iter().filter(|binding| binding.binding == link.sampler.binding);
+            for sampler in bindings.flat_map(|binding| &binding.samplers) {
+                let own = Sampler { sampler: sampler.as_raw(), pipeline: pipeline.as_raw(), link: *link };
+                let mut met = lock(&separate.embedded.met);
+                let same = |other: &Sampler| (other.sampler, other.link.ty) == (own.sampler, own.link.ty);
+                if met.samplers.iter().any(same) {
+                    continue;
+                }
+                met.samplers.with_room().push(own);
+                let classes = samplin_hot::memory::collect(met.classes.iter().map(|(class, view)| (*class, *view)));
+                drop(met);
+                let told = classes.iter().filter(|class| self.tell_embedded(&own, **class)).count();
+                if told == 0 {
+                    self.tell_embedded_alone(&own);
+                }
+            }
+        }
+    }
+
+    /// Names an embedded sampler and an image that it does not suit. Whether that is so.
+    fn tell_embedded(&self, own: &Sampler, (class, view): (u32, u64)) -> bool {
+        let state = (self.hot.gate.sampler(own.sampler) as u32).checked_sub(1);
+        let shared = state.and_then(|state| self.rows().state(state));
+        let (Some(state), Some(shared), Some(of)) = (state, shared, self.class(class)) else { return false };
+        if !is_like(&of.traits, &own.link.ty) || self.relevant(shared.needs).0 & of.lacks.0 == 0 {
+            return false;
+        }
+        let off = self.off(shared.overrides, Some(of));
+        let (unresolved, _) = outcome::immutable(&shared.kept, &of.traits, off, &self.terms(), &self.context(Some(of)));
+        let Some(unresolved) = unresolved else { return false };
+        let joined = record::Joined {
+            pipeline: handle(own.pipeline),
+            pipeline_name: self.name(vk::ObjectType::PIPELINE, own.pipeline),
+            link: joined(&own.link),
+            source: None,
+            how: None,
+            draw: None,
+        };
+        let pair = Pair { sampler: own.sampler, view, state, class };
+        self.pair_unresolved(Left::EmbeddedSampler, &unresolved, (pair, Some(&joined)), &shared, of);
+        true
+    }
+
+    /// Names an embedded sampler that some image of the device would not suit, where it is not known which it meets.
+    fn tell_embedded_alone(&self, own: &Sampler) {
+        let word = self.hot.gate.sampler(own.sampler);
+        let shared = (word as u32).checked_sub(1).and_then(|state| self.rows().state(state));
+        let Some(shared) = shared.filter(|shared| self.relevant(shared.needs).0 & self.hot.gate.all_lacks() != 0)
+        else {
+            return;
+        };
+        let fingerprint = shared.fingerprint();
+        let members = json!({
+            "sampler": handle(own.sampler),
+            "fingerprint": format!("{fingerprint:016x}"),
+            "pipeline": handle(own.pipeline),
+            "link": joined(&own.link),
+        });
+        let why = "there are views that it does not suit, and which of them it meets is not known";
+        self.unresolved(Left::EmbeddedSampler, why, None, members, (fingerprint, u64::MAX));
+    }
+}
