@@ -346,7 +346,7 @@ impl Scratch {
 }
 
 /// Fills `terms` with what a callee's term is in the caller; says whether that is one of several, or unknown.
-fn argument(
+pub(crate) fn argument(
     tracer: &mut Tracer<'_, '_>,
     function: &Function,
     call: &Instruction<'_>,
@@ -377,7 +377,7 @@ pub(crate) fn origin<'w>(tracer: &mut Tracer<'_, 'w>, mut id: u32) -> Result<Opt
 }
 
 /// What an `OpTypeImage`, or the one of an `OpTypeSampledImage`, says.
-fn image_type(module: &Module<'_>, id: u32) -> Option<ImageType> {
+pub(crate) fn image_type(module: &Module<'_>, id: u32) -> Option<ImageType> {
     let mut ty = module.definition(id)?;
     if ty.opcode() == op::TYPE_SAMPLED_IMAGE {
         ty = module.definition(ty.word(2))?;
