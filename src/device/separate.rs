@@ -41,6 +41,7 @@ mod tasks;
 mod told;
 mod twins;
 mod updates;
+mod viewed;
 mod want;
 mod words;
 
@@ -71,6 +72,7 @@ pub use self::progress::Label;
 pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
 use self::shaders::Shaders;
+use self::viewed::Seen;
 pub use self::words::Words;
 use self::words::{Module, WordTable};
 use super::types::type_bit;
@@ -126,6 +128,8 @@ pub struct Separate {
     demotes_all: bool,
     blocks: Blocks,
     resolutions: Resolutions,
+    /// What shaders declare of images, and what views there are.
+    seen: Seen,
     force: Force,
 }
 
@@ -142,8 +146,9 @@ struct Choices {
 impl Separate {
     /// The types of descriptors that are watched from the start.
     pub const WATCHED: u32 = type_bit(vk::DescriptorType::SAMPLER) | type_bit(vk::DescriptorType::SAMPLED_IMAGE);
-    /// What else a binding of several types can hold.
+    /// What else a binding of several types can hold, and attachments.
     const OTHERS: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE)
+        | type_bit(vk::DescriptorType::INPUT_ATTACHMENT)
         | type_bit(vk::DescriptorType::UNIFORM_BUFFER)
         | type_bit(vk::DescriptorType::STORAGE_BUFFER)
         | type_bit(vk::DescriptorType::UNIFORM_TEXEL_BUFFER)
@@ -154,7 +159,8 @@ impl Separate {
     pub fn new(limits: Limits, settings: &Settings, gl: bool, named: bool) -> Self {
         let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
         let choices = Choices { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
-        let mut new = Self { limits, settings: choices, sets: HandleMap::dense(), ..Self::default() };
+        let seen = Seen::new(settings);
+        let mut new = Self { limits, settings: choices, seen, sets: HandleMap::dense(), ..Self::default() };
         let rewrites = settings.mode == Mode::Legalize;
         let filter = settings.unfilterable == Unfilterable::Emulate;
         new.demotes_all = rewrites && settings.immutable == Immutable::Demote;

@@ -33,8 +33,9 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
                 unsafe {
                     remember_layout(device, &*create_info, *layout);
                     if let Some(separate) = device.separate.as_deref() {
-                        let types = separate.insert_set_layout(*layout, &*create_info);
+                        let (types, views) = separate.insert_set_layout(*layout, &*create_info);
                         device.hot.keep_watching(types);
+                        device.look_at_views(views);
                     }
                 }
             },

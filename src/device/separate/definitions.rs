@@ -107,7 +107,7 @@ impl LayoutTables {
 }
 
 impl Separate {
-    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets.
+    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets, and those whose views are to be.
     ///
     /// # Safety
     ///
@@ -116,16 +116,16 @@ impl Separate {
         &self,
         layout: vk::DescriptorSetLayout,
         info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-    ) -> u32 {
+    ) -> (u32, u32) {
         // SAFETY: `info` is a valid create info of a set layout by this function's contract.
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
-                Arc::new(SetShape::new(self.number(), nothing, false, &self.versions, |_| false))
+                Arc::new(SetShape::new(self.number(), nothing, false, &self.versions, (|_| false, 0)))
             }
             Some(kept) => self.shape_of(kept),
         };
-        let followed = shape.followed;
+        let followed = (shape.followed, self.seen.watched(shape.viewed));
         if shape.kept.bindings.iter().any(|binding| !binding.samplers.is_empty()) {
             self.layouts.has_immutables.store(true, Ordering::Release);
         }
@@ -140,7 +140,8 @@ impl Separate {
         let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept && !shape.is_dead());
         same.unwrap_or_else(|| {
             let combined = |immutable| self.follows_combined(immutable);
-            let shape = Arc::new(SetShape::new(self.number(), kept, true, &self.versions, combined));
+            let followed = (combined, self.seen.types());
+            let shape = Arc::new(SetShape::new(self.number(), kept, true, &self.versions, followed));
             alike.add(&shape);
             shape
         })

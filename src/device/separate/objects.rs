@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
 use super::recipe::StageCode;
+use super::viewed::Variable;
 use crate::kept;
 use samplin_core::left::Left;
 
@@ -15,6 +16,7 @@ pub(super) struct Shader {
     pub(super) handle: u64,
     pub(super) layout: Arc<PipelineShape>,
     pub(super) links: Box<[ProgramLink]>,
+    pub(super) variables: Box<[Variable]>,
     pub(super) blind: Option<Left>,
     pub(super) group: Group,
     /// What it can be made of again, or the name of what keeps it from that.

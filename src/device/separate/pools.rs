@@ -40,7 +40,7 @@ impl Device {
         for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
             // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
             let Some(layout) = (unsafe { separate.set_layout(*layout) }) else { continue };
-            if !layout.shape.is_followed() {
+            if !layout.shape.is_followed(separate.seen.is_watching()) {
                 continue;
             }
             let variable = variable.get(index).copied().unwrap_or(0);

@@ -16,6 +16,7 @@ use super::Separate;
 use super::found::LINKED;
 use super::layouts::PipelineShape;
 use super::recipe::{Recipe, Source, Splits, StageCode, When};
+use super::viewed::{Variable, add, followed};
 use super::words::{Module, Words};
 use crate::device::Device;
 use crate::device::hot::follow;
@@ -58,6 +59,9 @@ pub struct Program {
     pub(super) handle: u64,
     pub(super) layout: Arc<PipelineShape>,
     pub(super) links: Box<[ProgramLink]>,
+    /// The images that it declares whose views are known where they are bound, and the numbers of their sets as bits.
+    pub(super) variables: Box<[Variable]>,
+    pub(super) variable_sets: u32,
     /// The numbers of the sets that links are in, as bits; none if one is too high for that.
     pub(super) linked: Option<u32>,
     /// The same; none if a key has no room for them either.
@@ -82,6 +86,7 @@ pub struct Program {
 #[derive(Default)]
 pub(super) struct Found {
     links: Vec<ProgramLink>,
+    pub(super) variables: Vec<Variable>,
     /// Why there may be more of them.
     pub(super) blind: Option<Left>,
 }
@@ -100,8 +105,9 @@ impl Found {
     }
 
     /// Takes over what was found elsewhere.
-    pub(super) fn extend(&mut self, links: &[ProgramLink], blind: Option<Left>) {
+    pub(super) fn extend(&mut self, links: &[ProgramLink], variables: &[Variable], blind: Option<Left>) {
         links.iter().copied().for_each(|link| self.add(link));
+        add(&mut self.variables, variables.iter().cloned());
         self.blind = self.blind.or(blind);
     }
 
@@ -129,8 +135,12 @@ impl Program {
         recipe: impl FnOnce() -> Result<Recipe, Left>,
     ) -> Self {
         let blind = found.blind;
+        let mut found = found;
+        let variables = followed(std::mem::take(&mut found.variables), &layout);
+        let variable_sets = variables.iter().fold(0, |all, one| all | 1_u32.checked_shl(one.at.set).unwrap_or(0));
         let links = found.into_links(separate, &layout);
-        let recipe = if links.is_empty() && !is_library { Err(Left::Memory) } else { recipe() };
+        let may_retype = separate.seen.repairs && variables.iter().any(|one| one.declared.is_storage);
+        let recipe = if links.is_empty() && !is_library && !may_retype { Err(Left::Memory) } else { recipe() };
         let linked = if blind == Some(HIDDEN) {
             // Nobody knows which.
             1_u32.checked_shl(layout.sets.len() as u32).map(|end| end - 1)
@@ -149,6 +159,8 @@ impl Program {
             handle: named,
             layout,
             links,
+            variables,
+            variable_sets,
             linked,
             key_sets,
             loose,
@@ -165,6 +177,22 @@ impl Program {
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
     pub(super) fn is_plain(&self) -> bool {
         self.links.is_empty() && self.blind != Some(HIDDEN)
+    }
+
+    /// Whether what is bound for it is held against what it declares.
+    #[inline(always)]
+    pub(super) fn looks_at_views(&self, separate: &Separate) -> bool {
+        !self.variables.is_empty() && separate.seen.differs()
+    }
+
+    /// The numbers of the sets that it depends on, as bits; none if a key has no room for them.
+    #[inline(always)]
+    pub(super) fn key_sets(&self, separate: &Separate) -> Option<u32> {
+        let own = self.key_sets?;
+        if !separate.seen.differs() {
+            return Some(own);
+        }
+        Some(own | self.variable_sets).filter(|sets| sets.count_ones() as usize <= LINKED)
     }
 
     /// Whether it is shader objects that are bound together.
@@ -472,12 +500,13 @@ impl Device {
             self.links_of(separate, pipeline.as_raw(), stage, &mut found);
         }
         for library in libraries.iter().flatten() {
-            found.extend(&library.links, library.blind);
+            found.extend(&library.links, &library.variables, library.blind);
         }
         let handle = pipeline.as_raw();
         // SAFETY: `made` and its stages are of one valid create info by this function's contract.
         let recipe = || unsafe { recipe(separate, made, stages, &libraries) };
         let own = Executable::Pipeline(handle);
+        self.note_declared(separate, &found.variables);
         let program = Program::new(separate, (handle, own, is_library), layout, found, recipe);
         if !program.is_plain() {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
@@ -519,7 +548,7 @@ impl Device {
         }
         separate.programs.insert(handle, Arc::clone(&program));
         separate.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
-        if !program.links.is_empty() || program.is_library {
+        if !program.links.is_empty() || program.is_library || program.recipe().is_ok() {
             lock(&separate.kept).add(&program);
             self.keep_within(separate);
         }
@@ -547,6 +576,7 @@ impl Device {
     /// Finds the links of a stage that may have to be repaired. `program`: the handle that records name it by.
     pub(super) fn links_of(&self, separate: &Separate, program: u64, stage: &Stage<'_>, found: &mut Found) {
         let Some(model) = model(stage.stage) else { return };
+        self.variables_of(separate, stage, &mut found.variables);
         let constants = spirv::Specialization(stage.constants);
         let links =
             spirv::Module::read(stage.words).and_then(|module| module.links(stage.name, model, Some(&constants)));
@@ -555,7 +585,7 @@ impl Device {
             Err(spirv::Error::Memory) => memory::give_up(),
             Err(why) => {
                 self.shader_unresolved(Left::MalformedSpirv, &why.to_string(), program, stage);
-                return found.extend(&[], Some(Left::MalformedSpirv));
+                return found.extend(&[], &[], Some(Left::MalformedSpirv));
             }
         };
         let counts = |uses: spirv::Uses| separate.follows_immutables() || !uses.contains(spirv::Uses::COMBINED);
@@ -567,7 +597,7 @@ impl Device {
                 _ => {
                     let why = "image or sampler is one of several, or comes from no variable";
                     self.shader_unresolved(Left::OpaqueOperand, why, program, stage);
-                    found.extend(&[], Some(Left::OpaqueOperand));
+                    found.extend(&[], &[], Some(Left::OpaqueOperand));
                 }
             }
         }

@@ -17,6 +17,7 @@ use super::layouts::PipelineShape;
 use super::objects::{Group, Shader};
 use super::programs::{Found, HIDDEN, Program, Stage, code_of};
 use super::recipe::{Recipe, Source};
+use super::viewed::followed;
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
@@ -100,7 +101,7 @@ impl Separate {
             return Some(Arc::clone(program));
         }
         let mut found = Found::default();
-        shaders().for_each(|shader| found.extend(&shader.links, shader.blind));
+        shaders().for_each(|shader| found.extend(&shader.links, &shader.variables, shader.blind));
         let recipe = || {
             let mut parts = memory::vec(point.shaders.len());
             let mut stages = memory::vec(point.shaders.len());
@@ -157,11 +158,13 @@ impl Device {
             }
         };
         let (number, handle, blind) = (separate.number(), shader.as_raw(), found.blind);
+        self.note_declared(separate, &found.variables);
+        let variables = followed(std::mem::take(&mut found.variables), &layout);
         let links = found.into_links(separate, &layout);
         if !links.is_empty() || blind == Some(HIDDEN) {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
-        let entry = Shader { number, handle, layout, links, blind, group, recipe };
+        let entry = Shader { number, handle, layout, links, variables, blind, group, recipe };
         separate.shaders.by_handle.insert(handle, Arc::new(entry));
     }
 

@@ -30,6 +30,7 @@ impl Separate {
             if !all && !self.follows(write.descriptor_type) {
                 continue;
             }
+            self.seen.spend(write.descriptor_type);
             let entry = match last {
                 Some((set, entry)) if set == write.dst_set => entry,
                 _ => {
@@ -113,6 +114,7 @@ impl Separate {
             return false;
         }
         if let Some(runs) = runs {
+            runs.runs.iter().for_each(|run| self.seen.spend(run.ty));
             // SAFETY: `data` is valid for the template that `runs` were made of, by this function's contract.
             unsafe { runs.apply(entry, data) };
         }
