@@ -31,6 +31,7 @@ mod pushes;
 mod reads;
 mod recipe;
 mod resolution;
+mod retyped;
 mod sampling;
 mod sets;
 mod shaders;

@@ -179,22 +179,6 @@ impl Program {
         self.links.is_empty() && self.blind != Some(HIDDEN)
     }
 
-    /// Whether what is bound for it is held against what it declares.
-    #[inline(always)]
-    pub(super) fn looks_at_views(&self, separate: &Separate) -> bool {
-        !self.variables.is_empty() && separate.seen.differs()
-    }
-
-    /// The numbers of the sets that it depends on, as bits; none if a key has no room for them.
-    #[inline(always)]
-    pub(super) fn key_sets(&self, separate: &Separate) -> Option<u32> {
-        let own = self.key_sets?;
-        if !separate.seen.differs() {
-            return Some(own);
-        }
-        Some(own | self.variable_sets).filter(|sets| sets.count_ones() as usize <= LINKED)
-    }
-
     /// Whether it is shader objects that are bound together.
     pub(super) fn is_of_shaders(&self) -> bool {
         matches!(self.own, Executable::Shaders(_))

@@ -8,37 +8,32 @@
 //! and some more each time that a view and a type may differ which are new; where nothing is found meanwhile, writes go down as if nobody
 //! had ever looked, until there is another reason. With what was found they are noted as long as the device lives.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle};
-use samplin_core::declared::{Declared, Mismatch, Viewed, differs, differs_at_all, number_of};
-use samplin_core::left::Left;
+use samplin_core::declared::{Declared, Mismatch, Viewed, differs, differs_at_all};
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::image_access::assign;
-use samplin_spirv::{Access, Index, Sampled, passes};
-use samplin_wire::kinds;
+use samplin_spirv::{Access, Index, Sampled};
 use samplin_wire::record::{Descriptor, Source};
 use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::Separate;
 use super::commands::Point;
+use super::found::LINKED;
 use super::ladder::elements;
 use super::layouts::{PipelineShape, hash_of};
 use super::programs::{Program, Stage, model};
 use super::progress::Drawn;
-use super::recipe::Second;
-use super::sampling::left_module;
 use super::told::stages;
-use crate::decide::{Catalog, Change, Field, Rule, Value, ViewTraits};
+use crate::decide::{Rule, ViewTraits};
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::device::types::{COMBINED, type_bit};
 use crate::format::{NumericClass, is_known, numeric_class};
 use crate::names::{self, Spirv};
-use crate::settings::{Mode, Settings, SplitCompile, Storage, TraceLevel, TraceTarget};
+use crate::settings::{Mode, Settings, Storage, TraceLevel, TraceTarget};
 use crate::table::{FlatTable, fold, lock};
 
 /// What a view may be used for, and what a shader uses one for: bits.
@@ -62,8 +57,8 @@ pub(super) struct Variable {
     pub(super) stages: vk::ShaderStageFlags,
     line: Option<(String, u32)>,
     /// The id of its image type in the code of its stage.
-    image: u32,
-    is_atomic: bool,
+    pub(super) image: u32,
+    pub(super) is_atomic: bool,
 }
 
 impl Variable {
@@ -104,6 +99,24 @@ impl Variable {
         let types = (self.stages, self.image) == (other.stages, other.image);
         (self.at, self.declared, self.role) == (other.at, other.declared, other.role)
             && (types || !self.declared.is_storage)
+    }
+}
+
+impl Program {
+    /// Whether what is bound for it is held against what it declares.
+    #[inline(always)]
+    pub(super) fn looks_at_views(&self, separate: &Separate) -> bool {
+        !self.variables.is_empty() && separate.seen.differs()
+    }
+
+    /// The numbers of the sets that it depends on, as bits; none if a key has no room for them.
+    #[inline(always)]
+    pub(super) fn key_sets(&self, separate: &Separate) -> Option<u32> {
+        let own = self.key_sets?;
+        if !separate.seen.differs() {
+            return Some(own);
+        }
+        Some(own | self.variable_sets).filter(|sets| sets.count_ones() as usize <= LINKED)
     }
 }
 
@@ -295,15 +308,15 @@ impl Seen {
 /// A variable with the views that are bound for it: elements, handles, and what they are, if that is known.
 pub(super) struct Bound<'a> {
     /// Its position in the program's list.
-    position: usize,
-    variable: &'a Variable,
-    views: Vec<(u32, u64, Option<Viewed>)>,
+    pub(super) position: usize,
+    pub(super) variable: &'a Variable,
+    pub(super) views: Vec<(u32, u64, Option<Viewed>)>,
     /// It may find other views after the bind.
-    after_bind: bool,
+    pub(super) after_bind: bool,
 }
 
 impl Bound<'_> {
-    fn is_wrong(&self, how: Mismatch) -> bool {
+    pub(super) fn is_wrong(&self, how: Mismatch) -> bool {
         let is_wrong =
             |(_, _, viewed): &(u32, u64, Option<Viewed>)| viewed.is_some_and(|viewed| self.differs(&viewed, how));
         // Which of several a shader means is for the shader to say: it may be one that suits.
@@ -313,35 +326,8 @@ impl Bound<'_> {
         }
     }
 
-    fn differs(&self, viewed: &Viewed, how: Mismatch) -> bool {
+    pub(super) fn differs(&self, viewed: &Viewed, how: Mismatch) -> bool {
         differs(&self.variable.declared, viewed, how)
-    }
-
-    /// Whether another format in the shader makes it right.
-    fn is_mendable(&self) -> bool {
-        [Mismatch::Format, Mismatch::Read, Mismatch::Write].into_iter().any(|how| self.is_wrong(how))
-    }
-
-    /// The format that the shader may declare for what is bound: Unknown, if the device can do without for all of its views, or else the one
-    /// that they all have. `may`: whether shaders may read and write without a format at all.
-    fn format(&self, may: (bool, bool)) -> Option<u32> {
-        let Variable { declared, is_atomic, .. } = self.variable;
-        let mut views = self.views.iter().map(|(_, _, viewed)| *viewed);
-        let is_known = views.all(|viewed| viewed.is_some_and(|viewed| !self.differs(&viewed, Mismatch::Numbers)));
-        if self.after_bind || *is_atomic || !is_known {
-            return None;
-        }
-        let mut views = self.views.iter().filter_map(|(_, _, viewed)| *viewed);
-        let unknown = Declared { format: 0, ..*declared };
-        let mut suits = views
-            .clone()
-            .all(|viewed| !differs(&unknown, &viewed, Mismatch::Read) && !differs(&unknown, &viewed, Mismatch::Write));
-        suits &= (may.0 || !declared.is_read) && (may.1 || !declared.is_written);
-        if suits {
-            return Some(0);
-        }
-        let first = number_of(views.next()?.format)?;
-        views.all(|viewed| number_of(viewed.format) == Some(first)).then_some(first)
     }
 }
 
@@ -578,85 +564,6 @@ impl Device {
         self.unresolved(what, &what.clause(), rule, about, key);
     }
 
-    /// The formats that shaders of a program would have to declare for what is bound, by positions of variables; none where what they
-    /// declare suits, or nothing does. Variables of one type get one format.
-    pub(super) fn formats_for(&self, separate: &Separate, bound: &[Bound<'_>]) -> Vec<(usize, u32)> {
-        let mut all: Vec<(usize, u32)> = Vec::new();
-        if !separate.seen.repairs {
-            return all;
-        }
-        let may = |feature: bool| feature || self.caps.format_feature_flags2;
-        let may = (may(self.caps.storage_read_without_format), may(self.caps.storage_write_without_format));
-        for wrong in bound.iter().filter(|bound| bound.variable.declared.is_storage && bound.is_mendable()) {
-            let ty = (wrong.variable.stages, wrong.variable.image);
-            let group = bound.iter().filter(|other| (other.variable.stages, other.variable.image) == ty);
-            let wanted = wrong.format(may);
-            let is_one = group.clone().all(|other| other.views.is_empty() || other.format(may) == wanted);
-            let Some(format) = wanted.filter(|_| is_one) else { continue };
-            for other in group {
-                if !all.iter().any(|(position, _)| *position == other.position) {
-                    all.with_room().push((other.position, format));
-                }
-            }
-        }
-        all
-    }
-
-    /// The pipeline, or shaders, that declare these formats, made if there is none.
-    pub(super) fn retyped(
-        &self,
-        separate: &Separate,
-        program: &Program,
-        formats: &[(usize, u32)],
-    ) -> Result<Arc<Second>, Left> {
-        let is_it = |second: &&Arc<Second>| second.formats == formats;
-        if let Some(known) = lock(&program.splits.retyped).iter().find(is_it) {
-            return Ok(Arc::clone(known));
-        }
-        if separate.settings.compile == SplitCompile::Learn && !program.is_of_shaders() {
-            return Err(Left::Learned);
-        }
-        if lock(&program.splits.retyped).len() >= RETYPED {
-            return Err(Left::TooManyClones);
-        }
-        let started = Instant::now();
-        let recipe = program.recipe()?;
-        let (mut codes, mut told) = (memory::vec(recipe.stages.len()), Vec::new());
-        for stage in &recipe.stages {
-            let own = formats.iter().filter_map(|(position, format)| {
-                let variable = program.variables.get(*position)?;
-                (variable.stages == stage.stage).then_some((variable, *format))
-            });
-            let types = memory::collect(own.clone().map(|(variable, format)| (variable.image, format)));
-            if types.is_empty() {
-                codes.push(None);
-                continue;
-            }
-            let module = samplin_spirv::Module::read(&stage.words).map_err(left_module)?;
-            let (words, others) = assign(&module, &types).map_err(|why| why.left())?;
-            let changes = own.clone().map(|(variable, format)| change(&variable.declared, format));
-            let changes = changes.chain(others.iter().filter_map(capability));
-            let bindings = own.map(|(one, _)| kinds::Binding { set: one.at.set, binding: one.at.binding });
-            told.with_room().push((stage, memory::collect(bindings), memory::collect(changes), words.len()));
-            codes.push(Some(words));
-        }
-        let layout = Arc::clone(&program.layout);
-        let twin = self.twin_of_pipeline(separate, &layout).ok_or(Left::Memory)?;
-        let (made, libraries) = self.compile(separate, &recipe, &codes, (&layout, twin))?;
-        let took = started.elapsed();
-        separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        separate.splits.fetch_add(1, Ordering::Relaxed);
-        let formats = memory::collect(formats.iter().copied());
-        let (hidden, parts, tasks) = (None, Vec::new(), None);
-        let second = Arc::new(Second { mask: 0, made, libraries, layout, hidden, parts, tasks, formats });
-        self.name_second(program, &second);
-        for (stage, bindings, changes, words) in told {
-            self.shader_retyped(program, stage, (bindings, &changes), words, took);
-        }
-        lock(&program.splits.retyped).with_room().push(Arc::clone(&second));
-        Ok(second)
-    }
-
     /// Finds what a stage declares of images. `program`: the handle that records name it by.
     pub(super) fn variables_of(&self, separate: &Separate, stage: &Stage<'_>, all: &mut Vec<Variable>) {
         let Some(model) = model(stage.stage).filter(|_| separate.seen.is_on) else { return };
@@ -666,29 +573,6 @@ impl Device {
         let found = module.and_then(|module| module.declared(stage.name, model, Some(&constants)));
         add(all, found.unwrap_or_default().into_iter().map(|one| Variable::of(one, stage.stage)));
     }
-}
-
-/// How many pipelines with other formats a program has.
-const RETYPED: usize = 32;
-
-/// What it is that a shader declares another format.
-fn change(declared: &Declared, format: u32) -> Change {
-    let catalog = match () {
-        () if declared.format != 0 => Catalog::H4View,
-        () if declared.is_read => Catalog::H7,
-        () => Catalog::H8,
-    };
-    let named = |number| Value::Spirv(names::spirv(Spirv::ImageFormat, number));
-    Change { catalog, field: Field::ImageFormat, from: named(declared.format), to: named(format) }
-}
-
-fn capability(change: &passes::Change) -> Option<Change> {
-    let named = |number| Value::Spirv(names::spirv(Spirv::Capability, number));
-    let (catalog, field) = (Catalog::H4View, Field::Capability);
-    Some(match change {
-        passes::Change::CapabilityAdded(number) => Change { catalog, field, from: Value::Absent, to: named(*number) },
-        _ => return None,
-    })
 }
 
 fn numbers(class: NumericClass) -> &'static str {
