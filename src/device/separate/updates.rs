@@ -23,6 +23,9 @@ impl Separate {
         writes: &[vk::WriteDescriptorSet<'_>],
         mut changes: impl FnMut(&SetEntry) -> bool,
     ) -> bool {
+        if self.seen.is_watching() {
+            self.seen.spend(writes.iter().map(|write| write.descriptor_type));
+        }
         // Shadows are copies of all that is in a set.
         let all = self.shadows.load(Ordering::Relaxed) > 0;
         let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
@@ -30,7 +33,6 @@ impl Separate {
             if !all && !self.follows(write.descriptor_type) {
                 continue;
             }
-            self.seen.spend(write.descriptor_type);
             let entry = match last {
                 Some((set, entry)) if set == write.dst_set => entry,
                 _ => {
@@ -114,7 +116,9 @@ impl Separate {
             return false;
         }
         if let Some(runs) = runs {
-            runs.runs.iter().for_each(|run| self.seen.spend(run.ty));
+            if self.seen.is_watching() {
+                self.seen.spend(runs.runs.iter().map(|run| run.ty));
+            }
             // SAFETY: `data` is valid for the template that `runs` were made of, by this function's contract.
             unsafe { runs.apply(entry, data) };
         }

@@ -252,12 +252,12 @@ impl Seen {
         if self.is_watching() { types } else { 0 }
     }
 
-    /// Counts a write of descriptors of a type.
-    #[inline(always)]
-    pub(super) fn spend(&self, ty: vk::DescriptorType) {
-        if Self::TYPES & type_bit(ty) != 0 && self.is_watching() {
-            self.left.fetch_sub(1, Ordering::Relaxed);
-        }
+    /// Counts writes of descriptors of these types.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn spend(&self, types: impl Iterator<Item = vk::DescriptorType>) {
+        let own = types.filter(|ty| Self::TYPES & type_bit(*ty) != 0).count();
+        self.left.fetch_sub(own as i64, Ordering::Relaxed);
     }
 
     /// Whether what a draw finds bound is to be looked at.
@@ -401,7 +401,7 @@ impl Device {
     /// Notes no more writes, if nothing was found for as long as that is looked for.
     #[inline(always)]
     pub fn rest_from_views(&self, separate: &Separate) {
-        if separate.seen.left.load(Ordering::Relaxed) <= 0 && separate.seen.is_watching() {
+        if separate.seen.is_watching() && separate.seen.left.load(Ordering::Relaxed) <= 0 {
             self.rest(separate);
         }
     }
