@@ -51,7 +51,9 @@ pub struct Declared {
     pub is_storage: bool,
     /// The image format, a number of [`spirv::ImageFormat`]; 0 for Unknown and for what is no storage image.
     pub format: u32,
-    /// The id of the image type, which all variables of it share.
+    /// The id of the variable.
+    pub variable: u32,
+    /// The id of the image type, which other variables may share.
     pub image: u32,
     /// What is done with it.
     pub access: Access,
@@ -177,7 +179,7 @@ impl Module<'_> {
         let is_storage = image.word(7) == 2 && !is_attachment;
         let format = if is_storage { image.word(8) } else { 0 };
         tracer.step(1 + found.len())?;
-        let same = |other: &&mut Declared| (other.at, other.image) == (at, image.word(1));
+        let same = |other: &&mut Declared| (other.at, other.variable) == (at, variable);
         if let Some(other) = found.iter_mut().find(same) {
             other.access = other.access.with(one.access);
             return Ok(());
@@ -188,7 +190,7 @@ impl Module<'_> {
         let function: Option<&Function> = self.functions().get(one.by);
         let line = function.and_then(|function| self.line_at(function, one.at));
         let image = image.word(1);
-        push(found, Declared { at, ty, is_storage, format, image, access: one.access, line })
+        push(found, Declared { at, ty, is_storage, format, variable, image, access: one.access, line })
     }
 
     /// The image type of a variable that is an image or a sampled image, or an array of them.

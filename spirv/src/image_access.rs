@@ -11,7 +11,7 @@
 mod assign;
 pub(crate) mod retype;
 
-pub use self::assign::assign;
+pub use self::assign::{Formats, assign};
 
 use spirv::{Capability, Decoration, Dim, StorageClass};
 

@@ -1,6 +1,6 @@
 //! What entry points declare of images, and image types with other formats.
 
-use samplin_spirv::image_access::assign;
+use samplin_spirv::image_access::{Formats, assign};
 use samplin_spirv::passes::{Change, Why};
 use samplin_spirv::{Access, Declared, Index, Module, Sampled};
 use spirv::Op;
@@ -70,7 +70,11 @@ fn capabilities(words: &[u32]) -> Vec<u32> {
 }
 
 fn assigned(words: &[u32], types: &[(u32, u32)]) -> Result<(Vec<u32>, Vec<Change>), Why> {
-    let (new, changes) = assign(&Module::read(words).expect("a module"), types)?;
+    formatted(words, Formats::OfTypes(types))
+}
+
+fn formatted(words: &[u32], formats: Formats<'_>) -> Result<(Vec<u32>, Vec<Change>), Why> {
+    let (new, changes) = assign(&Module::read(words).expect("a module"), formats)?;
     validate(&new, "vulkan1.1").unwrap_or_else(|error| panic!("{error}"));
     Ok((new, changes))
 }
@@ -103,4 +107,35 @@ fn formats_of_the_extended_list_need_their_capability() {
     let image = declared(&words)[0].image;
     assert_eq!(assigned(&words, &[(image, 15)]), Err(Why::Capability(49)));
     assert!(assigned(&words, &[(image, 4)]).is_ok());
+}
+
+/// Of two variables of one type one gets another format, an array as well, and the other stays as it is.
+#[test]
+fn a_variable_gets_another_format_alone() {
+    for (array, index) in [("", ""), ("[3]", "[1]")] {
+        let words = compute(
+            &format!(
+                "layout(binding = 0, rgba8) uniform image2D a{array};\nlayout(binding = 1, rgba8) uniform image2D b;"
+            ),
+            &format!("imageStore(a{index}, ivec2(0), imageLoad(b, ivec2(imageSize(a{index}))));"),
+        );
+        let all = declared(&words);
+        assert_eq!(all[0].image, all[1].image);
+        let (new, changes) = formatted(&words, Formats::OfVariables(&[(all[0].variable, 0)])).expect("is changed");
+        assert_eq!(changes, [Change::CapabilityAdded(56)]);
+        assert_eq!(declared(&new).iter().map(|one| one.format).collect::<Vec<_>>(), [0, 4]);
+        // Back it finds the type that is there.
+        let (back, _) = formatted(&new, Formats::OfVariables(&[(all[0].variable, 4)])).expect("is changed");
+        let back = declared(&back);
+        assert_eq!((back[0].format, back[0].image == back[1].image), (4, true));
+    }
+    // What a function takes has the type of its parameter.
+    let words = compute(
+        "layout(binding = 7, rgba8) uniform image2D a;\nvoid put(layout(rgba8) image2D i) { imageStore(i, ivec2(0), vec4(1.0)); }",
+        "put(a);",
+    );
+    let [one] = &declared(&words)[..] else { panic!("one") };
+    let alone = formatted(&words, Formats::OfVariables(&[(one.variable, 0)]));
+    assert_eq!(alone, Err(Why::Escapes { set: 0, binding: 7 }));
+    assert!(assigned(&words, &[(one.image, 0)]).is_ok());
 }

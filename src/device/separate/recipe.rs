@@ -1,6 +1,6 @@
 //! What a pipeline can be made of again, and the pipelines that were made so.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -113,8 +113,9 @@ pub(super) struct Splits {
     pub(super) made: Mutex<Vec<Arc<Second>>>,
     /// Those whose shaders do tasks, the one that was wanted last at the end.
     pub(super) tasked: Mutex<Vec<Arc<Second>>>,
-    /// Those whose shaders declare other formats.
+    /// Those whose shaders declare other formats, and whether that goes by types only.
     pub(super) retyped: Mutex<Vec<Arc<Second>>>,
+    pub(super) by_type: AtomicBool,
 }
 
 /// How many pipelines with tasks in their code a program has beside those that command buffers hold.

@@ -146,12 +146,11 @@ impl Device {
         }
         let decided = self.decide_links(separate, program, point, (&mut wants, since));
         let Decided { shadows, pushes, mut second, hidden, is_lasting } = decided;
-        let formats = self.formats_for(separate, &bound);
         // What is split or has tasks is made of the application's words.
-        let retyped = Some(&formats).filter(|formats| second.is_none() && !formats.is_empty());
-        let retyped = retyped.and_then(|formats| self.retyped(separate, &program, formats).ok());
-        self.tell_declared(separate, program, &bound, if retyped.is_some() { &formats } else { &[] });
-        second = second.or(retyped.map(|made| (made, 0)));
+        let retyped = if second.is_none() { self.retyped_for(separate, &program, &bound) } else { None };
+        let mended = retyped.as_ref().map_or(&[][..], |(_, formats)| formats);
+        self.tell_declared(separate, program, &bound, mended);
+        second = second.or(retyped.map(|(made, _)| (made, 0)));
         let samplers = wants.all.iter().map(|want| want.own);
         let names = Names::of(samplers.chain(wants.asked.iter().map(|asked| asked.pair.sampler)));
         Resolution { shadows, pushes, second, hidden, since: since.into(), names, is_lasting, key: Key::default() }

@@ -1,16 +1,18 @@
 //! Second pipelines whose shaders declare other formats of storage images than the application's: none, or that of the view that is bound.
 //!
-//! A type is changed where it stands, so all variables of it get the same. Without a format the texels are the view's; where the device
-//! cannot do without for this format, and all images of the type are of one that shaders can declare, it is that one.
+//! A variable gets a type of its own. Where functions take it the type is changed where it stands, so that all variables of it get the
+//! same. Without a format the texels are the view's; where the device
+//! cannot do without for this format, and its images are of one that shaders can declare, it is that one.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use ash::vk;
 use samplin_core::declared::{Declared, Mismatch, differs, number_of};
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::image_access::assign;
+use samplin_spirv::image_access::{Formats, assign};
 use samplin_spirv::passes;
 use samplin_wire::kinds;
 
@@ -48,6 +50,22 @@ fn capability(change: &passes::Change) -> Option<Change> {
     })
 }
 
+/// What gets a format together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// A variable, with all elements that are named of it.
+    Variable,
+    /// All variables of an image type.
+    Type,
+}
+
+impl By {
+    /// The stage, and the id in its code.
+    fn key(self, variable: &Variable) -> (vk::ShaderStageFlags, u32) {
+        (variable.stages, if self == By::Variable { variable.variable } else { variable.image })
+    }
+}
+
 impl Bound<'_> {
     /// Whether another format in the shader makes it right.
     fn is_mendable(&self) -> bool {
@@ -79,8 +97,8 @@ impl Bound<'_> {
 
 impl Device {
     /// The formats that shaders of a program would have to declare for what is bound, by positions of variables; none where what they
-    /// declare suits, or nothing does. Variables of one type get one format.
-    pub(super) fn formats_for(&self, separate: &Separate, bound: &[Bound<'_>]) -> Vec<(usize, u32)> {
+    /// declare suits, or nothing does. `by`: what gets one format together, variables or types.
+    pub(super) fn formats_for(&self, separate: &Separate, bound: &[Bound<'_>], by: By) -> Vec<(usize, u32)> {
         let mut all: Vec<(usize, u32)> = Vec::new();
         if !separate.seen.repairs {
             return all;
@@ -88,8 +106,8 @@ impl Device {
         let may = |feature: bool| feature || self.caps.format_feature_flags2;
         let may = (may(self.caps.storage_read_without_format), may(self.caps.storage_write_without_format));
         for wrong in bound.iter().filter(|bound| bound.variable.declared.is_storage && bound.is_mendable()) {
-            let ty = (wrong.variable.stages, wrong.variable.image);
-            let group = bound.iter().filter(|other| (other.variable.stages, other.variable.image) == ty);
+            let key = by.key(wrong.variable);
+            let group = bound.iter().filter(|other| by.key(other.variable) == key);
             let wanted = wrong.format(may);
             let is_one = group.clone().all(|other| other.views.is_empty() || other.format(may) == wanted);
             let Some(format) = wanted.filter(|_| is_one) else { continue };
@@ -102,12 +120,33 @@ impl Device {
         all
     }
 
-    /// The pipeline, or shaders, that declare these formats, made if there is none.
-    pub(super) fn retyped(
+    /// The pipeline, or shaders, in which what is bound is declared as it is, and the variables that differ there: variables by
+    /// themselves, or where functions take them, all of a type. None where nothing has to differ, or it cannot be made.
+    pub(super) fn retyped_for(
         &self,
         separate: &Separate,
         program: &Program,
-        formats: &[(usize, u32)],
+        bound: &[Bound<'_>],
+    ) -> Option<(Arc<Second>, Vec<(usize, u32)>)> {
+        [By::Variable, By::Type].into_iter().find_map(|by| {
+            if by == By::Variable && program.splits.by_type.load(Ordering::Relaxed) {
+                return None;
+            }
+            let formats = Some(self.formats_for(separate, bound, by)).filter(|formats| !formats.is_empty())?;
+            let made = self.retyped(separate, program, (&formats, by));
+            if by == By::Variable && made.as_ref().is_err_and(|why| *why == Left::ImageEscapes) {
+                program.splits.by_type.store(true, Ordering::Relaxed);
+            }
+            Some((made.ok()?, formats))
+        })
+    }
+
+    /// The pipeline, or shaders, that declare these formats, made if there is none.
+    fn retyped(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        (formats, by): (&[(usize, u32)], By),
     ) -> Result<Arc<Second>, Left> {
         let is_it = |second: &&Arc<Second>| second.formats == formats;
         if let Some(known) = lock(&program.splits.retyped).iter().find(is_it) {
@@ -127,13 +166,18 @@ impl Device {
                 let variable = program.variables.get(*position)?;
                 (variable.stages == stage.stage).then_some((variable, *format))
             });
-            let types = memory::collect(own.clone().map(|(variable, format)| (variable.image, format)));
-            if types.is_empty() {
+            let mut ids = memory::collect(own.clone().map(|(variable, format)| (by.key(variable).1, format)));
+            ids.dedup();
+            if ids.is_empty() {
                 codes.push(None);
                 continue;
             }
             let module = samplin_spirv::Module::read(&stage.words).map_err(left_module)?;
-            let (words, others) = assign(&module, &types).map_err(|why| why.left())?;
+            let assigned = match by {
+                By::Variable => Formats::OfVariables(&ids),
+                By::Type => Formats::OfTypes(&ids),
+            };
+            let (words, others) = assign(&module, assigned).map_err(|why| why.left())?;
             let own = own.filter(|(variable, format)| variable.declared.format != *format);
             let changes = own.clone().map(|(variable, format)| change(&variable.declared, format));
             let changes = changes.chain(others.iter().filter_map(capability));

@@ -56,7 +56,8 @@ pub(super) struct Variable {
     role: u32,
     pub(super) stages: vk::ShaderStageFlags,
     line: Option<(String, u32)>,
-    /// The id of its image type in the code of its stage.
+    /// Its id, and that of its image type, in the code of its stage.
+    pub(super) variable: u32,
     pub(super) image: u32,
     pub(super) is_atomic: bool,
 }
@@ -86,8 +87,8 @@ impl Variable {
             is_read: has(Access::READ),
             is_written: has(Access::WRITTEN),
         };
-        let (image, is_atomic) = (found.image, has(Access::ATOMIC));
-        Self { at: found.at, declared, role, stages, line: found.line, image, is_atomic }
+        let (variable, image, is_atomic) = (found.variable, found.image, has(Access::ATOMIC));
+        Self { at: found.at, declared, role, stages, line: found.line, variable, image, is_atomic }
     }
 
     fn is_buffer(&self) -> bool {
@@ -96,7 +97,7 @@ impl Variable {
 
     /// Whether nothing tells them apart but stages, of which each has storage images of its own: formats are changed by types.
     fn is_same(&self, other: &Self) -> bool {
-        let types = (self.stages, self.image) == (other.stages, other.image);
+        let types = (self.stages, self.variable) == (other.stages, other.variable);
         (self.at, self.declared, self.role) == (other.at, other.declared, other.role)
             && (types || !self.declared.is_storage)
     }

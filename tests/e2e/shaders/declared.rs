@@ -6,8 +6,8 @@ use super::{Job, buffer, vulkan, write_buffer, write_image};
 use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer};
 use ash::vk::{self, DescriptorType as T, Format as F, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
-use samplin_testkit::descriptor::Binding;
-use samplin_testkit::{Context, Image, ImageDesc, SamplerDesc, ViewDesc};
+use samplin_testkit::descriptor::{Binding, Pool};
+use samplin_testkit::{Capability, Context, Image, ImageDesc, SamplerDesc, ViewDesc};
 use serde_json::{Value as Json, json};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -23,6 +23,8 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/declared/format-becomes-unknown", || format_emulated(Way::Update)),
         ("shaders/declared/format-of-what-is-pushed-becomes-unknown", || format_emulated(Way::Push)),
         ("shaders/declared/order-of-bgra-stays", bgra),
+        ("shaders/declared/only-the-image-that-differs-changes", beside),
+        ("shaders/declared/format-of-shader-objects", objects),
         ("shaders/declared/element-that-is-read", element),
         ("shaders/declared/numbers-and-dimensions-of-storage-images", storage_kinds),
         ("shaders/declared/numbers-of-sampled-images", sampled_numbers),
@@ -132,6 +134,93 @@ fn bgra() -> Outcome {
     for (storage, named) in [("base", true), ("emulate", false)] {
         let builder = Context::builder().setting("storage", storage);
         let (bytes, judged) = with_layer(builder, |context| stored(context, &source, F::B8G8R8A8_UNORM))?;
+        judged.assert_silent("with samplin");
+        let line: &[_] = if named { &[["declared-format", "Rgba8", "VK_FORMAT_B8G8R8A8_UNORM"]] } else { &[] };
+        assert_eq!(said(&judged), lines(line), "{storage}");
+        if !named {
+            assert_eq!(bytes, [64, 128, 255, 0]);
+        }
+    }
+    Ok(())
+}
+
+/// Two images of one type, of which one is not as it is declared: the other one keeps its format, which drivers need for reading.
+fn beside() -> Outcome {
+    let source = doing(
+        "layout(binding = 0, rgba8) uniform readonly image2D from;\nlayout(binding = 1, rgba8) uniform writeonly image2D to;",
+        "imageStore(to, ivec2(0), imageLoad(from, ivec2(0)));",
+    );
+    for format in [F::R8G8B8A8_UNORM, F::B8G8R8A8_UNORM, F::R16G16B16A16_SFLOAT] {
+        let builder = Context::builder().setting("storage", "emulate");
+        let (bytes, judged) = with_layer(builder, |context| {
+            let bindings = [0, 1].map(|binding| Binding::new(binding, T::STORAGE_IMAGE, 1));
+            let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+            let (from, to) = (image(context, F::R8G8B8A8_UNORM)?, image(context, format)?);
+            from.clear(vk::ClearColorValue { float32: [1.0, 0.0, 0.0, 1.0] });
+            from.transition(vk::ImageLayout::GENERAL);
+            let views = [&from, &to].map(|image| image.view(&ViewDesc::default()));
+            job.run(1, |set| (0..).zip(&views).for_each(|(binding, view)| write_image(context, set, binding, view)));
+            Ok(to.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
+        })?;
+        judged.assert_silent("with samplin");
+        let wanted: &[u8] = match format {
+            F::R8G8B8A8_UNORM => &[255, 0, 0, 255],
+            F::B8G8R8A8_UNORM => &[0, 0, 255, 255],
+            _ => &[0, 0x3c, 0, 0, 0, 0, 0, 0x3c],
+        };
+        let differs = format != F::R8G8B8A8_UNORM;
+        let bindings: Vec<&Json> = judged.trace.events("shader").map(|record| &record["bindings"]).collect();
+        let changed = json!([{ "set": 0, "binding": 1 }]);
+        assert_eq!((said(&judged), bytes.as_slice()), (Vec::new(), wanted), "{format:?}");
+        assert_eq!(bindings, if differs { vec![&changed] } else { Vec::new() }, "{format:?}");
+    }
+    Ok(())
+}
+
+/// Shader objects are made again as pipelines are.
+fn objects() -> Outcome {
+    let source = doing(
+        "layout(binding = 1, rgba8) uniform writeonly image2D im;",
+        "imageStore(im, ivec2(0), vec4(1.0, 128.0 / 255.0, 64.0 / 255.0, 0.0));",
+    );
+    for (storage, named) in [("base", true), ("emulate", false)] {
+        let builder = Context::builder().setting("storage", storage);
+        let (bytes, judged) = with_layer(builder, |context| {
+            let lacks = !context.supports(Capability::ShaderObject);
+            skip_if(lacks.then(|| format!("{} lacks VK_EXT_shader_object", context.device_name())))?;
+            let device = context.device();
+            let objects = ash::ext::shader_object::Device::new(context.instance(), device);
+            let job =
+                Job::new(context, &vulkan("comp", &source), &[Binding::new(1, T::STORAGE_IMAGE, 1)]).expect("one");
+            let code: Vec<u8> = vulkan("comp", &source).iter().flat_map(|word| word.to_le_bytes()).collect();
+            let layouts = [job.set_layout.handle()];
+            let info = vk::ShaderCreateInfoEXT::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+                .code(&code)
+                .name(c"main")
+                .set_layouts(&layouts);
+            // SAFETY: code and layouts are alive.
+            let shader = unsafe { objects.create_shaders(&[info], None) }.expect("vkCreateShadersEXT")[0];
+            let image = image(context, F::B8G8R8A8_UNORM)?;
+            let view = image.view(&ViewDesc::default());
+            let pool = Pool::new(context, &[&job.set_layout]);
+            let set = pool.allocate(&job.set_layout);
+            write_image(context, set, 1, &view);
+            context.submit(|commands| {
+                // SAFETY: the buffer is recording; what is bound is alive and belongs together.
+                unsafe {
+                    let point = vk::PipelineBindPoint::COMPUTE;
+                    device.cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]);
+                    objects.cmd_bind_shaders(commands, &[vk::ShaderStageFlags::COMPUTE], &[shader]);
+                    device.cmd_dispatch(commands, 1, 1, 1);
+                }
+            });
+            let bytes = image.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0);
+            // SAFETY: the submission is complete.
+            unsafe { objects.destroy_shader(shader, None) };
+            Ok(bytes)
+        })?;
         judged.assert_silent("with samplin");
         let line: &[_] = if named { &[["declared-format", "Rgba8", "VK_FORMAT_B8G8R8A8_UNORM"]] } else { &[] };
         assert_eq!(said(&judged), lines(line), "{storage}");
