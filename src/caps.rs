@@ -206,6 +206,11 @@ impl Formats {
         self.physical
     }
 
+    /// Whether features say which formats may be read and written without a format.
+    pub fn tells_formatless(&self) -> bool {
+        self.flags2
+    }
+
     /// Features of `format`, or `None` for `VK_FORMAT_UNDEFINED` (an external format).
     ///
     /// # Safety

@@ -143,6 +143,8 @@ macro_rules! commands {
             Buffers {
                 create_buffer: vk::PFN_vkCreateBuffer, "1.0", c"vkCreateBuffer" => buffer_view::create_buffer;
                 destroy_buffer: vk::PFN_vkDestroyBuffer, "1.0", c"vkDestroyBuffer" => buffer_view::destroy_buffer;
+            }
+            BufferViews {
                 create_buffer_view: vk::PFN_vkCreateBufferView, "1.0", c"vkCreateBufferView" => buffer_view::create_buffer_view;
                 destroy_buffer_view: vk::PFN_vkDestroyBufferView, "1.0", c"vkDestroyBufferView" => buffer_view::destroy_buffer_view;
             }
@@ -213,6 +215,8 @@ pub struct Which {
     pub shaders: bool,
     /// Those for buffers whose texels shaders store.
     pub buffers: bool,
+    /// Those for views of buffers: the same, and what shaders declare of them.
+    pub buffer_views: bool,
     /// Submissions, which may say that a frame ends.
     pub frames: bool,
 }
@@ -222,6 +226,9 @@ macro_rules! name_row {
     (Separate $which:ident $($command:literal)+ => $hook:path) => { if $which.separate { &[$($command),+] } else { &[] } };
     (Shaders $which:ident $($command:literal)+ => $hook:path) => { if $which.shaders { &[$($command),+] } else { &[] } };
     (Buffers $which:ident $($command:literal)+ => $hook:path) => { if $which.buffers { &[$($command),+] } else { &[] } };
+    (BufferViews $which:ident $($command:literal)+ => $hook:path) => {
+        if $which.buffer_views { &[$($command),+] } else { &[] }
+    };
     (Frames $which:ident $($command:literal)+ => $hook:path) => { if $which.frames { &[$($command),+] } else { &[] } };
     ($($other:tt)+) => { &[] };
 }

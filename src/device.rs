@@ -276,7 +276,8 @@ impl Device {
         let separate = self.separate.is_some();
         let shaders = separate || !self.instance.is_off() && self.shaders.can_act();
         let frames = separate && self.enabled.extension(ash::ext::frame_boundary::NAME);
-        Which { separate, shaders, buffers: self.storage.watches_buffers(), frames }
+        let buffers = self.storage.watches_buffers();
+        Which { separate, shaders, buffers, buffer_views: separate || buffers, frames }
     }
 
     /// What outcomes on it depend on.

@@ -43,6 +43,7 @@ macro_rules! structures {
         Device { $($d_field:ident: $d_type:ty, $d_needed:literal, $($d_name:literal),+ $(=> $d_hook:path)?;)+ }
         Shaders { $($m_field:ident: $m_type:ty, $m_needed:literal, $($m_name:literal),+ $(=> $m_hook:path)?;)+ }
         Buffers { $($b_field:ident: $b_type:ty, $b_needed:literal, $($b_name:literal),+ $(=> $b_hook:path)?;)+ }
+        BufferViews { $($v_field:ident: $v_type:ty, $v_needed:literal, $($v_name:literal),+ $(=> $v_hook:path)?;)+ }
         Frames { $($q_field:ident: $q_type:ty, $q_needed:literal, $($q_name:literal),+ $(=> $q_hook:path)?;)+ }
         Separate { $($s_field:ident: $s_type:ty, $s_needed:literal, $($s_name:literal),+ $(=> $s_hook:path)?;)+ }
     ) => {
@@ -69,6 +70,7 @@ macro_rules! structures {
             $($d_field: $d_type, $($d_name)+;)+
             $($m_field: $m_type, $($m_name)+;)+
             $($b_field: $b_type, $($b_name)+;)+
+            $($v_field: $v_type, $($v_name)+;)+
             $($q_field: $q_type, $($q_name)+;)+
             $($s_field: $s_type, $($s_name)+;)+
             $($a_field: $a_type, $($a_name)+;)+

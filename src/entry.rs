@@ -32,6 +32,8 @@ enum Level {
     Separate,
     /// A device command, hooked where the device cannot store all texel buffers that shaders are to store.
     Buffers,
+    /// A device command, hooked there and with `separate=resolve`.
+    BufferViews,
     /// A device command, hooked where a submission can say that a frame ends, with `separate=resolve`.
     Frames,
     /// A device command, hooked where a shader can become another one, and with `separate=resolve`.
@@ -141,6 +143,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
         Some((function, Level::Separate)) if which.separate => Some(function),
         Some((function, Level::Shaders)) if which.shaders => Some(function),
         Some((function, Level::Buffers)) if which.buffers => Some(function),
+        Some((function, Level::BufferViews)) if which.buffer_views => Some(function),
         Some((function, Level::Frames)) if which.frames => Some(function),
         // Instance commands are not for devices, even if what is below answers for them: those would go past this layer.
         Some((_, Level::Global | Level::Instance | Level::Physical)) => None,

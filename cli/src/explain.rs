@@ -30,7 +30,7 @@ pages! {
     "linear-filter" "linear-mipmap" "minmax" "cubic" "stencil" "anisotropy" "lod-bias" "lod-range" "unnormalized" "mirror-clamp"
     "address-mode" "compare" "reduction" "border-type" "border-value" "border-format" "border-swizzle" "border-custom"
     "border-budget" "ycbcr" "flags" "sampler-budget" "blit-filter" "heap" "view-usage" "aspect" "unsupported-format" "image-usage" "storage-access"
-    "storage-format" "sample-shading" "atomic-counters" "depth-compare" "gl-clamp" "override"
+    "storage-format" "storage-unknown" "sample-shading" "atomic-counters" "depth-compare" "gl-clamp" "override"
 }
 
 /// What is said of a rule.

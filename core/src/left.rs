@@ -212,6 +212,12 @@ left! {
         ImageUsage "image-usage":
             "An image or a swapchain has a usage that its format does not support, and no list of formats says which views will have it."
             "chain VkImageFormatListCreateInfo with a format that has the usage, or drop the usage"
+        DeclaredDimension "declared-dimension":
+            "A shader declares an image of another dimension than the view that is bound, or of layers where the view has none."
+            "bind a view of the type that the shader declares"
+        DeclaredNumbers "declared-numbers":
+            "A shader declares an image of other numbers than the view's format has: floats, signed or unsigned integers."
+            "declare the image as the format is, or view it in a format of these numbers"
         PanicInAHook "panic in a hook":
             "samplin failed; from then on the device is only forwarded to, and nothing is repaired."
             "report it with the trace"
@@ -232,6 +238,15 @@ left! {
         StorageWithoutFormat "storage-without-format":
             "A shader accesses a storage image without a format, and the image is stored as another format."
             "declare the format in the shader, or use one that the device can store"
+        DeclaredFormat "declared-format":
+            "A shader declares a storage image of another format than the view that is bound, so that what it reads or writes is undefined."
+            "set storage=emulate, or declare the view's format in the shader"
+        FormatUnreadable "format-unreadable":
+            "A shader reads a storage image without a format, and the device cannot do so with the view's format."
+            "set storage=emulate, or declare the view's format in the shader"
+        FormatUnwritable "format-unwritable":
+            "A shader writes a storage image without a format, and the device cannot do so with the view's format."
+            "set storage=emulate, or declare the view's format in the shader"
     }
     Shader {
         StorageBuffers "storage-buffers":

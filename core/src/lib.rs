@@ -7,6 +7,7 @@
 pub mod ability;
 pub mod budget;
 pub mod decide;
+pub mod declared;
 pub mod features;
 pub mod format;
 pub mod left;

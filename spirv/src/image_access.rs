@@ -8,7 +8,10 @@
 //! A variable is followed through loads, access chains, copies, choices and calls to the instructions that read or write. What
 //! goes anywhere else counts as both.
 
+mod assign;
 pub(crate) mod retype;
+
+pub use self::assign::{Formats, assign};
 
 use spirv::{Capability, Decoration, Dim, StorageClass};
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod atomic_counters;
+mod declared;
 mod edit;
 mod error;
 mod fold;
@@ -31,6 +32,7 @@ pub mod split;
 mod trace;
 mod uses;
 
+pub use declared::{Access, Declared};
 pub use edit::{Editor, assemble};
 pub use error::Error;
 pub use fold::Specialization;

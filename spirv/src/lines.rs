@@ -58,7 +58,7 @@ impl Module<'_> {
     }
 
     /// The line in force at a word offset in a function.
-    fn line_at(&self, function: &Function, at: usize) -> Option<(String, u32)> {
+    pub(crate) fn line_at(&self, function: &Function, at: usize) -> Option<(String, u32)> {
         let set = self.lines_set();
         let (mut line, mut before) = (None, op::FUNCTION);
         for it in self.instructions(function.at, at) {

@@ -346,7 +346,7 @@ impl Scratch {
 }
 
 /// Fills `terms` with what a callee's term is in the caller; says whether that is one of several, or unknown.
-fn argument(
+pub(crate) fn argument(
     tracer: &mut Tracer<'_, '_>,
     function: &Function,
     call: &Instruction<'_>,

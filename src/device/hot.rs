@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use ash::vk;
+use samplin_hot::lock::Lock;
 use samplin_hot::{Counters, SetLayout};
 
 use super::templates::Template;
@@ -37,6 +38,10 @@ pub struct Hot {
     kept: AtomicU32,
     /// Those that may show another view than they are written with.
     exchanged: AtomicU32,
+    /// Those whose views are held against what shaders declare.
+    viewed: AtomicU32,
+    /// Held while types are watched, or no more.
+    watching: Lock<()>,
     /// What it comes to for a write of one combined image sampler: its [`kind`](types::kind), or none if all of them are watched.
     single: AtomicU64,
     /// [`kind`](types::kind)s from here on have no sampler and are not watched.
@@ -60,6 +65,8 @@ impl Hot {
             watched: AtomicU32::new(0),
             kept: AtomicU32::new(0),
             exchanged: AtomicU32::new(0),
+            viewed: AtomicU32::new(0),
+            watching: Lock::new(()),
             single: AtomicU64::new(types::SINGLE),
             plain: AtomicU64::new(types::plain_from(0)),
             templates: HandleMap::new(),
@@ -92,6 +99,20 @@ impl Hot {
         self.unwatch(ty);
     }
 
+    /// Views in descriptors of these types are looked at from now on.
+    pub(super) fn look_at_views(&self, types: u32) {
+        if self.viewed.fetch_or(types, Ordering::SeqCst) & types != types {
+            self.watch(types);
+        }
+    }
+
+    /// Views in descriptors are looked at no more.
+    pub(super) fn leave_views(&self) {
+        let types = self.viewed.swap(0, Ordering::SeqCst);
+        let own = (0..u32::BITS).filter(|bit| types >> bit & 1 != 0);
+        own.for_each(|bit| _ = self.unwatch(vk::DescriptorType::from_raw(bit as i32)));
+    }
+
     /// The kind of a write that needs no more than to be looked at as a pair, see [`kind`](types::kind).
     #[inline(always)]
     pub(super) fn single(&self) -> u64 {
@@ -106,12 +127,17 @@ impl Hot {
 
     /// Watches descriptors of more types.
     pub fn watch(&self, types: u32) {
-        let watched = self.watched.fetch_or(types, Ordering::SeqCst) | types;
-        if watched & types::COMBINED != 0 {
-            self.single.store(u64::MAX, Ordering::Relaxed);
-        }
-        // Several threads may be here at once: it only grows.
-        self.plain.fetch_max(types::plain_from(watched), Ordering::Relaxed);
+        let _turn = self.watching.lock();
+        self.watched.fetch_or(types, Ordering::SeqCst);
+        self.sum_up();
+    }
+
+    /// What follows from the types that are watched. To be called by one thread at a time.
+    fn sum_up(&self) {
+        let watched = self.watched();
+        let single = if watched & types::COMBINED != 0 { u64::MAX } else { types::SINGLE };
+        self.single.store(single, Ordering::Relaxed);
+        self.plain.store(types::plain_from(watched), Ordering::Relaxed);
     }
 
     /// Watches descriptors of more types as long as the device lives, whoever else stops to.
@@ -123,12 +149,17 @@ impl Hot {
     /// Watches descriptors of a type no more, unless somebody follows them. Whether they were watched, and that ends.
     pub(super) fn unwatch(&self, ty: vk::DescriptorType) -> bool {
         let bit = types::type_bit(ty);
-        let is_kept = || self.kept.load(Ordering::SeqCst) & bit != 0;
-        if is_kept() || self.watched() & bit == 0 || self.watched.fetch_and(!bit, Ordering::SeqCst) & bit == 0 {
+        let wanted = [&self.kept, &self.exchanged, &self.viewed];
+        let is_kept = || wanted.iter().any(|types| types.load(Ordering::SeqCst) & bit != 0);
+        if is_kept() || self.watched() & bit == 0 {
             return false;
         }
-        if bit == types::COMBINED {
-            self.single.store(types::SINGLE, Ordering::Relaxed);
+        {
+            let _turn = self.watching.lock();
+            if self.watched.fetch_and(!bit, Ordering::SeqCst) & bit == 0 {
+                return false;
+            }
+            self.sum_up();
         }
         // Who follows them from now on has either found them unwatched, or is seen here.
         if is_kept() {
@@ -156,5 +187,29 @@ mod tests {
         assert!(!hot.unwatch(image), "somebody follows what is written to mutable descriptors, say");
         assert!(hot.unwatch(buffer));
         assert_eq!(hot.watched(), image_bit);
+    }
+
+    /// What is looked at for a while leaves nothing behind.
+    #[test]
+    fn what_nobody_looks_at_any_more_is_plain_again() {
+        let hot = Hot::new(Gate::with(false, crate::variant::Index::new(u32::MAX)));
+        let before = (hot.watched(), hot.single(), hot.plain());
+        let image = vk::DescriptorType::STORAGE_IMAGE;
+        let attachment = types::type_bit(vk::DescriptorType::INPUT_ATTACHMENT);
+        hot.look_at_views(types::type_bit(image) | attachment | types::COMBINED);
+        assert_ne!((hot.single(), hot.plain()), (before.1, before.2));
+        // Another view may stand in for one meanwhile.
+        hot.exchange(types::type_bit(image));
+        hot.leave_views();
+        assert_eq!((hot.watched(), hot.single()), (types::type_bit(image), before.1));
+        hot.exchange_no_more(image);
+        assert_eq!((hot.watched(), hot.single(), hot.plain()), before);
+        // And the other way round.
+        hot.exchange(types::type_bit(image));
+        hot.look_at_views(types::type_bit(image));
+        hot.exchange_no_more(image);
+        assert_eq!(hot.watched(), types::type_bit(image));
+        hot.leave_views();
+        assert_eq!((hot.watched(), hot.single(), hot.plain()), before);
     }
 }

@@ -34,6 +34,7 @@ mod pushes;
 mod reads;
 mod recipe;
 mod resolution;
+mod retyped;
 mod sampling;
 mod sets;
 mod shaders;
@@ -44,6 +45,7 @@ mod tasks;
 mod told;
 mod twins;
 mod updates;
+mod viewed;
 mod want;
 mod wholes;
 mod words;
@@ -76,6 +78,7 @@ pub use self::progress::Label;
 pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
 use self::shaders::Shaders;
+use self::viewed::Seen;
 use self::wholes::Wholes;
 pub use self::words::Words;
 use self::words::{Module, WordTable};
@@ -134,6 +137,8 @@ pub struct Separate {
     blocks: Blocks,
     wholes: Wholes,
     resolutions: Resolutions,
+    /// What shaders declare of images, and what views there are.
+    seen: Seen,
     force: Force,
 }
 
@@ -150,8 +155,9 @@ struct Choices {
 impl Separate {
     /// The types of descriptors that are watched from the start.
     pub const WATCHED: u32 = type_bit(vk::DescriptorType::SAMPLER) | type_bit(vk::DescriptorType::SAMPLED_IMAGE);
-    /// What else a binding of several types can hold.
+    /// What else a binding of several types can hold, and attachments.
     const OTHERS: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE)
+        | type_bit(vk::DescriptorType::INPUT_ATTACHMENT)
         | type_bit(vk::DescriptorType::UNIFORM_BUFFER)
         | type_bit(vk::DescriptorType::STORAGE_BUFFER)
         | type_bit(vk::DescriptorType::UNIFORM_TEXEL_BUFFER)
@@ -162,7 +168,8 @@ impl Separate {
     pub fn new(limits: Limits, settings: &Settings, gl: bool, named: bool) -> Self {
         let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
         let choices = Choices { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
-        let mut new = Self { limits, settings: choices, sets: HandleMap::dense(), ..Self::default() };
+        let seen = Seen::new(settings);
+        let mut new = Self { limits, settings: choices, seen, sets: HandleMap::dense(), ..Self::default() };
         let rewrites = settings.mode == Mode::Legalize;
         let filter = settings.unfilterable == Unfilterable::Emulate;
         new.demotes_all = rewrites && settings.immutable == Immutable::Demote;

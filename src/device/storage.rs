@@ -126,6 +126,16 @@ impl Storage {
         self.is_used.load(Ordering::Acquire)
     }
 
+    /// What shaders find through a view that they store to, instead of its own format; none if there is nothing to find.
+    pub(super) fn found_through(&self, view: u64, format: vk::Format, is_buffer: bool) -> Option<vk::Format> {
+        let table = if is_buffer { &self.buffer_views } else { &self.views };
+        match table.get(view) {
+            0 | LOST => Some(format),
+            NOTHING => None,
+            _ => storage::alias(format),
+        }
+    }
+
     pub(super) fn lowers(&self, format: vk::Format) -> bool {
         lowers(self.lowered.images, format)
     }

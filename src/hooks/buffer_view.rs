@@ -1,4 +1,5 @@
-//! Buffers and their views, where shaders store to texel buffers of formats that the device cannot store.
+//! Buffers and their views, where shaders store to texel buffers of formats that the device cannot store, and what shaders find in
+//! texel buffers.
 
 use ash::vk;
 use ash::vk::TaggedStructure;
@@ -77,8 +78,13 @@ pub(crate) unsafe extern "system" fn create_buffer_view(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_buffer_view);
     // SAFETY: `lowered` asks for the arguments of a valid `vkCreateBufferView`, which this command was called with.
-    match unsafe { lowered(device, next, create_info, allocator, view) } {
+    let result = match unsafe { lowered(device, next, create_info, allocator, view) } {
         Some(vk::Result::SUCCESS) => vk::Result::SUCCESS,
         _ => down!(next(handle, create_info, allocator, view)),
+    };
+    if result == vk::Result::SUCCESS {
+        // SAFETY: valid by VUID-vkCreateBufferView-pCreateInfo-parameter; the handle was set by the successful call.
+        device.guard(|| unsafe { device.note_buffer_view(*view, (*create_info).format) }, || ());
     }
+    result
 }

@@ -224,6 +224,7 @@ unsafe fn follow(device: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[v
                 device.guard(|| device.separate_updates(separate, writes, copies), || ());
             }
         }
+        device.rest_from_views(separate);
     }
 }
 

@@ -431,6 +431,8 @@ unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, vie
     };
     // SAFETY: `info` is valid, so its chain is.
     let (traits, settled) = unsafe { view_traits(device, info, number, image) };
+    // SAFETY: as above.
+    device.note_view(unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image)), &traits);
     // What has both aspects is made together with another one each time.
     let is_whole =
         info.subresource_range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL);

@@ -34,8 +34,9 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
                     let mut number = 0;
                     if let Some(separate) = device.separate.as_deref() {
                         let look = |sampler| device.state_of(sampler);
-                        let (types, own) = separate.insert_set_layout(*layout, &*create_info, look);
+                        let (types, views, own) = separate.insert_set_layout(*layout, &*create_info, look);
                         device.hot.keep_watching(types);
+                        device.look_at_views(views);
                         device.follow_differing_layouts(separate);
                         number = own;
                     }

@@ -178,6 +178,9 @@ unsafe extern "system" fn update_slowly(
         {
             device.guard(|| device.separate_template(separate, set, template, data), || ());
         }
+        if let Some(separate) = device.separate.as_deref() {
+            device.rest_from_views(separate);
+        }
     }
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {

@@ -1,9 +1,10 @@
-//! Shaders that are rewritten as they come: atomic counters in [`counters`], storage images in [`storage`], [`formats`], [`formatless`] and [`frame`], what is shaded for each
+//! Shaders that are rewritten as they come: atomic counters in [`counters`], what is declared of views in [`declared`], storage images in [`storage`], [`formats`], [`formatless`] and [`frame`], what is shaded for each
 //! sample in [`samples`].
 //!
 //! Shaders are compiled when the test runs, by `glslangValidator` and `spirv-as`, because some are no valid SPIR-V for Vulkan.
 
 mod counters;
+mod declared;
 mod formatless;
 mod formats;
 mod frame;
@@ -18,10 +19,16 @@ use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::{Buffer, Context, View};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [counters::trials(), storage::trials(), formats::trials(), formatless::trials(), frame::trials(), samples::trials()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let all = [
+        counters::trials(),
+        declared::trials(),
+        storage::trials(),
+        formats::trials(),
+        formatless::trials(),
+        frame::trials(),
+        samples::trials(),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// The part of a process of its own.

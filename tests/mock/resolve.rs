@@ -112,10 +112,15 @@ fn an_instance_resolves_what_the_driver_has() {
     for (separate, word) in SEPARATE {
         let instance = InstanceBuilder::new().set("separate", word).create().unwrap();
         // Whether a shader can become another one depends on the device, of which an instance knows nothing.
-        let intercepts: BTreeSet<&CStr> =
-            intercepted_on_devices(Which { separate, shaders: true, buffers: true, frames: separate })
-                .into_iter()
-                .collect();
+        let intercepts: BTreeSet<&CStr> = intercepted_on_devices(Which {
+            separate,
+            shaders: true,
+            buffers: true,
+            buffer_views: true,
+            frames: separate,
+        })
+        .into_iter()
+        .collect();
         assert_eq!(intercepts.contains(c"vkCmdBindPipeline"), separate);
         for (name, level, _) in COMMANDS {
             let (own, below) = (address(instance.resolve(name)), below_instance(&instance, name));

@@ -87,6 +87,8 @@ rules! {
     StorageAccess = "storage-access",
     /// Formats of storage images that compilers made up, and those that the device cannot store.
     StorageFormat = "storage-format",
+    /// Storage images without a format, of a format that does not allow that.
+    StorageUnknown = "storage-unknown",
     /// Shading for each sample.
     SampleShading = "sample-shading",
     /// Shaders of OpenGL's with atomic counters.
@@ -311,9 +313,12 @@ catalog! {
     H3Write: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07954"), "nothing: the shader does not write the image";
     H3Read: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07955"), "nothing: the shader does not read the image";
     H4: "H-4", StorageFormat, Text("Image Operations > Texel Format Validation"), "nothing: with a view of the declared format the texels are the same";
+    H4View: "H-4", StorageFormat, Text("Image Operations > Texel Format Validation"), "nothing: the texels are those of the view";
     H5: "H-5", StorageFormat, Vuid("VUID-VkImageViewCreateInfo-usage-02275"), "nothing: the shader decodes and encodes the texels";
     H5Image: "H-5", StorageFormat, Vuid("VUID-VkImageCreateInfo-imageCreateMaxMipLevels-02251"), "compression of the image, if the driver does not compress what has views of other formats";
     H6: "H-6", Aspect, Vuid("VUID-VkDescriptorImageInfo-imageView-01976"), "the other aspect, where the shader's type is not known";
+    H7: "H-7", StorageUnknown, Vuid("VUID-vkCmdDraw-OpTypeImage-07028"), "nothing: the shader declares the format of the view";
+    H8: "H-8", StorageUnknown, Vuid("VUID-vkCmdDraw-OpTypeImage-07027"), "nothing: the shader declares the format of the view";
     J2: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample, where there is more than one";
     J2One: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: there is one sample";
     J2More: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample";

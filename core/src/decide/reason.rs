@@ -278,6 +278,10 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             "HLSL and Slang have no formats: the compiler made it up, and a view of another one would be undefined"
                 .into()
         }
+        Catalog::H4View if change.field == Field::Capability => "images without a format need it".into(),
+        Catalog::H4View => "the view that is bound has another format".into(),
+        Catalog::H7 => "the device does not read the format of the view without one in the shader".into(),
+        Catalog::H8 => "the device does not write the format of the view without one in the shader".into(),
         Catalog::HeldLibrary => "held back: the pipeline is a library, or linked of some (guard library)".into(),
         Catalog::HeldSingleSample => "held back: the pipeline has one sample (guard single-sample)".into(),
         Catalog::HeldSideEffects => "held back: the shader writes memory that others see (guard side-effects)".into(),

@@ -3,6 +3,7 @@
 mod bad;
 mod corpus;
 mod counters;
+mod declared;
 mod divide;
 mod edit;
 mod formats;

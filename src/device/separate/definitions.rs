@@ -120,8 +120,8 @@ impl LayoutTables {
 }
 
 impl Separate {
-    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets, and the number of its definition.
-    /// `look`: says the state of a sampler.
+    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets, those whose views are to be, and the number
+    /// of its definition. `look`: says the state of a sampler.
     ///
     /// # Safety
     ///
@@ -131,16 +131,16 @@ impl Separate {
         layout: vk::DescriptorSetLayout,
         info: &vk::DescriptorSetLayoutCreateInfo<'_>,
         look: impl Fn(vk::Sampler) -> u64,
-    ) -> (u32, u64) {
+    ) -> (u32, u32, u64) {
         // SAFETY: `info` is a valid create info of a set layout by this function's contract.
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
-                Arc::new(SetShape::new(self.number(), nothing, false, &self.versions, |_| false))
+                Arc::new(SetShape::new(self.number(), nothing, false, &self.versions, (|_| false, 0)))
             }
             Some(kept) => self.shape_of(kept, look),
         };
-        let said = (shape.followed, shape.number());
+        let said = (shape.followed, self.seen.watched(shape.viewed), shape.number());
         self.embedded.watch(info.flags);
         if shape.kept.bindings.iter().any(|binding| !binding.samplers.is_empty()) {
             self.layouts.has_immutables.store(true, Ordering::Release);
@@ -158,7 +158,8 @@ impl Separate {
         let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept && !shape.is_dead());
         same.unwrap_or_else(|| {
             let combined = |immutable| self.follows_combined(immutable);
-            let mut shape = SetShape::new(self.number(), kept, true, &self.versions, combined);
+            let followed = (combined, self.seen.types());
+            let mut shape = SetShape::new(self.number(), kept, true, &self.versions, followed);
             shape.looks = looks.into();
             let shape = Arc::new(shape);
             if !self.layouts.differ.load(Ordering::Relaxed) && alike.has_other(&shape) {

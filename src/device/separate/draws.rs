@@ -142,8 +142,9 @@ impl Device {
             }
             place.look_up(separate, &self.hot.gate);
             let summary = place.point.summary();
-            // Then no pipeline needs anything.
-            let mut needs_nothing = (summary & (summary >> 32)) as u32 == 0 && summary & ASPECTS == 0;
+            // Then no pipeline needs anything, unless views are looked at.
+            let mut needs_nothing =
+                (summary & (summary >> 32)) as u32 == 0 && summary & ASPECTS == 0 && !separate.seen.differs();
             if !needs_nothing && place.point.program.is_none() && !place.is_unknown {
                 // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
                 let program = unsafe { separate.programs.get(place.point.pipeline) };

@@ -14,7 +14,7 @@ use samplin_spirv::Operand;
 use super::Separate;
 use crate::decide::fnv1a;
 use crate::device::aspects::{self, shows_aspects};
-use crate::device::types::COMBINED;
+use crate::device::types::{COMBINED, type_bit};
 use crate::kept;
 use crate::table::{FastMap, fold};
 
@@ -44,6 +44,8 @@ pub(super) enum Kind {
     Either,
     /// Both, where passes rewrite what is sampled: slots as of [`Kind::Either`].
     Combined,
+    /// What shaders declare more of than that it is sampled, or whose samplers are of no interest: a slot for each view.
+    Viewed,
 }
 
 /// A binding of a set layout.
@@ -110,8 +112,11 @@ pub(super) struct SetShape {
     pub(super) after_bind: bool,
     /// Number of the last binding if its count is given with each set.
     pub(super) variable: Option<u32>,
-    /// Types of descriptors that change what is in slots, as [`type_bit`]s.
+    /// Types of descriptors that change what is in slots, as [`type_bit`]s, and those whose views alone are in slots.
     pub(super) followed: u32,
+    pub(super) viewed: u32,
+    /// There are no slots but those of such views.
+    is_viewed: bool,
     /// Its definition.
     pub(super) kept: kept::SetLayout,
     /// The states of its immutable samplers, in the order of its definition.
@@ -167,21 +172,24 @@ fn stable(kept: &kept::SetLayout) -> u64 {
 }
 
 impl SetShape {
-    /// `combined`: whether descriptors of both have slots, by whether their samplers are immutable.
+    /// `combined`: whether descriptors of both have slots, by whether their samplers are immutable. `viewed`: types of descriptors whose
+    /// views have slots.
     pub(super) fn new(
         number: u64,
         kept: kept::SetLayout,
         is_known: bool,
         versions: &Arc<Versions>,
-        combined: impl Fn(bool) -> bool,
+        (combined, viewed): (impl Fn(bool) -> bool, u32),
     ) -> Self {
         use vk::DescriptorType as T;
         let (mut dynamic, mut variable, mut followed, mut is_too_large) = (0_u32, None, 0, false);
+        let (mut of_views, mut is_viewed) = (0, true);
         let kind_of = |binding: &kept::Binding| match binding.kind {
             T::SAMPLER => (Kind::Sampler, 1),
             T::SAMPLED_IMAGE => (Kind::Image, 1),
             T::MUTABLE_EXT => (Kind::Either, 2),
             T::COMBINED_IMAGE_SAMPLER if combined(!binding.samplers.is_empty()) => (Kind::Combined, 2),
+            ty if ty.as_raw() < 32 && viewed & type_bit(ty) != 0 => (Kind::Viewed, 1),
             _ => (Kind::Other, 0),
         };
         let is_dense = |binding: &&kept::Binding| binding.count <= DENSE;
@@ -201,12 +209,14 @@ impl SetShape {
             let (kind, each) = match kind_of(binding) {
                 (kind, each) if count <= LARGEST => (kind, each),
                 (kind, _) => {
-                    is_too_large |= kind != Kind::Other;
+                    is_too_large |= !matches!(kind, Kind::Other | Kind::Viewed);
                     (Kind::Other, 0)
                 }
             };
+            is_viewed &= matches!(kind, Kind::Other | Kind::Viewed);
+            of_views |= if kind == Kind::Viewed { type_bit(binding.kind) } else { 0 };
             followed |= match kind {
-                Kind::Other => 0,
+                Kind::Other | Kind::Viewed => 0,
                 Kind::Sampler | Kind::Image => Separate::WATCHED,
                 Kind::Either => Separate::WATCHED | Separate::OTHERS,
                 Kind::Combined => COMBINED,
@@ -223,7 +233,7 @@ impl SetShape {
                 first,
                 stride: each.max(1),
                 has_samplers: matches!(kind, Kind::Sampler | Kind::Either | Kind::Combined),
-                has_images: matches!(kind, Kind::Image | Kind::Either | Kind::Combined),
+                has_images: matches!(kind, Kind::Image | Kind::Either | Kind::Combined | Kind::Viewed),
                 after_bind: binding.flags.intersects(loose),
                 immutable: memory::collect(immutable.iter().map(|sampler| sampler.as_raw())).into_boxed_slice(),
             }
@@ -244,6 +254,8 @@ impl SetShape {
             after_bind,
             variable,
             followed,
+            viewed: of_views,
+            is_viewed,
             kept,
             looks: Box::default(),
             is_known,
@@ -259,9 +271,9 @@ impl SetShape {
         self.kept.flags.contains(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)
     }
 
-    /// Whether there is anything to follow in its sets.
-    pub(super) fn is_followed(&self) -> bool {
-        self.slots + self.sparse > 0 || self.is_too_large
+    /// Whether there is anything to follow in its sets. `views`: whether views alone are.
+    pub(super) fn is_followed(&self, views: bool) -> bool {
+        self.slots + self.sparse > 0 && (views || !self.is_viewed) || self.is_too_large
     }
 
     /// Whether a descriptor of it may show a view with both aspects.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
 use super::recipe::StageCode;
+use super::viewed::Variable;
 use super::wholes::Read;
 use crate::kept;
 use samplin_core::left::Left;
@@ -19,6 +20,7 @@ pub(super) struct Shader {
     /// The images that it reads.
     pub(super) reads: Box<[Read]>,
     pub(super) sets_read: u32,
+    pub(super) variables: Box<[Variable]>,
     pub(super) blind: Option<Left>,
     pub(super) group: Group,
     /// What it can be made of again, or the name of what keeps it from that.

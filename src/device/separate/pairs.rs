@@ -32,6 +32,10 @@ impl Device {
             return self.link_unresolved(Left::TooLarge, program, index);
         }
         let both_at = |element| {
+            // Of a layout that was made when only views were of interest nothing else is known.
+            if binding.sampler_slot(element).is_none() {
+                return (0, 0);
+            }
             let get = |slot: Option<usize>| slot.map_or(0, |slot| set.get(slot));
             (get(binding.sampler_slot(element)), get(binding.image_slot(element)))
         };

@@ -41,7 +41,7 @@ impl Device {
             // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
             let Some(layout) = (unsafe { separate.set_layout(*layout) }) else { continue };
             let shows_aspects = separate.wholes.are_there() && layout.shape.may_show_aspects();
-            if !layout.shape.is_followed() && !shows_aspects {
+            if !layout.shape.is_followed(separate.seen.is_watching()) && !shows_aspects {
                 continue;
             }
             let variable = variable.get(index).copied().unwrap_or(0);

@@ -16,6 +16,7 @@ use super::Separate;
 use super::found::LINKED;
 use super::layouts::PipelineShape;
 use super::recipe::{Recipe, Source, Splits, StageCode, When};
+use super::viewed::{Variable, add, followed};
 use super::wholes::{Read, reads_of};
 use super::words::{Module, Words};
 use crate::device::Device;
@@ -62,6 +63,9 @@ pub struct Program {
     pub(super) links: Box<[ProgramLink]>,
     /// The images that it reads, where some are integers that views with both aspects may show.
     pub(super) reads: Box<[Read]>,
+    /// The images that it declares whose views are known where they are bound, and the numbers of their sets as bits.
+    pub(super) variables: Box<[Variable]>,
+    pub(super) variable_sets: u32,
     /// The numbers of the sets that links are in, as bits; none if one is too high for that.
     pub(super) linked: Option<u32>,
     /// The same; none if a key has no room for them either.
@@ -92,6 +96,7 @@ pub(super) struct Found {
     reads: Vec<Read>,
     /// The numbers of the sets that they are in, and those are that are not followed, as bits.
     pub(super) sets_read: u32,
+    pub(super) variables: Vec<Variable>,
     /// Why there may be more of them.
     pub(super) blind: Option<Left>,
 }
@@ -110,9 +115,14 @@ impl Found {
     }
 
     /// Takes over what was found elsewhere.
-    pub(super) fn extend(&mut self, (links, reads): (&[ProgramLink], &[Read]), blind: Option<Left>) {
+    pub(super) fn extend(
+        &mut self,
+        (links, reads, variables): (&[ProgramLink], &[Read], &[Variable]),
+        blind: Option<Left>,
+    ) {
         links.iter().copied().for_each(|link| self.add(link));
         reads.iter().for_each(|read| self.reads.with_room().push(*read));
+        add(&mut self.variables, variables.iter().cloned());
         self.blind = self.blind.or(blind);
     }
 
@@ -147,8 +157,11 @@ impl Program {
     ) -> Self {
         let (blind, sets_read) = (found.blind, found.sets_read);
         let reads = found.take_reads(is_library);
+        let variables = followed(std::mem::take(&mut found.variables), &layout);
+        let variable_sets = variables.iter().fold(0, |all, one| all | 1_u32.checked_shl(one.at.set).unwrap_or(0));
         let links = found.into_links(separate, &layout);
-        let recipe = if links.is_empty() && !is_library { Err(Left::Memory) } else { recipe() };
+        let may_retype = separate.seen.repairs && variables.iter().any(|one| one.declared.is_storage);
+        let recipe = if links.is_empty() && !is_library && !may_retype { Err(Left::Memory) } else { recipe() };
         let linked = if blind == Some(HIDDEN) {
             // Nobody knows which.
             1_u32.checked_shl(layout.sets.len() as u32).map(|end| end - 1)
@@ -169,6 +182,8 @@ impl Program {
             layout,
             links,
             reads,
+            variables,
+            variable_sets,
             linked,
             key_sets,
             loose,
@@ -498,13 +513,14 @@ impl Device {
             self.links_of(separate, pipeline.as_raw(), stage, &mut found);
         }
         for library in libraries.iter().flatten() {
-            found.extend((&library.links, &library.reads), library.blind);
+            found.extend((&library.links, &library.reads, &library.variables), library.blind);
             found.sets_read |= library.sets_read;
         }
         let handle = pipeline.as_raw();
         // SAFETY: `made` and its stages are of one valid create info by this function's contract.
         let recipe = || unsafe { recipe(separate, made, stages, &libraries) };
         let own = Executable::Pipeline(handle);
+        self.note_declared(separate, &found.variables);
         let program = Program::new(separate, (handle, own, is_library), layout, found, recipe);
         if !program.is_plain() {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
@@ -547,7 +563,7 @@ impl Device {
         }
         separate.programs.insert(handle, Arc::clone(&program));
         separate.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
-        if !program.links.is_empty() || program.is_library {
+        if !program.links.is_empty() || program.is_library || program.recipe().is_ok() {
             lock(&separate.kept).add(&program);
             self.keep_within(separate);
         }
@@ -575,6 +591,7 @@ impl Device {
     /// Finds the links of a stage that may have to be repaired. `program`: the handle that records name it by.
     pub(super) fn links_of(&self, separate: &Separate, program: u64, stage: &Stage<'_>, found: &mut Found) {
         let Some(model) = model(stage.stage) else { return };
+        self.variables_of(separate, stage, &mut found.variables);
         let constants = spirv::Specialization(stage.constants);
         let links = spirv::Module::read(stage.words).and_then(|module| {
             if self.aspects.is_on() {
@@ -587,7 +604,7 @@ impl Device {
             Err(spirv::Error::Memory) => memory::give_up(),
             Err(why) => {
                 self.shader_unresolved(Left::MalformedSpirv, &why.to_string(), program, stage);
-                return found.extend((&[], &[]), Some(Left::MalformedSpirv));
+                return found.extend((&[], &[], &[]), Some(Left::MalformedSpirv));
             }
         };
         let sets = links.iter().flat_map(|link| [link.image, link.sampler]).flatten().map(|operand| operand.set);
@@ -601,7 +618,7 @@ impl Device {
                 _ => {
                     let why = "image or sampler is one of several, or comes from no variable";
                     self.shader_unresolved(Left::OpaqueOperand, why, program, stage);
-                    found.extend((&[], &[]), Some(Left::OpaqueOperand));
+                    found.extend((&[], &[], &[]), Some(Left::OpaqueOperand));
                 }
             }
         }

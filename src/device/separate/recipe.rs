@@ -1,6 +1,6 @@
 //! What a pipeline can be made of again, and the pipelines that were made so.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -69,6 +69,8 @@ pub(super) struct Second {
     pub(super) parts: Vec<(usize, u32)>,
     /// What its shaders can do for descriptors, if they were made for that.
     pub(super) tasks: Option<Tasks>,
+    /// The formats that its shaders declare instead, by positions in the list of variables.
+    pub(super) formats: Vec<(usize, u32)>,
 }
 
 impl Second {
@@ -111,6 +113,9 @@ pub(super) struct Splits {
     pub(super) made: Mutex<Vec<Arc<Second>>>,
     /// Those whose shaders do tasks, the one that was wanted last at the end.
     pub(super) tasked: Mutex<Vec<Arc<Second>>>,
+    /// Those whose shaders declare other formats, and whether that goes by types only.
+    pub(super) retyped: Mutex<Vec<Arc<Second>>>,
+    pub(super) by_type: AtomicBool,
 }
 
 /// How many pipelines with tasks in their code a program has beside those that command buffers hold.
@@ -153,12 +158,14 @@ impl Splits {
 
     /// Calls `with` for all that were made.
     pub(super) fn for_each(&self, with: &mut dyn FnMut(&Second)) {
-        [&self.made, &self.tasked].into_iter().for_each(|some| lock(some).iter().for_each(|second| with(second)));
+        [&self.made, &self.tasked, &self.retyped]
+            .into_iter()
+            .for_each(|some| lock(some).iter().for_each(|second| with(second)));
     }
 
     /// One that was made.
     pub(super) fn find(&self, is_it: impl Fn(&Second) -> bool) -> Option<Arc<Second>> {
-        let all = [&self.made, &self.tasked];
+        let all = [&self.made, &self.tasked, &self.retyped];
         all.into_iter().find_map(|some| lock(some).iter().find(|second| is_it(second)).cloned())
     }
 
@@ -166,17 +173,18 @@ impl Splits {
     pub(super) fn take(&self) -> Vec<Arc<Second>> {
         let mut all = std::mem::take(&mut *lock(&self.made));
         all.append(&mut lock(&self.tasked));
+        all.append(&mut lock(&self.retyped));
         all
     }
 
     /// How many were made.
     pub(super) fn len(&self) -> usize {
-        lock(&self.made).len() + lock(&self.tasked).len()
+        lock(&self.made).len() + lock(&self.tasked).len() + lock(&self.retyped).len()
     }
 
     /// Whether any second pipeline was made.
     pub(super) fn any(&self) -> bool {
-        self.mask() != 0 || !lock(&self.tasked).is_empty()
+        self.mask() != 0 || !lock(&self.tasked).is_empty() || !lock(&self.retyped).is_empty()
     }
 
     /// The handle of the pipeline to bind instead of the application's; 0 if there is none.

@@ -26,12 +26,12 @@ use crate::variant::Gate;
 impl Key {
     /// The key of what a bind point holds; none if descriptors were pushed, which are other ones each time.
     #[inline(always)]
-    pub(super) fn of(program: &Program, point: &Point) -> Option<Self> {
+    pub(super) fn of(separate: &Separate, program: &Program, point: &Point) -> Option<Self> {
         let mut key = Self::default();
         let (first, rest) = key.words.split_first_mut()?;
         let mix = |hash: u64, word: u64| fold(hash.rotate_left(29) ^ word).wrapping_add(hash);
         *first = program.number;
-        let linked = program.key_sets?;
+        let linked = program.key_sets(separate)?;
         let mut hash = mix(!0, *first);
         for (word, number) in rest.iter_mut().zip(Bits(linked)) {
             hash = hash.rotate_left(1);
@@ -115,7 +115,7 @@ impl Device {
 
     /// What is to be bound for the pipeline and the sets of a bind point.
     fn resolve_place(&self, separate: &Separate, program: &Program, place: &mut Place) -> Arc<Resolution> {
-        let key = Key::of(program, &place.point);
+        let key = Key::of(separate, program, &place.point);
         if let Some(key) = &key {
             let resolutions = &separate.resolutions;
             if let Some(kept) = place.found.take(resolutions, key).or_else(|| resolutions.get(key)) {
@@ -139,7 +139,9 @@ impl Device {
     /// (VUID-vkCmdDraw-None-08600), so there is one that could not be followed.
     fn make_resolution(&self, separate: &Separate, program: Drawn<'_>, point: &Point) -> Resolution {
         let since = separate.resolutions.gone();
+        let bound = self.bound(separate, program.program, point);
         if !is_complete(&program, point) {
+            self.tell_declared(separate, program, &bound, &[]);
             return Resolution { is_lasting: true, since: since.into(), ..Resolution::default() };
         }
         let mut wants = self.wants(separate, program, point);
@@ -151,7 +153,12 @@ impl Device {
             self.program_unresolved(HIDDEN, program);
         }
         let decided = self.decide_links(separate, program, point, (&mut wants, since));
-        let Decided { shadows, pushes, second, hidden, is_lasting } = decided;
+        let Decided { shadows, pushes, mut second, hidden, is_lasting } = decided;
+        // What is split or has tasks is made of the application's words.
+        let retyped = if second.is_none() { self.retyped_for(separate, &program, &bound) } else { None };
+        let mended = retyped.as_ref().map_or(&[][..], |(_, formats)| formats);
+        self.tell_declared(separate, program, &bound, mended);
+        second = second.or(retyped.map(|(made, _)| (made, 0)));
         let samplers = wants.all.iter().map(|want| want.own);
         let names = Names::of(samplers.chain(wants.asked.iter().map(|asked| asked.pair.sampler)));
         Resolution { shadows, pushes, second, hidden, since: since.into(), names, is_lasting, key: Key::default() }
@@ -194,9 +201,9 @@ impl Device {
     /// Whether a program needs nothing but what the application has bound, as far as that was found out.
     #[inline(always)]
     pub(super) fn is_at_rest(&self, separate: &Separate, program: &Program, point: &Point) -> bool {
-        program.is_plain()
-            || (!self.records_all() && self.is_legal(program, point))
-            || Key::of(program, point).is_some_and(|key| separate.resolutions.is_nothing(&key))
+        !program.looks_at_views(separate)
+            && (program.is_plain() || !self.records_all() && self.is_legal(program, point))
+            || Key::of(separate, program, point).is_some_and(|key| separate.resolutions.is_nothing(&key))
     }
 
     /// What is to be bound at a bind point; none if it is what the application has bound there. To be given back to [`Found::keep`].

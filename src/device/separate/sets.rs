@@ -323,6 +323,15 @@ impl SetEntry {
                     }
                     self.set(image, info.image_view.as_raw());
                 }
+                vk::DescriptorType::STORAGE_IMAGE if binding.kind == Kind::Either => {
+                    self.set(sampler, 0);
+                    self.set(image, info(index).image_view.as_raw());
+                }
+                _ if binding.kind == Kind::Viewed => {
+                    if ty == binding.ty {
+                        self.set(image, info(index).image_view.as_raw());
+                    }
+                }
                 _ => {
                     // What else a binding of several types can hold.
                     self.set(sampler, 0);
@@ -330,6 +339,17 @@ impl SetEntry {
                 }
             }
         }
+    }
+
+    /// Nothing is known any more of what is in slots for views alone.
+    pub(super) fn forget_views(&self) {
+        if self.shape.viewed == 0 {
+            return;
+        }
+        for binding in self.shape.bindings.iter().filter(|binding| binding.kind == Kind::Viewed) {
+            (0..binding.count).for_each(|element| self.set(binding.image_slot(element), 0));
+        }
+        self.touch();
     }
 
     /// Takes over what is copied from a set; of one that is not followed nothing is known that lies in slots.
@@ -387,6 +407,10 @@ impl TemplateRuns {
             let info = |index: u32| {
                 let at =
                     data.cast::<u8>().wrapping_add(run.offset.wrapping_add(run.stride.wrapping_mul(index as usize)));
+                if has_buffer_views(run.ty) {
+                    // SAFETY: the template describes a view of a buffer there; alignment is not promised.
+                    return info_of(unsafe { at.cast::<u64>().read_unaligned() });
+                }
                 // SAFETY: the template describes an element of this type there; alignment is not promised.
                 unsafe { at.cast::<vk::DescriptorImageInfo>().read_unaligned() }
             };
@@ -398,7 +422,20 @@ impl TemplateRuns {
 
 /// Whether descriptors of a type are described by image infos that lie in slots.
 pub(super) fn has_image_infos(ty: vk::DescriptorType) -> bool {
-    (Separate::WATCHED | COMBINED) & type_bit(ty) != 0
+    (Separate::WATCHED | COMBINED | IMAGES) & type_bit(ty) != 0
+}
+
+/// Images whose views alone have slots.
+const IMAGES: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE) | type_bit(vk::DescriptorType::INPUT_ATTACHMENT);
+
+/// Whether descriptors of a type are views of buffers.
+pub(super) fn has_buffer_views(ty: vk::DescriptorType) -> bool {
+    matches!(ty, vk::DescriptorType::UNIFORM_TEXEL_BUFFER | vk::DescriptorType::STORAGE_TEXEL_BUFFER)
+}
+
+/// A view of a buffer as an info, as slots have it.
+fn info_of(view: u64) -> vk::DescriptorImageInfo {
+    vk::DescriptorImageInfo { image_view: vk::ImageView::from_raw(view), ..Default::default() }
 }
 
 impl SetEntry {
@@ -481,17 +518,23 @@ impl SetEntry {
     /// The write is valid.
     #[inline(never)]
     unsafe fn take_each(&self, write: &vk::WriteDescriptorSet<'_>) {
-        if self.shape.followed & type_bit(write.descriptor_type) == 0 {
+        if (self.shape.followed | self.shape.viewed) & type_bit(write.descriptor_type) == 0 {
             return;
         }
-        let infos = if has_image_infos(write.descriptor_type) {
-            // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493.
-            unsafe { slice(write.p_image_info, write.descriptor_count) }
-        } else {
-            &[]
+        let (mut infos, mut views): (&[vk::DescriptorImageInfo], &[vk::BufferView]) = (&[], &[]);
+        // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493, VUID-VkWriteDescriptorSet-descriptorType-02994.
+        unsafe {
+            if has_image_infos(write.descriptor_type) {
+                infos = slice(write.p_image_info, write.descriptor_count);
+            } else if has_buffer_views(write.descriptor_type) {
+                views = slice(write.p_texel_buffer_view, write.descriptor_count);
+            }
+        }
+        let info = |index: u32| {
+            let of_buffer = || views.get(index as usize).map(|view| info_of(view.as_raw()));
+            infos.get(index as usize).copied().or_else(of_buffer).unwrap_or_default()
         };
-        let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
-        // SAFETY: `info` reads nothing but the slice.
+        // SAFETY: `info` reads nothing but the slices.
         unsafe {
             self.write_each(
                 write.descriptor_type,
@@ -506,7 +549,7 @@ impl SetEntry {
 impl Separate {
     /// Whether descriptors of a type may change what is in slots: also those that may stand in a binding of several types.
     pub(super) fn follows(&self, ty: vk::DescriptorType) -> bool {
-        let combined = if self.follows_immutables() { COMBINED } else { 0 };
+        let combined = if self.follows_immutables() || self.seen.is_watching() { COMBINED } else { 0 };
         (Self::WATCHED | Self::OTHERS | combined) & type_bit(ty) != 0
     }
 
@@ -543,7 +586,7 @@ impl Device {
         // Pushed descriptors are kept whatever their type, and a layout that is followed may be younger, or a view with both aspects.
         let may_follow = |ty| {
             separate.follows(ty)
-                || separate.tasks.divide && type_bit(ty) == COMBINED
+                || (separate.tasks.divide || separate.seen.is_on()) && type_bit(ty) == COMBINED
                 || self.aspects.is_on() && shows_aspects(ty)
         };
         let runs = memory::collect(runs.filter(|run| pushes.is_some() || may_follow(run.ty))).into_boxed_slice();

@@ -17,6 +17,7 @@ use super::layouts::PipelineShape;
 use super::objects::{Group, Shader};
 use super::programs::{Found, HIDDEN, Program, Stage, code_of};
 use super::recipe::{Recipe, Source};
+use super::viewed::followed;
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
@@ -101,7 +102,7 @@ impl Separate {
         }
         let mut found = Found::default();
         for shader in shaders() {
-            found.extend((&shader.links, &shader.reads), shader.blind);
+            found.extend((&shader.links, &shader.reads, &shader.variables), shader.blind);
             found.sets_read |= shader.sets_read;
         }
         let recipe = || {
@@ -162,11 +163,13 @@ impl Device {
         let (number, handle, blind, sets_read) = (separate.number(), shader.as_raw(), found.blind, found.sets_read);
         let reads = found.take_reads(true);
         self.follow_reads(separate, &reads);
+        self.note_declared(separate, &found.variables);
+        let variables = followed(std::mem::take(&mut found.variables), &layout);
         let links = found.into_links(separate, &layout);
         if !links.is_empty() || reads.iter().any(|read| read.is_integer) || blind == Some(HIDDEN) {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
-        let entry = Shader { number, handle, layout, links, reads, sets_read, blind, group, recipe };
+        let entry = Shader { number, handle, layout, links, reads, sets_read, variables, blind, group, recipe };
         separate.shaders.by_handle.insert(handle, Arc::new(entry));
     }
 

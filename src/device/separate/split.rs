@@ -188,14 +188,14 @@ impl Device {
                 self.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
             }
         }
-        let second = Second { mask, made, libraries, layout, hidden, parts, tasks };
+        let second = Second { mask, made, libraries, layout, hidden, parts, tasks, formats: Vec::new() };
         self.name_second(program, &second);
         Ok(second)
     }
 
     /// Makes what a recipe is for, with other code where there is any and the private layout, of which `twin` is made; and libraries
     /// that it is linked of.
-    fn compile(
+    pub(super) fn compile(
         &self,
         separate: &Separate,
         recipe: &Recipe,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ash::vk::{self, Handle};
 use samplin_bind::plan::{At, How, link_bit};
 use samplin_core::left::{About, Left};
-use samplin_hot::Pair;
+use samplin_hot::{Pair, memory};
 use samplin_spirv::{Module, Operand, Specialization};
 use samplin_wire::kinds;
 use samplin_wire::record::{Descriptor, Joined, Link, Source};
@@ -20,12 +20,13 @@ use super::recipe::{StageCode, When};
 use super::tasks::Asked;
 use super::want::Want;
 use crate::counters::Path;
-use crate::decide::{Reads, Rule};
+use crate::decide::{Change, Reads, Rule};
 use crate::device::shaders::fingerprint;
 use crate::device::telling::LinkTold;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
 use crate::overrides::Override;
+use crate::record;
 use crate::table::{fold, lock};
 use crate::variant::{KEEP, SharedState};
 
@@ -38,7 +39,7 @@ fn words(uses: samplin_spirv::Uses) -> Vec<String> {
 }
 
 /// Names of the stages, as `VkShaderStageFlagBits` has them.
-fn stages(stages: vk::ShaderStageFlags) -> Vec<String> {
+pub(super) fn stages(stages: vk::ShaderStageFlags) -> Vec<String> {
     format!("{stages:?}").split(" | ").map(str::to_lowercase).collect()
 }
 
@@ -268,6 +269,36 @@ impl Device {
         );
     }
 
+    /// Writes the `shader` record of a stage that declares other formats; `changed`: descriptors and changes.
+    pub(super) fn shader_retyped(
+        &self,
+        program: &Program,
+        StageCode { stage, words: given, .. }: &StageCode,
+        (bindings, changes): (Vec<kinds::Binding>, &[Change]),
+        words: usize,
+        took: Duration,
+    ) {
+        self.count(changes);
+        if !self.records_decisions() {
+            return;
+        }
+        let context = self.context(None);
+        self.trace().emit(
+            "shader",
+            &kinds::Shader {
+                stage: format!("VK_SHADER_STAGE_{stage:?}_BIT"),
+                module: format!("{:016x}", fingerprint(given)),
+                pass: samplin_spirv::passes::Pass::ImageAccess.name().to_owned(),
+                pipeline: handle(program.handle),
+                bindings,
+                changes: memory::collect(changes.iter().map(|change| record::change(change, &context))),
+                words: [given.len(), words],
+                ms: took.as_secs_f64() * 1e3,
+                learned: false,
+            },
+        );
+    }
+
     /// Writes the `unresolved` record of a link that conflicts.
     pub(super) fn link_left(&self, what: Left, program: Drawn<'_>, at: LinkAt, pair: Pair) {
         let shared = self.rows().state(pair.state);
@@ -303,7 +334,7 @@ impl Device {
         let is_divided = is_divided(&meeting);
         let Meeting { changes, saturate, compare, .. } = meeting;
         let context = self.context(Some(class));
-        let members = samplin_wire::record::view(&class.traits);
+        let members = record::view(&class.traits);
         let first = changes.first().map(|change| change.catalog);
         let rule = match is_task {
             true if is_divided => Some(Rule::Unnormalized),
@@ -324,7 +355,7 @@ impl Device {
                 "aspect": members.aspect,
                 "view_type": members.view_type,
                 "link": link,
-                "changes": samplin_wire::record::changes(changes.iter(), &context),
+                "changes": record::changes(changes.iter(), &context),
             }),
         );
         if let Some(source) = source {

@@ -29,6 +29,9 @@ impl Separate {
         writes: &[vk::WriteDescriptorSet<'_>],
         mut changes: impl FnMut(&SetEntry) -> bool,
     ) -> bool {
+        if self.seen.is_watching() {
+            self.seen.spend(writes.iter().map(|write| write.descriptor_type));
+        }
         // Shadows are copies of all that is in a set.
         let all = self.shadows.load(Ordering::Relaxed) > 0 || self.wholes.are_there();
         let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
@@ -119,6 +122,9 @@ impl Separate {
             return false;
         }
         if let Some(runs) = runs {
+            if self.seen.is_watching() {
+                self.seen.spend(runs.runs.iter().map(|run| run.ty));
+            }
             // SAFETY: `data` is valid for the template that `runs` were made of, by this function's contract.
             unsafe { runs.apply(entry, data) };
         }

@@ -84,6 +84,7 @@ impl Device {
 
     /// Forgets what stands in for a view of a buffer, which goes with it.
     pub fn forget_buffer_view(&self, view: vk::BufferView) {
+        self.forget_noted_buffer_view(view);
         let (table, ty) = (&self.storage.buffer_views, vk::DescriptorType::STORAGE_TEXEL_BUFFER);
         let alias = self.leave_table(table, ty, view.as_raw());
         if let (1..OWN, Some(destroy)) = (alias, self.fns.destroy_buffer_view) {

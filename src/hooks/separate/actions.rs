@@ -241,7 +241,13 @@ mod tests {
         let text = registry().expect("Vulkan headers (Debian: libvulkan-dev)");
         let all = commands(&text);
         assert!(all.len() > 40, "{all:?}");
-        let followed = intercepted_on_devices(Which { separate: true, shaders: true, buffers: true, frames: true });
+        let followed = intercepted_on_devices(Which {
+            separate: true,
+            shaders: true,
+            buffers: true,
+            buffer_views: true,
+            frames: true,
+        });
         let is_followed = |name: &str| followed.iter().any(|other| other.to_bytes() == name.as_bytes());
         let spelled = |name: &&str| {
             // Aliases of vendors that the core's command stands for.

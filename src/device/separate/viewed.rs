@@ -1,0 +1,590 @@
+//! What shaders declare of the images that they read and write, beside the views that are bound there.
+//!
+//! What a program declares and which views there are is known before anything is drawn, so binds are followed for this only once
+//! something that is declared suits none of the views it may meet, or not all of them (`Seen::differs`). From then on each draw that is
+//! decided anew looks at what is bound.
+//!
+//! What is in a set has to be noted when it is written, which may be before there is a shader. So the first writes of a device are noted,
+//! and some more each time that a view and a type may differ which are new; where nothing is found meanwhile, writes go down as if nobody
+//! had ever looked, until there is another reason. With what was found they are noted as long as the device lives.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+
+use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle};
+use samplin_core::declared::{Declared, Mismatch, Viewed, differs, differs_at_all};
+use samplin_hot::memory::{self, Room};
+use samplin_spirv::{Access, Index, Sampled};
+use samplin_wire::record::{Descriptor, Source};
+use samplin_wire::text::handle;
+use serde_json::json;
+
+use super::Separate;
+use super::commands::Point;
+use super::found::LINKED;
+use super::ladder::elements;
+use super::layouts::{PipelineShape, hash_of};
+use super::programs::{Program, Stage, model};
+use super::progress::Drawn;
+use super::told::stages;
+use crate::decide::{Rule, ViewTraits};
+use crate::device::Device;
+use crate::device::hot::follow;
+use crate::device::types::{COMBINED, type_bit};
+use crate::format::{NumericClass, is_known, numeric_class};
+use crate::names::{self, Spirv};
+use crate::settings::{Mode, Settings, Storage, TraceLevel, TraceTarget};
+use crate::table::{FlatTable, fold, lock};
+
+/// What a view may be used for, and what a shader uses one for: bits.
+pub(in crate::device) mod role {
+    pub(in crate::device) const SAMPLED: u32 = 1;
+    pub(in crate::device) const STORAGE: u32 = 2;
+    pub(in crate::device) const INPUT: u32 = 4;
+    pub(in crate::device) const TEXELS: u32 = 8;
+    pub(in crate::device) const STORAGE_TEXELS: u32 = 16;
+}
+
+/// Types and views that are told apart; with more binds are followed.
+const MOST: usize = 512;
+
+/// An image, or the images of an array, that a program declares.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub(super) at: samplin_spirv::Operand,
+    pub(super) declared: Declared,
+    role: u32,
+    pub(super) stages: vk::ShaderStageFlags,
+    line: Option<(String, u32)>,
+    /// Its id, and that of its image type, in the code of its stage.
+    pub(super) variable: u32,
+    pub(super) image: u32,
+    pub(super) is_atomic: bool,
+}
+
+impl Variable {
+    fn of(found: samplin_spirv::Declared, stages: vk::ShaderStageFlags) -> Self {
+        let has = |access: Access| found.access.intersects(access);
+        let class = match found.ty.sampled {
+            Sampled::Float => NumericClass::Float,
+            Sampled::Sint => NumericClass::Sint,
+            Sampled::Uint => NumericClass::Uint,
+        };
+        let role = match (found.is_storage, found.is_buffer()) {
+            (true, true) => role::STORAGE_TEXELS,
+            (true, false) => role::STORAGE,
+            (false, true) => role::TEXELS,
+            (false, false) if found.is_attachment() => role::INPUT,
+            (false, false) => role::SAMPLED,
+        };
+        let declared = Declared {
+            dim: found.ty.dim,
+            arrayed: found.ty.arrayed,
+            class,
+            is_storage: found.is_storage,
+            format: found.format,
+            // An atomic has a format (VUID-StandaloneSpirv-OpImageTexelPointer-04658).
+            is_read: has(Access::READ),
+            is_written: has(Access::WRITTEN),
+        };
+        let (variable, image, is_atomic) = (found.variable, found.image, has(Access::ATOMIC));
+        Self { at: found.at, declared, role, stages, line: found.line, variable, image, is_atomic }
+    }
+
+    fn is_buffer(&self) -> bool {
+        self.role & (role::TEXELS | role::STORAGE_TEXELS) != 0
+    }
+
+    /// Whether nothing tells them apart but stages, of which each has storage images of its own: formats are changed by types.
+    fn is_same(&self, other: &Self) -> bool {
+        let types = (self.stages, self.variable) == (other.stages, other.variable);
+        (self.at, self.declared, self.role) == (other.at, other.declared, other.role)
+            && (types || !self.declared.is_storage)
+    }
+}
+
+impl Program {
+    /// Whether what is bound for it is held against what it declares.
+    #[inline(always)]
+    pub(super) fn looks_at_views(&self, separate: &Separate) -> bool {
+        !self.variables.is_empty() && separate.seen.differs()
+    }
+
+    /// The numbers of the sets that it depends on, as bits; none if a key has no room for them.
+    #[inline(always)]
+    pub(super) fn key_sets(&self, separate: &Separate) -> Option<u32> {
+        let own = self.key_sets?;
+        if !separate.seen.differs() {
+            return Some(own);
+        }
+        Some(own | self.variable_sets).filter(|sets| sets.count_ones() as usize <= LINKED)
+    }
+}
+
+/// Adds variables to those that were found, or their stages if they are there.
+pub(super) fn add(all: &mut Vec<Variable>, more: impl Iterator<Item = Variable>) {
+    for one in more {
+        match all.iter_mut().find(|known| known.is_same(&one)) {
+            Some(known) => known.stages |= one.stages,
+            None => all.with_room().push(one),
+        }
+    }
+}
+
+/// The variables whose views are known where they are bound with a layout.
+pub(super) fn followed(mut all: Vec<Variable>, layout: &PipelineShape) -> Box<[Variable]> {
+    all.retain(|one| {
+        let set = layout.sets.get(one.at.set as usize).and_then(Option::as_ref);
+        set.and_then(|set| set.binding(one.at.binding)).is_some_and(|binding| binding.image_slot(0).is_some())
+    });
+    all.into_boxed_slice()
+}
+
+#[derive(Default)]
+struct Lists {
+    declared: Vec<(u32, Declared)>,
+    views: Vec<(u32, Viewed)>,
+}
+
+impl Lists {
+    /// Whether a view is of a type that no shader samples, of those that do.
+    fn is_foreign(&self, viewed: &Viewed) -> bool {
+        let mut sampled = self.declared.iter().filter(|(role, _)| role & role::SAMPLED != 0);
+        sampled.all(|(_, declared)| differs(declared, viewed, Mismatch::ViewType))
+    }
+
+    /// Whether a shader samples a type that no view is of, of those that can be sampled.
+    fn is_lonely(&self, declared: &Declared) -> bool {
+        let mut sampled = self.views.iter().filter(|(roles, _)| roles & role::SAMPLED != 0).peekable();
+        sampled.peek().is_some() && sampled.all(|(_, viewed)| differs(declared, viewed, Mismatch::ViewType))
+    }
+
+    fn has_sampled(&self) -> bool {
+        self.declared.iter().any(|(role, _)| role & role::SAMPLED != 0)
+    }
+}
+
+/// Whether a type and a view that may meet are reason to look where they do. Of what is sampled dimensions are none: programs have views
+/// of several.
+fn alarms(role: u32, declared: &Declared, viewed: &Viewed) -> bool {
+    match role {
+        role::SAMPLED => differs(declared, viewed, Mismatch::Numbers),
+        _ => differs_at_all(declared, viewed),
+    }
+}
+
+/// Writes that are noted at first, and where a view and a type may differ.
+const FIRST: i64 = 256;
+const AGAIN: i64 = 1024;
+/// As long as the device lives.
+const EVER: i64 = i64::MAX / 2;
+
+/// What shaders declare and what views there are, on one device.
+pub(super) struct Seen {
+    /// Anything is to be told or done about it.
+    is_on: bool,
+    /// What differs is mended where it can be.
+    pub(super) repairs: bool,
+    /// How many writes are still noted.
+    left: AtomicI64,
+    /// They are.
+    watches: AtomicBool,
+    /// The types of descriptors with such slots, of all layouts.
+    types: AtomicU32,
+    /// Something that is declared may meet a view that it does not suit.
+    differs: AtomicBool,
+    /// Hashes of views that are in the list.
+    known: FlatTable,
+    lists: Mutex<Lists>,
+    /// Views of texel buffers: their formats and 1.
+    buffers: FlatTable,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            is_on: false,
+            repairs: false,
+            left: AtomicI64::new(0),
+            watches: AtomicBool::new(false),
+            types: AtomicU32::new(0),
+            differs: AtomicBool::new(false),
+            known: FlatTable::new(8),
+            lists: Mutex::default(),
+            buffers: FlatTable::new(8),
+        }
+    }
+}
+
+impl Seen {
+    /// The types of descriptors whose views have slots.
+    const TYPES: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE)
+        | type_bit(vk::DescriptorType::INPUT_ATTACHMENT)
+        | type_bit(vk::DescriptorType::UNIFORM_TEXEL_BUFFER)
+        | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER)
+        | COMBINED;
+
+    pub(super) fn new(settings: &Settings) -> Self {
+        let repairs = settings.storage != Storage::Base && settings.mode == Mode::Legalize;
+        let tells = settings.trace != TraceTarget::Off && settings.trace_level != TraceLevel::Summary;
+        let is_on = tells || repairs;
+        let (left, watches) = (AtomicI64::new(if is_on { FIRST } else { 0 }), AtomicBool::new(is_on));
+        Self { is_on, repairs, left, watches, ..Self::default() }
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Whether writes are noted.
+    #[inline(always)]
+    pub(super) fn is_watching(&self) -> bool {
+        self.watches.load(Ordering::Acquire)
+    }
+
+    /// The types of descriptors whose views have slots in a layout.
+    pub(super) fn types(&self) -> u32 {
+        if self.is_on { Self::TYPES } else { 0 }
+    }
+
+    /// Takes note of the types of a layout. Those that are to be watched now.
+    pub(super) fn watched(&self, types: u32) -> u32 {
+        self.types.fetch_or(types, Ordering::SeqCst);
+        if self.is_watching() { types } else { 0 }
+    }
+
+    /// Counts writes of descriptors of these types.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn spend(&self, types: impl Iterator<Item = vk::DescriptorType>) {
+        let own = types.filter(|ty| Self::TYPES & type_bit(*ty) != 0).count();
+        self.left.fetch_sub(own as i64, Ordering::Relaxed);
+    }
+
+    /// Whether what a draw finds bound is to be looked at.
+    #[inline(always)]
+    pub(super) fn differs(&self) -> bool {
+        self.differs.load(Ordering::Acquire)
+    }
+
+    /// Takes note of a view. Whether it may meet what it does not suit.
+    fn view(&self, roles: u32, viewed: Viewed) -> bool {
+        let key = fold(hash_of(&(roles, viewed))) | 1;
+        if self.known.get(key) != 0 {
+            return false;
+        }
+        self.known.insert(key, 1);
+        let mut lists = lock(&self.lists);
+        let is_foreign = roles & role::SAMPLED != 0 && lists.is_foreign(&viewed);
+        let mut meets = is_foreign && lists.has_sampled();
+        meets |= lists.declared.iter().any(|(role, declared)| role & roles != 0 && alarms(*role, declared, &viewed));
+        meets |= lists.views.len() >= MOST;
+        if lists.views.len() < MOST {
+            lists.views.with_room().push((roles, viewed));
+        }
+        meets
+    }
+
+    /// Takes note of what a program declares. Whether it may meet a view that does not suit it.
+    fn declare(&self, variables: &[Variable]) -> bool {
+        let mut lists = lock(&self.lists);
+        let mut meets = false;
+        for one in variables {
+            let known = (one.role, one.declared);
+            if lists.declared.contains(&known) {
+                continue;
+            }
+            meets |= one.role == role::SAMPLED && lists.is_lonely(&one.declared);
+            let mut views = lists.views.iter().filter(|(roles, _)| roles & one.role != 0);
+            meets |= views.any(|(_, viewed)| alarms(one.role, &one.declared, viewed));
+            meets |= lists.declared.len() >= MOST;
+            if lists.declared.len() < MOST {
+                lists.declared.with_room().push(known);
+            }
+        }
+        meets
+    }
+}
+
+/// A variable with the views that are bound for it: elements, handles, and what they are, if that is known.
+pub(super) struct Bound<'a> {
+    /// Its position in the program's list.
+    pub(super) position: usize,
+    pub(super) variable: &'a Variable,
+    pub(super) views: Vec<(u32, u64, Option<Viewed>)>,
+    /// It may find other views after the bind.
+    pub(super) after_bind: bool,
+}
+
+impl Bound<'_> {
+    pub(super) fn is_wrong(&self, how: Mismatch) -> bool {
+        let is_wrong =
+            |(_, _, viewed): &(u32, u64, Option<Viewed>)| viewed.is_some_and(|viewed| self.differs(&viewed, how));
+        // Which of several a shader means is for the shader to say: it may be one that suits.
+        match self.variable.at.index {
+            Index::Dynamic { .. } | Index::Push(_) => !self.views.is_empty() && self.views.iter().all(is_wrong),
+            _ => self.views.iter().any(is_wrong),
+        }
+    }
+
+    pub(super) fn differs(&self, viewed: &Viewed, how: Mismatch) -> bool {
+        differs(&self.variable.declared, viewed, how)
+    }
+}
+
+impl Separate {
+    /// Nothing is known any more of views that alone have slots.
+    fn forget_views(&self) {
+        self.sets.for_each(&mut |entry| entry.forget_views());
+    }
+}
+
+impl Device {
+    /// Takes note of a new view of an image, with the usage that it has.
+    pub fn note_view(&self, usage: u64, traits: &ViewTraits) {
+        use vk::ImageUsageFlags as U;
+        let Some(separate) = self.separate.as_deref().filter(|separate| separate.seen.is_on) else { return };
+        let roles = [(U::SAMPLED, role::SAMPLED), (U::STORAGE, role::STORAGE), (U::INPUT_ATTACHMENT, role::INPUT)];
+        let has = |flag: U| usage & u64::from(flag.as_raw()) != 0;
+        let roles = roles.into_iter().filter(|(flag, _)| has(*flag)).fold(0, |all, (_, role)| all | role);
+        if roles != 0 && separate.seen.view(roles, self.viewed_image(traits)) {
+            self.follow_declared(separate);
+        }
+    }
+
+    /// Takes note of a new view of a texel buffer.
+    pub fn note_buffer_view(&self, view: vk::BufferView, format: vk::Format) {
+        let Some(separate) = self.separate.as_deref().filter(|separate| separate.seen.is_on) else { return };
+        separate.seen.buffers.insert(view.as_raw(), u64::from(format.as_raw() as u32) + 1);
+        if separate.seen.view(role::TEXELS | role::STORAGE_TEXELS, self.viewed_buffer(format)) {
+            self.follow_declared(separate);
+        }
+    }
+
+    /// Forgets one.
+    pub fn forget_noted_buffer_view(&self, view: vk::BufferView) {
+        if let Some(separate) = self.separate.as_deref() {
+            separate.seen.buffers.remove(view.as_raw());
+        }
+    }
+
+    /// Takes note of what a program declares, before it is bound.
+    pub(super) fn note_declared(&self, separate: &Separate, variables: &[Variable]) {
+        if !variables.is_empty() && separate.seen.declare(variables) {
+            self.follow_declared(separate);
+        }
+    }
+
+    /// Follows binds from now on, and writes for a while.
+    #[cold]
+    fn follow_declared(&self, separate: &Separate) {
+        let seen = &separate.seen;
+        seen.left.fetch_max(if seen.repairs { EVER } else { AGAIN }, Ordering::AcqRel);
+        if !seen.watches.swap(true, Ordering::AcqRel) {
+            // What is written while nobody notes it has no trace in them.
+            separate.forget_views();
+            self.hot.look_at_views(seen.types.load(Ordering::SeqCst));
+        }
+        if !seen.differs.swap(true, Ordering::AcqRel) {
+            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+            // What was found out looked at samplers alone.
+            separate.resolutions.look_again();
+        }
+    }
+
+    /// Notes writes of descriptors of these types, as long as they are noted.
+    pub fn look_at_views(&self, types: u32) {
+        if types != 0 {
+            self.hot.look_at_views(types);
+        }
+    }
+
+    /// Notes no more writes, if nothing was found for as long as that is looked for.
+    #[inline(always)]
+    pub fn rest_from_views(&self, separate: &Separate) {
+        if separate.seen.is_watching() && separate.seen.left.load(Ordering::Relaxed) <= 0 {
+            self.rest(separate);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rest(&self, separate: &Separate) {
+        let rest = || {
+            if separate.seen.watches.swap(false, Ordering::AcqRel) {
+                separate.seen.differs.store(false, Ordering::Release);
+                self.hot.leave_views();
+                separate.forget_views();
+                separate.resolutions.look_again();
+            }
+        };
+        self.guard(rest, || ());
+    }
+
+    /// Features with the two that say whether shaders may do without a format. Where formats do not tell, the features of the device go
+    /// for all of them (VkPhysicalDeviceFeatures, `shaderStorageImageReadWithoutFormat`).
+    fn with_formatless(&self, features: Feature) -> Feature {
+        let of = |can: bool, bit: Feature| if can { bit } else { Feature::empty() };
+        match self.formats.tells_formatless() {
+            true => features,
+            false => {
+                features
+                    | of(self.caps.storage_read_without_format, Feature::STORAGE_READ_WITHOUT_FORMAT)
+                    | of(self.caps.storage_write_without_format, Feature::STORAGE_WRITE_WITHOUT_FORMAT)
+            }
+        }
+    }
+
+    /// What of a class of views shaders declare.
+    fn viewed_image(&self, traits: &ViewTraits) -> Viewed {
+        let class = traits.class_is_known().then(|| traits.numeric_class());
+        let features = traits.features.map(|features| self.with_formatless(features));
+        Viewed { format: traits.format, view_type: Some(traits.view_type), class, features }
+    }
+
+    fn viewed_buffer(&self, format: vk::Format) -> Viewed {
+        // SAFETY: `formats` was made for this device's instance, which outlives the device.
+        let features = unsafe { self.formats.get(&self.instance_fns, format) };
+        let features = features.map(|features| self.with_formatless(features.buffer));
+        let class = is_known(format).then(|| numeric_class(format));
+        Viewed { format, view_type: None, class, features }
+    }
+
+    /// What a variable finds in a descriptor; none if that is not known.
+    fn viewed(&self, separate: &Separate, variable: &Variable, view: u64) -> Option<Viewed> {
+        let viewed = if variable.is_buffer() {
+            let format = u32::try_from(separate.seen.buffers.get(view).checked_sub(1)?).ok()?;
+            self.viewed_buffer(vk::Format::from_raw(format as i32))
+        } else {
+            self.viewed_image(&self.class((self.hot.gate.view(view) as u32).checked_sub(1)?)?.traits)
+        };
+        if !variable.declared.is_storage {
+            return Some(viewed);
+        }
+        let format = self.storage.found_through(view, viewed.format, variable.is_buffer())?;
+        match format == viewed.format {
+            true => Some(viewed),
+            // Shaders that store to such a view were rewritten to declare it.
+            false => Some(Viewed { format, class: Some(numeric_class(format)), features: None, ..viewed }),
+        }
+    }
+
+    /// What is bound for a program, of the images that it declares.
+    pub(super) fn bound<'a>(&self, separate: &Separate, program: &'a Program, point: &Point) -> Vec<Bound<'a>> {
+        if !program.looks_at_views(separate) {
+            return Vec::new();
+        }
+        let bound_of = |(position, variable): (usize, &'a Variable)| {
+            let number = variable.at.set as usize;
+            let bound = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number));
+            let entry = bound.and_then(|bound| bound.content())?;
+            let binding = entry.shape.binding(variable.at.binding)?;
+            let views = elements(&variable.at, binding)?.filter_map(|element| {
+                let view = entry.get(binding.image_slot(element)?);
+                (view != 0).then(|| (element, view, self.viewed(separate, variable, view)))
+            });
+            Some(Bound { position, variable, views: memory::collect(views), after_bind: binding.after_bind })
+        };
+        memory::collect(program.variables.iter().enumerate().filter_map(bound_of))
+    }
+
+    /// Tells, once for a binding and a class of views, what is bound and is not as the shader declares it. `mended`: positions of variables
+    /// whose format the shader declares by now.
+    pub(super) fn tell_declared(
+        &self,
+        separate: &Separate,
+        program: Drawn<'_>,
+        bound: &[Bound<'_>],
+        mended: &[(usize, u32)],
+    ) {
+        if bound.iter().any(|bound| Mismatch::ALL.into_iter().any(|how| bound.is_wrong(how))) {
+            separate.seen.left.store(EVER, Ordering::Release);
+        }
+        for bound in bound {
+            for how in Mismatch::ALL.into_iter().filter(|how| bound.is_wrong(*how)) {
+                let is_format = !matches!(how, Mismatch::ViewType | Mismatch::Numbers);
+                if is_format && mended.iter().any(|(position, _)| *position == bound.position) {
+                    continue;
+                }
+                for (element, view, viewed) in &bound.views {
+                    if let Some(viewed) = viewed.filter(|viewed| bound.differs(viewed, how)) {
+                        self.tell_found(program, (bound.variable, *element), (*view, viewed), how);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn tell_found(
+        &self,
+        program: Drawn<'_>,
+        (variable, element): (&Variable, u32),
+        (view, viewed): (u64, Viewed),
+        how: Mismatch,
+    ) {
+        let Variable { at, declared, stages: own, line, .. } = variable;
+        let descriptor = Descriptor { set: at.set, binding: at.binding, element: None };
+        let words = match how {
+            Mismatch::ViewType => dimension(declared),
+            Mismatch::Numbers => numbers(declared.class).to_owned(),
+            _ => names::spirv(Spirv::ImageFormat, declared.format).to_owned(),
+        };
+        let mut about = self.of_program(
+            program,
+            json!({
+                "view": handle(view),
+                "format": names::format(viewed.format),
+                "descriptor": descriptor,
+                "declared": words,
+                "stages": stages(*own),
+            }),
+        );
+        if let Some(vuid) = how.vuid(variable.is_buffer()) {
+            about["vuid"] = json!(vuid);
+        }
+        if let Some(view_type) = viewed.view_type {
+            about["view_type"] = json!(names::view_type(view_type));
+        }
+        if at.count != 1 {
+            about["element"] = json!(element);
+        }
+        if let Some((file, line)) = line {
+            about["source"] = json!(Source { file: file.clone(), line: *line });
+        }
+        let rule = match how {
+            Mismatch::ViewType | Mismatch::Numbers => None,
+            Mismatch::Format => Some(Rule::StorageFormat),
+            Mismatch::Read | Mismatch::Write => Some(Rule::StorageUnknown),
+        };
+        if rule.is_some() {
+            about["setting"] = json!("storage=emulate");
+        }
+        let what = how.left();
+        let key = (hash_of(&(at.set, at.binding, declared)), hash_of(&viewed));
+        self.unresolved(what, &what.clause(), rule, about, key);
+    }
+
+    /// Finds what a stage declares of images. `program`: the handle that records name it by.
+    pub(super) fn variables_of(&self, separate: &Separate, stage: &Stage<'_>, all: &mut Vec<Variable>) {
+        let Some(model) = model(stage.stage).filter(|_| separate.seen.is_on) else { return };
+        let constants = samplin_spirv::Specialization(stage.constants);
+        let module = samplin_spirv::Module::read(stage.words);
+        // What cannot be read was told when links were looked for.
+        let found = module.and_then(|module| module.declared(stage.name, model, Some(&constants)));
+        add(all, found.unwrap_or_default().into_iter().map(|one| Variable::of(one, stage.stage)));
+    }
+}
+
+fn numbers(class: NumericClass) -> &'static str {
+    match class {
+        NumericClass::Float => "float",
+        NumericClass::Sint => "int",
+        NumericClass::Uint => "uint",
+    }
+}
+
+fn dimension(declared: &Declared) -> String {
+    let dim = ["1D", "2D", "3D", "Cube"].get(declared.dim as usize).copied().unwrap_or("other");
+    if declared.arrayed { format!("{dim} array") } else { dim.to_owned() }
+}

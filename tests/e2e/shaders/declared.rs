@@ -1,0 +1,388 @@
+//! Views that are not what the shader declares of the variable: named once for a binding and a class, and with `storage=emulate` the
+//! shader declares another format.
+
+use super::formats::{STORE, Way, lacks, store_by};
+use super::{Job, buffer, vulkan, write_buffer, write_image};
+use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer};
+use ash::vk::{self, DescriptorType as T, Format as F, ImageUsageFlags as Usage};
+use libtest_mimic::Trial;
+use samplin_testkit::descriptor::{Binding, Pool};
+use samplin_testkit::{Capability, Context, Image, ImageDesc, SamplerDesc, ViewDesc};
+use serde_json::{Value as Json, json};
+
+pub(super) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("shaders/declared/format-named-by-update", || format_named(Way::Update)),
+        ("shaders/declared/format-named-by-several-writes", || format_named(Way::Several)),
+        ("shaders/declared/format-named-by-copy", || format_named(Way::Copy)),
+        ("shaders/declared/format-named-by-template", || format_named(Way::Template)),
+        ("shaders/declared/format-named-by-push", || format_named(Way::Push)),
+        ("shaders/declared/format-named-by-push-template", || format_named(Way::PushTemplate)),
+        ("shaders/declared/format-named-of-mutable-descriptors", || format_named(Way::Mutable)),
+        ("shaders/declared/format-left-alone-where-it-is-the-view's", format_left),
+        ("shaders/declared/format-becomes-unknown", || format_emulated(Way::Update)),
+        ("shaders/declared/format-of-what-is-pushed-becomes-unknown", || format_emulated(Way::Push)),
+        ("shaders/declared/order-of-bgra-stays", bgra),
+        ("shaders/declared/only-the-image-that-differs-changes", beside),
+        ("shaders/declared/format-of-shader-objects", objects),
+        ("shaders/declared/element-that-is-read", element),
+        ("shaders/declared/numbers-and-dimensions-of-storage-images", storage_kinds),
+        ("shaders/declared/numbers-of-sampled-images", sampled_numbers),
+        ("shaders/declared/unknown-reads-and-writes", unknown),
+    ])
+}
+
+/// [`STORE`] with another format.
+fn storing(format: &str) -> String {
+    STORE.replace("rgba8)", &format!("{format})"))
+}
+
+/// What was said of views and shaders that differ: name, what is declared, and the view's format.
+fn said(judged: &Judged) -> Vec<[String; 3]> {
+    let names = ["declared-format", "declared-numbers", "declared-dimension", "format-unreadable", "format-unwritable"];
+    let text = |record: &Json, member: &str| record[member].as_str().unwrap_or("").to_owned();
+    let records = judged.trace.events("unresolved").filter(|record| names.contains(&text(record, "what").as_str()));
+    records.map(|record| ["what", "declared", "format"].map(|member| text(record, member))).collect()
+}
+
+fn lines(lines: &[[&str; 3]]) -> Vec<[String; 3]> {
+    lines.iter().map(|line| line.map(str::to_owned)).collect()
+}
+
+/// However a view comes to a binding, it is told of once that the shader declares another format, with the setting that helps.
+fn format_named(way: Way) -> Outcome {
+    let (_, judged) = with_layer(Context::builder(), |context| {
+        skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
+        store_by(context, way, &storing("rgba32f"))
+    })?;
+    assert_eq!(said(&judged), lines(&[["declared-format", "Rgba32f", "VK_FORMAT_R8G8B8A8_UNORM"]]));
+    let one = judged.trace.events("unresolved").find(|record| record["what"] == "declared-format").expect("a record");
+    let members = ["descriptor", "view_type", "setting", "rule", "stages", "draw"];
+    let wanted = json!([{ "set": 0, "binding": 1 }, "VK_IMAGE_VIEW_TYPE_2D", "storage=emulate", "storage-format", ["compute"], 1]);
+    assert_eq!(Json::Array(members.iter().map(|member| one[*member].clone()).collect()), wanted);
+    Ok(())
+}
+
+/// The view's own format, and none where that is legal: nothing is changed or said.
+fn format_left() -> Outcome {
+    let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
+    let formatless = STORE.replace("layout(binding = 1, rgba8) uniform", "layout(binding = 1) writeonly uniform");
+    for source in [STORE.to_owned(), formatless] {
+        for storage in ["base", "emulate"] {
+            let builder = Context::builder().setting("storage", storage);
+            let (bytes, judged) = with_layer(builder, |context| store_by(context, Way::Update, &source))?;
+            judged.assert_silent("with samplin");
+            judged.assert_untouched("a format that suits");
+            let shaders = judged.trace.events("shader").count();
+            assert_eq!((said(&judged), shaders, &bytes), (Vec::new(), 0, &wanted), "{storage}");
+        }
+    }
+    Ok(())
+}
+
+/// Without the format the texels are the view's, whatever the driver makes of the one that was declared.
+fn format_emulated(way: Way) -> Outcome {
+    let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
+    for format in ["rgba32f", "rgba16f", "r32f", "rgba8_snorm"] {
+        let builder = Context::builder().setting("storage", "emulate");
+        let (bytes, judged) = with_layer(builder, |context| {
+            skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
+            store_by(context, way, &storing(format))
+        })?;
+        judged.assert_silent("with samplin");
+        assert_eq!((said(&judged), &bytes), (Vec::new(), &wanted), "{format}");
+        let changes: Vec<&Json> =
+            judged.trace.events("shader").flat_map(|record| record["changes"].as_array()).flatten().collect();
+        let [format_change, capability] = &changes[..] else { panic!("{changes:#?}") };
+        assert_eq!((&format_change["catalog"], &format_change["to"]), (&json!("H-4"), &json!("Unknown")));
+        assert_eq!(capability["to"], "StorageImageWriteWithoutFormat");
+    }
+    Ok(())
+}
+
+/// One store to an image of a format, through a set: its bytes.
+fn stored(context: &Context, source: &str, format: F) -> Result<Vec<u8>, Skip> {
+    let job = Job::new(context, &vulkan("comp", source), &[Binding::new(1, T::STORAGE_IMAGE, 1)]).expect("a pipeline");
+    let image = image(context, format)?;
+    let view = image.view(&ViewDesc::default());
+    job.run(1, |set| write_image(context, set, 1, &view));
+    Ok(image.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
+}
+
+fn image(context: &Context, format: F) -> Result<Image<'_>, Skip> {
+    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) }).map_err(Skip)?;
+    image.clear(vk::ClearColorValue { uint32: [0; 4] });
+    image.transition(vk::ImageLayout::GENERAL);
+    Ok(image)
+}
+
+/// A shader that does something at (0, 0).
+fn doing(declared: &str, body: &str) -> String {
+    format!(
+        "#version 450\n#extension GL_EXT_shader_image_load_formatted : require\nlayout(local_size_x = 1) in;\n{declared}\n\
+         void main() {{ {body} }}\n"
+    )
+}
+
+/// No shader can declare BGRA; without a format the first component is stored as red, which comes third.
+fn bgra() -> Outcome {
+    let source = doing(
+        "layout(binding = 1, rgba8) uniform writeonly image2D im;",
+        "imageStore(im, ivec2(0), vec4(1.0, 128.0 / 255.0, 64.0 / 255.0, 0.0));",
+    );
+    for (storage, named) in [("base", true), ("emulate", false)] {
+        let builder = Context::builder().setting("storage", storage);
+        let (bytes, judged) = with_layer(builder, |context| stored(context, &source, F::B8G8R8A8_UNORM))?;
+        judged.assert_silent("with samplin");
+        let line: &[_] = if named { &[["declared-format", "Rgba8", "VK_FORMAT_B8G8R8A8_UNORM"]] } else { &[] };
+        assert_eq!(said(&judged), lines(line), "{storage}");
+        if !named {
+            assert_eq!(bytes, [64, 128, 255, 0]);
+        }
+    }
+    Ok(())
+}
+
+/// Two images of one type, of which one is not as it is declared: the other one keeps its format, which drivers need for reading.
+fn beside() -> Outcome {
+    let source = doing(
+        "layout(binding = 0, rgba8) uniform readonly image2D from;\nlayout(binding = 1, rgba8) uniform writeonly image2D to;",
+        "imageStore(to, ivec2(0), imageLoad(from, ivec2(0)));",
+    );
+    for format in [F::R8G8B8A8_UNORM, F::B8G8R8A8_UNORM, F::R16G16B16A16_SFLOAT] {
+        let builder = Context::builder().setting("storage", "emulate");
+        let (bytes, judged) = with_layer(builder, |context| {
+            let bindings = [0, 1].map(|binding| Binding::new(binding, T::STORAGE_IMAGE, 1));
+            let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+            let (from, to) = (image(context, F::R8G8B8A8_UNORM)?, image(context, format)?);
+            from.clear(vk::ClearColorValue { float32: [1.0, 0.0, 0.0, 1.0] });
+            from.transition(vk::ImageLayout::GENERAL);
+            let views = [&from, &to].map(|image| image.view(&ViewDesc::default()));
+            job.run(1, |set| (0..).zip(&views).for_each(|(binding, view)| write_image(context, set, binding, view)));
+            Ok(to.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
+        })?;
+        judged.assert_silent("with samplin");
+        let wanted: &[u8] = match format {
+            F::R8G8B8A8_UNORM => &[255, 0, 0, 255],
+            F::B8G8R8A8_UNORM => &[0, 0, 255, 255],
+            _ => &[0, 0x3c, 0, 0, 0, 0, 0, 0x3c],
+        };
+        let differs = format != F::R8G8B8A8_UNORM;
+        let bindings: Vec<&Json> = judged.trace.events("shader").map(|record| &record["bindings"]).collect();
+        let changed = json!([{ "set": 0, "binding": 1 }]);
+        assert_eq!((said(&judged), bytes.as_slice()), (Vec::new(), wanted), "{format:?}");
+        assert_eq!(bindings, if differs { vec![&changed] } else { Vec::new() }, "{format:?}");
+    }
+    Ok(())
+}
+
+/// Shader objects are made again as pipelines are.
+fn objects() -> Outcome {
+    let source = doing(
+        "layout(binding = 1, rgba8) uniform writeonly image2D im;",
+        "imageStore(im, ivec2(0), vec4(1.0, 128.0 / 255.0, 64.0 / 255.0, 0.0));",
+    );
+    for (storage, named) in [("base", true), ("emulate", false)] {
+        let builder = Context::builder().setting("storage", storage);
+        let (bytes, judged) = with_layer(builder, |context| {
+            let lacks = !context.supports(Capability::ShaderObject);
+            skip_if(lacks.then(|| format!("{} lacks VK_EXT_shader_object", context.device_name())))?;
+            let device = context.device();
+            let objects = ash::ext::shader_object::Device::new(context.instance(), device);
+            let job =
+                Job::new(context, &vulkan("comp", &source), &[Binding::new(1, T::STORAGE_IMAGE, 1)]).expect("one");
+            let code: Vec<u8> = vulkan("comp", &source).iter().flat_map(|word| word.to_le_bytes()).collect();
+            let layouts = [job.set_layout.handle()];
+            let info = vk::ShaderCreateInfoEXT::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+                .code(&code)
+                .name(c"main")
+                .set_layouts(&layouts);
+            // SAFETY: code and layouts are alive.
+            let shader = unsafe { objects.create_shaders(&[info], None) }.expect("vkCreateShadersEXT")[0];
+            let image = image(context, F::B8G8R8A8_UNORM)?;
+            let view = image.view(&ViewDesc::default());
+            let pool = Pool::new(context, &[&job.set_layout]);
+            let set = pool.allocate(&job.set_layout);
+            write_image(context, set, 1, &view);
+            context.submit(|commands| {
+                // SAFETY: the buffer is recording; what is bound is alive and belongs together.
+                unsafe {
+                    let point = vk::PipelineBindPoint::COMPUTE;
+                    device.cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]);
+                    objects.cmd_bind_shaders(commands, &[vk::ShaderStageFlags::COMPUTE], &[shader]);
+                    device.cmd_dispatch(commands, 1, 1, 1);
+                }
+            });
+            let bytes = image.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0);
+            // SAFETY: the submission is complete.
+            unsafe { objects.destroy_shader(shader, None) };
+            Ok(bytes)
+        })?;
+        judged.assert_silent("with samplin");
+        let line: &[_] = if named { &[["declared-format", "Rgba8", "VK_FORMAT_B8G8R8A8_UNORM"]] } else { &[] };
+        assert_eq!(said(&judged), lines(line), "{storage}");
+        if !named {
+            assert_eq!(bytes, [64, 128, 255, 0]);
+        }
+    }
+    Ok(())
+}
+
+/// Of an array it counts which element is written to, if the shader says that.
+fn element() -> Outcome {
+    let source =
+        doing("layout(binding = 1, rgba8) uniform writeonly image2D im[3];", "imageStore(im[1], ivec2(0), vec4(1.0));");
+    for wrong in [0, 1, 2] {
+        let ((), judged) = with_layer(Context::builder(), |context| {
+            let job = Job::new(context, &vulkan("comp", &source), &[Binding::new(1, T::STORAGE_IMAGE, 3)])
+                .expect("a pipeline");
+            let images =
+                [0, 1, 2].map(|at| image(context, if at == wrong { F::R16G16_SFLOAT } else { F::R8G8B8A8_UNORM }));
+            let [first, second, third] = images;
+            let images = [first?, second?, third?];
+            let views = [0, 1, 2].map(|at: usize| images[at].view(&ViewDesc::default()));
+            job.run(1, |set| {
+                let infos = [0, 1, 2].map(|at: usize| {
+                    vk::DescriptorImageInfo::default()
+                        .image_view(views[at].handle())
+                        .image_layout(vk::ImageLayout::GENERAL)
+                });
+                let write = vk::WriteDescriptorSet::default()
+                    .dst_set(set)
+                    .dst_binding(1)
+                    .descriptor_type(T::STORAGE_IMAGE)
+                    .image_info(&infos);
+                // SAFETY: set and views are alive and not in use.
+                unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+            });
+            Ok(())
+        })?;
+        let line: &[_] = if wrong == 1 { &[["declared-format", "Rgba8", "VK_FORMAT_R16G16_SFLOAT"]] } else { &[] };
+        assert_eq!(said(&judged), lines(line), "{wrong}");
+    }
+    Ok(())
+}
+
+/// Other numbers, another dimension: named by their valid usages, which validation reports as well.
+fn storage_kinds() -> Outcome {
+    let store = |declared: &str, body: &str| doing(&format!("layout(binding = 1, {declared} im;"), body);
+    let cases = [
+        (store("r32ui) uniform writeonly uimage2D", "imageStore(im, ivec2(0), uvec4(1));"), F::R32_UINT, None),
+        (
+            store("r32ui) uniform writeonly uimage2D", "imageStore(im, ivec2(0), uvec4(1));"),
+            F::R32_SINT,
+            Some(("declared-numbers", "VUID-vkCmdDraw-format-07753")),
+        ),
+        (
+            store(
+                "r32ui) uniform writeonly uimage2DArray",
+                "if (imageSize(im).x == 77) imageStore(im, ivec3(0), uvec4(1));",
+            ),
+            F::R32_UINT,
+            Some(("declared-dimension", "VUID-vkCmdDraw-viewType-07752")),
+        ),
+    ];
+    for (source, format, wrong) in cases {
+        let (_, judged) = with_layer(Context::builder(), |context| stored(context, &source, format))?;
+        let found = judged
+            .trace
+            .events("unresolved")
+            .filter_map(|record| Some((record["what"].as_str()?.to_owned(), record["vuid"].as_str()?.to_owned())));
+        let wanted = wrong.map(|(what, vuid)| (what.to_owned(), vuid.to_owned()));
+        assert_eq!(found.collect::<Vec<_>>(), wanted.into_iter().collect::<Vec<_>>(), "{format:?}");
+    }
+    Ok(())
+}
+
+/// A float image on a view of integers and the other way, with a sampler of its own and with one in the descriptor.
+fn sampled_numbers() -> Outcome {
+    for (prefix, format, wrong) in
+        [("", F::R32_UINT, true), ("u", F::R32_UINT, false), ("u", F::R32_SINT, true), ("i", F::R32_SINT, false)]
+    {
+        for combined in [false, true] {
+            let declared = if combined {
+                format!("layout(binding = 0) uniform {prefix}sampler2D im;")
+            } else {
+                format!("layout(binding = 0) uniform {prefix}texture2D im;")
+            };
+            let source = doing(
+                &format!("{declared}\nlayout(binding = 1) buffer B {{ vec4 o; }};"),
+                "o = vec4(texelFetch(im, ivec2(0), 0));",
+            );
+            let source = source.replace(
+                "formatted : require",
+                "formatted : require\n#extension GL_EXT_samplerless_texture_functions : require",
+            );
+            let ((), judged) = with_layer(Context::builder(), |context| {
+                let image = image(context, format)?;
+                let view = image.view(&ViewDesc::default());
+                let ty = if combined { T::COMBINED_IMAGE_SAMPLER } else { T::SAMPLED_IMAGE };
+                let bindings = [Binding::new(0, ty, 1), Binding::new(1, T::STORAGE_BUFFER, 1)];
+                let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+                let out = buffer(context, &[0; 4]);
+                let sampler = SamplerDesc::nearest().create(context);
+                job.run(1, |set| {
+                    write_buffer(context, set, 1, &out);
+                    let info = [vk::DescriptorImageInfo {
+                        sampler: sampler.handle(),
+                        image_view: view.handle(),
+                        image_layout: vk::ImageLayout::GENERAL,
+                    }];
+                    let write = vk::WriteDescriptorSet::default()
+                        .dst_set(set)
+                        .dst_binding(0)
+                        .descriptor_type(ty)
+                        .image_info(&info);
+                    // SAFETY: set and view are alive and not in use.
+                    unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+                });
+                Ok(())
+            })?;
+            let declared = if prefix == "u" { "uint" } else { "float" };
+            let name = format!("VK_FORMAT_{format:?}");
+            let line: &[_] = if wrong { &[["declared-numbers", declared, &*name]] } else { &[] };
+            assert_eq!(said(&judged), lines(line), "{prefix} {format:?} {combined}");
+        }
+    }
+    Ok(())
+}
+
+/// Reads without a format where the view's format cannot: named in every value of `storage`, and with `emulate` the shader declares it.
+fn unknown() -> Outcome {
+    let source =
+        doing("layout(binding = 1) uniform image2D im;", "imageStore(im, ivec2(0), imageLoad(im, ivec2(0)) * 2.0);");
+    for storage in ["base", "emulate"] {
+        let mut lacks = false;
+        let builder = Context::builder().setting("storage", storage);
+        let (_, judged) = with_layer(builder, |context| {
+            let is_silent = context.version() < vk::API_VERSION_1_3;
+            skip_if(is_silent.then(|| format!("{} does not tell which formats", context.device_name())))?;
+            // It ends with the module: such a pipeline cannot be made there.
+            let ends = context.device_name().contains("SwiftShader");
+            skip_if(ends.then(|| format!("{} does not take the capability", context.device_name())))?;
+            let mut three = vk::FormatProperties3::default();
+            let mut properties = vk::FormatProperties2::default().push_next(&mut three);
+            let (instance, physical) = (context.instance(), context.physical_device());
+            // SAFETY: a physical device of this instance.
+            unsafe { instance.get_physical_device_format_properties2(physical, F::R8G8B8A8_UNORM, &mut properties) };
+            lacks = !three.optimal_tiling_features.contains(vk::FormatFeatureFlags2::STORAGE_READ_WITHOUT_FORMAT);
+            stored(context, &source, F::R8G8B8A8_UNORM)
+        })?;
+        let named = lacks && storage == "base";
+        let line: &[_] = if named { &[["format-unreadable", "Unknown", "VK_FORMAT_R8G8B8A8_UNORM"]] } else { &[] };
+        assert_eq!(said(&judged), lines(line), "{storage}");
+        if lacks && storage == "emulate" {
+            judged.assert_silent("with samplin");
+            let shader = judged
+                .trace
+                .events("shader")
+                .find(|record| record["changes"][0]["catalog"] == "H-7")
+                .expect("a record");
+            assert_eq!(shader["changes"][0]["to"], "Rgba8");
+        }
+    }
+    Ok(())
+}
