@@ -4,11 +4,11 @@
 //! and of a storage image also its format. Variables are followed as [`Module::links`] does it: in a function in terms of its
 //! parameters, once, and at each call with what is passed there. Asking for a size reads nothing.
 
-use spirv::Dim;
+use spirv::{Decoration, Dim};
 
 use crate::error::{Error, push};
 use crate::fold::Specialization;
-use crate::links::{ImageType, argument, image_type, order};
+use crate::links::{ImageType, Sampled, argument, image_type, order};
 use crate::module::{Function, Instruction, Module};
 use crate::op;
 use crate::operand::Operand;
@@ -73,6 +73,17 @@ impl Declared {
     }
 }
 
+/// A binding of sampled images or of an input attachment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageRead {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in it.
+    pub binding: u32,
+    /// Whether texels are integers.
+    pub is_integer: bool,
+}
+
 /// A use in terms of one function; the instruction is at `at` in function `by`.
 #[derive(Clone, Copy)]
 struct Use {
@@ -103,6 +114,11 @@ fn add(own: &mut Vec<Use>, one: &Use) -> Result<(), Error> {
         None => return Err(Error::TooManyLinks),
     }
     Ok(())
+}
+
+/// Whether an `OpTypeImage` is one of sampled images or of input attachments.
+fn is_read(image: &Instruction<'_>, ty: &ImageType) -> bool {
+    ty.dim == Dim::DimSubpassData as u32 || ty.dim != Dim::DimBuffer as u32 && image.word(7) == 1
 }
 
 impl Module<'_> {
@@ -164,6 +180,42 @@ impl Module<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// The bindings of sampled images and of input attachments: those that the entry point `name` reads as integers, and those that the module
+    /// declares as floats, whoever reads them. Almost no module has integers, and then no use is looked at.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Module::links`].
+    pub fn images_read(
+        &self,
+        name: &str,
+        model: u32,
+        specialization: Option<&Specialization<'_>>,
+    ) -> Result<Vec<ImageRead>, Error> {
+        let mut reads: Vec<ImageRead> = Vec::new();
+        let mut add = |read: ImageRead| if reads.contains(&read) { Ok(()) } else { push(&mut reads, read) };
+        let mut has_integers = false;
+        for variable in self.instructions(self.sections.annotations, self.sections.globals) {
+            if variable.opcode() != op::VARIABLE {
+                continue;
+            }
+            let id = variable.word(2);
+            let Some((_, ty)) = self.image_of(id).filter(|(image, ty)| is_read(image, ty)) else { continue };
+            let at = self.decoration(id, Decoration::DescriptorSet).zip(self.decoration(id, Decoration::Binding));
+            let Some((set, binding)) = at else { continue };
+            if ty.sampled == Sampled::Float {
+                add(ImageRead { set, binding, is_integer: false })?;
+            } else {
+                has_integers = true;
+            }
+        }
+        let found = if has_integers { self.declared(name, model, specialization)? } else { Vec::new() };
+        for one in found.iter().filter(|one| !one.is_storage && !one.is_buffer() && one.ty.sampled != Sampled::Float) {
+            add(ImageRead { set: one.at.set, binding: one.at.binding, is_integer: true })?;
+        }
+        Ok(reads)
     }
 
     /// Adds a use of a variable.

@@ -4,6 +4,7 @@
 //! Descriptors without `UPDATE_AFTER_BIND` may be consumed by the bind itself (VkDescriptorBindingFlagBits), so what a draw
 //! will read is known when it is recorded. [`ladder`] decides, [`shadow`] makes the sets, [`draws`] binds, and the rest only remembers.
 
+mod again;
 mod aspects;
 mod binds;
 mod blocks;
@@ -41,10 +42,13 @@ mod shaders;
 mod shadow;
 mod sparse;
 mod split;
+mod stages;
 mod tasks;
+mod templates;
 mod told;
 mod twins;
 mod updates;
+mod variables;
 mod viewed;
 mod want;
 mod wholes;
@@ -58,6 +62,7 @@ use samplin_hot::Versions;
 use samplin_spirv::sampling::Passes;
 use samplin_wire::kinds;
 
+use self::again::Kept;
 pub use self::binds::{Binds, Descriptors, Pushes};
 use self::blocks::Blocks;
 pub(super) use self::caches::CACHES;
@@ -72,12 +77,13 @@ pub use self::limits::{LaterLimits, Limits};
 pub use self::objects::Group;
 use self::passes::RenderPass;
 use self::pools::SetPool;
-use self::programs::{Deferred, Kept};
+use self::programs::Deferred;
 pub use self::programs::{Made, Program, Stage};
 pub use self::progress::Label;
-pub use self::sets::TemplateRun;
-use self::sets::{SetEntry, TemplateRuns};
+use self::sets::SetEntry;
 use self::shaders::Shaders;
+pub use self::templates::TemplateRun;
+use self::templates::TemplateRuns;
 use self::viewed::Seen;
 use self::wholes::Wholes;
 pub use self::words::Words;

@@ -2,7 +2,7 @@
 
 use samplin_spirv::image_access::{Formats, assign};
 use samplin_spirv::passes::{Change, Why};
-use samplin_spirv::{Access, Declared, Index, Module, Sampled};
+use samplin_spirv::{Access, Declared, ImageRead, Index, Module, Sampled};
 use spirv::Op;
 
 use crate::corpus::{glsl, having, validate};
@@ -138,4 +138,31 @@ fn a_variable_gets_another_format_alone() {
     let alone = formatted(&words, Formats::OfVariables(&[(one.variable, 4)]));
     assert_eq!(alone, Err(Why::Escapes { set: 0, binding: 7 }));
     assert!(assigned(&words, &[(one.image, 4)]).is_ok());
+}
+
+/// Integers count where they are read, floats where they are declared.
+#[test]
+fn images_are_read_as_integers_or_floats() {
+    let words = compute(
+        "layout(set = 0, binding = 0) uniform usampler2D whole;\nlayout(set = 1, binding = 2) uniform utexture2D by_texel;\n\
+         layout(set = 1, binding = 3) uniform itexture2D some[4];\nlayout(set = 1, binding = 4) uniform sampler2DShadow depth;\n\
+         layout(set = 1, binding = 5) uniform texture2D half_of_a_pair;\nlayout(set = 2, binding = 0) uniform usampler2D never;\n\
+         layout(set = 2, binding = 1, rgba8ui) uniform uimage2D stored;\nlayout(set = 2, binding = 2) uniform usamplerBuffer texels;\n\
+         layout(set = 3, binding = 0) uniform usampler2D passed;\n\
+         uvec4 look(usampler2D it) { return textureLod(it, vec2(0), 0); }",
+        "imageStore(stored, ivec2(0), uvec4(texelFetch(texels, 0)) + textureLod(whole, vec2(0), 0) + texelFetch(by_texel, ivec2(0), 0) \
+         + look(passed) + uvec4(texelFetch(some[2], ivec2(0), 0)) + uvec4(textureLod(depth, vec3(0), 0)));",
+    );
+    let mut reads = Module::read(&words).expect("a module").images_read("main", COMPUTE, None).expect("is followed");
+    reads.sort_by_key(|read| (read.set, read.binding));
+    let reads: Vec<(u32, u32, bool)> = reads.iter().map(|read| (read.set, read.binding, read.is_integer)).collect();
+    let integers = [(0, 0), (1, 2), (1, 3), (3, 0)].map(|(set, binding)| (set, binding, true));
+    let [whole, by_texel, some, passed] = integers;
+    // Nobody reads the half of a pair, which is declared all the same.
+    assert_eq!(reads, [whole, by_texel, some, (1, 4, false), (1, 5, false), passed]);
+    let input = "#version 450\nlayout(input_attachment_index = 0, set = 0, binding = 1) uniform usubpassInput stencil;\n\
+                 layout(location = 0) out vec4 color;\nvoid main() { color = vec4(subpassLoad(stencil)); }";
+    let words = glsl("frag", "vulkan1.2", input);
+    let reads = Module::read(&words).expect("a module").images_read("main", 4, None).expect("is followed");
+    assert_eq!(reads, [ImageRead { set: 0, binding: 1, is_integer: true }]);
 }

@@ -16,7 +16,6 @@ mod machine;
 mod masks;
 mod mutants;
 mod passes;
-mod reads;
 mod refused;
 mod rules;
 mod samples;

@@ -8,6 +8,7 @@ use ash::vk::{self, Handle, ImageAspectFlags};
 use samplin_bind::{Bound, Other};
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
+use samplin_spirv::ImageRead;
 use samplin_wire::record::Descriptor;
 use samplin_wire::text::handle;
 use serde_json::json;
@@ -17,8 +18,9 @@ use super::commands::{Followed, Point};
 use super::ladder::may_exchange;
 use super::programs::Program;
 use super::progress::Drawn;
-use super::sets::{SetEntry, TemplateRun};
-use super::wholes::{Read, Whole};
+use super::sets::SetEntry;
+use super::templates::TemplateRun;
+use super::wholes::Whole;
 use crate::counters::Path;
 use crate::decide::{Catalog, Rule};
 use crate::device::Device;
@@ -34,7 +36,7 @@ impl Program {
     }
 
     fn reads(&self, at: (u32, u32), is_integer: bool) -> bool {
-        self.reads.contains(&Read { set: at.0, binding: at.1, is_integer })
+        self.reads.contains(&ImageRead { set: at.0, binding: at.1, is_integer })
     }
 }
 
@@ -81,7 +83,7 @@ impl Device {
     }
 
     /// There is a program that reads these.
-    pub(super) fn follow_reads(&self, separate: &Separate, reads: &[Read]) {
+    pub(super) fn follow_reads(&self, separate: &Separate, reads: &[ImageRead]) {
         if !reads.iter().any(|read| read.is_integer) {
             return;
         }

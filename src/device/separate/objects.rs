@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
 use super::recipe::StageCode;
-use super::viewed::Variable;
-use super::wholes::Read;
+use super::variables::Variable;
 use crate::kept;
 use samplin_core::left::Left;
+use samplin_spirv::ImageRead;
 
 /// A shader object.
 pub(super) struct Shader {
@@ -18,7 +18,7 @@ pub(super) struct Shader {
     pub(super) layout: Arc<PipelineShape>,
     pub(super) links: Box<[ProgramLink]>,
     /// The images that it reads.
-    pub(super) reads: Box<[Read]>,
+    pub(super) reads: Box<[ImageRead]>,
     pub(super) sets_read: u32,
     pub(super) variables: Box<[Variable]>,
     pub(super) blind: Option<Left>,

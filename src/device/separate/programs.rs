@@ -1,9 +1,8 @@
 //! Shader modules and pipelines: which images a pipeline reads through which samplers.
 
-use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
 use samplin_bind::Executable;
@@ -16,8 +15,8 @@ use super::Separate;
 use super::found::LINKED;
 use super::layouts::PipelineShape;
 use super::recipe::{Recipe, Source, Splits, StageCode, When};
-use super::viewed::{Variable, add, followed};
-use super::wholes::{Read, reads_of};
+use super::stages::model;
+use super::variables::{Variable, add, followed};
 use super::words::{Module, Words};
 use crate::device::Device;
 use crate::device::hot::follow;
@@ -62,7 +61,7 @@ pub struct Program {
     pub(super) layout: Arc<PipelineShape>,
     pub(super) links: Box<[ProgramLink]>,
     /// The images that it reads, where some are integers that views with both aspects may show.
-    pub(super) reads: Box<[Read]>,
+    pub(super) reads: Box<[spirv::ImageRead]>,
     /// The images that it declares whose views are known where they are bound, and the numbers of their sets as bits.
     pub(super) variables: Box<[Variable]>,
     pub(super) variable_sets: u32,
@@ -93,7 +92,7 @@ pub struct Program {
 pub(super) struct Found {
     links: Vec<ProgramLink>,
     /// The images that are read, where it matters as what.
-    reads: Vec<Read>,
+    reads: Vec<spirv::ImageRead>,
     /// The numbers of the sets that they are in, and those are that are not followed, as bits.
     pub(super) sets_read: u32,
     pub(super) variables: Vec<Variable>,
@@ -117,7 +116,7 @@ impl Found {
     /// Takes over what was found elsewhere.
     pub(super) fn extend(
         &mut self,
-        (links, reads, variables): (&[ProgramLink], &[Read], &[Variable]),
+        (links, reads, variables): (&[ProgramLink], &[spirv::ImageRead], &[Variable]),
         blind: Option<Left>,
     ) {
         links.iter().copied().for_each(|link| self.add(link));
@@ -127,7 +126,7 @@ impl Found {
     }
 
     /// The images that are read, if it matters as what. `is_part`: other shaders may read the same ones.
-    pub(super) fn take_reads(&mut self, is_part: bool) -> Box<[Read]> {
+    pub(super) fn take_reads(&mut self, is_part: bool) -> Box<[spirv::ImageRead]> {
         let reads = std::mem::take(&mut self.reads);
         if is_part || reads.iter().any(|read| read.is_integer) { reads.into_boxed_slice() } else { Box::default() }
     }
@@ -226,46 +225,6 @@ impl Program {
     }
 }
 
-/// Pipelines that may be made again, oldest first.
-#[derive(Default)]
-pub(super) struct Kept {
-    programs: VecDeque<Weak<Program>>,
-    /// Those that were split when they were the oldest.
-    split: VecDeque<Weak<Program>>,
-    /// How many there are when those that are gone are looked for.
-    limit: usize,
-}
-
-impl Kept {
-    /// How many there are, those that are gone among them.
-    pub(super) fn len(&self) -> usize {
-        self.programs.len() + self.split.len()
-    }
-
-    fn add(&mut self, program: &Arc<Program>) {
-        if self.len() >= self.limit {
-            for list in [&mut self.programs, &mut self.split] {
-                list.retain(|program| program.strong_count() > 0);
-            }
-            self.limit = 2 * self.len() + 64;
-        }
-        self.programs.with_room().push_back(Arc::downgrade(program));
-    }
-
-    /// Takes out the oldest that was not set aside, and if there is none, of those, which is also told. `newest`: the one that was added
-    /// last stays.
-    fn oldest(&mut self, newest: bool) -> Option<(Weak<Program>, bool)> {
-        if self.programs.len() > usize::from(newest) {
-            return Some((self.programs.pop_front()?, false));
-        }
-        Some((self.split.pop_front()?, true))
-    }
-
-    fn set_aside(&mut self, program: Weak<Program>) {
-        self.split.with_room().push_back(program);
-    }
-}
-
 /// Pipelines that a deferred operation makes.
 pub(super) struct Deferred {
     /// Where their handles will be.
@@ -306,29 +265,6 @@ pub struct Stage<'a> {
     pub constants: &'a [(u32, &'a [u8])],
     /// Its code.
     pub words: &'a Arc<Words>,
-}
-
-/// Number of the execution model of a stage; none for a stage that reads no images here.
-pub(super) fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
-    use vk::ShaderStageFlags as S;
-    // SPIR-V specification, "Execution Model".
-    let models: &[(vk::ShaderStageFlags, u32)] = &[
-        (S::VERTEX, 0),
-        (S::TESSELLATION_CONTROL, 1),
-        (S::TESSELLATION_EVALUATION, 2),
-        (S::GEOMETRY, 3),
-        (S::FRAGMENT, 4),
-        (S::COMPUTE, 5),
-        (S::RAYGEN_KHR, 5313),
-        (S::INTERSECTION_KHR, 5314),
-        (S::ANY_HIT_KHR, 5315),
-        (S::CLOSEST_HIT_KHR, 5316),
-        (S::MISS_KHR, 5317),
-        (S::CALLABLE_KHR, 5318),
-        (S::TASK_EXT, 5364),
-        (S::MESH_EXT, 5365),
-    ];
-    models.iter().find(|(other, _)| *other == stage).map(|(_, model)| *model)
 }
 
 impl Separate {
@@ -595,7 +531,7 @@ impl Device {
         let constants = spirv::Specialization(stage.constants);
         let links = spirv::Module::read(stage.words).and_then(|module| {
             if self.aspects.is_on() {
-                reads_of(&module, (stage.name, model), &mut found.reads)?;
+                found.reads.append(&mut module.images_read(stage.name, model, Some(&constants))?);
             }
             module.links(stage.name, model, Some(&constants))
         });

@@ -7,7 +7,7 @@ use samplin_bind::{Descriptor, Pushed};
 use samplin_hot::memory;
 
 use super::layouts::SetShape;
-use super::sets::TemplateRun;
+use super::templates::TemplateRun;
 use crate::counters::Path;
 use crate::device::Device;
 use crate::pnext::slice;

@@ -17,10 +17,11 @@ use samplin_spirv::sampling::{self, Passes, Task, Unchanged, flags, sampling};
 use samplin_spirv::{Error, Module, Operand, Specialization};
 
 use super::compare::{Compared, compares};
-use super::programs::{Program, ProgramLink, model};
+use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
 use super::reads::is_divided;
 use super::recipe::{NO_SET, Recipe, Second, StageCode, When};
+use super::stages::model;
 use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, tasks};
 use super::{Separate, compare, fetch};
 use crate::decide::Dimensions;

@@ -4,7 +4,6 @@
 //! bindings with UPDATE_AFTER_BIND may be written by two threads at once, so single words without an order are enough: the version of
 //! the set, which moves after them, orders them ([`samplin_hot::version`]).
 
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -17,8 +16,6 @@ use super::Separate;
 use super::layouts::{Binding, Kind, SetLayout, SetShape};
 use super::sparse::Sparse;
 use super::wholes::{ASPECTS, Whole};
-use crate::device::Device;
-use crate::device::aspects::shows_aspects;
 use crate::device::types::{COMBINED, type_bit};
 use crate::pnext::slice;
 use crate::table::lock;
@@ -263,7 +260,7 @@ impl SetEntry {
     ///
     /// `info(n)` may be called for each `n` below `count` if descriptors of this type are images or samplers.
     #[inline(always)]
-    unsafe fn write(
+    pub(super) unsafe fn write(
         &self,
         ty: vk::DescriptorType,
         target: (u32, u32),
@@ -374,52 +371,6 @@ impl SetEntry {
     }
 }
 
-/// Separate samplers or images in the data of an update template, or what else may stand where they do.
-#[derive(Clone, Copy, Debug)]
-pub struct TemplateRun {
-    /// `descriptorType` of the entry.
-    pub ty: vk::DescriptorType,
-    /// `dstBinding` and `dstArrayElement` of the entry.
-    pub target: (u32, u32),
-    /// `descriptorCount` of the entry.
-    pub count: u32,
-    /// `offset` of the entry.
-    pub offset: usize,
-    /// `stride` of the entry.
-    pub stride: usize,
-}
-
-/// The entries of an update template.
-pub(super) struct TemplateRuns {
-    pub(super) runs: Box<[TemplateRun]>,
-    /// Pushes are for this bind point.
-    pub(super) bind_point: vk::PipelineBindPoint,
-}
-
-impl TemplateRuns {
-    /// Writes what the data of a template says into a entry.
-    ///
-    /// # Safety
-    ///
-    /// `data` is valid for the template.
-    pub(super) unsafe fn apply(&self, entry: &SetEntry, data: *const c_void) {
-        for run in &self.runs {
-            let info = |index: u32| {
-                let at =
-                    data.cast::<u8>().wrapping_add(run.offset.wrapping_add(run.stride.wrapping_mul(index as usize)));
-                if has_buffer_views(run.ty) {
-                    // SAFETY: the template describes a view of a buffer there; alignment is not promised.
-                    return info_of(unsafe { at.cast::<u64>().read_unaligned() });
-                }
-                // SAFETY: the template describes an element of this type there; alignment is not promised.
-                unsafe { at.cast::<vk::DescriptorImageInfo>().read_unaligned() }
-            };
-            // SAFETY: `info` reads what the data holds of samplers and images.
-            unsafe { entry.write(run.ty, run.target, run.count, info) };
-        }
-    }
-}
-
 /// Whether descriptors of a type are described by image infos that lie in slots.
 pub(super) fn has_image_infos(ty: vk::DescriptorType) -> bool {
     (Separate::WATCHED | COMBINED | IMAGES) & type_bit(ty) != 0
@@ -434,7 +385,7 @@ pub(super) fn has_buffer_views(ty: vk::DescriptorType) -> bool {
 }
 
 /// A view of a buffer as an info, as slots have it.
-fn info_of(view: u64) -> vk::DescriptorImageInfo {
+pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
     vk::DescriptorImageInfo { image_view: vk::ImageView::from_raw(view), ..Default::default() }
 }
 
@@ -571,31 +522,5 @@ impl Separate {
     pub fn look_again(&self) {
         self.sets.for_each(&mut |entry| entry.look_again());
         self.resolutions.look_again();
-    }
-}
-
-impl Device {
-    /// Remembers a template. `pushes`: the bind point that its pushes are for.
-    pub fn insert_separate_template(
-        &self,
-        separate: &Separate,
-        template: vk::DescriptorUpdateTemplate,
-        pushes: Option<vk::PipelineBindPoint>,
-        runs: impl Iterator<Item = TemplateRun>,
-    ) {
-        // Pushed descriptors are kept whatever their type, and a layout that is followed may be younger, or a view with both aspects.
-        let may_follow = |ty| {
-            separate.follows(ty)
-                || (separate.tasks.divide || separate.seen.is_on()) && type_bit(ty) == COMBINED
-                || self.aspects.is_on() && shows_aspects(ty)
-        };
-        let runs = memory::collect(runs.filter(|run| pushes.is_some() || may_follow(run.ty))).into_boxed_slice();
-        let bind_point = pushes.unwrap_or_default();
-        separate.templates.insert(template.as_raw(), Arc::new(TemplateRuns { runs, bind_point }));
-    }
-
-    /// Forgets a template.
-    pub fn forget_separate_template(&self, separate: &Separate, template: vk::DescriptorUpdateTemplate) {
-        separate.templates.remove(template.as_raw());
     }
 }

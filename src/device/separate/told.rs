@@ -13,10 +13,11 @@ use samplin_wire::record::{Descriptor, Joined, Link, Source};
 use samplin_wire::text::handle;
 use serde_json::json;
 
-use super::programs::{Program, ProgramLink, Stage, model};
+use super::programs::{Program, ProgramLink, Stage};
 use super::progress::{Draw, Drawn};
 use super::reads::is_divided;
 use super::recipe::{StageCode, When};
+use super::stages::model;
 use super::tasks::Asked;
 use super::want::Want;
 use crate::counters::Path;

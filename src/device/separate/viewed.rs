@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle};
 use samplin_core::declared::{Declared, Mismatch, Viewed, differs, differs_at_all};
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::{Access, Index, Sampled};
+use samplin_spirv::Index;
 use samplin_wire::record::{Descriptor, Source};
 use samplin_wire::text::handle;
 use serde_json::json;
@@ -23,10 +23,12 @@ use super::Separate;
 use super::commands::Point;
 use super::found::LINKED;
 use super::ladder::elements;
-use super::layouts::{PipelineShape, hash_of};
-use super::programs::{Program, Stage, model};
+use super::layouts::hash_of;
+use super::programs::{Program, Stage};
 use super::progress::Drawn;
+use super::stages::model;
 use super::told::stages;
+use super::variables::{Variable, add, role};
 use crate::decide::{Rule, ViewTraits};
 use crate::device::Device;
 use crate::device::hot::follow;
@@ -36,72 +38,8 @@ use crate::names::{self, Spirv};
 use crate::settings::{Mode, Settings, Storage, TraceLevel, TraceTarget};
 use crate::table::{FlatTable, fold, lock};
 
-/// What a view may be used for, and what a shader uses one for: bits.
-pub(in crate::device) mod role {
-    pub(in crate::device) const SAMPLED: u32 = 1;
-    pub(in crate::device) const STORAGE: u32 = 2;
-    pub(in crate::device) const INPUT: u32 = 4;
-    pub(in crate::device) const TEXELS: u32 = 8;
-    pub(in crate::device) const STORAGE_TEXELS: u32 = 16;
-}
-
 /// Types and views that are told apart; with more binds are followed.
 const MOST: usize = 512;
-
-/// An image, or the images of an array, that a program declares.
-#[derive(Clone, Debug)]
-pub(super) struct Variable {
-    pub(super) at: samplin_spirv::Operand,
-    pub(super) declared: Declared,
-    role: u32,
-    pub(super) stages: vk::ShaderStageFlags,
-    line: Option<(String, u32)>,
-    /// Its id, and that of its image type, in the code of its stage.
-    pub(super) variable: u32,
-    pub(super) image: u32,
-    pub(super) is_atomic: bool,
-}
-
-impl Variable {
-    fn of(found: samplin_spirv::Declared, stages: vk::ShaderStageFlags) -> Self {
-        let has = |access: Access| found.access.intersects(access);
-        let class = match found.ty.sampled {
-            Sampled::Float => NumericClass::Float,
-            Sampled::Sint => NumericClass::Sint,
-            Sampled::Uint => NumericClass::Uint,
-        };
-        let role = match (found.is_storage, found.is_buffer()) {
-            (true, true) => role::STORAGE_TEXELS,
-            (true, false) => role::STORAGE,
-            (false, true) => role::TEXELS,
-            (false, false) if found.is_attachment() => role::INPUT,
-            (false, false) => role::SAMPLED,
-        };
-        let declared = Declared {
-            dim: found.ty.dim,
-            arrayed: found.ty.arrayed,
-            class,
-            is_storage: found.is_storage,
-            format: found.format,
-            // An atomic has a format (VUID-StandaloneSpirv-OpImageTexelPointer-04658).
-            is_read: has(Access::READ),
-            is_written: has(Access::WRITTEN),
-        };
-        let (variable, image, is_atomic) = (found.variable, found.image, has(Access::ATOMIC));
-        Self { at: found.at, declared, role, stages, line: found.line, variable, image, is_atomic }
-    }
-
-    fn is_buffer(&self) -> bool {
-        self.role & (role::TEXELS | role::STORAGE_TEXELS) != 0
-    }
-
-    /// Whether nothing tells them apart but stages, of which each has storage images of its own: formats are changed by types.
-    fn is_same(&self, other: &Self) -> bool {
-        let types = (self.stages, self.variable) == (other.stages, other.variable);
-        (self.at, self.declared, self.role) == (other.at, other.declared, other.role)
-            && (types || !self.declared.is_storage)
-    }
-}
 
 impl Program {
     /// Whether what is bound for it is held against what it declares.
@@ -119,25 +57,6 @@ impl Program {
         }
         Some(own | self.variable_sets).filter(|sets| sets.count_ones() as usize <= LINKED)
     }
-}
-
-/// Adds variables to those that were found, or their stages if they are there.
-pub(super) fn add(all: &mut Vec<Variable>, more: impl Iterator<Item = Variable>) {
-    for one in more {
-        match all.iter_mut().find(|known| known.is_same(&one)) {
-            Some(known) => known.stages |= one.stages,
-            None => all.with_room().push(one),
-        }
-    }
-}
-
-/// The variables whose views are known where they are bound with a layout.
-pub(super) fn followed(mut all: Vec<Variable>, layout: &PipelineShape) -> Box<[Variable]> {
-    all.retain(|one| {
-        let set = layout.sets.get(one.at.set as usize).and_then(Option::as_ref);
-        set.and_then(|set| set.binding(one.at.binding)).is_some_and(|binding| binding.image_slot(0).is_some())
-    });
-    all.into_boxed_slice()
 }
 
 #[derive(Default)]
@@ -456,7 +375,9 @@ impl Device {
             let format = u32::try_from(separate.seen.buffers.get(view).checked_sub(1)?).ok()?;
             self.viewed_buffer(vk::Format::from_raw(format as i32))
         } else {
-            self.viewed_image(&self.class((self.hot.gate.view(view) as u32).checked_sub(1)?)?.traits)
+            let viewed = self.viewed_image(&self.class((self.hot.gate.view(view) as u32).checked_sub(1)?)?.traits);
+            // Of a view with both aspects a shader reads the one that it declares.
+            Viewed { class: viewed.class.filter(|_| self.aspects.stencil(view) == 0), ..viewed }
         };
         if !variable.declared.is_storage {
             return Some(viewed);

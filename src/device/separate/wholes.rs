@@ -2,38 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ash::vk;
-use samplin_hot::memory::Room;
-use samplin_spirv as spirv;
-
 use crate::decide::Bits;
+use ash::vk;
 
 /// The bit of [`Brief::summary`](samplin_bind::Brief::summary) of a set that shows views with both aspects.
 pub(super) const ASPECTS: u64 = (Bits::ASPECTS.0 as u64) << 32;
-
-/// A binding of images that a shader reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Read {
-    pub(super) set: u32,
-    pub(super) binding: u32,
-    /// As integers, which a stencil is and a depth is not.
-    pub(super) is_integer: bool,
-}
-
-/// Adds what an entry point reads.
-pub(super) fn reads_of(
-    module: &spirv::Module<'_>,
-    (name, model): (&str, u32),
-    reads: &mut Vec<Read>,
-) -> Result<(), spirv::Error> {
-    for spirv::ImageRead { set, binding, ty } in module.images_read(name, model)? {
-        let read = Read { set, binding, is_integer: ty.sampled != spirv::Sampled::Float };
-        if !reads.contains(&read) {
-            reads.with_room().push(read);
-        }
-    }
-    Ok(())
-}
 
 /// A descriptor of a view with both aspects, as the application wrote it.
 #[derive(Clone, Copy, Debug)]
