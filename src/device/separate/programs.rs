@@ -16,7 +16,7 @@ use super::Separate;
 use super::found::LINKED;
 use super::layouts::PipelineShape;
 use super::recipe::{Recipe, Source, Splits, StageCode, When};
-use super::viewed::{Variable, add, followed};
+use super::seen::{Variable, add, followed};
 use super::words::{Module, Words};
 use crate::device::Device;
 use crate::device::hot::follow;
