@@ -29,7 +29,7 @@ macro_rules! pages {
 pages! {
     "linear-filter" "linear-mipmap" "minmax" "cubic" "stencil" "anisotropy" "lod-bias" "lod-range" "unnormalized" "mirror-clamp"
     "address-mode" "compare" "reduction" "border-type" "border-value" "border-format" "border-swizzle" "border-custom"
-    "border-budget" "ycbcr" "flags" "sampler-budget" "blit-filter" "heap" "view-usage" "aspect" "unsupported-format" "image-usage" "storage-access"
+    "border-budget" "ycbcr" "flags" "sampler-budget" "blit-filter" "heap" "view-usage" "aspect" "unsupported-format" "declared-view" "image-usage" "storage-access"
     "storage-format" "storage-unknown" "sample-shading" "atomic-counters" "depth-compare" "gl-clamp" "override"
 }
 

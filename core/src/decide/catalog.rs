@@ -81,6 +81,8 @@ rules! {
     Aspect = "aspect",
     /// Views whose format cannot be sampled at all.
     UnsupportedFormat = "unsupported-format",
+    /// Views of other numbers or another dimension than the shader declares.
+    DeclaredView = "declared-view",
     /// Usage of an image that its own format cannot have.
     ImageUsage = "image-usage",
     /// What shaders declare of storage images, and do not use.
@@ -319,6 +321,8 @@ catalog! {
     H6: "H-6", Aspect, Vuid("VUID-VkDescriptorImageInfo-imageView-01976"), "the other aspect, where the shader's type is not known";
     H7: "H-7", StorageUnknown, Vuid("VUID-vkCmdDraw-OpTypeImage-07028"), "nothing: the shader declares the format of the view";
     H8: "H-8", StorageUnknown, Vuid("VUID-vkCmdDraw-OpTypeImage-07027"), "nothing: the shader declares the format of the view";
+    H9: "H-9", DeclaredView, Vuid("VUID-vkCmdDraw-format-07753"), "";
+    H9Type: "H-9", DeclaredView, Vuid("VUID-vkCmdDraw-viewType-07752"), "";
     J2: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample, where there is more than one";
     J2One: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: there is one sample";
     J2More: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample";

@@ -282,6 +282,8 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::H4View => "the view that is bound has another format".into(),
         Catalog::H7 => "the device does not read the format of the view without one in the shader".into(),
         Catalog::H8 => "the device does not write the format of the view without one in the shader".into(),
+        Catalog::H9 => "the shader declares an image of other numbers".into(),
+        Catalog::H9Type => "the shader declares an image of another dimension".into(),
         Catalog::HeldLibrary => "held back: the pipeline is a library, or linked of some (guard library)".into(),
         Catalog::HeldSingleSample => "held back: the pipeline has one sample (guard single-sample)".into(),
         Catalog::HeldSideEffects => "held back: the shader writes memory that others see (guard side-effects)".into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
 use super::recipe::StageCode;
-use super::variables::Variable;
+use super::seen::Variable;
 use crate::kept;
 use samplin_core::left::Left;
 use samplin_spirv::ImageRead;

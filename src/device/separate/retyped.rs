@@ -20,7 +20,7 @@ use super::Separate;
 use super::programs::Program;
 use super::recipe::Second;
 use super::sampling::left_module;
-use super::variables::Variable;
+use super::seen::Variable;
 use super::viewed::Bound;
 use crate::decide::{Catalog, Change, Field, Value};
 use crate::device::Device;
@@ -96,6 +96,9 @@ impl Bound<'_> {
     }
 }
 
+/// What declares formats as they are bound: variables by their positions, with the numbers of the formats.
+type Retyped = (Arc<Second>, Vec<(usize, u32)>);
+
 impl Device {
     /// The formats that shaders of a program would have to declare for what is bound, by positions of variables; none where what they
     /// declare suits, or nothing does. `by`: what gets one format together, variables or types.
@@ -123,12 +126,7 @@ impl Device {
 
     /// The pipeline, or shaders, in which what is bound is declared as it is, and the variables that differ there: variables by
     /// themselves, or where functions take them, all of a type. None where nothing has to differ, or it cannot be made.
-    pub(super) fn retyped_for(
-        &self,
-        separate: &Separate,
-        program: &Program,
-        bound: &[Bound<'_>],
-    ) -> Option<(Arc<Second>, Vec<(usize, u32)>)> {
+    pub(super) fn retyped_for(&self, separate: &Separate, program: &Program, bound: &[Bound<'_>]) -> Option<Retyped> {
         [By::Variable, By::Type].into_iter().find_map(|by| {
             if by == By::Variable && program.splits.by_type.load(Ordering::Relaxed) {
                 return None;

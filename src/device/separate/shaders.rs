@@ -17,7 +17,7 @@ use super::layouts::PipelineShape;
 use super::objects::{Group, Shader};
 use super::programs::{Found, HIDDEN, Program, Stage, code_of};
 use super::recipe::{Recipe, Source};
-use super::variables::followed;
+use super::seen::followed;
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;

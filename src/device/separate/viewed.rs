@@ -1,19 +1,14 @@
-//! What shaders declare of the images that they read and write, beside the views that are bound there.
+//! Views that are bound, held against what shaders declare of the images that they read and write.
 //!
-//! What a program declares and which views there are is known before anything is drawn, so binds are followed for this only once
-//! something that is declared suits none of the views it may meet, or not all of them (`Seen::differs`). From then on each draw that is
+//! What a program declares and which views there are is known before anything is drawn ([`seen`](super::seen)), so binds are followed for
+//! this only once something that is declared suits none of the views it may meet, or not all of them. From then on each draw that is
 //! decided anew looks at what is bound.
-//!
-//! What is in a set has to be noted when it is written, which may be before there is a shader. So the first writes of a device are noted,
-//! and some more each time that a view and a type may differ which are new; where nothing is found meanwhile, writes go down as if nobody
-//! had ever looked, until there is another reason. With what was found they are noted as long as the device lives.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle};
-use samplin_core::declared::{Declared, Mismatch, Viewed, differs, differs_at_all};
-use samplin_hot::memory::{self, Room};
+use samplin_core::declared::{Declared, Mismatch, Viewed, differs};
+use samplin_hot::memory;
 use samplin_spirv::Index;
 use samplin_wire::record::{Descriptor, Source};
 use samplin_wire::text::handle;
@@ -26,20 +21,14 @@ use super::ladder::elements;
 use super::layouts::hash_of;
 use super::programs::{Program, Stage};
 use super::progress::Drawn;
+use super::seen::{AGAIN, EVER, Variable, add, role};
 use super::stages::model;
 use super::told::stages;
-use super::variables::{Variable, add, role};
 use crate::decide::{Rule, ViewTraits};
 use crate::device::Device;
 use crate::device::hot::follow;
-use crate::device::types::{COMBINED, type_bit};
 use crate::format::{NumericClass, is_known, numeric_class};
 use crate::names::{self, Spirv};
-use crate::settings::{Mode, Settings, Storage, TraceLevel, TraceTarget};
-use crate::table::{FlatTable, fold, lock};
-
-/// Types and views that are told apart; with more binds are followed.
-const MOST: usize = 512;
 
 impl Program {
     /// Whether what is bound for it is held against what it declares.
@@ -56,172 +45,6 @@ impl Program {
             return Some(own);
         }
         Some(own | self.variable_sets).filter(|sets| sets.count_ones() as usize <= LINKED)
-    }
-}
-
-#[derive(Default)]
-struct Lists {
-    declared: Vec<(u32, Declared)>,
-    views: Vec<(u32, Viewed)>,
-}
-
-impl Lists {
-    /// Whether a view is of a type that no shader samples, of those that do.
-    fn is_foreign(&self, viewed: &Viewed) -> bool {
-        let mut sampled = self.declared.iter().filter(|(role, _)| role & role::SAMPLED != 0);
-        sampled.all(|(_, declared)| differs(declared, viewed, Mismatch::ViewType))
-    }
-
-    /// Whether a shader samples a type that no view is of, of those that can be sampled.
-    fn is_lonely(&self, declared: &Declared) -> bool {
-        let mut sampled = self.views.iter().filter(|(roles, _)| roles & role::SAMPLED != 0).peekable();
-        sampled.peek().is_some() && sampled.all(|(_, viewed)| differs(declared, viewed, Mismatch::ViewType))
-    }
-
-    fn has_sampled(&self) -> bool {
-        self.declared.iter().any(|(role, _)| role & role::SAMPLED != 0)
-    }
-}
-
-/// Whether a type and a view that may meet are reason to look where they do. Of what is sampled dimensions are none: programs have views
-/// of several.
-fn alarms(role: u32, declared: &Declared, viewed: &Viewed) -> bool {
-    match role {
-        role::SAMPLED => differs(declared, viewed, Mismatch::Numbers),
-        _ => differs_at_all(declared, viewed),
-    }
-}
-
-/// Writes that are noted at first, and where a view and a type may differ.
-const FIRST: i64 = 256;
-const AGAIN: i64 = 1024;
-/// As long as the device lives.
-const EVER: i64 = i64::MAX / 2;
-
-/// What shaders declare and what views there are, on one device.
-pub(super) struct Seen {
-    /// Anything is to be told or done about it.
-    is_on: bool,
-    /// What differs is mended where it can be.
-    pub(super) repairs: bool,
-    /// How many writes are still noted.
-    left: AtomicI64,
-    /// They are.
-    watches: AtomicBool,
-    /// The types of descriptors with such slots, of all layouts.
-    types: AtomicU32,
-    /// Something that is declared may meet a view that it does not suit.
-    differs: AtomicBool,
-    /// Hashes of views that are in the list.
-    known: FlatTable,
-    lists: Mutex<Lists>,
-    /// Views of texel buffers: their formats and 1.
-    buffers: FlatTable,
-}
-
-impl Default for Seen {
-    fn default() -> Self {
-        Self {
-            is_on: false,
-            repairs: false,
-            left: AtomicI64::new(0),
-            watches: AtomicBool::new(false),
-            types: AtomicU32::new(0),
-            differs: AtomicBool::new(false),
-            known: FlatTable::new(8),
-            lists: Mutex::default(),
-            buffers: FlatTable::new(8),
-        }
-    }
-}
-
-impl Seen {
-    /// The types of descriptors whose views have slots.
-    const TYPES: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE)
-        | type_bit(vk::DescriptorType::INPUT_ATTACHMENT)
-        | type_bit(vk::DescriptorType::UNIFORM_TEXEL_BUFFER)
-        | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER)
-        | COMBINED;
-
-    pub(super) fn new(settings: &Settings) -> Self {
-        let repairs = settings.storage != Storage::Base && settings.mode == Mode::Legalize;
-        let tells = settings.trace != TraceTarget::Off && settings.trace_level != TraceLevel::Summary;
-        let is_on = tells || repairs;
-        let (left, watches) = (AtomicI64::new(if is_on { FIRST } else { 0 }), AtomicBool::new(is_on));
-        Self { is_on, repairs, left, watches, ..Self::default() }
-    }
-
-    pub(super) fn is_on(&self) -> bool {
-        self.is_on
-    }
-
-    /// Whether writes are noted.
-    #[inline(always)]
-    pub(super) fn is_watching(&self) -> bool {
-        self.watches.load(Ordering::Acquire)
-    }
-
-    /// The types of descriptors whose views have slots in a layout.
-    pub(super) fn types(&self) -> u32 {
-        if self.is_on { Self::TYPES } else { 0 }
-    }
-
-    /// Takes note of the types of a layout. Those that are to be watched now.
-    pub(super) fn watched(&self, types: u32) -> u32 {
-        self.types.fetch_or(types, Ordering::SeqCst);
-        if self.is_watching() { types } else { 0 }
-    }
-
-    /// Counts writes of descriptors of these types.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn spend(&self, types: impl Iterator<Item = vk::DescriptorType>) {
-        let own = types.filter(|ty| Self::TYPES & type_bit(*ty) != 0).count();
-        self.left.fetch_sub(own as i64, Ordering::Relaxed);
-    }
-
-    /// Whether what a draw finds bound is to be looked at.
-    #[inline(always)]
-    pub(super) fn differs(&self) -> bool {
-        self.differs.load(Ordering::Acquire)
-    }
-
-    /// Takes note of a view. Whether it may meet what it does not suit.
-    fn view(&self, roles: u32, viewed: Viewed) -> bool {
-        let key = fold(hash_of(&(roles, viewed))) | 1;
-        if self.known.get(key) != 0 {
-            return false;
-        }
-        self.known.insert(key, 1);
-        let mut lists = lock(&self.lists);
-        let is_foreign = roles & role::SAMPLED != 0 && lists.is_foreign(&viewed);
-        let mut meets = is_foreign && lists.has_sampled();
-        meets |= lists.declared.iter().any(|(role, declared)| role & roles != 0 && alarms(*role, declared, &viewed));
-        meets |= lists.views.len() >= MOST;
-        if lists.views.len() < MOST {
-            lists.views.with_room().push((roles, viewed));
-        }
-        meets
-    }
-
-    /// Takes note of what a program declares. Whether it may meet a view that does not suit it.
-    fn declare(&self, variables: &[Variable]) -> bool {
-        let mut lists = lock(&self.lists);
-        let mut meets = false;
-        for one in variables {
-            let known = (one.role, one.declared);
-            if lists.declared.contains(&known) {
-                continue;
-            }
-            meets |= one.role == role::SAMPLED && lists.is_lonely(&one.declared);
-            let mut views = lists.views.iter().filter(|(roles, _)| roles & one.role != 0);
-            meets |= views.any(|(_, viewed)| alarms(one.role, &one.declared, viewed));
-            meets |= lists.declared.len() >= MOST;
-            if lists.declared.len() < MOST {
-                lists.declared.with_room().push(known);
-            }
-        }
-        meets
     }
 }
 
@@ -474,16 +297,16 @@ impl Device {
             about["source"] = json!(Source { file: file.clone(), line: *line });
         }
         let rule = match how {
-            Mismatch::ViewType | Mismatch::Numbers => None,
-            Mismatch::Format => Some(Rule::StorageFormat),
-            Mismatch::Read | Mismatch::Write => Some(Rule::StorageUnknown),
+            Mismatch::ViewType | Mismatch::Numbers => Rule::DeclaredView,
+            Mismatch::Format => Rule::StorageFormat,
+            Mismatch::Read | Mismatch::Write => Rule::StorageUnknown,
         };
-        if rule.is_some() {
+        if rule != Rule::DeclaredView {
             about["setting"] = json!("storage=emulate");
         }
         let what = how.left();
         let key = (hash_of(&(at.set, at.binding, declared)), hash_of(&viewed));
-        self.unresolved(what, &what.clause(), rule, about, key);
+        self.unresolved(what, &what.clause(), Some(rule), about, key);
     }
 
     /// Finds what a stage declares of images. `program`: the handle that records name it by.
