@@ -121,14 +121,14 @@ impl Device {
         all
     }
 
-    /// The pipeline, or shaders, in which what is bound is declared as it is, and the variables that differ there: variables by
-    /// themselves, or where functions take them, all of a type. None where nothing has to differ, or it cannot be made.
+    /// The pipeline, or shaders, in which what is bound is declared as it is: variables by themselves, or where functions take them, all of
+    /// a type. None where nothing has to differ, or it cannot be made.
     pub(super) fn retyped_for(
         &self,
         separate: &Separate,
         program: &Program,
         bound: &[Bound<'_>],
-    ) -> Option<(Arc<Second>, Vec<(usize, u32)>)> {
+    ) -> Option<Arc<Second>> {
         [By::Variable, By::Type].into_iter().find_map(|by| {
             if by == By::Variable && program.splits.by_type.load(Ordering::Relaxed) {
                 return None;
@@ -138,7 +138,7 @@ impl Device {
             if by == By::Variable && made.as_ref().is_err_and(|why| *why == Left::ImageEscapes) {
                 program.splits.by_type.store(true, Ordering::Relaxed);
             }
-            Some((made.ok()?, formats))
+            made.ok()
         })
     }
 
