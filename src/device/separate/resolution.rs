@@ -156,9 +156,9 @@ impl Device {
         let Decided { shadows, pushes, mut second, hidden, is_lasting } = decided;
         // What is split or has tasks is made of the application's words.
         let retyped = if second.is_none() { self.retyped_for(separate, &program, &bound) } else { None };
-        let mended = retyped.as_ref().map_or(&[][..], |(_, formats)| formats);
+        let mended = retyped.as_ref().map_or(&[][..], |made| &made.formats);
         self.tell_declared(separate, program, &bound, mended);
-        second = second.or(retyped.map(|(made, _)| (made, 0)));
+        second = second.or(retyped.map(|made| (made, 0)));
         let samplers = wants.all.iter().map(|want| want.own);
         let names = Names::of(samplers.chain(wants.asked.iter().map(|asked| asked.pair.sampler)));
         Resolution { shadows, pushes, second, hidden, since: since.into(), names, is_lasting, key: Key::default() }

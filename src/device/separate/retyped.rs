@@ -96,9 +96,6 @@ impl Bound<'_> {
     }
 }
 
-/// What declares formats as they are bound: variables by their positions, with the numbers of the formats.
-type Retyped = (Arc<Second>, Vec<(usize, u32)>);
-
 impl Device {
     /// The formats that shaders of a program would have to declare for what is bound, by positions of variables; none where what they
     /// declare suits, or nothing does. `by`: what gets one format together, variables or types.
@@ -124,9 +121,14 @@ impl Device {
         all
     }
 
-    /// The pipeline, or shaders, in which what is bound is declared as it is, and the variables that differ there: variables by
-    /// themselves, or where functions take them, all of a type. None where nothing has to differ, or it cannot be made.
-    pub(super) fn retyped_for(&self, separate: &Separate, program: &Program, bound: &[Bound<'_>]) -> Option<Retyped> {
+    /// The pipeline, or shaders, in which what is bound is declared as it is: variables by themselves, or where functions take them, all of
+    /// a type. None where nothing has to differ, or it cannot be made.
+    pub(super) fn retyped_for(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        bound: &[Bound<'_>],
+    ) -> Option<Arc<Second>> {
         [By::Variable, By::Type].into_iter().find_map(|by| {
             if by == By::Variable && program.splits.by_type.load(Ordering::Relaxed) {
                 return None;
@@ -136,7 +138,7 @@ impl Device {
             if by == By::Variable && made.as_ref().is_err_and(|why| *why == Left::ImageEscapes) {
                 program.splits.by_type.store(true, Ordering::Relaxed);
             }
-            Some((made.ok()?, formats))
+            made.ok()
         })
     }
 
