@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use ash::vk;
+
 use crate::common::{Folder, Ran, borrow, data, example, samplin, samplin_in, snapshot, tool, vulkan};
 
 #[test]
@@ -264,6 +266,33 @@ fn limits_of_the_other_device_are_findings() {
     assert!(told.contains("denied: linear-filter: "), "{told}");
     let all = samplin_in(&home, ["predict", "all.jsonl", "--all", "--device", "Adreno-650"]).quiet(0);
     assert!(all.contains(" 1 of 26 ") && !all.contains(" of 27 "), "{all}");
+}
+
+/// A view whose image has no record is one of a swapchain's, and is looked at where its format lacks something.
+#[test]
+fn views_of_swapchains_are_looked_at_where_their_format_lacks_something() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let features = vk::FormatFeatureFlags2::SAMPLED_IMAGE | vk::FormatFeatureFlags2::STORAGE_IMAGE;
+    let (sampled, stored) = (vk::ImageUsageFlags::SAMPLED, vk::ImageUsageFlags::STORAGE);
+    for (usage, lacking) in [(sampled | stored, 1), (sampled, 0)] {
+        let class = samplin_wire::words::UsageClass::write(0xdead, Some(features), u64::from(usage.as_raw()), None);
+        let view = serde_json::json!({
+            "seq": 999_999, "t_ns": 1, "pid": first["pid"], "tid": 1, "event": "view", "view": "0x9", "name": null,
+            "format": "VK_FORMAT_B8G8R8A8_SRGB", "changes": [], "class": class,
+        });
+        let lines: Vec<&str> = text.lines().collect();
+        let after = 1 + lines.iter().position(|line| line.contains("\"event\":\"device\"")).unwrap();
+        let (before, behind) = lines.split_at(after);
+        home.write("run.jsonl", format!("{}\n{view}\n{}\n", before.join("\n"), behind.join("\n")));
+        let told = samplin_in(&home, ["predict", "run.jsonl", "--device", "rtx-5080", "--json"]).json(0);
+        // The recording layer could not state a usage, as its trace does not say so: then it is named.
+        let left = told["unresolved"].as_array().unwrap();
+        let named = left.iter().filter(|left| left["what"] == "view-usage").count();
+        assert_eq!(named, lacking, "{usage:?}");
+    }
 }
 
 /// Where samplers are shared, as many count as there are states.
