@@ -390,11 +390,15 @@ pub fn census_rows(census: &Census) -> Vec<(String, String)> {
         0 => String::new(),
         changed => format!(", {} of them changed", grouped(changed)),
     };
+    let shared = match census.samplers_shared {
+        0 => String::new(),
+        shared => format!(", {} of them another one again", grouped(shared)),
+    };
     let mut rows = vec![
         (
             "samplers".to_owned(),
             format!(
-                "{} created{changed}, {} alive at once, {} at the end; {} different states at once",
+                "{} created{changed}{shared}, {} alive at once, {} at the end; {} different states at once",
                 grouped(census.samplers_created),
                 grouped(census.samplers_peak),
                 grouped(census.samplers_live),

@@ -80,6 +80,8 @@ pub(super) struct SharedSamplers {
     saved: AtomicU32,
     /// How often one was handed out that was there.
     given: AtomicU64,
+    /// The most samplers of the application that the driver had at a time, since they are shared.
+    peak: AtomicU32,
     /// The first allocator of a sampler that is not shared.
     first: OnceLock<Allocator>,
     /// There were others, and there were samplers without one.
@@ -145,6 +147,16 @@ impl Device {
     /// How many samplers of the application the driver has.
     pub(super) fn driver_samplers(&self) -> u32 {
         self.of_driver(self.rows().samplers().live)
+    }
+
+    /// Takes note that the driver has made a sampler, while samplers are shared.
+    pub fn note_made(&self) {
+        self.shared.peak.fetch_max(self.driver_samplers(), Ordering::Relaxed);
+    }
+
+    /// The most samplers of the application that the driver had at a time, where the application had `peak`.
+    pub(super) fn driver_peak(&self, peak: u32) -> u32 {
+        if self.shares() { self.shared.peak.load(Ordering::Relaxed) } else { peak }
     }
 
     /// Takes note of the allocator of a sampler that is about to be created and not shared.
@@ -283,6 +295,7 @@ impl Device {
             }
         }
         drop(table);
+        self.shared.peak.fetch_max(live, Ordering::Relaxed);
         self.record_sharing(live);
         tracing::info!("samplers are shared from here on");
     }

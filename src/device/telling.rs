@@ -538,7 +538,7 @@ impl Device {
             census: kinds::Census {
                 unique_states: kinds::Alive { live: states.live.into(), peak: states.peak.into() },
                 headroom: kinds::Headroom {
-                    samplers: max_samplers.saturating_sub(samplers.peak + variants.peak),
+                    samplers: max_samplers.saturating_sub(self.driver_peak(samplers.peak) + variants.peak),
                     custom_borders: max_borders.saturating_sub(borders),
                 },
                 limits: Some(kinds::Limits {

@@ -60,6 +60,9 @@ unsafe fn create_shared_sampler(
     }
     // SAFETY: the arguments of a valid `vkCreateSampler`.
     let result = unsafe { create_own_sampler(device, next, create_info, allocator, sampler) };
+    if result == vk::Result::SUCCESS {
+        device.note_made();
+    }
     if let (Some(info), Some(key), vk::Result::SUCCESS) = (info, key, result) {
         let again = device.sampler_words(info).and_then(|words| device.sampler_again(&words));
         // SAFETY: the call succeeded, so it has set the handle.

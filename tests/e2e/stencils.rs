@@ -214,9 +214,9 @@ fn mixed() -> Outcome {
         assert_eq!(both, depth);
         Ok(())
     })?;
-    let left: Vec<_> = judged.trace.events("unresolved").collect();
+    let left: Vec<_> = judged.trace.events("unresolved").filter(|record| record["rule"] == "aspect").collect();
     let [record] = left.as_slice() else { panic!("{left:#?}") };
-    assert_eq!((&record["what"], &record["rule"]), (&"both-aspects".into(), &"aspect".into()), "{record:#}");
+    assert_eq!(record["what"], "both-aspects", "{record:#}");
     assert_eq!(record["descriptor"], serde_json::json!({"set": 0, "binding": 0, "element": 0}), "{record:#}");
     Ok(())
 }

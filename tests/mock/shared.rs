@@ -244,6 +244,8 @@ fn many_samplers_of_few_states_fit() {
     let summary = instance.records("summary").remove(0);
     assert_eq!(summary["samplers"]["created"], 100_000);
     assert_eq!(summary["samplers"]["shared"]["given"], 100_000 - STATES);
+    // The driver had one of each state, and a variant.
+    assert_eq!(summary["census"]["headroom"]["maxSamplerAllocationCount"], 1024 - STATES - 1);
     assert!(
         summary["samplers"]["shared"]["because"].as_str().unwrap().starts_with("896 samplers were live"),
         "{summary:#}"

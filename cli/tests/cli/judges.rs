@@ -327,6 +327,16 @@ fn what_only_the_summary_counts_is_found() {
             assert_eq!(samplin_in(&home, ["check", &file, "--allow", denied]).code, 0, "{name}");
         }
     }
+    // What was asked for came to less, as samplers were shared.
+    let asked = two.replace("\"linear-filter\":2", "").replace("asked\":1,", "asked\":4100,");
+    let shared = asked.replace(
+        "\"scope\":",
+        "\"samplers\":{\"created\":4100,\"shared\":{\"given\":4010,\"because\":\"samplers=share\"}},\"scope\":",
+    );
+    home.write("shared.jsonl", layer.clone() + &shared + &end(0));
+    let page = samplin_in(&home, ["inspect", "shared.jsonl"]).quiet(0);
+    assert!(page.contains("4,010 of them another one again") && !page.contains("too many"), "{page}");
+    assert_eq!(samplin_in(&home, ["check", "shared.jsonl", "--deny", "sampler-budget"]).code, 0);
     // What the records tell is found once, as they tell it; a book for each process.
     home.write("whole.jsonl", layer.clone() + &pair + &two + &end(0));
     let found = samplin_in(&home, ["check", "whole.jsonl"]).quiet(1);

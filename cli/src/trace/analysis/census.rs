@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use samplin_core::budget::Limit;
 use samplin_wire::kinds::{Asked, Separate};
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
@@ -21,6 +22,7 @@ impl Analysis {
         };
         for summary in &self.summaries {
             census.samplers_created += at(summary, &["samplers", "created"]);
+            census.samplers_shared += at(summary, &["samplers", "shared", "given"]);
             census.samplers_changed += at(summary, &["samplers", "changed"]);
             census.samplers_live += at(summary, &["samplers", "live"]);
             census.samplers_peak = census.samplers_peak.max(at(summary, &["samplers", "peak"]));
@@ -49,7 +51,7 @@ impl Analysis {
                     let beyond = |asked: &Asked| asked.asked.saturating_sub(asked.limit);
                     // Without the feature the limit is 0, and its absence is the news.
                     let is_worse = census.exceeded.get(limit).is_none_or(|worst| beyond(worst) < beyond(&asked));
-                    if beyond(&asked) > 0 && asked.limit > 0 && is_worse {
+                    if beyond(&asked) > 0 && asked.limit > 0 && is_worse && !was_shared(summary, limit) {
                         census.exceeded.insert(limit.clone(), asked);
                     }
                 }
@@ -67,6 +69,17 @@ impl Analysis {
         }
         Some(census)
     }
+}
+
+/// Whether what the application asked for of a limit came to less for the driver, as samplers were shared: then a record says so where that
+/// was too much as well.
+pub(super) fn was_shared(summary: &Value, limit: &str) -> bool {
+    limit == Limit::Samplers.name() && summary.pointer("/samplers/shared").is_some_and(Value::is_object)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Adds the counts of another device; the highest peak stays.
@@ -94,6 +107,8 @@ pub struct Census {
     pub devices: u64,
     pub samplers_created: u64,
     pub samplers_changed: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    pub samplers_shared: u64,
     pub samplers_live: u64,
     pub samplers_peak: u64,
     pub views_created: u64,

@@ -10,6 +10,7 @@ use samplin_wire::kinds::Asked;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
+use super::census::was_shared;
 use crate::trace::record::{counted, grouped};
 
 /// Traces and processes that are told apart.
@@ -177,6 +178,7 @@ impl Ledger {
             if let Some(Ok(asked)) = asked.map(Asked::deserialize)
                 && asked.limit > 0
                 && asked.asked > asked.limit
+                && !was_shared(summary, name)
             {
                 book.exceeded.insert(name.to_owned(), asked);
             }
