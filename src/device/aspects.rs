@@ -16,8 +16,8 @@ use super::Device;
 use super::storage::OWN;
 use super::types::type_bit;
 use crate::decide::{Rule, aspect_shown};
-use crate::names;
 use crate::table::FlatTable;
+use crate::{format, names};
 
 /// The types of descriptors that show a view to shaders that only read.
 const TYPES: [vk::DescriptorType; 3] = [
@@ -49,7 +49,28 @@ pub(super) struct Aspects {
     is_on: bool,
 }
 
+/// What of a view shaders read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// What it shows.
+    Itself,
+    /// The aspect that they declare, of two.
+    OneAspect,
+    /// What the driver makes of two aspects, if it has two.
+    Unknown,
+}
+
 impl Aspects {
+    /// What shaders read of a view of this format.
+    pub(super) fn shown(&self, view: u64, format: vk::Format) -> Shown {
+        let has_both = format::aspects(format).contains(Aspect::DEPTH | Aspect::STENCIL);
+        match self.is_on {
+            false if has_both => Shown::Unknown,
+            true if self.any() && self.depths.get(view) != 0 => Shown::OneAspect,
+            _ => Shown::Itself,
+        }
+    }
+
     pub(super) fn new(is_on: bool) -> Self {
         let [depths, stencils, wholes] = [(); 3].map(|()| FlatTable::new(8));
         Self { entering: Lock::new(()), depths, stencils, wholes, any: AtomicBool::new(false), is_on }

@@ -43,7 +43,8 @@ impl Program {
 impl SetEntry {
     /// Takes over what places of it show now: views with both aspects, or none.
     fn note_wholes(&self, places: impl Iterator<Item = ((u32, u32), Option<Whole>)>) {
-        let mut places = places.filter(|(_, whole)| whole.is_some() || self.has_wholes()).peekable();
+        let has_wholes = self.has_wholes();
+        let mut places = places.filter(|(_, whole)| has_wholes || whole.is_some()).peekable();
         if places.peek().is_none() {
             return;
         }
@@ -101,6 +102,9 @@ impl Device {
         (target, count): ((u32, u32), u32),
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
     ) {
+        if !shows_aspects(ty) && !entry.has_wholes() {
+            return;
+        }
         let whole = |index, at| {
             let info = shows_aspects(ty).then(|| info(index))?;
             (self.aspects.stencil(info.image_view.as_raw()) != 0).then_some(Whole { at, ty, info })
@@ -123,10 +127,16 @@ impl Device {
             // SAFETY: a set that a command names is not freed meanwhile.
             let Some(entry) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
             let (ty, count) = (write.descriptor_type, write.descriptor_count);
+            let target = (write.dst_binding, write.dst_array_element);
+            if !shows_aspects(ty) {
+                self.note_wholes(entry, ty, (target, count), |_| vk::DescriptorImageInfo::default());
+                continue;
+            }
             // SAFETY: as many infos as the write has descriptors (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
-            let infos = if shows_aspects(ty) { unsafe { slice(write.p_image_info, count) } } else { &[] };
+            let infos = unsafe { slice(write.p_image_info, count) };
             let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
-            self.note_wholes(entry, ty, ((write.dst_binding, write.dst_array_element), count), info);
+            // An array that nobody may read is of no length.
+            self.note_wholes(entry, ty, (target, infos.len() as u32), info);
         }
     }
 

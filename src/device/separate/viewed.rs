@@ -26,6 +26,7 @@ use super::stages::model;
 use super::told::stages;
 use crate::decide::{Rule, ViewTraits};
 use crate::device::Device;
+use crate::device::aspects::Shown;
 use crate::device::hot::follow;
 use crate::format::{NumericClass, is_known, numeric_class};
 use crate::names::{self, Spirv};
@@ -199,8 +200,13 @@ impl Device {
             self.viewed_buffer(vk::Format::from_raw(format as i32))
         } else {
             let viewed = self.viewed_image(&self.class((self.hot.gate.view(view) as u32).checked_sub(1)?)?.traits);
-            // Of a view with both aspects a shader reads the one that it declares.
-            Viewed { class: viewed.class.filter(|_| self.aspects.stencil(view) == 0), ..viewed }
+            match self.aspects.shown(view, viewed.format) {
+                Shown::Itself => viewed,
+                // A shader reads the aspect that it declares: depth is of floats, and stencil is unsigned.
+                Shown::OneAspect if variable.declared.class == NumericClass::Float => viewed,
+                Shown::OneAspect => Viewed { class: Some(NumericClass::Uint), ..viewed },
+                Shown::Unknown => Viewed { class: None, ..viewed },
+            }
         };
         if !variable.declared.is_storage {
             return Some(viewed);
