@@ -121,6 +121,8 @@ pub struct Separate {
     /// Shadow sets there are, and the most at a time.
     shadows: AtomicU64,
     most_shadows: AtomicU64,
+    /// Writes are taken over whatever their types: a set was copied, or there was a view with both aspects.
+    takes_all: AtomicBool,
     hidden: HiddenSets,
     passes: HandleMap<RenderPass>,
     /// Render passes of the layer's own.

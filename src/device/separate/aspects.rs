@@ -77,7 +77,10 @@ impl Device {
     /// There is a view with both aspects: sets note which descriptors show it.
     pub(in crate::device) fn follow_wholes(&self) {
         let Some(separate) = self.separate.as_deref() else { return };
-        separate.wholes.are_there.store(true, Ordering::SeqCst);
+        if !separate.wholes.are_there.swap(true, Ordering::SeqCst) {
+            separate.takes_all.store(true, Ordering::Relaxed);
+            separate.sets.for_each(&mut |entry| entry.is_guarded.store(true, Ordering::Release));
+        }
         if separate.wholes.are_read.load(Ordering::SeqCst) {
             self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }

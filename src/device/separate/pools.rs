@@ -1,6 +1,7 @@
 //! Pools of descriptor sets: which sets come and go.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
@@ -52,7 +53,12 @@ impl Device {
             pool.sets.with_room().insert(set.as_raw());
             entry.is_in_update_pool = pool.is_update;
             drop(pools);
-            separate.sets.insert(set.as_raw(), Arc::new(entry));
+            let entry = Arc::new(entry);
+            separate.sets.insert(set.as_raw(), Arc::clone(&entry));
+            // After it was entered: a view that comes later guards all that are.
+            if separate.wholes.are_there() {
+                entry.is_guarded.store(true, Ordering::Release);
+            }
         }
     }
 

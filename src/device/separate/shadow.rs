@@ -46,6 +46,7 @@ impl Device {
         entry.is_guarded.store(true, Ordering::Release);
         // Whatever is written to a set from now on, a copy of it goes stale.
         self.hot.keep_watching(u32::MAX);
+        separate.takes_all.store(true, Ordering::Relaxed);
         let live = separate.shadows.fetch_add(1, Ordering::Relaxed) + 1;
         separate.most_shadows.fetch_max(live, Ordering::Relaxed);
         Some(made.as_raw())
@@ -155,7 +156,7 @@ impl Device {
             return;
         }
         let gone = entry.with_shadows(std::mem::take);
-        entry.is_guarded.store(entry.shape.sparse > 0, Ordering::Release);
+        entry.is_guarded.store(entry.shape.sparse > 0 || separate.wholes.are_there(), Ordering::Release);
         entry.touch();
         for shadow in gone {
             separate.shadows.fetch_sub(1, Ordering::Relaxed);

@@ -12,12 +12,6 @@ use super::sets::SetEntry;
 use crate::device::Device;
 
 impl Separate {
-    /// Whether a write to a set may have to allocate or to call down.
-    #[inline(always)]
-    fn is_guarded(&self, entry: &SetEntry) -> bool {
-        entry.is_guarded.load(Ordering::Acquire) || self.wholes.are_there()
-    }
-
     /// Takes over writes, each after `changes` has been asked whether its set may change; ends with the first that may not.
     ///
     /// # Safety
@@ -32,8 +26,8 @@ impl Separate {
         if self.seen.is_watching() {
             self.seen.spend(writes.iter().map(|write| write.descriptor_type));
         }
-        // Shadows are copies of all that is in a set.
-        let all = self.shadows.load(Ordering::Relaxed) > 0 || self.wholes.are_there();
+        // Shadows are copies of all that is in a set, and anything may take the place of a view with both aspects.
+        let all = self.takes_all.load(Ordering::Relaxed);
         let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
         for write in writes {
             if !all && !self.follows(write.descriptor_type) {
@@ -67,7 +61,7 @@ impl Separate {
     #[inline(always)]
     pub unsafe fn follow_writes(&self, writes: &[vk::WriteDescriptorSet<'_>]) -> bool {
         // SAFETY: the writes are of a valid `vkUpdateDescriptorSets` by this function's contract.
-        unsafe { self.take_writes(writes, |entry| !self.is_guarded(entry)) }
+        unsafe { self.take_writes(writes, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
     }
 
     /// [`Separate::follow_writes`] for one write.
@@ -79,7 +73,7 @@ impl Separate {
     pub unsafe fn follow_write(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
         // SAFETY: a set that a command names is not freed meanwhile.
         let Some(entry) = (unsafe { self.sets.get_in_line(write.dst_set.as_raw()) }) else { return true };
-        if self.is_guarded(entry) {
+        if entry.is_guarded.load(Ordering::Acquire) {
             return false;
         }
         // SAFETY: a valid write by this function's contract, so its array has as many elements as it says.
@@ -99,7 +93,7 @@ impl Separate {
         data: *const c_void,
     ) -> bool {
         // SAFETY: set and template are valid during the command, and `data` is valid for the template.
-        unsafe { self.take_template(set, template, data, |entry| !self.is_guarded(entry)) }
+        unsafe { self.take_template(set, template, data, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
     }
 
     /// Takes over an update with a template, if `changes` says that its set may change.

@@ -480,6 +480,7 @@ impl Machine {
 
     pub(crate) fn destroy_pipeline(&mut self, pipeline: u64) {
         self.pipelines.remove(&pipeline);
+        self.widths.remove(&pipeline);
     }
 
     /// A sampler or a view is gone, and with it what was written with it.
