@@ -12,7 +12,7 @@ use samplin_testkit::{
 };
 
 const REPORTED: &str = "VkDescriptorImageInfo-imageView-01976";
-const BOTH: Aspects = Aspects::from_raw(Aspects::DEPTH.as_raw() | Aspects::STENCIL.as_raw());
+pub(crate) const BOTH: Aspects = Aspects::from_raw(Aspects::DEPTH.as_raw() | Aspects::STENCIL.as_raw());
 
 pub(crate) fn trials() -> Vec<Trial> {
     let paths = || Path::COMBINED.into_iter().chain([Path::Immutable, Path::Separate, Path::SeparateImmutable]);
@@ -39,8 +39,8 @@ fn points() -> Vec<Point> {
     lookup::grid(4, 4, [0.0, 0.0], [1.0, 1.0])
 }
 
-/// An image with a picture in its depth, and another one in its stencil.
-fn image(context: &Context) -> Result<Image<'_>, Skip> {
+/// An image with a picture in its depth, and another one in its stencil. `turn`: which of several pictures.
+pub(crate) fn image(context: &Context, turn: u32) -> Result<Image<'_>, Skip> {
     let formats = [vk::Format::D32_SFLOAT_S8_UINT, vk::Format::D24_UNORM_S8_UINT];
     let is_sampled = |format: &vk::Format| {
         context.format_features(*format, vk::ImageTiling::OPTIMAL).contains(Feature::SAMPLED_IMAGE)
@@ -49,7 +49,7 @@ fn image(context: &Context) -> Result<Image<'_>, Skip> {
     let Some(format) = format else { return Err(Skip("no format of depth and stencil can be sampled".to_owned())) };
     Image::filled(context, &ImageDesc::d2(format, 4, 4), |aspect, level, layer, at| {
         let kind = if aspect == Aspects::STENCIL { texel::NumericKind::Uint } else { texel::NumericKind::Float };
-        pattern(kind, level, layer, at)
+        pattern(kind, level, layer + turn, at)
     })
     .map_err(Skip)
 }
@@ -68,7 +68,7 @@ fn read_as(
     sampler: &SamplerDesc,
 ) -> Result<Vec<Value>, Skip> {
     skip_if(path.missing(context))?;
-    let image = image(context)?;
+    let image = image(context, 0)?;
     let view = image.view(&ViewDesc::aspect(aspects));
     let sampler = sampler.create(context);
     let pair = Pair { kind, ..Pair::new(&view, &sampler) };
@@ -112,7 +112,7 @@ fn stencil(path: Path) -> Outcome {
 /// The sampler is chosen by the depth that is shown.
 fn linear() -> Outcome {
     let check = |context: &Context| {
-        let features = context.format_features(image(context)?.desc().format, vk::ImageTiling::OPTIMAL);
+        let features = context.format_features(image(context, 0)?.desc().format, vk::ImageTiling::OPTIMAL);
         skip_if(features.contains(Feature::SAMPLED_IMAGE_FILTER_LINEAR).then(|| "depth is filtered".to_owned()))
     };
     without_layer(builder(), check)?;
@@ -139,7 +139,7 @@ fn one() -> Outcome {
 /// A view with both may be there, as an attachment needs it, beside the one that is read.
 fn unread() -> Outcome {
     let (_, judged) = with_layer(builder(), |context| {
-        let image = image(context)?;
+        let image = image(context, 0)?;
         let (_both, depth) = (image.view(&ViewDesc::aspect(BOTH)), image.view(&ViewDesc::aspect(Aspects::DEPTH)));
         let sampler = SamplerDesc::nearest().create(context);
         sample_via(context, Path::Update, &[Pair::new(&depth, &sampler)], &points()).map_err(Skip)

@@ -1,19 +1,17 @@
 //! Views of depth and stencil at once that shaders declare as integers, by programs of their own: several that read one set, descriptors that
 //! are overwritten, and what is left.
 
-use crate::run::{Outcome, Skip, skip_if, trial, with_layer};
-use crate::scene::pattern;
-use ash::vk::{self, FormatFeatureFlags as Feature, ImageAspectFlags as Aspects};
+use crate::aspects::{BOTH, image};
+use crate::run::{Outcome, skip_if, trial, with_layer};
+use ash::vk::{self, ImageAspectFlags as Aspects};
 use libtest_mimic::Trial;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{self, Binding, Pool, SetLayout, Spelling, Template, TemplateData};
 use samplin_testkit::shader::{Access, Bind};
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Point, Probe, SamplerDesc, Shape, Value, View,
-    ViewDesc, lookup, texel,
+    Capability, Context, ContextBuilder, Image, Kind, Pair, Point, Probe, SamplerDesc, Shape, Value, View, ViewDesc,
+    lookup,
 };
-
-const BOTH: Aspects = Aspects::from_raw(Aspects::DEPTH.as_raw() | Aspects::STENCIL.as_raw());
 
 pub(crate) fn trials() -> Vec<Trial> {
     let ways = [("write", Way::Write), ("copy", Way::Copy), ("template", Way::Template)];
@@ -38,21 +36,6 @@ fn builder() -> ContextBuilder {
 
 fn points() -> Vec<Point> {
     lookup::grid(8, 8, [-0.5, -0.5], [1.5, 1.5])
-}
-
-/// An image whose stencil has a picture, and its depth another one. `turn`: which of several pictures.
-fn image(context: &Context, turn: u32) -> Result<Image<'_>, Skip> {
-    let formats = [vk::Format::D32_SFLOAT_S8_UINT, vk::Format::D24_UNORM_S8_UINT];
-    let is_sampled = |format: &vk::Format| {
-        context.format_features(*format, vk::ImageTiling::OPTIMAL).contains(Feature::SAMPLED_IMAGE)
-    };
-    let format = formats.into_iter().find(is_sampled);
-    let Some(format) = format else { return Err(Skip("no format of depth and stencil can be sampled".to_owned())) };
-    Image::filled(context, &ImageDesc::d2(format, 4, 4), |aspect, level, layer, at| {
-        let kind = if aspect == Aspects::STENCIL { texel::NumericKind::Uint } else { texel::NumericKind::Float };
-        pattern(kind, level, layer + turn, at)
-    })
-    .map_err(Skip)
 }
 
 /// What a program declares, and what it makes of a point.
