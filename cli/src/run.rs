@@ -41,22 +41,22 @@ pub struct Arguments {
     /// Where the trace goes; %e is the executable, %p the process, %d the date [default: a file in the state folder]
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
-    /// Go on behind what the trace holds; without this it is begun anew
+    /// Append to the trace; without this, the file is overwritten
     #[arg(long)]
     pub append: bool,
-    /// Write the trace over a file that is no trace, which is wrong usage otherwise
+    /// Overwrite a file that is not a trace; without this, that is wrong usage
     #[arg(long)]
     pub overwrite: bool,
-    /// Pass on the program's status even if no Vulkan instance was traced, which is exit status 4 otherwise
+    /// Pass on the program's status even if no Vulkan instance was traced; without this, that is exit status 4
     #[arg(long)]
     pub allow_untraced: bool,
-    /// Write the summary to a file as JSON, so that it is apart from what the program prints
+    /// Write the summary to a file as JSON, separate from the program's output
     #[arg(long, value_name = "FILE")]
     pub summary_json: Option<PathBuf>,
     /// How much the trace holds
     #[arg(long, value_name = "LEVEL", value_parser = TraceLevel::WORDS.to_vec())]
     pub trace_level: Option<String>,
-    /// Put the Khronos validation layer below samplin, to check what samplin hands down
+    /// Put the Khronos validation layer below samplin, to check what the driver gets
     #[arg(long)]
     pub validate: bool,
     /// Without a display start Xvfb, without a GPU use lavapipe

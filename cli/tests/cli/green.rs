@@ -87,7 +87,7 @@ fn the_cause_of_an_untraced_run_is_named() {
         (&[], &[], "there is no display"),
         (&[("SAMPLIN_MODE", "off")], &[], "the mode is off"),
         (&[("SAMPLIN_TRACE", "off")], &[], "the setting trace is off"),
-        (&[("VK_DRIVER_FILES", "/none.json")], &[], "VK_DRIVER_FILES names /none.json, which is not there"),
+        (&[("VK_DRIVER_FILES", "/none.json")], &[], "VK_DRIVER_FILES names /none.json, which does not exist"),
     ];
     for (variables, without, cause) in cases {
         let ran = start(variables, without, &[]);
@@ -361,7 +361,7 @@ fn pair(home: &Folder, name: &str, changes: &str) {
     );
 }
 
-const HELD: &str = r#"{"rule":"override","catalog":"O-2","vuid":null,"field":"maxAnisotropy","from":16.0,"to":1.0,"because":"held back: the view has one mip level (guard single_mip)","lost":"the wish"}"#;
+const HELD: &str = r#"{"rule":"override","catalog":"O-2","vuid":null,"field":"maxAnisotropy","from":16.0,"to":1.0,"because":"held back: the view has one mip level (guard single_mip)","lost":"the override"}"#;
 
 #[test]
 fn a_wish_that_was_held_back_is_no_change() {

@@ -235,7 +235,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::HeldSingleMip => "held back: the view has one mip level (guard single_mip)".into(),
         Catalog::HeldNearest => "held back: the sampler does not filter (guard nearest)".into(),
         Catalog::HeldOneDimensional => "held back: the view is 1D (guard one_dimensional)".into(),
-        Catalog::GlClamp => format!("the pair filters {format}, so the border takes part"),
+        Catalog::GlClamp => format!("the pair filters {format}, so the border blends in"),
         Catalog::GlClampEdge => match context.view {
             Some(_) if context.linear[0] != context.linear[1] => {
                 "gl_clamp_rule wants another LINEAR for the border".into()
@@ -244,7 +244,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             None => "no view is known yet, and the edge is safe with every view".into(),
         },
         Catalog::GlMirrorClamp if change.to == BORDER => {
-            format!("the pair filters {format}, so the border takes part; the shader mirrors")
+            format!("the pair filters {format}, so the border blends in; the shader mirrors")
         }
         Catalog::GlMirrorClamp => "Vulkan has no mirrored clamp to the border".into(),
         Catalog::B64 => "the image has VK_IMAGE_CREATE_CORNER_SAMPLED_BIT_NV".into(),
@@ -355,7 +355,7 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
         }
         (Catalog::B2, Field::MipmapMode) if is_integer => Catalog::B16.lost(),
         (Catalog::B1, Field::MagFilter | Field::MinFilter) if context.gathers => {
-            "nothing: the shader gathers, which no filter takes part in"
+            "nothing: the shader gathers, and gathers use no filter"
         }
         (Catalog::A6, Field::MaxAnisotropy) => "anisotropic quality above the limit",
         (Catalog::B31, _) if change.from == Value::Filter(vk::Filter::CUBIC_EXT) => Catalog::B5.lost(),
@@ -363,7 +363,7 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
             "seam: the texels beside edges of faces are approximate"
         }
         (Catalog::B1 | Catalog::B2, _) if is_of_shader(change) => {
-            "nothing where the shader filters, what was asked for elsewhere"
+            "nothing where the shader filters, the requested value elsewhere"
         }
         (Catalog::B1 | Catalog::B2, _) if context.emulates && context.view.is_some_and(is_cube) => {
             "seam: the texels beside edges of faces are approximate; smoothing where no shader filters"
