@@ -40,7 +40,7 @@ fn meets(conflict: &Conflict, way: Way) -> Outcome {
         good.legal = conflict.legal.clone();
     }
     judge(&builder, way.oracle(conflict), &expected, &|context| {
-        look(context, conflict, &conflict.sampler, [conflict, &good], way)
+        look(context, conflict, &conflict.sampler, &[conflict, &good], way)
     })?;
-    judge_legal(&builder, &|context| look(context, conflict, &conflict.sampler, [&own, &own], way))
+    judge_legal(&builder, &|context| look(context, conflict, &conflict.sampler, &[&own, &own], way))
 }
