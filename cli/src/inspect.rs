@@ -540,7 +540,7 @@ pub fn warnings(analysis: &Analysis) -> Vec<String> {
         ));
     }
     if analysis.summaries.iter().any(|summary| summary.get("passed_through") == Some(&true.into())) {
-        found.push("the layer met trouble of its own and passed everything through from then on".to_owned());
+        found.push("the layer failed and passed everything through from then on".to_owned());
     }
     found
 }

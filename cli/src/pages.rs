@@ -265,3 +265,24 @@ fn findings_of_doctor() {
     let missing: Vec<&&str> = ids.iter().filter(|id| !page.contains(&format!("`{id}`"))).collect();
     assert!(missing.is_empty(), "docs/troubleshooting.md does not explain {missing:?}");
 }
+
+#[test]
+fn tables_of_export() {
+    let tables: Value = serde_json::from_str(include_str!("../../manifest/tables.json")).unwrap();
+    let mut text = String::from(
+        "# Tables\n\n`samplin export` writes these tables, and the SQL views over JSON lines have the same columns. \
+         [Many machines](../fleet.md) asks ten questions of them.\nThis page is generated from `manifest/tables.json`, by which the \
+         tool writes.\n",
+    );
+    let word = |of: &Value, key: &str| of[key].as_str().unwrap_or_default().to_owned();
+    for table in tables["tables"].as_array().unwrap() {
+        let _ = write!(text, "\n## {}\n\n{}\n\n", word(table, "name"), sentence(&word(table, "description")));
+        text += "| column | type | is |\n|---|---|---|\n";
+        for column in table["columns"].as_array().unwrap() {
+            let null = if column["null"] == true { ", may be null" } else { "" };
+            let described = sentence(&word(column, "description"));
+            let _ = writeln!(text, "| `{}` | {}{null} | {described} |", word(column, "name"), word(column, "type"));
+        }
+    }
+    hold("reference/tables.md", &text);
+}

@@ -186,7 +186,7 @@ fn new(arguments: &New, output: &mut Output) -> Result {
         return Ok(Outcome::Fine);
     };
     if path.is_file() && !arguments.force {
-        return Err(Failure::usage(format!("{}: the file is there", path.display())).hint("--force writes over it"));
+        return Err(Failure::usage(format!("{}: the file is there", path.display())).hint("--force overwrites it"));
     }
     crate::files::write_output(path, SAMPLE.as_bytes())?;
     if output.json {

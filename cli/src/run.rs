@@ -217,7 +217,7 @@ pub fn layers(library: &Path, validate: bool, system: &System) -> Result<Environ
             }
             if installed_library.as_deref().is_none_or(|there| !files::is_same(there, library)) {
                 environment.note(format!(
-                    "the installed layer is used ({}), because its implicit manifest goes first",
+                    "the installed layer is used ({}), because its implicit manifest comes first",
                     installed_library.as_deref().unwrap_or(Path::new("?")).display()
                 ));
             }
@@ -383,7 +383,7 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
         if ended.code == 0 && !arguments.allow_untraced {
             errors.finish()?;
             report(arguments, &told, 4, output)?;
-            return Err(why.hint("--allow-untraced passes on the program's status all the same"));
+            return Err(why.hint("--allow-untraced passes on the program's status anyway"));
         }
         if !arguments.quiet {
             let prefix = errors.styled(Style::Dim, "samplin:");
@@ -438,7 +438,8 @@ fn untraced(off: Option<String>, watch: &Watch, environment: &Environment, headl
     let mut causes: Vec<String> = off.into_iter().collect();
     if matches!(watch, Watch::Homeless) {
         causes.push(
-            "there is no home folder, so automatic traces have no place (set HOME, or name a file with --trace)".into(),
+            "there is no home folder, so automatic traces have no folder (set HOME, or name a file with --trace)"
+                .into(),
         );
     }
     causes.extend(watch.file().as_deref().and_then(place::trouble));

@@ -329,9 +329,9 @@ catalog! {
     J2Single: "J-2", SampleShading, Vuid("VUID-VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"), "nothing: there is one sample";
     J2Many: "J-2", SampleShading, Vuid("VUID-VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"), "shading per sample";
     J3: "J-3", SampleShading, Vuid("VUID-VkPipelineMultisampleStateCreateInfo-minSampleShading-00786"), "nothing: there is no less than none, and no more than every sample";
-    J4: "J-4", SampleShading, Vuid("VUID-VkPipelineShaderStageCreateInfo-maxSampleMaskWords-00711"), "nothing: the shader only touches words that are there";
+    J4: "J-4", SampleShading, Vuid("VUID-VkPipelineShaderStageCreateInfo-maxSampleMaskWords-00711"), "nothing: the shader only touches words that exist";
     K1: "K-1", AtomicCounters, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: the counters are in storage buffers";
-    K1Valid: "K-1", AtomicCounters, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08737"), "nothing: OpenGL has it and Vulkan says it in another way";
+    K1Valid: "K-1", AtomicCounters, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08737"), "nothing: OpenGL has it, and Vulkan expresses it differently";
     K1Origin: "K-1", AtomicCounters, Vuid("VUID-StandaloneSpirv-OriginLowerLeft-04653"), "nothing: the shader does not read where it is";
     C10: "C-10", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-02001"), "nothing: integer values have no average";
 }
