@@ -51,7 +51,7 @@ const MEAN: f64 = 20.0;
 const LONGEST: usize = 35;
 /// How many characters a line of text may have, and a row of a table.
 const LINE: usize = 400;
-const ROW: usize = 800;
+const ROW: usize = 600;
 
 /// What is counted of a document.
 #[derive(Default)]
@@ -264,8 +264,8 @@ fn each_rule_of_prose_finds_something() {
     let long = format!("{} {}", sentence(36), sentence(5));
     assert!(judge(&format!("{long} {0} {0} {0}", sentence(5)))[0].starts_with("a sentence of 36 words"));
     assert!(judge(&format!("{} `{}`.", sentence(5), "x".repeat(400)))[0].starts_with("a line of 4"));
-    assert!(judge(&format!("| `{}` |", "x".repeat(790))).is_empty());
-    assert_eq!(judge(&format!("| `{}` |", "x".repeat(800))).len(), 1);
+    assert!(judge(&format!("| `{}` |", "x".repeat(590))).is_empty());
+    assert_eq!(judge(&format!("| `{}` |", "x".repeat(600))).len(), 1);
     assert!(judge("Untold stories.").is_empty());
 }
 
