@@ -6,11 +6,14 @@
 
 mod aspects;
 pub mod caches;
+mod driver;
 mod exempt;
 mod frames;
+mod ground;
 mod guard;
 mod hot;
 mod images;
+mod journal;
 mod layouts;
 mod once;
 mod resolve;
@@ -19,11 +22,11 @@ mod separate;
 mod shaders;
 mod shared;
 mod storage;
-mod telling;
 mod templates;
 mod types;
 mod usage;
 mod variants;
+mod wishes;
 mod writes;
 
 use std::sync::Arc;
@@ -34,10 +37,13 @@ use samplin_hot::Keyed;
 use vk_layer_sys::PfnGetDeviceProcAddr;
 
 use self::aspects::Aspects;
-use self::frames::Frames;
+pub use self::driver::Driver;
+pub use self::ground::Ground;
 pub use self::hot::Hot;
 use self::images::Images;
 pub use self::images::{ImageTraits, ViewClass};
+pub use self::journal::Journal;
+use self::journal::Wording;
 pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
 use self::samplers::Samplers;
@@ -50,17 +56,16 @@ pub use self::shared::Key;
 use self::shared::SharedSamplers;
 use self::storage::Storage;
 pub use self::storage::ViewCopy;
-use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;
 pub use self::usage::{listed, wide_flags, wide_usage};
+use self::wishes::Wishes;
 pub use self::writes::Stop;
 use crate::caps::{Enabled, Formats};
 use crate::commands::Which;
 use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
-use crate::outcome::Terms;
 use crate::overrides::Overrides;
 use crate::settings::{self, AnisoNearest, Aspect, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::{Cache, Gate, Index, Rows};
@@ -72,33 +77,8 @@ static DEVICES: Keyed<Device> = Keyed::new();
 /// In this order also in memory: what is written often lies at the end, apart from the commands that each descriptor write calls.
 #[repr(C)]
 pub struct Device {
-    /// What each descriptor needs.
-    pub hot: Hot,
-    /// The device.
-    pub handle: vk::Device,
-    /// Its instance.
-    pub instance: Arc<Instance>,
-    /// `vkGetDeviceProcAddr` of the layer below.
-    pub next_gdpa: PfnGetDeviceProcAddr,
-    /// Commands of the layer below that take the physical device.
-    instance_fns: InstanceFns,
-    /// Commands of the layer below.
-    pub fns: DeviceFns,
-    /// Features enabled, extensions enabled, limits.
-    pub caps: DeviceCaps,
-    /// Names behind `caps`, for the trace.
-    pub enabled: Enabled,
-    /// Settings that decisions depend on.
-    policy: Policy,
-    /// Format features.
-    formats: Formats,
-    /// Whether decisions are only written down.
-    pub audit: bool,
-    /// The overrides in force.
-    pub overrides: Overrides,
-
-    /// The device only forwards, because a hook panicked.
-    broken: AtomicBool,
+    /// What the rooms stand on.
+    pub ground: Ground,
     /// States, choices and variants.
     cache: Cache,
     samplers: Samplers,
@@ -106,9 +86,6 @@ pub struct Device {
     images: Images,
     narrows: Narrows,
     layouts: Layouts,
-    telling: Telling,
-    /// Which frame it is.
-    pub frames: Frames,
     /// What only a shader joins, with `separate=resolve`.
     pub separate: Option<Box<Separate>>,
     /// What is done about shader modules.
@@ -147,7 +124,6 @@ impl Device {
     /// The entry of a new device.
     pub fn new(new: NewDevice) -> Self {
         let settings = &new.instance.settings;
-        let telling = Telling::new(&new.instance.trace);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
         let named = new.overrides.demote(u64::MAX, None);
         let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes, named)));
@@ -162,7 +138,7 @@ impl Device {
             compares: tasks.compare,
             flat_nearest: settings.aniso_nearest == AnisoNearest::Off,
         };
-        let is_on = !new.instance.is_off();
+        let (is_on, audit) = (!new.instance.is_off(), settings.mode == Mode::Audit);
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
         let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
@@ -170,7 +146,8 @@ impl Device {
         let may_share = Self::may_share(settings, &new.enabled, new.overrides.use_samplers());
         let shared = SharedSamplers::new(settings.samplers, may_share, new.caps.max_sampler_allocation_count);
         let places = shared.places(new.caps.max_sampler_allocation_count);
-        let hot = Hot::new(Gate::with(telling.records_all(), Index::new(places)));
+        let journal = Journal::new(&new.instance, Wording { caps: new.caps, policy });
+        let hot = Hot::new(Gate::with(journal.records_all(), Index::new(places)));
         if !follows {
             // It is to be said once that separate samplers are not followed.
             hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));
@@ -178,28 +155,25 @@ impl Device {
         if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }
-        Self {
-            hot,
-            policy,
-            audit: settings.mode == Mode::Audit,
+        let driver = Driver {
             handle: new.handle,
+            instance: new.instance,
             next_gdpa: new.next_gdpa,
             instance_fns: new.instance_fns,
             fns: new.fns,
             caps: new.caps,
             enabled: new.enabled,
             formats: new.formats,
-            overrides: new.overrides,
-            instance: new.instance,
-            broken: AtomicBool::new(false),
+        };
+        let wishes = Wishes { policy, audit, follows, overrides: new.overrides };
+        Self {
+            ground: Ground { hot, driver, wishes, broken: AtomicBool::new(false), journal },
             cache: Cache::new(new.caps.max_custom_border_color_samplers),
             samplers: Samplers::default(),
             shared,
             images: Images::new(),
             narrows: Narrows::default(),
             layouts: Layouts::new(),
-            telling,
-            frames: Frames::default(),
             separate,
             shaders,
             storage,
@@ -211,10 +185,10 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// `self.handle` is valid.
+    /// `self.ground.driver.handle` is valid.
     pub unsafe fn register(self: Arc<Self>) {
-        // SAFETY: `self.handle` is a valid device by this function's contract, so it starts with its dispatch key.
-        DEVICES.insert(unsafe { dispatch::key(self.handle) }, self);
+        // SAFETY: `self.ground.driver.handle` is a valid device by this function's contract, so it starts with its dispatch key.
+        DEVICES.insert(unsafe { dispatch::key(self.ground.driver.handle) }, self);
     }
 
     /// The entry of a device or of one of its command buffers.
@@ -274,15 +248,10 @@ impl Device {
     /// Which commands are intercepted on it that are not always.
     pub fn which(&self) -> Which {
         let separate = self.separate.is_some();
-        let shaders = separate || !self.instance.is_off() && self.shaders.can_act();
-        let frames = separate && self.enabled.extension(ash::ext::frame_boundary::NAME);
+        let shaders = separate || !self.ground.driver.instance.is_off() && self.shaders.can_act();
+        let frames = separate && self.ground.driver.enabled.extension(ash::ext::frame_boundary::NAME);
         let buffers = self.storage.watches_buffers();
         Which { separate, shaders, buffers, buffer_views: separate || buffers, frames }
-    }
-
-    /// What outcomes on it depend on.
-    fn terms(&self) -> Terms<'_> {
-        Terms { caps: &self.caps, policy: &self.policy, audit: self.audit }
     }
 
     /// Choices and variants.
@@ -293,6 +262,6 @@ impl Device {
     /// States and their samplers.
     #[inline(always)]
     pub fn rows(&self) -> Rows<'_> {
-        self.cache.on(&self.hot.gate)
+        self.cache.on(&self.ground.hot.gate)
     }
 }

@@ -1,6 +1,6 @@
-//! One function per intercepted command: unpack, ask the [`Device`](crate::device::Device), call down, let it remember.
+//! One function per intercepted command: unpack, ask the rooms of the [`Device`](crate::device::Device), call down, let it remember.
 //!
-//! Every hook has three parts. What it prepares and what it remembers runs inside [`guard`](crate::device::Device::guard), so that
+//! Every hook has three parts. What it prepares and what it remembers runs inside [`guard`](crate::device::Ground::guard), so that
 //! no panic crosses the boundary; calling down happens outside, exactly once, with the application's own arguments unless
 //! something has to change. No lock is held while calling down. Entries are removed before a destroy call goes down and made
 //! after a create call returns, because the driver may hand out a handle again at once.
@@ -24,7 +24,7 @@ macro_rules! enter {
     }};
     ($handle:expr, $command:ident) => {{
         let device = enter!($handle);
-        let Some(next) = device.fns.$command else { return $crate::hooks::Missing::missing() };
+        let Some(next) = device.ground.driver.fns.$command else { return $crate::hooks::Missing::missing() };
         (device, next)
     }};
 }
@@ -49,7 +49,7 @@ macro_rules! destroy {
         ) {
             let device = enter!(handle);
             device.$forget(object);
-            if let Some(next) = device.fns.$command {
+            if let Some(next) = device.ground.driver.fns.$command {
                 down!(next(handle, object, allocator));
             }
         }

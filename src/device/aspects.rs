@@ -103,13 +103,19 @@ impl Device {
     #[cold]
     #[inline(never)]
     pub(super) fn tell_aspect(&self, view: u64, aspect: Aspect) {
-        self.guard(
+        self.ground.guard(
             || {
-                let class = self.class((self.hot.gate.view(view) as u32).wrapping_sub(1));
+                let class = self.class((self.ground.hot.gate.view(view) as u32).wrapping_sub(1));
                 if let Some(class) = class {
                     let of = (class.tiling, Vec::new());
                     let change = aspect_shown(aspect);
-                    self.record_view(vk::ImageView::from_raw(view), class.traits.format, None, &[change], of);
+                    self.ground.journal.record_view(
+                        vk::ImageView::from_raw(view),
+                        class.traits.format,
+                        None,
+                        &[change],
+                        of,
+                    );
                 }
             },
             || (),
@@ -138,18 +144,24 @@ impl Device {
             info.subresource_range.aspect_mask = aspect;
             let mut shown = vk::ImageView::null();
             // SAFETY: the create info that the driver has just accepted, with one of its aspects; the handle is written to a local.
-            let result = unsafe { create(self.handle, &info, std::ptr::null(), &mut shown) };
+            let result = unsafe { create(self.ground.driver.handle, &info, std::ptr::null(), &mut shown) };
             if result == vk::Result::SUCCESS { shown.as_raw() } else { 0 }
         };
         // In audit mode it is said, and the view stays.
-        let depth = if self.audit { OWN } else { make(Aspect::DEPTH) };
+        let depth = if self.ground.wishes.audit { OWN } else { make(Aspect::DEPTH) };
         if depth == 0 {
             let about =
                 json!({ "format": names::format(info.format), "view": samplin_wire::text::handle(view.as_raw()) });
             let key = (info.format.as_raw() as u64, 0);
-            return self.unresolved(Left::Memory, &Left::Memory.clause(), Some(Rule::Aspect), about, key);
+            return self.ground.journal.unresolved(
+                Left::Memory,
+                &Left::Memory.clause(),
+                Some(Rule::Aspect),
+                about,
+                key,
+            );
         }
-        let follows = !self.audit && self.separate.is_some();
+        let follows = !self.ground.wishes.audit && self.separate.is_some();
         let stencil = if follows { make(Aspect::STENCIL) } else { 0 };
         let _entering = self.aspects.entering.lock();
         if stencil != 0 {
@@ -158,7 +170,7 @@ impl Device {
         }
         self.aspects.depths.insert(view.as_raw(), depth);
         self.aspects.any.store(true, Ordering::Release);
-        self.hot.exchange(BITS);
+        self.ground.hot.exchange(BITS);
         self.follow_wholes();
     }
 
@@ -174,7 +186,7 @@ impl Device {
             self.aspects.wholes.remove(stencil);
             if depth != 0 && self.aspects.depths.is_empty() {
                 self.aspects.any.store(false, Ordering::Release);
-                TYPES.into_iter().for_each(|ty| self.hot.exchange_no_more(ty));
+                TYPES.into_iter().for_each(|ty| self.ground.hot.exchange_no_more(ty));
             }
             [depth, stencil]
         };
@@ -182,10 +194,10 @@ impl Device {
     }
 
     fn destroy_aspect(&self, shown: u64) {
-        if let Some(destroy) = self.fns.destroy_image_view.filter(|_| (1..OWN).contains(&shown)) {
+        if let Some(destroy) = self.ground.driver.fns.destroy_image_view.filter(|_| (1..OWN).contains(&shown)) {
             // SAFETY: made by `make_aspects` with a NULL allocator, and used by nothing that does not use the application's view, which is
             // being destroyed (VUID-vkDestroyImageView-imageView-01026), or its device.
-            unsafe { destroy(self.handle, vk::ImageView::from_raw(shown), std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, vk::ImageView::from_raw(shown), std::ptr::null()) };
         }
     }
 
@@ -198,7 +210,7 @@ impl Device {
 
     /// The pair of a sampler and the stencil of a view with both aspects, if they conflict.
     pub(super) fn stencil_pair(&self, sampler: u64, view: u64) -> Option<Pair> {
-        let (needs, lacks) = (self.hot.gate.sampler(sampler), self.hot.gate.view(view));
+        let (needs, lacks) = (self.ground.hot.gate.sampler(sampler), self.ground.hot.gate.view(view));
         let class = self.class_of_stencil((lacks as u32).checked_sub(1)?);
         let state = (needs as u32).checked_sub(1)?;
         let conflicts = (needs >> 32) as u32 & self.class(class)?.lacks.0 != 0;

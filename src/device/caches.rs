@@ -54,7 +54,7 @@ const GENERAL: [Cache; 6] = [
         owner: "the object that is named",
         most: Some(0),
         eviction: "none",
-        count: |device| device.telling.remembered()[0],
+        count: |device| device.ground.journal.remembered()[0],
     },
     Cache {
         name: "things said once",
@@ -62,7 +62,7 @@ const GENERAL: [Cache; 6] = [
         // Six lists, and a shorter one of links.
         most: Some(6 * 4096 + 512),
         eviction: "the older half, which is said again if it comes up",
-        count: |device| device.telling.remembered()[1],
+        count: |device| device.ground.journal.remembered()[1],
     },
 ];
 

@@ -10,6 +10,7 @@ use samplin_hot::recent::Words;
 use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
 use super::Device;
+use super::driver::Driver;
 use crate::decide::{self, Aspect, Bits, BlitSource, Divide, Reads, ViewTraits};
 use crate::features::Tiling;
 use crate::table::{FastMap, FlatTable, Interner, lock};
@@ -129,7 +130,9 @@ impl Device {
     pub fn forget_image(&self, image: vk::Image) {
         self.images.by_handle.remove(image.as_raw());
     }
+}
 
+impl Driver {
     /// Features of `format` with the image's tiling; `None` when they cannot be known.
     pub fn features(&self, image: &ImageTraits, format: vk::Format) -> Option<vk::FormatFeatureFlags2> {
         self.features_with(image.tiling, image.modifier, format)
@@ -154,11 +157,13 @@ impl Device {
                 .map_or(vk::FormatFeatureFlags2::empty(), |(_, features)| *features),
         })
     }
+}
 
+impl Device {
     /// The source of a blit, if the image is kept.
     pub fn blit_source(&self, image: vk::Image) -> Option<(BlitSource, Tiling)> {
         let (_, traits) = self.image(image)?;
-        let features = self.features(traits, traits.format);
+        let features = self.ground.driver.features(traits, traits.format);
         Some((BlitSource { format: traits.format, image_type: traits.image_type, features }, traits.tiling))
     }
 
@@ -199,7 +204,7 @@ impl Device {
 
     /// Forgets a swapchain and its images.
     pub fn forget_swapchain(&self, swapchain: vk::SwapchainKHR) {
-        self.guard(
+        self.ground.guard(
             || {
                 let gone = lock(&self.images.swapchains).by_handle.remove(&swapchain.as_raw());
                 let Some((word, images)) = gone else { return };
@@ -232,19 +237,20 @@ impl Device {
     /// Remembers a view of which that is known, if it takes no memory and the device is not passed through. Whether it did.
     #[inline(always)]
     pub fn insert_view_again(&self, view: vk::ImageView, known: u64) -> bool {
-        self.is_sound() && self.hot.gate.insert_view_in_room(view.as_raw(), (known >> 32) as u32, known as u32 - 1)
+        self.ground.is_sound()
+            && self.ground.hot.gate.insert_view_in_room(view.as_raw(), (known >> 32) as u32, known as u32 - 1)
     }
 
     /// Remembers a view. `words`: what its class depends on, if that is all and it went down as it was.
     pub fn insert_view(&self, view: vk::ImageView, traits: ViewTraits, tiling: Tiling, words: Option<&Words>) {
         let class = self.images.classes.intern((traits, tiling), |_| ViewClass {
             traits,
-            lacks: self.relevant(decide::lacks(&traits, &self.caps)),
+            lacks: self.ground.driver.relevant(decide::lacks(&traits, &self.ground.driver.caps)),
             tiling,
         });
         if let Some(class) = class {
             let lacks = self.class(class).map_or(Bits::NONE, |class| class.lacks);
-            self.hot.gate.insert_view(view.as_raw(), lacks.0, class);
+            self.ground.hot.gate.insert_view(view.as_raw(), lacks.0, class);
             if let Some(words) = words {
                 self.images.recent.set(words, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
             }
@@ -260,8 +266,8 @@ impl Device {
     #[inline(always)]
     pub fn forget_view(&self, view: vk::ImageView) {
         // At once, even if the device is passed through: this cannot panic.
-        self.hot.gate.remove_view(view.as_raw());
-        if self.storage.has_stand_ins() || self.aspects.any() || self.has_names() {
+        self.ground.hot.gate.remove_view(view.as_raw());
+        if self.storage.has_stand_ins() || self.aspects.any() || self.ground.journal.has_names() {
             self.forget_more_of_view(view);
         }
     }
@@ -271,7 +277,7 @@ impl Device {
     fn forget_more_of_view(&self, view: vk::ImageView) {
         self.forget_alias(view);
         self.forget_aspects(view);
-        self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
+        self.ground.guard(|| self.ground.journal.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
     }
 
     /// The number of a view class as shaders read it.
@@ -297,7 +303,11 @@ impl Device {
         }
         let made = |_| {
             self.images.read.fetch_add(1, Ordering::Relaxed);
-            ViewClass { traits, lacks: self.relevant(decide::lacks(&traits, &self.caps)), ..*class }
+            ViewClass {
+                traits,
+                lacks: self.ground.driver.relevant(decide::lacks(&traits, &self.ground.driver.caps)),
+                ..*class
+            }
         };
         self.images.classes.intern((traits, class.tiling), made).unwrap_or(number)
     }
@@ -314,7 +324,7 @@ impl Device {
 
     /// Views ever.
     pub(super) fn views_created(&self) -> u64 {
-        self.hot.gate.views_ever() + self.images.strangers.load(Ordering::Relaxed)
+        self.ground.hot.gate.views_ever() + self.images.strangers.load(Ordering::Relaxed)
     }
 
     /// `filterCubic` and `filterCubicMinmax` of an image's parameters with a view type, asked once for each; `None` if the driver could
@@ -324,7 +334,7 @@ impl Device {
         if let Some(answer) = lock(&self.images.cubic).get(&key) {
             return Some(*answer);
         }
-        let Some(get) = self.instance_fns.get_physical_device_image_format_properties2 else {
+        let Some(get) = self.ground.driver.instance_fns.get_physical_device_image_format_properties2 else {
             return Some((true, true));
         };
         let mut view_info = vk::PhysicalDeviceImageViewImageFormatInfoEXT::default().image_view_type(view_type);
@@ -345,7 +355,7 @@ impl Device {
         let mut cubic = vk::FilterCubicImageViewImageFormatPropertiesEXT::default();
         let mut properties = vk::ImageFormatProperties2::default().push_next(&mut cubic);
         // SAFETY: the physical device of `formats` belongs to this instance; the chains are made of live locals.
-        let result = unsafe { get(self.formats.physical(), &info, &mut properties) };
+        let result = unsafe { get(self.ground.driver.formats.physical(), &info, &mut properties) };
         let answer = match result {
             vk::Result::SUCCESS if image.tiling != Tiling::Modifier => {
                 (cubic.filter_cubic != 0, cubic.filter_cubic_minmax != 0)

@@ -10,6 +10,7 @@ use samplin_hot::layout::Binding;
 use samplin_hot::memory::Room;
 
 use super::Device;
+use super::hot::Hot;
 use super::separate::Separate;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
@@ -46,24 +47,26 @@ pub enum LayoutOf<'a> {
     Push(Option<&'a SetLayout>),
 }
 
-impl Device {
+impl Hot {
     /// Whether there ever was a layout with immutable samplers.
     #[inline]
     pub fn has_immutables(&self) -> bool {
-        self.hot.has_immutables.load(Ordering::Acquire)
+        self.has_immutables.load(Ordering::Acquire)
     }
+}
 
+impl Device {
     /// Remembers a set layout with immutable samplers. `number`: that of its definition.
     pub fn insert_set_layout(&self, layout: vk::DescriptorSetLayout, bindings: Vec<Binding>, number: u64) {
         self.layouts.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings).numbered(number)));
-        if !self.hot.has_immutables.swap(true, Ordering::AcqRel) {
-            self.hot.gate.take_any_sampler();
+        if !self.ground.hot.has_immutables.swap(true, Ordering::AcqRel) {
+            self.ground.hot.gate.take_any_sampler();
         }
     }
 
     /// What says the state of a sampler: its fingerprint, or the handle of one that is not kept.
     pub fn state_of(&self, sampler: vk::Sampler) -> u64 {
-        let number = (self.hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
+        let number = (self.ground.hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
         let shared = number.and_then(|number| self.rows().state(number));
         shared.map_or(sampler.as_raw(), |shared| shared.fingerprint())
     }
@@ -97,7 +100,7 @@ impl Device {
 
     /// Forgets a set layout.
     pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
-        self.guard(
+        self.ground.guard(
             || {
                 self.layouts.sets.remove(layout.as_raw());
                 if let Some(separate) = self.separate.as_deref() {
@@ -107,19 +110,23 @@ impl Device {
             || (),
         );
     }
+}
 
+impl Hot {
     /// Remembers a pipeline layout by its set layouts, if one of them has immutable samplers.
     pub fn insert_pipeline_layout(&self, layout: vk::PipelineLayout, sets: Vec<Option<Arc<SetLayout>>>) {
         if sets.iter().any(Option::is_some) {
-            self.hot.pipeline_layouts.insert(layout.as_raw(), Arc::new(sets));
+            self.pipeline_layouts.insert(layout.as_raw(), Arc::new(sets));
         }
     }
+}
 
+impl Device {
     /// Forgets a pipeline layout.
     pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
-        self.guard(
+        self.ground.guard(
             || {
-                self.hot.pipeline_layouts.remove(layout.as_raw());
+                self.ground.hot.pipeline_layouts.remove(layout.as_raw());
                 if let Some(separate) = self.separate.as_deref() {
                     separate.forget_pipeline_layout(layout);
                 }
@@ -130,7 +137,7 @@ impl Device {
 
     /// Remembers a set of a layout with immutable samplers.
     pub fn insert_set(&self, pool: vk::DescriptorPool, set: vk::DescriptorSet, layout: Arc<SetLayout>) {
-        self.hot.sets.insert(set.as_raw(), layout);
+        self.ground.hot.sets.insert(set.as_raw(), layout);
         let mut pools = lock(&self.layouts.pools);
         pools.with_room().entry(pool.as_raw()).or_default().with_room().push(set.as_raw());
     }
@@ -140,13 +147,13 @@ impl Device {
         if let Some(list) = lock(&self.layouts.pools).get_mut(&pool.as_raw()) {
             list.retain(|set| !gone.iter().any(|g| g.as_raw() == *set));
         }
-        gone.iter().for_each(|set| self.hot.sets.remove(set.as_raw()));
+        gone.iter().for_each(|set| self.ground.hot.sets.remove(set.as_raw()));
     }
 
     /// Remembers a pool of sets.
     pub fn insert_pool(&self, pool: vk::DescriptorPool, flags: vk::DescriptorPoolCreateFlags) {
         if let Some(separate) = self.separate.as_deref() {
-            self.guard(|| self.insert_set_pool(separate, pool, flags), || ());
+            self.ground.guard(|| self.insert_set_pool(separate, pool, flags), || ());
         }
     }
 
@@ -157,11 +164,11 @@ impl Device {
 
     /// Forgets every set of a pool, and the pool itself if it `goes`.
     pub fn forget_sets_of(&self, pool: vk::DescriptorPool, goes: bool) {
-        self.guard(
+        self.ground.guard(
             || {
-                if self.has_immutables() {
+                if self.ground.hot.has_immutables() {
                     let sets = lock(&self.layouts.pools).remove(&pool.as_raw()).unwrap_or_default();
-                    sets.into_iter().for_each(|set| self.hot.sets.remove(set));
+                    sets.into_iter().for_each(|set| self.ground.hot.sets.remove(set));
                 }
                 if let Some(separate) = self.separate.as_deref() {
                     self.forget_separate_pool(separate, pool, goes);
@@ -184,9 +191,9 @@ impl Device {
             return;
         }
         if let Some(own) =
-            (self.hot.gate.sampler(sampler) as u32).checked_sub(1).and_then(|number| self.rows().isolate(number))
+            (self.ground.hot.gate.sampler(sampler) as u32).checked_sub(1).and_then(|number| self.rows().isolate(number))
         {
-            self.hot.gate.move_sampler(sampler, own);
+            self.ground.hot.gate.move_sampler(sampler, own);
         }
     }
 
@@ -207,7 +214,9 @@ impl Device {
             lock(&self.layouts.pinned).remove(&sampler);
         }
     }
+}
 
+impl Hot {
     // ---- for each descriptor ----
 
     /// The layout by which the samplers of a write are ignored, because the binding has immutable ones.
@@ -223,7 +232,7 @@ impl Device {
     ) -> Option<&'a SetLayout> {
         let layout = match layout_of {
             // SAFETY: a set that a command names is not freed meanwhile.
-            LayoutOf::DstSet => unsafe { self.hot.sets.get_in_line(write.dst_set.as_raw()) },
+            LayoutOf::DstSet => unsafe { self.sets.get_in_line(write.dst_set.as_raw()) },
             LayoutOf::Push(layout) => layout,
         };
         layout.filter(|layout| layout.is_immutable(write.dst_binding))
@@ -238,12 +247,12 @@ impl Device {
     pub(super) unsafe fn has_layout(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>) -> bool {
         match layout_of {
             // SAFETY: a set that a command names is not freed meanwhile.
-            LayoutOf::DstSet => unsafe { self.hot.sets.get_in_line(write.dst_set.as_raw()) }.is_some(),
+            LayoutOf::DstSet => unsafe { self.sets.get_in_line(write.dst_set.as_raw()) }.is_some(),
             LayoutOf::Push(layout) => layout.is_some(),
         }
     }
 
-    /// [`Device::ignoring`], where it is rarely asked.
+    /// [`Hot::ignoring`], where it is rarely asked.
     ///
     /// # Safety
     ///
@@ -253,7 +262,9 @@ impl Device {
         // SAFETY: `write` is valid by this function's contract, which is all that `ignoring` asks.
         unsafe { self.ignoring(write, layout_of) }.is_some()
     }
+}
 
+impl Device {
     /// Takes note of immutable samplers that conflict with the views written to `target` (binding and element) and on, unless it
     /// was done for that state and class before.
     #[inline(always)]
@@ -268,15 +279,17 @@ impl Device {
             return;
         }
         layout.for_each(target, infos, |sampler, view| {
-            if self.hot.gate.may_conflict(sampler, view)
-                && let Some(pair) = self.hot.gate.look_up(sampler, view)
-                && !self.hot.gate.choices.is_settled(pair.state, pair.class)
+            if self.ground.hot.gate.may_conflict(sampler, view)
+                && let Some(pair) = self.ground.hot.gate.look_up(sampler, view)
+                && !self.ground.hot.gate.choices.is_settled(pair.state, pair.class)
             {
                 self.immutable_conflict(pair);
             }
         });
     }
+}
 
+impl Hot {
     /// The layout with immutable samplers of set number `set` of a pipeline layout, for push descriptors.
     ///
     /// # Safety
@@ -288,7 +301,7 @@ impl Device {
             return None;
         }
         // SAFETY: a pipeline layout that is not null is not destroyed meanwhile, by this function's contract; so its entry stays.
-        let sets = unsafe { self.hot.pipeline_layouts.get(layout.as_raw()) }?;
+        let sets = unsafe { self.pipeline_layouts.get(layout.as_raw()) }?;
         sets.get(set as usize)?.as_deref()
     }
 }

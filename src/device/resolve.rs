@@ -6,46 +6,40 @@ use samplin_hot::{Pair, choices};
 use super::Device;
 use super::separate::Separate;
 use crate::counters::Path;
-use crate::decide::{self, Bits};
-use crate::outcome::{self, Chosen, Kept, Refusal};
+use crate::decide;
+use crate::outcome::{self, Chosen, Refusal};
 use crate::overrides::Override;
 use crate::variant::{KEEP, SharedState};
 
 impl Device {
     /// The sampler to use for a pair that conflicts.
     pub fn choose(&self, pair: Pair, path: Path) -> u64 {
-        choices::choose(&self.hot.gate.choices, pair, &mut |pair| self.resolve(pair, path))
-    }
-
-    /// What samplers of a state ask of a view on this device; `overrides` are those that match them.
-    pub(super) fn needs(&self, kept: &Kept, overrides: u64) -> Bits {
-        let bits = self.relevant(decide::needs(&kept.original, &kept.base, &self.caps, &self.policy));
-        if overrides == 0 { bits } else { Bits(bits.0 | Bits::OVERRIDE.0) }
-    }
-
-    /// Bits that can matter on this device at all: without subsampled images nothing is missed for not being subsampled.
-    pub(super) fn relevant(&self, bits: Bits) -> Bits {
-        let ignored = if self.enabled.subsampled { 0 } else { Bits::SUBSAMPLED.0 | Bits::NOT_SUBSAMPLED.0 };
-        Bits(bits.0 & !ignored)
+        choices::choose(&self.ground.hot.gate.choices, pair, &mut |pair| self.resolve(pair, path))
     }
 
     /// Decides a (state, class) for the first time: makes or finds the variant, publishes the choice, writes the record.
     #[cold]
     #[inline(never)]
     pub(super) fn resolve(&self, pair: Pair, path: Path) -> u64 {
-        self.guard(|| self.resolve_unguarded(pair, path), || KEEP)
+        self.ground.guard(|| self.resolve_unguarded(pair, path), || KEEP)
     }
 
     fn resolve_unguarded(&self, pair: Pair, path: Path) -> u64 {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else {
             return KEEP;
         };
-        let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
-        let off = self.off(shared.overrides, Some(class));
-        let meeting = outcome::meeting(&shared.kept, &class.traits, (overrides, off), &self.terms(), |wanted| {
-            self.may_have_variant(pair.sampler, &shared)?;
-            self.variant(pair.state, &shared, wanted)
-        });
+        let overrides = self.ground.wishes.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
+        let off = self.ground.wishes.off(shared.overrides, Some(class));
+        let meeting = outcome::meeting(
+            &shared.kept,
+            &class.traits,
+            (overrides, off),
+            &self.ground.wishes.terms(&self.ground.driver),
+            |wanted| {
+                self.may_have_variant(pair.sampler, &shared)?;
+                self.variant(pair.state, &shared, wanted)
+            },
+        );
         let (choice, variant) = match &meeting.chosen {
             Chosen::Variant((made, usage)) => (*made, Some(*usage)),
             Chosen::Refused(..) if self.is_pinned(pair.sampler) && self.rows().is_shareable(pair.state) => {
@@ -64,20 +58,27 @@ impl Device {
             }
             return choice;
         }
-        self.exempt_pair("pair", pair, (&shared, class), Some(path), &meeting.exempted);
+        self.ground.wishes.exempt_pair(
+            &self.ground.journal,
+            "pair",
+            pair,
+            (&shared, class),
+            Some(path),
+            &meeting.exempted,
+        );
         // Links are told one by one, once it is known what becomes of each.
         if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
-            for unresolved in meeting.unresolved(&self.context(Some(class))) {
+            for unresolved in meeting.unresolved(&self.ground.journal.context(Some(class))) {
                 // Whether a shader compares, and does that itself, is found out where the descriptor is bound, if it is followed.
                 if path == Path::Draw || !(self.is_compared_where_bound() && unresolved.is_comparison()) {
-                    self.pair_unresolved(Left::Pair, &unresolved, (pair, None), &shared, class);
+                    self.ground.journal.pair_unresolved(Left::Pair, &unresolved, (pair, None), &shared, class);
                 }
             }
         }
-        if path != Path::Draw && (!meeting.changes.is_empty() || self.records_all()) {
-            self.count(&meeting.changes);
-            if self.records_decisions() {
-                self.record_pair(pair, &shared, (class, class), &meeting, choice, (path, None));
+        if path != Path::Draw && (!meeting.changes.is_empty() || self.ground.journal.records_all()) {
+            self.ground.journal.count(&meeting.changes);
+            if self.ground.journal.records_decisions() {
+                self.ground.journal.record_pair(pair, &shared, (class, class), &meeting, choice, (path, None));
             }
         }
         choice
@@ -100,13 +101,13 @@ impl Device {
     #[cold]
     #[inline(never)]
     pub(super) fn immutable_conflict(&self, pair: Pair) {
-        self.guard(|| self.immutable_conflict_unguarded(pair), || ());
+        self.ground.guard(|| self.immutable_conflict_unguarded(pair), || ());
     }
 
     /// Whether a rule names the immutable sampler of a pair.
     pub(super) fn names_immutable(&self, pair: Pair) -> bool {
         let of = self.rows().state(pair.state).zip(self.class(pair.class));
-        of.is_some_and(|(shared, class)| self.overrides.demote(shared.overrides, Some(&class.traits)))
+        of.is_some_and(|(shared, class)| self.ground.wishes.overrides.demote(shared.overrides, Some(&class.traits)))
     }
 
     fn immutable_conflict_unguarded(&self, pair: Pair) {
@@ -116,13 +117,28 @@ impl Device {
         // When everything is recorded every pair is said to conflict.
         // What becomes of one that a rule names is said where it is bound.
         let is_followed = self.separate.as_deref().is_some_and(Separate::follows_immutables);
-        if !(is_followed && self.names_immutable(pair)) && self.relevant(shared.needs).0 & class.lacks.0 != 0 {
-            let context = self.context(Some(class));
-            let off = self.off(shared.overrides, Some(class));
-            let (unresolved, exempted) = outcome::immutable(&shared.kept, &class.traits, off, &self.terms(), &context);
-            self.exempt_pair("immutable sampler", pair, (&shared, class), None, &exempted);
+        if !(is_followed && self.names_immutable(pair))
+            && self.ground.driver.relevant(shared.needs).0 & class.lacks.0 != 0
+        {
+            let context = self.ground.journal.context(Some(class));
+            let off = self.ground.wishes.off(shared.overrides, Some(class));
+            let (unresolved, exempted) = outcome::immutable(
+                &shared.kept,
+                &class.traits,
+                off,
+                &self.ground.wishes.terms(&self.ground.driver),
+                &context,
+            );
+            self.ground.wishes.exempt_pair(
+                &self.ground.journal,
+                "immutable sampler",
+                pair,
+                (&shared, class),
+                None,
+                &exempted,
+            );
             if let Some(unresolved) = unresolved {
-                self.pair_unresolved(Left::ImmutablePair, &unresolved, (pair, None), &shared, class);
+                self.ground.journal.pair_unresolved(Left::ImmutablePair, &unresolved, (pair, None), &shared, class);
             }
         }
         self.rows().settle((pair.state, pair.class), &shared);

@@ -62,13 +62,17 @@ impl Device {
     /// trace care for single samplers.
     #[inline(always)]
     pub fn sampler_words(&self, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
-        if self.overrides.use_samplers() || self.records_all() { None } else { sampler_info::words(info) }
+        if self.ground.wishes.overrides.use_samplers() || self.ground.journal.records_all() {
+            None
+        } else {
+            sampler_info::words(info)
+        }
     }
 
     /// What a create info with these words led to before.
     #[inline(always)]
     pub fn sampler_again(&self, words: &Words) -> Option<Again> {
-        self.cache.again(words).filter(|_| self.is_sound())
+        self.cache.again(words).filter(|_| self.ground.is_sound())
     }
 
     /// What went down instead of a create info that was seen before and had to be changed; outer `None` if it has to be looked at again.
@@ -86,7 +90,7 @@ impl Device {
             Some(false) => _ = again.number().map(|number| self.duplicate_sampler(number)),
         }
         if again.is_changed() {
-            self.count_changed_sampler();
+            self.ground.journal.count_changed_sampler();
         }
         true
     }
@@ -96,7 +100,7 @@ impl Device {
     #[cold]
     #[inline(never)]
     fn duplicate_sampler(&self, number: u32) {
-        self.guard(
+        self.ground.guard(
             || {
                 let released = self.rows().release(number);
                 let border = self.destroy_released(released);
@@ -110,14 +114,16 @@ impl Device {
     /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up, which [`Device::leave_plan`] gives
     /// back; and the next number by order of creation, which no other sampler gets.
     pub fn plan_sampler(&self, given: SamplerInfo) -> SamplerPlan {
-        let overrides = if self.overrides.use_samplers() {
+        let overrides = if self.ground.wishes.overrides.use_samplers() {
             let nth = self.samplers.created.fetch_add(1, Ordering::Relaxed) + 1;
-            self.overrides.match_sampler(&given.state, given.state.fingerprint(), nth, None)
+            self.ground.wishes.overrides.match_sampler(&given.state, given.state.fingerprint(), nth, None)
         } else {
             0
         };
-        let off = self.off(overrides, None).created;
-        let creation = outcome::creation(&given.state, off, &self.terms(), |wish| self.ask_border(wish));
+        let off = self.ground.wishes.off(overrides, None).created;
+        let creation = outcome::creation(&given.state, off, &self.ground.wishes.terms(&self.ground.driver), |wish| {
+            self.ask_border(wish)
+        });
         SamplerPlan { given, creation, overrides }
     }
 
@@ -130,8 +136,10 @@ impl Device {
     /// said of it.
     #[inline(never)]
     pub fn is_plainly_legal(&self, state: &SamplerState) -> bool {
-        let is_legal = decide::is_plainly_legal(state, &self.caps, &self.policy);
-        debug_assert!(!is_legal || decide::create(state, &self.caps, &self.policy).changes.is_empty());
+        let is_legal = decide::is_plainly_legal(state, &self.ground.driver.caps, &self.ground.wishes.policy);
+        debug_assert!(
+            !is_legal || decide::create(state, &self.ground.driver.caps, &self.ground.wishes.policy).changes.is_empty()
+        );
         is_legal
     }
 
@@ -139,7 +147,12 @@ impl Device {
     #[inline(never)]
     pub fn insert_plain_sampler(&self, sampler: vk::Sampler, words: &Words, state: &SamplerState) {
         let insert = || {
-            let needs = self.relevant(decide::needs(state, state, &self.caps, &self.policy));
+            let needs = self.ground.driver.relevant(decide::needs(
+                state,
+                state,
+                &self.ground.driver.caps,
+                &self.ground.wishes.policy,
+            ));
             if let Some(Added { number, is_new, live }) = self.rows().add_plain(sampler.as_raw(), words, needs) {
                 self.look_at_places(live);
                 if !is_new {
@@ -147,7 +160,7 @@ impl Device {
                 }
             }
         };
-        self.guard(insert, || ());
+        self.ground.guard(insert, || ());
     }
 
     /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down
@@ -164,7 +177,7 @@ impl Device {
         let asked = &given.state;
         let kept = creation.kept(asked);
         let overrides = *overrides;
-        let needs = self.needs(&kept, overrides);
+        let needs = self.ground.wishes.needs(&self.ground.driver, &kept, overrides);
         let shared = SharedState {
             kept,
             needs,
@@ -192,25 +205,31 @@ impl Device {
             Some(Added { number, .. }) => self.duplicate_sampler(number),
             None => {}
         }
-        if self.policy.divides
+        if self.ground.wishes.policy.divides
             && decide::loses_texels(asked)
             && let Some(separate) = self.separate.as_deref()
         {
             separate.follow_pairs();
         }
-        self.record_sampler(sampler, asked, &creation.decision);
-        self.exempt_sampler(sampler, asked, overrides, &creation.exempted);
-        if self.caps.unknown_extension {
+        self.ground.journal.record_sampler(sampler, asked, &creation.decision);
+        self.ground.wishes.exempt_sampler(&self.ground.journal, sampler, asked, overrides, &creation.exempted);
+        if self.ground.driver.caps.unknown_extension {
             let mut strange = Vec::new();
-            decide::unknown_enumerants(asked, &self.caps, |field, value| strange.push((field, value)));
-            self.unknown_enumerants(&strange, Some(sampler), asked.fingerprint());
+            decide::unknown_enumerants(asked, &self.ground.driver.caps, |field, value| strange.push((field, value)));
+            self.ground.journal.unknown_enumerants(&self.ground.driver, &strange, Some(sampler), asked.fingerprint());
         }
         if let Some(s_type) = dropped {
             let why = format!(
                 "the structure of type {s_type} stands before one that had to change, and its size is not self, so it was left out"
             );
             let members = json!({ "sampler": handle(sampler) });
-            self.unresolved(Left::UnknownStructure, &why, None, members, (s_type as u64, asked.fingerprint()));
+            self.ground.journal.unresolved(
+                Left::UnknownStructure,
+                &why,
+                None,
+                members,
+                (s_type as u64, asked.fingerprint()),
+            );
         }
     }
 
@@ -219,7 +238,7 @@ impl Device {
     #[inline(always)]
     pub fn forget_sampler(&self, sampler: vk::Sampler) -> BorderPlace {
         let separate = self.separate.as_deref().is_some_and(Separate::may_hold_samplers);
-        let may_be_held = separate || self.has_pinned() || self.has_names() || !self.is_sound();
+        let may_be_held = separate || self.has_pinned() || self.ground.journal.has_names() || !self.ground.is_sound();
         if !may_be_held && self.rows().remove_plain(sampler.as_raw()) {
             return BorderPlace::None;
         }
@@ -236,10 +255,10 @@ impl Device {
             if let Some(separate) = self.separate.as_deref().filter(|separate| separate.may_hold_samplers()) {
                 self.forget_separate_sampler(separate, sampler);
             }
-            self.forget_name(vk::ObjectType::SAMPLER, sampler);
+            self.ground.journal.forget_name(vk::ObjectType::SAMPLER, sampler);
             border
         };
-        self.guard(forget, || BorderPlace::None)
+        self.ground.guard(forget, || BorderPlace::None)
     }
 
     /// Forgets a sampler in what only shaders join. Apart, as most devices hold none there.
@@ -254,7 +273,7 @@ impl Device {
 
     /// Says that variants hold places which the application wants, if the last of `live` samplers wants one.
     fn look_at_places(&self, live: u32) {
-        let limit = self.caps.max_sampler_allocation_count;
+        let limit = self.ground.driver.caps.max_sampler_allocation_count;
         self.share_if_many(live);
         let live = self.of_driver(live);
         if let Some(overrun) = Overrun::of(live, limit) {
@@ -274,7 +293,7 @@ impl Device {
             self.samplers.wanted.fetch_max(wanted, Ordering::Relaxed);
             self.look_at_places(wanted);
         };
-        self.guard(look, || ());
+        self.ground.guard(look, || ());
     }
 
     /// The most samplers that the application asked for at a time, of which so many were created.
@@ -290,11 +309,11 @@ impl Device {
     /// Gives a sampler of the application what it wants of `maxCustomBorderColorSamplers`.
     fn ask_border(&self, wish: BorderWish) -> BorderPlace {
         let ((place, crowded), overrun) = self.cache.with_borders(|borders| (borders.ask(wish), borders.overrun()));
-        if let Some(overrun) = overrun.filter(|_| self.caps.custom_border_colors) {
+        if let Some(overrun) = overrun.filter(|_| self.ground.driver.caps.custom_border_colors) {
             self.overrun(Limit::CustomBorders, overrun);
         }
         if let Some(crowded) = crowded {
-            self.crowded(Limit::CustomBorders, crowded, self.caps.max_custom_border_color_samplers);
+            self.crowded(Limit::CustomBorders, crowded, self.ground.driver.caps.max_custom_border_color_samplers);
         }
         place
     }
@@ -319,8 +338,10 @@ impl Device {
         }
         let rule = of.rule();
         let about = json!({ "vuid": of.vuid(), "limit": of.name(), "count": overrun.asked, "max": overrun.limit });
-        let say = || self.unresolved(Left::LimitExceeded, &overrun.why(of), Some(rule), about, (rule as u64, 0));
-        self.guard(say, || ());
+        let say = || {
+            self.ground.journal.unresolved(Left::LimitExceeded, &overrun.why(of), Some(rule), about, (rule as u64, 0))
+        };
+        self.ground.guard(say, || ());
     }
 
     /// Says once per limit that variants hold places that the application wants.
@@ -332,7 +353,10 @@ impl Device {
             "{name} is {limit}: the application wants {application} of these samplers and variants hold {variants}, \
              which cannot be destroyed while descriptors may name them"
         );
-        self.guard(|| self.unresolved(Left::Limit, &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)), || ());
+        self.ground.guard(
+            || self.ground.journal.unresolved(Left::Limit, &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)),
+            || (),
+        );
     }
 
     // ---- conversions ----
@@ -351,15 +375,16 @@ impl Device {
     /// What goes down for a conversion.
     pub fn plan_conversion(&self, format: vk::Format, state: &ConversionState) -> ConversionPlan {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
-        let features = unsafe { self.formats.get(&self.instance_fns, format) }.map(|features| features.potential());
-        let (subsampled, off) = (format::chroma_subsampling(format), self.off_for_format(format));
+        let features = unsafe { self.ground.driver.formats.get(&self.ground.driver.instance_fns, format) }
+            .map(|features| features.potential());
+        let (subsampled, off) = (format::chroma_subsampling(format), self.ground.wishes.off_for_format(format));
         let decision = decide::conversion_except(state, features, subsampled, off);
         if !off.is_empty() {
             let full = decide::conversion(state, features, subsampled);
             let left = decide::new_changes(&full.changes, &decision.changes);
-            self.exempt_format("conversion", format, &left, 0);
+            self.ground.wishes.exempt_format(&self.ground.journal, "conversion", format, &left, 0);
         }
-        let rewrite = !self.audit && !decision.changes.is_empty();
+        let rewrite = !self.ground.wishes.audit && !decision.changes.is_empty();
         ConversionPlan { decision, features, rewrite }
     }
 
@@ -392,12 +417,12 @@ impl Device {
             fingerprint: fnv1a(words.iter().flat_map(|word| word.to_le_bytes())),
         };
         lock(&self.samplers.conversions).with_room().insert(raw, entry);
-        self.record_conversion(raw, info.format, &plan.decision.changes);
+        self.ground.journal.record_conversion(raw, info.format, &plan.decision.changes);
     }
 
     /// Forgets a conversion.
     pub fn forget_conversion(&self, conversion: vk::SamplerYcbcrConversion) {
-        self.guard(|| _ = lock(&self.samplers.conversions).remove(&conversion.as_raw()), || ());
+        self.ground.guard(|| _ = lock(&self.samplers.conversions).remove(&conversion.as_raw()), || ());
     }
 
     /// Whether a conversion is kept.
@@ -410,35 +435,37 @@ impl Device {
     /// Whether the name of an object of this type is asked for, by records or overrides.
     pub fn wants_name(&self, ty: vk::ObjectType, object: u64) -> bool {
         match ty {
-            vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW => self.trace().is_on() || self.overrides.use_names(),
+            vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW => {
+                self.ground.journal.trace().is_on() || self.ground.wishes.overrides.use_names()
+            }
             _ => self.is_followed(ty, object),
         }
     }
 
     /// Remembers the name that an object got, and looks at the overrides again.
     pub fn name_object(&self, ty: vk::ObjectType, object: u64, name: String) {
-        if ty == vk::ObjectType::SAMPLER && self.overrides.use_names() {
+        if ty == vk::ObjectType::SAMPLER && self.ground.wishes.overrides.use_names() {
             self.rematch(object, &name);
         }
-        self.set_name(ty, object, name);
+        self.ground.journal.set_name(ty, object, name);
         self.name_seconds_of(ty, object);
     }
 
     /// Looks at the overrides again for a sampler that got a name. Descriptors written from now on follow them.
     fn rematch(&self, sampler: u64, name: &str) {
-        let word = self.hot.gate.sampler(sampler);
+        let word = self.ground.hot.gate.sampler(sampler);
         let Some(number) = (word as u32).checked_sub(1) else { return };
         let Some(shared) = self.rows().state(number) else { return };
         // Overrides by order of creation keep what they said then; names are all that can have changed.
-        let named = self.overrides.match_name(&shared.kept.original, shared.fingerprint(), name);
+        let named = self.ground.wishes.overrides.match_name(&shared.kept.original, shared.fingerprint(), name);
         let overrides = shared.overrides | named;
         if overrides == shared.overrides {
             return;
         }
-        let needs = self.needs(&shared.kept, overrides);
+        let needs = self.ground.wishes.needs(&self.ground.driver, &shared.kept, overrides);
         let moved = SharedState { overrides, needs, ..(*shared).clone() };
         if let Some((to, free)) = self.rows().acquire_moved(number, moved) {
-            self.hot.gate.replace_sampler(sampler, needs.0, to);
+            self.ground.hot.gate.replace_sampler(sampler, needs.0, to);
             if let Some(separate) = self.separate.as_deref() {
                 separate.look_again();
             }

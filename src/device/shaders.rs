@@ -67,7 +67,7 @@ impl Rewritten {
     pub fn of_an_object(&self, device: &Device) {
         let (module, changes) = &self.kept.lowered;
         if !changes.is_empty() {
-            device.samples_unresolved(*module);
+            device.ground.journal.samples_unresolved(*module);
         }
     }
 }
@@ -146,20 +146,20 @@ impl Device {
     /// The words that go down in place of a module's, if not these. What is of interest is written down before that.
     pub fn module_words(&self, words: &[u32]) -> Option<Rewritten> {
         let found = scan(words);
-        if self.records_all() {
-            self.tell_of_weaker(words, found);
+        if self.ground.journal.records_all() {
+            self.ground.journal.tell_of_weaker(words, found);
         }
         let options = &self.shaders.options;
         let is_of_opengl = found.intersects(Scan::COUNTERS | Scan::GL);
         if options.counters.is_none() && is_of_opengl {
-            self.opengl_unresolved(words, found);
+            self.ground.journal.opengl_unresolved(words, found);
         }
         if !self.shaders.can_act() && !found.intersects(Scan::SAMPLE_MASK) {
             return None;
         }
         let started = platform::now_ns();
         let Ok(outcome) = passes::for_module(words, found, options) else { memory::give_up() };
-        self.tell_of_module(words, &outcome, platform::now_ns().saturating_sub(started));
+        self.ground.journal.tell_of_module(words, &outcome, platform::now_ns().saturating_sub(started));
         if found.intersects(Scan::STORAGE_IMAGES) && self.storage.is_lowering() {
             self.formatless_module(outcome.words.as_deref().unwrap_or(words), fingerprint(words));
         }
@@ -175,7 +175,7 @@ impl Device {
         let lowered = memory::collect(lowered.filter_map(|(pass, change)| told::change(*pass, change)));
         let lowered = (if lowered.is_empty() { 0 } else { fingerprint(words) }, lowered);
         let kept = Arc::new(Kept { counters, lowered, words: Vec::new() });
-        outcome.words.filter(|_| !self.audit).map(|words| Rewritten { words, kept })
+        outcome.words.filter(|_| !self.ground.wishes.audit).map(|words| Rewritten { words, kept })
     }
 
     /// Names the stages of a module that may not write buffers, where its counters have become some.
@@ -184,11 +184,11 @@ impl Device {
         for entry in module.entry_points() {
             let lacking = match entry.model() {
                 // Vertex, both of tessellation, geometry.
-                0..=3 if !self.caps.vertex_stores => "vertexPipelineStoresAndAtomics",
-                4 if !self.caps.fragment_stores => "fragmentStoresAndAtomics",
+                0..=3 if !self.ground.driver.caps.vertex_stores => "vertexPipelineStoresAndAtomics",
+                4 if !self.ground.driver.caps.fragment_stores => "fragmentStoresAndAtomics",
                 _ => continue,
             };
-            self.stage_unresolved(words, lacking);
+            self.ground.journal.stage_unresolved(words, lacking);
         }
     }
 
@@ -207,7 +207,7 @@ impl Device {
             // SAFETY: the layout is not destroyed meanwhile, by this function's contract.
             match unsafe { separate.descriptor_type(layout, *at) } {
                 None | Some(Some(vk::DescriptorType::STORAGE_BUFFER | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)) => {}
-                Some(ty) => self.layout_unresolved(*at, ty),
+                Some(ty) => self.ground.journal.layout_unresolved(*at, ty),
             }
         }
     }

@@ -198,7 +198,7 @@ impl Device {
         allocator: Option<&vk::AllocationCallbacks<'_>>,
     ) -> Option<Key> {
         let is_captured = info.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
-        if is_captured || !self.is_sound() {
+        if is_captured || !self.ground.is_sound() {
             return None;
         }
         let (mut plain, mut chained) = (*info, Chained::default());
@@ -225,7 +225,7 @@ impl Device {
 
     /// Whether a sampler with a chain is what was asked for: places for custom borders come and go, and what has none is its own.
     pub fn is_as_asked(&self, sampler: vk::Sampler) -> bool {
-        let number = (self.hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
+        let number = (self.ground.hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
         let shared = number.and_then(|number| self.rows().state(number));
         shared.is_some_and(|shared| shared.kept.base.fingerprint() == shared.kept.original.fingerprint())
     }
@@ -296,26 +296,27 @@ impl Device {
         }
         drop(table);
         self.shared.peak.fetch_max(live, Ordering::Relaxed);
-        self.record_sharing(live);
+        self.ground.journal.record_sharing(live);
         tracing::info!("samplers are shared from here on");
     }
 
     /// Enters a sampler that was handed out again, if it has been entered by now and nothing is to be said of it.
     pub fn insert_shared(&self, sampler: vk::Sampler, is_changed: bool, is_chained: bool) -> bool {
-        let is_told = self.records_all();
-        let is_entered = (!is_told || is_chained) && self.is_sound() && self.rows().add_duplicate(sampler.as_raw());
+        let is_told = self.ground.journal.records_all();
+        let is_entered =
+            (!is_told || is_chained) && self.ground.is_sound() && self.rows().add_duplicate(sampler.as_raw());
         if is_entered && is_told {
-            self.guard(|| self.record_as_asked(sampler.as_raw()), || ());
+            self.ground.guard(|| self.record_as_asked(sampler.as_raw()), || ());
         }
         if is_entered && is_changed {
-            self.count_changed_sampler();
+            self.ground.journal.count_changed_sampler();
         }
         is_entered
     }
 
     /// What became of it, for the summary.
     pub(super) fn sharing(&self) -> Option<kinds::Sharing> {
-        let limit = self.caps.max_sampler_allocation_count;
+        let limit = self.ground.driver.caps.max_sampler_allocation_count;
         self.shares().then(|| kinds::Sharing {
             given: self.shared.given.load(Ordering::Relaxed),
             because: match self.shared.from {

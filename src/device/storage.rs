@@ -20,6 +20,10 @@ use samplin_spirv::image_formats;
 
 pub(super) use self::descriptors::{ElementsOf, Room, Shown};
 use self::formatless::Meetings;
+use super::driver::Driver;
+use super::ground::Ground;
+use super::hot::Hot;
+use super::journal::Journal;
 use super::types::type_bit;
 use super::usage::{listed, tiling_of, wide_flags, wide_usage};
 use super::{Device, ImageTraits};
@@ -200,13 +204,15 @@ pub struct ViewCopy {
 
 const STORAGE: u64 = vk::ImageUsageFlags::STORAGE.as_raw() as u64;
 
-impl Device {
+impl Driver {
     /// What the device can do with the formats of storage images and storage texel buffers.
     pub(super) fn known_formats(&self) -> [Known; 2] {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
         unsafe { known(&self.formats, &self.instance_fns) }
     }
+}
 
+impl Device {
     /// What an image goes down as instead of as it came, if its usage is one that its format cannot have. What is left is told.
     ///
     /// # Safety
@@ -229,20 +235,22 @@ impl Device {
             }
         }
         // SAFETY: `info` is valid by this function's contract; `wider_flags` reads its chain and nothing else that is pointed to.
-        match unsafe { self.wider_flags(info) } {
+        match unsafe { self.ground.driver.wider_flags(&self.ground.journal, info) } {
             Ok((flags, change)) => Some(ImageCopy { flags, formats: Vec::new(), change, is_aliased: false }),
             Err(is_told) => {
                 if self.storage.is_on && usage.contains(vk::ImageUsageFlags::STORAGE) && !told && !is_told {
-                    self.tell_of_unstored(info);
+                    self.ground.journal.tell_of_unstored(&self.ground.driver, info);
                 }
                 None
             }
         }
     }
+}
 
+impl Journal {
     /// Says of an image that shaders store to nothing like it.
-    fn tell_of_unstored(&self, info: &vk::ImageCreateInfo<'_>) {
-        let features = tiling_of(info.tiling).and_then(|tiling| self.features_with(tiling, 0, info.format));
+    fn tell_of_unstored(&self, driver: &Driver, info: &vk::ImageCreateInfo<'_>) {
+        let features = tiling_of(info.tiling).and_then(|tiling| driver.features_with(tiling, 0, info.format));
         if let Some(why) = storage::unstored(info.format, info.flags, info.usage, features) {
             self.image_unresolved(info, why);
         }
@@ -259,7 +267,9 @@ impl Device {
         let key = (format.as_raw() as u64, decide::fnv1a(why.bytes()));
         self.unresolved(what, why, Some(Rule::StorageFormat), members, key);
     }
+}
 
+impl Device {
     /// An image of which some format has to be viewed as integers.
     ///
     /// # Errors
@@ -293,7 +303,8 @@ impl Device {
             }
         }
         let tiling = tiling_of(info.tiling);
-        let features = |format| tiling.and_then(|tiling| self.features_with(tiling, 0, format)).unwrap_or_default();
+        let features =
+            |format| tiling.and_then(|tiling| self.ground.driver.features_with(tiling, 0, format)).unwrap_or_default();
         let flags = storage::flags_with_alias(info.flags, features(info.format));
         if flags == info.flags && formats.is_empty() {
             // It may be viewed as integers as it is.
@@ -304,7 +315,7 @@ impl Device {
         let list = vk::ImageFormatListCreateInfo::default().view_formats(&formats);
         let chain = if formats.is_empty() { info.p_next } else { (&raw const list).cast() };
         let why = match () {
-            () if !self.caps.view_usage => {
+            () if !self.ground.driver.caps.view_usage => {
                 "neither version 1.1 nor VK_KHR_maintenance2 is enabled, which a view of another format needs"
             }
             () if tiling.is_none() => "its memory is laid out by a DRM format modifier, which others know it by",
@@ -313,14 +324,14 @@ impl Device {
                 "its chain has structures beside the list of formats"
             }
             () if info.flags.intersects(sparse) => "it is sparse",
-            () if self.caps.imageless_framebuffer && info.usage.intersects(attachments) => {
+            () if self.ground.driver.caps.imageless_framebuffer && info.usage.intersects(attachments) => {
                 "it may become an attachment of an imageless framebuffer, which compares flags"
             }
             () if !features(alias).contains(Feature::STORAGE_IMAGE) => {
                 "unsigned integers of its size cannot be stored with its tiling either"
             }
             // SAFETY: `info` is valid, and the chain is what the query takes.
-            () if !unsafe { self.can_make(info, flags, chain) } => {
+            () if !unsafe { self.ground.driver.can_make(info, flags, chain) } => {
                 "the device has no such image that may be viewed as unsigned integers"
             }
             () => {
@@ -328,7 +339,7 @@ impl Device {
                 return Ok(ImageCopy { flags, formats, change, is_aliased: true });
             }
         };
-        self.image_unresolved(info, why);
+        self.ground.journal.image_unresolved(info, why);
         Err(true)
     }
 
@@ -339,7 +350,8 @@ impl Device {
             && traits.usage & STORAGE != 0
             && traits.flags & mutable != 0
             && storage::alias(traits.format).is_some_and(|alias| {
-                let stores = self.features(traits, alias).is_some_and(|it| it.contains(Feature::STORAGE_IMAGE));
+                let stores =
+                    self.ground.driver.features(traits, alias).is_some_and(|it| it.contains(Feature::STORAGE_IMAGE));
                 stores && formats.is_none_or(|list| list.contains(&alias))
             })
     }
@@ -361,7 +373,7 @@ impl Device {
         if !self.storage.lowers(info.format) || usage & STORAGE == 0 {
             return None;
         }
-        let left = decide::usage_beside_storage(usage, self.features(image, info.format)?);
+        let left = decide::usage_beside_storage(usage, self.ground.driver.features(image, info.format)?);
         let alias = storage::alias(info.format)?;
         let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::INPUT_ATTACHMENT;
         let chain = match stated {
@@ -374,7 +386,7 @@ impl Device {
             _ if !image.aliased => "its image may not be viewed as unsigned integers",
             _ if usage >> 32 != 0 => "its usage has more than 32 bits",
             _ if info.flags.contains(capture) => "it may be captured for a replay",
-            _ if self.caps.imageless_framebuffer && left & u64::from(attachments.as_raw()) != 0 => {
+            _ if self.ground.driver.caps.imageless_framebuffer && left & u64::from(attachments.as_raw()) != 0 => {
                 "it may become an attachment of an imageless framebuffer, which compares usages"
             }
             None => "its chain has a structure of unknown size",
@@ -393,7 +405,7 @@ impl Device {
                 });
             }
         };
-        self.storage_unresolved(Left::StorageView, info.format, why);
+        self.ground.journal.storage_unresolved(Left::StorageView, info.format, why);
         None
     }
 
@@ -418,7 +430,7 @@ impl Device {
         let mut usage = vk::ImageViewUsageCreateInfo { p_next: chain, usage: copy.usage, ..Default::default() };
         let mut down = vk::ImageViewCreateInfo { p_next: (&raw const usage).cast(), format: copy.format, ..*info };
         // SAFETY: the application's own arguments, but for the format of an image that may have views of it, and a usage that it has.
-        let result = unsafe { create(self.handle, &down, allocator, view) };
+        let result = unsafe { create(self.ground.driver.handle, &down, allocator, view) };
         if result != vk::Result::SUCCESS {
             return result;
         }
@@ -434,11 +446,11 @@ impl Device {
         let mut stored = vk::ImageView::null();
         // SAFETY: the create info that the driver has just accepted, with a format that the image may be viewed as (the list that it was
         // made with) and a usage that it has; the handle is written to a local.
-        let made = unsafe { create(self.handle, &down, std::ptr::null(), &mut stored) };
+        let made = unsafe { create(self.ground.driver.handle, &down, std::ptr::null(), &mut stored) };
         let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
         self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);
         if made != vk::Result::SUCCESS {
-            self.view_unresolved(info.format, UNMADE);
+            self.ground.view_unresolved(info.format, UNMADE);
         }
         result
     }
@@ -447,21 +459,25 @@ impl Device {
     fn nothing(&self) -> u64 {
         if self.storage.null_descriptor { NOTHING } else { LOST }
     }
+}
 
+impl Ground {
     #[inline(never)]
     fn view_unresolved(&self, format: vk::Format, why: &str) {
-        self.guard(|| self.storage_unresolved(Left::StorageView, format, why), || ());
+        self.guard(|| self.journal.storage_unresolved(Left::StorageView, format, why), || ());
     }
+}
 
+impl Device {
     /// Enters what stands in for a view; descriptors of its type are looked at from then on.
     #[inline(never)]
     fn enter_view(&self, table: &FlatTable, ty: vk::DescriptorType, view: u64, stands_in: u64) {
-        self.guard(
+        self.ground.guard(
             || {
                 let _entering = self.storage.entering.lock();
                 table.insert(view, stands_in);
                 self.storage.is_used.store(true, Ordering::Release);
-                self.hot.exchange(type_bit(ty));
+                self.ground.hot.exchange(type_bit(ty));
             },
             || (),
         );
@@ -473,7 +489,7 @@ impl Device {
         let _entering = self.storage.entering.lock();
         let found = table.remove(view);
         if found != 0 && table.is_empty() {
-            self.hot.exchange_no_more(ty);
+            self.ground.hot.exchange_no_more(ty);
         }
         found
     }
@@ -481,41 +497,45 @@ impl Device {
     /// Takes note of a view that storing was taken from and that nothing stands in for. Of each class it is said once, when one is
     /// stored to.
     pub fn view_lost_storage(&self, view: vk::ImageView) {
-        if self.storage.lost_classes.get(self.class_of(view.as_raw())) == 0 {
+        if self.storage.lost_classes.get(self.ground.hot.class_of(view.as_raw())) == 0 {
             self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw(), LOST);
         }
     }
+}
 
+impl Hot {
     /// The number of a view's class and 1; 0 for a view that is not known.
     fn class_of(&self, view: u64) -> u64 {
-        self.hot.gate.view(view) & u64::from(u32::MAX)
+        self.gate.view(view) & u64::from(u32::MAX)
     }
+}
 
+impl Device {
     /// Forgets what stands in for a view, which goes with it.
     pub(super) fn forget_alias(&self, view: vk::ImageView) {
         if !self.storage.has_stand_ins() {
             return;
         }
         let alias = self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw());
-        if let (1..OWN, Some(destroy)) = (alias, self.fns.destroy_image_view) {
+        if let (1..OWN, Some(destroy)) = (alias, self.ground.driver.fns.destroy_image_view) {
             // SAFETY: made by `make_view` with a NULL allocator, and used by nothing that does not use the application's view, which
             // is about to be destroyed (VUID-vkDestroyImageView-imageView-01026).
-            unsafe { destroy(self.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
         }
     }
 
     /// Destroys what stands in for views that the application did not destroy: for the end of the device.
     pub fn destroy_aliases(&self) {
-        if let Some(destroy) = self.fns.destroy_image_view {
+        if let Some(destroy) = self.ground.driver.fns.destroy_image_view {
             for alias in taken(&self.storage.views) {
                 // SAFETY: made by `make_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
-                unsafe { destroy(self.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
+                unsafe { destroy(self.ground.driver.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
             }
         }
-        if let Some(destroy) = self.fns.destroy_buffer_view {
+        if let Some(destroy) = self.ground.driver.fns.destroy_buffer_view {
             for alias in taken(&self.storage.buffer_views) {
                 // SAFETY: made by `make_buffer_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
-                unsafe { destroy(self.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
+                unsafe { destroy(self.ground.driver.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
             }
         }
     }

@@ -19,6 +19,7 @@ use samplin_hot::memory;
 use self::entry::{Entry, runs_of, spans_of};
 use self::patches::{patches, writes};
 use super::Device;
+use super::hot::Hot;
 use super::storage::ElementsOf;
 use super::types::type_bit;
 use super::writes::INFOS;
@@ -185,7 +186,7 @@ impl Template {
     unsafe fn conflicts(&self, device: &Device, layout: Option<&SetLayout>, data: *const c_void) -> bool {
         let mut out = false;
         // SAFETY: `data` is valid for the template, so for each of its runs.
-        unsafe { self.each_run(device, layout, data, |run| out = out || run.conflicts(&device.hot.gate, data)) };
+        unsafe { self.each_run(device, layout, data, |run| out = out || run.conflicts(&device.ground.hot.gate, data)) };
         out
     }
 
@@ -203,7 +204,7 @@ impl Template {
     ) -> Option<Option<Start>> {
         // SAFETY: `data` is valid for the template by this function's contract.
         match unsafe { self.array(data) }.filter(|_| layout.is_none()) {
-            Some(infos) => device.hot.gate.first_conflict(infos).map(Some),
+            Some(infos) => device.ground.hot.gate.first_conflict(infos).map(Some),
             // SAFETY: `data` has all that the template describes by this function's contract, and `conflicts` reads no more.
             None => unsafe { self.conflicts(device, layout, data) }.then_some(None),
         }
@@ -273,7 +274,7 @@ unsafe fn rewrite_copy(
     // Where samplers are immutable it is mostly for them that the data is looked at.
     // SAFETY: `conflicts` reads what the template describes, which `data` has by this function's contract.
     if layout.is_some() && !unsafe { template.conflicts(device, layout, data) } {
-        device.hot.counters.add(path, template.seen, 0);
+        device.ground.hot.counters.add(path, template.seen, 0);
         return data;
     }
     let copy = room.as_mut_ptr().cast::<u8>().wrapping_add(data as usize % Piece::SIZE);
@@ -282,8 +283,8 @@ unsafe fn rewrite_copy(
         let to = copy.wrapping_add(template.first).cast::<MaybeUninit<DescriptorImageInfo>>();
         // SAFETY: the room is as large as the data, whose alignment the copy has, and nobody else has seen it.
         let to = unsafe { std::slice::from_raw_parts_mut(to, infos.len()) };
-        let changed = device.hot.gate.substitute(infos, to, start, &mut |pair| device.resolve(pair, path));
-        device.hot.counters.add(path, template.seen, changed);
+        let changed = device.ground.hot.gate.substitute(infos, to, start, &mut |pair| device.resolve(pair, path));
+        device.ground.hot.counters.add(path, template.seen, changed);
         return if changed > 0 { copy.cast_const().cast() } else { data };
     }
     for (at, length) in spans {
@@ -295,21 +296,23 @@ unsafe fn rewrite_copy(
     let mut changed = 0;
     // SAFETY: the copy has all bytes that the template describes, and nobody else has seen it.
     unsafe { template.each_run(device, layout, data, |run| changed += run.substitute(device, copy, path)) };
-    device.hot.counters.add(path, template.seen, changed);
+    device.ground.hot.counters.add(path, template.seen, changed);
     if changed > 0 { copy.cast_const().cast() } else { data }
 }
 
-impl Device {
+impl Hot {
     /// Remembers a template with combined image samplers.
     pub fn insert_template(&self, template: vk::DescriptorUpdateTemplate, kept: Template) {
-        self.hot.templates.insert(template.as_raw(), Arc::new(kept));
+        self.templates.insert(template.as_raw(), Arc::new(kept));
     }
+}
 
+impl Device {
     /// Forgets a template.
     pub fn forget_template(&self, template: vk::DescriptorUpdateTemplate) {
-        self.guard(
+        self.ground.guard(
             || {
-                self.hot.templates.remove(template.as_raw());
+                self.ground.hot.templates.remove(template.as_raw());
                 if let Some(separate) = self.separate.as_deref() {
                     self.forget_separate_template(separate, template);
                 }
@@ -317,11 +320,13 @@ impl Device {
             || (),
         );
     }
+}
 
+impl Hot {
     /// Whether descriptors of a template's types have to be followed.
     #[inline(always)]
     pub fn watches_template(&self, template: &Template) -> bool {
-        template.types & self.hot.watched() != 0
+        template.types & self.watched() != 0
     }
 
     /// What is kept of a template, if it has combined image samplers or is followed.
@@ -332,7 +337,7 @@ impl Device {
     #[inline(always)]
     pub unsafe fn template(&self, template: vk::DescriptorUpdateTemplate) -> Option<&Template> {
         // SAFETY: a template is valid during the command and destroyed under external synchronisation.
-        unsafe { self.hot.templates.get_in_line(template.as_raw()) }
+        unsafe { self.templates.get_in_line(template.as_raw()) }
     }
 
     /// Looks at the data of a template and counts it; only at the first pair, and not even at that unless `look` says so. False if it
@@ -344,10 +349,12 @@ impl Device {
     #[inline(always)]
     pub unsafe fn pass_first(&self, template: &Template, look: bool, data: *const c_void, path: Path) -> bool {
         // SAFETY: a template that is looked at describes a pair, the first of which is there.
-        let look = look && unsafe { Template::is_candidate(&self.hot.gate, data, template.first) };
-        !look && self.hot.counters.add_here(path, template.seen)
+        let look = look && unsafe { Template::is_candidate(&self.gate, data, template.first) };
+        !look && self.counters.add_here(path, template.seen)
     }
+}
 
+impl Device {
     /// The one pair of a template in which another sampler has to go down. Counts it.
     ///
     /// # Safety
@@ -357,13 +364,16 @@ impl Device {
     pub unsafe fn rewrite_lone(&self, data: *const c_void, path: Path) -> Option<DescriptorImageInfo> {
         // SAFETY: a pair by this function's contract; alignment is not promised.
         let info = unsafe { data.cast::<DescriptorImageInfo>().read_unaligned() };
-        let sampler = self.hot.gate.look().choice(info.sampler, info.image_view, &mut |pair| self.resolve(pair, path));
+        let sampler =
+            self.ground.hot.gate.look().choice(info.sampler, info.image_view, &mut |pair| self.resolve(pair, path));
         let differs = sampler != info.sampler;
-        self.hot.counters.add(path, 1, u64::from(differs));
+        self.ground.hot.counters.add(path, 1, u64::from(differs));
         differs.then_some(DescriptorImageInfo { sampler, ..info })
     }
+}
 
-    /// [`Device::pass_template`] for one run where something can conflict.
+impl Hot {
+    /// [`Hot::pass_template`] for one run where something can conflict.
     ///
     /// # Safety
     ///
@@ -373,16 +383,16 @@ impl Device {
         let (mut at, mut left) = (data.wrapping_byte_add(template.first), template.seen);
         while left != 0 {
             // SAFETY: the place of an element of the run that the template has in its data.
-            if unsafe { Template::is_candidate(&self.hot.gate, at, 0) } {
+            if unsafe { Template::is_candidate(&self.gate, at, 0) } {
                 return false;
             }
             at = at.wrapping_byte_add(template.stride);
             left -= 1;
         }
-        self.hot.counters.add_here(path, template.seen)
+        self.counters.add_here(path, template.seen)
     }
 
-    /// [`Device::pass_first`] for all of the data.
+    /// [`Hot::pass_first`] for all of the data.
     ///
     /// # Safety
     ///
@@ -391,27 +401,29 @@ impl Device {
     pub unsafe fn pass_template(&self, template: &Template, look: bool, data: *const c_void, path: Path) -> bool {
         // SAFETY: the data is valid for the template, by this function's contract.
         let found = look && unsafe { self.has_candidate(template, data) };
-        !found && self.hot.counters.add_here(path, template.seen)
+        !found && self.counters.add_here(path, template.seen)
     }
 
     /// Whether any pair of the data may conflict. Apart, so that where nothing can no call saves registers for it.
     ///
     /// # Safety
     ///
-    /// As for [`Device::pass_template`].
+    /// As for [`Hot::pass_template`].
     #[inline(never)]
     unsafe fn has_candidate(&self, template: &Template, data: *const c_void) -> bool {
         template.runs.iter().any(|run| {
             let mut at = data.wrapping_byte_add(run.offset);
             (0..run.count).any(|_| {
                 // SAFETY: the place of an element of a run that the template has in its data.
-                let found = unsafe { Template::is_candidate(&self.hot.gate, at, 0) };
+                let found = unsafe { Template::is_candidate(&self.gate, at, 0) };
                 at = at.wrapping_byte_add(run.stride);
                 found
             })
         })
     }
+}
 
+impl Device {
     /// Hands `data`, or a copy with legal pairs, to `down`. Where it cannot be copied it goes down itself, and `patch` gets the writes of
     /// single descriptors that make it legal afterwards, and the template's bind point. `layout` is the one that the data is for, if it
     /// has immutable samplers.
@@ -430,10 +442,10 @@ impl Device {
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
         // SAFETY: the template is valid by this function's contract, so it is not destroyed meanwhile.
-        let Some(template) = (unsafe { self.template(template) }) else { return down(data) };
+        let Some(template) = (unsafe { self.ground.hot.template(template) }) else { return down(data) };
         // Last, so that pairs are of the application's views.
         let down = |data| {
-            let aliased = if template.has_shown() && self.exchanges_views() {
+            let aliased = if template.has_shown() && self.ground.hot.exchanges_views() {
                 // SAFETY: `data` is valid for the template by this function's contract, or a copy of such data, and `template` is its entry.
                 unsafe { self.aliased_data(template, data) }
             } else {
@@ -441,15 +453,18 @@ impl Device {
             };
             down(aliased.as_ref().map_or(data, |(_, data)| *data));
         };
-        if !self.hot.gate.must_look() || template.seen == 0 {
-            self.hot.counters.add(path, template.seen, 0);
+        if !self.ground.hot.gate.must_look() || template.seen == 0 {
+            self.ground.hot.counters.add(path, template.seen, 0);
             return down(data);
         }
         let layout = layout(template);
         // What was taken for candidates may be so only because samplers might have been immutable ones.
         // SAFETY: `data` is valid for the template by this function's contract.
-        if layout.is_none() && self.has_immutables() && !unsafe { template.may_conflict(&self.hot.gate, data) } {
-            self.hot.counters.add(path, template.seen, 0);
+        if layout.is_none()
+            && self.ground.hot.has_immutables()
+            && !unsafe { template.may_conflict(&self.ground.hot.gate, data) }
+        {
+            self.ground.hot.counters.add(path, template.seen, 0);
             return down(data);
         }
         if template.copied.as_ref().is_some_and(|(extent, _)| *extent <= ON_STACK) {
@@ -480,7 +495,7 @@ impl Device {
             // SAFETY: `data` is valid for the template by this function's contract; the null pointer says that there is no copy to write
             // to.
             if unsafe { self.exchange_stored(&template.shown, data, std::ptr::null_mut()) } {
-                self.template_unresolved();
+                self.ground.template_unresolved();
             }
             return None;
         };
@@ -515,7 +530,7 @@ impl Device {
     ) {
         // SAFETY: `data` has all that the template describes by this function's contract, and `first_conflict` reads no more.
         let Some(start) = (unsafe { template.first_conflict(self, layout, data) }) else {
-            self.hot.counters.add(path, template.seen, 0);
+            self.ground.hot.counters.add(path, template.seen, 0);
             return down(data);
         };
         if let Some((extent, _)) = &template.copied {
@@ -534,8 +549,8 @@ impl Device {
             let (patches, changed) = unsafe { patches(self, template, layout, data, path) };
             (writes(&patches), patches, changed)
         };
-        let (mut writes, _patches, changed) = self.guard(made, Default::default);
-        self.hot.counters.add(path, template.seen, changed);
+        let (mut writes, _patches, changed) = self.ground.guard(made, Default::default);
+        self.ground.hot.counters.add(path, template.seen, changed);
         down(data);
         if changed > 0 {
             patch(template.bind_point, &mut writes);

@@ -11,6 +11,8 @@ use samplin_wire::words::ImageClass;
 use serde_json::Value as Json;
 use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
+use super::driver::Driver;
+use super::journal::Journal;
 use super::{Device, ImageTraits};
 use crate::decide::{self, Change, Changes, Context, Rule};
 use crate::features::Tiling;
@@ -94,7 +96,7 @@ pub(super) fn tiling_of(tiling: vk::ImageTiling) -> Option<Tiling> {
     }
 }
 
-impl Device {
+impl Driver {
     /// What of an image's usage one of its formats has.
     pub fn reachable_usage(&self, traits: &ImageTraits, formats: Option<&[vk::Format]>) -> u64 {
         let has = |format: &vk::Format| self.features(traits, *format);
@@ -106,7 +108,7 @@ impl Device {
 
     /// Finds out what of the usage of a swapchain's images their formats have. What none has the views go without, since the images are
     /// there; the swapchain itself stays as it is and is named.
-    pub fn weigh_swapchain(&self, traits: &mut ImageTraits, formats: Option<&[vk::Format]>) {
+    pub fn weigh_swapchain(&self, journal: &Journal, traits: &mut ImageTraits, formats: Option<&[vk::Format]>) {
         let gone = traits.usage & !self.reachable_usage(traits, formats);
         traits.is_short = gone != 0;
         if traits.is_short {
@@ -114,10 +116,12 @@ impl Device {
             let mut about = of_usage(traits.format, gone);
             about["vuid"] = "VUID-VkSwapchainCreateInfoKHR-imageFormat-01778".into();
             let (rule, key) = (Some(Rule::ImageUsage), (traits.format.as_raw() as u64, gone | 1 << 63));
-            self.unresolved(Left::ImageUsage, why, rule, about, key);
+            journal.unresolved(Left::ImageUsage, why, rule, about, key);
         }
     }
+}
 
+impl Device {
     /// Has views looked at from now on, if a view of this image may lack a part of its usage.
     pub(super) fn watch_views_of(&self, traits: &ImageTraits) {
         if traits.is_short || traits.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0 {
@@ -134,10 +138,13 @@ impl Device {
     pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
         image.may_lack_usage(format) || self.storage.lowers(format)
     }
+}
 
+impl Driver {
     /// The usage that a view goes down with, if not that which it inherits, and the changes.
     pub fn narrowed_usage(
         &self,
+        journal: &Journal,
         image: &ImageTraits,
         format: vk::Format,
         stated: Option<u64>,
@@ -164,10 +171,12 @@ impl Device {
             (Some(_), _) => "the application states the usage of the view itself",
         };
         let (rule, key) = (Some(Rule::ViewUsage), (format.as_raw() as u64, gone));
-        self.unresolved(Left::ViewUsage, why, rule, of_usage(format, gone), key);
+        journal.unresolved(Left::ViewUsage, why, rule, of_usage(format, gone), key);
         None
     }
+}
 
+impl Journal {
     /// Writes a `view` record; `class` is what a prediction needs, at the level all.
     #[inline(never)]
     pub fn record_view(
@@ -191,6 +200,7 @@ impl Device {
     #[inline(never)]
     pub fn record_image(
         &self,
+        driver: &Driver,
         image: vk::Image,
         traits: &ImageTraits,
         asked: (u64, u64),
@@ -203,7 +213,7 @@ impl Device {
         }
         let (format, tiling) = (traits.format, traits.tiling);
         if let Some(changes) = self.changes_of_usage("image", (format, tiling), change.as_slice()) {
-            let of = |one| self.features(traits, one);
+            let of = |one| driver.features(traits, one);
             let is_all = self.records_all();
             let class = if is_all { ImageClass::write(tiling, asked, formats, (format, &of)) } else { Vec::new() };
             let name = self.name(vk::ObjectType::IMAGE, image.as_raw());
@@ -228,7 +238,9 @@ impl Device {
         let context = Context { source: Some(format), tiling, ..self.context(None) };
         self.records_decisions().then(|| record::changes(changes, &context))
     }
+}
 
+impl Driver {
     /// The flags that an image goes down with, if not its own, with the change: its usage is one that only other formats of its list have.
     ///
     /// # Errors
@@ -239,6 +251,7 @@ impl Device {
     /// `info` is valid.
     pub(super) unsafe fn wider_flags(
         &self,
+        journal: &Journal,
         info: &vk::ImageCreateInfo<'_>,
     ) -> Result<(vk::ImageCreateFlags, Change), bool> {
         let own_flags = info.flags;
@@ -268,7 +281,7 @@ impl Device {
             return Ok((wider, change));
         };
         let key = (info.format.as_raw() as u64, usage);
-        self.unresolved(Left::ImageUsage, why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
+        journal.unresolved(Left::ImageUsage, why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
         Err(true)
     }
 

@@ -47,15 +47,17 @@ impl Device {
 
     /// A new sampler, which holds one of the variants' places.
     fn make(&self, state: &SamplerState) -> Result<u64, String> {
-        let Some(create) = self.fns.create_sampler else { return Err("vkCreateSampler is missing".into()) };
+        let Some(create) = self.ground.driver.fns.create_sampler else {
+            return Err("vkCreateSampler is missing".into());
+        };
         let live = || self.driver_samplers();
-        self.samplers.places.lend(self.caps.max_sampler_allocation_count, self.shares(), live)?;
+        self.samplers.places.lend(self.ground.driver.caps.max_sampler_allocation_count, self.shares(), live)?;
         let mut made = vk::Sampler::null();
         // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
         // allowed: the application's own one is only promised for the call it was passed to.
         let result = unsafe {
             sampler_info::with_create_info(state, None, |info, _| {
-                create(self.handle, info, std::ptr::null(), &mut made)
+                create(self.ground.driver.handle, info, std::ptr::null(), &mut made)
             })
         };
         if result != vk::Result::SUCCESS {
@@ -71,11 +73,11 @@ impl Device {
         if let Some(separate) = self.separate.as_deref() {
             self.forget_hidden(separate, gone.handle);
         }
-        if let Some(destroy) = self.fns.destroy_sampler {
+        if let Some(destroy) = self.ground.driver.fns.destroy_sampler {
             // SAFETY: the sampler was created by `make` with a NULL allocator and is named by no descriptor in use: every
             // application sampler that it stood in for is being destroyed, so work that refers to it is complete
             // (VUID-vkDestroySampler-sampler-01082).
-            unsafe { destroy(self.handle, vk::Handle::from_raw(gone.handle), std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, vk::Handle::from_raw(gone.handle), std::ptr::null()) };
         }
         self.samplers.places.give_back();
         if gone.custom_border {

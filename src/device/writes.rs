@@ -12,6 +12,8 @@ use samplin_hot::gate::Start;
 
 pub use self::singles::Stop;
 use super::Device;
+use super::ground::Ground;
+use super::hot::Hot;
 use super::layouts::LayoutOf;
 use super::storage::Room;
 use super::types::{COMBINED, SINGLE, type_bit};
@@ -41,7 +43,7 @@ fn bit_of(kind: u64) -> u32 {
     type_bit(vk::DescriptorType::from_raw((kind >> 32) as i32))
 }
 
-impl Device {
+impl Hot {
     /// Looks at one write and counts it. False if it needs a closer look: it may conflict, has several descriptors that may, is of a type
     /// that is watched, or counting it takes longer.
     ///
@@ -50,25 +52,27 @@ impl Device {
     /// A valid write.
     #[inline(always)]
     pub unsafe fn pass_write(&self, write: *const WriteDescriptorSet<'_>, path: Path) -> bool {
-        let look = self.hot.gate.must_look();
+        let look = self.gate.must_look();
         // SAFETY: the write is valid by this function's contract, so both members can be read.
         let kind = unsafe { kind_of(write) };
-        if kind == self.hot.single() {
+        if kind == self.single() {
             // SAFETY: one descriptor of a combined image sampler in a valid write, as its kind says.
-            return !(look && unsafe { self.is_candidate(write) }) && self.hot.counters.add_here(path, 1);
+            return !(look && unsafe { self.is_candidate(write) }) && self.counters.add_here(path, 1);
         }
-        if kind >= self.hot.plain() {
+        if kind >= self.plain() {
             return true;
         }
-        if self.hot.watched() & bit_of(kind) != 0 {
+        if self.watched() & bit_of(kind) != 0 {
             return false;
         }
         if bit_of(kind) != COMBINED {
             return true;
         }
-        !look && self.hot.counters.add_here(path, kind & u64::from(u32::MAX))
+        !look && self.counters.add_here(path, kind & u64::from(u32::MAX))
     }
+}
 
+impl Ground {
     /// Whether writes of such types, or any copies, have to be followed.
     ///
     /// # Safety
@@ -76,7 +80,7 @@ impl Device {
     /// `count` valid writes.
     pub unsafe fn follows_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, copies: u32) -> bool {
         let watched = self.hot.watched();
-        if self.separate.is_none() || watched == 0 {
+        if !self.wishes.follows || watched == 0 {
             return false;
         }
         let mut types = 0;
@@ -89,9 +93,11 @@ impl Device {
 
     /// Whether copies of descriptors have to be followed: some set may hold what is.
     pub fn follows_copies(&self) -> bool {
-        self.separate.is_some() && self.hot.watched() != 0
+        self.wishes.follows && self.hot.watched() != 0
     }
+}
 
+impl Hot {
     /// Whether the pair of a single write may conflict.
     ///
     /// # Safety
@@ -101,7 +107,7 @@ impl Device {
     unsafe fn is_candidate(&self, write: *const WriteDescriptorSet<'_>) -> bool {
         // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493), which the driver reads as well.
         let info = unsafe { &*(*write).p_image_info };
-        self.hot.gate.candidate(info.sampler, info.image_view)
+        self.gate.candidate(info.sampler, info.image_view)
     }
 
     /// Whether the pair of a single write may conflict, if its sampler counts.
@@ -113,7 +119,7 @@ impl Device {
     unsafe fn may_conflict(&self, write: *const WriteDescriptorSet<'_>) -> bool {
         // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493), which the driver reads as well.
         let info = unsafe { &*(*write).p_image_info };
-        self.hot.gate.may_conflict(info.sampler, info.image_view)
+        self.gate.may_conflict(info.sampler, info.image_view)
     }
 
     /// Looks at writes from write `first` on once more, and counts all of them, on a device that has seen immutable samplers: those that
@@ -136,8 +142,8 @@ impl Device {
         for write in given.get(first as usize..).unwrap_or_default() {
             // SAFETY: a valid write.
             let kind = unsafe { kind_of(write) };
-            if kind != self.hot.single() {
-                if kind >= self.hot.plain() || (self.hot.watched() | COMBINED) & bit_of(kind) == 0 {
+            if kind != self.single() {
+                if kind >= self.plain() || (self.watched() | COMBINED) & bit_of(kind) == 0 {
                     continue;
                 }
                 return false;
@@ -154,10 +160,10 @@ impl Device {
                 ordinary = Some(write.dst_set);
             }
         }
-        self.hot.counters.add_here(path, combined(given) as u64)
+        self.counters.add_here(path, combined(given) as u64)
     }
 
-    /// [`Device::pass_write`] for any number of writes where nothing can conflict: only counts, unless a type is watched.
+    /// [`Hot::pass_write`] for any number of writes where nothing can conflict: only counts, unless a type is watched.
     ///
     /// # Safety
     ///
@@ -173,13 +179,13 @@ impl Device {
             seen += u64::from(write.descriptor_count & 0_u32.wrapping_sub(u32::from(is_combined)));
             types |= type_bit(write.descriptor_type);
         }
-        if types & self.hot.watched() != 0 {
+        if types & self.watched() != 0 {
             return false;
         }
-        seen == 0 || self.hot.counters.add_here(path, seen)
+        seen == 0 || self.counters.add_here(path, seen)
     }
 
-    /// [`Device::pass_write`] for any number of writes where something can conflict. An error is the first that needs a closer look,
+    /// [`Hot::pass_write`] for any number of writes where something can conflict. An error is the first that needs a closer look,
     /// or that only counting takes longer.
     ///
     /// # Safety
@@ -187,7 +193,7 @@ impl Device {
     /// `count` valid writes.
     #[inline(always)]
     pub unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), Stop> {
-        let (single, plain) = (self.hot.single(), self.hot.plain());
+        let (single, plain) = (self.single(), self.plain());
         let mut seen = 0;
         let mut write = writes;
         // SAFETY: one past the last of the `count` writes that there are by this function's contract.
@@ -200,7 +206,7 @@ impl Device {
                 // SAFETY: one of the valid writes, and one descriptor of a combined image sampler, as its kind says.
                 !unsafe { self.is_candidate(write) }
             } else {
-                kind >= plain || (self.hot.watched() | COMBINED) & bit_of(kind) == 0
+                kind >= plain || (self.watched() | COMBINED) & bit_of(kind) == 0
             };
             if !passes {
                 // SAFETY: `write` was reached from `writes` within one array.
@@ -210,9 +216,11 @@ impl Device {
             // SAFETY: `write` is before the end, so the next one is at most the end.
             write = unsafe { write.add(1) };
         }
-        if seen == 0 || self.hot.counters.add_here(path, seen) { Ok(()) } else { Err(Stop::END) }
+        if seen == 0 || self.counters.add_here(path, seen) { Ok(()) } else { Err(Stop::END) }
     }
+}
 
+impl Device {
     /// Hands writes that need a closer look, from write `first` on, to `down`, or a copy with legal pairs.
     ///
     /// # Safety
@@ -229,7 +237,7 @@ impl Device {
     ) {
         // Last, so that pairs are of the application's views.
         let down = |writes| {
-            if !self.exchanges_views() {
+            if !self.ground.hot.exchanges_views() {
                 return down(writes);
             }
             let mut room = Room::new();
@@ -237,10 +245,10 @@ impl Device {
             down(unsafe { self.aliased_writes(count, writes, &mut room) });
         };
         // SAFETY: there is one write, valid by this function's contract.
-        if count == 1 && unsafe { kind_of(writes) } == SINGLE && self.hot.gate.must_look() {
+        if count == 1 && unsafe { kind_of(writes) } == SINGLE && self.ground.hot.gate.must_look() {
             // SAFETY: there is one write, valid by this function's contract or copied from such a one, and its kind is that of one combined
             // image sampler.
-            if self.has_immutables() && unsafe { self.pass_lone(&*writes, layout_of, path) } {
+            if self.ground.hot.has_immutables() && unsafe { self.pass_lone(&*writes, layout_of, path) } {
                 return down(writes);
             }
             // SAFETY: there is one such write, and its sampler counts: no layout has immutable ones, or `pass_lone` has found that this
@@ -256,7 +264,7 @@ impl Device {
         }
         let seen = combined(given);
         if seen > 0 {
-            self.hot.counters.add(path, seen as u64, 0);
+            self.ground.hot.counters.add(path, seen as u64, 0);
         }
         down(writes);
     }
@@ -275,10 +283,10 @@ impl Device {
     ) {
         // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
         let (given, info) = unsafe { (*write, *(*write).p_image_info) };
-        let pair = self.hot.gate.look_up(info.sampler, info.image_view);
+        let pair = self.ground.hot.gate.look_up(info.sampler, info.image_view);
         let choice = pair.map_or(info.sampler, |pair| vk::Sampler::from_raw(self.choose(pair, path)));
         let is_other = choice != info.sampler;
-        self.hot.counters.add(path, 1, u64::from(is_other));
+        self.ground.hot.counters.add(path, 1, u64::from(is_other));
         let info = DescriptorImageInfo { sampler: choice, ..info };
         let other = WriteDescriptorSet { p_image_info: &info, ..given };
         down(if is_other { &other } else { write });
@@ -292,8 +300,8 @@ impl Device {
     /// The writes are valid.
     #[inline(always)]
     unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layout_of: LayoutOf<'_>) -> Option<From> {
-        let look = self.hot.gate.must_look();
-        if look && self.has_immutables() {
+        let look = self.ground.hot.gate.must_look();
+        if look && self.ground.hot.has_immutables() {
             // SAFETY: the same writes, valid by this function's contract.
             return unsafe { self.look_among_immutables(writes, first, layout_of) }.map(|write| (write, None));
         }
@@ -304,16 +312,18 @@ impl Device {
                 }
                 // SAFETY: the write is one of those that are valid by this function's contract, and of combined image samplers.
                 match unsafe { infos(write) } {
-                    [info] if self.hot.gate.may_conflict(info.sampler, info.image_view) => return Some((index, None)),
+                    [info] if self.ground.hot.gate.may_conflict(info.sampler, info.image_view) => {
+                        return Some((index, None));
+                    }
                     [_] => {}
                     infos => {
-                        if let Some(start) = self.hot.gate.first_conflict(infos) {
+                        if let Some(start) = self.ground.hot.gate.first_conflict(infos) {
                             return Some((index, Some(start)));
                         }
                     }
                 }
             } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
-                self.separate_seen();
+                self.ground.separate_seen();
             }
         }
         None
@@ -337,14 +347,14 @@ impl Device {
                 // SAFETY: the write is valid by this function's contract, and of combined image samplers, so it has as many infos as it
                 // says.
                 unsafe {
-                    if let Some(layout) = self.ignoring(write, layout_of) {
+                    if let Some(layout) = self.ground.hot.ignoring(write, layout_of) {
                         self.note_write(layout, write);
-                    } else if out.is_none() && self.conflicts(write) {
+                    } else if out.is_none() && self.ground.hot.conflicts(write) {
                         out = Some(index);
                     }
                 }
             } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
-                self.separate_seen();
+                self.ground.separate_seen();
             }
         }
         out
@@ -372,16 +382,18 @@ impl Device {
     unsafe fn pass_lone(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>, path: Path) -> bool {
         // SAFETY: the write is valid by this function's contract, and of one combined image sampler.
         unsafe {
-            match self.ignoring(write, layout_of) {
+            match self.ground.hot.ignoring(write, layout_of) {
                 Some(layout) => self.note_write(layout, write),
-                None if self.may_conflict(write) => return false,
+                None if self.ground.hot.may_conflict(write) => return false,
                 None => {}
             }
         }
-        self.hot.counters.add(path, 1, 0);
+        self.ground.hot.counters.add(path, 1, 0);
         true
     }
+}
 
+impl Hot {
     /// # Safety
     ///
     /// The write is valid, of combined image samplers.
@@ -389,8 +401,8 @@ impl Device {
     unsafe fn conflicts(&self, write: &WriteDescriptorSet<'_>) -> bool {
         // SAFETY: the write is valid and of combined image samplers by this function's contract, so it has as many infos as it says.
         match unsafe { infos(write) } {
-            [info] => self.hot.gate.conflict(info.sampler, info.image_view).is_some(),
-            infos => self.hot.gate.first_conflict(infos).is_some(),
+            [info] => self.gate.conflict(info.sampler, info.image_view).is_some(),
+            infos => self.gate.first_conflict(infos).is_some(),
         }
     }
 }
@@ -443,7 +455,7 @@ unsafe fn rewrite<'a>(
     let (mut writes, mut infos) = (Vec::new(), Vec::new());
     if writes.try_reserve_exact(given.len()).is_err() || infos.try_reserve_exact(seen).is_err() {
         // Without memory for a copy there is only what was given.
-        device.hot.counters.add(path, seen as u64, 0);
+        device.ground.hot.counters.add(path, seen as u64, 0);
         return down(given.as_ptr());
     }
     let (writes, infos) = (writes.spare_capacity_mut(), infos.spare_capacity_mut());
@@ -483,7 +495,7 @@ impl Copies<'_, '_> {
     #[inline(always)]
     unsafe fn all(&mut self, writes: &[WriteDescriptorSet<'_>], (first, start): From, layout_of: LayoutOf<'_>) {
         let (device, path) = (self.device, self.path);
-        let immutables = device.has_immutables();
+        let immutables = device.ground.hot.has_immutables();
         let blocks = writes.get(first..).unwrap_or_default().chunks(BLOCK);
         for (block, number) in blocks.zip((first..).step_by(BLOCK)) {
             // A bit for each single pair that may conflict, so that there is one branch for as many, and one for each array.
@@ -493,25 +505,25 @@ impl Copies<'_, '_> {
                 let kind = unsafe { kind_of(write) };
                 if kind == SINGLE {
                     // SAFETY: one combined image sampler, as its kind says.
-                    left = (left << 1) | u64::from(unsafe { device.may_conflict(write) });
+                    left = (left << 1) | u64::from(unsafe { device.ground.hot.may_conflict(write) });
                     continue;
                 }
                 left <<= 1;
                 if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
                     arrays |= 1 << at;
                 } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
-                    device.separate_seen();
+                    device.ground.separate_seen();
                 }
             }
             if immutables {
                 for (at, write) in block.iter().enumerate() {
                     // SAFETY: the write is valid by this function's contract.
-                    if (left | arrays) >> at & 1 != 0 && unsafe { device.is_ignored(write, layout_of) } {
+                    if (left | arrays) >> at & 1 != 0 && unsafe { device.ground.hot.is_ignored(write, layout_of) } {
                         (left, arrays) = (left & !(1 << at), arrays & !(1 << at));
                     }
                 }
             }
-            let look = device.hot.gate.look();
+            let look = device.ground.hot.gate.look();
             while left != 0 {
                 let at = left.trailing_zeros() as usize;
                 left &= left - 1;
@@ -545,7 +557,7 @@ impl Copies<'_, '_> {
     unsafe fn array(&mut self, write: &WriteDescriptorSet<'_>, at: usize, start: Option<Start>) {
         // SAFETY: valid by this function's contract.
         let given = unsafe { infos(write) };
-        let gate = &self.device.hot.gate;
+        let gate = &self.device.ground.hot.gate;
         let Some(start) = start.or_else(|| gate.first_conflict(given)) else { return };
         let Some((to, left)) = std::mem::take(&mut self.infos).split_at_mut_checked(given.len()) else { return };
         self.infos = left;
@@ -584,6 +596,6 @@ unsafe fn rewrite_into<'a>(
         // SAFETY: the writes are valid by this function's contract and were just copied; there is room for all their infos.
         unsafe { copies.all(writes, (first, start), layout_of) };
     }
-    device.hot.counters.add(path, seen as u64, copies.rewritten);
+    device.ground.hot.counters.add(path, seen as u64, copies.rewritten);
     if copies.rewritten > 0 { copies.writes } else { writes.as_ptr() }
 }

@@ -21,22 +21,32 @@ fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless
     if filter == vk::Filter::NEAREST {
         return filter;
     }
-    device.guard(
+    device.ground.guard(
         || {
             let value = decide::Value::Filter(filter);
-            if decide::is_unknown_enumerant(value, &device.caps) {
-                device.unknown_enumerants(&[(decide::Field::BlitFilter, value)], None, filter.as_raw() as u64);
+            if decide::is_unknown_enumerant(value, &device.ground.driver.caps) {
+                device.ground.journal.unknown_enumerants(
+                    &device.ground.driver,
+                    &[(decide::Field::BlitFilter, value)],
+                    None,
+                    filter.as_raw() as u64,
+                );
                 return filter;
             }
             let Some((traits, tiling)) = device.blit_source(source) else { return filter };
-            let off = device.off_for_format(traits.format);
+            let off = device.ground.wishes.off_for_format(traits.format);
             let decision = decide::blit_except(filter, &traits, off);
             if !off.is_empty() {
                 let full = decide::blit(filter, &traits);
-                device.exempt_blit(&traits, &decide::new_changes(&full.changes, &decision.changes), filter);
+                device.ground.wishes.exempt_blit(
+                    &device.ground.journal,
+                    &traits,
+                    &decide::new_changes(&full.changes, &decision.changes),
+                    filter,
+                );
             }
-            device.record_blit(&traits, tiling, &decision.changes, filter, lossless);
-            if device.audit { filter } else { decision.filter }
+            device.ground.journal.record_blit(&traits, tiling, &decision.changes, filter, lossless);
+            if device.ground.wishes.audit { filter } else { decision.filter }
         },
         || filter,
     )
@@ -44,7 +54,7 @@ fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless
 
 /// Names two images that may not be blitted to each other, once for each two formats.
 fn tell_unblittable(device: &Device, source: vk::Image, target: vk::Image) {
-    device.guard(
+    device.ground.guard(
         || {
             let Some(((source, _), (target, _))) = device.blit_source(source).zip(device.blit_source(target)) else {
                 return;
@@ -52,7 +62,7 @@ fn tell_unblittable(device: &Device, source: vk::Image, target: vk::Image) {
             if let Some((vuid, why)) = decide::unblittable(source.format, target.format) {
                 let about = serde_json::json!({ "vuid": vuid });
                 let key = (source.format.as_raw() as u64, target.format.as_raw() as u64);
-                device.unresolved(Left::Blit, &why, None, about, key);
+                device.ground.journal.unresolved(Left::Blit, &why, None, about, key);
             }
         },
         || (),

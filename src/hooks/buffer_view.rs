@@ -31,7 +31,7 @@ pub(crate) unsafe extern "system" fn create_buffer(
     let (device, next) = enter!(handle, create_buffer);
     let result = down!(next(handle, create_info, allocator, buffer));
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateBuffer-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *buffer) };
@@ -62,7 +62,7 @@ unsafe fn lowered(
     // SAFETY: the chain of a valid create info, whose nodes can be read as bases.
     let is_plain = unsafe { pnext::chain(info.p_next) }
         .all(|node| unsafe { (*node).s_type } == vk::BufferUsageFlags2CreateInfoKHR::STRUCTURE_TYPE);
-    if device.audit || !is_plain {
+    if device.ground.wishes.audit || !is_plain {
         return None;
     }
     // SAFETY: the arguments are those of a valid `vkCreateBufferView` by this function's contract, and the chain is that of its create
@@ -84,7 +84,7 @@ pub(crate) unsafe extern "system" fn create_buffer_view(
     };
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by VUID-vkCreateBufferView-pCreateInfo-parameter; the handle was set by the successful call.
-        device.guard(|| unsafe { device.note_buffer_view(*view, (*create_info).format) }, || ());
+        device.ground.guard(|| unsafe { device.note_buffer_view(*view, (*create_info).format) }, || ());
     }
     result
 }

@@ -29,8 +29,8 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
             return update_several(handle, count, writes, copy_count, copies);
         }
         if let Some(device) = Device::find_first(handle)
-            && device.pass_write(writes, Path::Update)
-            && let Some(next) = device.fns.update_descriptor_sets
+            && device.ground.hot.pass_write(writes, Path::Update)
+            && let Some(next) = device.ground.driver.fns.update_descriptor_sets
         {
             return next(handle, count, writes, copy_count, copies);
         }
@@ -56,9 +56,9 @@ unsafe extern "system" fn update_followed(
         if let Some(device) = Device::find_first(handle)
             && let Some(separate) = device.separate.as_deref()
             && separate.follow_write(&*writes)
-            && let Some(next) = device.fns.update_descriptor_sets
+            && let Some(next) = device.ground.driver.fns.update_descriptor_sets
         {
-            if device.exchanges_views() {
+            if device.ground.hot.exchanges_views() {
                 return update_shown(handle, count, writes, copy_count, copies);
             }
             return next(handle, count, writes, copy_count, copies);
@@ -98,16 +98,16 @@ unsafe extern "system" fn update_several(
         if let Some(device) = Device::find_first(handle) {
             if copy_count != 0 {
                 // Copies may be of descriptors that are followed.
-                if device.follows_copies() {
+                if device.ground.follows_copies() {
                     return update_slowly(handle, count, writes, copy_count, copies, 0);
                 }
                 if count == 0
-                    && let Some(next) = device.fns.update_descriptor_sets
+                    && let Some(next) = device.ground.driver.fns.update_descriptor_sets
                 {
                     return next(handle, count, writes, copy_count, copies);
                 }
             }
-            if device.hot.gate.must_look() {
+            if device.ground.hot.gate.must_look() {
                 return update_each(handle, count, writes, copy_count, copies, device);
             }
             return update_all(handle, count, writes, copy_count, copies, device);
@@ -129,8 +129,8 @@ unsafe extern "system" fn update_all(
     // SAFETY: `count` valid writes (VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter), as `pass_all` asks; the rest goes on as
     // `update_several` was given it.
     unsafe {
-        if device.pass_all(count, writes, Path::Update)
-            && let Some(next) = device.fns.update_descriptor_sets
+        if device.ground.hot.pass_all(count, writes, Path::Update)
+            && let Some(next) = device.ground.driver.fns.update_descriptor_sets
         {
             return next(handle, count, writes, copy_count, copies);
         }
@@ -151,10 +151,13 @@ unsafe extern "system" fn update_each(
     // SAFETY: `count` valid writes (VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter), as `pass_each` asks; the rest goes on as
     // `update_several` was given it.
     unsafe {
-        match (device.pass_each(count, writes, Path::Update), device.fns.update_descriptor_sets) {
+        match (
+            device.ground.hot.pass_each(count, writes, Path::Update),
+            device.ground.driver.fns.update_descriptor_sets,
+        ) {
             (Ok(()), Some(next)) => next(handle, count, writes, copy_count, copies),
             (Ok(()), None) => {}
-            (Err(stop), _) if stop.is_single() && device.has_immutables() => {
+            (Err(stop), _) if stop.is_single() && device.ground.hot.has_immutables() => {
                 update_few::<true>(handle, count, writes, copy_count, copies, stop);
             }
             (Err(stop), _) if stop.is_single() => update_few::<false>(handle, count, writes, copy_count, copies, stop),
@@ -197,12 +200,12 @@ unsafe extern "system" fn update_slowly(
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
         if (count > 1 && copy_count == 0)
-            && device.has_immutables()
-            && device.pass_beside((count, first), writes, LayoutOf::DstSet, Path::Update)
+            && device.ground.hot.has_immutables()
+            && device.ground.hot.pass_beside((count, first), writes, LayoutOf::DstSet, Path::Update)
         {
             return next(handle, count, writes, copy_count, copies);
         }
-        if device.follows_writes(count, writes, copy_count) {
+        if device.ground.follows_writes(count, writes, copy_count) {
             follow(device, slice(writes, count), slice(copies, copy_count));
         }
         let down = |writes| next(handle, count, writes, copy_count, copies);
@@ -221,7 +224,7 @@ unsafe fn follow(device: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[v
         // SAFETY: writes and copies are those of a valid `vkUpdateDescriptorSets` by this function's contract.
         unsafe {
             if !copies.is_empty() || !separate.follow_writes(writes) {
-                device.guard(|| device.separate_updates(separate, writes, copies), || ());
+                device.ground.guard(|| device.separate_updates(separate, writes, copies), || ());
             }
         }
         device.rest_from_views(separate);
@@ -244,8 +247,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
             return push_several(commands, bind_point, layout, set, count, writes);
         }
         if let Some(device) = Device::find_first(commands)
-            && device.pass_write(writes, Path::Push)
-            && let Some(next) = device.fns.cmd_push_descriptor_set
+            && device.ground.hot.pass_write(writes, Path::Push)
+            && let Some(next) = device.ground.driver.fns.cmd_push_descriptor_set
         {
             return next(commands, bind_point, layout, set, count, writes);
         }
@@ -267,12 +270,12 @@ unsafe extern "system" fn push_several(
     // (-commandBuffer-parameter).
     unsafe {
         if let Some(device) = Device::find_first(commands) {
-            let passes = if device.hot.gate.must_look() {
-                device.pass_each(count, writes, Path::Push).is_ok()
+            let passes = if device.ground.hot.gate.must_look() {
+                device.ground.hot.pass_each(count, writes, Path::Push).is_ok()
             } else {
-                device.pass_all(count, writes, Path::Push)
+                device.ground.hot.pass_all(count, writes, Path::Push)
             };
-            if passes && let Some(next) = device.fns.cmd_push_descriptor_set {
+            if passes && let Some(next) = device.ground.driver.fns.cmd_push_descriptor_set {
                 return next(commands, bind_point, layout, set, count, writes);
             }
         }
@@ -293,8 +296,11 @@ unsafe extern "system" fn push_slowly(
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers, which are consumed by the call.
     unsafe {
         let down = |writes| next(commands, bind_point, layout, set, count, writes);
-        let layout_of = LayoutOf::Push(device.push_layout(layout, set));
-        if count > 1 && device.has_immutables() && device.pass_beside((count, 0), writes, layout_of, Path::Push) {
+        let layout_of = LayoutOf::Push(device.ground.hot.push_layout(layout, set));
+        if count > 1
+            && device.ground.hot.has_immutables()
+            && device.ground.hot.pass_beside((count, 0), writes, layout_of, Path::Push)
+        {
             return down(writes);
         }
         device.forward_writes(count, writes, (0, Path::Push), layout_of, down);
@@ -315,9 +321,9 @@ pub(super) unsafe fn push_layout(
 ) -> Option<&SetLayout> {
     if layout != vk::PipelineLayout::null() {
         // SAFETY: a layout that is not null is valid by this function's contract.
-        return unsafe { device.push_layout(layout, set) };
+        return unsafe { device.ground.hot.push_layout(layout, set) };
     }
-    if !device.has_immutables() {
+    if !device.ground.hot.has_immutables() {
         return None;
     }
     // SAFETY: the chain of a valid push; the set layouts that it names are valid, or null, during the command.
@@ -388,10 +394,10 @@ pub(crate) unsafe extern "system" fn get_descriptor(
                 return next(handle, &vk::DescriptorGetInfoEXT { data, ..*info }, size, descriptor);
             }
         }
-    } else if device.hot.gate.must_look() {
+    } else if device.ground.hot.gate.must_look() {
         // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
         if unsafe { info.as_ref() }.is_some_and(|info| info.ty == vk::DescriptorType::SAMPLER) {
-            device.separate_seen();
+            device.ground.separate_seen();
         }
     }
     down!(next(handle, info, size, descriptor))
@@ -420,7 +426,7 @@ impl Stored<'_> {
 /// `given` is valid.
 unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEXT<'a>) -> Option<Stored<'a>> {
     match given.ty {
-        _ if !device.storage.is_used() && !device.exchanges_views() => None,
+        _ if !device.storage.is_used() && !device.ground.hot.exchanges_views() => None,
         vk::DescriptorType::STORAGE_IMAGE
         | vk::DescriptorType::SAMPLED_IMAGE
         | vk::DescriptorType::INPUT_ATTACHMENT => {
@@ -444,9 +450,10 @@ unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEX
 
 /// The sampler to use for a single pair.
 fn substitute(device: &Device, sampler: vk::Sampler, view: vk::ImageView, path: Path) -> vk::Sampler {
-    let conflict = if device.hot.gate.must_look() { device.hot.gate.conflict(sampler, view) } else { None };
+    let conflict =
+        if device.ground.hot.gate.must_look() { device.ground.hot.gate.conflict(sampler, view) } else { None };
     let choice = conflict.map_or(sampler.as_raw(), |pair| device.choose(pair, path));
-    device.hot.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
+    device.ground.hot.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
     vk::Sampler::from_raw(choice)
 }
 
@@ -502,17 +509,17 @@ pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
     data: *mut *mut c_void,
 ) {
     let device = enter!(handle);
-    device.guard(
+    device.ground.guard(
         || {
             let why = "descriptors written through a host mapping are plain memory, which no layer sees";
-            device.unresolved(Left::HostMappedDescriptorSet, why, None, serde_json::json!({}), (0, 0));
+            device.ground.journal.unresolved(Left::HostMappedDescriptorSet, why, None, serde_json::json!({}), (0, 0));
             if let Some(separate) = device.separate.as_deref() {
                 device.forget_mapped_set(separate, set);
             }
         },
         || (),
     );
-    if let Some(next) = device.fns.get_descriptor_set_host_mapping {
+    if let Some(next) = device.ground.driver.fns.get_descriptor_set_host_mapping {
         down!(next(handle, set, data));
     }
 }

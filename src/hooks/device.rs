@@ -272,22 +272,24 @@ unsafe fn abilities(
 
 /// Writes the records of a new device.
 fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Option<(String, String)>)>) {
-    if device.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
+    if device.ground.journal.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
         // SAFETY: the device is valid for the resolver below it, and so is the name.
-        let is_there = |name: &&CStr| unsafe { (device.next_gdpa)(device.handle, name.as_ptr()) }.is_some();
+        let is_there = |name: &&CStr| {
+            unsafe { (device.ground.driver.next_gdpa)(device.ground.driver.handle, name.as_ptr()) }.is_some()
+        };
         let (hooked, lacking): (Vec<&CStr>, Vec<&CStr>) =
             commands::intercepted_on_devices(device.which()).into_iter().partition(is_there);
         hooked.iter().for_each(|name| tracing::trace!(?name, "hooked"));
         lacking.iter().for_each(|name| tracing::debug!(?name, "not hooked: the device has no such command"));
-        if device.trace().is_on() {
+        if device.ground.journal.trace().is_on() {
             let intercepts: Vec<&str> = hooked.iter().filter_map(|name| name.to_str().ok()).collect();
-            device.record_device(properties, &intercepts);
+            device.ground.journal.record_device(&device.ground.driver, properties, &intercepts);
         }
     }
-    if device.enabled.extension(EXT_DESCRIPTOR_HEAP_NAME) {
+    if device.ground.driver.enabled.extension(EXT_DESCRIPTOR_HEAP_NAME) {
         let why = "samplers and images in descriptor heaps are written by vkWriteSamplerDescriptorsEXT and vkWriteResourceDescriptorsEXT, \
                    which are passed through: neither such a sampler nor what it meets is looked at";
-        device.unresolved(Left::DescriptorHeap, why, Some(Rule::Heap), serde_json::json!({}), (0, 0));
+        device.ground.journal.unresolved(Left::DescriptorHeap, why, Some(Rule::Heap), serde_json::json!({}), (0, 0));
     }
 }
 
@@ -368,7 +370,7 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
     // Not through the guard: a device that is passed through since a panic has an end too, and what the layer made for it must not be
     // left to the driver, nor must what an application leaked (VUID-vkDestroyDevice-device-05137).
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        if device.trace().is_on() {
+        if device.ground.journal.trace().is_on() {
             device.record_summary();
         }
     }));
@@ -382,7 +384,7 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.
     unsafe { Device::forget(key) };
-    if let Some(destroy) = device.fns.destroy_device {
+    if let Some(destroy) = device.ground.driver.fns.destroy_device {
         down!(destroy(handle, allocator));
     }
     tracing::info!("device destroyed");

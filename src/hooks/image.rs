@@ -28,9 +28,9 @@ pub(crate) unsafe extern "system" fn create_image(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image);
     // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter.
-    let copy = device.guard(|| unsafe { device.image_copy(&*create_info) }, || None);
+    let copy = device.ground.guard(|| unsafe { device.image_copy(&*create_info) }, || None);
     let mut result = vk::Result::ERROR_UNKNOWN;
-    if let Some(copy) = copy.as_ref().filter(|_| !device.audit) {
+    if let Some(copy) = copy.as_ref().filter(|_| !device.ground.wishes.audit) {
         // SAFETY: the application's own arguments but for flags and formats, which the device was asked about.
         result = unsafe { copy.with(&*create_info, |info| next(handle, info, allocator, image)) };
     }
@@ -39,7 +39,7 @@ pub(crate) unsafe extern "system" fn create_image(
         result = down!(next(handle, create_info, allocator, image));
     }
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *image) };
@@ -78,15 +78,23 @@ pub(crate) unsafe extern "system" fn create_image(
                     // SAFETY: the chain of that create info, so a structure in it is whole.
                     let of_swapchain = unsafe { pnext::find::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next) };
                     if of_swapchain.is_some_and(|node| node.swapchain != vk::SwapchainKHR::null()) {
-                        device.weigh_swapchain(&mut traits, formats);
+                        device.ground.driver.weigh_swapchain(&device.ground.journal, &mut traits, formats);
                     } else {
-                        traits.reachable = device.reachable_usage(&traits, formats);
+                        traits.reachable = device.ground.driver.reachable_usage(&traits, formats);
                     }
                 }
                 device.insert_image(made, traits);
-                let change = copy.as_ref().filter(|_| copied.is_some() || device.audit).map(|copy| copy.change);
-                if change.is_some() || device.records_all() {
-                    device.record_image(made, &traits, (flags, usage), formats, change);
+                let change =
+                    copy.as_ref().filter(|_| copied.is_some() || device.ground.wishes.audit).map(|copy| copy.change);
+                if change.is_some() || device.ground.journal.records_all() {
+                    device.ground.journal.record_image(
+                        &device.ground.driver,
+                        made,
+                        &traits,
+                        (flags, usage),
+                        formats,
+                        change,
+                    );
                 }
             },
             || (),
@@ -145,9 +153,9 @@ fn query_modifier(device: &Device, image: vk::Image) -> u64 {
     // DRM_FORMAT_MOD_INVALID: no format lists it, so a failed query ends in "no features".
     const INVALID: u64 = 0x00ff_ffff_ffff_ffff;
     let mut properties = vk::ImageDrmFormatModifierPropertiesEXT::default();
-    let Some(get) = device.fns.get_image_drm_format_modifier_properties else { return INVALID };
+    let Some(get) = device.ground.driver.fns.get_image_drm_format_modifier_properties else { return INVALID };
     // SAFETY: the image has modifier tiling (VUID-vkGetImageDrmFormatModifierPropertiesEXT-image-02272).
-    let result = unsafe { get(device.handle, image, &mut properties) };
+    let result = unsafe { get(device.ground.driver.handle, image, &mut properties) };
     if result == vk::Result::SUCCESS { properties.drm_format_modifier } else { INVALID }
 }
 
@@ -159,7 +167,7 @@ fn query_modifier(device: &Device, image: vk::Image) -> u64 {
 unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &vk::SwapchainCreateInfoKHR<'_>) {
     // SAFETY: `info` is a valid create info by this function's contract.
     let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
-    device.weigh_swapchain(&mut traits, formats);
+    device.ground.driver.weigh_swapchain(&device.ground.journal, &mut traits, formats);
     traits.aliased = device.may_alias(&traits, formats);
     device.insert_swapchain(swapchain, traits);
 }
@@ -202,7 +210,7 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     let result = down!(next(handle, create_info, allocator, swapchain));
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by VUID-vkCreateSwapchainKHR-pCreateInfo-parameter; the handle was set by the successful call.
-        device.guard(|| unsafe { insert_swapchain(device, *swapchain, &*create_info) }, || ());
+        device.ground.guard(|| unsafe { insert_swapchain(device, *swapchain, &*create_info) }, || ());
     }
     result
 }
@@ -217,7 +225,7 @@ pub(crate) unsafe extern "system" fn create_shared_swapchains(
     let (device, next) = enter!(handle, create_shared_swapchains);
     let result = down!(next(handle, count, create_infos, allocator, swapchains));
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: both arrays have `count` elements by the command's valid usage.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(swapchains.cast_const(), count)) };
@@ -241,7 +249,7 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
     let (device, next) = enter!(handle, get_swapchain_images);
     let result = down!(next(handle, swapchain, count, images));
     if matches!(result, vk::Result::SUCCESS | vk::Result::INCOMPLETE) && !images.is_null() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: the successful call set `*count` to the number of elements written.
                 let written = unsafe { slice(images.cast_const(), *count) };
@@ -273,7 +281,7 @@ pub(crate) unsafe extern "system" fn create_image_view(
     // SAFETY: the handle was set by the successful call.
     if result == vk::Result::SUCCESS && !device.insert_view_again(unsafe { *view }, known) {
         // SAFETY: the handle was set by the successful call, and the create info is valid by VUID-vkCreateImageView-pCreateInfo-parameter.
-        device.guard(|| unsafe { remember_view(device, &*create_info, *view) }, || ());
+        device.ground.guard(|| unsafe { remember_view(device, &*create_info, *view) }, || ());
     }
     result
 }
@@ -291,22 +299,22 @@ unsafe fn create_new_view(
     allocator: *const vk::AllocationCallbacks<'_>,
     view: *mut vk::ImageView,
 ) -> vk::Result {
-    let handle = device.handle;
+    let handle = device.ground.driver.handle;
     let (narrowed, mut copy) = if device.narrows_views() {
         // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
-        device.guard(|| unsafe { changed_view(device, &*create_info) }, || (None, None))
+        device.ground.guard(|| unsafe { changed_view(device, &*create_info) }, || (None, None))
     } else {
         (None, None)
     };
     let mut result = vk::Result::ERROR_UNKNOWN;
-    if let Some((copy, _)) = copy.as_mut().filter(|_| !device.audit) {
+    if let Some((copy, _)) = copy.as_mut().filter(|_| !device.ground.wishes.audit) {
         // SAFETY: the application's own arguments, and what was made of its create info.
         result = unsafe { device.make_view(next, &*create_info, copy, allocator, view) };
     }
     let copied = result == vk::Result::SUCCESS;
     if !copied {
         result = match &narrowed {
-            Some((_, usage, _)) if !device.audit => {
+            Some((_, usage, _)) if !device.ground.wishes.audit => {
                 // SAFETY: the create info is that of a valid `vkCreateImageView` by this function's contract.
                 let mut copy = unsafe { *create_info };
                 let usage = vk::ImageViewUsageCreateInfo {
@@ -322,7 +330,7 @@ unsafe fn create_new_view(
         };
     }
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *view) };
@@ -337,18 +345,19 @@ unsafe fn create_new_view(
                 if let Some((tiling, _, changes)) = &narrowed {
                     told = (*tiling, None, changes.iter().copied().collect());
                     let lost = |change: &Change| change.catalog == Catalog::H1Storage;
-                    if !device.audit && told.2.iter().any(lost) {
+                    if !device.ground.wishes.audit && told.2.iter().any(lost) {
                         device.view_lost_storage(made);
                     }
                 }
-                if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.audit) {
+                if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.ground.wishes.audit) {
                     told = (*tiling, Some(copy.alias_format), vec![copy.change]);
                 }
                 // SAFETY: `info` is the valid create info of this call.
-                let class = if device.records_all() { unsafe { usage_class(device, info) } } else { Vec::new() };
+                let class =
+                    if device.ground.journal.records_all() { unsafe { usage_class(device, info) } } else { Vec::new() };
                 let (tiling, alias, changes) = told;
                 if !(changes.is_empty() && class.is_empty()) {
-                    device.record_view(made, info.format, alias, &changes, (tiling, class));
+                    device.ground.journal.record_view(made, info.format, alias, &changes, (tiling, class));
                 }
             },
             || (),
@@ -387,7 +396,7 @@ unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Ve
     }
     // SAFETY: `info` is a valid create info of a view by this function's contract.
     let stated = unsafe { stated_usage(info) };
-    let features = device.features(image, info.format);
+    let features = device.ground.driver.features(image, info.format);
     UsageClass::write(info.image.as_raw(), features, inherited_usage(info, image), stated)
 }
 
@@ -412,7 +421,7 @@ unsafe fn changed_view(
     if let Some(copy) = unsafe { device.lowered_view(info, image, stated, inherited) } {
         return (None, Some((copy, image.tiling)));
     }
-    let narrowed = device.narrowed_usage(image, info.format, stated, inherited);
+    let narrowed = device.ground.driver.narrowed_usage(&device.ground.journal, image, info.format, stated, inherited);
     (narrowed.map(|(usage, changes)| (image.tiling, usage, changes)), None)
 }
 
@@ -425,7 +434,7 @@ unsafe fn changed_view(
 unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
     let Some((number, image)) = device.image(info.image) else {
         let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
-        device.unresolved(Left::UnknownImage, why, None, serde_json::json!({}), (0, 0));
+        device.ground.journal.unresolved(Left::UnknownImage, why, None, serde_json::json!({}), (0, 0));
         device.count_stranger();
         return;
     };
@@ -487,9 +496,9 @@ unsafe fn view_traits(
     let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
     // SAFETY: `info` is valid by this function's contract, so a conversion structure in its chain is whole.
     let ycbcr = unsafe { pnext::find::<vk::SamplerYcbcrConversionInfo<'_>>(info.p_next) }.is_some();
-    let features = device.features(image, info.format);
+    let features = device.ground.driver.features(image, info.format);
     let cubic = features.is_some_and(|f| f.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT));
-    let answer = if device.caps.filter_cubic_ext && cubic {
+    let answer = if device.ground.driver.caps.filter_cubic_ext && cubic {
         device.cubic(number, image, info.view_type)
     } else {
         Some((true, true))
@@ -505,7 +514,7 @@ unsafe fn view_traits(
         image_type: image.image_type,
         components: normalize_components(info.components),
         features,
-        levels: if device.overrides.use_levels() {
+        levels: if device.ground.wishes.overrides.use_levels() {
             match range.level_count {
                 vk::REMAINING_MIP_LEVELS => image.levels.saturating_sub(range.base_mip_level),
                 count => count,

@@ -27,7 +27,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
     let (device, next) = enter!(handle, create_descriptor_set_layout);
     let result = down!(next(handle, create_info, allocator, layout));
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateDescriptorSetLayout-pCreateInfo-parameter; the handle was set by the successful call.
                 unsafe {
@@ -35,7 +35,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
                     if let Some(separate) = device.separate.as_deref() {
                         let look = |sampler| device.state_of(sampler);
                         let (types, views, own) = separate.insert_set_layout(*layout, &*create_info, look);
-                        device.hot.keep_watching(types);
+                        device.ground.hot.keep_watching(types);
                         device.look_at_views(views);
                         device.follow_differing_layouts(separate);
                         number = own;
@@ -95,8 +95,8 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_pipeline_layout);
     let result = down!(next(handle, create_info, allocator, layout));
-    if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
-        device.guard(
+    if result == vk::Result::SUCCESS && (device.ground.hot.has_immutables() || device.separate.is_some()) {
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreatePipelineLayout-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *layout) };
@@ -111,7 +111,7 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
                     // SAFETY: null or valid, and not destroyed during this command (VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter).
                     .map(|set| unsafe { device.share_set_layout(*set) })
                     .collect();
-                device.insert_pipeline_layout(made, sets);
+                device.ground.hot.insert_pipeline_layout(made, sets);
             },
             || (),
         );
@@ -141,8 +141,8 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
 ) -> vk::Result {
     let (device, next) = enter!(handle, allocate_descriptor_sets);
     let result = down!(next(handle, info, sets));
-    if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
-        device.guard(
+    if result == vk::Result::SUCCESS && (device.ground.hot.has_immutables() || device.separate.is_some()) {
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkAllocateDescriptorSets-pAllocateInfo-parameter; both arrays have `descriptorSetCount` elements
                 // (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter, VUID-vkAllocateDescriptorSets-pDescriptorSets-parameter).
@@ -176,8 +176,8 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
     sets: *const vk::DescriptorSet,
 ) -> vk::Result {
     let (device, next) = enter!(handle, free_descriptor_sets);
-    if device.has_immutables() || device.separate.is_some() {
-        device.guard(
+    if device.ground.hot.has_immutables() || device.separate.is_some() {
+        device.ground.guard(
             || {
                 // SAFETY: `count` elements, null ones among them (VUID-vkFreeDescriptorSets-pDescriptorSets-00310).
                 let gone = unsafe { slice(sets, count) };

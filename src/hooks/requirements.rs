@@ -16,7 +16,11 @@ unsafe fn as_created(
     ask: &mut dyn FnMut(*const vk::ImageCreateInfo<'_>),
 ) {
     // SAFETY: `info` is valid by this function's contract, which is all that `image_copy` asks.
-    let copy = if device.audit { None } else { device.guard(|| unsafe { device.image_copy(&*info) }, || None) };
+    let copy = if device.ground.wishes.audit {
+        None
+    } else {
+        device.ground.guard(|| unsafe { device.image_copy(&*info) }, || None)
+    };
     match copy {
         // SAFETY: `info` is valid by this function's contract, and not written while the copy is asked about.
         Some(copy) => copy.with(unsafe { &*info }, ask),

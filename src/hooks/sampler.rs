@@ -87,7 +87,7 @@ unsafe fn create_own_sampler(
     allocator: *const vk::AllocationCallbacks<'_>,
     sampler: *mut vk::Sampler,
 ) -> vk::Result {
-    let handle = device.handle;
+    let handle = device.ground.driver.handle;
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let words = unsafe { create_info.as_ref() }.and_then(|info| device.sampler_words(info));
     let again = words.and_then(|words| device.sampler_again(&words));
@@ -120,7 +120,7 @@ fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten
             return device.insert_plain_sampler(made, words, &state);
         }
     }
-    device.guard(
+    device.ground.guard(
         || {
             // SAFETY: the create info of a valid `vkCreateSampler`, whose chain is whole.
             let given = unsafe { read(device, info) };
@@ -156,11 +156,11 @@ unsafe fn create_new_sampler(
     sampler: *mut vk::Sampler,
     (words, again): (Option<&Words>, Option<Again>),
 ) -> vk::Result {
-    let handle = device.handle;
+    let handle = device.ground.driver.handle;
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let info = unsafe { create_info.as_ref() };
     if let (Some(info), Some(again)) = (info, again)
-        && let Some(rewritten) = device.guard(|| device.rewritten_again(again), || None)
+        && let Some(rewritten) = device.ground.guard(|| device.rewritten_again(again), || None)
     {
         let down = rewritten.as_ref().map(sampler_info::from_words);
         let down = down.as_ref().map_or(create_info, std::ptr::from_ref);
@@ -191,7 +191,7 @@ unsafe fn create_new_sampler(
             return result;
         }
     }
-    let plan = device.guard(
+    let plan = device.ground.guard(
         || {
             // SAFETY: the create info is valid (VUID-vkCreateSampler-pCreateInfo-parameter), so its chain is.
             let given = unsafe { read(device, info?) };
@@ -221,7 +221,7 @@ unsafe fn create_new_sampler(
             // SAFETY: the call succeeded, so it has set the handle.
             let made = unsafe { *sampler };
             let words = words.map(|words| (*words, rewritten));
-            device.guard(|| device.insert_sampler(made, &plan, words, dropped), || ());
+            device.ground.guard(|| device.insert_sampler(made, &plan, words, dropped), || ());
         } else {
             device.refused_sampler();
             device.leave_plan(&plan);
@@ -238,7 +238,7 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
     let device = enter!(handle);
     let border = if sampler.is_null() { BorderPlace::None } else { device.forget_sampler(sampler) };
     let is_last = sampler.is_null() || !device.shares() || device.leave_shared(sampler);
-    if let Some(next) = device.fns.destroy_sampler.filter(|_| is_last) {
+    if let Some(next) = device.ground.driver.fns.destroy_sampler.filter(|_| is_last) {
         down!(next(handle, sampler, allocator));
     }
     device.leave_border(border);
@@ -253,7 +253,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
     let (device, next) = enter!(handle, create_sampler_ycbcr_conversion);
     // SAFETY: null or valid by VUID-vkCreateSamplerYcbcrConversion-pCreateInfo-parameter.
     let given = unsafe { create_info.as_ref() };
-    let plan = device.guard(
+    let plan = device.ground.guard(
         || {
             let info = given?;
             let state = ConversionState {
@@ -286,7 +286,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
     {
         // SAFETY: the call succeeded, so it has set the conversion.
         let made = unsafe { *conversion };
-        device.guard(|| device.insert_conversion(made, &info, &plan), || ());
+        device.ground.guard(|| device.insert_conversion(made, &info, &plan), || ());
     }
     result
 }
@@ -317,9 +317,10 @@ pub(crate) unsafe extern "system" fn set_debug_utils_object_name(
     if let Some(info) = unsafe { info.as_ref() } {
         // SAFETY: null or null-terminated by VUID-VkDebugUtilsObjectNameInfoEXT-pObjectName-parameter.
         device
+            .ground
             .guard(|| unsafe { name_object(device, info.object_type, info.object_handle, info.p_object_name) }, || ());
     }
-    let Some(next) = device.fns.set_debug_utils_object_name else { return vk::Result::SUCCESS };
+    let Some(next) = device.ground.driver.fns.set_debug_utils_object_name else { return vk::Result::SUCCESS };
     down!(next(handle, info))
 }
 
@@ -336,8 +337,8 @@ pub(crate) unsafe extern "system" fn debug_marker_set_object_name(
             _ => vk::ObjectType::UNKNOWN,
         };
         // SAFETY: null-terminated by VUID-VkDebugMarkerObjectNameInfoEXT-pObjectName-parameter.
-        device.guard(|| unsafe { name_object(device, ty, info.object, info.p_object_name) }, || ());
+        device.ground.guard(|| unsafe { name_object(device, ty, info.object, info.p_object_name) }, || ());
     }
-    let Some(next) = device.fns.debug_marker_set_object_name else { return vk::Result::SUCCESS };
+    let Some(next) = device.ground.driver.fns.debug_marker_set_object_name else { return vk::Result::SUCCESS };
     down!(next(handle, info))
 }

@@ -21,14 +21,14 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
     let (device, next) = enter!(handle, create_descriptor_update_template);
     let result = down!(next(handle, create_info, allocator, template));
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateDescriptorUpdateTemplate-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *template) };
                 // SAFETY: VUID-VkDescriptorUpdateTemplateCreateInfo-pDescriptorUpdateEntries-parameter.
                 let given = unsafe { slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count) };
                 if given.iter().any(|entry| entry.descriptor_type == vk::DescriptorType::SAMPLER) {
-                    device.separate_seen();
+                    device.ground.separate_seen();
                 }
                 if let Some(separate) = device.separate.as_deref() {
                     let runs = given.iter().map(|entry| TemplateRun {
@@ -44,7 +44,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 }
                 // The set layout is ignored, and may be garbage, for push templates.
                 let for_sets = info.template_type == vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET;
-                let layout = if for_sets && device.has_immutables() {
+                let layout = if for_sets && device.ground.hot.has_immutables() {
                     // SAFETY: valid by VUID-VkDescriptorUpdateTemplateCreateInfo-templateType-00350.
                     unsafe { device.share_set_layout(info.descriptor_set_layout) }
                 } else {
@@ -52,7 +52,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 };
                 let kept = (device.separate.is_some(), device.storage.is_lowering());
                 if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout, kept) {
-                    device.insert_template(made, entry);
+                    device.ground.hot.insert_template(made, entry);
                 }
             },
             || (),
@@ -72,15 +72,15 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
     // -pData-01685), and so is the device.
     unsafe {
         if let Some(device) = Device::find_first(handle) {
-            let look = device.hot.gate.must_look();
-            let passes = match device.template(template) {
+            let look = device.ground.hot.gate.must_look();
+            let passes = match device.ground.hot.template(template) {
                 None => true,
-                Some(kept) if device.watches_template(kept) => false,
+                Some(kept) if device.ground.hot.watches_template(kept) => false,
                 Some(kept) if look && kept.is_several() => {
                     return update_several(handle, set, template, data, device, kept);
                 }
                 Some(kept) => {
-                    if device.pass_first(kept, look, data, Path::Template) {
+                    if device.ground.hot.pass_first(kept, look, data, Path::Template) {
                         true
                     } else if look && kept.is_lone() && kept.layout().is_none() {
                         return update_lone(handle, set, template, data, device);
@@ -89,7 +89,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
                     }
                 }
             };
-            if passes && let Some(next) = device.fns.update_descriptor_set_with_template {
+            if passes && let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template {
                 return next(handle, set, template, data);
             }
         }
@@ -110,7 +110,7 @@ unsafe extern "system" fn update_lone(
     // in the copy.
     unsafe {
         let other = device.rewrite_lone(data, Path::Template);
-        if let Some(next) = device.fns.update_descriptor_set_with_template {
+        if let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template {
             next(handle, set, template, other.as_ref().map_or(data, |info| std::ptr::from_ref(info).cast()));
         }
     }
@@ -132,8 +132,8 @@ unsafe extern "system" fn update_several(
         if !kept.is_one_run() {
             return update_runs(handle, set, template, data, device, kept);
         }
-        if device.pass_run(kept, data, Path::Template)
-            && let Some(next) = device.fns.update_descriptor_set_with_template
+        if device.ground.hot.pass_run(kept, data, Path::Template)
+            && let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template
         {
             return next(handle, set, template, data);
         }
@@ -153,8 +153,8 @@ unsafe extern "system" fn update_runs(
     // SAFETY: `kept` is the entry of the template that `data` is valid for (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685), as
     // `update_several` was told.
     unsafe {
-        if device.pass_template(kept, true, data, Path::Template)
-            && let Some(next) = device.fns.update_descriptor_set_with_template
+        if device.ground.hot.pass_template(kept, true, data, Path::Template)
+            && let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template
         {
             return next(handle, set, template, data);
         }
@@ -173,10 +173,10 @@ unsafe extern "system" fn update_slowly(
     // SAFETY: set, template and data are valid by the command's valid usage.
     unsafe {
         if let Some(separate) = device.separate.as_deref()
-            && device.template(template).is_none_or(|kept| device.watches_template(kept))
+            && device.ground.hot.template(template).is_none_or(|kept| device.ground.hot.watches_template(kept))
             && !separate.follow_template(set, template, data)
         {
-            device.guard(|| device.separate_template(separate, set, template, data), || ());
+            device.ground.guard(|| device.separate_template(separate, set, template, data), || ());
         }
         if let Some(separate) = device.separate.as_deref() {
             device.rest_from_views(separate);
@@ -187,7 +187,7 @@ unsafe extern "system" fn update_slowly(
         let down = move |data| next(handle, set, template, data);
         device.forward_template(template, Template::layout, data, Path::Template, down, move |_, writes| {
             writes.iter_mut().for_each(|write| write.dst_set = set);
-            if let Some(update) = device.fns.update_descriptor_sets {
+            if let Some(update) = device.ground.driver.fns.update_descriptor_sets {
                 device.with_shown(writes, |writes| {
                     update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
                 });
@@ -209,7 +209,7 @@ unsafe fn push_patches(
     set: u32,
     writes: &[vk::WriteDescriptorSet<'_>],
 ) {
-    if let Some(push) = device.fns.cmd_push_descriptor_set {
+    if let Some(push) = device.ground.driver.fns.cmd_push_descriptor_set {
         // SAFETY: the bind point is the template's, the rest the application's own.
         unsafe {
             device.with_shown(writes, |writes| {
@@ -249,7 +249,7 @@ unsafe fn push_patches2(
     let mut info =
         vk::PushDescriptorSetInfoKHR::default().stage_flags(stage(bind_point)).set(given.set).descriptor_writes(writes);
     info.p_next = given.p_next;
-    if let Some(push) = device.fns.cmd_push_descriptor_set2 {
+    if let Some(push) = device.ground.driver.fns.cmd_push_descriptor_set2 {
         // SAFETY: the stage is one of the template's bind point, the rest the application's own; both structures may be extended by
         // the same ones.
         unsafe { push(commands, &info) };
@@ -266,13 +266,13 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     let (device, next) = enter!(commands, cmd_push_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        if device.template(template).is_none_or(|kept| {
-            !(kept.has_shown() && device.exchanges_views())
-                && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
+        if device.ground.hot.template(template).is_none_or(|kept| {
+            !(kept.has_shown() && device.ground.hot.exchanges_views())
+                && device.ground.hot.pass_template(kept, device.ground.hot.gate.must_look(), data, Path::PushTemplate)
         }) {
             return next(commands, template, layout, set, data);
         }
-        let layout_of = |_: &_| device.push_layout(layout, set);
+        let layout_of = |_: &_| device.ground.hot.push_layout(layout, set);
         let down = move |data| next(commands, template, layout, set, data);
         device.forward_template(template, layout_of, data, Path::PushTemplate, down, move |bind_point, writes| {
             push_patches(device, commands, bind_point, layout, set, writes);
@@ -290,9 +290,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let (template, data) = (given.descriptor_update_template, given.p_data);
-        if device.template(template).is_none_or(|kept| {
-            !(kept.has_shown() && device.exchanges_views())
-                && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
+        if device.ground.hot.template(template).is_none_or(|kept| {
+            !(kept.has_shown() && device.ground.hot.exchanges_views())
+                && device.ground.hot.pass_template(kept, device.ground.hot.gate.must_look(), data, Path::PushTemplate)
         }) {
             return next(commands, info);
         }

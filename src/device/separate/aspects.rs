@@ -82,7 +82,7 @@ impl Device {
             separate.sets.for_each(&mut |entry| entry.is_guarded.store(true, Ordering::Release));
         }
         if separate.wholes.are_read.load(Ordering::SeqCst) {
-            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+            self.ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
     }
 
@@ -93,7 +93,7 @@ impl Device {
         }
         separate.wholes.are_read.store(true, Ordering::SeqCst);
         if separate.wholes.are_there.load(Ordering::SeqCst) {
-            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+            self.ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
     }
 
@@ -116,7 +116,7 @@ impl Device {
         entry.note_wholes((0..).zip(places).map(|(index, at)| (at, whole(index, at))));
         if entry.has_wholes() {
             // What is written there from now on takes their place, also when no view with both aspects is left.
-            self.hot.keep_watching(entry.shape.overwritten());
+            self.ground.hot.keep_watching(entry.shape.overwritten());
         }
     }
 
@@ -226,7 +226,7 @@ impl Device {
         let about = json!({ "vuid": Catalog::H6.vuid(), "descriptor": descriptor, "view": handle(view) });
         let at = u64::from(set) << 48 ^ u64::from(binding) << 24 ^ u64::from(element);
         let key = (fold(program.number), at);
-        self.unresolved(what, &what.clause(), Some(Rule::Aspect), self.of_program(program, about), key);
+        self.ground.journal.unresolved(what, &what.clause(), Some(Rule::Aspect), self.of_program(program, about), key);
     }
 
     /// What is written of a descriptor in a copy of its set: another sampler, or the stencil with the sampler that it needs.

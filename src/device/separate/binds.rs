@@ -14,6 +14,7 @@ use super::programs::Program;
 use super::pushes;
 use super::sets::SetEntry;
 use crate::device::Device;
+use crate::device::hot::Hot;
 use crate::device::hot::follow;
 
 /// Sets that the application binds.
@@ -62,17 +63,19 @@ pub enum Descriptors<'a> {
     Template(vk::DescriptorUpdateTemplate, *const c_void),
 }
 
-impl Device {
+impl Hot {
     /// Whether binds have to be noted: something may conflict that pipelines join, or a pipeline reads samplers of the layer's own.
     #[inline(always)]
     pub fn follows_binds(&self) -> bool {
-        match self.hot.follow.load(Ordering::Acquire) {
+        match self.follow.load(Ordering::Acquire) {
             follow::NONE => false,
-            follow::LINKED => self.hot.gate.must_look(),
+            follow::LINKED => self.gate.must_look(),
             _ => true,
         }
     }
+}
 
+impl Device {
     /// What is noted of a command buffer, if binds are.
     ///
     /// # Safety
@@ -104,7 +107,7 @@ impl Device {
     unsafe fn note_buffer(&self, commands: vk::CommandBuffer) -> Option<(&Separate, &CommandBuffer)> {
         let separate = self.separate.as_deref()?;
         // SAFETY: the command buffer is valid while the references are used, by this function's contract.
-        Some((separate, self.guard(|| unsafe { separate.buffer(commands) }, || None)?))
+        Some((separate, self.ground.guard(|| unsafe { separate.buffer(commands) }, || None)?))
     }
 
     /// Notes a bind of a pipeline. Whether it has to go down: one that others run instead of is bound by the next draw. Also when the layer has
@@ -128,7 +131,8 @@ impl Device {
             let program = unsafe { separate.programs.get(pipeline.as_raw()) };
             program.is_some_and(|program| program.splits.current_pipeline() != 0)
         };
-        let may_stay = self.hot.follow.load(Ordering::Acquire) == follow::ALL && !self.is_broken() && is_split();
+        let may_stay =
+            self.ground.hot.follow.load(Ordering::Acquire) == follow::ALL && !self.ground.is_broken() && is_split();
         let goes_down = buffer.edit(at, |place| {
             place.is_unknown = false;
             if may_stay && !place.point.feeds_back && place.point.keep_pipeline(pipeline.as_raw()) {
@@ -159,7 +163,7 @@ impl Device {
     ) -> bool {
         // SAFETY: the command buffer is recording, by this function's contract.
         let noted = index(point).zip(unsafe { self.noted(commands) });
-        if self.hot.follow.load(Ordering::Acquire) != follow::LINKED {
+        if self.ground.hot.follow.load(Ordering::Acquire) != follow::LINKED {
             // SAFETY: the pipeline is valid by this function's contract, so it is not destroyed meanwhile.
             let program = noted.and_then(|(_, (separate, _))| unsafe { separate.programs.get(pipeline.as_raw()) });
             if program.is_none_or(|program| program.splits.current_pipeline() != 0) {
@@ -206,7 +210,7 @@ impl Device {
         buffer.edit_late(at, |place| {
             let Some(program) = program.filter(|program| place.point.pipeline != program.handle) else { return };
             place.point.pipeline = program.handle;
-            self.guard(|| self.began_before(program), || ());
+            self.ground.guard(|| self.began_before(program), || ());
         });
     }
 
@@ -279,7 +283,7 @@ impl Device {
     #[inline(never)]
     fn note_late_sets(&self, buffer: &CommandBuffer, at: usize) {
         let is_unseen = |place: &mut Place| place.point.pipeline == 0 && place.point.program.is_none();
-        if self.hot.gate.must_look() && buffer.edit_late(at, is_unseen) == Some(true) {
+        if self.ground.hot.gate.must_look() && buffer.edit_late(at, is_unseen) == Some(true) {
             self.began_before_unseen();
         }
     }

@@ -125,7 +125,8 @@ impl Device {
     }
 
     fn make_buffer(&self, separate: &Separate) -> Option<Buffer> {
-        let (create, requirements) = (self.fns.create_buffer?, self.fns.get_buffer_memory_requirements?);
+        let (create, requirements) =
+            (self.ground.driver.fns.create_buffer?, self.ground.driver.fns.get_buffer_memory_requirements?);
         let families = &separate.limits.families;
         let is_shared = families.len() > 1;
         let sharing = if is_shared { vk::SharingMode::CONCURRENT } else { vk::SharingMode::EXCLUSIVE };
@@ -136,12 +137,12 @@ impl Device {
             .queue_family_indices(if is_shared { families } else { &[] });
         let mut buffer = vk::Buffer::null();
         // SAFETY: a create info of the layer's own, whose queue families are those of the device, each once.
-        if unsafe { create(self.handle, &info, std::ptr::null(), &mut buffer) } != vk::Result::SUCCESS {
+        if unsafe { create(self.ground.driver.handle, &info, std::ptr::null(), &mut buffer) } != vk::Result::SUCCESS {
             return None;
         }
         let mut wanted = vk::MemoryRequirements::default();
         // SAFETY: the buffer was just made.
-        unsafe { requirements(self.handle, buffer, &mut wanted) };
+        unsafe { requirements(self.ground.driver.handle, buffer, &mut wanted) };
         let made = self.bind_host_memory(separate, buffer, &wanted);
         if made.is_none() {
             self.destroy_buffer(buffer.as_raw(), 0);
@@ -156,7 +157,11 @@ impl Device {
         buffer: vk::Buffer,
         wanted: &vk::MemoryRequirements,
     ) -> Option<Buffer> {
-        let (allocate, bind, map) = (self.fns.allocate_memory?, self.fns.bind_buffer_memory?, self.fns.map_memory?);
+        let (allocate, bind, map) = (
+            self.ground.driver.fns.allocate_memory?,
+            self.ground.driver.fns.bind_buffer_memory?,
+            self.ground.driver.fns.map_memory?,
+        );
         let types = wanted.memory_type_bits & separate.limits.host_types;
         if types == 0 {
             return None;
@@ -165,14 +170,14 @@ impl Device {
             vk::MemoryAllocateInfo::default().allocation_size(wanted.size).memory_type_index(types.trailing_zeros());
         let mut memory = vk::DeviceMemory::null();
         // SAFETY: a memory type that the device has and the buffer may be bound to.
-        if unsafe { allocate(self.handle, &info, std::ptr::null(), &mut memory) } != vk::Result::SUCCESS {
+        if unsafe { allocate(self.ground.driver.handle, &info, std::ptr::null(), &mut memory) } != vk::Result::SUCCESS {
             return None;
         }
         let mut mapped = std::ptr::null_mut();
         // SAFETY: buffer and memory were just made for each other and nobody else has them; the memory is host-visible.
         let done = unsafe {
-            bind(self.handle, buffer, memory, 0) == vk::Result::SUCCESS
-                && map(self.handle, memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty(), &mut mapped)
+            bind(self.ground.driver.handle, buffer, memory, 0) == vk::Result::SUCCESS
+                && map(self.ground.driver.handle, memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty(), &mut mapped)
                     == vk::Result::SUCCESS
         };
         if !done || mapped.is_null() {
@@ -184,9 +189,9 @@ impl Device {
     }
 
     fn destroy_buffer(&self, buffer: u64, memory: u64) {
-        if let Some(destroy) = self.fns.destroy_buffer {
+        if let Some(destroy) = self.ground.driver.fns.destroy_buffer {
             // SAFETY: made by `make_buffer` with a NULL allocator; nobody has seen it, or no set names it any more.
-            unsafe { destroy(self.handle, Handle::from_raw(buffer), std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, Handle::from_raw(buffer), std::ptr::null()) };
         }
         if memory != 0 {
             self.free_memory(memory);
@@ -194,9 +199,9 @@ impl Device {
     }
 
     fn free_memory(&self, memory: u64) {
-        if let Some(free) = self.fns.free_memory {
+        if let Some(free) = self.ground.driver.fns.free_memory {
             // SAFETY: allocated by `bind_host_memory` with a NULL allocator; the buffer that was bound to it is gone, or never was used.
-            unsafe { free(self.handle, Handle::from_raw(memory), std::ptr::null()) };
+            unsafe { free(self.ground.driver.handle, Handle::from_raw(memory), std::ptr::null()) };
         }
     }
 

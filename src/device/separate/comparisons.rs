@@ -78,13 +78,19 @@ impl Device {
     /// Names a link that compares through a sampler which was not created for that: nothing defines what that reads, and no sampler is
     /// known that would. It is no conflict, so it is found where a bind is looked at for another reason, or for the trace of the level all.
     pub(super) fn tell_uncompared(&self, program: Drawn<'_>, want: &Want) {
-        let needs = (self.hot.gate.sampler(want.given) >> 32) as u32;
+        let needs = (self.ground.hot.gate.sampler(want.given) >> 32) as u32;
         let is_known = needs & Bits::SAMPLED.0 != 0 && want.view != 0;
         let Some(pair) = self.pair_at(want).filter(|_| is_known) else { return };
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
         if !shared.kept.original.compare_enable && self.is_untold(&program, (want.link, pair), true) {
             let joined = self.joined(program, want.at(), None);
-            self.pair_unresolved(Left::Pair, &Unresolved::uncompared(), (pair, Some(&joined)), &shared, class);
+            self.ground.journal.pair_unresolved(
+                Left::Pair,
+                &Unresolved::uncompared(),
+                (pair, Some(&joined)),
+                &shared,
+                class,
+            );
         }
     }
 

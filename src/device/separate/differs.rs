@@ -75,7 +75,7 @@ impl Separate {
     fn other_shape(&self, device: &Device, set: u64, shape: &SetShape) -> Option<Arc<SetShape>> {
         // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and one of these is
         // recording.
-        let (entry, layout) = unsafe { (self.sets.get(set), device.hot.sets.get(set)) };
+        let (entry, layout) = unsafe { (self.sets.get(set), device.ground.hot.sets.get(set)) };
         match entry {
             Some(entry) => Some(Arc::clone(&entry.shape)).filter(|own| own.number() != shape.number()),
             // Nothing else is followed in it.
@@ -87,8 +87,8 @@ impl Separate {
 impl Device {
     /// Follows binds, if there are layouts that differ in immutable samplers only and somebody reads of it.
     pub fn follow_differing_layouts(&self, separate: &Separate) {
-        if separate.layouts.differ.load(Ordering::Relaxed) && self.records_decisions() {
-            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        if separate.layouts.differ.load(Ordering::Relaxed) && self.ground.journal.records_decisions() {
+            self.ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
     }
 
@@ -96,7 +96,7 @@ impl Device {
     #[cold]
     #[inline(never)]
     pub(super) fn name_differing_layouts(&self, separate: &Separate, buffer: &CommandBuffer, at: usize) {
-        self.guard(
+        self.ground.guard(
             || {
                 buffer.note_draw(at);
                 buffer.edit(at, |place| self.name_differing(separate, place));
@@ -146,7 +146,7 @@ impl Device {
         let Some(Difference { binding, samplers }) = difference(own, needed) else { return };
         let described = |sampler: Sampler| -> Json {
             sampler.map_or(Json::Null, |(sampler, look)| {
-                let name = self.name(vk::ObjectType::SAMPLER, sampler);
+                let name = self.ground.journal.name(vk::ObjectType::SAMPLER, sampler);
                 json!({ "sampler": handle(sampler), "name": name, "fingerprint": format!("{look:016x}") })
             })
         };
@@ -158,7 +158,7 @@ impl Device {
         });
         // A number is that of a layout alone.
         let key = (own.number() << 1 | u64::from(vuid.ends_with("08600")), needed.number());
-        self.unresolved(Left::ImmutableLayout, why, None, self.of_program(program, members), key);
+        self.ground.journal.unresolved(Left::ImmutableLayout, why, None, self.of_program(program, members), key);
     }
 }
 

@@ -41,14 +41,14 @@ impl<'d> Down<'d> {
 
 impl Calls<Followed> for Down<'_> {
     fn bind_pipeline(&mut self, pipeline: u64) {
-        if let Some(bind) = self.device.fns.cmd_bind_pipeline {
+        if let Some(bind) = self.device.ground.driver.fns.cmd_bind_pipeline {
             // SAFETY: as `Down::new` asks.
             unsafe { bind(self.commands, self.point, vk::Pipeline::from_raw(pipeline)) };
         }
     }
 
     fn bind_shaders(&mut self, shaders: &[(u32, u64)]) {
-        let Some(bind) = self.device.fns.cmd_bind_shaders else { return };
+        let Some(bind) = self.device.ground.driver.fns.cmd_bind_shaders else { return };
         for few in shaders.chunks(FEW) {
             let (mut stages, mut handles) = ([vk::ShaderStageFlags::empty(); FEW], [vk::ShaderEXT::null(); FEW]);
             for ((stage, handle), (own_stage, own)) in stages.iter_mut().zip(&mut handles).zip(few) {
@@ -60,7 +60,7 @@ impl Calls<Followed> for Down<'_> {
     }
 
     fn bind_kept(&mut self, layout: u64, number: usize, set: u64, offsets: &[u32]) {
-        let Some(bind) = self.device.fns.cmd_bind_descriptor_sets else { return };
+        let Some(bind) = self.device.ground.driver.fns.cmd_bind_descriptor_sets else { return };
         let (set, count, at) = (vk::DescriptorSet::from_raw(set), offsets.len() as u32, number as u32);
         let layout = vk::PipelineLayout::from_raw(layout);
         // SAFETY: as `Down::new` asks; the application has bound this set so in this recording, before whose end it destroys none of both
@@ -70,7 +70,9 @@ impl Calls<Followed> for Down<'_> {
 
     fn bind_set(&mut self, layout: &PipelineShape, number: usize, set: u64, offsets: &[u32]) -> bool {
         let twin = self.device.twin_for_set(self.separate, layout, number);
-        let (Some(bind), Some((twin, _kept))) = (self.device.fns.cmd_bind_descriptor_sets, twin) else { return false };
+        let (Some(bind), Some((twin, _kept))) = (self.device.ground.driver.fns.cmd_bind_descriptor_sets, twin) else {
+            return false;
+        };
         let (set, count, at) = (vk::DescriptorSet::from_raw(set), offsets.len() as u32, number as u32);
         // SAFETY: as `Down::new` asks; the layout is compatible with `layout` for the set of this number, which is defined so, and takes as
         // many offsets.
@@ -80,7 +82,9 @@ impl Calls<Followed> for Down<'_> {
 
     fn push(&mut self, layout: &PipelineShape, number: usize, descriptors: &[((u32, u32), Descriptor)]) -> bool {
         let twin = self.device.twin_for_set(self.separate, layout, number);
-        let (Some(push), Some((twin, _kept))) = (self.device.fns.cmd_push_descriptor_set, twin) else { return false };
+        let (Some(push), Some((twin, _kept))) = (self.device.ground.driver.fns.cmd_push_descriptor_set, twin) else {
+            return false;
+        };
         // What the application wrote; its pairs were repaired when it was pushed, and are again.
         let repaired = |(at, descriptor): &((u32, u32), Descriptor)| (*at, self.device.repaired(*descriptor));
         let descriptors = memory::collect(descriptors.iter().map(repaired));
@@ -119,7 +123,7 @@ impl Device {
     /// `commands` is a valid command buffer in the recording state.
     #[inline(always)]
     pub unsafe fn count_draw(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) -> bool {
-        self.follows_binds() && {
+        self.ground.hot.follows_binds() && {
             // SAFETY: the command buffer is recording, by this function's contract.
             let noted = index(point).zip(unsafe { self.noted(commands) });
             noted.is_some_and(|(at, (separate, buffer))| {
@@ -135,12 +139,12 @@ impl Device {
         if separate.layouts.differ.load(Ordering::Relaxed) {
             self.name_differing_layouts(separate, buffer, at);
         }
-        let is_all_told = self.records_all() || separate.force.any();
+        let is_all_told = self.ground.journal.records_all() || separate.force.any();
         let look = |place: &mut Place| {
             if is_all_told || place.point.looks_different() {
                 return false;
             }
-            place.look_up(separate, &self.hot.gate);
+            place.look_up(separate, &self.ground.hot.gate);
             let summary = place.point.summary();
             // Then no pipeline needs anything, unless views are looked at.
             let mut needs_nothing =
@@ -164,8 +168,8 @@ impl Device {
     pub unsafe fn meet_draw(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
         // SAFETY: the command buffer is recording, by this function's contract.
         let Some((at, (separate, buffer))) = index(point).zip(unsafe { self.noted(commands) }) else { return };
-        if self.records_decisions() {
-            self.guard(|| buffer.note_draw(at), || ());
+        if self.ground.journal.records_decisions() {
+            self.ground.guard(|| buffer.note_draw(at), || ());
         }
         // SAFETY: as above.
         unsafe { self.meet_needs(separate, (commands, at), buffer) };
@@ -178,7 +182,7 @@ impl Device {
     /// `commands` is a valid command buffer in the recording state.
     pub unsafe fn meet_feedback(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
         // SAFETY: the command buffer is recording, by this function's contract.
-        let noted = index(point).zip(unsafe { self.noted(commands) }).filter(|_| self.follows_binds());
+        let noted = index(point).zip(unsafe { self.noted(commands) }).filter(|_| self.ground.hot.follows_binds());
         let Some((at, (separate, buffer))) = noted.filter(|(at, (_, buffer))| buffer.is_dirty(*at)) else { return };
         buffer.edit(at, |place| place.draw = Draw::default());
         // SAFETY: as above.
@@ -196,7 +200,7 @@ impl Device {
     ) {
         // SAFETY: as this function asks.
         let down = || unsafe { Down::new(self, separate, commands, at) };
-        self.guard(
+        self.ground.guard(
             || _ = buffer.edit(at, |place| self.meet_place(separate, place, &mut down())),
             // The layer has just given up, or had before: nothing binds the hidden set that a pipeline of its own reads.
             || _ = buffer.edit(at, |place| place.point.give_up(&mut down())),
@@ -264,7 +268,7 @@ impl Device {
             place.point.is_dirty = false;
             return;
         };
-        place.look_up(separate, &self.hot.gate);
+        place.look_up(separate, &self.ground.hot.gate);
         let found = self.look_at(separate, program, place);
         if found.is_none() && !place.point.differs {
             place.point.is_dirty = false;

@@ -93,18 +93,18 @@ impl Device {
     #[inline(always)]
     pub fn has_embedded(&self) -> bool {
         self.separate.as_deref().is_some_and(|separate| separate.embedded.any.load(Ordering::Relaxed))
-            && self.hot.gate.must_look()
+            && self.ground.hot.gate.must_look()
     }
 
     /// Takes note of an image that is asked for as a descriptor.
     #[inline(never)]
     pub fn meet_embedded(&self, view: vk::ImageView) {
-        let word = self.hot.gate.view(view.as_raw());
+        let word = self.ground.hot.gate.view(view.as_raw());
         let (Some(separate), Some(class)) = (self.separate.as_deref(), (word as u32).checked_sub(1)) else { return };
         if word >> 32 == 0 {
             return;
         }
-        self.guard(
+        self.ground.guard(
             || {
                 let mut met = lock(&separate.embedded.met);
                 if met.classes.with_room().insert(class, view.as_raw()).is_some() {
@@ -150,33 +150,40 @@ impl Device {
 
     /// Names an embedded sampler and an image that it does not suit. Whether that is so.
     fn tell_embedded(&self, own: &Sampler, (class, view): (u32, u64)) -> bool {
-        let state = (self.hot.gate.sampler(own.sampler) as u32).checked_sub(1);
+        let state = (self.ground.hot.gate.sampler(own.sampler) as u32).checked_sub(1);
         let shared = state.and_then(|state| self.rows().state(state));
         let (Some(state), Some(shared), Some(of)) = (state, shared, self.class(class)) else { return false };
-        if !is_like(&of.traits, &own.link.ty) || self.relevant(shared.needs).0 & of.lacks.0 == 0 {
+        if !is_like(&of.traits, &own.link.ty) || self.ground.driver.relevant(shared.needs).0 & of.lacks.0 == 0 {
             return false;
         }
-        let off = self.off(shared.overrides, Some(of));
-        let (unresolved, _) = outcome::immutable(&shared.kept, &of.traits, off, &self.terms(), &self.context(Some(of)));
+        let off = self.ground.wishes.off(shared.overrides, Some(of));
+        let (unresolved, _) = outcome::immutable(
+            &shared.kept,
+            &of.traits,
+            off,
+            &self.ground.wishes.terms(&self.ground.driver),
+            &self.ground.journal.context(Some(of)),
+        );
         let Some(unresolved) = unresolved else { return false };
         let joined = record::Joined {
             pipeline: handle(own.pipeline),
-            pipeline_name: self.name(vk::ObjectType::PIPELINE, own.pipeline),
+            pipeline_name: self.ground.journal.name(vk::ObjectType::PIPELINE, own.pipeline),
             link: joined(&own.link),
             source: None,
             how: None,
             draw: None,
         };
         let pair = Pair { sampler: own.sampler, view, state, class };
-        self.pair_unresolved(Left::EmbeddedSampler, &unresolved, (pair, Some(&joined)), &shared, of);
+        self.ground.journal.pair_unresolved(Left::EmbeddedSampler, &unresolved, (pair, Some(&joined)), &shared, of);
         true
     }
 
     /// Names an embedded sampler that some image of the device would not suit, where it is not known which it meets.
     fn tell_embedded_alone(&self, own: &Sampler) {
-        let word = self.hot.gate.sampler(own.sampler);
+        let word = self.ground.hot.gate.sampler(own.sampler);
         let shared = (word as u32).checked_sub(1).and_then(|state| self.rows().state(state));
-        let Some(shared) = shared.filter(|shared| self.relevant(shared.needs).0 & self.hot.gate.all_lacks() != 0)
+        let Some(shared) =
+            shared.filter(|shared| self.ground.driver.relevant(shared.needs).0 & self.ground.hot.gate.all_lacks() != 0)
         else {
             return;
         };
@@ -188,6 +195,6 @@ impl Device {
             "link": joined(&own.link),
         });
         let why = "there are views that it does not suit, and which of them it meets is not known";
-        self.unresolved(Left::EmbeddedSampler, why, None, members, (fingerprint, u64::MAX));
+        self.ground.journal.unresolved(Left::EmbeddedSampler, why, None, members, (fingerprint, u64::MAX));
     }
 }

@@ -187,7 +187,7 @@ impl Device {
     }
 
     fn fill_hidden(&self, set: vk::DescriptorSet, shape: &SetShape, samplers: &[u64], block: Option<&Block>) {
-        let Some(update) = self.fns.update_descriptor_sets else { return };
+        let Some(update) = self.ground.driver.fns.update_descriptor_sets else { return };
         let infos =
             memory::collect(samplers.iter().map(|sampler| vk::DescriptorImageInfo {
                 sampler: vk::Sampler::from_raw(*sampler),
@@ -208,7 +208,7 @@ impl Device {
         }));
         // SAFETY: a set that nobody has seen yet; each sampler lives, or is one that the shader does not
         // read (PARTIALLY_BOUND); the buffer's part is the set's until that goes.
-        unsafe { update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null()) };
+        unsafe { update(self.ground.driver.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null()) };
     }
 
     /// Finds the hidden sets no more that name a sampler which is about to go.

@@ -110,7 +110,7 @@ impl Device {
                     continue;
                 }
                 let pair = match self.shown_stencil(&program, (link.image.set, link.image.binding), view) {
-                    0 => self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)),
+                    0 => self.ground.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)),
                     _ => self.stencil_pair(given, view),
                 };
                 let divided = self.divided(separate, pair, link.uses);
@@ -161,7 +161,7 @@ impl Device {
         let (image_at, sampler_at, is_combined) = (&own.image, &own.sampler, own.is_combined());
         // What no other sampler mends is not left for want of an index.
         let mendable = |pair| Some(self.as_read(pair, own.uses)).filter(|pair| self.is_mendable(*pair));
-        let gate = &self.hot.gate;
+        let gate = &self.ground.hot.gate;
         let conflict =
             |given, view| gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)).and_then(mendable);
         let lacks = (images.brief(gate).summary >> 32) as u32;
@@ -312,7 +312,12 @@ impl Device {
         let pair = want.pair?;
         let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
         let state = self.meeting_of(&shared, class).state;
-        Some(self.relevant(decide::needs(&state, &state, &self.caps, &self.policy)).0)
+        Some(
+            self.ground
+                .driver
+                .relevant(decide::needs(&state, &state, &self.ground.driver.caps, &self.ground.wishes.policy))
+                .0,
+        )
     }
 
     /// The copies of sets in which samplers are exchanged, and the samplers to push; the number of a set that cannot be copied.
@@ -358,17 +363,19 @@ impl Device {
     /// subsampled images (VkSamplerCreateInfo, `flags`; Y′CbCr conversions never conflict), and with some devices
     /// those that compare (VUID-VkAtImageInfo-mutableComparisonSamplers-04450).
     fn may_be_exchanged(&self, sampler: u64) -> bool {
-        let needs = (self.hot.gate.sampler(sampler) >> 32) as u32;
-        let fixed = if self.caps.mutable_comparison_samplers { 0 } else { Bits::COMPARE.0 };
+        let needs = (self.ground.hot.gate.sampler(sampler) >> 32) as u32;
+        let fixed = if self.ground.driver.caps.mutable_comparison_samplers { 0 } else { Bits::COMPARE.0 };
         needs & (Bits::SUBSAMPLED.0 | fixed) == 0
     }
 
     /// The links of a pipeline whose immutable samplers rules name with some views, so that it is split as soon as it is made.
     pub(super) fn named_links(&self, program: &Program) -> u64 {
         let is_named = |sampler: &u64| {
-            let state =
-                (self.hot.gate.sampler(*sampler) as u32).checked_sub(1).and_then(|state| self.rows().state(state));
-            state.is_some_and(|shared| self.overrides.demote(shared.overrides, None)) && self.may_be_exchanged(*sampler)
+            let state = (self.ground.hot.gate.sampler(*sampler) as u32)
+                .checked_sub(1)
+                .and_then(|state| self.rows().state(state));
+            state.is_some_and(|shared| self.ground.wishes.overrides.demote(shared.overrides, None))
+                && self.may_be_exchanged(*sampler)
         };
         let links = program.links.iter().take(LINKS).enumerate().filter(|(_, link)| {
             let set = program.layout.sets.get(link.image.set as usize).and_then(Option::as_ref);
@@ -400,7 +407,7 @@ impl Facts for Known<'_> {
 
     fn suits(&self, of: usize, other: usize) -> bool {
         let needs = self.uses.get(of).and_then(|want| self.device.needs_of(want));
-        let lacks = self.uses.get(other).map(|other| (self.device.hot.gate.view(other.view) >> 32) as u32);
+        let lacks = self.uses.get(other).map(|other| (self.device.ground.hot.gate.view(other.view) >> 32) as u32);
         needs.zip(lacks).is_some_and(|(needs, lacks)| needs & lacks == 0)
     }
 

@@ -130,8 +130,8 @@ impl Separate {
 impl Device {
     /// Reads the links of earlier runs. A file that cannot be read, is too large or somebody else's is not written either.
     pub fn read_learned(&self) {
-        let Some(separate) = self.separate.as_deref().filter(|_| !self.audit) else { return };
-        let Some(path) = self.instance.settings.learned.as_deref() else { return };
+        let Some(separate) = self.separate.as_deref().filter(|_| !self.ground.wishes.audit) else { return };
+        let Some(path) = self.ground.driver.instance.settings.learned.as_deref() else { return };
         let path = PathBuf::from(samplin_config::template::Values::current().expand(path));
         let read = if platform::is_elevated() {
             Err("the process has elevated privileges".to_owned())
@@ -154,7 +154,7 @@ impl Device {
                 separate.learned.take(&text);
                 *lock(&separate.learned.path) = Some(path);
             }
-            Err(why) => self.trace().emit(
+            Err(why) => self.ground.journal.trace().emit(
                 "settings",
                 &Problem {
                     level: Level::Error,

@@ -37,7 +37,7 @@ impl Device {
 
     /// Names what is bound instead of a program as that is named.
     pub(super) fn name_second(&self, program: &Program, second: &Second) {
-        if !self.has_names() {
+        if !self.ground.journal.has_names() {
             return;
         }
         match (&program.own, &second.made) {
@@ -56,7 +56,11 @@ impl Device {
     }
 
     fn name_after(&self, ty: vk::ObjectType, own: u64, made: u64) {
-        let (Some(set_name), Some(name)) = (self.fns.set_debug_utils_object_name, self.name(ty, own)) else { return };
+        let (Some(set_name), Some(name)) =
+            (self.ground.driver.fns.set_debug_utils_object_name, self.ground.journal.name(ty, own))
+        else {
+            return;
+        };
         let Ok(name) = CString::new(name + SPLIT) else { return };
         let info = vk::DebugUtilsObjectNameInfoEXT {
             object_type: ty,
@@ -66,12 +70,12 @@ impl Device {
         };
         // SAFETY: the object is the layer's own and alive, since the program that holds it is; only a call that names the program, or
         // makes this object, comes here, and the name is read before the call returns. That there is no name is no harm.
-        _ = unsafe { set_name(self.handle, &info) };
+        _ = unsafe { set_name(self.ground.driver.handle, &info) };
     }
 
     /// The application's name of a program, for records.
     pub(super) fn program_name(&self, program: &Program) -> Option<String> {
         let ty = if program.is_of_shaders() { vk::ObjectType::SHADER_EXT } else { vk::ObjectType::PIPELINE };
-        self.has_names().then(|| self.name(ty, program.handle)).flatten()
+        self.ground.journal.has_names().then(|| self.ground.journal.name(ty, program.handle)).flatten()
     }
 }

@@ -41,12 +41,12 @@ impl Device {
         };
         let pair_at = |element| {
             let (sampler, view) = both_at(element);
-            let pair = self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
+            let pair = self.ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
             pair.filter(|_| sampler != 0 && view != 0)
         };
         let Some(named) = elements(&link.image, binding) else {
             // The first one speaks for all.
-            let lacks = (set.brief(&self.hot.gate).summary >> 32) as u32;
+            let lacks = (set.brief(&self.ground.hot.gate).summary >> 32) as u32;
             let divided = |pair| self.divided(separate, Some(pair), link.uses).map_or(pair, |(pair, _)| pair);
             let asks = |pair: &Pair| self.task_of(separate, *pair, false).is_some();
             let found = set.find(binding, true, lacks, |element, _| pair_at(element).map(divided).filter(asks));

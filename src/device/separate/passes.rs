@@ -69,7 +69,7 @@ impl Device {
     /// Forgets a render pass that is about to be destroyed.
     pub fn forget_render_pass(&self, pass: vk::RenderPass) {
         if let Some(separate) = self.separate.as_deref() {
-            self.guard(|| separate.passes.remove(pass.as_raw()), || ());
+            self.ground.guard(|| separate.passes.remove(pass.as_raw()), || ());
         }
     }
 }

@@ -385,7 +385,7 @@ impl Device {
                 separate.resolutions.clear();
             }
             self.destroy_seconds_of(separate, &program);
-            self.forget_name(vk::ObjectType::PIPELINE, pipeline.as_raw());
+            self.ground.journal.forget_name(vk::ObjectType::PIPELINE, pipeline.as_raw());
             separate.programs.remove(pipeline.as_raw());
         }
     }
@@ -459,7 +459,7 @@ impl Device {
         self.note_declared(separate, &found.variables);
         let program = Program::new(separate, (handle, own, is_library), layout, found, recipe);
         if !program.is_plain() {
-            self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
+            self.ground.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
         self.follow_reads(separate, &program.reads);
         Some(program)
@@ -491,7 +491,7 @@ impl Device {
         (program.handle, program.own) = (handle, Executable::Pipeline(handle));
         let program = Arc::new(program);
         if !program.is_library {
-            if !self.audit && separate.settings.shared != SeparateShared::Keep {
+            if !self.ground.wishes.audit && separate.settings.shared != SeparateShared::Keep {
                 let links = separate.learned(&program) | if separate.demotes { self.named_links(&program) } else { 0 };
                 self.split_all(separate, &program, (links, 0), When::Made);
             }

@@ -201,7 +201,7 @@ impl Device {
     /// What a record says of a draw.
     pub(super) fn draw_members(&self, draw: &Draw) -> Option<record::Draw> {
         let number = Some(draw.number).filter(|number| *number != 0)?;
-        Some(record::Draw { frame: self.frames.count(), draw: number, label: draw.label() })
+        Some(record::Draw { frame: self.ground.journal.frames.count(), draw: number, label: draw.label() })
     }
 
     /// Takes note of a label.
@@ -210,7 +210,9 @@ impl Device {
     ///
     /// `commands` is a valid command buffer in the recording state; the name is null or null-terminated.
     pub unsafe fn label(&self, commands: vk::CommandBuffer, label: Label) {
-        let Some(separate) = self.separate.as_deref().filter(|_| self.records_decisions()) else { return };
+        let Some(separate) = self.separate.as_deref().filter(|_| self.ground.journal.records_decisions()) else {
+            return;
+        };
         // SAFETY: the command buffer is recording by this function's contract, so it is not freed while `buffer` is used.
         if let Some(buffer) = unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) } {
             // SAFETY: null or null-terminated, by this function's contract.

@@ -116,7 +116,7 @@ impl Device {
             return descriptor;
         }
         let pair = match self.aspects.whole(view) {
-            0 => self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view)),
+            0 => self.ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view)),
             whole => self.stencil_pair(sampler, whole),
         };
         let sampler = pair.map_or(sampler, |pair| self.choose(pair, Path::Push));

@@ -39,7 +39,7 @@ impl Device {
     /// The pair as it is where the shader divides coordinates in texels, and the sampler for that; none where there is no reason to.
     pub(super) fn divided(&self, separate: &Separate, pair: Option<Pair>, uses: Uses) -> Option<(Pair, u64)> {
         let pair = pair.filter(|_| separate.tasks.divide)?;
-        let needs = (self.hot.gate.sampler(pair.sampler) >> 32) as u32;
+        let needs = (self.ground.hot.gate.sampler(pair.sampler) >> 32) as u32;
         let reads = match reads(uses) {
             // The level is that of coordinates as they are given.
             Reads::Unknown if uses.contains(Uses::QUERY_LOD) => Reads::Plain,
@@ -60,7 +60,7 @@ impl Device {
     /// The pair with the class of its view as a link reads it, where decisions look at that.
     pub(super) fn as_read(&self, pair: Pair, uses: Uses) -> Pair {
         let lacks = self.class(pair.class).map_or(Bits::NONE, |class| class.lacks);
-        let needs = (self.hot.gate.sampler(pair.sampler) >> 32) as u32;
+        let needs = (self.ground.hot.gate.sampler(pair.sampler) >> 32) as u32;
         if needs & lacks.0 & (Bits::COMPARE.0 | Bits::UNNORMALIZED.0) == 0 {
             return pair;
         }

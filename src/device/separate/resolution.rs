@@ -107,7 +107,7 @@ impl Device {
         if !program.reads.is_empty() && point.summary() & ASPECTS != 0 {
             return false;
         }
-        if !self.hot.gate.must_look() {
+        if !self.ground.hot.gate.must_look() {
             return true;
         }
         program.linked.is_some_and(|linked| is_legal(point, linked))
@@ -183,7 +183,7 @@ impl Device {
             (0..*count).for_each(|_| samplers.with_room().push(0_u64));
             for want in wants.iter().filter(|want| want.link == *link) {
                 // A descriptor that nobody may use can hold a sampler that is gone.
-                let lives = want.wanted != want.given || self.hot.gate.sampler(want.own) != 0;
+                let lives = want.wanted != want.given || self.ground.hot.gate.sampler(want.own) != 0;
                 if let Some(target) = samplers.get_mut(start + want.hidden_at as usize).filter(|_| lives) {
                     *target = want.hidden(&divided);
                 }
@@ -202,7 +202,7 @@ impl Device {
     #[inline(always)]
     pub(super) fn is_at_rest(&self, separate: &Separate, program: &Program, point: &Point) -> bool {
         !program.looks_at_views(separate)
-            && (program.is_plain() || !self.records_all() && self.is_legal(program, point))
+            && (program.is_plain() || !self.ground.journal.records_all() && self.is_legal(program, point))
             || Key::of(separate, program, point).is_some_and(|key| separate.resolutions.is_nothing(&key))
     }
 

@@ -104,8 +104,11 @@ impl Device {
         if !separate.seen.repairs {
             return all;
         }
-        let may = |feature: bool| feature || self.caps.format_feature_flags2;
-        let may = (may(self.caps.storage_read_without_format), may(self.caps.storage_write_without_format));
+        let may = |feature: bool| feature || self.ground.driver.caps.format_feature_flags2;
+        let may = (
+            may(self.ground.driver.caps.storage_read_without_format),
+            may(self.ground.driver.caps.storage_write_without_format),
+        );
         for wrong in bound.iter().filter(|bound| bound.variable.declared.is_storage && bound.is_mendable()) {
             let key = by.key(wrong.variable);
             let group = bound.iter().filter(|other| by.key(other.variable) == key);

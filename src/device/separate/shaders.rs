@@ -167,7 +167,7 @@ impl Device {
         let variables = followed(std::mem::take(&mut found.variables), &layout);
         let links = found.into_links(separate, &layout);
         if !links.is_empty() || reads.iter().any(|read| read.is_integer) || blind == Some(HIDDEN) {
-            self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
+            self.ground.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
         let entry = Shader { number, handle, layout, links, reads, sets_read, variables, blind, group, recipe };
         separate.shaders.by_handle.insert(handle, Arc::new(entry));
@@ -178,7 +178,7 @@ impl Device {
         // SAFETY: the shader is the application's to destroy, so no other call names it.
         let Some(entry) = (unsafe { separate.shaders.by_handle.share(shader.as_raw()) }) else { return };
         separate.shaders.by_handle.remove(shader.as_raw());
-        self.forget_name(vk::ObjectType::SHADER_EXT, shader.as_raw());
+        self.ground.journal.forget_name(vk::ObjectType::SHADER_EXT, shader.as_raw());
         let mut gone = Vec::new();
         lock(&separate.shaders.combinations).by_key.retain(|key, program| {
             let stays = !key.contains(&entry.number);
@@ -235,7 +235,7 @@ impl Device {
         codes: &[&[u32]],
         layout: &PipelineShape,
     ) -> Option<Vec<u64>> {
-        let (create, sets) = (self.fns.create_shaders?, self.twins_of_sets(separate, layout)?);
+        let (create, sets) = (self.ground.driver.fns.create_shaders?, self.twins_of_sets(separate, layout)?);
         let mut made = memory::vec(shaders.len());
         made.resize(shaders.len(), 0_u64);
         for (first, (_, group)) in shaders.iter().enumerate() {
@@ -254,7 +254,15 @@ impl Device {
             let result = kept::Shader::with_create_infos(&own, &sets, |infos| {
                 // SAFETY: equal to create infos that the driver accepted in one call, or that are not linked, but for one more set layout
                 // and code that reads it; as many handles as create infos.
-                unsafe { create(self.handle, infos.len() as u32, infos.as_ptr(), std::ptr::null(), some.as_mut_ptr()) }
+                unsafe {
+                    create(
+                        self.ground.driver.handle,
+                        infos.len() as u32,
+                        infos.as_ptr(),
+                        std::ptr::null(),
+                        some.as_mut_ptr(),
+                    )
+                }
             });
             let of_group = made.iter_mut().zip(shaders).filter(|(_, (_, of))| of == group);
             of_group.zip(&some).for_each(|((handle, _), shader)| *handle = shader.as_raw());
@@ -268,10 +276,10 @@ impl Device {
     }
 
     pub(super) fn destroy_shader(&self, shader: u64) {
-        if let Some(destroy) = self.fns.destroy_shader {
+        if let Some(destroy) = self.ground.driver.fns.destroy_shader {
             // SAFETY: made by `make_shaders` with a NULL allocator; nobody has seen it, or one that it is bound with is about to be
             // destroyed, so that what was recorded with it is complete (VUID-vkDestroyShaderEXT-shader-08481).
-            unsafe { destroy(self.handle, Handle::from_raw(shader), std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, Handle::from_raw(shader), std::ptr::null()) };
         }
     }
 }

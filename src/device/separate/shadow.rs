@@ -45,7 +45,7 @@ impl Device {
         }
         entry.is_guarded.store(true, Ordering::Release);
         // Whatever is written to a set from now on, a copy of it goes stale.
-        self.hot.keep_watching(u32::MAX);
+        self.ground.hot.keep_watching(u32::MAX);
         separate.takes_all.store(true, Ordering::Relaxed);
         let live = separate.shadows.fetch_add(1, Ordering::Relaxed) + 1;
         separate.most_shadows.fetch_max(live, Ordering::Relaxed);
@@ -62,7 +62,8 @@ impl Device {
         flags: vk::DescriptorPoolCreateFlags,
     ) -> Option<(vk::DescriptorPool, vk::DescriptorSet)> {
         let layout = self.twin_of_set(separate, shape)?;
-        let (create, allocate) = (self.fns.create_descriptor_pool?, self.fns.allocate_descriptor_sets?);
+        let (create, allocate) =
+            (self.ground.driver.fns.create_descriptor_pool?, self.ground.driver.fns.allocate_descriptor_sets?);
         let reads_on = separate.limits.reads_past_variable;
         let count = |binding: &Binding| match shape.variable {
             // Where the driver reads on behind the set it has to find memory of the pool, which it makes of zeroes.
@@ -85,7 +86,7 @@ impl Device {
         }
         let mut pool = vk::DescriptorPool::null();
         // SAFETY: one set, with room for each of its descriptors; the types are those of a layout that the driver accepted.
-        let result = unsafe { create(self.handle, &info, std::ptr::null(), &mut pool) };
+        let result = unsafe { create(self.ground.driver.handle, &info, std::ptr::null(), &mut pool) };
         if result != vk::Result::SUCCESS {
             return None;
         }
@@ -98,7 +99,7 @@ impl Device {
         }
         let mut set = vk::DescriptorSet::null();
         // SAFETY: the pool was just made for one such set, and nobody else has it.
-        let result = unsafe { allocate(self.handle, &info, &mut set) };
+        let result = unsafe { allocate(self.ground.driver.handle, &info, &mut set) };
         if result != vk::Result::SUCCESS {
             self.destroy_pool(pool);
             return None;
@@ -108,7 +109,7 @@ impl Device {
 
     /// Copies the application's set and exchanges samplers and views.
     fn fill_shadow(&self, from: u64, to: vk::DescriptorSet, entry: &SetEntry, others: &[Other]) {
-        let Some(update) = self.fns.update_descriptor_sets else { return };
+        let Some(update) = self.ground.driver.fns.update_descriptor_sets else { return };
         let from = vk::DescriptorSet::from_raw(from);
         let copies = memory::collect(entry.shape.bindings.iter().filter_map(|binding| {
             let count = if entry.shape.variable == Some(binding.binding) { entry.variable } else { binding.count };
@@ -136,16 +137,16 @@ impl Device {
         // updates it, and its descriptors may be undefined or dead, which copying allows. The new set is not in use. The samplers
         // and views written are the layer's own, which live as long as those that they stand in for.
         unsafe {
-            update(self.handle, 0, std::ptr::null(), copies.len() as u32, copies.as_ptr());
-            update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
+            update(self.ground.driver.handle, 0, std::ptr::null(), copies.len() as u32, copies.as_ptr());
+            update(self.ground.driver.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
         }
     }
 
     pub(super) fn destroy_pool(&self, pool: vk::DescriptorPool) {
-        if let Some(destroy) = self.fns.destroy_descriptor_pool {
+        if let Some(destroy) = self.ground.driver.fns.destroy_descriptor_pool {
             // SAFETY: made by `make_set` with a NULL allocator; its one set is not in use, or was recorded in place of one that is being
             // updated, freed or reset, or with a sampler that is being destroyed.
-            unsafe { destroy(self.handle, pool, std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, pool, std::ptr::null()) };
         }
     }
 

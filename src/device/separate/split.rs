@@ -80,7 +80,7 @@ impl Device {
         made.with_room().push(Arc::clone(&second));
         second.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
         splits.pipeline.store(second.pipeline(), Ordering::Release);
-        self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        self.ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         // First, so that what is found out after that is found out for a split pipeline.
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
         separate.resolutions.clear();
@@ -145,7 +145,7 @@ impl Device {
         }
         let tasks = match keys {
             Some(keys) => {
-                let limits = samplin_spirv::sampling::Limits { lod_bias: self.caps.max_sampler_lod_bias };
+                let limits = samplin_spirv::sampling::Limits { lod_bias: self.ground.driver.caps.max_sampler_lod_bias };
                 let all = separate.force.filters();
                 let passes = Passes { filter: all || separate.tasks.filter, fetch: all, ..separate.tasks };
                 let at = sampling::Place { set: number as u32, first, chosen: &chosen, limits, passes };
@@ -211,7 +211,9 @@ impl Device {
             let stages = recipe.stages.iter().map(|stage| stage.stage.as_raw());
             return Ok((Executable::Shaders(memory::collect(stages.zip(made)).into_boxed_slice()), Vec::new()));
         }
-        let (Some(create), Some(destroy)) = (self.fns.create_shader_module, self.fns.destroy_shader_module) else {
+        let (Some(create), Some(destroy)) =
+            (self.ground.driver.fns.create_shader_module, self.ground.driver.fns.destroy_shader_module)
+        else {
             return Err(Left::Memory);
         };
         let mut modules = memory::vec(codes.len());
@@ -220,7 +222,7 @@ impl Device {
             let info = vk::ShaderModuleCreateInfo::default().code(words);
             let mut module = vk::ShaderModule::null();
             // SAFETY: the application's own words, or what a pass made of them.
-            result = unsafe { create(self.handle, &info, std::ptr::null(), &mut module) };
+            result = unsafe { create(self.ground.driver.handle, &info, std::ptr::null(), &mut module) };
             if result != vk::Result::SUCCESS {
                 break;
             }
@@ -233,7 +235,7 @@ impl Device {
         }
         for module in modules {
             // SAFETY: made above with a NULL allocator; pipelines do without their modules.
-            unsafe { destroy(self.handle, module, std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, module, std::ptr::null()) };
         }
         if result == vk::Result::SUCCESS {
             return Ok((Executable::Pipeline(pipeline.as_raw()), libraries));
@@ -254,16 +256,18 @@ impl Device {
         let (cache, none) = (vk::PipelineCache::null(), std::ptr::null());
         match source {
             Source::Compute(kept) => {
-                let (Some(create), Some(module)) = (self.fns.create_compute_pipelines, modules.next()) else {
+                let (Some(create), Some(module)) = (self.ground.driver.fns.create_compute_pipelines, modules.next())
+                else {
                     return LACKING;
                 };
                 kept.with_create_info(layout, module, |info| {
                     // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it.
-                    unsafe { create(self.handle, cache, 1, info, none, pipeline) }
+                    unsafe { create(self.ground.driver.handle, cache, 1, info, none, pipeline) }
                 })
             }
             Source::Graphics(kept, pass, parts) => {
-                let (create, pass) = (self.fns.create_graphics_pipelines, self.twin_of_pass(separate, pass.as_deref()));
+                let (create, pass) =
+                    (self.ground.driver.fns.create_graphics_pipelines, self.twin_of_pass(separate, pass.as_deref()));
                 let (Some(create), Some(pass)) = (create, pass) else { return LACKING };
                 let mut libraries = memory::vec(parts.len());
                 for part in parts {
@@ -285,7 +289,7 @@ impl Device {
                     }
                     // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it;
                     // the render pass is defined like the application's, and all libraries have the one layout, that of all their shaders.
-                    unsafe { create(self.handle, cache, 1, &info, none, pipeline) }
+                    unsafe { create(self.ground.driver.handle, cache, 1, &info, none, pipeline) }
                 })
             }
             // Made without modules.
@@ -302,11 +306,11 @@ impl Device {
     fn destroy_executable(&self, made: &Executable) {
         match made {
             Executable::Pipeline(pipeline) => {
-                if let Some(destroy) = self.fns.destroy_pipeline {
+                if let Some(destroy) = self.ground.driver.fns.destroy_pipeline {
                     // SAFETY: made by `compile` with a NULL allocator; nobody has seen it, no command buffer holds it any more, or the
                     // pipeline that it stands in for is about to be destroyed, so that what was recorded with it is complete
                     // (VUID-vkDestroyPipeline-pipeline-00765).
-                    unsafe { destroy(self.handle, Handle::from_raw(*pipeline), std::ptr::null()) };
+                    unsafe { destroy(self.ground.driver.handle, Handle::from_raw(*pipeline), std::ptr::null()) };
                 }
             }
             Executable::Shaders(shaders) => shaders.iter().for_each(|(_, shader)| self.destroy_shader(*shader)),

@@ -22,8 +22,8 @@ use super::tasks::Asked;
 use super::want::Want;
 use crate::counters::Path;
 use crate::decide::{Change, Reads, Rule};
+use crate::device::journal::LinkTold;
 use crate::device::shaders::fingerprint;
-use crate::device::telling::LinkTold;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
 use crate::overrides::Override;
@@ -99,16 +99,22 @@ pub(super) fn joined(link: &ProgramLink) -> Link {
 impl Device {
     /// The part of the `summary` record that is about links.
     pub fn separate_summary(&self) -> Option<kinds::Separate> {
-        let unresolved = self.unresolved_counts(|left| left.about() == About::Link);
-        let repeated = self.links_repeated();
+        let unresolved = self.ground.journal.unresolved_counts(|left| left.about() == About::Link);
+        let repeated = self.ground.journal.links_repeated();
         Some(kinds::Separate { unresolved, repeated, ..self.separate.as_deref()?.summary() })
     }
 
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
     pub(super) fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
-        let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
-        let off = self.off(shared.overrides, Some(class));
-        outcome::meeting(&shared.kept, &class.traits, (overrides, off), &self.terms(), |_| Ok(()))
+        let overrides = self.ground.wishes.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
+        let off = self.ground.wishes.off(shared.overrides, Some(class));
+        outcome::meeting(
+            &shared.kept,
+            &class.traits,
+            (overrides, off),
+            &self.ground.wishes.terms(&self.ground.driver),
+            |_| Ok(()),
+        )
     }
 
     /// Writes the `pair` record of a link; `because`: the pair that its sampler is wanted for, another one where all images of a sampler get
@@ -128,26 +134,32 @@ impl Device {
         if !is_refused {
             self.tell_unmendable((pair, because), &meeting, &self.joined(program, at, how));
         }
-        if is_refused || (meeting.changes.is_empty() && !self.records_all()) {
+        if is_refused || (meeting.changes.is_empty() && !self.ground.journal.records_all()) {
             return;
         }
         let choice = if wanted == pair.sampler { KEEP } else { wanted };
-        if !self.is_news_of_link(link_told(&program, at, &shared, (pair.class, because.class), (how, choice != KEEP))) {
+        if !self.ground.journal.is_news_of_link(link_told(
+            &program,
+            at,
+            &shared,
+            (pair.class, because.class),
+            (how, choice != KEEP),
+        )) {
             return;
         }
-        self.count(&meeting.changes);
-        if self.records_decisions() {
+        self.ground.journal.count(&meeting.changes);
+        if self.ground.journal.records_decisions() {
             let joined = Joined { source: source_of(&program, at.0), ..self.joined(program, at, how) };
-            self.record_pair(pair, &shared, (class, of), &meeting, choice, (Path::Draw, Some(joined)));
+            self.ground.journal.record_pair(pair, &shared, (class, of), &meeting, choice, (Path::Draw, Some(joined)));
         }
     }
 
     /// Writes an `unresolved` record of what no other sampler mends.
     fn tell_unmendable(&self, (pair, because): (Pair, Pair), meeting: &Meeting<'_, ()>, joined: &Joined) {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(because.class)) else { return };
-        for unresolved in meeting.unresolved(&self.context(Some(class))) {
+        for unresolved in meeting.unresolved(&self.ground.journal.context(Some(class))) {
             let pair = Pair { class: because.class, ..pair };
-            self.pair_unresolved(Left::Pair, &unresolved, (pair, Some(joined)), &shared, class);
+            self.ground.journal.pair_unresolved(Left::Pair, &unresolved, (pair, Some(joined)), &shared, class);
         }
     }
 
@@ -182,7 +194,7 @@ impl Device {
 
     /// State and class of a use, whether they conflict or not.
     pub(super) fn pair_at(&self, want: &Want) -> Option<Pair> {
-        let (state, class) = (self.hot.gate.sampler(want.given), self.hot.gate.view(want.view));
+        let (state, class) = (self.ground.hot.gate.sampler(want.given), self.ground.hot.gate.view(want.view));
         let number = |word: u64| (word as u32).checked_sub(1);
         Some(Pair { sampler: want.given, view: want.view, state: number(state)?, class: number(class)? })
     }
@@ -190,7 +202,7 @@ impl Device {
     /// Whether it is told for the first time that a link is repaired, or left.
     pub(super) fn is_untold(&self, program: &Program, (link, pair): (usize, Pair), left: bool) -> bool {
         let turn = lock(&program.told.links).turn((link, pair.state, pair.class, left), TOLD);
-        self.is_turn(turn)
+        self.ground.journal.is_turn(turn)
     }
 
     /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not. `left`: links whose
@@ -247,14 +259,14 @@ impl Device {
         (took, when): (Duration, When),
     ) {
         tracing::debug!(pipeline = handle(program.handle), ?stage, ?took, pass, "shader rewritten");
-        if !self.records_decisions() {
+        if !self.ground.journal.records_decisions() {
             return;
         }
         let links = links.iter().filter_map(|link| program.links.get(*link));
         let bindings = links
             .filter(|link| link.stages.contains(*stage))
             .map(|link| kinds::Binding { set: link.sampler.set, binding: link.sampler.binding });
-        self.trace().emit(
+        self.ground.journal.trace().emit(
             "shader",
             &kinds::Shader {
                 stage: format!("VK_SHADER_STAGE_{stage:?}_BIT"),
@@ -279,12 +291,12 @@ impl Device {
         words: usize,
         took: Duration,
     ) {
-        self.count(changes);
-        if !self.records_decisions() {
+        self.ground.journal.count(changes);
+        if !self.ground.journal.records_decisions() {
             return;
         }
-        let context = self.context(None);
-        self.trace().emit(
+        let context = self.ground.journal.context(None);
+        self.ground.journal.trace().emit(
             "shader",
             &kinds::Shader {
                 stage: format!("VK_SHADER_STAGE_{stage:?}_BIT"),
@@ -306,7 +318,7 @@ impl Device {
         let told = |shared: &SharedState| {
             link_told(&program, at, shared, (pair.class, pair.class), (Some(what.name()), false))
         };
-        if shared.is_some_and(|shared| !self.is_news_of_link(told(&shared))) {
+        if shared.is_some_and(|shared| !self.ground.journal.is_news_of_link(told(&shared))) {
             return;
         }
         let key = (fold(program.number) ^ at.0 as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
@@ -334,7 +346,7 @@ impl Device {
         let meeting = self.meeting_of(&shared, class);
         let is_divided = is_divided(&meeting);
         let Meeting { changes, saturate, compare, .. } = meeting;
-        let context = self.context(Some(class));
+        let context = self.ground.journal.context(Some(class));
         let members = record::view(&class.traits);
         let first = changes.first().map(|change| change.catalog);
         let rule = match is_task {
@@ -350,7 +362,7 @@ impl Device {
                 "vuid": first.and_then(|catalog| catalog.vuid()),
                 "sampler": handle(pair.sampler),
                 "view": handle(pair.view),
-                "names": self.names(pair),
+                "names": self.ground.journal.names(pair),
                 "fingerprint": format!("{:016x}", shared.fingerprint()),
                 "format": members.format,
                 "aspect": members.aspect,
@@ -362,34 +374,42 @@ impl Device {
         if let Some(source) = source {
             about["source"] = json!(source);
         }
-        self.unresolved(what, &what.clause(), rule, about, key);
+        self.ground.journal.unresolved(what, &what.clause(), rule, about, key);
     }
 
     /// Says once that a pipeline joins what lies in descriptor buffers.
     pub(super) fn descriptor_buffer(&self, pipeline: vk::Pipeline) {
         let what = Left::DescriptorBuffer;
-        self.unresolved(what, &what.clause(), None, json!({ "pipeline": handle(pipeline.as_raw()) }), (0, 0));
+        self.ground.journal.unresolved(
+            what,
+            &what.clause(),
+            None,
+            json!({ "pipeline": handle(pipeline.as_raw()) }),
+            (0, 0),
+        );
     }
 
     /// Says once that sets are bound with a layout that is not known.
     pub(super) fn unknown_layout(&self) {
         let what = Left::DynamicLayout;
-        self.unresolved(what, &what.clause(), None, json!({}), (0, 0));
+        self.ground.journal.unresolved(what, &what.clause(), None, json!({}), (0, 0));
     }
 
     /// Says once that the device generates commands.
     pub fn generated_commands(&self) {
         let what = Left::GeneratedCommands;
-        self.unresolved(what, &what.clause(), None, json!({}), (0, 0));
+        self.ground.journal.unresolved(what, &what.clause(), None, json!({}), (0, 0));
     }
 
     /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed, by what is in the sets that
     /// live when it is bound: a look at all of them, so not without a trace, nor again for each bind of sets. What is written and bound
     /// later is named with the next bind of the pipeline there.
     pub(super) fn began_before(&self, program: &Program) {
-        let Some(separate) = self.separate.as_deref().filter(|_| self.records_decisions()) else { return };
+        let Some(separate) = self.separate.as_deref().filter(|_| self.ground.journal.records_decisions()) else {
+            return;
+        };
         let unknown = Drawn { program, draw: &Draw::default() };
-        let sums = separate.sums(&self.hot.gate, &program.layout.sets);
+        let sums = separate.sums(&self.ground.hot.gate, &program.layout.sets);
         // What is not known may need and lack anything.
         let sum = |operand: &Operand| sums.get(operand.set as usize).copied().unwrap_or(u64::MAX);
         for (index, link) in program.links.iter().enumerate() {
@@ -401,7 +421,7 @@ impl Device {
 
     /// Says so where sets are bound for a pipeline that was bound before.
     pub(super) fn began_before_unseen(&self) {
-        self.unresolved(Left::BeganBefore, &Left::BeganBefore.clause(), None, json!({}), (0, 0));
+        self.ground.journal.unresolved(Left::BeganBefore, &Left::BeganBefore.clause(), None, json!({}), (0, 0));
     }
 
     /// The members of a record with those that tell a program.
@@ -420,12 +440,18 @@ impl Device {
     pub(super) fn link_unresolved(&self, what: Left, program: Drawn<'_>, link: usize) {
         let Some(found) = program.links.get(link) else { return };
         let members = self.of_program(program, json!({ "link": joined(found) }));
-        self.unresolved(what, &what.clause(), None, members, (program.number, link as u64));
+        self.ground.journal.unresolved(what, &what.clause(), None, members, (program.number, link as u64));
     }
 
     /// Says that a program whose links are not all known may join what must not meet.
     pub(super) fn program_unresolved(&self, what: Left, program: Drawn<'_>) {
-        self.unresolved(what, &what.clause(), None, self.of_program(program, json!({})), (program.number, u64::MAX));
+        self.ground.journal.unresolved(
+            what,
+            &what.clause(),
+            None,
+            self.of_program(program, json!({})),
+            (program.number, u64::MAX),
+        );
     }
 
     /// Says that the links of a stage are not known.
@@ -435,6 +461,6 @@ impl Device {
             "stages": stages(stage.stage),
             "entry": stage.name,
         });
-        self.unresolved(what, why, None, members, (program, u64::from(stage.stage.as_raw())));
+        self.ground.journal.unresolved(what, why, None, members, (program, u64::from(stage.stage.as_raw())));
     }
 }

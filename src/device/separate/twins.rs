@@ -41,12 +41,12 @@ impl Device {
             return None;
         }
         let make = || {
-            let create = self.fns.create_descriptor_set_layout?;
+            let create = self.ground.driver.fns.create_descriptor_set_layout?;
             let mut made = vk::DescriptorSetLayout::null();
             let result = shape.kept.with_create_info(|info| {
                 // SAFETY: a create info equal to one that the driver accepted, or one of plain samplers; none of its immutable samplers was
                 // destroyed, which `is_dead` would say.
-                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
+                unsafe { create(self.ground.driver.handle, info, std::ptr::null(), &mut made) }
             });
             (result == vk::Result::SUCCESS).then(|| made.as_raw())
         };
@@ -73,13 +73,13 @@ impl Device {
     /// A pipeline layout of the layer's own that is defined like `shape`.
     pub(super) fn twin_of_pipeline(&self, separate: &Separate, shape: &PipelineShape) -> Option<vk::PipelineLayout> {
         let make = || {
-            let (create, kept) = (self.fns.create_pipeline_layout?, shape.kept.as_ref()?);
+            let (create, kept) = (self.ground.driver.fns.create_pipeline_layout?, shape.kept.as_ref()?);
             let sets = self.twins_of_sets(separate, shape)?;
             let mut made = vk::PipelineLayout::null();
             let result = kept.with_create_info(&sets, |info| {
                 // SAFETY: equal to a create info that the driver accepted but for the set layouts, which are defined alike, and for one
                 // more at the end, within the device's limits.
-                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
+                unsafe { create(self.ground.driver.handle, info, std::ptr::null(), &mut made) }
             });
             (result == vk::Result::SUCCESS).then(|| made.as_raw())
         };
@@ -113,18 +113,18 @@ impl Device {
     }
 
     fn destroy_set_layout(&self, layout: u64) {
-        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
+        if let Some(destroy) = self.ground.driver.fns.destroy_descriptor_set_layout {
             // SAFETY: made by `twin_of_set` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that uses it
             // would be at work, or the device is about to end.
-            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, Handle::from_raw(layout), std::ptr::null()) };
         }
     }
 
     fn destroy_pipeline_layout(&self, layout: u64) {
-        if let Some(destroy) = self.fns.destroy_pipeline_layout {
+        if let Some(destroy) = self.ground.driver.fns.destroy_pipeline_layout {
             // SAFETY: made by `twin_of_pipeline` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that
             // uses it would be at work, or the device is about to end.
-            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, Handle::from_raw(layout), std::ptr::null()) };
         }
     }
 
@@ -145,11 +145,19 @@ impl Device {
             let result = pass.kept.as_ref().ok()?.with_create_info(|info| match info {
                 // SAFETY: a create info equal to one that the driver accepted.
                 RenderPassInfo::First(info) => unsafe {
-                    self.fns.create_render_pass.map(|create| create(self.handle, info, none, &mut made))
+                    self.ground
+                        .driver
+                        .fns
+                        .create_render_pass
+                        .map(|create| create(self.ground.driver.handle, info, none, &mut made))
                 },
                 // SAFETY: as above.
                 RenderPassInfo::Second(info) => unsafe {
-                    self.fns.create_render_pass2.map(|create| create(self.handle, info, none, &mut made))
+                    self.ground
+                        .driver
+                        .fns
+                        .create_render_pass2
+                        .map(|create| create(self.ground.driver.handle, info, none, &mut made))
                 },
             });
             (result == Some(vk::Result::SUCCESS)).then(|| made.as_raw())
@@ -159,10 +167,10 @@ impl Device {
     }
 
     fn destroy_pass(&self, pass: u64) {
-        if let Some(destroy) = self.fns.destroy_render_pass {
+        if let Some(destroy) = self.ground.driver.fns.destroy_render_pass {
             // SAFETY: made by `twin_of_pass` with a NULL allocator; nobody has seen it, and what it was made of is gone, with which any
             // command that uses it would be at work, or the device is about to end.
-            unsafe { destroy(self.handle, Handle::from_raw(pass), std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, Handle::from_raw(pass), std::ptr::null()) };
         }
     }
 

@@ -126,10 +126,10 @@ impl Device {
         if !seen.watches.swap(true, Ordering::AcqRel) {
             // What is written while nobody notes it has no trace in them.
             separate.forget_views();
-            self.hot.look_at_views(seen.types.load(Ordering::SeqCst));
+            self.ground.hot.look_at_views(seen.types.load(Ordering::SeqCst));
         }
         if !seen.differs.swap(true, Ordering::AcqRel) {
-            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+            self.ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
             // What was found out looked at samplers alone.
             separate.resolutions.look_again();
         }
@@ -138,7 +138,7 @@ impl Device {
     /// Notes writes of descriptors of these types, as long as they are noted.
     pub fn look_at_views(&self, types: u32) {
         if types != 0 {
-            self.hot.look_at_views(types);
+            self.ground.hot.look_at_views(types);
         }
     }
 
@@ -156,24 +156,24 @@ impl Device {
         let rest = || {
             if separate.seen.watches.swap(false, Ordering::AcqRel) {
                 separate.seen.differs.store(false, Ordering::Release);
-                self.hot.leave_views();
+                self.ground.hot.leave_views();
                 separate.forget_views();
                 separate.resolutions.look_again();
             }
         };
-        self.guard(rest, || ());
+        self.ground.guard(rest, || ());
     }
 
     /// Features with the two that say whether shaders may do without a format. Where formats do not tell, the features of the device go
     /// for all of them (VkPhysicalDeviceFeatures, `shaderStorageImageReadWithoutFormat`).
     fn with_formatless(&self, features: Feature) -> Feature {
         let of = |can: bool, bit: Feature| if can { bit } else { Feature::empty() };
-        match self.formats.tells_formatless() {
+        match self.ground.driver.formats.tells_formatless() {
             true => features,
             false => {
                 features
-                    | of(self.caps.storage_read_without_format, Feature::STORAGE_READ_WITHOUT_FORMAT)
-                    | of(self.caps.storage_write_without_format, Feature::STORAGE_WRITE_WITHOUT_FORMAT)
+                    | of(self.ground.driver.caps.storage_read_without_format, Feature::STORAGE_READ_WITHOUT_FORMAT)
+                    | of(self.ground.driver.caps.storage_write_without_format, Feature::STORAGE_WRITE_WITHOUT_FORMAT)
             }
         }
     }
@@ -187,7 +187,7 @@ impl Device {
 
     fn viewed_buffer(&self, format: vk::Format) -> Viewed {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
-        let features = unsafe { self.formats.get(&self.instance_fns, format) };
+        let features = unsafe { self.ground.driver.formats.get(&self.ground.driver.instance_fns, format) };
         let features = features.map(|features| self.with_formatless(features.buffer));
         let class = is_known(format).then(|| numeric_class(format));
         Viewed { format, view_type: None, class, features }
@@ -199,7 +199,8 @@ impl Device {
             let format = u32::try_from(separate.seen.buffers.get(view).checked_sub(1)?).ok()?;
             self.viewed_buffer(vk::Format::from_raw(format as i32))
         } else {
-            let viewed = self.viewed_image(&self.class((self.hot.gate.view(view) as u32).checked_sub(1)?)?.traits);
+            let viewed =
+                self.viewed_image(&self.class((self.ground.hot.gate.view(view) as u32).checked_sub(1)?)?.traits);
             match self.aspects.shown(view, viewed.format) {
                 Shown::Itself => viewed,
                 // A shader reads the aspect that it declares: depth is of floats, and stencil is unsigned.
@@ -312,7 +313,7 @@ impl Device {
         }
         let what = how.left();
         let key = (hash_of(&(at.set, at.binding, declared)), hash_of(&viewed));
-        self.unresolved(what, &what.clause(), Some(rule), about, key);
+        self.ground.journal.unresolved(what, &what.clause(), Some(rule), about, key);
     }
 
     /// Finds what a stage declares of images. `program`: the handle that records name it by.

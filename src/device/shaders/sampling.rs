@@ -54,8 +54,12 @@ impl Device {
         let mut told = Told { pass: "multisample_state", ..Told::default() };
         let (mut state, mut words) = (asked.shading, None);
         let mut follow = None;
-        let wish =
-            self.overrides.for_pipeline(asked.samples, asked.blended).filter_map(|one| Some((one, one.shading?)));
+        let wish = self
+            .ground
+            .wishes
+            .overrides
+            .for_pipeline(asked.samples, asked.blended)
+            .filter_map(|one| Some((one, one.shading?)));
         if let (Some((one, wish)), Some((given, name))) = (wish.last(), fragment)
             && let Some((mut holding, per_sample, given)) = self.holding(given, name)
             && (wish == ShadingWish::Off || !per_sample)
@@ -77,7 +81,8 @@ impl Device {
             follow = follows.then_some((wish, given, name));
         }
         // What is illegal is so in each part of a library, and parts that agree still do.
-        let (legal, changes) = sample_shading(state, self.caps.sample_rate_shading, asked.samples == Some(1));
+        let (legal, changes) =
+            sample_shading(state, self.ground.driver.caps.sample_rate_shading, asked.samples == Some(1));
         told.changes.extend(changes.iter());
         state = legal;
         if let Some((wish, given, name)) = follow {
@@ -117,13 +122,13 @@ impl Device {
             None => (Left::HiddenSpirv, "there are no words to read".to_owned(), 0),
         };
         let why = format!("a rule is about the pipeline, but of its fragment shader nothing is known: {why}");
-        self.unresolved(what, &why, Some(Rule::Override), serde_json::json!({}), (key, 1));
+        self.ground.journal.unresolved(what, &why, Some(Rule::Override), serde_json::json!({}), (key, 1));
         None
     }
 
     /// Takes over what a pass made of a fragment shader because a rule wishes it.
     fn follow(&self, told: &mut Told, given: &[u32], outcome: Outcome) -> Option<Vec<u32>> {
-        self.tell_of_refusals(told::fingerprint(given), &outcome);
+        self.ground.journal.tell_of_refusals(told::fingerprint(given), &outcome);
         let words = outcome.words?;
         for (pass, change) in &outcome.changes {
             told.pass = pass.name();
@@ -134,7 +139,7 @@ impl Device {
             told.changes.with_room().push(dropped.unwrap_or(added));
         }
         told.words = Some([given.len(), words.len()]);
-        (!self.audit).then_some(words)
+        (!self.ground.wishes.audit).then_some(words)
     }
 
     /// What is written down of a pipeline whose fragment shader does without sample shading, which the device does not have. Where it
@@ -144,7 +149,7 @@ impl Device {
     ///
     /// `module` is null or valid.
     pub unsafe fn lowered(&self, module: vk::ShaderModule, samples: Option<u32>) -> Option<Told> {
-        if self.caps.sample_rate_shading {
+        if self.ground.driver.caps.sample_rate_shading {
             return None;
         }
         // SAFETY: null or not destroyed meanwhile, by this function's contract.
@@ -154,7 +159,7 @@ impl Device {
             return None;
         }
         let Some(samples) = samples else {
-            self.samples_unresolved(*fingerprint);
+            self.ground.journal.samples_unresolved(*fingerprint);
             return None;
         };
         let catalog = if samples == 1 { Catalog::J2One } else { Catalog::J2More };

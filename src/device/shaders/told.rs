@@ -12,7 +12,7 @@ use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
 use crate::decide::{AT_OFFSET, Catalog, Change, Field, IN_PLACE, OF_SAMPLES, Rule, Value, fnv1a};
-use crate::device::Device;
+use crate::device::journal::Journal;
 use crate::names::{self, Spirv};
 use crate::record;
 
@@ -213,7 +213,7 @@ fn weaker() -> [(&'static str, Step<'static>); 7] {
     ]
 }
 
-impl Device {
+impl Journal {
     /// Writes down, for predictions, what the passes would make of a module on devices that can do less.
     #[inline(never)]
     pub(super) fn tell_of_weaker(&self, words: &[u32], found: Scan) {

@@ -41,11 +41,11 @@ impl Device {
         }
         let alias = storage::alias(info.format)?;
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
-        let features = unsafe { self.formats.get(&self.instance_fns, info.format) }?.buffer;
+        let features = unsafe { self.ground.driver.formats.get(&self.ground.driver.instance_fns, info.format) }?.buffer;
         let down = vk::BufferViewCreateInfo { p_next: std::ptr::null(), format: alias, ..*info };
         if usage & reads == 0 || !features.contains(Feature::UNIFORM_TEXEL_BUFFER) {
             // SAFETY: the application's own arguments but for a format of the same size, which can be stored.
-            let result = unsafe { create(self.handle, &down, allocator, view) };
+            let result = unsafe { create(self.ground.driver.handle, &down, allocator, view) };
             if result == vk::Result::SUCCESS {
                 // SAFETY: the call set it.
                 let given = unsafe { *view }.as_raw();
@@ -62,22 +62,22 @@ impl Device {
             own.p_next = (&raw const only).cast();
         } else {
             let why = "without VK_KHR_maintenance5 it cannot say that it is only read";
-            self.view_unresolved(info.format, why);
+            self.ground.view_unresolved(info.format, why);
         }
         // SAFETY: the application's own arguments, but for a part of the usage.
-        let result = unsafe { create(self.handle, &own, allocator, view) };
+        let result = unsafe { create(self.ground.driver.handle, &own, allocator, view) };
         if result != vk::Result::SUCCESS {
             return Some(result);
         }
         let mut stored = vk::BufferView::null();
         // SAFETY: as the first, with a format of the same size; the view is the layer's own.
-        let made = unsafe { create(self.handle, &down, std::ptr::null(), &mut stored) };
+        let made = unsafe { create(self.ground.driver.handle, &down, std::ptr::null(), &mut stored) };
         // SAFETY: the first call set it.
         let given = unsafe { *view }.as_raw();
         let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
         self.enter_view(&self.storage.buffer_views, vk::DescriptorType::STORAGE_TEXEL_BUFFER, given, stands_in);
         if made != vk::Result::SUCCESS {
-            self.view_unresolved(info.format, UNMADE);
+            self.ground.view_unresolved(info.format, UNMADE);
         }
         Some(result)
     }
@@ -87,10 +87,10 @@ impl Device {
         self.forget_noted_buffer_view(view);
         let (table, ty) = (&self.storage.buffer_views, vk::DescriptorType::STORAGE_TEXEL_BUFFER);
         let alias = self.leave_table(table, ty, view.as_raw());
-        if let (1..OWN, Some(destroy)) = (alias, self.fns.destroy_buffer_view) {
+        if let (1..OWN, Some(destroy)) = (alias, self.ground.driver.fns.destroy_buffer_view) {
             // SAFETY: made by `make_buffer_view` with a NULL allocator, and used by nothing that does not use the application's view,
             // which is about to be destroyed (VUID-vkDestroyBufferView-bufferView-00936).
-            unsafe { destroy(self.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
+            unsafe { destroy(self.ground.driver.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
         }
     }
 }

@@ -15,6 +15,8 @@ use super::{LOST, NOTHING, OWN};
 use crate::decide::Rule;
 use crate::device::Device;
 use crate::device::aspects;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
 use crate::device::types::type_bit;
 
 /// Writes and words of elements that are copied on the stack.
@@ -91,13 +93,15 @@ fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u64, u
 // Both are made of whole words.
 const _: () = assert!(size_of::<DescriptorImageInfo>().is_multiple_of(8) && size_of::<vk::BufferView>() == 8);
 
-impl Device {
+impl Hot {
     /// Whether any view is stored to through another one or cannot be stored to any more, or is read through another one.
     #[inline(always)]
     pub fn exchanges_views(&self) -> bool {
-        self.hot.exchanged() != 0
+        self.exchanged() != 0
     }
+}
 
+impl Device {
     /// What a descriptor gets in place of a view that the table says `found` of; the view itself if nothing stands in for it.
     fn stands_in(found: u64, view: u64) -> u64 {
         match found {
@@ -114,7 +118,7 @@ impl Device {
             (0 | NOTHING, _) => {}
             (_, Shown::Read) => self.tell_aspect(view, vk::ImageAspectFlags::DEPTH),
             (LOST, _) => self.first_stored_to(LOST, view),
-            (_, Shown::Stored) => self.stored_at(self.class_of(view), binding),
+            (_, Shown::Stored) => self.stored_at(self.ground.hot.class_of(view), binding),
             (_, Shown::Buffer) => self.stored_at(0, binding),
         }
     }
@@ -124,16 +128,22 @@ impl Device {
     #[cold]
     #[inline(never)]
     pub(super) fn first_stored_to(&self, found: u64, what: u64) {
-        self.guard(|| if found == LOST { self.tell_of_lost(what) } else { self.first_stored_at(what) }, || ());
+        self.ground.guard(|| if found == LOST { self.tell_of_lost(what) } else { self.first_stored_at(what) }, || ());
     }
 
     fn tell_of_lost(&self, view: u64) {
-        let number = self.class_of(view);
+        let number = self.ground.hot.class_of(view);
         if let Some(class) = self.class((number as u32).wrapping_sub(1)) {
             self.storage.lost_classes.insert(number, 1);
             let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view stands in for \
                        it";
-            self.unresolved(Left::StorageView, why, Some(Rule::ViewUsage), of_view(&class.traits), (number, 1));
+            self.ground.journal.unresolved(
+                Left::StorageView,
+                why,
+                Some(Rule::ViewUsage),
+                of_view(&class.traits),
+                (number, 1),
+            );
         }
         self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view);
     }
@@ -148,7 +158,7 @@ impl Device {
         writes: &[WriteDescriptorSet<'a>],
         with: impl FnOnce(&[WriteDescriptorSet<'a>]),
     ) {
-        if !self.exchanges_views() {
+        if !self.ground.hot.exchanges_views() {
             return with(writes);
         }
         let mut room = Room::new();
@@ -173,7 +183,7 @@ impl Device {
     ) -> *const WriteDescriptorSet<'a> {
         // SAFETY: `count` valid writes by this function's contract.
         let given = unsafe { crate::pnext::slice(writes, count) };
-        let watched = self.hot.exchanged();
+        let watched = self.ground.hot.exchanged();
         let (mut words, mut is_found) = (0, false);
         for (elements, size, of) in given.iter().filter_map(|write| stored(write, watched)) {
             words += size * of.at.2;
@@ -282,21 +292,27 @@ impl Device {
         }
         ControlFlow::Continue(())
     }
+}
 
+impl Ground {
     /// Says of a template that its data cannot be copied, so that views in it are the application's.
     pub(in crate::device) fn template_unresolved(&self) {
         self.guard(
             || {
                 let why = "the data of an update template is too large to be copied, or has elements of unknown size or that share bytes";
-                self.unresolved(Left::StorageTemplate, why, Some(Rule::StorageFormat), Json::Null, (0, 0));
+                self.journal.unresolved(Left::StorageTemplate, why, Some(Rule::StorageFormat), Json::Null, (0, 0));
             },
             || (),
         );
     }
+}
 
+impl Device {
     /// The view that a descriptor of an image shows.
     pub fn shown_view(&self, ty: vk::DescriptorType, view: vk::ImageView) -> vk::ImageView {
-        let Some(shown) = Shown::of(ty).filter(|_| self.hot.exchanged() & type_bit(ty) != 0) else { return view };
+        let Some(shown) = Shown::of(ty).filter(|_| self.ground.hot.exchanged() & type_bit(ty) != 0) else {
+            return view;
+        };
         let table = if shown == Shown::Read { &self.aspects.depths } else { &self.storage.views };
         let (view, found) = (view.as_raw(), table.get_in_line(view.as_raw()));
         self.shown_at(found, view, (None, shown));

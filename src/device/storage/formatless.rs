@@ -94,7 +94,7 @@ impl Device {
         let why = "the shader declares no format here, and at a binding of this number is an image that is viewed as unsigned integers, as \
                    the device cannot store its format: the shader meets bits";
         let key = (module, u64::from(shader.set) << 32 | u64::from(at));
-        self.unresolved(Left::StorageWithoutFormat, why, Some(Rule::StorageFormat), members, key);
+        self.ground.journal.unresolved(Left::StorageWithoutFormat, why, Some(Rule::StorageFormat), members, key);
     }
 }
 

@@ -194,7 +194,7 @@ impl Entry {
     /// As for [`Entry::each_conflict`]; `copy` has the layout of the template's data and may be written.
     #[inline(always)]
     pub(super) unsafe fn substitute(&self, device: &Device, copy: *mut u8, path: Path) -> u64 {
-        let gate = &device.hot.gate;
+        let gate = &device.ground.hot.gate;
         let mut undecided = |pair| device.resolve(pair, path);
         let mut changed = 0;
         for start in (0..self.count).step_by(64) {

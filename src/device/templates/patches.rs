@@ -99,7 +99,7 @@ pub(super) unsafe fn patches(
             ControlFlow::Continue(())
         };
         // SAFETY: an entry of the template that `data` is valid for, of combined image samplers.
-        unsafe { entry.each_conflict(&device.hot.gate, data, with) };
+        unsafe { entry.each_conflict(&device.ground.hot.gate, data, with) };
     }
     // SAFETY: `data` is valid for the template by this function's contract, and `changed` are places in what it describes.
     (unsafe { again(template, layout, data, &changed) }, changed.len() as u64)

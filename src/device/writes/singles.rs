@@ -52,7 +52,7 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// `count` valid writes to sets, in which [`Device::pass_each`] has stopped there. If no layout has immutable samplers it need not be told
+    /// `count` valid writes to sets, in which [`Hot::pass_each`] has stopped there. If no layout has immutable samplers it need not be told
     /// (`BESIDE`) to look for them.
     #[inline(always)]
     pub unsafe fn forward_few<'a, const BESIDE: bool>(
@@ -64,10 +64,10 @@ impl Device {
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) -> bool {
         let (count, first) = (count as usize, stop.at() as usize);
-        if count > WRITES || first >= count || self.exchanges_views() {
+        if count > WRITES || first >= count || self.ground.hot.exchanges_views() {
             return false;
         }
-        let (single, plain) = (self.hot.single(), self.hot.plain());
+        let (single, plain) = (self.ground.hot.single(), self.ground.hot.plain());
         // Those before the first may not conflict; a bit for each from there on.
         let (mut left, mut seen, mut ordinary) = (0_u64, stop.seen(), None);
         for at in (first..count).rev() {
@@ -82,19 +82,19 @@ impl Device {
                     // SAFETY: one of the valid writes, which are to sets.
                     let (set, write) = unsafe { ((*write).dst_set, &*write) };
                     // SAFETY: the same one.
-                    if ordinary != Some(set) && unsafe { self.has_layout(write, LayoutOf::DstSet) } {
+                    if ordinary != Some(set) && unsafe { self.ground.hot.has_layout(write, LayoutOf::DstSet) } {
                         return false;
                     }
                     ordinary = Some(set);
                 }
                 // SAFETY: one of the valid writes, and one descriptor of a combined image sampler, as its kind says.
-                left |= u64::from(unsafe { self.may_conflict(write) });
+                left |= u64::from(unsafe { self.ground.hot.may_conflict(write) });
             } else if kind < plain {
                 return false;
             }
         }
         if left == 0 {
-            self.hot.counters.add(path, seen, 0);
+            self.ground.hot.counters.add(path, seen, 0);
             down(writes);
             return true;
         }
@@ -103,7 +103,7 @@ impl Device {
         let copies = copies.as_mut_ptr().cast::<WriteDescriptorSet<'a>>();
         // SAFETY: there is room for as many, which was asked above.
         unsafe { copies.copy_from_nonoverlapping(writes, count) };
-        let look = self.hot.gate.look();
+        let look = self.ground.hot.gate.look();
         let mut rewritten = 0;
         for info in &mut infos {
             if left == 0 {
@@ -120,7 +120,7 @@ impl Device {
             // SAFETY: all writes are copied.
             unsafe { (*copies.add(at)).p_image_info = info };
         }
-        self.hot.counters.add(path, seen, rewritten);
+        self.ground.hot.counters.add(path, seen, rewritten);
         down(if rewritten > 0 { copies } else { writes });
         true
     }

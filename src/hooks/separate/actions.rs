@@ -82,8 +82,8 @@ macro_rules! hooked {
                         unsafe {
                             let mut to: Own::Next = followed::<Own, $($type),+>;
                             if let Some(device) = Device::find_first(commands)
-                                && !device.follows_binds()
-                                && let Some(next) = Own::next(&device.fns)
+                                && !device.ground.hot.follows_binds()
+                                && let Some(next) = Own::next(&device.ground.driver.fns)
                             {
                                 to = next;
                             }
@@ -104,7 +104,7 @@ macro_rules! hooked {
                         unsafe {
                             let mut to: Own::Next = counted::<Own, $($type),+>;
                             if let Some(device) = Device::find_first(commands)
-                                && let Some(next) = Own::next(&device.fns)
+                                && let Some(next) = Own::next(&device.ground.driver.fns)
                             {
                                 to = if device.count_draw(commands, Own::POINT) { met::<Own, $($type),+> } else { next };
                             }
@@ -121,7 +121,7 @@ macro_rules! hooked {
                         Own: Action<Next = unsafe extern "system" fn(vk::CommandBuffer, $($type),+)>,
                     {
                         let device = enter!(commands);
-                        let Some(next) = Own::next(&device.fns) else { return };
+                        let Some(next) = Own::next(&device.ground.driver.fns) else { return };
                         // SAFETY: a recording command buffer (the `-commandBuffer-recording` VUID of each action).
                         unsafe {
                             if device.count_draw(commands, Own::POINT) {
@@ -139,7 +139,7 @@ macro_rules! hooked {
                         Own: Action<Next = unsafe extern "system" fn(vk::CommandBuffer, $($type),+)>,
                     {
                         let device = enter!(commands);
-                        let Some(next) = Own::next(&device.fns) else { return };
+                        let Some(next) = Own::next(&device.ground.driver.fns) else { return };
                         // SAFETY: a recording command buffer (the `-commandBuffer-recording` VUID of each action).
                         unsafe { device.meet_draw(commands, Own::POINT) };
                         down!(next(commands, $($argument),+));

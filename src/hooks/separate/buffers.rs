@@ -18,10 +18,10 @@ use crate::device::Device;
 ///
 /// `commands` is a valid command buffer in the recording state.
 unsafe fn forget(device: &Device, commands: vk::CommandBuffer, points: impl IntoIterator<Item = Point>) {
-    if device.follows_binds() {
+    if device.ground.hot.follows_binds() {
         // SAFETY: the command buffer is recording, by this function's contract.
         let forget = || points.into_iter().for_each(|point| unsafe { device.note_buffers(commands, point) });
-        device.guard(forget, || ());
+        device.ground.guard(forget, || ());
     }
 }
 

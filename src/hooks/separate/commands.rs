@@ -18,7 +18,7 @@ pub(crate) unsafe extern "system" fn allocate_command_buffers(
     let (device, next) = enter!(handle, allocate_command_buffers);
     let result = down!(next(handle, info, commands));
     if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkAllocateCommandBuffers-pAllocateInfo-parameter; the successful call set that many handles.
                 let (pool, made) = unsafe { ((*info).command_pool, slice(commands, (*info).command_buffer_count)) };
@@ -39,7 +39,7 @@ pub(crate) unsafe extern "system" fn free_command_buffers(
     let (device, next) = enter!(handle, free_command_buffers);
     if let Some(separate) = device.separate.as_deref() {
         // SAFETY: `count` elements, null ones among them (VUID-vkFreeCommandBuffers-pCommandBuffers-00048).
-        device.guard(|| separate.forget_commands(pool, unsafe { slice(commands, count) }), || ());
+        device.ground.guard(|| separate.forget_commands(pool, unsafe { slice(commands, count) }), || ());
     }
     down!(next(handle, pool, count, commands));
 }
@@ -51,7 +51,7 @@ pub(crate) unsafe extern "system" fn destroy_command_pool(
 ) {
     let (device, next) = enter!(handle, destroy_command_pool);
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(|| separate.forget_command_pool(pool), || ());
+        device.ground.guard(|| separate.forget_command_pool(pool), || ());
     }
     down!(next(handle, pool, allocator));
 }
@@ -61,9 +61,9 @@ pub(crate) unsafe extern "system" fn begin_command_buffer(
     info: *const vk::CommandBufferBeginInfo<'_>,
 ) -> vk::Result {
     let (device, next) = enter!(commands, begin_command_buffer);
-    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
         // SAFETY: a valid command buffer by VUID-vkBeginCommandBuffer-commandBuffer-parameter.
-        device.guard(|| unsafe { separate.clear_commands(commands, true) }, || ());
+        device.ground.guard(|| unsafe { separate.clear_commands(commands, true) }, || ());
     }
     down!(next(commands, info))
 }
@@ -75,10 +75,10 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
 ) {
     let (device, next) = enter!(commands, cmd_execute_commands);
     down!(next(commands, count, secondaries));
-    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
         // The state of the primary is undefined after it (vkCmdExecuteCommands).
         // SAFETY: a valid command buffer by VUID-vkCmdExecuteCommands-commandBuffer-parameter.
-        device.guard(|| unsafe { separate.clear_commands(commands, false) }, || ());
+        device.ground.guard(|| unsafe { separate.clear_commands(commands, false) }, || ());
     }
 }
 
@@ -92,8 +92,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     unsafe {
         let mut to: vk::PFN_vkCmdBindPipeline = note_own_pipeline;
         if let Some(device) = Device::find_first(commands)
-            && !device.follows_binds()
-            && let Some(next) = device.fns.cmd_bind_pipeline
+            && !device.ground.hot.follows_binds()
+            && let Some(next) = device.ground.driver.fns.cmd_bind_pipeline
         {
             to = next;
         }
@@ -108,7 +108,7 @@ unsafe extern "system" fn note_own_pipeline(commands: vk::CommandBuffer, point: 
     unsafe {
         let mut to: vk::PFN_vkCmdBindPipeline = note_pipeline;
         if let Some(device) = Device::find_first(commands)
-            && let Some(next) = device.fns.cmd_bind_pipeline
+            && let Some(next) = device.ground.driver.fns.cmd_bind_pipeline
             && device.note_own_pipeline(commands, point, pipeline)
         {
             to = next;
@@ -121,7 +121,7 @@ unsafe extern "system" fn note_own_pipeline(commands: vk::CommandBuffer, point: 
 unsafe extern "system" fn note_pipeline(commands: vk::CommandBuffer, point: Point, pipeline: vk::Pipeline) {
     let (device, next) = enter!(commands, cmd_bind_pipeline);
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording, -pipeline-parameter).
-    if !device.follows_binds() || unsafe { device.note_pipeline(commands, point, pipeline) } {
+    if !device.ground.hot.follows_binds() || unsafe { device.note_pipeline(commands, point, pipeline) } {
         down!(next(commands, point, pipeline));
     }
 }
@@ -174,8 +174,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     unsafe {
         let mut to: vk::PFN_vkCmdBindDescriptorSets = note_sets_alike;
         if let Some(device) = Device::find_first(commands)
-            && !device.follows_binds()
-            && let Some(next) = device.fns.cmd_bind_descriptor_sets
+            && !device.ground.hot.follows_binds()
+            && let Some(next) = device.ground.driver.fns.cmd_bind_descriptor_sets
         {
             to = next;
         }
@@ -201,7 +201,7 @@ unsafe extern "system" fn note_sets_alike(
         let mut to: vk::PFN_vkCmdBindDescriptorSets = note_sets;
         let binds = Binds { layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) };
         if let Some(device) = Device::find_first(commands)
-            && let Some(next) = device.fns.cmd_bind_descriptor_sets
+            && let Some(next) = device.ground.driver.fns.cmd_bind_descriptor_sets
             && device.note_sets_alike(commands, point, binds)
         {
             to = next;
@@ -222,12 +222,12 @@ unsafe extern "system" fn note_sets(
     offsets: *const u32,
 ) {
     let (device, next) = enter!(commands, cmd_bind_descriptor_sets);
-    if device.follows_binds() {
+    if device.ground.hot.follows_binds() {
         // SAFETY: `count` and `offset_count` elements by the command's valid usage.
         let binds = unsafe { Binds { layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
         // SAFETY: a recording command buffer, valid sets and a valid layout (VUID-vkCmdBindDescriptorSets-commandBuffer-recording,
         // -pDescriptorSets-parameter, -layout-parameter).
-        let goes_down = device.guard(
+        let goes_down = device.ground.guard(
             || unsafe { device.note_sets(commands, point, (binds, true)) },
             || {
                 // SAFETY: as above.
@@ -265,7 +265,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
     let (device, next) = enter!(commands, cmd_bind_descriptor_sets2);
     down!(next(commands, info));
     // SAFETY: VUID-vkCmdBindDescriptorSets2-pBindDescriptorSetsInfo-parameter.
-    let Some(info) = unsafe { info.as_ref() }.filter(|_| device.follows_binds()) else { return };
+    let Some(info) = unsafe { info.as_ref() }.filter(|_| device.ground.hot.follows_binds()) else { return };
     // SAFETY: as many sets and offsets as the structure says (VUID-VkBindDescriptorSetsInfo-pDescriptorSets-parameter,
     // -pDynamicOffsets-parameter).
     let (sets, offsets) = unsafe {
@@ -278,5 +278,5 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
     // SAFETY: a recording command buffer (VUID-vkCmdBindDescriptorSets2-commandBuffer-recording), and a layout that is null or valid
     // (VUID-VkBindDescriptorSetsInfo-layout-parameter).
     let note = |point| _ = unsafe { device.note_sets(commands, point, (binds, false)) };
-    device.guard(|| points(info.stage_flags).for_each(note), || ());
+    device.ground.guard(|| points(info.stage_flags).for_each(note), || ());
 }

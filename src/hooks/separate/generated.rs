@@ -16,8 +16,8 @@ use crate::device::Device;
 ///
 /// `commands` is a valid command buffer in the recording state.
 unsafe fn give_back(device: &Device, commands: vk::CommandBuffer) {
-    if device.follows_binds() {
-        device.guard(
+    if device.ground.hot.follows_binds() {
+        device.ground.guard(
             || {
                 device.generated_commands();
                 // SAFETY: the command buffer is recording, by this function's contract.
@@ -79,8 +79,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline_shader_group(
     group: u32,
 ) {
     let (device, next) = enter!(commands, cmd_bind_pipeline_shader_group);
-    if device.follows_binds() {
-        device.guard(|| device.generated_commands(), || ());
+    if device.ground.hot.follows_binds() {
+        device.ground.guard(|| device.generated_commands(), || ());
         // SAFETY: a recording command buffer (VUID-vkCmdBindPipelineShaderGroupNV-commandBuffer-recording).
         unsafe { device.note_unknown(commands, point, pipeline) };
     }

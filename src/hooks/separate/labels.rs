@@ -10,9 +10,9 @@ use crate::device::{Device, Label};
 ///
 /// `commands` is a valid command buffer in the recording state; the name is null or null-terminated.
 unsafe fn note(device: &Device, commands: vk::CommandBuffer, label: Label) {
-    if device.follows_binds() {
+    if device.ground.hot.follows_binds() {
         // SAFETY: by this function's contract.
-        device.guard(|| unsafe { device.label(commands, label) }, || ());
+        device.ground.guard(|| unsafe { device.label(commands, label) }, || ());
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
 ) {
     let (device, next) = enter!(handle, destroy_pipeline);
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(|| device.forget_pipeline(separate, pipeline), || ());
+        device.ground.guard(|| device.forget_pipeline(separate, pipeline), || ());
     }
     down!(next(handle, pipeline, allocator));
 }
@@ -130,18 +130,18 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_graphics_pipelines);
     // SAFETY: `count` valid create infos (VUID-vkCreateGraphicsPipelines-pCreateInfos-parameter).
-    let copies = device.guard(|| unsafe { copies::graphics(device, slice(create_infos, count)) }, || None);
+    let copies = device.ground.guard(|| unsafe { copies::graphics(device, slice(create_infos, count)) }, || None);
     let differs = copies.as_ref().filter(|copies| copies.differs());
     let create_infos = differs.map_or(create_infos, |copies| copies.infos.as_ptr());
     // SAFETY: the application's own arguments, or create infos that differ in what had to.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     if let Some(copies) = &copies {
         // SAFETY: the call wrote all handles.
-        device.guard(|| copies.tell(unsafe { slice(pipelines.cast_const(), count) }), || ());
+        device.ground.guard(|| copies.tell(unsafe { slice(pipelines.cast_const(), count) }), || ());
     }
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: `count` create infos (VUID-vkCreateGraphicsPipelines-pCreateInfos-parameter) and as many handles, all of which
                 // the call wrote.
@@ -172,13 +172,13 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_compute_pipelines);
     // SAFETY: `count` valid create infos (VUID-vkCreateComputePipelines-pCreateInfos-parameter).
-    let copies = device.guard(|| unsafe { copies::compute(device, slice(create_infos, count)) }, || None);
+    let copies = device.ground.guard(|| unsafe { copies::compute(device, slice(create_infos, count)) }, || None);
     let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
     // SAFETY: the application's own arguments, or create infos that differ in what had to.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: `count` create infos (VUID-vkCreateComputePipelines-pCreateInfos-parameter) and as many handles, all of which the
                 // call wrote.
@@ -209,7 +209,7 @@ macro_rules! create_render_pass {
             let (device, next) = enter!(handle, $command);
             let result = down!(next(handle, create_info, allocator, pass));
             if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
-                device.guard(
+                device.ground.guard(
                     || {
                         // SAFETY: the create info is valid by the `-pCreateInfo-parameter` VUID of each command; the handle was set by the
                         // successful call.

@@ -34,7 +34,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
 #[inline(always)]
 unsafe fn is_left(commands: vk::CommandBuffer) -> bool {
     // SAFETY: the command buffer is valid by this function's contract, and so its device is not destroyed meanwhile.
-    unsafe { Device::find_first(commands) }.is_some_and(|device| !device.follows_binds())
+    unsafe { Device::find_first(commands) }.is_some_and(|device| !device.ground.hot.follows_binds())
 }
 
 #[inline(never)]
@@ -49,9 +49,9 @@ unsafe extern "system" fn push_and_follow(
     // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
     let device = enter!(commands);
-    if device.follows_binds() {
+    if device.ground.hot.follows_binds() {
         // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
-        device.guard(
+        device.ground.guard(
             || unsafe {
                 let pushes = Pushes { layout, set, descriptors: Descriptors::Writes(slice(writes, count)) };
                 device.note_push(commands, bind_point, pushes);
@@ -69,8 +69,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     unsafe { descriptor::cmd_push_descriptor_set2(commands, info) };
     let device = enter!(commands);
     // SAFETY: VUID-vkCmdPushDescriptorSet2-pPushDescriptorSetInfo-parameter.
-    if let Some(info) = unsafe { info.as_ref() }.filter(|_| device.follows_binds()) {
-        device.guard(
+    if let Some(info) = unsafe { info.as_ref() }.filter(|_| device.ground.hot.follows_binds()) {
+        device.ground.guard(
             || {
                 // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
                 unsafe {
@@ -97,10 +97,10 @@ unsafe fn pushed_with_template(
     at: (vk::PipelineLayout, u32),
     data: *const c_void,
 ) {
-    if device.follows_binds() {
+    if device.ground.hot.follows_binds() {
         let pushes = Pushes { layout: at.0, set: at.1, descriptors: Descriptors::Template(template, data) };
         // SAFETY: the arguments are those of a valid push with this template, by this function's contract.
-        device.guard(
+        device.ground.guard(
             || unsafe {
                 device.push_point(template).into_iter().for_each(|point| device.note_push(commands, point, pushes));
             },

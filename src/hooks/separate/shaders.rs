@@ -48,13 +48,13 @@ pub(crate) unsafe extern "system" fn create_shaders(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_shaders);
     // SAFETY: `count` valid create infos (VUID-vkCreateShadersEXT-pCreateInfos-parameter).
-    let copies = device.guard(|| unsafe { copies::objects(device, slice(create_infos, count)) }, || None);
+    let copies = device.ground.guard(|| unsafe { copies::objects(device, slice(create_infos, count)) }, || None);
     let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
     // SAFETY: what `vkCreateShadersEXT` was called with, or as many create infos with words that a pass has made of the application's.
     let result = unsafe { next(handle, count, create_infos, allocator, shaders) };
     // Whatever the result: each element was written, with a handle or null (vkCreateShadersEXT).
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: `count` create infos (VUID-vkCreateShadersEXT-pCreateInfos-parameter) and as many handles, all of which the call
                 // wrote.
@@ -80,7 +80,7 @@ pub(crate) unsafe extern "system" fn destroy_shader(
 ) {
     let (device, next) = enter!(handle, destroy_shader);
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(|| device.forget_shader(separate, shader), || ());
+        device.ground.guard(|| device.forget_shader(separate, shader), || ());
     }
     // SAFETY: what `vkDestroyShaderEXT` was called with; nothing of the layer's names the shader any more.
     unsafe { next(handle, shader, allocator) };
@@ -93,10 +93,10 @@ pub(crate) unsafe extern "system" fn cmd_bind_shaders(
     shaders: *const vk::ShaderEXT,
 ) {
     let (device, next) = enter!(commands, cmd_bind_shaders);
-    if device.follows_binds() {
+    if device.ground.hot.follows_binds() {
         // SAFETY: `count` elements by the command's valid usage; the shaders may be a null array, which `slice` makes an empty one.
         let (all, given) = unsafe { (slice(stages, count), slice(shaders, count)) };
-        device.guard(
+        device.ground.guard(
             // SAFETY: a recording command buffer and valid shaders (VUID-vkCmdBindShadersEXT-commandBuffer-recording, -pShaders-parameter).
             || unsafe { device.note_shaders(commands, all, given) },
             // SAFETY: as above.

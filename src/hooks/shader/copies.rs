@@ -80,16 +80,18 @@ impl<'a, I: Copy> Copies<'a, I> {
         if let Some(chained) = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(p_next) } {
             let first: *const Base = p_next.cast();
             if first != (&raw const *chained).cast() {
-                self.device.chain_unresolved(words);
+                self.device.ground.journal.chain_unresolved(words);
                 return None;
             }
             p_next = chained.p_next;
         }
-        let create = self.device.fns.create_shader_module?;
+        let create = self.device.ground.driver.fns.create_shader_module?;
         let info = vk::ShaderModuleCreateInfo::default().code(words);
         let mut module = vk::ShaderModule::null();
         // SAFETY: words that a pass has made of the application's.
-        if unsafe { create(self.device.handle, &info, std::ptr::null(), &mut module) } != vk::Result::SUCCESS {
+        if unsafe { create(self.device.ground.driver.handle, &info, std::ptr::null(), &mut module) }
+            != vk::Result::SUCCESS
+        {
             return None;
         }
         self.modules.with_room().push(module);
@@ -103,7 +105,7 @@ impl<I> Copies<'_, I> {
     pub(in crate::hooks) fn tell(&self, made: &[vk::Pipeline]) {
         for (position, told) in &self.told {
             let pipeline = made.get(*position).copied().unwrap_or_default();
-            self.device.record_pipeline(pipeline, told);
+            self.device.ground.journal.record_pipeline(pipeline, told);
         }
     }
 }
@@ -112,10 +114,10 @@ impl<I> Drop for Copies<'_, I> {
     fn drop(&mut self) {
         let device = self.device;
         for module in self.modules.drain(..) {
-            device.guard(|| device.forget_module(module), || ());
-            if let Some(destroy) = device.fns.destroy_shader_module {
+            device.ground.guard(|| device.forget_module(module), || ());
+            if let Some(destroy) = device.ground.driver.fns.destroy_shader_module {
                 // SAFETY: made by `stage` with a NULL allocator; the call that needed it is over.
-                unsafe { destroy(device.handle, module, std::ptr::null()) };
+                unsafe { destroy(device.ground.driver.handle, module, std::ptr::null()) };
             }
         }
     }

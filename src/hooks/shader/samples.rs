@@ -90,7 +90,7 @@ pub(super) unsafe fn decide<'a>(
     let differs =
         given.is_some() && (got.enable, got.least.to_bits()) != (asked.shading.enable, asked.shading.least.to_bits());
     Some(Samples {
-        state: (differs && !device.audit).then_some(other),
+        state: (differs && !device.ground.wishes.audit).then_some(other),
         fragment: fragment.zip(words),
         told: [told, lowered],
     })
