@@ -8,6 +8,7 @@ mod aspects;
 pub mod caches;
 mod driver;
 mod exempt;
+mod follower;
 mod frames;
 mod ground;
 mod guard;
@@ -38,6 +39,7 @@ use vk_layer_sys::PfnGetDeviceProcAddr;
 
 use self::aspects::Aspects;
 pub use self::driver::Driver;
+use self::follower::Follower;
 pub use self::ground::Ground;
 pub use self::hot::Hot;
 use self::images::Images;
@@ -46,6 +48,7 @@ pub use self::journal::Journal;
 use self::journal::Wording;
 pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
+pub use self::resolve::Pairs;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{
@@ -57,7 +60,6 @@ use self::shared::SharedSamplers;
 use self::storage::Storage;
 pub use self::storage::ViewCopy;
 pub use self::templates::Template;
-use self::usage::Narrows;
 pub use self::usage::{listed, wide_flags, wide_usage};
 use self::wishes::Wishes;
 pub use self::writes::Stop;
@@ -68,7 +70,7 @@ use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::overrides::Overrides;
 use crate::settings::{self, AnisoNearest, Aspect, BorderMode, DepthLinear, GlClampRule, Mode};
-use crate::variant::{Cache, Gate, Index, Rows};
+use crate::variant::{Gate, Index};
 
 static DEVICES: Keyed<Device> = Keyed::new();
 
@@ -79,15 +81,11 @@ static DEVICES: Keyed<Device> = Keyed::new();
 pub struct Device {
     /// What the rooms stand on.
     pub ground: Ground,
-    /// States, choices and variants.
-    cache: Cache,
-    samplers: Samplers,
-    shared: SharedSamplers,
-    images: Images,
-    narrows: Narrows,
+    /// Samplers and views, and what pairs of them come to.
+    pub pairs: Pairs,
     layouts: Layouts,
     /// What only a shader joins, with `separate=resolve`.
-    pub separate: Option<Box<Separate>>,
+    pub separate: Option<Arc<Separate>>,
     /// What is done about shader modules.
     pub shaders: Shaders,
     /// What is done about storage images whose format the device cannot store.
@@ -126,7 +124,7 @@ impl Device {
         let settings = &new.instance.settings;
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
         let named = new.overrides.demote(u64::MAX, None);
-        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes, named)));
+        let separate = follows.then(|| Arc::new(Separate::new(new.limits, settings, new.caps.gl_address_modes, named)));
         let tasks = separate.as_deref().map(Separate::tasks).unwrap_or_default();
         let policy = Policy {
             strict_border: settings.border == BorderMode::Strict,
@@ -143,7 +141,7 @@ impl Device {
         let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
         let shaders = Shaders::new(settings, &new.caps, &new.overrides, (storage.lowered, new.enabled.storage_buffers));
-        let may_share = Self::may_share(settings, &new.enabled, new.overrides.use_samplers());
+        let may_share = SharedSamplers::may_share(settings, &new.enabled, new.overrides.use_samplers());
         let shared = SharedSamplers::new(settings.samplers, may_share, new.caps.max_sampler_allocation_count);
         let places = shared.places(new.caps.max_sampler_allocation_count);
         let journal = Journal::new(&new.instance, Wording { caps: new.caps, policy });
@@ -165,14 +163,13 @@ impl Device {
             enabled: new.enabled,
             formats: new.formats,
         };
-        let wishes = Wishes { policy, audit, follows, overrides: new.overrides };
+        let joins_immutables = separate.as_deref().is_some_and(Separate::follows_all_immutables);
+        let wishes = Wishes { policy, audit, follows, joins_immutables, overrides: new.overrides };
+        let follower = separate.clone().map(|separate| separate as Arc<dyn Follower>);
+        let samplers = Samplers::new(new.caps.max_custom_border_color_samplers, shared);
         Self {
-            ground: Ground { hot, driver, wishes, broken: AtomicBool::new(false), journal },
-            cache: Cache::new(new.caps.max_custom_border_color_samplers),
-            samplers: Samplers::default(),
-            shared,
-            images: Images::new(),
-            narrows: Narrows::default(),
+            ground: Ground { hot, driver, wishes, broken: AtomicBool::new(false), follower, journal },
+            pairs: Pairs { samplers, images: Images::new() },
             layouts: Layouts::new(),
             separate,
             shaders,
@@ -252,16 +249,5 @@ impl Device {
         let frames = separate && self.ground.driver.enabled.extension(ash::ext::frame_boundary::NAME);
         let buffers = self.storage.watches_buffers();
         Which { separate, shaders, buffers, buffer_views: separate || buffers, frames }
-    }
-
-    /// Choices and variants.
-    pub fn cache(&self) -> &Cache {
-        &self.cache
-    }
-
-    /// States and their samplers.
-    #[inline(always)]
-    pub fn rows(&self) -> Rows<'_> {
-        self.cache.on(&self.ground.hot.gate)
     }
 }

@@ -38,17 +38,18 @@ macro_rules! down {
     }};
 }
 
-/// Hooks of commands that destroy an object made from a device: the entry is removed by the named method, then the layer below is
+/// Hooks of commands that destroy an object made from a device: the entry is removed in the given way, then the layer below is
 /// called with the application's own arguments.
 macro_rules! destroy {
-    ($($command:ident($type:ty): $forget:ident;)+) => {$(
+    ($($command:ident($type:ty): $forget:expr;)+) => {$(
         pub(crate) unsafe extern "system" fn $command(
             handle: vk::Device,
             object: $type,
             allocator: *const vk::AllocationCallbacks<'_>,
         ) {
             let device = enter!(handle);
-            device.$forget(object);
+            let forget: fn(&$crate::device::Device, $type) = $forget;
+            forget(device, object);
             if let Some(next) = device.ground.driver.fns.$command {
                 down!(next(handle, object, allocator));
             }

@@ -13,6 +13,9 @@ use samplin_hot::lock::Lock;
 use serde_json::json;
 
 use super::Device;
+use super::driver::Driver;
+use super::hot::Hot;
+use super::images::Images;
 use super::storage::OWN;
 use super::types::type_bit;
 use crate::decide::{Rule, aspect_shown};
@@ -105,7 +108,7 @@ impl Device {
     pub(super) fn tell_aspect(&self, view: u64, aspect: Aspect) {
         self.ground.guard(
             || {
-                let class = self.class((self.ground.hot.gate.view(view) as u32).wrapping_sub(1));
+                let class = self.pairs.images.class((self.ground.hot.gate.view(view) as u32).wrapping_sub(1));
                 if let Some(class) = class {
                     let of = (class.tiling, Vec::new());
                     let change = aspect_shown(aspect);
@@ -161,7 +164,7 @@ impl Device {
                 key,
             );
         }
-        let follows = !self.ground.wishes.audit && self.separate.is_some();
+        let follows = !self.ground.wishes.audit && self.ground.wishes.follows;
         let stencil = if follows { make(Aspect::STENCIL) } else { 0 };
         let _entering = self.aspects.entering.lock();
         if stencil != 0 {
@@ -171,7 +174,9 @@ impl Device {
         self.aspects.depths.insert(view.as_raw(), depth);
         self.aspects.any.store(true, Ordering::Release);
         self.ground.hot.exchange(BITS);
-        self.follow_wholes();
+        if let Some(follower) = &self.ground.follower {
+            follower.follow_wholes(&self.ground.hot);
+        }
     }
 
     /// Forgets what stands in for a view, which goes with it.
@@ -207,11 +212,13 @@ impl Device {
             shown.for_each(&mut |_, shown| self.destroy_aspect(shown));
         }
     }
+}
 
+impl Images {
     /// The pair of a sampler and the stencil of a view with both aspects, if they conflict.
-    pub(super) fn stencil_pair(&self, sampler: u64, view: u64) -> Option<Pair> {
-        let (needs, lacks) = (self.ground.hot.gate.sampler(sampler), self.ground.hot.gate.view(view));
-        let class = self.class_of_stencil((lacks as u32).checked_sub(1)?);
+    pub(super) fn stencil_pair(&self, hot: &Hot, driver: &Driver, sampler: u64, view: u64) -> Option<Pair> {
+        let (needs, lacks) = (hot.gate.sampler(sampler), hot.gate.view(view));
+        let class = self.class_of_stencil(driver, (lacks as u32).checked_sub(1)?);
         let state = (needs as u32).checked_sub(1)?;
         let conflicts = (needs >> 32) as u32 & self.class(class)?.lacks.0 != 0;
         conflicts.then_some(Pair { sampler, view, state, class })

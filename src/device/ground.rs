@@ -1,8 +1,10 @@
 //! What the rooms of a device stand on.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::driver::Driver;
+use super::follower::Follower;
 use super::hot::Hot;
 use super::journal::Journal;
 use super::wishes::Wishes;
@@ -20,6 +22,8 @@ pub struct Ground {
     pub wishes: Wishes,
     /// The device only forwards, because a hook panicked.
     pub(super) broken: AtomicBool,
+    /// Who follows what only shaders join, with `separate=resolve`.
+    pub(super) follower: Option<Arc<dyn Follower>>,
     /// What is written down.
     pub journal: Journal,
 }

@@ -140,7 +140,7 @@ impl Journal {
     }
 
     /// Remembers the application's name of an object; an empty one forgets it.
-    pub(super) fn set_name(&self, ty: vk::ObjectType, object: u64, name: String) {
+    pub fn set_name(&self, ty: vk::ObjectType, object: u64, name: String) {
         if name.is_empty() {
             return self.forget_name(ty, object);
         }
@@ -312,21 +312,6 @@ impl Journal {
                 hint: is_ignored.then(|| hint.to_owned()),
             },
         );
-    }
-}
-
-impl Device {
-    /// Writes the record of a sampler that is what was asked for, and was there.
-    pub(super) fn record_as_asked(&self, sampler: u64) {
-        let number = (self.ground.hot.gate.sampler(sampler) as u32).checked_sub(1);
-        if let Some(shared) = number.and_then(|number| self.rows().state(number)) {
-            let state = shared.kept.original;
-            self.ground.journal.record_sampler(
-                sampler,
-                &state,
-                &decide::create(&state, &self.ground.driver.caps, &self.ground.wishes.policy),
-            );
-        }
     }
 }
 
@@ -545,8 +530,13 @@ impl Device {
         });
         let changes =
             lock(&self.ground.journal.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), *count)).collect();
-        let (variants, states, samplers) = (self.cache.variants(), self.rows().states(), self.rows().samplers());
-        let (borders, asked_borders) = self.cache.with_borders(|borders| (borders.peak(), borders.asked_peak()));
+        let (variants, states, samplers) = (
+            self.pairs.samplers.cache.variants(),
+            self.pairs.samplers.rows(&self.ground.hot).states(),
+            self.pairs.samplers.rows(&self.ground.hot).samplers(),
+        );
+        let (borders, asked_borders) =
+            self.pairs.samplers.cache.with_borders(|borders| (borders.peak(), borders.asked_peak()));
         let (max_samplers, max_borders) = (
             self.ground.driver.caps.max_sampler_allocation_count,
             self.ground.driver.caps.max_custom_border_color_samplers,
@@ -558,12 +548,12 @@ impl Device {
                 live: samplers.live.into(),
                 peak: samplers.peak.into(),
                 changed: self.ground.journal.samplers_changed.load(Ordering::Relaxed),
-                shared: self.sharing(),
+                shared: self.pairs.samplers.shared.sharing(&self.ground.driver),
             },
             views: kinds::Views {
-                created: self.views_created(),
+                created: self.pairs.images.views_created(&self.ground.hot),
                 live: self.ground.hot.gate.views() as u64,
-                classes: self.view_classes() as u64,
+                classes: self.pairs.images.view_classes() as u64,
             },
             writes: writes.collect(),
             blits_rewritten: self.ground.journal.blits_rewritten.load(Ordering::Relaxed),
@@ -576,11 +566,15 @@ impl Device {
             census: kinds::Census {
                 unique_states: kinds::Alive { live: states.live.into(), peak: states.peak.into() },
                 headroom: kinds::Headroom {
-                    samplers: max_samplers.saturating_sub(self.driver_peak(samplers.peak) + variants.peak),
+                    samplers: max_samplers
+                        .saturating_sub(self.pairs.samplers.shared.driver_peak(samplers.peak) + variants.peak),
                     custom_borders: max_borders.saturating_sub(borders),
                 },
                 limits: Some(kinds::Limits {
-                    samplers: kinds::Asked { asked: self.samplers_asked(samplers.peak), limit: max_samplers },
+                    samplers: kinds::Asked {
+                        asked: self.pairs.samplers.samplers_asked(samplers.peak),
+                        limit: max_samplers,
+                    },
                     custom_borders: kinds::Asked { asked: asked_borders, limit: max_borders },
                 }),
             },

@@ -1,7 +1,7 @@
-//! Set layouts, the sets of each pool, and the samplers that a layout pins: what tells which samplers of a write are
+//! Set layouts and the sets of each pool: what tells which samplers of a write are
 //! ignored because the binding has immutable ones. Nothing is kept of layouts without immutable samplers.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
@@ -10,31 +10,23 @@ use samplin_hot::layout::Binding;
 use samplin_hot::memory::Room;
 
 use super::Device;
+use super::ground::Ground;
 use super::hot::Hot;
-use super::separate::Separate;
-use crate::table::{FastMap, FastSet, HandleMap, lock};
+use super::resolve::Pairs;
+use crate::table::{FastMap, HandleMap, lock};
 
-/// Set layouts, pools and pinned samplers of one device. What each descriptor needs of them (sets, pipeline layouts, templates)
+/// Set layouts and pools of one device. What each descriptor needs of them (sets, pipeline layouts, templates)
 /// stands in [`Hot`](super::Hot).
 pub(super) struct Layouts {
     /// Set layouts with immutable samplers.
     sets: HandleMap<SetLayout>,
     /// Sets of such layouts by pool.
     pools: Mutex<FastMap<u64, Vec<u64>>>,
-    /// Samplers that a descriptor-buffer layout holds as immutable ones: they must stay the same object everywhere.
-    pinned: Mutex<FastSet<u64>>,
-    /// Whether `pinned` ever held one.
-    has_pinned: AtomicBool,
 }
 
 impl Layouts {
     pub(super) fn new() -> Self {
-        Self {
-            sets: HandleMap::new(),
-            pools: Mutex::default(),
-            pinned: Mutex::default(),
-            has_pinned: AtomicBool::new(false),
-        }
+        Self { sets: HandleMap::new(), pools: Mutex::default() }
     }
 }
 
@@ -62,13 +54,6 @@ impl Device {
         if !self.ground.hot.has_immutables.swap(true, Ordering::AcqRel) {
             self.ground.hot.gate.take_any_sampler();
         }
-    }
-
-    /// What says the state of a sampler: its fingerprint, or the handle of one that is not kept.
-    pub fn state_of(&self, sampler: vk::Sampler) -> u64 {
-        let number = (self.ground.hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
-        let shared = number.and_then(|number| self.rows().state(number));
-        shared.map_or(sampler.as_raw(), |shared| shared.fingerprint())
     }
 
     /// Whether a set layout is kept.
@@ -153,7 +138,7 @@ impl Device {
     /// Remembers a pool of sets.
     pub fn insert_pool(&self, pool: vk::DescriptorPool, flags: vk::DescriptorPoolCreateFlags) {
         if let Some(separate) = self.separate.as_deref() {
-            self.ground.guard(|| self.insert_set_pool(separate, pool, flags), || ());
+            self.ground.guard(|| separate.insert_set_pool(pool, flags), || ());
         }
     }
 
@@ -171,7 +156,7 @@ impl Device {
                     sets.into_iter().for_each(|set| self.ground.hot.sets.remove(set));
                 }
                 if let Some(separate) = self.separate.as_deref() {
-                    self.forget_separate_pool(separate, pool, goes);
+                    separate.forget_separate_pool(&self.ground.driver, pool, goes);
                 }
             },
             || (),
@@ -181,38 +166,6 @@ impl Device {
     /// Whether sets of a pool are kept.
     pub fn has_pool(&self, pool: vk::DescriptorPool) -> bool {
         lock(&self.layouts.pools).contains_key(&pool.as_raw())
-    }
-
-    /// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a row of its own.
-    pub fn pin(&self, sampler: vk::Sampler) {
-        self.layouts.has_pinned.store(true, Ordering::Relaxed);
-        let sampler = sampler.as_raw();
-        if !lock(&self.layouts.pinned).with_room().insert(sampler) {
-            return;
-        }
-        if let Some(own) =
-            (self.ground.hot.gate.sampler(sampler) as u32).checked_sub(1).and_then(|number| self.rows().isolate(number))
-        {
-            self.ground.hot.gate.move_sampler(sampler, own);
-        }
-    }
-
-    /// Whether a sampler must stay the same everywhere.
-    pub(super) fn is_pinned(&self, sampler: u64) -> bool {
-        lock(&self.layouts.pinned).contains(&sampler)
-    }
-
-    /// Whether any sampler was ever pinned.
-    #[inline(always)]
-    pub(super) fn has_pinned(&self) -> bool {
-        self.layouts.has_pinned.load(Ordering::Relaxed)
-    }
-
-    /// Forgets that a sampler was pinned, which is about to be destroyed.
-    pub(super) fn unpin(&self, sampler: u64) {
-        if self.has_pinned() {
-            lock(&self.layouts.pinned).remove(&sampler);
-        }
     }
 }
 
@@ -264,26 +217,27 @@ impl Hot {
     }
 }
 
-impl Device {
+impl Pairs {
     /// Takes note of immutable samplers that conflict with the views written to `target` (binding and element) and on, unless it
     /// was done for that state and class before.
     #[inline(always)]
     pub(super) fn note_immutables(
         &self,
+        ground: &Ground,
         layout: &SetLayout,
         target: (u32, u32),
         infos: impl Iterator<Item = DescriptorImageInfo>,
     ) {
-        if self.separate.as_deref().is_some_and(Separate::follows_all_immutables) {
+        if ground.wishes.joins_immutables {
             // What becomes of them is said where they are bound.
             return;
         }
         layout.for_each(target, infos, |sampler, view| {
-            if self.ground.hot.gate.may_conflict(sampler, view)
-                && let Some(pair) = self.ground.hot.gate.look_up(sampler, view)
-                && !self.ground.hot.gate.choices.is_settled(pair.state, pair.class)
+            if ground.hot.gate.may_conflict(sampler, view)
+                && let Some(pair) = ground.hot.gate.look_up(sampler, view)
+                && !ground.hot.gate.choices.is_settled(pair.state, pair.class)
             {
-                self.immutable_conflict(pair);
+                self.immutable_conflict(ground, pair);
             }
         });
     }

@@ -19,7 +19,9 @@ use samplin_hot::memory;
 use self::entry::{Entry, runs_of, spans_of};
 use self::patches::{patches, writes};
 use super::Device;
+use super::ground::Ground;
 use super::hot::Hot;
+use super::resolve::Pairs;
 use super::storage::ElementsOf;
 use super::types::type_bit;
 use super::writes::INFOS;
@@ -283,7 +285,11 @@ unsafe fn rewrite_copy(
         let to = copy.wrapping_add(template.first).cast::<MaybeUninit<DescriptorImageInfo>>();
         // SAFETY: the room is as large as the data, whose alignment the copy has, and nobody else has seen it.
         let to = unsafe { std::slice::from_raw_parts_mut(to, infos.len()) };
-        let changed = device.ground.hot.gate.substitute(infos, to, start, &mut |pair| device.resolve(pair, path));
+        let changed = device
+            .ground
+            .hot
+            .gate
+            .substitute(infos, to, start, &mut |pair| device.pairs.resolve(&device.ground, pair, path));
         device.ground.hot.counters.add(path, template.seen, changed);
         return if changed > 0 { copy.cast_const().cast() } else { data };
     }
@@ -354,20 +360,20 @@ impl Hot {
     }
 }
 
-impl Device {
+impl Pairs {
     /// The one pair of a template in which another sampler has to go down. Counts it.
     ///
     /// # Safety
     ///
     /// `data` is that pair.
     #[inline(always)]
-    pub unsafe fn rewrite_lone(&self, data: *const c_void, path: Path) -> Option<DescriptorImageInfo> {
+    pub unsafe fn rewrite_lone(&self, ground: &Ground, data: *const c_void, path: Path) -> Option<DescriptorImageInfo> {
         // SAFETY: a pair by this function's contract; alignment is not promised.
         let info = unsafe { data.cast::<DescriptorImageInfo>().read_unaligned() };
         let sampler =
-            self.ground.hot.gate.look().choice(info.sampler, info.image_view, &mut |pair| self.resolve(pair, path));
+            ground.hot.gate.look().choice(info.sampler, info.image_view, &mut |pair| self.resolve(ground, pair, path));
         let differs = sampler != info.sampler;
-        self.ground.hot.counters.add(path, 1, u64::from(differs));
+        ground.hot.counters.add(path, 1, u64::from(differs));
         differs.then_some(DescriptorImageInfo { sampler, ..info })
     }
 }

@@ -1,7 +1,6 @@
 //! Usage of views and images that their formats cannot have: what goes down instead, and what is said of it.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, Handle, TaggedStructure};
 use samplin_core::left::Left;
@@ -19,10 +18,6 @@ use crate::features::Tiling;
 use crate::names;
 use crate::pnext;
 use crate::record;
-
-/// Whether any image may have views whose formats lack a part of its usage. Nothing is looked at before.
-#[derive(Default)]
-pub(super) struct Narrows(AtomicBool);
 
 /// The formats that the chain of an image or swapchain says views may have.
 ///
@@ -122,18 +117,6 @@ impl Driver {
 }
 
 impl Device {
-    /// Has views looked at from now on, if a view of this image may lack a part of its usage.
-    pub(super) fn watch_views_of(&self, traits: &ImageTraits) {
-        if traits.is_short || traits.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0 {
-            self.narrows.0.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether a view of any image may lack a part of the image's usage.
-    pub fn narrows_views(&self) -> bool {
-        self.narrows.0.load(Ordering::Relaxed)
-    }
-
     /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
     pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
         image.may_lack_usage(format) || self.storage.lowers(format)

@@ -13,6 +13,8 @@ pub struct Wishes {
     pub audit: bool,
     /// Whether it is followed what only shaders join.
     pub follows: bool,
+    /// Whether what all immutable samplers come to is decided where they are bound.
+    pub(super) joins_immutables: bool,
     /// The overrides in force.
     pub overrides: Overrides,
 }

@@ -15,6 +15,7 @@ use super::Device;
 use super::ground::Ground;
 use super::hot::Hot;
 use super::layouts::LayoutOf;
+use super::resolve::Pairs;
 use super::storage::Room;
 use super::types::{COMBINED, SINGLE, type_bit};
 use crate::counters::Path;
@@ -248,17 +249,19 @@ impl Device {
         if count == 1 && unsafe { kind_of(writes) } == SINGLE && self.ground.hot.gate.must_look() {
             // SAFETY: there is one write, valid by this function's contract or copied from such a one, and its kind is that of one combined
             // image sampler.
-            if self.ground.hot.has_immutables() && unsafe { self.pass_lone(&*writes, layout_of, path) } {
+            if self.ground.hot.has_immutables()
+                && unsafe { self.pairs.pass_lone(&self.ground, &*writes, layout_of, path) }
+            {
                 return down(writes);
             }
             // SAFETY: there is one such write, and its sampler counts: no layout has immutable ones, or `pass_lone` has found that this
             // write is not for one.
-            return unsafe { self.forward_single(writes, path, down) };
+            return unsafe { self.pairs.forward_single(&self.ground, writes, path, down) };
         }
         // SAFETY: `count` valid writes by this function's contract, or as many copies of them.
         let given = unsafe { crate::pnext::slice(writes, count) };
         // SAFETY: the writes are valid by this function's contract.
-        if let Some(from) = unsafe { self.look(given, first as usize, layout_of) } {
+        if let Some(from) = unsafe { self.pairs.look(&self.ground, given, first as usize, layout_of) } {
             // SAFETY: the writes are valid by this function's contract, and `from` is where `look` has just found the first that conflicts.
             return unsafe { rewrite(self, given, from, path, layout_of, down) };
         }
@@ -268,7 +271,9 @@ impl Device {
         }
         down(writes);
     }
+}
 
+impl Pairs {
     /// [`Device::forward_writes`] for one pair whose sampler counts.
     ///
     /// # Safety
@@ -277,16 +282,17 @@ impl Device {
     #[inline(always)]
     unsafe fn forward_single<'a>(
         &self,
+        ground: &Ground,
         write: *const WriteDescriptorSet<'a>,
         path: Path,
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) {
         // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
         let (given, info) = unsafe { (*write, *(*write).p_image_info) };
-        let pair = self.ground.hot.gate.look_up(info.sampler, info.image_view);
-        let choice = pair.map_or(info.sampler, |pair| vk::Sampler::from_raw(self.choose(pair, path)));
+        let pair = ground.hot.gate.look_up(info.sampler, info.image_view);
+        let choice = pair.map_or(info.sampler, |pair| vk::Sampler::from_raw(self.choose(ground, pair, path)));
         let is_other = choice != info.sampler;
-        self.ground.hot.counters.add(path, 1, u64::from(is_other));
+        ground.hot.counters.add(path, 1, u64::from(is_other));
         let info = DescriptorImageInfo { sampler: choice, ..info };
         let other = WriteDescriptorSet { p_image_info: &info, ..given };
         down(if is_other { &other } else { write });
@@ -299,11 +305,17 @@ impl Device {
     ///
     /// The writes are valid.
     #[inline(always)]
-    unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layout_of: LayoutOf<'_>) -> Option<From> {
-        let look = self.ground.hot.gate.must_look();
-        if look && self.ground.hot.has_immutables() {
+    unsafe fn look(
+        &self,
+        ground: &Ground,
+        writes: &[WriteDescriptorSet<'_>],
+        first: usize,
+        layout_of: LayoutOf<'_>,
+    ) -> Option<From> {
+        let look = ground.hot.gate.must_look();
+        if look && ground.hot.has_immutables() {
             // SAFETY: the same writes, valid by this function's contract.
-            return unsafe { self.look_among_immutables(writes, first, layout_of) }.map(|write| (write, None));
+            return unsafe { self.look_among_immutables(ground, writes, first, layout_of) }.map(|write| (write, None));
         }
         for (index, write) in writes.iter().enumerate().skip(first) {
             if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
@@ -312,24 +324,24 @@ impl Device {
                 }
                 // SAFETY: the write is one of those that are valid by this function's contract, and of combined image samplers.
                 match unsafe { infos(write) } {
-                    [info] if self.ground.hot.gate.may_conflict(info.sampler, info.image_view) => {
+                    [info] if ground.hot.gate.may_conflict(info.sampler, info.image_view) => {
                         return Some((index, None));
                     }
                     [_] => {}
                     infos => {
-                        if let Some(start) = self.ground.hot.gate.first_conflict(infos) {
+                        if let Some(start) = ground.hot.gate.first_conflict(infos) {
                             return Some((index, Some(start)));
                         }
                     }
                 }
             } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
-                self.ground.separate_seen();
+                ground.separate_seen();
             }
         }
         None
     }
 
-    /// [`Device::look`] on a device that has seen immutable samplers.
+    /// [`Pairs::look`] on a device that has seen immutable samplers.
     ///
     /// # Safety
     ///
@@ -337,6 +349,7 @@ impl Device {
     #[inline(never)]
     unsafe fn look_among_immutables(
         &self,
+        ground: &Ground,
         writes: &[WriteDescriptorSet<'_>],
         first: usize,
         layout_of: LayoutOf<'_>,
@@ -347,14 +360,14 @@ impl Device {
                 // SAFETY: the write is valid by this function's contract, and of combined image samplers, so it has as many infos as it
                 // says.
                 unsafe {
-                    if let Some(layout) = self.ground.hot.ignoring(write, layout_of) {
-                        self.note_write(layout, write);
-                    } else if out.is_none() && self.ground.hot.conflicts(write) {
+                    if let Some(layout) = ground.hot.ignoring(write, layout_of) {
+                        self.note_write(ground, layout, write);
+                    } else if out.is_none() && ground.hot.conflicts(write) {
                         out = Some(index);
                     }
                 }
             } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
-                self.ground.separate_seen();
+                ground.separate_seen();
             }
         }
         out
@@ -366,10 +379,10 @@ impl Device {
     ///
     /// The write is valid, of combined image samplers.
     #[inline(never)]
-    unsafe fn note_write(&self, layout: &SetLayout, write: &WriteDescriptorSet<'_>) {
+    unsafe fn note_write(&self, ground: &Ground, layout: &SetLayout, write: &WriteDescriptorSet<'_>) {
         let target = (write.dst_binding, write.dst_array_element);
         // SAFETY: the write is valid by this function's contract.
-        self.note_immutables(layout, target, unsafe { infos(write) }.iter().copied());
+        self.note_immutables(ground, layout, target, unsafe { infos(write) }.iter().copied());
     }
 
     /// Counts a write that goes down as it is: its sampler is an immutable one, of which note is taken, or it is only a candidate
@@ -379,16 +392,22 @@ impl Device {
     ///
     /// A valid write of one combined image sampler.
     #[inline(never)]
-    unsafe fn pass_lone(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>, path: Path) -> bool {
+    unsafe fn pass_lone(
+        &self,
+        ground: &Ground,
+        write: &WriteDescriptorSet<'_>,
+        layout_of: LayoutOf<'_>,
+        path: Path,
+    ) -> bool {
         // SAFETY: the write is valid by this function's contract, and of one combined image sampler.
         unsafe {
-            match self.ground.hot.ignoring(write, layout_of) {
-                Some(layout) => self.note_write(layout, write),
-                None if self.ground.hot.may_conflict(write) => return false,
+            match ground.hot.ignoring(write, layout_of) {
+                Some(layout) => self.note_write(ground, layout, write),
+                None if ground.hot.may_conflict(write) => return false,
                 None => {}
             }
         }
-        self.ground.hot.counters.add(path, 1, 0);
+        ground.hot.counters.add(path, 1, 0);
         true
     }
 }
@@ -529,7 +548,9 @@ impl Copies<'_, '_> {
                 left &= left - 1;
                 // SAFETY: bits are those of the block's writes, and the infos of this one are one, as its kind says.
                 let info = unsafe { *block.get_unchecked(at).p_image_info };
-                let sampler = look.choice(info.sampler, info.image_view, &mut |pair| device.resolve(pair, path));
+                let sampler = look.choice(info.sampler, info.image_view, &mut |pair| {
+                    device.pairs.resolve(&device.ground, pair, path)
+                });
                 let Some((to, rest)) = std::mem::take(&mut self.infos).split_first_mut() else { break };
                 self.infos = rest;
                 self.rewritten += u64::from(sampler != info.sampler);
@@ -561,7 +582,8 @@ impl Copies<'_, '_> {
         let Some(start) = start.or_else(|| gate.first_conflict(given)) else { return };
         let Some((to, left)) = std::mem::take(&mut self.infos).split_at_mut_checked(given.len()) else { return };
         self.infos = left;
-        let changed = gate.substitute(given, to, start, &mut |pair| self.device.resolve(pair, self.path));
+        let changed = gate
+            .substitute(given, to, start, &mut |pair| self.device.pairs.resolve(&self.device.ground, pair, self.path));
         if changed > 0 {
             self.rewritten += changed;
             // SAFETY: there is a copy by this function's contract.

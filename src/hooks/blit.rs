@@ -33,7 +33,9 @@ fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless
                 );
                 return filter;
             }
-            let Some((traits, tiling)) = device.blit_source(source) else { return filter };
+            let Some((traits, tiling)) = device.pairs.images.blit_source(&device.ground.driver, source) else {
+                return filter;
+            };
             let off = device.ground.wishes.off_for_format(traits.format);
             let decision = decide::blit_except(filter, &traits, off);
             if !off.is_empty() {
@@ -56,7 +58,12 @@ fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless
 fn tell_unblittable(device: &Device, source: vk::Image, target: vk::Image) {
     device.ground.guard(
         || {
-            let Some(((source, _), (target, _))) = device.blit_source(source).zip(device.blit_source(target)) else {
+            let Some(((source, _), (target, _))) = device
+                .pairs
+                .images
+                .blit_source(&device.ground.driver, source)
+                .zip(device.pairs.images.blit_source(&device.ground.driver, target))
+            else {
                 return;
             };
             if let Some((vuid, why)) = decide::unblittable(source.format, target.format) {

@@ -8,8 +8,8 @@ use crate::device::Device;
 use crate::pnext;
 
 destroy! {
-    destroy_buffer(vk::Buffer): forget_buffer;
-    destroy_buffer_view(vk::BufferView): forget_buffer_view;
+    destroy_buffer(vk::Buffer): |device, object| device.forget_buffer(object);
+    destroy_buffer_view(vk::BufferView): |device, object| device.forget_buffer_view(object);
 }
 
 /// The usage that the chain of a buffer or of a view of one states, in place of the word (VkBufferUsageFlags2CreateInfo).

@@ -181,7 +181,7 @@ unsafe extern "system" fn update_few<const BESIDE: bool>(
     // SAFETY: the command's valid usage, and `update_each` goes on here with all its arguments and where it stopped in these very writes.
     unsafe {
         let down = |writes| next(handle, count, writes, copy_count, copies);
-        if !device.forward_few::<BESIDE>(count, writes, stop, Path::Update, down) {
+        if !device.pairs.forward_few::<BESIDE>(&device.ground, count, writes, stop, Path::Update, down) {
             update_slowly(handle, count, writes, copy_count, copies, stop.at());
         }
     }
@@ -452,7 +452,7 @@ unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEX
 fn substitute(device: &Device, sampler: vk::Sampler, view: vk::ImageView, path: Path) -> vk::Sampler {
     let conflict =
         if device.ground.hot.gate.must_look() { device.ground.hot.gate.conflict(sampler, view) } else { None };
-    let choice = conflict.map_or(sampler.as_raw(), |pair| device.choose(pair, path));
+    let choice = conflict.map_or(sampler.as_raw(), |pair| device.pairs.choose(&device.ground, pair, path));
     device.ground.hot.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
     vk::Sampler::from_raw(choice)
 }
@@ -514,7 +514,7 @@ pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
             let why = "descriptors written through a host mapping are plain memory, which no layer sees";
             device.ground.journal.unresolved(Left::HostMappedDescriptorSet, why, None, serde_json::json!({}), (0, 0));
             if let Some(separate) = device.separate.as_deref() {
-                device.forget_mapped_set(separate, set);
+                separate.forget_mapped_set(&device.ground.driver, set);
             }
         },
         || (),

@@ -376,11 +376,11 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
     }));
     let _ = catch_unwind(AssertUnwindSafe(|| {
         if let Some(separate) = device.separate.as_deref() {
-            device.destroy_separate(separate);
+            separate.destroy_separate(&device.ground.driver);
         }
         device.destroy_aliases();
         device.destroy_aspects();
-        device.destroy_variants();
+        device.pairs.samplers.destroy_variants(&device.ground);
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.
     unsafe { Device::forget(key) };

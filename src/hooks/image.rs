@@ -15,9 +15,9 @@ use crate::format;
 use crate::pnext::{self, slice};
 
 destroy! {
-    destroy_image(vk::Image): forget_image;
-    destroy_swapchain(vk::SwapchainKHR): forget_swapchain;
-    destroy_image_view(vk::ImageView): forget_view;
+    destroy_image(vk::Image): |device, image| device.pairs.images.forget_image(image);
+    destroy_swapchain(vk::SwapchainKHR): |device, swapchain| device.pairs.images.forget_swapchain(&device.ground, swapchain);
+    destroy_image_view(vk::ImageView): |device, object| device.forget_view(object);
 }
 
 pub(crate) unsafe extern "system" fn create_image(
@@ -83,7 +83,7 @@ pub(crate) unsafe extern "system" fn create_image(
                         traits.reachable = device.ground.driver.reachable_usage(&traits, formats);
                     }
                 }
-                device.insert_image(made, traits);
+                device.pairs.images.insert_image(made, traits);
                 let change =
                     copy.as_ref().filter(|_| copied.is_some() || device.ground.wishes.audit).map(|copy| copy.change);
                 if change.is_some() || device.ground.journal.records_all() {
@@ -169,7 +169,7 @@ unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &
     let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
     device.ground.driver.weigh_swapchain(&device.ground.journal, &mut traits, formats);
     traits.aliased = device.may_alias(&traits, formats);
-    device.insert_swapchain(swapchain, traits);
+    device.pairs.images.insert_swapchain(swapchain, traits);
 }
 
 /// Traits of the images of a swapchain, which never go through `vkCreateImage`.
@@ -253,7 +253,7 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
             || {
                 // SAFETY: the successful call set `*count` to the number of elements written.
                 let written = unsafe { slice(images.cast_const(), *count) };
-                device.insert_swapchain_images(swapchain, written);
+                device.pairs.images.insert_swapchain_images(swapchain, written);
             },
             || (),
         );
@@ -270,7 +270,7 @@ pub(crate) unsafe extern "system" fn create_image_view(
     let (device, next) = enter!(handle, create_image_view);
     // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
     let known = match unsafe { view_words(device, &*create_info) } {
-        Some(words) => device.view_again(&words),
+        Some(words) => device.pairs.images.view_again(&words),
         None => 0,
     };
     if known == 0 {
@@ -279,7 +279,8 @@ pub(crate) unsafe extern "system" fn create_image_view(
     }
     let result = down!(next(handle, create_info, allocator, view));
     // SAFETY: the handle was set by the successful call.
-    if result == vk::Result::SUCCESS && !device.insert_view_again(unsafe { *view }, known) {
+    if result == vk::Result::SUCCESS && !device.pairs.images.insert_view_again(&device.ground, unsafe { *view }, known)
+    {
         // SAFETY: the handle was set by the successful call, and the create info is valid by VUID-vkCreateImageView-pCreateInfo-parameter.
         device.ground.guard(|| unsafe { remember_view(device, &*create_info, *view) }, || ());
     }
@@ -300,7 +301,7 @@ unsafe fn create_new_view(
     view: *mut vk::ImageView,
 ) -> vk::Result {
     let handle = device.ground.driver.handle;
-    let (narrowed, mut copy) = if device.narrows_views() {
+    let (narrowed, mut copy) = if device.pairs.images.narrows_views() {
         // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
         device.ground.guard(|| unsafe { changed_view(device, &*create_info) }, || (None, None))
     } else {
@@ -375,7 +376,7 @@ unsafe fn shows_one_aspect(device: &Device, info: &vk::ImageViewCreateInfo<'_>) 
     let aspects = info.subresource_range.aspect_mask;
     // Almost all views have one.
     aspects.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL)
-        && device.image(info.image).is_some_and(|(_, image)| {
+        && device.pairs.images.image(info.image).is_some_and(|(_, image)| {
             // SAFETY: `info` is a valid create info of a view by this function's contract.
             let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
             crate::decide::shows_one_aspect(aspects, usage)
@@ -389,7 +390,7 @@ unsafe fn shows_one_aspect(device: &Device, info: &vk::ImageViewCreateInfo<'_>) 
 /// `info` is valid.
 #[inline(never)]
 unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Vec<u64> {
-    let Some((_, image)) = device.image(info.image) else { return Vec::new() };
+    let Some((_, image)) = device.pairs.images.image(info.image) else { return Vec::new() };
     let stores = u64::from(vk::ImageUsageFlags::STORAGE.as_raw());
     if !image.may_lack_usage(info.format) && image.usage & stores == 0 {
         return Vec::new();
@@ -413,7 +414,7 @@ unsafe fn changed_view(
     device: &Device,
     info: &vk::ImageViewCreateInfo<'_>,
 ) -> (Option<Narrowed>, Option<(ViewCopy, Tiling)>) {
-    let Some((_, image)) = device.image(info.image) else { return (None, None) };
+    let Some((_, image)) = device.pairs.images.image(info.image) else { return (None, None) };
     // SAFETY: `info` is a valid create info of a view by this function's contract.
     let stated = unsafe { stated_usage(info) };
     let inherited = inherited_usage(info, image);
@@ -432,10 +433,10 @@ unsafe fn changed_view(
 ///
 /// `info` is valid.
 unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
-    let Some((number, image)) = device.image(info.image) else {
+    let Some((number, image)) = device.pairs.images.image(info.image) else {
         let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
         device.ground.journal.unresolved(Left::UnknownImage, why, None, serde_json::json!({}), (0, 0));
-        device.count_stranger();
+        device.pairs.images.count_stranger();
         return;
     };
     // SAFETY: `info` is valid, so its chain is.
@@ -447,7 +448,14 @@ unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, vie
         info.subresource_range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL);
     let words =
         view_words(device, info).filter(|_| settled && !is_whole && !device.looks_at_views_of(image, info.format));
-    device.insert_view(view, traits, image.tiling, words.as_ref());
+    device.pairs.images.insert_view(
+        &device.ground.hot,
+        &device.ground.driver,
+        view,
+        traits,
+        image.tiling,
+        words.as_ref(),
+    );
 }
 
 /// What a view's class depends on, for a view without a chain of an image that is kept.
@@ -456,7 +464,7 @@ fn view_words(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Wor
     if !info.p_next.is_null() {
         return None;
     }
-    let image = u64::from(device.image_number(info.image)?) + 1;
+    let image = u64::from(device.pairs.images.image_number(info.image)?) + 1;
     let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
     let (components, range) = (info.components, info.subresource_range);
     // By twos that lie beside each other, so that each is loaded at once.
@@ -499,7 +507,7 @@ unsafe fn view_traits(
     let features = device.ground.driver.features(image, info.format);
     let cubic = features.is_some_and(|f| f.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT));
     let answer = if device.ground.driver.caps.filter_cubic_ext && cubic {
-        device.cubic(number, image, info.view_type)
+        device.pairs.images.cubic(&device.ground.driver, number, image, info.view_type)
     } else {
         Some((true, true))
     };

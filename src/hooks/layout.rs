@@ -13,9 +13,9 @@ use crate::kept;
 use crate::pnext::slice;
 
 destroy! {
-    destroy_descriptor_set_layout(vk::DescriptorSetLayout): forget_set_layout;
-    destroy_pipeline_layout(vk::PipelineLayout): forget_pipeline_layout;
-    destroy_descriptor_pool(vk::DescriptorPool): forget_pool;
+    destroy_descriptor_set_layout(vk::DescriptorSetLayout): |device, object| device.forget_set_layout(object);
+    destroy_pipeline_layout(vk::PipelineLayout): |device, object| device.forget_pipeline_layout(object);
+    destroy_descriptor_pool(vk::DescriptorPool): |device, object| device.forget_pool(object);
 }
 
 pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
@@ -33,7 +33,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
                 unsafe {
                     let mut number = 0;
                     if let Some(separate) = device.separate.as_deref() {
-                        let look = |sampler| device.state_of(sampler);
+                        let look = |sampler| device.pairs.samplers.state_of(&device.ground.hot, sampler);
                         let (types, views, own) = separate.insert_set_layout(*layout, &*create_info, look);
                         device.ground.hot.keep_watching(types);
                         device.look_at_views(views);
@@ -75,7 +75,7 @@ unsafe fn remember_layout(
                 &[]
             };
             if pins {
-                samplers.iter().for_each(|sampler| device.pin(*sampler));
+                samplers.iter().for_each(|sampler| device.pairs.samplers.pin(&device.ground.hot, *sampler));
             }
             Binding {
                 binding: b.binding,
@@ -154,7 +154,7 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                 if let Some(separate) = device.separate.as_deref() {
                     // SAFETY: `info` is the valid argument of the call that allocated `made`
                     // (VUID-vkAllocateDescriptorSets-pAllocateInfo-parameter).
-                    unsafe { device.separate_sets(separate, info, made) };
+                    unsafe { separate.separate_sets(info, made) };
                 }
                 for (layout, set) in layouts.iter().zip(made) {
                     // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
@@ -183,7 +183,7 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
                 let gone = unsafe { slice(sets, count) };
                 device.forget_sets(pool, gone);
                 if let Some(separate) = device.separate.as_deref() {
-                    device.forget_separate_sets(separate, pool, gone);
+                    separate.forget_separate_sets(&device.ground.driver, pool, gone);
                 }
             },
             || (),

@@ -9,7 +9,7 @@ use crate::device::{Device, Template, TemplateRun};
 use crate::pnext::slice;
 
 destroy! {
-    destroy_descriptor_update_template(vk::DescriptorUpdateTemplate): forget_template;
+    destroy_descriptor_update_template(vk::DescriptorUpdateTemplate): |device, object| device.forget_template(object);
 }
 
 pub(crate) unsafe extern "system" fn create_descriptor_update_template(
@@ -109,7 +109,7 @@ unsafe extern "system" fn update_lone(
     // SAFETY: `data` has the one pair that the template describes (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685), which is all of it
     // in the copy.
     unsafe {
-        let other = device.rewrite_lone(data, Path::Template);
+        let other = device.pairs.rewrite_lone(&device.ground, data, Path::Template);
         if let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template {
             next(handle, set, template, other.as_ref().map_or(data, |info| std::ptr::from_ref(info).cast()));
         }

@@ -25,7 +25,7 @@ use crate::counters::Path;
 use crate::decide::{Catalog, Rule};
 use crate::device::Device;
 use crate::device::aspects::shows_aspects;
-use crate::device::hot::follow;
+use crate::device::hot::{Hot, follow};
 use crate::pnext::slice;
 use crate::table::fold;
 
@@ -73,19 +73,20 @@ impl SetEntry {
     }
 }
 
-impl Device {
+impl Separate {
     /// There is a view with both aspects: sets note which descriptors show it.
-    pub(in crate::device) fn follow_wholes(&self) {
-        let Some(separate) = self.separate.as_deref() else { return };
-        if !separate.wholes.are_there.swap(true, Ordering::SeqCst) {
-            separate.takes_all.store(true, Ordering::Relaxed);
-            separate.sets.for_each(&mut |entry| entry.is_guarded.store(true, Ordering::Release));
+    pub(super) fn follow_wholes_of(&self, hot: &Hot) {
+        if !self.wholes.are_there.swap(true, Ordering::SeqCst) {
+            self.takes_all.store(true, Ordering::Relaxed);
+            self.sets.for_each(&mut |entry| entry.is_guarded.store(true, Ordering::Release));
         }
-        if separate.wholes.are_read.load(Ordering::SeqCst) {
-            self.ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        if self.wholes.are_read.load(Ordering::SeqCst) {
+            hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
     }
+}
 
+impl Device {
     /// There is a program that reads these.
     pub(super) fn follow_reads(&self, separate: &Separate, reads: &[ImageRead]) {
         if !reads.iter().any(|read| read.is_integer) {
@@ -245,8 +246,13 @@ impl Device {
             image_layout: info.image_layout,
         };
         if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-            let pair = self.stencil_pair(info.sampler.as_raw(), info.image_view.as_raw());
-            let sampler = pair.map_or(info.sampler.as_raw(), |pair| self.choose(pair, Path::Draw));
+            let pair = self.pairs.images.stencil_pair(
+                &self.ground.hot,
+                &self.ground.driver,
+                info.sampler.as_raw(),
+                info.image_view.as_raw(),
+            );
+            let sampler = pair.map_or(info.sampler.as_raw(), |pair| self.pairs.choose(&self.ground, pair, Path::Draw));
             shown.sampler = vk::Sampler::from_raw(sampler);
         }
         (ty, shown)

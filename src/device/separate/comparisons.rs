@@ -47,11 +47,6 @@ pub(super) fn keep_comparisons(asked: &mut Vec<Asked>, uses: &mut [Want], links:
 }
 
 impl Device {
-    /// Whether combined descriptors are followed, so that shaders compare for them as well.
-    pub fn is_compared_where_bound(&self) -> bool {
-        self.separate.as_deref().is_some_and(|separate| separate.tasks.compare && separate.has_tasks())
-    }
-
     /// Finds out whether a use of a sampler compares in the shader; where it cannot it keeps its sampler. What is divided is compared
     /// beside that, or not at all.
     pub(super) fn want_comparison(&self, separate: &Separate, program: Drawn<'_>, want: &mut Want) {
@@ -70,7 +65,7 @@ impl Device {
     /// as the link reads it.
     pub(super) fn want_comparison_of_both(&self, separate: &Separate, program: Drawn<'_>, want: &mut Want, read: Pair) {
         if self.comparison_of(separate, read).is_some() {
-            (want.pair, want.wanted) = (Some(read), self.choose(read, Path::Draw));
+            (want.pair, want.wanted) = (Some(read), self.pairs.choose(&self.ground, read, Path::Draw));
             self.want_comparison(separate, program, want);
         }
     }
@@ -81,7 +76,11 @@ impl Device {
         let needs = (self.ground.hot.gate.sampler(want.given) >> 32) as u32;
         let is_known = needs & Bits::SAMPLED.0 != 0 && want.view != 0;
         let Some(pair) = self.pair_at(want).filter(|_| is_known) else { return };
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
+        let (Some(shared), Some(class)) =
+            (self.pairs.samplers.rows(&self.ground.hot).state(pair.state), self.pairs.images.class(pair.class))
+        else {
+            return;
+        };
         if !shared.kept.original.compare_enable && self.is_untold(&program, (want.link, pair), true) {
             let joined = self.joined(program, want.at(), None);
             self.ground.journal.pair_unresolved(
@@ -97,8 +96,8 @@ impl Device {
     /// What the shader has to do for a pair so that it compares, if it is to compare in the place of the sampler; the name of what keeps
     /// it from that.
     pub(super) fn comparison_of(&self, separate: &Separate, pair: Pair) -> Option<Result<Task, Left>> {
-        let class = self.class(pair.class).filter(|class| class.traits.reads == Reads::Compared)?;
-        let shared = self.rows().state(pair.state)?;
+        let class = self.pairs.images.class(pair.class).filter(|class| class.traits.reads == Reads::Compared)?;
+        let shared = self.pairs.samplers.rows(&self.ground.hot).state(pair.state)?;
         self.meeting_of(&shared, class).compare?;
         self.task_of(separate, pair, false)
     }

@@ -69,7 +69,7 @@ impl Calls<Followed> for Down<'_> {
     }
 
     fn bind_set(&mut self, layout: &PipelineShape, number: usize, set: u64, offsets: &[u32]) -> bool {
-        let twin = self.device.twin_for_set(self.separate, layout, number);
+        let twin = self.separate.twin_for_set(&self.device.ground.driver, layout, number);
         let (Some(bind), Some((twin, _kept))) = (self.device.ground.driver.fns.cmd_bind_descriptor_sets, twin) else {
             return false;
         };
@@ -81,7 +81,7 @@ impl Calls<Followed> for Down<'_> {
     }
 
     fn push(&mut self, layout: &PipelineShape, number: usize, descriptors: &[((u32, u32), Descriptor)]) -> bool {
-        let twin = self.device.twin_for_set(self.separate, layout, number);
+        let twin = self.separate.twin_for_set(&self.device.ground.driver, layout, number);
         let (Some(push), Some((twin, _kept))) = (self.device.ground.driver.fns.cmd_push_descriptor_set, twin) else {
             return false;
         };

@@ -151,8 +151,10 @@ impl Device {
     /// Names an embedded sampler and an image that it does not suit. Whether that is so.
     fn tell_embedded(&self, own: &Sampler, (class, view): (u32, u64)) -> bool {
         let state = (self.ground.hot.gate.sampler(own.sampler) as u32).checked_sub(1);
-        let shared = state.and_then(|state| self.rows().state(state));
-        let (Some(state), Some(shared), Some(of)) = (state, shared, self.class(class)) else { return false };
+        let shared = state.and_then(|state| self.pairs.samplers.rows(&self.ground.hot).state(state));
+        let (Some(state), Some(shared), Some(of)) = (state, shared, self.pairs.images.class(class)) else {
+            return false;
+        };
         if !is_like(&of.traits, &own.link.ty) || self.ground.driver.relevant(shared.needs).0 & of.lacks.0 == 0 {
             return false;
         }
@@ -181,7 +183,8 @@ impl Device {
     /// Names an embedded sampler that some image of the device would not suit, where it is not known which it meets.
     fn tell_embedded_alone(&self, own: &Sampler) {
         let word = self.ground.hot.gate.sampler(own.sampler);
-        let shared = (word as u32).checked_sub(1).and_then(|state| self.rows().state(state));
+        let shared =
+            (word as u32).checked_sub(1).and_then(|state| self.pairs.samplers.rows(&self.ground.hot).state(state));
         let Some(shared) =
             shared.filter(|shared| self.ground.driver.relevant(shared.needs).0 & self.ground.hot.gate.all_lacks() != 0)
         else {

@@ -111,11 +111,13 @@ impl Device {
                 }
                 let pair = match self.shown_stencil(&program, (link.image.set, link.image.binding), view) {
                     0 => self.ground.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)),
-                    _ => self.stencil_pair(given, view),
+                    _ => self.pairs.images.stencil_pair(&self.ground.hot, &self.ground.driver, given, view),
                 };
                 let divided = self.divided(separate, pair, link.uses);
                 let pair = pair.map(|pair| self.as_read(pair, link.uses)).filter(|pair| {
-                    !link.is_combined() || separate.follows_all_immutables() || self.names_immutable(*pair)
+                    !link.is_combined()
+                        || separate.follows_all_immutables()
+                        || self.pairs.names_immutable(&self.ground.hot, &self.ground.wishes, *pair)
                 });
                 let position = position_of(&link.image, &link.sampler, (image_element, sampler_element));
                 let after_bind = image.after_bind || sampler.after_bind;
@@ -124,7 +126,7 @@ impl Device {
                     sampler_at: (link.sampler.set, link.sampler.binding, sampler_element),
                     image_at: (link.image.set, link.image.binding, image_element),
                     given,
-                    wanted: pair.map_or(given, |pair| self.choose(pair, Path::Draw)),
+                    wanted: pair.map_or(given, |pair| self.pairs.choose(&self.ground, pair, Path::Draw)),
                     own: given,
                     divided,
                     pair,
@@ -295,14 +297,18 @@ impl Device {
 
     /// Whether no rule asks for what a use wants, but the user's wishes alone do.
     fn is_wish(&self, want: &Want) -> bool {
-        let of = want.pair.and_then(|pair| Some((self.rows().state(pair.state)?, self.class(pair.class)?)));
+        let of = want.pair.and_then(|pair| {
+            Some((self.pairs.samplers.rows(&self.ground.hot).state(pair.state)?, self.pairs.images.class(pair.class)?))
+        });
         let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
         self.meeting_of(&shared, class).changes.iter().all(|change| change.catalog.rule() == Rule::Override)
     }
 
     /// Whether the user has switched off what a use would need, so that it keeps the application's sampler whatever others get.
     fn is_exempt(&self, want: &Want) -> bool {
-        let of = want.pair.and_then(|pair| Some((self.rows().state(pair.state)?, self.class(pair.class)?)));
+        let of = want.pair.and_then(|pair| {
+            Some((self.pairs.samplers.rows(&self.ground.hot).state(pair.state)?, self.pairs.images.class(pair.class)?))
+        });
         let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
         !self.meeting_of(&shared, class).exempted.is_empty()
     }
@@ -310,7 +316,8 @@ impl Device {
     /// What the sampler that a use wants needs of a view.
     fn needs_of(&self, want: &Want) -> Option<u32> {
         let pair = want.pair?;
-        let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
+        let (shared, class) =
+            (self.pairs.samplers.rows(&self.ground.hot).state(pair.state)?, self.pairs.images.class(pair.class)?);
         let state = self.meeting_of(&shared, class).state;
         Some(
             self.ground
@@ -340,7 +347,7 @@ impl Device {
                 continue;
             }
             // What is exchanged is bound or pushed with a layout of the layer's own.
-            if self.twin_of_pipeline(separate, &program.layout).is_none() {
+            if separate.twin_of_pipeline(&self.ground.driver, &program.layout).is_none() {
                 match own.is_empty() {
                     true => continue,
                     false => return Err(set),
@@ -373,7 +380,7 @@ impl Device {
         let is_named = |sampler: &u64| {
             let state = (self.ground.hot.gate.sampler(*sampler) as u32)
                 .checked_sub(1)
-                .and_then(|state| self.rows().state(state));
+                .and_then(|state| self.pairs.samplers.rows(&self.ground.hot).state(state));
             state.is_some_and(|shared| self.ground.wishes.overrides.demote(shared.overrides, None))
                 && self.may_be_exchanged(*sampler)
         };

@@ -62,7 +62,7 @@ impl Device {
             if separate.tasks.divide || compares {
                 // All of a link that is split read the hidden set, also those with nothing to divide or compare.
                 let (own, view) = both_at(element);
-                let given = pair.map_or(own, |pair| self.choose(pair, Path::Draw));
+                let given = pair.map_or(own, |pair| self.pairs.choose(&self.ground, pair, Path::Draw));
                 let at = (link.image.set, link.image.binding, element);
                 let mut want = Want {
                     link: index,

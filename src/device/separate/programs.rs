@@ -384,7 +384,7 @@ impl Device {
                 // They hold second pipelines.
                 separate.resolutions.clear();
             }
-            self.destroy_seconds_of(separate, &program);
+            separate.destroy_seconds_of(&self.ground.driver, &program);
             self.ground.journal.forget_name(vk::ObjectType::PIPELINE, pipeline.as_raw());
             separate.programs.remove(pipeline.as_raw());
         }

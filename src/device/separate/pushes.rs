@@ -117,9 +117,9 @@ impl Device {
         }
         let pair = match self.aspects.whole(view) {
             0 => self.ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view)),
-            whole => self.stencil_pair(sampler, whole),
+            whole => self.pairs.images.stencil_pair(&self.ground.hot, &self.ground.driver, sampler, whole),
         };
-        let sampler = pair.map_or(sampler, |pair| self.choose(pair, Path::Push));
+        let sampler = pair.map_or(sampler, |pair| self.pairs.choose(&self.ground, pair, Path::Push));
         Descriptor { words: [sampler, view, layout], ..descriptor }
     }
 }

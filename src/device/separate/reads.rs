@@ -48,22 +48,26 @@ impl Device {
         if needs & Bits::TEXELS.0 == 0 || reads == Reads::Unknown {
             return None;
         }
-        let pair = Pair { class: self.class_divided(pair.class, reads, divide(uses)), ..pair };
-        let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
+        let pair = Pair {
+            class: self.pairs.images.class_divided(&self.ground.driver, pair.class, reads, divide(uses)),
+            ..pair
+        };
+        let (shared, class) =
+            (self.pairs.samplers.rows(&self.ground.hot).state(pair.state)?, self.pairs.images.class(pair.class)?);
         if !is_divided(&self.meeting_of(&shared, class)) {
             return None;
         }
-        let sampler = self.choose(pair, Path::Draw);
+        let sampler = self.pairs.choose(&self.ground, pair, Path::Draw);
         (sampler != pair.sampler).then_some((pair, sampler))
     }
 
     /// The pair with the class of its view as a link reads it, where decisions look at that.
     pub(super) fn as_read(&self, pair: Pair, uses: Uses) -> Pair {
-        let lacks = self.class(pair.class).map_or(Bits::NONE, |class| class.lacks);
+        let lacks = self.pairs.images.class(pair.class).map_or(Bits::NONE, |class| class.lacks);
         let needs = (self.ground.hot.gate.sampler(pair.sampler) >> 32) as u32;
         if needs & lacks.0 & (Bits::COMPARE.0 | Bits::UNNORMALIZED.0) == 0 {
             return pair;
         }
-        Pair { class: self.class_as_read(pair.class, reads(uses)), ..pair }
+        Pair { class: self.pairs.images.class_as_read(&self.ground.driver, pair.class, reads(uses)), ..pair }
     }
 }

@@ -195,7 +195,7 @@ impl Device {
             None if !samplers.is_empty() && !runs => return Some(None),
             _ => samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any.unwrap_or(0)),
         }
-        self.hidden_set(separate, shape, (&samplers, since), &words).map(Some)
+        separate.hidden_set(&self.ground.driver, shape, (&samplers, since), &words).map(Some)
     }
 
     /// Whether a program needs nothing but what the application has bound, as far as that was found out.

@@ -190,15 +190,15 @@ impl Device {
             codes.push(Some(words));
         }
         let layout = Arc::clone(&program.layout);
-        let twin = self.twin_of_pipeline(separate, &layout).ok_or(Left::Memory)?;
-        let (made, libraries) = self.compile(separate, &recipe, &codes, (&layout, twin))?;
+        let twin = separate.twin_of_pipeline(&self.ground.driver, &layout).ok_or(Left::Memory)?;
+        let (made, libraries) = separate.compile(&self.ground.driver, &recipe, &codes, (&layout, twin))?;
         let took = started.elapsed();
         separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         separate.splits.fetch_add(1, Ordering::Relaxed);
         let formats = memory::collect(formats.iter().copied());
         let (hidden, parts, tasks) = (None, Vec::new(), None);
         let second = Arc::new(Second { mask: 0, made, libraries, layout, hidden, parts, tasks, formats });
-        self.name_second(program, &second);
+        self.ground.driver.name_second(&self.ground.journal, program, &second);
         for (stage, bindings, changes, words) in told {
             self.shader_retyped(program, stage, (bindings, &changes), words, took);
         }

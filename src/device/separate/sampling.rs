@@ -203,7 +203,8 @@ fn rewrite(
 impl Device {
     /// What the shader has to do for a pair, if anything; the name of what keeps it from that. `fetches`: it is to do without the sampler.
     pub(super) fn task_of(&self, separate: &Separate, pair: Pair, fetches: bool) -> Option<Result<Task, Left>> {
-        let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
+        let (shared, class) =
+            (self.pairs.samplers.rows(&self.ground.hot).state(pair.state)?, self.pairs.images.class(pair.class)?);
         let meeting = self.meeting_of(&shared, class);
         let fetch = if fetches { fetch::flags_of(&meeting, &class.traits)? } else { 0 };
         let divides = separate.tasks.divide && is_divided(&meeting);
@@ -314,7 +315,7 @@ impl Device {
         let known = program.splits.add_tasked(&made, is_it);
         if !Arc::ptr_eq(&known, &made) {
             // Another thread was faster.
-            self.leave_second(separate, &made);
+            separate.leave_second(&self.ground.driver, &made);
             return Ok(known);
         }
         separate.splits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -326,7 +327,7 @@ impl Device {
         if program.splits.is_full() {
             // They hold what is to be evicted.
             separate.resolutions.clear();
-            program.splits.evict().iter().for_each(|second| self.leave_second(separate, second));
+            program.splits.evict().iter().for_each(|second| separate.leave_second(&self.ground.driver, second));
         }
     }
 

@@ -19,6 +19,7 @@ use super::programs::{Found, HIDDEN, Program, Stage, code_of};
 use super::recipe::{Recipe, Source};
 use super::seen::followed;
 use crate::device::Device;
+use crate::device::driver::Driver;
 use crate::device::hot::follow;
 use crate::kept;
 use crate::table::{FastMap, HandleMap, lock};
@@ -190,7 +191,7 @@ impl Device {
         if gone.iter().any(|program| program.splits.any()) {
             separate.resolutions.clear();
         }
-        gone.iter().for_each(|program| self.destroy_seconds_of(separate, program));
+        gone.iter().for_each(|program| separate.destroy_seconds_of(&self.ground.driver, program));
     }
 
     /// Notes a bind of shaders.
@@ -226,16 +227,18 @@ impl Device {
             }
         }
     }
+}
 
+impl Separate {
     /// Makes shaders of kept ones with other code, over the set layouts of `layout`: those of a group in one call.
     pub(super) fn make_shaders(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         shaders: &[(Arc<kept::Shader>, u64)],
         codes: &[&[u32]],
         layout: &PipelineShape,
     ) -> Option<Vec<u64>> {
-        let (create, sets) = (self.ground.driver.fns.create_shaders?, self.twins_of_sets(separate, layout)?);
+        let (create, sets) = (driver.fns.create_shaders?, self.twins_of_sets(driver, layout)?);
         let mut made = memory::vec(shaders.len());
         made.resize(shaders.len(), 0_u64);
         for (first, (_, group)) in shaders.iter().enumerate() {
@@ -255,31 +258,27 @@ impl Device {
                 // SAFETY: equal to create infos that the driver accepted in one call, or that are not linked, but for one more set layout
                 // and code that reads it; as many handles as create infos.
                 unsafe {
-                    create(
-                        self.ground.driver.handle,
-                        infos.len() as u32,
-                        infos.as_ptr(),
-                        std::ptr::null(),
-                        some.as_mut_ptr(),
-                    )
+                    create(driver.handle, infos.len() as u32, infos.as_ptr(), std::ptr::null(), some.as_mut_ptr())
                 }
             });
             let of_group = made.iter_mut().zip(shaders).filter(|(_, (_, of))| of == group);
             of_group.zip(&some).for_each(|((handle, _), shader)| *handle = shader.as_raw());
             if result != vk::Result::SUCCESS {
                 // Some may have been made (vkCreateShadersEXT).
-                made.iter().filter(|shader| **shader != 0).for_each(|shader| self.destroy_shader(*shader));
+                made.iter().filter(|shader| **shader != 0).for_each(|shader| driver.destroy_shader(*shader));
                 return None;
             }
         }
         Some(made)
     }
+}
 
+impl Driver {
     pub(super) fn destroy_shader(&self, shader: u64) {
-        if let Some(destroy) = self.ground.driver.fns.destroy_shader {
+        if let Some(destroy) = self.fns.destroy_shader {
             // SAFETY: made by `make_shaders` with a NULL allocator; nobody has seen it, or one that it is bound with is about to be
             // destroyed, so that what was recorded with it is complete (VUID-vkDestroyShaderEXT-shader-08481).
-            unsafe { destroy(self.ground.driver.handle, Handle::from_raw(shader), std::ptr::null()) };
+            unsafe { destroy(self.handle, Handle::from_raw(shader), std::ptr::null()) };
         }
     }
 }

@@ -14,6 +14,7 @@ use super::Separate;
 use super::layouts::{Binding, SetShape};
 use super::sets::{SetEntry, Shadow};
 use crate::device::Device;
+use crate::device::driver::Driver;
 use crate::table::lock;
 
 /// Most shadows of a set at a time.
@@ -27,7 +28,7 @@ impl Device {
         if known.is_some() || is_full {
             return known;
         }
-        let (pool, made) = self.make_set(separate, &entry.shape, entry.variable, entry.pool_flags())?;
+        let (pool, made) = separate.make_set(&self.ground.driver, &entry.shape, entry.variable, entry.pool_flags())?;
         self.fill_shadow(set, made, entry, others);
         separate.force.keep_shadow();
         let faster = entry.with_shadows(|shadows| {
@@ -40,7 +41,7 @@ impl Device {
         });
         if faster.is_some() {
             // Another thread was.
-            self.destroy_pool(pool);
+            self.ground.driver.destroy_pool(pool);
             return faster;
         }
         entry.is_guarded.store(true, Ordering::Release);
@@ -51,20 +52,21 @@ impl Device {
         separate.most_shadows.fetch_max(live, Ordering::Relaxed);
         Some(made.as_raw())
     }
+}
 
+impl Separate {
     /// An empty set of a definition, in a pool of its own with these flags. `variable`: descriptors of its last binding, if their number
     /// varies.
     pub(super) fn make_set(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         shape: &SetShape,
         variable: u32,
         flags: vk::DescriptorPoolCreateFlags,
     ) -> Option<(vk::DescriptorPool, vk::DescriptorSet)> {
-        let layout = self.twin_of_set(separate, shape)?;
-        let (create, allocate) =
-            (self.ground.driver.fns.create_descriptor_pool?, self.ground.driver.fns.allocate_descriptor_sets?);
-        let reads_on = separate.limits.reads_past_variable;
+        let layout = self.twin_of_set(driver, shape)?;
+        let (create, allocate) = (driver.fns.create_descriptor_pool?, driver.fns.allocate_descriptor_sets?);
+        let reads_on = self.limits.reads_past_variable;
         let count = |binding: &Binding| match shape.variable {
             // Where the driver reads on behind the set it has to find memory of the pool, which it makes of zeroes.
             Some(last) if last == binding.binding && !reads_on => variable,
@@ -86,7 +88,7 @@ impl Device {
         }
         let mut pool = vk::DescriptorPool::null();
         // SAFETY: one set, with room for each of its descriptors; the types are those of a layout that the driver accepted.
-        let result = unsafe { create(self.ground.driver.handle, &info, std::ptr::null(), &mut pool) };
+        let result = unsafe { create(driver.handle, &info, std::ptr::null(), &mut pool) };
         if result != vk::Result::SUCCESS {
             return None;
         }
@@ -99,14 +101,16 @@ impl Device {
         }
         let mut set = vk::DescriptorSet::null();
         // SAFETY: the pool was just made for one such set, and nobody else has it.
-        let result = unsafe { allocate(self.ground.driver.handle, &info, &mut set) };
+        let result = unsafe { allocate(driver.handle, &info, &mut set) };
         if result != vk::Result::SUCCESS {
-            self.destroy_pool(pool);
+            driver.destroy_pool(pool);
             return None;
         }
         Some((pool, set))
     }
+}
 
+impl Device {
     /// Copies the application's set and exchanges samplers and views.
     fn fill_shadow(&self, from: u64, to: vk::DescriptorSet, entry: &SetEntry, others: &[Other]) {
         let Some(update) = self.ground.driver.fns.update_descriptor_sets else { return };
@@ -141,41 +145,45 @@ impl Device {
             update(self.ground.driver.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
         }
     }
+}
 
+impl Driver {
     pub(super) fn destroy_pool(&self, pool: vk::DescriptorPool) {
-        if let Some(destroy) = self.ground.driver.fns.destroy_descriptor_pool {
+        if let Some(destroy) = self.fns.destroy_descriptor_pool {
             // SAFETY: made by `make_set` with a NULL allocator; its one set is not in use, or was recorded in place of one that is being
             // updated, freed or reset, or with a sampler that is being destroyed.
-            unsafe { destroy(self.ground.driver.handle, pool, std::ptr::null()) };
+            unsafe { destroy(self.handle, pool, std::ptr::null()) };
         }
     }
+}
 
+impl Separate {
     /// Destroys the shadows of a set that is about to change or to go. That is a change by itself: whatever the set is written with, and
     /// if nothing of it is followed, what was found out with a shadow holds no more.
-    pub(super) fn drop_shadows(&self, separate: &Separate, entry: &SetEntry) {
+    pub(super) fn drop_shadows(&self, driver: &Driver, entry: &SetEntry) {
         if !entry.has_shadows() {
             return;
         }
         let gone = entry.with_shadows(std::mem::take);
-        entry.is_guarded.store(entry.shape.sparse > 0 || separate.wholes.are_there(), Ordering::Release);
+        entry.is_guarded.store(entry.shape.sparse > 0 || self.wholes.are_there(), Ordering::Release);
         entry.touch();
         for shadow in gone {
-            separate.shadows.fetch_sub(1, Ordering::Relaxed);
-            self.destroy_pool(vk::DescriptorPool::from_raw(shadow.pool));
+            self.shadows.fetch_sub(1, Ordering::Relaxed);
+            driver.destroy_pool(vk::DescriptorPool::from_raw(shadow.pool));
         }
     }
 
     /// Destroys whatever the layer has made for separate samplers: for the end of the device.
-    pub fn destroy_separate(&self, separate: &Separate) {
-        let pools = std::mem::take(&mut *lock(&separate.pools));
+    pub fn destroy_separate(&self, driver: &Driver) {
+        let pools = std::mem::take(&mut *lock(&self.pools));
         for set in pools.into_values().flat_map(|pool| pool.sets) {
             // SAFETY: the device is being destroyed, so no other call names its sets.
-            if let Some(entry) = unsafe { separate.sets.get(set) } {
-                self.drop_shadows(separate, entry);
+            if let Some(entry) = unsafe { self.sets.get(set) } {
+                self.drop_shadows(driver, entry);
             }
         }
-        self.destroy_splits(separate);
-        self.destroy_twins(separate);
-        self.destroy_passes(separate);
+        self.destroy_splits(driver);
+        self.destroy_twins(driver);
+        self.destroy_passes(driver);
     }
 }

@@ -26,6 +26,7 @@ use super::sampling;
 use super::stages::model;
 use super::tasks::Keys;
 use crate::device::Device;
+use crate::device::driver::Driver;
 use crate::device::hot::follow;
 use crate::kept;
 use crate::settings::SplitCompile;
@@ -74,7 +75,7 @@ impl Device {
             // these, there has to be one with both.
             let (last, is_enough) = (Arc::clone(last), last.mask & links == links);
             drop(made);
-            self.destroy_second(&second);
+            self.ground.driver.destroy_second(&second);
             return if is_enough { Ok(last) } else { self.split(separate, program, links, when) };
         }
         made.with_room().push(Arc::clone(&second));
@@ -175,8 +176,8 @@ impl Device {
             layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&shape)));
             hidden = Some(shape);
         }
-        let twin = self.twin_of_pipeline(separate, &layout).ok_or(Left::Memory)?;
-        let (made, libraries) = self.compile(separate, &recipe, &codes, (&layout, twin))?;
+        let twin = separate.twin_of_pipeline(&self.ground.driver, &layout).ok_or(Left::Memory)?;
+        let (made, libraries) = separate.compile(&self.ground.driver, &recipe, &codes, (&layout, twin))?;
         let took = started.elapsed();
         separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let parts = memory::collect(chosen.into_iter().zip(counts));
@@ -190,30 +191,30 @@ impl Device {
             }
         }
         let second = Second { mask, made, libraries, layout, hidden, parts, tasks, formats: Vec::new() };
-        self.name_second(program, &second);
+        self.ground.driver.name_second(&self.ground.journal, program, &second);
         Ok(second)
     }
+}
 
+impl Separate {
     /// Makes what a recipe is for, with other code where there is any and the private layout, of which `twin` is made; and libraries
     /// that it is linked of.
     pub(super) fn compile(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         recipe: &Recipe,
         codes: &[Option<Vec<u32>>],
         (layout, twin): (&PipelineShape, vk::PipelineLayout),
     ) -> Result<(Executable, Vec<u64>), Left> {
         let words = recipe.stages.iter().zip(codes).map(|(stage, code)| code.as_deref().unwrap_or(&stage.words));
-        words.clone().for_each(|words| separate.force.keep_module(words));
+        words.clone().for_each(|words| self.force.keep_module(words));
         if let Source::Shaders(shaders) = &recipe.source {
             let codes = memory::collect(words);
-            let made = self.make_shaders(separate, shaders, &codes, layout).ok_or(Left::Memory)?;
+            let made = self.make_shaders(driver, shaders, &codes, layout).ok_or(Left::Memory)?;
             let stages = recipe.stages.iter().map(|stage| stage.stage.as_raw());
             return Ok((Executable::Shaders(memory::collect(stages.zip(made)).into_boxed_slice()), Vec::new()));
         }
-        let (Some(create), Some(destroy)) =
-            (self.ground.driver.fns.create_shader_module, self.ground.driver.fns.destroy_shader_module)
-        else {
+        let (Some(create), Some(destroy)) = (driver.fns.create_shader_module, driver.fns.destroy_shader_module) else {
             return Err(Left::Memory);
         };
         let mut modules = memory::vec(codes.len());
@@ -222,7 +223,7 @@ impl Device {
             let info = vk::ShaderModuleCreateInfo::default().code(words);
             let mut module = vk::ShaderModule::null();
             // SAFETY: the application's own words, or what a pass made of them.
-            result = unsafe { create(self.ground.driver.handle, &info, std::ptr::null(), &mut module) };
+            result = unsafe { create(driver.handle, &info, std::ptr::null(), &mut module) };
             if result != vk::Result::SUCCESS {
                 break;
             }
@@ -231,22 +232,22 @@ impl Device {
         let (mut pipeline, mut libraries) = (vk::Pipeline::null(), Vec::new());
         if result == vk::Result::SUCCESS {
             let modules = &mut modules.iter().copied();
-            result = self.compile_with(separate, &recipe.source, modules, twin, (&mut pipeline, &mut libraries));
+            result = self.compile_with(driver, &recipe.source, modules, twin, (&mut pipeline, &mut libraries));
         }
         for module in modules {
             // SAFETY: made above with a NULL allocator; pipelines do without their modules.
-            unsafe { destroy(self.ground.driver.handle, module, std::ptr::null()) };
+            unsafe { destroy(driver.handle, module, std::ptr::null()) };
         }
         if result == vk::Result::SUCCESS {
             return Ok((Executable::Pipeline(pipeline.as_raw()), libraries));
         }
-        libraries.into_iter().for_each(|library| self.destroy_executable(&Executable::Pipeline(library)));
+        libraries.into_iter().for_each(|library| driver.destroy_executable(&Executable::Pipeline(library)));
         Err(Left::Memory)
     }
 
     fn compile_with(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         source: &Source,
         modules: &mut dyn Iterator<Item = vk::ShaderModule>,
         layout: vk::PipelineLayout,
@@ -256,23 +257,21 @@ impl Device {
         let (cache, none) = (vk::PipelineCache::null(), std::ptr::null());
         match source {
             Source::Compute(kept) => {
-                let (Some(create), Some(module)) = (self.ground.driver.fns.create_compute_pipelines, modules.next())
-                else {
+                let (Some(create), Some(module)) = (driver.fns.create_compute_pipelines, modules.next()) else {
                     return LACKING;
                 };
                 kept.with_create_info(layout, module, |info| {
                     // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it.
-                    unsafe { create(self.ground.driver.handle, cache, 1, info, none, pipeline) }
+                    unsafe { create(driver.handle, cache, 1, info, none, pipeline) }
                 })
             }
             Source::Graphics(kept, pass, parts) => {
-                let (create, pass) =
-                    (self.ground.driver.fns.create_graphics_pipelines, self.twin_of_pass(separate, pass.as_deref()));
+                let (create, pass) = (driver.fns.create_graphics_pipelines, self.twin_of_pass(driver, pass.as_deref()));
                 let (Some(create), Some(pass)) = (create, pass) else { return LACKING };
                 let mut libraries = memory::vec(parts.len());
                 for part in parts {
                     let mut library = vk::Pipeline::null();
-                    let result = self.compile_with(separate, &part.source, modules, layout, (&mut library, linked));
+                    let result = self.compile_with(driver, &part.source, modules, layout, (&mut library, linked));
                     if result != vk::Result::SUCCESS {
                         return result;
                     }
@@ -289,14 +288,16 @@ impl Device {
                     }
                     // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it;
                     // the render pass is defined like the application's, and all libraries have the one layout, that of all their shaders.
-                    unsafe { create(self.ground.driver.handle, cache, 1, &info, none, pipeline) }
+                    unsafe { create(driver.handle, cache, 1, &info, none, pipeline) }
                 })
             }
             // Made without modules.
             Source::Shaders(_) => LACKING,
         }
     }
+}
 
+impl Driver {
     /// Destroys a second pipeline or second shaders.
     pub(super) fn destroy_second(&self, second: &Second) {
         self.destroy_executable(&second.made);
@@ -306,42 +307,44 @@ impl Device {
     fn destroy_executable(&self, made: &Executable) {
         match made {
             Executable::Pipeline(pipeline) => {
-                if let Some(destroy) = self.ground.driver.fns.destroy_pipeline {
+                if let Some(destroy) = self.fns.destroy_pipeline {
                     // SAFETY: made by `compile` with a NULL allocator; nobody has seen it, no command buffer holds it any more, or the
                     // pipeline that it stands in for is about to be destroyed, so that what was recorded with it is complete
                     // (VUID-vkDestroyPipeline-pipeline-00765).
-                    unsafe { destroy(self.ground.driver.handle, Handle::from_raw(*pipeline), std::ptr::null()) };
+                    unsafe { destroy(self.handle, Handle::from_raw(*pipeline), std::ptr::null()) };
                 }
             }
             Executable::Shaders(shaders) => shaders.iter().for_each(|(_, shader)| self.destroy_shader(*shader)),
         }
     }
+}
 
+impl Separate {
     /// Destroys the second pipelines or shaders of a program that is about to go.
-    pub(super) fn destroy_seconds_of(&self, separate: &Separate, program: &Program) {
-        program.splits.take().iter().for_each(|second| self.leave_second(separate, second));
+    pub(super) fn destroy_seconds_of(&self, driver: &Driver, program: &Program) {
+        program.splits.take().iter().for_each(|second| self.leave_second(driver, second));
     }
 
     /// Destroys a second pipeline, and its hidden sets if it was the last with such sets.
-    pub(super) fn leave_second(&self, separate: &Separate, second: &Second) {
-        self.destroy_second(second);
+    pub(super) fn leave_second(&self, driver: &Driver, second: &Second) {
+        driver.destroy_second(second);
         if let Some(shape) = &second.hidden {
-            self.leave_hidden(separate, shape);
+            self.leave_hidden(driver, shape);
         }
     }
 
     /// Destroys every hidden set and second pipeline: for the end of the device.
-    pub(super) fn destroy_splits(&self, separate: &Separate) {
-        self.destroy_hidden(separate);
+    pub(super) fn destroy_splits(&self, driver: &Driver) {
+        self.destroy_hidden(driver);
         let mut gone = Vec::new();
         let mut take = |program: &Program| {
             for second in program.splits.take() {
                 gone.with_room().push(second);
             }
         };
-        separate.programs.for_each(&mut |program| take(program));
-        separate.shaders.for_each_combination(&mut take);
-        gone.iter().for_each(|second| self.destroy_second(second));
+        self.programs.for_each(&mut |program| take(program));
+        self.shaders.for_each_combination(&mut take);
+        gone.iter().for_each(|second| driver.destroy_second(second));
     }
 }
 

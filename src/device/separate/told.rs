@@ -126,8 +126,12 @@ impl Device {
         (pair, because): (Pair, Pair),
         wanted: u64,
     ) {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
-        let Some(of) = self.class(because.class) else { return };
+        let (Some(shared), Some(class)) =
+            (self.pairs.samplers.rows(&self.ground.hot).state(pair.state), self.pairs.images.class(pair.class))
+        else {
+            return;
+        };
+        let Some(of) = self.pairs.images.class(because.class) else { return };
         let meeting = self.meeting_of(&shared, of);
         // There was no sampler, which has been told.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
@@ -156,7 +160,11 @@ impl Device {
 
     /// Writes an `unresolved` record of what no other sampler mends.
     fn tell_unmendable(&self, (pair, because): (Pair, Pair), meeting: &Meeting<'_, ()>, joined: &Joined) {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(because.class)) else { return };
+        let (Some(shared), Some(class)) =
+            (self.pairs.samplers.rows(&self.ground.hot).state(pair.state), self.pairs.images.class(because.class))
+        else {
+            return;
+        };
         for unresolved in meeting.unresolved(&self.ground.journal.context(Some(class))) {
             let pair = Pair { class: because.class, ..pair };
             self.ground.journal.pair_unresolved(Left::Pair, &unresolved, (pair, Some(joined)), &shared, class);
@@ -165,7 +173,11 @@ impl Device {
 
     /// The same of a descriptor that is both, whose sampler was chosen when it was written.
     pub(super) fn tell_read(&self, program: Drawn<'_>, (link, element): (usize, u32), pair: Pair) {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
+        let (Some(shared), Some(class)) =
+            (self.pairs.samplers.rows(&self.ground.hot).state(pair.state), self.pairs.images.class(pair.class))
+        else {
+            return;
+        };
         let Some(of) = program.links.get(link).filter(|_| class.traits.reads != Reads::Unknown) else { return };
         if self.is_untold(&program, (link, pair), false) {
             let at = (of.image.set, of.image.binding, element);
@@ -176,7 +188,7 @@ impl Device {
 
     /// Whether another sampler mends anything of a pair.
     pub(super) fn is_mendable(&self, pair: Pair) -> bool {
-        let of = self.rows().state(pair.state).zip(self.class(pair.class));
+        let of = self.pairs.samplers.rows(&self.ground.hot).state(pair.state).zip(self.pairs.images.class(pair.class));
         of.is_none_or(|(shared, class)| !self.meeting_of(&shared, class).changes.is_empty())
     }
 
@@ -314,7 +326,7 @@ impl Device {
 
     /// Writes the `unresolved` record of a link that conflicts.
     pub(super) fn link_left(&self, what: Left, program: Drawn<'_>, at: LinkAt, pair: Pair) {
-        let shared = self.rows().state(pair.state);
+        let shared = self.pairs.samplers.rows(&self.ground.hot).state(pair.state);
         let told = |shared: &SharedState| {
             link_told(&program, at, shared, (pair.class, pair.class), (Some(what.name()), false))
         };
@@ -342,7 +354,11 @@ impl Device {
         (link, source): (Option<Link>, Option<Source>),
         (is_task, key): (bool, (u64, u64)),
     ) {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
+        let (Some(shared), Some(class)) =
+            (self.pairs.samplers.rows(&self.ground.hot).state(pair.state), self.pairs.images.class(pair.class))
+        else {
+            return;
+        };
         let meeting = self.meeting_of(&shared, class);
         let is_divided = is_divided(&meeting);
         let Meeting { changes, saturate, compare, .. } = meeting;

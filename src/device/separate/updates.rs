@@ -139,7 +139,7 @@ impl Device {
         copies: &[vk::CopyDescriptorSet<'_>],
     ) {
         let drop_shadows = |entry: &SetEntry| {
-            self.drop_shadows(separate, entry);
+            separate.drop_shadows(&self.ground.driver, entry);
             true
         };
         // SAFETY: the writes are of a valid `vkUpdateDescriptorSets` by this function's contract.
@@ -153,7 +153,7 @@ impl Device {
             let (from, to) =
                 unsafe { (separate.sets.get(copy.src_set.as_raw()), separate.sets.get(copy.dst_set.as_raw())) };
             if let Some(to) = to {
-                self.drop_shadows(separate, to);
+                separate.drop_shadows(&self.ground.driver, to);
                 to.copy(from, copy);
                 to.copy_wholes(from, copy);
             }
@@ -173,7 +173,7 @@ impl Device {
         data: *const c_void,
     ) {
         let drop_shadows = |entry: &SetEntry| {
-            self.drop_shadows(separate, entry);
+            separate.drop_shadows(&self.ground.driver, entry);
             true
         };
         // SAFETY: set, template and data are those of a valid command by this function's contract.

@@ -199,8 +199,9 @@ impl Device {
             let format = u32::try_from(separate.seen.buffers.get(view).checked_sub(1)?).ok()?;
             self.viewed_buffer(vk::Format::from_raw(format as i32))
         } else {
-            let viewed =
-                self.viewed_image(&self.class((self.ground.hot.gate.view(view) as u32).checked_sub(1)?)?.traits);
+            let viewed = self.viewed_image(
+                &self.pairs.images.class((self.ground.hot.gate.view(view) as u32).checked_sub(1)?)?.traits,
+            );
             match self.aspects.shown(view, viewed.format) {
                 Shown::Itself => viewed,
                 // A shader reads the aspect that it declares: depth is of floats, and stencil is unsigned.

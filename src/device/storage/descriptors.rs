@@ -133,7 +133,7 @@ impl Device {
 
     fn tell_of_lost(&self, view: u64) {
         let number = self.ground.hot.class_of(view);
-        if let Some(class) = self.class((number as u32).wrapping_sub(1)) {
+        if let Some(class) = self.pairs.images.class((number as u32).wrapping_sub(1)) {
             self.storage.lost_classes.insert(number, 1);
             let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view stands in for \
                        it";

@@ -85,7 +85,7 @@ impl Device {
         if (binding != ANY && binding != at) || is_buffer != (shader.dim == DIM_BUFFER) {
             return;
         }
-        let mut members = match self.class(class.wrapping_sub(1)) {
+        let mut members = match self.pairs.images.class(class.wrapping_sub(1)) {
             Some(class) if !is_like(&class.traits, shader) => return,
             Some(class) => of_view(&class.traits),
             None => Json::Object(Default::default()),

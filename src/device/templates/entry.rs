@@ -110,7 +110,7 @@ impl Entry {
     pub(super) unsafe fn note_immutables(&self, device: &Device, layout: &SetLayout, data: *const c_void) {
         // SAFETY: the index is below the count, and `data` is valid for the template of this entry.
         let infos = (0..self.count).map(|index| unsafe { self.read(data, index) });
-        device.note_immutables(layout, (self.binding, self.element), infos);
+        device.pairs.note_immutables(&device.ground, layout, (self.binding, self.element), infos);
     }
 
     /// A bit for each element from `start` on, of at most 64, whose pair may conflict.
@@ -195,7 +195,7 @@ impl Entry {
     #[inline(always)]
     pub(super) unsafe fn substitute(&self, device: &Device, copy: *mut u8, path: Path) -> u64 {
         let gate = &device.ground.hot.gate;
-        let mut undecided = |pair| device.resolve(pair, path);
+        let mut undecided = |pair| device.pairs.resolve(&device.ground, pair, path);
         let mut changed = 0;
         for start in (0..self.count).step_by(64) {
             // SAFETY: the start is below the count, and the copy has the layout of the template's data, so it is read as that is.

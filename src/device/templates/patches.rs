@@ -87,7 +87,7 @@ pub(super) unsafe fn patches(
     let mut changed: Vec<(Patch, usize)> = Vec::new();
     for entry in template.entries.iter().filter(|entry| entry.is_pair(layout)) {
         let with = |index, pair: Pair| {
-            let choice = device.choose(pair, path);
+            let choice = device.pairs.choose(&device.ground, pair, path);
             if choice != pair.sampler {
                 // SAFETY: `each_conflict` calls with indices below the count of this entry, and `data` is valid for its template by this
                 // function's contract.

@@ -5,9 +5,10 @@ use std::mem::MaybeUninit;
 
 use ash::vk::{DescriptorImageInfo, WriteDescriptorSet};
 
-use super::super::Device;
 use super::{LayoutOf, WRITES, kind_of};
 use crate::counters::Path;
+use crate::device::ground::Ground;
+use crate::device::resolve::Pairs;
 
 /// Where the look through writes stopped, in a word that one more argument has room for.
 #[derive(Clone, Copy)]
@@ -45,7 +46,7 @@ impl Stop {
     }
 }
 
-impl Device {
+impl Pairs {
     /// Hands a few writes of single combined image samplers to `down`, or a copy with legal pairs, and counts them. Others may stand between
     /// them, of which nothing is to be looked at. False, and nothing is done, if it is not that simple: there are more writes or others, or
     /// descriptors are stored to through other views, or a set may have immutable samplers.
@@ -57,6 +58,7 @@ impl Device {
     #[inline(always)]
     pub unsafe fn forward_few<'a, const BESIDE: bool>(
         &self,
+        ground: &Ground,
         count: u32,
         writes: *const WriteDescriptorSet<'a>,
         stop: Stop,
@@ -64,10 +66,10 @@ impl Device {
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) -> bool {
         let (count, first) = (count as usize, stop.at() as usize);
-        if count > WRITES || first >= count || self.ground.hot.exchanges_views() {
+        if count > WRITES || first >= count || ground.hot.exchanges_views() {
             return false;
         }
-        let (single, plain) = (self.ground.hot.single(), self.ground.hot.plain());
+        let (single, plain) = (ground.hot.single(), ground.hot.plain());
         // Those before the first may not conflict; a bit for each from there on.
         let (mut left, mut seen, mut ordinary) = (0_u64, stop.seen(), None);
         for at in (first..count).rev() {
@@ -82,19 +84,19 @@ impl Device {
                     // SAFETY: one of the valid writes, which are to sets.
                     let (set, write) = unsafe { ((*write).dst_set, &*write) };
                     // SAFETY: the same one.
-                    if ordinary != Some(set) && unsafe { self.ground.hot.has_layout(write, LayoutOf::DstSet) } {
+                    if ordinary != Some(set) && unsafe { ground.hot.has_layout(write, LayoutOf::DstSet) } {
                         return false;
                     }
                     ordinary = Some(set);
                 }
                 // SAFETY: one of the valid writes, and one descriptor of a combined image sampler, as its kind says.
-                left |= u64::from(unsafe { self.ground.hot.may_conflict(write) });
+                left |= u64::from(unsafe { ground.hot.may_conflict(write) });
             } else if kind < plain {
                 return false;
             }
         }
         if left == 0 {
-            self.ground.hot.counters.add(path, seen, 0);
+            ground.hot.counters.add(path, seen, 0);
             down(writes);
             return true;
         }
@@ -103,7 +105,7 @@ impl Device {
         let copies = copies.as_mut_ptr().cast::<WriteDescriptorSet<'a>>();
         // SAFETY: there is room for as many, which was asked above.
         unsafe { copies.copy_from_nonoverlapping(writes, count) };
-        let look = self.ground.hot.gate.look();
+        let look = ground.hot.gate.look();
         let mut rewritten = 0;
         for info in &mut infos {
             if left == 0 {
@@ -113,14 +115,14 @@ impl Device {
             left &= left - 1;
             // SAFETY: bits are those of single combined image samplers among the writes.
             let given = unsafe { *(*writes.add(at)).p_image_info };
-            let sampler = look.choice(given.sampler, given.image_view, &mut |pair| self.resolve(pair, path));
+            let sampler = look.choice(given.sampler, given.image_view, &mut |pair| self.resolve(ground, pair, path));
             rewritten += u64::from(sampler != given.sampler);
             // Also where it is the same, because a branch costs more.
             let info = info.write(DescriptorImageInfo { sampler, ..given });
             // SAFETY: all writes are copied.
             unsafe { (*copies.add(at)).p_image_info = info };
         }
-        self.ground.hot.counters.add(path, seen, rewritten);
+        ground.hot.counters.add(path, seen, rewritten);
         down(if rewritten > 0 { copies } else { writes });
         true
     }

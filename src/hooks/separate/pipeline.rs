@@ -231,5 +231,5 @@ create_render_pass! {
 }
 
 destroy! {
-    destroy_render_pass(vk::RenderPass): forget_render_pass;
+    destroy_render_pass(vk::RenderPass): |device, object| device.forget_render_pass(object);
 }
