@@ -7,7 +7,7 @@ use samplin_wire::kinds;
 use samplin_wire::text::handle;
 use serde_json::json;
 
-use super::images::ViewClass;
+use super::classes::ViewClass;
 use super::journal::Journal;
 use super::wishes::Wishes;
 use crate::counters::Path;

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
+use ash::vk;
 use samplin_core::left::Left;
 use samplin_hot::memory::OutOfMemory;
 
@@ -11,6 +12,7 @@ use super::ground::Ground;
 use super::hot::follow;
 use crate::memory;
 use samplin_wire::kinds::Unresolved;
+use serde_json::json;
 
 /// Why a device is passed through that ran out of memory.
 pub(super) const NO_MEMORY: &str = "the host has no memory left";
@@ -80,5 +82,25 @@ impl Ground {
     #[inline]
     pub fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Says once that separate samplers and images are paired in the shader only.
+    #[inline(always)]
+    pub fn separate_seen(&self) {
+        if !self.wishes.follows && self.hot.unwatch(vk::DescriptorType::SAMPLER) {
+            self.tell_of_separate();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_of_separate(&self) {
+        self.guard(
+            || {
+                let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
+                self.journal.unresolved(Left::SeparateSamplers, why, None, json!({}), (0, 0));
+            },
+            || (),
+        );
     }
 }

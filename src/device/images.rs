@@ -9,60 +9,13 @@ use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
 use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
-use super::Device;
+use super::classes::{ImageTraits, ViewClass};
 use super::driver::Driver;
 use super::ground::Ground;
 use super::hot::Hot;
 use crate::decide::{self, Aspect, Bits, BlitSource, Divide, Reads, ViewTraits};
 use crate::features::Tiling;
 use crate::table::{FastMap, FlatTable, Interner, lock};
-
-/// What is kept of an image. Images with equal traits share one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ImageTraits {
-    /// Format of creation.
-    pub format: vk::Format,
-    /// `imageType`.
-    pub image_type: vk::ImageType,
-    /// Tiling; [`Tiling::Modifier`] goes with `modifier`.
-    pub tiling: Tiling,
-    /// DRM format modifier, 0 without one.
-    pub modifier: u64,
-    /// Effective create flags ("Effective Flags"), whose low half is a `VkImageCreateFlags`.
-    pub flags: u64,
-    /// Effective usage, whose low half is a `VkImageUsageFlags`.
-    pub usage: u64,
-    /// Effective usage of the stencil aspect.
-    pub stencil_usage: u64,
-    /// `mipLevels`.
-    pub levels: u32,
-    /// `arrayLayers`.
-    pub layers: u32,
-    /// What of `usage` some format of the image has.
-    pub reachable: u64,
-    /// Whether it may be viewed as unsigned integers, for shaders to store to.
-    pub aliased: bool,
-    /// Whether no format of it has the whole usage, and it was made all the same: a swapchain's, whose surface offers the usage.
-    pub is_short: bool,
-}
-
-impl ImageTraits {
-    /// Whether a view of this format can inherit a usage that the format cannot have.
-    pub fn may_lack_usage(&self, format: vk::Format) -> bool {
-        self.is_short || decide::may_lack_usage(self.flags, format == self.format)
-    }
-}
-
-/// What is kept of a view class.
-#[derive(Clone, Copy, Debug)]
-pub struct ViewClass {
-    /// What decisions look at.
-    pub traits: ViewTraits,
-    /// What it cannot give.
-    pub lacks: Bits,
-    /// Tiling of the image, for the wording of reasons.
-    pub tiling: Tiling,
-}
 
 /// Swapchains, whose images never go through `vkCreateImage`.
 #[derive(Default)]
@@ -106,9 +59,7 @@ impl Images {
             narrows: AtomicBool::new(false),
         }
     }
-}
 
-impl Images {
     // ---- images ----
 
     /// Number of an image's traits, if the layer saw the image.
@@ -285,29 +236,7 @@ impl Images {
     pub fn count_stranger(&self) {
         self.strangers.fetch_add(1, Ordering::Relaxed);
     }
-}
 
-impl Device {
-    /// Forgets a view.
-    #[inline(always)]
-    pub fn forget_view(&self, view: vk::ImageView) {
-        // At once, even if the device is passed through: this cannot panic.
-        self.ground.hot.gate.remove_view(view.as_raw());
-        if self.storage.has_stand_ins() || self.aspects.any() || self.ground.journal.has_names() {
-            self.forget_more_of_view(view);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn forget_more_of_view(&self, view: vk::ImageView) {
-        self.forget_alias(view);
-        self.forget_aspects(view);
-        self.ground.guard(|| self.ground.journal.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
-    }
-}
-
-impl Images {
     /// The number of a view class as shaders read it.
     pub(super) fn class_as_read(&self, driver: &Driver, number: u32, reads: Reads) -> u32 {
         self.class_with(driver, number, |traits| ViewTraits { reads, ..traits })

@@ -13,11 +13,9 @@ use samplin_wire::text::{api_version, handle};
 use samplin_wire::words;
 use serde_json::{Map, Value as Json, json};
 
-use super::Device;
+use super::classes::ViewClass;
 use super::driver::Driver;
 use super::frames::Frames;
-use super::ground::Ground;
-use super::images::ViewClass;
 use super::once::{Once, Turn};
 use crate::ability;
 use crate::counters::Path;
@@ -121,9 +119,7 @@ impl Journal {
             said.usages.len() + said.exempted.len() + said.modules.len() + said.samplers.len() + said.links.len();
         [lock(&self.names).len(), said.unresolved.len() + said.blits.len() + others]
     }
-}
 
-impl Journal {
     /// Where records go.
     pub fn trace(&self) -> &Trace {
         &self.instance.trace
@@ -313,9 +309,7 @@ impl Journal {
             },
         );
     }
-}
 
-impl Journal {
     /// Says that samplers are shared from here on, of so many.
     pub(super) fn record_sharing(&self, count: u32) {
         if self.records_decisions() {
@@ -454,31 +448,7 @@ impl Journal {
         }
         self.unresolved(Left::UnknownEnumerant, &why, None, Json::Object(about), (key, sampler.is_some().into()));
     }
-}
 
-impl Ground {
-    /// Says once that separate samplers and images are paired in the shader only.
-    #[inline(always)]
-    pub fn separate_seen(&self) {
-        if !self.wishes.follows && self.hot.unwatch(vk::DescriptorType::SAMPLER) {
-            self.tell_of_separate();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn tell_of_separate(&self) {
-        self.guard(
-            || {
-                let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
-                self.journal.unresolved(Left::SeparateSamplers, why, None, json!({}), (0, 0));
-            },
-            || (),
-        );
-    }
-}
-
-impl Journal {
     /// Writes the `device` record, with what the driver calls itself and says of its build.
     pub fn record_device(
         &self,
@@ -519,70 +489,15 @@ impl Journal {
             },
         );
     }
-}
 
-impl Device {
-    /// Writes the `summary` record.
-    pub fn record_summary(&self) {
-        let writes = Path::ALL.iter().map(|path| {
-            let (seen, rewritten) = self.ground.hot.counters.sum(*path);
-            (path.name().to_owned(), kinds::Writes { seen, rewritten })
-        });
-        let changes =
-            lock(&self.ground.journal.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), *count)).collect();
-        let (variants, states, samplers) = (
-            self.pairs.samplers.cache.variants(),
-            self.pairs.samplers.rows(&self.ground.hot).states(),
-            self.pairs.samplers.rows(&self.ground.hot).samplers(),
-        );
-        let (borders, asked_borders) =
-            self.pairs.samplers.cache.with_borders(|borders| (borders.peak(), borders.asked_peak()));
-        let (max_samplers, max_borders) = (
-            self.ground.driver.caps.max_sampler_allocation_count,
-            self.ground.driver.caps.max_custom_border_color_samplers,
-        );
-        let summary = kinds::DeviceSummary {
-            device: handle(vk::Handle::as_raw(self.ground.driver.handle)),
-            samplers: kinds::Samplers {
-                created: samplers.created,
-                live: samplers.live.into(),
-                peak: samplers.peak.into(),
-                changed: self.ground.journal.samplers_changed.load(Ordering::Relaxed),
-                shared: self.pairs.samplers.shared.sharing(&self.ground.driver),
-            },
-            views: kinds::Views {
-                created: self.pairs.images.views_created(&self.ground.hot),
-                live: self.ground.hot.gate.views() as u64,
-                classes: self.pairs.images.view_classes() as u64,
-            },
-            writes: writes.collect(),
-            blits_rewritten: self.ground.journal.blits_rewritten.load(Ordering::Relaxed),
-            changes,
-            variants: kinds::Variants {
-                live: variants.live.into(),
-                peak: variants.peak.into(),
-                created: variants.created,
-            },
-            census: kinds::Census {
-                unique_states: kinds::Alive { live: states.live.into(), peak: states.peak.into() },
-                headroom: kinds::Headroom {
-                    samplers: max_samplers
-                        .saturating_sub(self.pairs.samplers.shared.driver_peak(samplers.peak) + variants.peak),
-                    custom_borders: max_borders.saturating_sub(borders),
-                },
-                limits: Some(kinds::Limits {
-                    samplers: kinds::Asked {
-                        asked: self.pairs.samplers.samplers_asked(samplers.peak),
-                        limit: max_samplers,
-                    },
-                    custom_borders: kinds::Asked { asked: asked_borders, limit: max_borders },
-                }),
-            },
-            separate: self.separate_summary(),
-            passed_through: self.ground.is_broken(),
-            dropped: self.ground.journal.trace().dropped(),
-            left_out: self.ground.journal.trace().left_out(),
-        };
-        self.ground.journal.trace().emit_last("summary", &kinds::Summary::Device(Box::new(summary)));
+    /// The last record: what is known of the device, with what was counted here.
+    pub(super) fn record_summary(&self, mut summary: kinds::DeviceSummary) {
+        let said = lock(&self.said);
+        summary.changes = said.rules.iter().map(|(rule, count)| ((*rule).to_owned(), *count)).collect();
+        drop(said);
+        summary.samplers.changed = self.samplers_changed.load(Ordering::Relaxed);
+        summary.blits_rewritten = self.blits_rewritten.load(Ordering::Relaxed);
+        (summary.dropped, summary.left_out) = (self.trace().dropped(), self.trace().left_out());
+        self.trace().emit_last("summary", &kinds::Summary::Device(Box::new(summary)));
     }
 }

@@ -9,7 +9,6 @@ use samplin_hot::SetLayout;
 use samplin_hot::layout::Binding;
 use samplin_hot::memory::Room;
 
-use super::Device;
 use super::ground::Ground;
 use super::hot::Hot;
 use super::resolve::Pairs;
@@ -17,7 +16,7 @@ use crate::table::{FastMap, HandleMap, lock};
 
 /// Set layouts and pools of one device. What each descriptor needs of them (sets, pipeline layouts, templates)
 /// stands in [`Hot`](super::Hot).
-pub(super) struct Layouts {
+pub struct Layouts {
     /// Set layouts with immutable samplers.
     sets: HandleMap<SetLayout>,
     /// Sets of such layouts by pool.
@@ -45,131 +44,14 @@ impl Hot {
     pub fn has_immutables(&self) -> bool {
         self.has_immutables.load(Ordering::Acquire)
     }
-}
 
-impl Device {
-    /// Remembers a set layout with immutable samplers. `number`: that of its definition.
-    pub fn insert_set_layout(&self, layout: vk::DescriptorSetLayout, bindings: Vec<Binding>, number: u64) {
-        self.layouts.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings).numbered(number)));
-        if !self.ground.hot.has_immutables.swap(true, Ordering::AcqRel) {
-            self.ground.hot.gate.take_any_sampler();
-        }
-    }
-
-    /// Whether a set layout is kept.
-    pub fn has_set_layouts(&self) -> bool {
-        !self.layouts.sets.is_empty()
-    }
-
-    /// A set layout, if it has immutable samplers.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid while the reference is used.
-    pub unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<&SetLayout> {
-        // SAFETY: a layout that is not null is not destroyed while the reference is used, by this function's contract; so its entry
-        // stays.
-        unsafe { self.layouts.sets.get(layout.as_raw()) }
-    }
-
-    /// A share of a set layout, if it has immutable samplers.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    pub unsafe fn share_set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
-        // SAFETY: a layout that is not null is not destroyed during the call, by this function's contract; so its entry stays until
-        // it is shared.
-        unsafe { self.layouts.sets.share(layout.as_raw()) }
-    }
-
-    /// Forgets a set layout.
-    pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
-        self.ground.guard(
-            || {
-                self.layouts.sets.remove(layout.as_raw());
-                if let Some(separate) = self.separate.as_deref() {
-                    separate.forget_set_layout(layout);
-                }
-            },
-            || (),
-        );
-    }
-}
-
-impl Hot {
     /// Remembers a pipeline layout by its set layouts, if one of them has immutable samplers.
     pub fn insert_pipeline_layout(&self, layout: vk::PipelineLayout, sets: Vec<Option<Arc<SetLayout>>>) {
         if sets.iter().any(Option::is_some) {
             self.pipeline_layouts.insert(layout.as_raw(), Arc::new(sets));
         }
     }
-}
 
-impl Device {
-    /// Forgets a pipeline layout.
-    pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
-        self.ground.guard(
-            || {
-                self.ground.hot.pipeline_layouts.remove(layout.as_raw());
-                if let Some(separate) = self.separate.as_deref() {
-                    separate.forget_pipeline_layout(layout);
-                }
-            },
-            || (),
-        );
-    }
-
-    /// Remembers a set of a layout with immutable samplers.
-    pub fn insert_set(&self, pool: vk::DescriptorPool, set: vk::DescriptorSet, layout: Arc<SetLayout>) {
-        self.ground.hot.sets.insert(set.as_raw(), layout);
-        let mut pools = lock(&self.layouts.pools);
-        pools.with_room().entry(pool.as_raw()).or_default().with_room().push(set.as_raw());
-    }
-
-    /// Forgets sets of a pool.
-    pub fn forget_sets(&self, pool: vk::DescriptorPool, gone: &[vk::DescriptorSet]) {
-        if let Some(list) = lock(&self.layouts.pools).get_mut(&pool.as_raw()) {
-            list.retain(|set| !gone.iter().any(|g| g.as_raw() == *set));
-        }
-        gone.iter().for_each(|set| self.ground.hot.sets.remove(set.as_raw()));
-    }
-
-    /// Remembers a pool of sets.
-    pub fn insert_pool(&self, pool: vk::DescriptorPool, flags: vk::DescriptorPoolCreateFlags) {
-        if let Some(separate) = self.separate.as_deref() {
-            self.ground.guard(|| separate.insert_set_pool(pool, flags), || ());
-        }
-    }
-
-    /// Forgets a pool that is about to go, and its sets.
-    pub fn forget_pool(&self, pool: vk::DescriptorPool) {
-        self.forget_sets_of(pool, true);
-    }
-
-    /// Forgets every set of a pool, and the pool itself if it `goes`.
-    pub fn forget_sets_of(&self, pool: vk::DescriptorPool, goes: bool) {
-        self.ground.guard(
-            || {
-                if self.ground.hot.has_immutables() {
-                    let sets = lock(&self.layouts.pools).remove(&pool.as_raw()).unwrap_or_default();
-                    sets.into_iter().for_each(|set| self.ground.hot.sets.remove(set));
-                }
-                if let Some(separate) = self.separate.as_deref() {
-                    separate.forget_separate_pool(&self.ground.driver, pool, goes);
-                }
-            },
-            || (),
-        );
-    }
-
-    /// Whether sets of a pool are kept.
-    pub fn has_pool(&self, pool: vk::DescriptorPool) -> bool {
-        lock(&self.layouts.pools).contains_key(&pool.as_raw())
-    }
-}
-
-impl Hot {
     // ---- for each descriptor ----
 
     /// The layout by which the samplers of a write are ignored, because the binding has immutable ones.
@@ -215,6 +97,91 @@ impl Hot {
         // SAFETY: `write` is valid by this function's contract, which is all that `ignoring` asks.
         unsafe { self.ignoring(write, layout_of) }.is_some()
     }
+
+    /// The layout with immutable samplers of set number `set` of a pipeline layout, for push descriptors.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid.
+    #[inline(always)]
+    pub unsafe fn push_layout(&self, layout: vk::PipelineLayout, set: u32) -> Option<&SetLayout> {
+        if !self.has_immutables() {
+            return None;
+        }
+        // SAFETY: a pipeline layout that is not null is not destroyed meanwhile, by this function's contract; so its entry stays.
+        let sets = unsafe { self.pipeline_layouts.get(layout.as_raw()) }?;
+        sets.get(set as usize)?.as_deref()
+    }
+}
+
+impl Layouts {
+    /// Remembers a set layout with immutable samplers. `number`: that of its definition.
+    pub fn insert_set_layout(&self, hot: &Hot, layout: vk::DescriptorSetLayout, bindings: Vec<Binding>, number: u64) {
+        self.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings).numbered(number)));
+        if !hot.has_immutables.swap(true, Ordering::AcqRel) {
+            hot.gate.take_any_sampler();
+        }
+    }
+
+    /// Whether a set layout is kept.
+    pub fn has_set_layouts(&self) -> bool {
+        !self.sets.is_empty()
+    }
+
+    /// A set layout, if it has immutable samplers.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid while the reference is used.
+    pub unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<&SetLayout> {
+        // SAFETY: a layout that is not null is not destroyed while the reference is used, by this function's contract; so its entry
+        // stays.
+        unsafe { self.sets.get(layout.as_raw()) }
+    }
+
+    /// A share of a set layout, if it has immutable samplers.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid during the call.
+    pub unsafe fn share_set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
+        // SAFETY: a layout that is not null is not destroyed during the call, by this function's contract; so its entry stays until
+        // it is shared.
+        unsafe { self.sets.share(layout.as_raw()) }
+    }
+
+    /// Forgets a set layout.
+    pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
+        self.sets.remove(layout.as_raw());
+    }
+
+    /// Remembers a set of a layout with immutable samplers.
+    pub fn insert_set(&self, hot: &Hot, pool: vk::DescriptorPool, set: vk::DescriptorSet, layout: Arc<SetLayout>) {
+        hot.sets.insert(set.as_raw(), layout);
+        let mut pools = lock(&self.pools);
+        pools.with_room().entry(pool.as_raw()).or_default().with_room().push(set.as_raw());
+    }
+
+    /// Forgets sets of a pool.
+    pub fn forget_sets(&self, hot: &Hot, pool: vk::DescriptorPool, gone: &[vk::DescriptorSet]) {
+        if let Some(list) = lock(&self.pools).get_mut(&pool.as_raw()) {
+            list.retain(|set| !gone.iter().any(|g| g.as_raw() == *set));
+        }
+        gone.iter().for_each(|set| hot.sets.remove(set.as_raw()));
+    }
+
+    /// Forgets every set of a pool.
+    pub fn forget_sets_of(&self, hot: &Hot, pool: vk::DescriptorPool) {
+        if hot.has_immutables() {
+            let sets = lock(&self.pools).remove(&pool.as_raw()).unwrap_or_default();
+            sets.into_iter().for_each(|set| hot.sets.remove(set));
+        }
+    }
+
+    /// Whether sets of a pool are kept.
+    pub fn has_pool(&self, pool: vk::DescriptorPool) -> bool {
+        lock(&self.pools).contains_key(&pool.as_raw())
+    }
 }
 
 impl Pairs {
@@ -240,22 +207,5 @@ impl Pairs {
                 self.immutable_conflict(ground, pair);
             }
         });
-    }
-}
-
-impl Hot {
-    /// The layout with immutable samplers of set number `set` of a pipeline layout, for push descriptors.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid.
-    #[inline(always)]
-    pub unsafe fn push_layout(&self, layout: vk::PipelineLayout, set: u32) -> Option<&SetLayout> {
-        if !self.has_immutables() {
-            return None;
-        }
-        // SAFETY: a pipeline layout that is not null is not destroyed meanwhile, by this function's contract; so its entry stays.
-        let sets = unsafe { self.pipeline_layouts.get(layout.as_raw()) }?;
-        sets.get(set as usize)?.as_deref()
     }
 }

@@ -7,6 +7,7 @@ use super::ground::Ground;
 use super::hot::Hot;
 use super::images::Images;
 use super::samplers::Samplers;
+use super::stand_ins::StandIns;
 use super::wishes::Wishes;
 use crate::counters::Path;
 use crate::decide;
@@ -20,7 +21,12 @@ pub struct Pairs {
     pub samplers: Samplers,
     /// Images and their views.
     pub images: Images,
+    /// What stands in for views.
+    pub stand_ins: StandIns,
 }
+
+/// What a choice for a pair is made with.
+pub type On<'d> = (&'d Ground, &'d Pairs);
 
 impl Pairs {
     /// The sampler to use for a pair that conflicts.

@@ -297,7 +297,9 @@ impl Samplers {
     /// Says that variants hold places which the application wants, if the last of `live` samplers wants one.
     fn look_at_places(&self, ground: &Ground, live: u32) {
         let limit = ground.driver.caps.max_sampler_allocation_count;
-        self.share_if_many(&ground.hot, &ground.journal, live);
+        if self.shared.start_if_many(live, || self.rows(&ground.hot).plain_samplers()) {
+            ground.journal.record_sharing(live);
+        }
         let live = self.shared.of_driver(live);
         if let Some(overrun) = Overrun::of(live, limit) {
             self.overrun(ground, Limit::Samplers, overrun);
@@ -379,6 +381,39 @@ impl Samplers {
             || ground.journal.unresolved(Left::Limit, &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)),
             || (),
         );
+    }
+
+    // ---- shared ones ----
+
+    /// How many samplers of the application the driver has.
+    pub(super) fn driver_samplers(&self, hot: &Hot) -> u32 {
+        self.shared.of_driver(self.rows(hot).samplers().live)
+    }
+
+    /// Takes note that the driver has made a sampler, while samplers are shared.
+    pub fn note_made(&self, hot: &Hot) {
+        self.shared.note_peak(self.driver_samplers(hot));
+    }
+
+    /// Whether a sampler with a chain is what was asked for: places for custom borders come and go, and what has none is its own.
+    pub fn is_as_asked(&self, hot: &Hot, sampler: vk::Sampler) -> bool {
+        let number = (hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
+        let shared = number.and_then(|number| self.rows(hot).state(number));
+        shared.is_some_and(|shared| shared.kept.base.fingerprint() == shared.kept.original.fingerprint())
+    }
+
+    /// Enters a sampler that was handed out again, if it has been entered by now and nothing is to be said of it.
+    pub fn insert_shared(&self, ground: &Ground, sampler: vk::Sampler, is_changed: bool, is_chained: bool) -> bool {
+        let is_told = ground.journal.records_all();
+        let is_entered =
+            (!is_told || is_chained) && ground.is_sound() && self.rows(&ground.hot).add_duplicate(sampler.as_raw());
+        if is_entered && is_told {
+            ground.guard(|| self.record_as_asked(ground, sampler.as_raw()), || ());
+        }
+        if is_entered && is_changed {
+            ground.journal.count_changed_sampler();
+        }
+        is_entered
     }
 
     // ---- conversions ----

@@ -245,7 +245,7 @@ impl Separate {
     }
 
     /// Its part of the `summary` record, but for what is unresolved.
-    pub fn summary(&self) -> kinds::Separate {
+    fn summary(&self) -> kinds::Separate {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
         kinds::Separate {
             links: count(&self.links),

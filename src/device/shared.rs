@@ -15,9 +15,6 @@ use samplin_wire::kinds;
 
 use super::driver::Driver;
 use super::ground::Ground;
-use super::hot::Hot;
-use super::journal::Journal;
-use super::samplers::Samplers;
 use crate::budget;
 use crate::sampler_info::{self, Chained};
 use crate::settings::{self, Mode};
@@ -147,24 +144,45 @@ impl SharedSamplers {
     pub(super) fn of_driver(&self, live: u32) -> u32 {
         live.saturating_sub(self.saved.load(Ordering::Relaxed))
     }
-}
 
-impl Samplers {
-    /// How many samplers of the application the driver has.
-    pub(super) fn driver_samplers(&self, hot: &Hot) -> u32 {
-        self.shared.of_driver(self.rows(hot).samplers().live)
-    }
-
-    /// Takes note that the driver has made a sampler, while samplers are shared.
-    pub fn note_made(&self, hot: &Hot) {
-        self.shared.peak.fetch_max(self.driver_samplers(hot), Ordering::Relaxed);
-    }
-}
-
-impl SharedSamplers {
     /// The most samplers of the application that the driver had at a time, where the application had `peak`.
     pub(super) fn driver_peak(&self, peak: u32) -> u32 {
         if self.shares() { self.peak.load(Ordering::Relaxed) } else { peak }
+    }
+
+    /// Takes note of how many samplers of the application the driver has.
+    pub(super) fn note_peak(&self, count: u32) {
+        self.peak.fetch_max(count, Ordering::Relaxed);
+    }
+
+    /// Shares samplers from here on if there are too many, those that are alive among them. Whether that begins now.
+    pub(super) fn start_if_many<A>(&self, live: u32, alive: impl FnOnce() -> A) -> bool
+    where
+        A: IntoIterator<Item = (u64, Words, bool)>,
+    {
+        live >= self.from && !self.shares() && self.start(live, alive)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn start<A: IntoIterator<Item = (u64, Words, bool)>>(&self, live: u32, alive: impl FnOnce() -> A) -> bool {
+        // Before they are looked at: who destroys one of them meanwhile either has forgotten it already, or sees this.
+        if self.on.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        // Before that of the table of samplers, which nobody holds who asks for this one: what is destroyed meanwhile waits for it.
+        let mut table = lock(&self.table);
+        let alive = alive();
+        // After they were looked at: all of them were noted before.
+        if let Some(allocator) = self.only_allocator() {
+            for (handle, words, is_changed) in alive {
+                Self::keep(&mut table, Key::new(words, Chained::default(), allocator), handle, is_changed);
+            }
+        }
+        drop(table);
+        self.note_peak(live);
+        tracing::info!("samplers are shared from here on");
+        true
     }
 
     /// Takes note of the allocator of a sampler that is about to be created and not shared.
@@ -231,21 +249,10 @@ impl SharedSamplers {
         self.given.fetch_add(1, Ordering::Relaxed);
         Some((vk::Sampler::from_raw(handle), is_changed))
     }
-}
 
-impl Samplers {
-    /// Whether a sampler with a chain is what was asked for: places for custom borders come and go, and what has none is its own.
-    pub fn is_as_asked(&self, hot: &Hot, sampler: vk::Sampler) -> bool {
-        let number = (hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
-        let shared = number.and_then(|number| self.rows(hot).state(number));
-        shared.is_some_and(|shared| shared.kept.base.fingerprint() == shared.kept.original.fingerprint())
-    }
-}
-
-impl SharedSamplers {
     /// Keeps a sampler that the driver has just made for a key, to hand it out again.
     pub fn keep_shared(&self, key: Key, sampler: vk::Sampler, is_changed: bool) {
-        SharedSamplers::keep(&mut lock(&self.table), key, sampler.as_raw(), is_changed);
+        Self::keep(&mut lock(&self.table), key, sampler.as_raw(), is_changed);
     }
 
     fn keep(table: &mut Table, key: Key, handle: u64, is_changed: bool) {
@@ -283,54 +290,7 @@ impl SharedSamplers {
         }
         true
     }
-}
 
-impl Samplers {
-    /// Shares samplers from here on if there are too many, those that are alive among them.
-    pub(super) fn share_if_many(&self, hot: &Hot, journal: &Journal, live: u32) {
-        if live >= self.shared.from && !self.shared.shares() {
-            self.start_sharing(hot, journal, live);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn start_sharing(&self, hot: &Hot, journal: &Journal, live: u32) {
-        // Before they are looked at: who destroys one of them meanwhile either has forgotten it already, or sees this.
-        if self.shared.on.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        // Before that of the table of samplers, which nobody holds who asks for this one: what is destroyed meanwhile waits for it.
-        let mut table = lock(&self.shared.table);
-        let alive = self.rows(hot).plain_samplers();
-        // After they were looked at: all of them were noted before.
-        if let Some(allocator) = self.shared.only_allocator() {
-            for (handle, words, is_changed) in alive {
-                SharedSamplers::keep(&mut table, Key::new(words, Chained::default(), allocator), handle, is_changed);
-            }
-        }
-        drop(table);
-        self.shared.peak.fetch_max(live, Ordering::Relaxed);
-        journal.record_sharing(live);
-        tracing::info!("samplers are shared from here on");
-    }
-
-    /// Enters a sampler that was handed out again, if it has been entered by now and nothing is to be said of it.
-    pub fn insert_shared(&self, ground: &Ground, sampler: vk::Sampler, is_changed: bool, is_chained: bool) -> bool {
-        let is_told = ground.journal.records_all();
-        let is_entered =
-            (!is_told || is_chained) && ground.is_sound() && self.rows(&ground.hot).add_duplicate(sampler.as_raw());
-        if is_entered && is_told {
-            ground.guard(|| self.record_as_asked(ground, sampler.as_raw()), || ());
-        }
-        if is_entered && is_changed {
-            ground.journal.count_changed_sampler();
-        }
-        is_entered
-    }
-}
-
-impl SharedSamplers {
     /// What became of it, for the summary.
     pub(super) fn sharing(&self, driver: &Driver) -> Option<kinds::Sharing> {
         let limit = driver.caps.max_sampler_allocation_count;

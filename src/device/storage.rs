@@ -18,15 +18,16 @@ use samplin_core::storage::{self, Known, lowers};
 use samplin_hot::lock::Lock;
 use samplin_spirv::image_formats;
 
-pub(super) use self::descriptors::{ElementsOf, Room, Shown};
+pub(super) use self::descriptors::Room;
 use self::formatless::Meetings;
+use super::classes::ImageTraits;
 use super::driver::Driver;
 use super::ground::Ground;
 use super::hot::Hot;
 use super::journal::Journal;
+use super::shown::{LOST, NOTHING, OWN};
 use super::types::type_bit;
 use super::usage::{listed, tiling_of, wide_flags, wide_usage};
-use super::{Device, ImageTraits};
 use crate::caps::{Enabled, Formats};
 use crate::decide::{self, Change, Rule};
 use crate::dispatch::InstanceFns;
@@ -35,13 +36,6 @@ use crate::pnext;
 use crate::record;
 use crate::settings::{Settings, Storage as Setting};
 use crate::table::FlatTable;
-
-/// A view that descriptors get none in place of.
-const NOTHING: u64 = u64::MAX;
-/// A view that cannot store, and that nothing stands in for.
-const LOST: u64 = u64::MAX - 1;
-/// A view of unsigned integers itself, since all that it is for is to be stored to.
-pub(super) const OWN: u64 = u64::MAX - 2;
 
 /// Why nothing stands in for a view.
 const UNMADE: &str = "the view of unsigned integers could not be made";
@@ -140,6 +134,11 @@ impl Storage {
         }
     }
 
+    /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
+    pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
+        image.may_lack_usage(format) || self.lowers(format)
+    }
+
     pub(super) fn lowers(&self, format: vk::Format) -> bool {
         lowers(self.lowered.images, format)
     }
@@ -212,14 +211,19 @@ impl Driver {
     }
 }
 
-impl Device {
+impl Storage {
     /// What an image goes down as instead of as it came, if its usage is one that its format cannot have. What is left is told.
     ///
     /// # Safety
     ///
     /// `info` is valid.
     #[inline(never)]
-    pub unsafe fn image_copy(&self, info: &vk::ImageCreateInfo<'_>) -> Option<ImageCopy> {
+    pub unsafe fn image_copy(
+        &self,
+        driver: &Driver,
+        journal: &Journal,
+        info: &vk::ImageCreateInfo<'_>,
+    ) -> Option<ImageCopy> {
         // SAFETY: `info` is valid by this function's contract.
         let (flags, usage) = unsafe { (wide_flags(info.p_next, info.flags), wide_usage(info.p_next, info.usage)) };
         // Of 64 bits the upper ones ask for nothing here, and with such structures in its chain no image changes.
@@ -227,21 +231,279 @@ impl Device {
             (vk::ImageCreateFlags::from_raw(flags as u32), vk::ImageUsageFlags::from_raw(usage as u32));
         let info = &vk::ImageCreateInfo { flags, usage, ..*info };
         let mut told = false;
-        if self.storage.lowered.images != 0 {
+        if self.lowered.images != 0 {
             // SAFETY: `info` is valid by this function's contract; `lowered_image` reads its chain and nothing else that is pointed to.
-            match unsafe { self.lowered_image(info) } {
+            match unsafe { self.lowered_image(driver, journal, info) } {
                 Ok(copy) => return Some(copy),
                 Err(is_told) => told = is_told,
             }
         }
         // SAFETY: `info` is valid by this function's contract; `wider_flags` reads its chain and nothing else that is pointed to.
-        match unsafe { self.ground.driver.wider_flags(&self.ground.journal, info) } {
+        match unsafe { driver.wider_flags(journal, info) } {
             Ok((flags, change)) => Some(ImageCopy { flags, formats: Vec::new(), change, is_aliased: false }),
             Err(is_told) => {
-                if self.storage.is_on && usage.contains(vk::ImageUsageFlags::STORAGE) && !told && !is_told {
-                    self.ground.journal.tell_of_unstored(&self.ground.driver, info);
+                if self.is_on && usage.contains(vk::ImageUsageFlags::STORAGE) && !told && !is_told {
+                    journal.tell_of_unstored(driver, info);
                 }
                 None
+            }
+        }
+    }
+
+    /// An image of which some format has to be viewed as integers.
+    ///
+    /// # Errors
+    /// It is none; whether that was told.
+    ///
+    /// # Safety
+    ///
+    /// `info` is valid.
+    #[inline(never)]
+    unsafe fn lowered_image(
+        &self,
+        driver: &Driver,
+        journal: &Journal,
+        info: &vk::ImageCreateInfo<'_>,
+    ) -> Result<ImageCopy, bool> {
+        if !info.usage.contains(vk::ImageUsageFlags::STORAGE) {
+            return Err(false);
+        }
+        // SAFETY: `info` is valid by this function's contract, so a list of formats in its chain is whole.
+        let given = unsafe { listed(info.p_next) };
+        let mutable = info.flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT);
+        let own = self.lowers(info.format);
+        let listed = mutable && given.is_some_and(|list| list.iter().any(|format| self.lowers(*format)));
+        let alias = storage::alias(info.format).filter(|_| own || listed).ok_or(false)?;
+        let mut formats = Vec::new();
+        match given {
+            _ if !self.lists && given.is_none() => {}
+            Some(list) if list.contains(&alias) => {}
+            // What may have views of any format has a list of none.
+            None if mutable => {}
+            _ => {
+                let first = given.unwrap_or(std::slice::from_ref(&info.format));
+                formats = samplin_hot::memory::vec(first.len() + 1);
+                formats.extend_from_slice(first);
+                formats.push(alias);
+            }
+        }
+        let tiling = tiling_of(info.tiling);
+        let features = |format| tiling.and_then(|tiling| driver.features_with(tiling, 0, format)).unwrap_or_default();
+        let flags = storage::flags_with_alias(info.flags, features(info.format));
+        if flags == info.flags && formats.is_empty() {
+            // It may be viewed as integers as it is.
+            return Err(false);
+        }
+        let sparse = vk::ImageCreateFlags::SPARSE_BINDING | vk::ImageCreateFlags::SPARSE_RESIDENCY;
+        let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+        let list = vk::ImageFormatListCreateInfo::default().view_formats(&formats);
+        let chain = if formats.is_empty() { info.p_next } else { (&raw const list).cast() };
+        let why = match () {
+            () if !driver.caps.view_usage => {
+                "neither version 1.1 nor VK_KHR_maintenance2 is enabled, which a view of another format needs"
+            }
+            () if tiling.is_none() => "its memory is laid out by a DRM format modifier, which others know it by",
+            // SAFETY: `info` is valid by this function's contract, so each node of its chain can be read as a base.
+            () if !unsafe { super::usage::is_plain(info.p_next) } => {
+                "its chain has structures beside the list of formats"
+            }
+            () if info.flags.intersects(sparse) => "it is sparse",
+            () if driver.caps.imageless_framebuffer && info.usage.intersects(attachments) => {
+                "it may become an attachment of an imageless framebuffer, which compares flags"
+            }
+            () if !features(alias).contains(Feature::STORAGE_IMAGE) => {
+                "unsigned integers of its size cannot be stored with its tiling either"
+            }
+            // SAFETY: `info` is valid, and the chain is what the query takes.
+            () if !unsafe { driver.can_make(info, flags, chain) } => {
+                "the device has no such image that may be viewed as unsigned integers"
+            }
+            () => {
+                let change = decide::viewed_as_integers(info.flags.as_raw().into(), flags.as_raw().into());
+                return Ok(ImageCopy { flags, formats, change, is_aliased: true });
+            }
+        };
+        journal.image_unresolved(info, why);
+        Err(true)
+    }
+
+    /// Whether an image that was not made one may be viewed as integers; `formats`: the application's list.
+    pub fn may_alias(&self, driver: &Driver, traits: &ImageTraits, formats: Option<&[vk::Format]>) -> bool {
+        let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
+        self.lowered.images != 0
+            && traits.usage & STORAGE != 0
+            && traits.flags & mutable != 0
+            && storage::alias(traits.format).is_some_and(|alias| {
+                let stores = driver.features(traits, alias).is_some_and(|it| it.contains(Feature::STORAGE_IMAGE));
+                stores && formats.is_none_or(|list| list.contains(&alias))
+            })
+    }
+
+    /// What a view goes down as, if shaders that store through it store integers. `stated`: the usage that its chain states.
+    ///
+    /// # Safety
+    ///
+    /// `info` is valid.
+    #[inline(never)]
+    pub unsafe fn lowered_view(
+        &self,
+        driver: &Driver,
+        journal: &Journal,
+        info: &vk::ImageViewCreateInfo<'_>,
+        image: &ImageTraits,
+        stated: Option<u64>,
+        inherited: u64,
+    ) -> Option<ViewCopy> {
+        let usage = stated.unwrap_or(inherited);
+        if !self.lowers(info.format) || usage & STORAGE == 0 {
+            return None;
+        }
+        let left = decide::usage_beside_storage(usage, driver.features(image, info.format)?);
+        let alias = storage::alias(info.format)?;
+        let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::INPUT_ATTACHMENT;
+        let chain = match stated {
+            // SAFETY: `info` is a valid create info of a view by this function's contract, so its chain is one.
+            Some(_) => unsafe { without_usage(info.p_next) },
+            None => Some((Vec::new(), info.p_next)),
+        };
+        let capture = vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
+        let why = match chain {
+            _ if !image.aliased => "its image may not be viewed as unsigned integers",
+            _ if usage >> 32 != 0 => "its usage has more than 32 bits",
+            _ if info.flags.contains(capture) => "it may be captured for a replay",
+            _ if driver.caps.imageless_framebuffer && left & u64::from(attachments.as_raw()) != 0 => {
+                "it may become an attachment of an imageless framebuffer, which compares usages"
+            }
+            None => "its chain has a structure of unknown size",
+            Some((chain, rest)) => {
+                let is_beside = left != 0;
+                let change = decide::stored_elsewhere(info.format, alias, usage, left);
+                let usage = if is_beside { left } else { usage & STORAGE };
+                return Some(ViewCopy {
+                    chain,
+                    rest,
+                    format: if is_beside { info.format } else { alias },
+                    usage: vk::ImageUsageFlags::from_raw(usage as u32),
+                    alias: is_beside.then_some(alias),
+                    alias_format: alias,
+                    change,
+                });
+            }
+        };
+        journal.storage_unresolved(Left::StorageView, info.format, why);
+        None
+    }
+
+    /// Makes the application's view as it goes down, and the one that shaders store through.
+    ///
+    /// # Safety
+    ///
+    /// The arguments of a valid `vkCreateImageView`, and the copy that was made of its create info.
+    #[inline(never)]
+    pub unsafe fn make_view(
+        &self,
+        ground: &Ground,
+        create: vk::PFN_vkCreateImageView,
+        info: &vk::ImageViewCreateInfo<'_>,
+        copy: &mut ViewCopy,
+        allocator: *const vk::AllocationCallbacks<'_>,
+        view: *mut vk::ImageView,
+    ) -> vk::Result {
+        let mut chain = copy.rest;
+        for node in copy.chain.iter_mut().rev() {
+            chain = node.link(chain);
+        }
+        let mut usage = vk::ImageViewUsageCreateInfo { p_next: chain, usage: copy.usage, ..Default::default() };
+        let mut down = vk::ImageViewCreateInfo { p_next: (&raw const usage).cast(), format: copy.format, ..*info };
+        // SAFETY: the application's own arguments, but for the format of an image that may have views of it, and a usage that it has.
+        let result = unsafe { create(ground.driver.handle, &down, allocator, view) };
+        if result != vk::Result::SUCCESS {
+            return result;
+        }
+        // SAFETY: the call set it.
+        let given = unsafe { *view }.as_raw();
+        let Some(alias) = copy.alias else {
+            self.enter_view(ground, &self.views, vk::DescriptorType::STORAGE_IMAGE, given, OWN);
+            return result;
+        };
+        usage.usage = vk::ImageUsageFlags::STORAGE;
+        // A storage image has no swizzle (VUID-VkWriteDescriptorSet-descriptorType-00336).
+        (down.p_next, down.format, down.components) = ((&raw const usage).cast(), alias, Default::default());
+        let mut stored = vk::ImageView::null();
+        // SAFETY: the create info that the driver has just accepted, with a format that the image may be viewed as (the list that it was
+        // made with) and a usage that it has; the handle is written to a local.
+        let made = unsafe { create(ground.driver.handle, &down, std::ptr::null(), &mut stored) };
+        let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
+        self.enter_view(ground, &self.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);
+        if made != vk::Result::SUCCESS {
+            ground.view_unresolved(info.format, UNMADE);
+        }
+        result
+    }
+
+    /// What descriptors get where nothing can stand in.
+    fn nothing(&self) -> u64 {
+        if self.null_descriptor { NOTHING } else { LOST }
+    }
+
+    /// Enters what stands in for a view; descriptors of its type are looked at from then on.
+    #[inline(never)]
+    fn enter_view(&self, ground: &Ground, table: &FlatTable, ty: vk::DescriptorType, view: u64, stands_in: u64) {
+        ground.guard(
+            || {
+                let _entering = self.entering.lock();
+                table.insert(view, stands_in);
+                self.is_used.store(true, Ordering::Release);
+                ground.hot.exchange(type_bit(ty));
+            },
+            || (),
+        );
+    }
+
+    /// Takes a view out of its table, and says what the table said of it. Without views nobody looks at descriptors of its type any more.
+    #[inline(never)]
+    fn leave_table(&self, hot: &Hot, table: &FlatTable, ty: vk::DescriptorType, view: u64) -> u64 {
+        let _entering = self.entering.lock();
+        let found = table.remove(view);
+        if found != 0 && table.is_empty() {
+            hot.exchange_no_more(ty);
+        }
+        found
+    }
+
+    /// Takes note of a view that storing was taken from and that nothing stands in for. Of each class it is said once, when one is
+    /// stored to.
+    pub fn view_lost_storage(&self, ground: &Ground, view: vk::ImageView) {
+        if self.lost_classes.get(ground.hot.class_of(view.as_raw())) == 0 {
+            self.enter_view(ground, &self.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw(), LOST);
+        }
+    }
+
+    /// Forgets what stands in for a view, which goes with it.
+    pub(super) fn forget_alias(&self, hot: &Hot, driver: &Driver, view: vk::ImageView) {
+        if !self.has_stand_ins() {
+            return;
+        }
+        let alias = self.leave_table(hot, &self.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw());
+        if let (1..OWN, Some(destroy)) = (alias, driver.fns.destroy_image_view) {
+            // SAFETY: made by `make_view` with a NULL allocator, and used by nothing that does not use the application's view, which
+            // is about to be destroyed (VUID-vkDestroyImageView-imageView-01026).
+            unsafe { destroy(driver.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
+        }
+    }
+
+    /// Destroys what stands in for views that the application did not destroy: for the end of the device.
+    pub fn destroy_aliases(&self, driver: &Driver) {
+        if let Some(destroy) = driver.fns.destroy_image_view {
+            for alias in taken(&self.views) {
+                // SAFETY: made by `make_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
+                unsafe { destroy(driver.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
+            }
+        }
+        if let Some(destroy) = driver.fns.destroy_buffer_view {
+            for alias in taken(&self.buffer_views) {
+                // SAFETY: made by `make_buffer_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
+                unsafe { destroy(driver.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
             }
         }
     }
@@ -269,198 +531,6 @@ impl Journal {
     }
 }
 
-impl Device {
-    /// An image of which some format has to be viewed as integers.
-    ///
-    /// # Errors
-    /// It is none; whether that was told.
-    ///
-    /// # Safety
-    ///
-    /// `info` is valid.
-    #[inline(never)]
-    unsafe fn lowered_image(&self, info: &vk::ImageCreateInfo<'_>) -> Result<ImageCopy, bool> {
-        if !info.usage.contains(vk::ImageUsageFlags::STORAGE) {
-            return Err(false);
-        }
-        // SAFETY: `info` is valid by this function's contract, so a list of formats in its chain is whole.
-        let given = unsafe { listed(info.p_next) };
-        let mutable = info.flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT);
-        let own = self.storage.lowers(info.format);
-        let listed = mutable && given.is_some_and(|list| list.iter().any(|format| self.storage.lowers(*format)));
-        let alias = storage::alias(info.format).filter(|_| own || listed).ok_or(false)?;
-        let mut formats = Vec::new();
-        match given {
-            _ if !self.storage.lists && given.is_none() => {}
-            Some(list) if list.contains(&alias) => {}
-            // What may have views of any format has a list of none.
-            None if mutable => {}
-            _ => {
-                let first = given.unwrap_or(std::slice::from_ref(&info.format));
-                formats = samplin_hot::memory::vec(first.len() + 1);
-                formats.extend_from_slice(first);
-                formats.push(alias);
-            }
-        }
-        let tiling = tiling_of(info.tiling);
-        let features =
-            |format| tiling.and_then(|tiling| self.ground.driver.features_with(tiling, 0, format)).unwrap_or_default();
-        let flags = storage::flags_with_alias(info.flags, features(info.format));
-        if flags == info.flags && formats.is_empty() {
-            // It may be viewed as integers as it is.
-            return Err(false);
-        }
-        let sparse = vk::ImageCreateFlags::SPARSE_BINDING | vk::ImageCreateFlags::SPARSE_RESIDENCY;
-        let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
-        let list = vk::ImageFormatListCreateInfo::default().view_formats(&formats);
-        let chain = if formats.is_empty() { info.p_next } else { (&raw const list).cast() };
-        let why = match () {
-            () if !self.ground.driver.caps.view_usage => {
-                "neither version 1.1 nor VK_KHR_maintenance2 is enabled, which a view of another format needs"
-            }
-            () if tiling.is_none() => "its memory is laid out by a DRM format modifier, which others know it by",
-            // SAFETY: `info` is valid by this function's contract, so each node of its chain can be read as a base.
-            () if !unsafe { super::usage::is_plain(info.p_next) } => {
-                "its chain has structures beside the list of formats"
-            }
-            () if info.flags.intersects(sparse) => "it is sparse",
-            () if self.ground.driver.caps.imageless_framebuffer && info.usage.intersects(attachments) => {
-                "it may become an attachment of an imageless framebuffer, which compares flags"
-            }
-            () if !features(alias).contains(Feature::STORAGE_IMAGE) => {
-                "unsigned integers of its size cannot be stored with its tiling either"
-            }
-            // SAFETY: `info` is valid, and the chain is what the query takes.
-            () if !unsafe { self.ground.driver.can_make(info, flags, chain) } => {
-                "the device has no such image that may be viewed as unsigned integers"
-            }
-            () => {
-                let change = decide::viewed_as_integers(info.flags.as_raw().into(), flags.as_raw().into());
-                return Ok(ImageCopy { flags, formats, change, is_aliased: true });
-            }
-        };
-        self.ground.journal.image_unresolved(info, why);
-        Err(true)
-    }
-
-    /// Whether an image that was not made one may be viewed as integers; `formats`: the application's list.
-    pub fn may_alias(&self, traits: &ImageTraits, formats: Option<&[vk::Format]>) -> bool {
-        let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
-        self.storage.lowered.images != 0
-            && traits.usage & STORAGE != 0
-            && traits.flags & mutable != 0
-            && storage::alias(traits.format).is_some_and(|alias| {
-                let stores =
-                    self.ground.driver.features(traits, alias).is_some_and(|it| it.contains(Feature::STORAGE_IMAGE));
-                stores && formats.is_none_or(|list| list.contains(&alias))
-            })
-    }
-
-    /// What a view goes down as, if shaders that store through it store integers. `stated`: the usage that its chain states.
-    ///
-    /// # Safety
-    ///
-    /// `info` is valid.
-    #[inline(never)]
-    pub unsafe fn lowered_view(
-        &self,
-        info: &vk::ImageViewCreateInfo<'_>,
-        image: &ImageTraits,
-        stated: Option<u64>,
-        inherited: u64,
-    ) -> Option<ViewCopy> {
-        let usage = stated.unwrap_or(inherited);
-        if !self.storage.lowers(info.format) || usage & STORAGE == 0 {
-            return None;
-        }
-        let left = decide::usage_beside_storage(usage, self.ground.driver.features(image, info.format)?);
-        let alias = storage::alias(info.format)?;
-        let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::INPUT_ATTACHMENT;
-        let chain = match stated {
-            // SAFETY: `info` is a valid create info of a view by this function's contract, so its chain is one.
-            Some(_) => unsafe { without_usage(info.p_next) },
-            None => Some((Vec::new(), info.p_next)),
-        };
-        let capture = vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
-        let why = match chain {
-            _ if !image.aliased => "its image may not be viewed as unsigned integers",
-            _ if usage >> 32 != 0 => "its usage has more than 32 bits",
-            _ if info.flags.contains(capture) => "it may be captured for a replay",
-            _ if self.ground.driver.caps.imageless_framebuffer && left & u64::from(attachments.as_raw()) != 0 => {
-                "it may become an attachment of an imageless framebuffer, which compares usages"
-            }
-            None => "its chain has a structure of unknown size",
-            Some((chain, rest)) => {
-                let is_beside = left != 0;
-                let change = decide::stored_elsewhere(info.format, alias, usage, left);
-                let usage = if is_beside { left } else { usage & STORAGE };
-                return Some(ViewCopy {
-                    chain,
-                    rest,
-                    format: if is_beside { info.format } else { alias },
-                    usage: vk::ImageUsageFlags::from_raw(usage as u32),
-                    alias: is_beside.then_some(alias),
-                    alias_format: alias,
-                    change,
-                });
-            }
-        };
-        self.ground.journal.storage_unresolved(Left::StorageView, info.format, why);
-        None
-    }
-
-    /// Makes the application's view as it goes down, and the one that shaders store through.
-    ///
-    /// # Safety
-    ///
-    /// The arguments of a valid `vkCreateImageView`, and the copy that was made of its create info.
-    #[inline(never)]
-    pub unsafe fn make_view(
-        &self,
-        create: vk::PFN_vkCreateImageView,
-        info: &vk::ImageViewCreateInfo<'_>,
-        copy: &mut ViewCopy,
-        allocator: *const vk::AllocationCallbacks<'_>,
-        view: *mut vk::ImageView,
-    ) -> vk::Result {
-        let mut chain = copy.rest;
-        for node in copy.chain.iter_mut().rev() {
-            chain = node.link(chain);
-        }
-        let mut usage = vk::ImageViewUsageCreateInfo { p_next: chain, usage: copy.usage, ..Default::default() };
-        let mut down = vk::ImageViewCreateInfo { p_next: (&raw const usage).cast(), format: copy.format, ..*info };
-        // SAFETY: the application's own arguments, but for the format of an image that may have views of it, and a usage that it has.
-        let result = unsafe { create(self.ground.driver.handle, &down, allocator, view) };
-        if result != vk::Result::SUCCESS {
-            return result;
-        }
-        // SAFETY: the call set it.
-        let given = unsafe { *view }.as_raw();
-        let Some(alias) = copy.alias else {
-            self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, OWN);
-            return result;
-        };
-        usage.usage = vk::ImageUsageFlags::STORAGE;
-        // A storage image has no swizzle (VUID-VkWriteDescriptorSet-descriptorType-00336).
-        (down.p_next, down.format, down.components) = ((&raw const usage).cast(), alias, Default::default());
-        let mut stored = vk::ImageView::null();
-        // SAFETY: the create info that the driver has just accepted, with a format that the image may be viewed as (the list that it was
-        // made with) and a usage that it has; the handle is written to a local.
-        let made = unsafe { create(self.ground.driver.handle, &down, std::ptr::null(), &mut stored) };
-        let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
-        self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);
-        if made != vk::Result::SUCCESS {
-            self.ground.view_unresolved(info.format, UNMADE);
-        }
-        result
-    }
-
-    /// What descriptors get where nothing can stand in.
-    fn nothing(&self) -> u64 {
-        if self.storage.null_descriptor { NOTHING } else { LOST }
-    }
-}
-
 impl Ground {
     #[inline(never)]
     fn view_unresolved(&self, format: vk::Format, why: &str) {
@@ -468,76 +538,10 @@ impl Ground {
     }
 }
 
-impl Device {
-    /// Enters what stands in for a view; descriptors of its type are looked at from then on.
-    #[inline(never)]
-    fn enter_view(&self, table: &FlatTable, ty: vk::DescriptorType, view: u64, stands_in: u64) {
-        self.ground.guard(
-            || {
-                let _entering = self.storage.entering.lock();
-                table.insert(view, stands_in);
-                self.storage.is_used.store(true, Ordering::Release);
-                self.ground.hot.exchange(type_bit(ty));
-            },
-            || (),
-        );
-    }
-
-    /// Takes a view out of its table, and says what the table said of it. Without views nobody looks at descriptors of its type any more.
-    #[inline(never)]
-    fn leave_table(&self, table: &FlatTable, ty: vk::DescriptorType, view: u64) -> u64 {
-        let _entering = self.storage.entering.lock();
-        let found = table.remove(view);
-        if found != 0 && table.is_empty() {
-            self.ground.hot.exchange_no_more(ty);
-        }
-        found
-    }
-
-    /// Takes note of a view that storing was taken from and that nothing stands in for. Of each class it is said once, when one is
-    /// stored to.
-    pub fn view_lost_storage(&self, view: vk::ImageView) {
-        if self.storage.lost_classes.get(self.ground.hot.class_of(view.as_raw())) == 0 {
-            self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw(), LOST);
-        }
-    }
-}
-
 impl Hot {
     /// The number of a view's class and 1; 0 for a view that is not known.
     fn class_of(&self, view: u64) -> u64 {
         self.gate.view(view) & u64::from(u32::MAX)
-    }
-}
-
-impl Device {
-    /// Forgets what stands in for a view, which goes with it.
-    pub(super) fn forget_alias(&self, view: vk::ImageView) {
-        if !self.storage.has_stand_ins() {
-            return;
-        }
-        let alias = self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw());
-        if let (1..OWN, Some(destroy)) = (alias, self.ground.driver.fns.destroy_image_view) {
-            // SAFETY: made by `make_view` with a NULL allocator, and used by nothing that does not use the application's view, which
-            // is about to be destroyed (VUID-vkDestroyImageView-imageView-01026).
-            unsafe { destroy(self.ground.driver.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
-        }
-    }
-
-    /// Destroys what stands in for views that the application did not destroy: for the end of the device.
-    pub fn destroy_aliases(&self) {
-        if let Some(destroy) = self.ground.driver.fns.destroy_image_view {
-            for alias in taken(&self.storage.views) {
-                // SAFETY: made by `make_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
-                unsafe { destroy(self.ground.driver.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
-            }
-        }
-        if let Some(destroy) = self.ground.driver.fns.destroy_buffer_view {
-            for alias in taken(&self.storage.buffer_views) {
-                // SAFETY: made by `make_buffer_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
-                unsafe { destroy(self.ground.driver.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
-            }
-        }
     }
 }
 

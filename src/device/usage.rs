@@ -10,9 +10,9 @@ use samplin_wire::words::ImageClass;
 use serde_json::Value as Json;
 use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
+use super::classes::ImageTraits;
 use super::driver::Driver;
 use super::journal::Journal;
-use super::{Device, ImageTraits};
 use crate::decide::{self, Change, Changes, Context, Rule};
 use crate::features::Tiling;
 use crate::names;
@@ -114,16 +114,7 @@ impl Driver {
             journal.unresolved(Left::ImageUsage, why, rule, about, key);
         }
     }
-}
 
-impl Device {
-    /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
-    pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
-        image.may_lack_usage(format) || self.storage.lowers(format)
-    }
-}
-
-impl Driver {
     /// The usage that a view goes down with, if not that which it inherits, and the changes.
     pub fn narrowed_usage(
         &self,
@@ -157,73 +148,7 @@ impl Driver {
         journal.unresolved(Left::ViewUsage, why, rule, of_usage(format, gone), key);
         None
     }
-}
 
-impl Journal {
-    /// Writes a `view` record; `class` is what a prediction needs, at the level all.
-    #[inline(never)]
-    pub fn record_view(
-        &self,
-        view: vk::ImageView,
-        format: vk::Format,
-        alias: Option<vk::Format>,
-        changes: &[Change],
-        (tiling, class): (Tiling, Vec<u64>),
-    ) {
-        if let Some(changes) = self.changes_of_usage("view", (format, tiling), changes) {
-            let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
-            let (view, format) = (handle(view.as_raw()), names::format(format));
-            let alias_format = alias.map(names::format);
-            self.trace().emit("view", &kinds::View { view, name, format, alias_format, changes, class });
-        }
-    }
-
-    /// Writes an `image` record; at the level all of each image that may have to change on some device. `asked`: its flags and usage as the
-    /// application has them.
-    #[inline(never)]
-    pub fn record_image(
-        &self,
-        driver: &Driver,
-        image: vk::Image,
-        traits: &ImageTraits,
-        asked: (u64, u64),
-        formats: Option<&[vk::Format]>,
-        change: Option<Change>,
-    ) {
-        let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
-        if change.is_none() && asked.0 & u64::from(mutable) == 0 && asked.1 & u64::from(stores) == 0 {
-            return;
-        }
-        let (format, tiling) = (traits.format, traits.tiling);
-        if let Some(changes) = self.changes_of_usage("image", (format, tiling), change.as_slice()) {
-            let of = |one| driver.features(traits, one);
-            let is_all = self.records_all();
-            let class = if is_all { ImageClass::write(tiling, asked, formats, (format, &of)) } else { Vec::new() };
-            let name = self.name(vk::ObjectType::IMAGE, image.as_raw());
-            let (image, format) = (handle(image.as_raw()), names::format(format));
-            self.trace().emit("image", &kinds::Image { image, name, format, changes, class });
-        }
-    }
-
-    /// Changes as a record has them, if there is to be one: at the level all also of what did not change.
-    fn changes_of_usage(
-        &self,
-        event: &'static str,
-        (format, tiling): (vk::Format, Tiling),
-        changes: &[Change],
-    ) -> Option<Vec<Json>> {
-        match changes.first() {
-            Some(first) if !self.is_news_of_usage(event, format, first, self.records_all()) => return None,
-            None if !self.records_all() => return None,
-            _ => {}
-        }
-        self.count(changes);
-        let context = Context { source: Some(format), tiling, ..self.context(None) };
-        self.records_decisions().then(|| record::changes(changes, &context))
-    }
-}
-
-impl Driver {
     /// The flags that an image goes down with, if not its own, with the change: its usage is one that only other formats of its list have.
     ///
     /// # Errors
@@ -301,5 +226,69 @@ impl Driver {
             && info.mip_levels <= limits.max_mip_levels
             && info.array_layers <= limits.max_array_layers
             && limits.sample_counts.contains(info.samples)
+    }
+}
+
+impl Journal {
+    /// Writes a `view` record; `class` is what a prediction needs, at the level all.
+    #[inline(never)]
+    pub fn record_view(
+        &self,
+        view: vk::ImageView,
+        format: vk::Format,
+        alias: Option<vk::Format>,
+        changes: &[Change],
+        (tiling, class): (Tiling, Vec<u64>),
+    ) {
+        if let Some(changes) = self.changes_of_usage("view", (format, tiling), changes) {
+            let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
+            let (view, format) = (handle(view.as_raw()), names::format(format));
+            let alias_format = alias.map(names::format);
+            self.trace().emit("view", &kinds::View { view, name, format, alias_format, changes, class });
+        }
+    }
+
+    /// Writes an `image` record; at the level all of each image that may have to change on some device. `asked`: its flags and usage as the
+    /// application has them.
+    #[inline(never)]
+    pub fn record_image(
+        &self,
+        driver: &Driver,
+        image: vk::Image,
+        traits: &ImageTraits,
+        asked: (u64, u64),
+        formats: Option<&[vk::Format]>,
+        change: Option<Change>,
+    ) {
+        let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
+        if change.is_none() && asked.0 & u64::from(mutable) == 0 && asked.1 & u64::from(stores) == 0 {
+            return;
+        }
+        let (format, tiling) = (traits.format, traits.tiling);
+        if let Some(changes) = self.changes_of_usage("image", (format, tiling), change.as_slice()) {
+            let of = |one| driver.features(traits, one);
+            let is_all = self.records_all();
+            let class = if is_all { ImageClass::write(tiling, asked, formats, (format, &of)) } else { Vec::new() };
+            let name = self.name(vk::ObjectType::IMAGE, image.as_raw());
+            let (image, format) = (handle(image.as_raw()), names::format(format));
+            self.trace().emit("image", &kinds::Image { image, name, format, changes, class });
+        }
+    }
+
+    /// Changes as a record has them, if there is to be one: at the level all also of what did not change.
+    fn changes_of_usage(
+        &self,
+        event: &'static str,
+        (format, tiling): (vk::Format, Tiling),
+        changes: &[Change],
+    ) -> Option<Vec<Json>> {
+        match changes.first() {
+            Some(first) if !self.is_news_of_usage(event, format, first, self.records_all()) => return None,
+            None if !self.records_all() => return None,
+            _ => {}
+        }
+        self.count(changes);
+        let context = Context { source: Some(format), tiling, ..self.context(None) };
+        self.records_decisions().then(|| record::changes(changes, &context))
     }
 }

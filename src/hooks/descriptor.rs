@@ -12,7 +12,7 @@ use samplin_core::left::Left;
 use samplin_hot::SetLayout;
 
 use crate::counters::Path;
-use crate::device::{Device, LayoutOf, Stop};
+use crate::device::{Copied, Device, Ground, LayoutOf, Stop, Write, Writes};
 use crate::pnext::{self, slice};
 
 pub(crate) unsafe extern "system" fn update_descriptor_sets(
@@ -55,7 +55,7 @@ unsafe extern "system" fn update_followed(
     unsafe {
         if let Some(device) = Device::find_first(handle)
             && let Some(separate) = device.separate.as_deref()
-            && separate.follow_write(&*writes)
+            && separate.follow_write(Write::new(&*writes))
             && let Some(next) = device.ground.driver.fns.update_descriptor_sets
         {
             if device.ground.hot.exchanges_views() {
@@ -79,7 +79,9 @@ unsafe extern "system" fn update_shown(
     let (device, next) = enter!(handle, update_descriptor_sets);
     // SAFETY: the application's own arguments, or a copy of its writes with other views.
     unsafe {
-        device.with_shown(slice(writes, count), |writes| next(handle, count, writes.as_ptr(), copy_count, copies));
+        device.pairs.stand_ins.with_shown(&device.ground, &device.pairs.images, slice(writes, count), |writes| {
+            next(handle, count, writes.as_ptr(), copy_count, copies)
+        });
     }
 }
 
@@ -209,7 +211,7 @@ unsafe extern "system" fn update_slowly(
             follow(device, slice(writes, count), slice(copies, copy_count));
         }
         let down = |writes| next(handle, count, writes, copy_count, copies);
-        device.forward_writes(count, writes, (first, Path::Update), LayoutOf::DstSet, down);
+        device.pairs.forward_writes(&device.ground, count, writes, (first, Path::Update), LayoutOf::DstSet, down);
     }
 }
 
@@ -222,12 +224,13 @@ unsafe extern "system" fn update_slowly(
 unsafe fn follow(device: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]) {
     if let Some(separate) = device.separate.as_deref() {
         // SAFETY: writes and copies are those of a valid `vkUpdateDescriptorSets` by this function's contract.
-        unsafe {
-            if !copies.is_empty() || !separate.follow_writes(writes) {
-                device.ground.guard(|| device.separate_updates(separate, writes, copies), || ());
-            }
+        let (writes, copied) = unsafe { (Writes::new(writes), Copied::all(copies)) };
+        if !copies.is_empty() || !separate.follow_writes(writes) {
+            let Ground { hot, driver, .. } = &device.ground;
+            let aspects = &device.pairs.stand_ins.aspects;
+            device.ground.guard(|| separate.separate_updates(hot, driver, aspects, writes, copied), || ());
         }
-        device.rest_from_views(separate);
+        separate.rest_from_views(&device.ground);
     }
 }
 
@@ -303,7 +306,7 @@ unsafe extern "system" fn push_slowly(
         {
             return down(writes);
         }
-        device.forward_writes(count, writes, (0, Path::Push), layout_of, down);
+        device.pairs.forward_writes(&device.ground, count, writes, (0, Path::Push), layout_of, down);
     }
 }
 
@@ -330,7 +333,7 @@ pub(super) unsafe fn push_layout(
     unsafe {
         let chained = pnext::find::<vk::PipelineLayoutCreateInfo<'_>>(p_next)?;
         let sets = slice(chained.p_set_layouts, chained.set_layout_count);
-        device.set_layout(*sets.get(set as usize)?)
+        device.layouts.set_layout(*sets.get(set as usize)?)
     }
 }
 
@@ -345,7 +348,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let layout = push_layout(device, given.layout, given.p_next, given.set);
         let (count, writes) = (given.descriptor_write_count, given.p_descriptor_writes);
-        device.forward_writes(count, writes, (0, Path::Push), LayoutOf::Push(layout), |writes| {
+        device.pairs.forward_writes(&device.ground, count, writes, (0, Path::Push), LayoutOf::Push(layout), |writes| {
             if writes == given.p_descriptor_writes {
                 next(commands, info);
             } else {
@@ -362,14 +365,16 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     descriptor: *mut c_void,
 ) {
     let (device, next) = enter!(handle, get_descriptor);
-    if device.has_embedded() {
+    if let Some(separate) = device.separate.as_deref()
+        && separate.has_embedded(&device.ground.hot)
+    {
         // SAFETY: valid by VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter; `type` tells which member of the union is set
         // (VUID-VkDescriptorGetInfoEXT-type-parameter).
         let image = unsafe {
             let sampled = info.as_ref().filter(|info| info.ty == vk::DescriptorType::SAMPLED_IMAGE);
             sampled.and_then(|info| info.data.p_sampled_image.as_ref())
         };
-        image.iter().for_each(|image| device.meet_embedded(image.image_view));
+        image.iter().for_each(|image| separate.meet_embedded(&device.ground, &device.pairs, image.image_view));
     }
     // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
     if let Some(result) = unsafe { info.as_ref().and_then(|given| stored_descriptor(device, given)) } {
@@ -385,7 +390,12 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     };
     if let Some(image) = pair {
         let choice = substitute(device, image.sampler, image.image_view, Path::GetDescriptor);
-        let image_view = device.shown_view(vk::DescriptorType::COMBINED_IMAGE_SAMPLER, image.image_view);
+        let image_view = device.pairs.stand_ins.shown_view(
+            &device.ground,
+            &device.pairs.images,
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            image.image_view,
+        );
         if choice != image.sampler || image_view != image.image_view {
             let changed = vk::DescriptorImageInfo { sampler: choice, image_view, ..*image };
             // SAFETY: `info` was dereferenced above; the copies live during the call.
@@ -426,21 +436,23 @@ impl Stored<'_> {
 /// `given` is valid.
 unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEXT<'a>) -> Option<Stored<'a>> {
     match given.ty {
-        _ if !device.storage.is_used() && !device.ground.hot.exchanges_views() => None,
+        _ if !device.pairs.stand_ins.storage.is_used() && !device.ground.hot.exchanges_views() => None,
         vk::DescriptorType::STORAGE_IMAGE
         | vk::DescriptorType::SAMPLED_IMAGE
         | vk::DescriptorType::INPUT_ATTACHMENT => {
             // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageImage-parameter and those of its kin, which are pointers to one
             // structure in one place.
             let image = unsafe { given.data.p_storage_image.as_ref() }?;
-            let image_view = device.shown_view(given.ty, image.image_view);
+            let image_view =
+                device.pairs.stand_ins.shown_view(&device.ground, &device.pairs.images, given.ty, image.image_view);
             let other = vk::DescriptorImageInfo { image_view, ..*image };
             (image_view != image.image_view).then_some(Stored::Image(*given, other))
         }
         vk::DescriptorType::STORAGE_TEXEL_BUFFER => {
             // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageTexelBuffer-parameter.
             let buffer = unsafe { given.data.p_storage_texel_buffer.as_ref() }?;
-            let format = device.stored_format(buffer.format);
+            let format =
+                device.pairs.stand_ins.storage.stored_format(&device.ground, &device.pairs.images, buffer.format);
             (format != buffer.format)
                 .then_some(Stored::Buffer(*given, vk::DescriptorAddressInfoEXT { format, ..*buffer }))
         }
@@ -468,7 +480,12 @@ unsafe fn handle_info<'a>(
 ) -> Option<vk::ImageViewHandleInfoNVX<'a>> {
     // SAFETY: null or valid by this function's contract.
     let given = unsafe { info.as_ref() }?;
-    let image_view = device.shown_view(given.descriptor_type, given.image_view);
+    let image_view = device.pairs.stand_ins.shown_view(
+        &device.ground,
+        &device.pairs.images,
+        given.descriptor_type,
+        given.image_view,
+    );
     let sampler = match given.descriptor_type {
         vk::DescriptorType::COMBINED_IMAGE_SAMPLER => {
             substitute(device, given.sampler, given.image_view, Path::ImageViewHandle)

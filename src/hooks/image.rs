@@ -17,7 +17,7 @@ use crate::pnext::{self, slice};
 destroy! {
     destroy_image(vk::Image): |device, image| device.pairs.images.forget_image(image);
     destroy_swapchain(vk::SwapchainKHR): |device, swapchain| device.pairs.images.forget_swapchain(&device.ground, swapchain);
-    destroy_image_view(vk::ImageView): |device, object| device.forget_view(object);
+    destroy_image_view(vk::ImageView): |device, object| device.pairs.stand_ins.forget_view(&device.ground, object);
 }
 
 pub(crate) unsafe extern "system" fn create_image(
@@ -28,7 +28,12 @@ pub(crate) unsafe extern "system" fn create_image(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image);
     // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter.
-    let copy = device.ground.guard(|| unsafe { device.image_copy(&*create_info) }, || None);
+    let copy = device.ground.guard(
+        || unsafe {
+            device.pairs.stand_ins.storage.image_copy(&device.ground.driver, &device.ground.journal, &*create_info)
+        },
+        || None,
+    );
     let mut result = vk::Result::ERROR_UNKNOWN;
     if let Some(copy) = copy.as_ref().filter(|_| !device.ground.wishes.audit) {
         // SAFETY: the application's own arguments but for flags and formats, which the device was asked about.
@@ -74,7 +79,7 @@ pub(crate) unsafe extern "system" fn create_image(
                 // SAFETY: the chain of that create info (VUID-VkImageCreateInfo-pNext-pNext), so a list of formats in it is whole.
                 let formats = unsafe { listed(info.p_next) };
                 if !traits.aliased {
-                    traits.aliased = device.may_alias(&traits, formats);
+                    traits.aliased = device.pairs.stand_ins.storage.may_alias(&device.ground.driver, &traits, formats);
                     // SAFETY: the chain of that create info, so a structure in it is whole.
                     let of_swapchain = unsafe { pnext::find::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next) };
                     if of_swapchain.is_some_and(|node| node.swapchain != vk::SwapchainKHR::null()) {
@@ -168,7 +173,7 @@ unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &
     // SAFETY: `info` is a valid create info by this function's contract.
     let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
     device.ground.driver.weigh_swapchain(&device.ground.journal, &mut traits, formats);
-    traits.aliased = device.may_alias(&traits, formats);
+    traits.aliased = device.pairs.stand_ins.storage.may_alias(&device.ground.driver, &traits, formats);
     device.pairs.images.insert_swapchain(swapchain, traits);
 }
 
@@ -310,7 +315,9 @@ unsafe fn create_new_view(
     let mut result = vk::Result::ERROR_UNKNOWN;
     if let Some((copy, _)) = copy.as_mut().filter(|_| !device.ground.wishes.audit) {
         // SAFETY: the application's own arguments, and what was made of its create info.
-        result = unsafe { device.make_view(next, &*create_info, copy, allocator, view) };
+        result = unsafe {
+            device.pairs.stand_ins.storage.make_view(&device.ground, next, &*create_info, copy, allocator, view)
+        };
     }
     let copied = result == vk::Result::SUCCESS;
     if !copied {
@@ -339,7 +346,7 @@ unsafe fn create_new_view(
                 unsafe {
                     remember_view(device, info, made);
                     if shows_one_aspect(device, info) {
-                        device.make_aspects(next, info, made);
+                        device.pairs.stand_ins.aspects.make_aspects(&device.ground, next, info, made);
                     }
                 }
                 let mut told = (Tiling::Optimal, None, Vec::new());
@@ -347,15 +354,15 @@ unsafe fn create_new_view(
                     told = (*tiling, None, changes.iter().copied().collect());
                     let lost = |change: &Change| change.catalog == Catalog::H1Storage;
                     if !device.ground.wishes.audit && told.2.iter().any(lost) {
-                        device.view_lost_storage(made);
+                        device.pairs.stand_ins.storage.view_lost_storage(&device.ground, made);
                     }
                 }
                 if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.ground.wishes.audit) {
                     told = (*tiling, Some(copy.alias_format), vec![copy.change]);
                 }
                 // SAFETY: `info` is the valid create info of this call.
-                let class =
-                    if device.ground.journal.records_all() { unsafe { usage_class(device, info) } } else { Vec::new() };
+                let class = || unsafe { usage_class(device, info) };
+                let class = if device.ground.journal.records_all() { class() } else { Vec::new() };
                 let (tiling, alias, changes) = told;
                 if !(changes.is_empty() && class.is_empty()) {
                     device.ground.journal.record_view(made, info.format, alias, &changes, (tiling, class));
@@ -419,7 +426,16 @@ unsafe fn changed_view(
     let stated = unsafe { stated_usage(info) };
     let inherited = inherited_usage(info, image);
     // SAFETY: `info` is a valid create info of a view by this function's contract, which is all that `lowered_view` asks.
-    if let Some(copy) = unsafe { device.lowered_view(info, image, stated, inherited) } {
+    if let Some(copy) = unsafe {
+        device.pairs.stand_ins.storage.lowered_view(
+            &device.ground.driver,
+            &device.ground.journal,
+            info,
+            image,
+            stated,
+            inherited,
+        )
+    } {
         return (None, Some((copy, image.tiling)));
     }
     let narrowed = device.ground.driver.narrowed_usage(&device.ground.journal, image, info.format, stated, inherited);
@@ -441,13 +457,21 @@ unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, vie
     };
     // SAFETY: `info` is valid, so its chain is.
     let (traits, settled) = unsafe { view_traits(device, info, number, image) };
-    // SAFETY: as above.
-    device.note_view(unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image)), &traits);
+    if let Some(separate) = device.separate.as_deref() {
+        // SAFETY: as above.
+        let stated = unsafe { stated_usage(info) };
+        separate.note_view(
+            &device.ground.hot,
+            &device.ground.driver,
+            stated.unwrap_or_else(|| inherited_usage(info, image)),
+            &traits,
+        );
+    }
     // What has both aspects is made together with another one each time.
     let is_whole =
         info.subresource_range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL);
-    let words =
-        view_words(device, info).filter(|_| settled && !is_whole && !device.looks_at_views_of(image, info.format));
+    let words = view_words(device, info)
+        .filter(|_| settled && !is_whole && !device.pairs.stand_ins.storage.looks_at_views_of(image, info.format));
     device.pairs.images.insert_view(
         &device.ground.hot,
         &device.ground.driver,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use samplin_hot::SetLayout;
 use samplin_hot::layout::Binding;
 use samplin_hot::memory;
@@ -13,9 +13,36 @@ use crate::kept;
 use crate::pnext::slice;
 
 destroy! {
-    destroy_descriptor_set_layout(vk::DescriptorSetLayout): |device, object| device.forget_set_layout(object);
-    destroy_pipeline_layout(vk::PipelineLayout): |device, object| device.forget_pipeline_layout(object);
-    destroy_descriptor_pool(vk::DescriptorPool): |device, object| device.forget_pool(object);
+    destroy_descriptor_set_layout(vk::DescriptorSetLayout): |device, layout| {
+        let forget = || {
+            device.layouts.forget_set_layout(layout);
+            if let Some(separate) = device.separate.as_deref() {
+                separate.forget_set_layout(layout);
+            }
+        };
+        device.ground.guard(forget, || ());
+    };
+    destroy_pipeline_layout(vk::PipelineLayout): |device, layout| {
+        let forget = || {
+            device.ground.hot.pipeline_layouts.remove(layout.as_raw());
+            if let Some(separate) = device.separate.as_deref() {
+                separate.forget_pipeline_layout(layout);
+            }
+        };
+        device.ground.guard(forget, || ());
+    };
+    destroy_descriptor_pool(vk::DescriptorPool): |device, pool| forget_sets_of(device, pool, true);
+}
+
+/// Forgets every set of a pool, and the pool itself if it `goes`.
+fn forget_sets_of(device: &Device, pool: vk::DescriptorPool, goes: bool) {
+    let forget = || {
+        device.layouts.forget_sets_of(&device.ground.hot, pool);
+        if let Some(separate) = device.separate.as_deref() {
+            separate.forget_separate_pool(&device.ground.driver, pool, goes);
+        }
+    };
+    device.ground.guard(forget, || ());
 }
 
 pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
@@ -36,8 +63,8 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
                         let look = |sampler| device.pairs.samplers.state_of(&device.ground.hot, sampler);
                         let (types, views, own) = separate.insert_set_layout(*layout, &*create_info, look);
                         device.ground.hot.keep_watching(types);
-                        device.look_at_views(views);
-                        device.follow_differing_layouts(separate);
+                        device.ground.hot.look_at_views(views);
+                        separate.follow_differing_layouts(&device.ground.hot, &device.ground.journal);
                         number = own;
                     }
                     remember_layout(device, &*create_info, (*layout, number));
@@ -84,7 +111,7 @@ unsafe fn remember_layout(
             }
         })
         .collect();
-    device.insert_set_layout(layout, bindings, number);
+    device.layouts.insert_set_layout(&device.ground.hot, layout, bindings, number);
 }
 
 pub(crate) unsafe extern "system" fn create_pipeline_layout(
@@ -109,7 +136,7 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
                 let sets: Vec<Option<Arc<SetLayout>>> = unsafe { slice(info.p_set_layouts, info.set_layout_count) }
                     .iter()
                     // SAFETY: null or valid, and not destroyed during this command (VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter).
-                    .map(|set| unsafe { device.share_set_layout(*set) })
+                    .map(|set| unsafe { device.layouts.share_set_layout(*set) })
                     .collect();
                 device.ground.hot.insert_pipeline_layout(made, sets);
             },
@@ -129,7 +156,10 @@ pub(crate) unsafe extern "system" fn create_descriptor_pool(
     let result = down!(next(handle, create_info, allocator, pool));
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by VUID-vkCreateDescriptorPool-pCreateInfo-parameter; the handle was set by the successful call.
-        unsafe { device.insert_pool(*pool, (*create_info).flags) };
+        let (pool, flags) = unsafe { (*pool, (*create_info).flags) };
+        if let Some(separate) = device.separate.as_deref() {
+            device.ground.guard(|| separate.insert_set_pool(pool, flags), || ());
+        }
     }
     result
 }
@@ -158,8 +188,8 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                 }
                 for (layout, set) in layouts.iter().zip(made) {
                     // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
-                    if let Some(layout) = unsafe { device.share_set_layout(*layout) } {
-                        device.insert_set(info.descriptor_pool, *set, layout);
+                    if let Some(layout) = unsafe { device.layouts.share_set_layout(*layout) } {
+                        device.layouts.insert_set(&device.ground.hot, info.descriptor_pool, *set, layout);
                     }
                 }
             },
@@ -181,7 +211,7 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
             || {
                 // SAFETY: `count` elements, null ones among them (VUID-vkFreeDescriptorSets-pDescriptorSets-00310).
                 let gone = unsafe { slice(sets, count) };
-                device.forget_sets(pool, gone);
+                device.layouts.forget_sets(&device.ground.hot, pool, gone);
                 if let Some(separate) = device.separate.as_deref() {
                     separate.forget_separate_sets(&device.ground.driver, pool, gone);
                 }
@@ -198,6 +228,6 @@ pub(crate) unsafe extern "system" fn reset_descriptor_pool(
     flags: vk::DescriptorPoolResetFlags,
 ) -> vk::Result {
     let (device, next) = enter!(handle, reset_descriptor_pool);
-    device.forget_sets_of(pool, false);
+    forget_sets_of(device, pool, false);
     down!(next(handle, pool, flags))
 }

@@ -2,14 +2,22 @@
 
 use std::ffi::c_void;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 
 use crate::counters::Path;
-use crate::device::{Device, Template, TemplateRun};
+use crate::device::{Device, Filled, Ground, Live, Template, TemplateRun};
 use crate::pnext::slice;
 
 destroy! {
-    destroy_descriptor_update_template(vk::DescriptorUpdateTemplate): |device, object| device.forget_template(object);
+    destroy_descriptor_update_template(vk::DescriptorUpdateTemplate): |device, template| {
+        let forget = || {
+            device.ground.hot.templates.remove(template.as_raw());
+            if let Some(separate) = device.separate.as_deref() {
+                separate.forget_template(template);
+            }
+        };
+        device.ground.guard(forget, || ());
+    };
 }
 
 pub(crate) unsafe extern "system" fn create_descriptor_update_template(
@@ -40,17 +48,17 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                     });
                     let pushes = info.template_type == vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR;
                     let pushes = pushes.then_some(info.pipeline_bind_point);
-                    device.insert_separate_template(separate, made, pushes, runs);
+                    separate.insert_separate_template(&device.pairs.stand_ins.aspects, made, pushes, runs);
                 }
                 // The set layout is ignored, and may be garbage, for push templates.
                 let for_sets = info.template_type == vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET;
                 let layout = if for_sets && device.ground.hot.has_immutables() {
                     // SAFETY: valid by VUID-VkDescriptorUpdateTemplateCreateInfo-templateType-00350.
-                    unsafe { device.share_set_layout(info.descriptor_set_layout) }
+                    unsafe { device.layouts.share_set_layout(info.descriptor_set_layout) }
                 } else {
                     None
                 };
-                let kept = (device.separate.is_some(), device.storage.is_lowering());
+                let kept = (device.separate.is_some(), device.pairs.stand_ins.storage.is_lowering());
                 if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout, kept) {
                     device.ground.hot.insert_template(made, entry);
                 }
@@ -170,29 +178,35 @@ unsafe extern "system" fn update_slowly(
     data: *const c_void,
 ) {
     let (device, next) = enter!(handle, update_descriptor_set_with_template);
-    // SAFETY: set, template and data are valid by the command's valid usage.
-    unsafe {
-        if let Some(separate) = device.separate.as_deref()
-            && device.ground.hot.template(template).is_none_or(|kept| device.ground.hot.watches_template(kept))
-            && !separate.follow_template(set, template, data)
-        {
-            device.ground.guard(|| device.separate_template(separate, set, template, data), || ());
+    if let Some(separate) = device.separate.as_deref() {
+        let Ground { hot, driver, .. } = &device.ground;
+        // SAFETY: set, template and data are valid by the command's valid usage.
+        let (set, filled, kept) =
+            unsafe { (Live::new(set), Filled::new(Live::new(template), data), hot.template(template)) };
+        if kept.is_none_or(|kept| hot.watches_template(kept)) && !separate.follow_template(set, filled) {
+            let aspects = &device.pairs.stand_ins.aspects;
+            device.ground.guard(|| separate.separate_template(hot, driver, aspects, set, filled), || ());
         }
-        if let Some(separate) = device.separate.as_deref() {
-            device.rest_from_views(separate);
-        }
+        separate.rest_from_views(&device.ground);
     }
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
         let down = move |data| next(handle, set, template, data);
-        device.forward_template(template, Template::layout, data, Path::Template, down, move |_, writes| {
-            writes.iter_mut().for_each(|write| write.dst_set = set);
-            if let Some(update) = device.ground.driver.fns.update_descriptor_sets {
-                device.with_shown(writes, |writes| {
-                    update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
-                });
-            }
-        });
+        device.pairs.forward_template(
+            &device.ground,
+            template,
+            Template::layout,
+            (data, Path::Template),
+            down,
+            move |_, writes| {
+                writes.iter_mut().for_each(|write| write.dst_set = set);
+                if let Some(update) = device.ground.driver.fns.update_descriptor_sets {
+                    device.pairs.stand_ins.with_shown(&device.ground, &device.pairs.images, writes, |writes| {
+                        update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
+                    });
+                }
+            },
+        );
     }
 }
 
@@ -212,7 +226,7 @@ unsafe fn push_patches(
     if let Some(push) = device.ground.driver.fns.cmd_push_descriptor_set {
         // SAFETY: the bind point is the template's, the rest the application's own.
         unsafe {
-            device.with_shown(writes, |writes| {
+            device.pairs.stand_ins.with_shown(&device.ground, &device.pairs.images, writes, |writes| {
                 push(commands, bind_point, layout, set, writes.len() as u32, writes.as_ptr());
             });
         }
@@ -274,9 +288,16 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
         }
         let layout_of = |_: &_| device.ground.hot.push_layout(layout, set);
         let down = move |data| next(commands, template, layout, set, data);
-        device.forward_template(template, layout_of, data, Path::PushTemplate, down, move |bind_point, writes| {
-            push_patches(device, commands, bind_point, layout, set, writes);
-        });
+        device.pairs.forward_template(
+            &device.ground,
+            template,
+            layout_of,
+            (data, Path::PushTemplate),
+            down,
+            move |bind_point, writes| {
+                push_patches(device, commands, bind_point, layout, set, writes);
+            },
+        );
     }
 }
 
@@ -304,8 +325,15 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
                 next(commands, &vk::PushDescriptorSetWithTemplateInfoKHR { p_data: data, ..*given });
             }
         };
-        device.forward_template(template, layout_of, data, Path::PushTemplate, down, move |bind_point, writes| {
-            push_patches2(device, commands, bind_point, given, writes);
-        });
+        device.pairs.forward_template(
+            &device.ground,
+            template,
+            layout_of,
+            (data, Path::PushTemplate),
+            down,
+            move |bind_point, writes| {
+                push_patches2(device, commands, bind_point, given, writes);
+            },
+        );
     }
 }

@@ -1,7 +1,6 @@
 //! Views of depth and stencil at once that a program reads as integers: their descriptors are written with the depth, so its draws get a copy
 //! of the set, or a push, in which they show the stencil.
 
-use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle, ImageAspectFlags};
@@ -23,10 +22,14 @@ use super::templates::TemplateRun;
 use super::wholes::Whole;
 use crate::counters::Path;
 use crate::decide::{Catalog, Rule};
-use crate::device::Device;
-use crate::device::aspects::shows_aspects;
+use crate::device::aspects::Aspects;
+use crate::device::ground::Ground;
 use crate::device::hot::{Hot, follow};
-use crate::pnext::slice;
+use crate::device::images::Images;
+use crate::device::journal::Journal;
+use crate::device::live::{Filled, Live, Writes};
+use crate::device::resolve::Pairs;
+use crate::device::shown::shows_aspects;
 use crate::table::fold;
 
 impl Program {
@@ -84,23 +87,59 @@ impl Separate {
             hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
     }
-}
 
-impl Device {
     /// There is a program that reads these.
-    pub(super) fn follow_reads(&self, separate: &Separate, reads: &[ImageRead]) {
+    pub(super) fn follow_reads(&self, hot: &Hot, reads: &[ImageRead]) {
         if !reads.iter().any(|read| read.is_integer) {
             return;
         }
-        separate.wholes.are_read.store(true, Ordering::SeqCst);
-        if separate.wholes.are_there.load(Ordering::SeqCst) {
-            self.ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        self.wholes.are_read.store(true, Ordering::SeqCst);
+        if self.wholes.are_there.load(Ordering::SeqCst) {
+            hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
     }
 
+    /// Takes note of what writes show.
+    pub(super) fn note_written_wholes(&self, hot: &Hot, aspects: &Aspects, writes: Writes<'_>) {
+        for write in writes.each().filter(|_| self.wholes.are_there()) {
+            let Some(entry) = write.set().of(&self.sets) else { continue };
+            let (ty, count) = (write.descriptor_type, write.descriptor_count);
+            let target = (write.dst_binding, write.dst_array_element);
+            if !shows_aspects(ty) {
+                aspects.note_wholes(hot, entry, ty, (target, count), |_| vk::DescriptorImageInfo::default());
+                continue;
+            }
+            let infos = write.images();
+            let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
+            // An array that nobody may read is of no length.
+            aspects.note_wholes(hot, entry, ty, (target, infos.len() as u32), info);
+        }
+    }
+
+    /// Takes note of what an update with a template shows.
+    pub(super) fn note_template_wholes(
+        &self,
+        hot: &Hot,
+        aspects: &Aspects,
+        set: Live<'_, vk::DescriptorSet>,
+        filled: Filled<'_>,
+    ) {
+        if !self.wholes.are_there() {
+            return;
+        }
+        let Some((entry, runs)) = set.of(&self.sets).zip(self.runs(filled)) else { return };
+        for run in runs {
+            let TemplateRun { ty, target, count, .. } = *run.run;
+            aspects.note_wholes(hot, entry, ty, (target, count), |index| run.image(index));
+        }
+    }
+}
+
+impl Aspects {
     /// Takes note of what descriptors show from now on.
     fn note_wholes(
         &self,
+        hot: &Hot,
         entry: &SetEntry,
         ty: vk::DescriptorType,
         (target, count): ((u32, u32), u32),
@@ -111,64 +150,13 @@ impl Device {
         }
         let whole = |index, at| {
             let info = shows_aspects(ty).then(|| info(index))?;
-            (self.aspects.stencil(info.image_view.as_raw()) != 0).then_some(Whole { at, ty, info })
+            (self.stencil(info.image_view.as_raw()) != 0).then_some(Whole { at, ty, info })
         };
         let places = entry.shape.walk(target, count).map(|(binding, element)| (binding.binding, element));
         entry.note_wholes((0..).zip(places).map(|(index, at)| (at, whole(index, at))));
         if entry.has_wholes() {
             // What is written there from now on takes their place, also when no view with both aspects is left.
-            self.ground.hot.keep_watching(entry.shape.overwritten());
-        }
-    }
-
-    /// Takes note of what writes show.
-    ///
-    /// # Safety
-    ///
-    /// The writes of a valid `vkUpdateDescriptorSets`.
-    pub(super) unsafe fn note_written_wholes(&self, separate: &Separate, writes: &[vk::WriteDescriptorSet<'_>]) {
-        for write in writes.iter().filter(|_| separate.wholes.are_there()) {
-            // SAFETY: a set that a command names is not freed meanwhile.
-            let Some(entry) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
-            let (ty, count) = (write.descriptor_type, write.descriptor_count);
-            let target = (write.dst_binding, write.dst_array_element);
-            if !shows_aspects(ty) {
-                self.note_wholes(entry, ty, (target, count), |_| vk::DescriptorImageInfo::default());
-                continue;
-            }
-            // SAFETY: as many infos as the write has descriptors (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
-            let infos = unsafe { slice(write.p_image_info, count) };
-            let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
-            // An array that nobody may read is of no length.
-            self.note_wholes(entry, ty, (target, infos.len() as u32), info);
-        }
-    }
-
-    /// Takes note of what an update with a template shows.
-    ///
-    /// # Safety
-    ///
-    /// The arguments of a valid `vkUpdateDescriptorSetWithTemplate`.
-    pub(super) unsafe fn note_template_wholes(
-        &self,
-        separate: &Separate,
-        (set, template): (vk::DescriptorSet, vk::DescriptorUpdateTemplate),
-        data: *const c_void,
-    ) {
-        if !separate.wholes.are_there() {
-            return;
-        }
-        // SAFETY: set and template are valid during the command.
-        let (entry, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
-        let Some((entry, runs)) = entry.zip(runs) else { return };
-        for TemplateRun { ty, target, count, offset, stride } in runs.runs.iter().copied() {
-            let info = |index: u32| {
-                let at = data.cast::<u8>().wrapping_add(offset.wrapping_add(stride.wrapping_mul(index as usize)));
-                // SAFETY: the template describes an element of a type with an info there, which is all that `note_wholes` asks for;
-                // alignment is not promised.
-                unsafe { at.cast::<vk::DescriptorImageInfo>().read_unaligned() }
-            };
-            self.note_wholes(entry, ty, (target, count), info);
+            hot.keep_watching(entry.shape.overwritten());
         }
     }
 
@@ -176,11 +164,11 @@ impl Device {
     /// view's own or the depth.
     pub(super) fn shown_stencil(&self, program: &Program, at: (u32, u32), view: u64) -> u64 {
         let is_read = !program.reads.is_empty() && program.reads(at, true) && !program.reads(at, false);
-        if is_read { self.aspects.stencil(view) } else { 0 }
+        if is_read { self.stencil(view) } else { 0 }
     }
 
     /// Set numbers, and what is shown there instead of the depth, for the sets that are bound. Names what stays.
-    pub(super) fn stencils(&self, program: Drawn<'_>, point: &Point) -> Vec<(u32, Other)> {
+    pub(super) fn stencils(&self, journal: &Journal, program: Drawn<'_>, point: &Point) -> Vec<(u32, Other)> {
         let mut stencils = Vec::new();
         for (set, binding) in program.integers() {
             let number = set as usize;
@@ -188,7 +176,7 @@ impl Device {
                 continue;
             };
             for (element, view) in shown_by(bound, binding) {
-                let stencil = self.aspects.stencil(view);
+                let stencil = self.stencil(view);
                 if stencil == 0 {
                     continue;
                 }
@@ -196,7 +184,7 @@ impl Device {
                     if program.reads((set, binding), false) { Err(Left::BothAspects) } else { may_exchange(bound) };
                 match how {
                     Ok(_) => stencils.with_room().push((set, (binding, element, stencil))),
-                    Err(what) => self.stencil_left(what, program, (set, binding, element), view),
+                    Err(what) => journal.stencil_left(what, program, (set, binding, element), view),
                 }
             }
         }
@@ -204,35 +192,46 @@ impl Device {
     }
 
     /// Leaves what a set shows that there can be no copy of.
-    pub(super) fn leave_stencils(&self, program: Drawn<'_>, stencils: &mut Vec<(u32, Other)>, set: u32) {
+    pub(super) fn leave_stencils(
+        &self,
+        journal: &Journal,
+        program: Drawn<'_>,
+        stencils: &mut Vec<(u32, Other)>,
+        set: u32,
+    ) {
         stencils.retain(|(number, (binding, element, stencil))| {
             if *number == set {
-                let view = self.aspects.whole(*stencil);
-                self.stencil_left(Left::Memory, program, (set, *binding, *element), view);
+                let view = self.whole(*stencil);
+                journal.stencil_left(Left::Memory, program, (set, *binding, *element), view);
             }
             *number != set
         });
     }
 
     /// Says what is shown.
-    pub(super) fn tell_stencils(&self, stencils: &[(u32, Other)]) {
+    pub(super) fn tell_stencils(&self, ground: &Ground, images: &Images, stencils: &[(u32, Other)]) {
         for (_, (_, _, stencil)) in stencils {
-            self.tell_aspect(self.aspects.whole(*stencil), ImageAspectFlags::STENCIL);
+            images.tell_aspect(ground, self.whole(*stencil), ImageAspectFlags::STENCIL);
         }
     }
+}
 
+impl Journal {
     /// Names a descriptor that shows the depth to a shader that reads integers.
     fn stencil_left(&self, what: Left, program: Drawn<'_>, (set, binding, element): (u32, u32, u32), view: u64) {
         let descriptor = Descriptor { set, binding, element: Some(element) };
         let about = json!({ "vuid": Catalog::H6.vuid(), "descriptor": descriptor, "view": handle(view) });
         let at = u64::from(set) << 48 ^ u64::from(binding) << 24 ^ u64::from(element);
         let key = (fold(program.number), at);
-        self.ground.journal.unresolved(what, &what.clause(), Some(Rule::Aspect), self.of_program(program, about), key);
+        self.unresolved(what, &what.clause(), Some(Rule::Aspect), self.of_program(program, about), key);
     }
+}
 
+impl Pairs {
     /// What is written of a descriptor in a copy of its set: another sampler, or the stencil with the sampler that it needs.
     pub(super) fn exchanged(
         &self,
+        ground: &Ground,
         entry: &SetEntry,
         (binding, element, other): &Other,
     ) -> (vk::DescriptorType, vk::DescriptorImageInfo) {
@@ -246,13 +245,9 @@ impl Device {
             image_layout: info.image_layout,
         };
         if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-            let pair = self.pairs.images.stencil_pair(
-                &self.ground.hot,
-                &self.ground.driver,
-                info.sampler.as_raw(),
-                info.image_view.as_raw(),
-            );
-            let sampler = pair.map_or(info.sampler.as_raw(), |pair| self.pairs.choose(&self.ground, pair, Path::Draw));
+            let pair =
+                self.images.stencil_pair(&ground.hot, &ground.driver, info.sampler.as_raw(), info.image_view.as_raw());
+            let sampler = pair.map_or(info.sampler.as_raw(), |pair| self.choose(ground, pair, Path::Draw));
             shown.sampler = vk::Sampler::from_raw(sampler);
         }
         (ty, shown)

@@ -178,6 +178,13 @@ impl Separate {
         let mapped = AtomicPtr::new(mapped.cast());
         Some(Buffer { buffer: buffer.as_raw(), memory: memory.as_raw(), mapped, given: 0, used: 0, free: Vec::new() })
     }
+
+    /// Destroys the buffers: for the end of the device.
+    pub(super) fn destroy_blocks(&self, driver: &Driver) {
+        for buffer in std::mem::take(&mut *lock(&self.blocks.0)) {
+            driver.destroy_buffer(buffer.buffer, buffer.memory);
+        }
+    }
 }
 
 impl Driver {
@@ -195,15 +202,6 @@ impl Driver {
         if let Some(free) = self.fns.free_memory {
             // SAFETY: allocated by `bind_host_memory` with a NULL allocator; the buffer that was bound to it is gone, or never was used.
             unsafe { free(self.handle, Handle::from_raw(memory), std::ptr::null()) };
-        }
-    }
-}
-
-impl Separate {
-    /// Destroys the buffers: for the end of the device.
-    pub(super) fn destroy_blocks(&self, driver: &Driver) {
-        for buffer in std::mem::take(&mut *lock(&self.blocks.0)) {
-            driver.destroy_buffer(buffer.buffer, buffer.memory);
         }
     }
 }

@@ -185,36 +185,7 @@ impl Separate {
         gone.iter().for_each(|hidden| self.destroy_hidden_set(driver, hidden));
         Some(found)
     }
-}
 
-impl Driver {
-    fn fill_hidden(&self, set: vk::DescriptorSet, shape: &SetShape, samplers: &[u64], block: Option<&Block>) {
-        let Some(update) = self.fns.update_descriptor_sets else { return };
-        let infos =
-            memory::collect(samplers.iter().map(|sampler| vk::DescriptorImageInfo {
-                sampler: vk::Sampler::from_raw(*sampler),
-                ..Default::default()
-            }));
-        let buffer = block.map(Block::info).unwrap_or_default();
-        let mut rest = &infos[..];
-        let writes = memory::collect(shape.bindings.iter().filter_map(|binding| {
-            let write =
-                vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding.binding).descriptor_type(binding.ty);
-            if binding.ty == vk::DescriptorType::UNIFORM_BUFFER {
-                return Some(write.buffer_info(std::slice::from_ref(&buffer)));
-            }
-            let (own, behind) = rest.split_at((binding.count as usize).min(rest.len()));
-            rest = behind;
-            // Where no sampler is known nobody reads one.
-            own.iter().all(|info| info.sampler != vk::Sampler::null()).then(|| write.image_info(own))
-        }));
-        // SAFETY: a set that nobody has seen yet; each sampler lives, or is one that the shader does not
-        // read (PARTIALLY_BOUND); the buffer's part is the set's until that goes.
-        unsafe { update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null()) };
-    }
-}
-
-impl Separate {
     /// Finds the hidden sets no more that name a sampler which is about to go.
     pub fn forget_hidden(&self, driver: &Driver, sampler: u64) {
         self.resolutions.forget_sampler(sampler);
@@ -247,5 +218,32 @@ impl Separate {
         let Sets { by_content, old, .. } = std::mem::take(&mut *lock(&self.hidden.sets));
         by_content.values().chain(&old).for_each(|hidden| self.destroy_hidden_set(driver, hidden));
         self.destroy_blocks(driver);
+    }
+}
+
+impl Driver {
+    fn fill_hidden(&self, set: vk::DescriptorSet, shape: &SetShape, samplers: &[u64], block: Option<&Block>) {
+        let Some(update) = self.fns.update_descriptor_sets else { return };
+        let infos =
+            memory::collect(samplers.iter().map(|sampler| vk::DescriptorImageInfo {
+                sampler: vk::Sampler::from_raw(*sampler),
+                ..Default::default()
+            }));
+        let buffer = block.map(Block::info).unwrap_or_default();
+        let mut rest = &infos[..];
+        let writes = memory::collect(shape.bindings.iter().filter_map(|binding| {
+            let write =
+                vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding.binding).descriptor_type(binding.ty);
+            if binding.ty == vk::DescriptorType::UNIFORM_BUFFER {
+                return Some(write.buffer_info(std::slice::from_ref(&buffer)));
+            }
+            let (own, behind) = rest.split_at((binding.count as usize).min(rest.len()));
+            rest = behind;
+            // Where no sampler is known nobody reads one.
+            own.iter().all(|info| info.sampler != vk::Sampler::null()).then(|| write.image_info(own))
+        }));
+        // SAFETY: a set that nobody has seen yet; each sampler lives, or is one that the shader does not
+        // read (PARTIALLY_BOUND); the buffer's part is the set's until that goes.
+        unsafe { update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null()) };
     }
 }

@@ -9,7 +9,6 @@ use samplin_bind::Executable;
 use super::Separate;
 use super::programs::Program;
 use super::recipe::Second;
-use crate::device::Device;
 use crate::device::driver::Driver;
 use crate::device::journal::Journal;
 
@@ -78,10 +77,10 @@ impl Driver {
     }
 }
 
-impl Device {
+impl Journal {
     /// The application's name of a program, for records.
     pub(super) fn program_name(&self, program: &Program) -> Option<String> {
         let ty = if program.is_of_shaders() { vk::ObjectType::SHADER_EXT } else { vk::ObjectType::PIPELINE };
-        self.ground.journal.has_names().then(|| self.ground.journal.name(ty, program.handle)).flatten()
+        self.has_names().then(|| self.name(ty, program.handle)).flatten()
     }
 }

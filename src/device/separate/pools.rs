@@ -9,6 +9,7 @@ use samplin_hot::memory::Room;
 use super::Separate;
 use super::sets::SetEntry;
 use crate::device::driver::Driver;
+use crate::device::live::Live;
 use crate::pnext::slice;
 use crate::table::{FastSet, lock};
 
@@ -27,15 +28,15 @@ impl Separate {
     ///
     /// `info` is the valid argument of the call that made `sets`.
     pub unsafe fn separate_sets(&self, info: &vk::DescriptorSetAllocateInfo<'_>, sets: &[vk::DescriptorSet]) {
-        // SAFETY: the chain of a valid structure, and its arrays.
+        // SAFETY: the chain of a valid structure, and its arrays; layouts are not destroyed during this command
+        // (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
         let (layouts, variable) = unsafe {
             let counts = crate::pnext::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>>(info.p_next);
             let counts = counts.map_or(&[][..], |node| slice(node.p_descriptor_counts, node.descriptor_set_count));
-            (slice(info.p_set_layouts, info.descriptor_set_count), counts)
+            (Live::all(slice(info.p_set_layouts, info.descriptor_set_count)), counts)
         };
         for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
-            // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
-            let Some(layout) = (unsafe { self.set_layout(*layout) }) else { continue };
+            let Some(layout) = self.set_layout(*layout) else { continue };
             let shows_aspects = self.wholes.are_there() && layout.shape.may_show_aspects();
             if !layout.shape.is_followed(self.seen.is_watching()) && !shows_aspects {
                 continue;

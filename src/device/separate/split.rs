@@ -25,9 +25,10 @@ use super::recipe::{Recipe, Second, Source, StageCode, When};
 use super::sampling;
 use super::stages::model;
 use super::tasks::Keys;
-use crate::device::Device;
 use crate::device::driver::Driver;
+use crate::device::ground::Ground;
 use crate::device::hot::follow;
+use crate::device::journal::Journal;
 use crate::kept;
 use crate::settings::SplitCompile;
 use crate::table::lock;
@@ -43,11 +44,11 @@ pub(super) fn left_of(refused: Refused) -> Left {
     }
 }
 
-impl Device {
+impl Separate {
     /// The pipeline in which at least these links are split, made if there is none; the name of what keeps it from being made.
     pub(super) fn split(
         &self,
-        separate: &Separate,
+        ground: &Ground,
         program: &Program,
         links: u64,
         when: When,
@@ -61,12 +62,12 @@ impl Device {
                 None => links,
             }
         };
-        let made = match (when, separate.settings.compile) {
+        let made = match (when, self.settings.compile) {
             (When::Bound, SplitCompile::Learn) => Err(Left::Learned),
-            _ => self.make_second(separate, program, (wanted, None), when),
+            _ => self.make_second(&ground.driver, &ground.journal, program, (wanted, None), when),
         };
         if when == When::Bound && matches!(made, Ok(_) | Err(Left::Learned)) {
-            separate.learn(program, links);
+            self.learn(program, links);
         }
         let second = Arc::new(made?);
         let mut made = lock(&splits.made);
@@ -75,26 +76,26 @@ impl Device {
             // these, there has to be one with both.
             let (last, is_enough) = (Arc::clone(last), last.mask & links == links);
             drop(made);
-            self.ground.driver.destroy_second(&second);
-            return if is_enough { Ok(last) } else { self.split(separate, program, links, when) };
+            ground.driver.destroy_second(&second);
+            return if is_enough { Ok(last) } else { self.split(ground, program, links, when) };
         }
         made.with_room().push(Arc::clone(&second));
-        second.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
+        second.hidden.iter().for_each(|shape| self.hidden.enter(shape));
         splits.pipeline.store(second.pipeline(), Ordering::Release);
-        self.ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         // First, so that what is found out after that is found out for a split pipeline.
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
-        separate.resolutions.clear();
-        separate.splits.fetch_add(1, Ordering::Relaxed);
+        self.resolutions.clear();
+        self.splits.fetch_add(1, Ordering::Relaxed);
         Ok(second)
     }
 
-    /// [`Device::split`] with as many of the links as can be, of which those that are only wished for come last; what cannot be is
+    /// [`Separate::split`] with as many of the links as can be, of which those that are only wished for come last; what cannot be is
     /// remembered as refused. Those whose descriptors may change after the bind are left alone, whoever asks. The last pipeline that was
     /// made.
     pub(super) fn split_all(
         &self,
-        separate: &Separate,
+        ground: &Ground,
         program: &Program,
         (links, wishes): (u64, u64),
         when: When,
@@ -103,13 +104,13 @@ impl Device {
         if links == 0 {
             return None;
         }
-        match self.split(separate, program, links, when) {
+        match self.split(ground, program, links, when) {
             Ok(made) => Some(made),
             // One that cannot be split must not keep the others from it.
             Err(_) if links.count_ones() > 1 => {
                 let ones = |links: u64| (0..LINKS).map(|link| 1_u64 << link).filter(move |one| links & one != 0);
                 let all = ones(links & !wishes).chain(ones(links & wishes));
-                all.filter_map(|one| self.split_all(separate, program, (one, 0), when)).last()
+                all.filter_map(|one| self.split_all(ground, program, (one, 0), when)).last()
             }
             Err(why) => {
                 program.splits.refuse(links, why);
@@ -122,7 +123,8 @@ impl Device {
     /// to do anything.
     pub(super) fn make_second(
         &self,
-        separate: &Separate,
+        driver: &Driver,
+        journal: &Journal,
         program: &Program,
         (mask, keys): (u64, Option<(Keys, Compared)>),
         when: When,
@@ -134,7 +136,7 @@ impl Device {
         let has_block = matches!(keys, Some((Keys::Block, _)));
         let has_hidden = mask != 0 || has_block;
         if has_hidden {
-            separate.limits.check(&program.layout, &[], program.colors)?;
+            self.limits.check(&program.layout, &[], program.colors)?;
         }
         let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| mask >> n & 1 != 0));
         let first = first_binding(&program.layout);
@@ -146,11 +148,11 @@ impl Device {
         }
         let tasks = match keys {
             Some(keys) => {
-                let limits = samplin_spirv::sampling::Limits { lod_bias: self.ground.driver.caps.max_sampler_lod_bias };
-                let all = separate.force.filters();
-                let passes = Passes { filter: all || separate.tasks.filter, fetch: all, ..separate.tasks };
+                let limits = samplin_spirv::sampling::Limits { lod_bias: driver.caps.max_sampler_lod_bias };
+                let all = self.force.filters();
+                let passes = Passes { filter: all || self.tasks.filter, fetch: all, ..self.tasks };
                 let at = sampling::Place { set: number as u32, first, chosen: &chosen, limits, passes };
-                Some(sampling::rewrite_all(separate, program, &recipe, &mut codes, at, keys)?)
+                Some(sampling::rewrite_all(self, program, &recipe, &mut codes, at, keys)?)
             }
             None => None,
         };
@@ -171,32 +173,30 @@ impl Device {
         let bindings = memory::collect(more.iter().copied().enumerate().map(binding));
         let (mut hidden, mut layout) = (None, Arc::clone(&program.layout));
         if has_hidden {
-            separate.limits.check(&program.layout, &more, program.colors)?;
-            let shape = separate.shape_of(kept::SetLayout { flags: Default::default(), bindings }, |_| 0);
-            layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&shape)));
+            self.limits.check(&program.layout, &more, program.colors)?;
+            let shape = self.shape_of(kept::SetLayout { flags: Default::default(), bindings }, |_| 0);
+            layout = Arc::new(program.layout.with_set(self.number(), Arc::clone(&shape)));
             hidden = Some(shape);
         }
-        let twin = separate.twin_of_pipeline(&self.ground.driver, &layout).ok_or(Left::Memory)?;
-        let (made, libraries) = separate.compile(&self.ground.driver, &recipe, &codes, (&layout, twin))?;
+        let twin = self.twin_of_pipeline(driver, &layout).ok_or(Left::Memory)?;
+        let (made, libraries) = self.compile(driver, &recipe, &codes, (&layout, twin))?;
         let took = started.elapsed();
-        separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let parts = memory::collect(chosen.into_iter().zip(counts));
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
                 let (pass, links) = match &tasks {
-                    Some(tasks) => (tasks.pass(separate.tasks), tasks.links()),
+                    Some(tasks) => (tasks.pass(self.tasks), tasks.links()),
                     None => ("split", memory::collect(parts.iter().map(|(link, _)| *link))),
                 };
-                self.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
+                journal.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
             }
         }
         let second = Second { mask, made, libraries, layout, hidden, parts, tasks, formats: Vec::new() };
-        self.ground.driver.name_second(&self.ground.journal, program, &second);
+        driver.name_second(journal, program, &second);
         Ok(second)
     }
-}
 
-impl Separate {
     /// Makes what a recipe is for, with other code where there is any and the private layout, of which `twin` is made; and libraries
     /// that it is linked of.
     pub(super) fn compile(
@@ -295,31 +295,7 @@ impl Separate {
             Source::Shaders(_) => LACKING,
         }
     }
-}
 
-impl Driver {
-    /// Destroys a second pipeline or second shaders.
-    pub(super) fn destroy_second(&self, second: &Second) {
-        self.destroy_executable(&second.made);
-        second.libraries.iter().for_each(|library| self.destroy_executable(&Executable::Pipeline(*library)));
-    }
-
-    fn destroy_executable(&self, made: &Executable) {
-        match made {
-            Executable::Pipeline(pipeline) => {
-                if let Some(destroy) = self.fns.destroy_pipeline {
-                    // SAFETY: made by `compile` with a NULL allocator; nobody has seen it, no command buffer holds it any more, or the
-                    // pipeline that it stands in for is about to be destroyed, so that what was recorded with it is complete
-                    // (VUID-vkDestroyPipeline-pipeline-00765).
-                    unsafe { destroy(self.handle, Handle::from_raw(*pipeline), std::ptr::null()) };
-                }
-            }
-            Executable::Shaders(shaders) => shaders.iter().for_each(|(_, shader)| self.destroy_shader(*shader)),
-        }
-    }
-}
-
-impl Separate {
     /// Destroys the second pipelines or shaders of a program that is about to go.
     pub(super) fn destroy_seconds_of(&self, driver: &Driver, program: &Program) {
         program.splits.take().iter().for_each(|second| self.leave_second(driver, second));
@@ -345,6 +321,28 @@ impl Separate {
         self.programs.for_each(&mut |program| take(program));
         self.shaders.for_each_combination(&mut take);
         gone.iter().for_each(|second| driver.destroy_second(second));
+    }
+}
+
+impl Driver {
+    /// Destroys a second pipeline or second shaders.
+    pub(super) fn destroy_second(&self, second: &Second) {
+        self.destroy_executable(&second.made);
+        second.libraries.iter().for_each(|library| self.destroy_executable(&Executable::Pipeline(*library)));
+    }
+
+    fn destroy_executable(&self, made: &Executable) {
+        match made {
+            Executable::Pipeline(pipeline) => {
+                if let Some(destroy) = self.fns.destroy_pipeline {
+                    // SAFETY: made by `compile` with a NULL allocator; nobody has seen it, no command buffer holds it any more, or the
+                    // pipeline that it stands in for is about to be destroyed, so that what was recorded with it is complete
+                    // (VUID-vkDestroyPipeline-pipeline-00765).
+                    unsafe { destroy(self.handle, Handle::from_raw(*pipeline), std::ptr::null()) };
+                }
+            }
+            Executable::Shaders(shaders) => shaders.iter().for_each(|(_, shader)| self.destroy_shader(*shader)),
+        }
     }
 }
 

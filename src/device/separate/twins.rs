@@ -107,27 +107,7 @@ impl Separate {
         let twin = found.as_ref().map(|layout| vk::PipelineLayout::from_raw(layout.twin.load(Ordering::Acquire)));
         Some((twin?, found))
     }
-}
 
-impl Driver {
-    fn destroy_set_layout(&self, layout: u64) {
-        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
-            // SAFETY: made by `twin_of_set` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that uses it
-            // would be at work, or the device is about to end.
-            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
-        }
-    }
-
-    fn destroy_pipeline_layout(&self, layout: u64) {
-        if let Some(destroy) = self.fns.destroy_pipeline_layout {
-            // SAFETY: made by `twin_of_pipeline` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that
-            // uses it would be at work, or the device is about to end.
-            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
-        }
-    }
-}
-
-impl Separate {
     /// Destroys the layouts of the layer's own: for the end of the device.
     pub(super) fn destroy_twins(&self, driver: &Driver) {
         let pipelines = std::mem::take(&mut *lock(&self.layouts.own_pipelines));
@@ -157,22 +137,36 @@ impl Separate {
         let made = twin(&pass.twin, &self.own_passes, make, |made| driver.destroy_pass(made))?;
         Some(vk::RenderPass::from_raw(made))
     }
+
+    /// Destroys the render passes of the layer's own: for the end of the device.
+    pub(super) fn destroy_passes(&self, driver: &Driver) {
+        let own = std::mem::take(&mut *lock(&self.own_passes));
+        own.twins.iter().for_each(|twin| driver.destroy_pass(twin.load(Ordering::Acquire)));
+    }
 }
 
 impl Driver {
+    fn destroy_set_layout(&self, layout: u64) {
+        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
+            // SAFETY: made by `twin_of_set` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that uses it
+            // would be at work, or the device is about to end.
+            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
+        }
+    }
+
+    fn destroy_pipeline_layout(&self, layout: u64) {
+        if let Some(destroy) = self.fns.destroy_pipeline_layout {
+            // SAFETY: made by `twin_of_pipeline` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that
+            // uses it would be at work, or the device is about to end.
+            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
+        }
+    }
+
     fn destroy_pass(&self, pass: u64) {
         if let Some(destroy) = self.fns.destroy_render_pass {
             // SAFETY: made by `twin_of_pass` with a NULL allocator; nobody has seen it, and what it was made of is gone, with which any
             // command that uses it would be at work, or the device is about to end.
             unsafe { destroy(self.handle, Handle::from_raw(pass), std::ptr::null()) };
         }
-    }
-}
-
-impl Separate {
-    /// Destroys the render passes of the layer's own: for the end of the device.
-    pub(super) fn destroy_passes(&self, driver: &Driver) {
-        let own = std::mem::take(&mut *lock(&self.own_passes));
-        own.twins.iter().for_each(|twin| driver.destroy_pass(twin.load(Ordering::Acquire)));
     }
 }

@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 
 use crate::decide::{AT_OFFSET, Catalog, Change, Field, IN_PLACE, OF_SAMPLES, Rule, Value, fnv1a};
 use crate::device::journal::Journal;
+use crate::device::modules::{add_module, fingerprint};
 use crate::names::{self, Spirv};
 use crate::record;
 
@@ -28,20 +29,6 @@ pub struct Told {
     pub(super) rules: Vec<String>,
     /// Words before and after.
     pub(super) words: Option<[usize; 2]>,
-}
-
-/// Identifies a module in records; the same in every run.
-pub(in crate::device) fn fingerprint(words: &[u32]) -> u64 {
-    fnv1a(words.iter().flat_map(|word| word.to_le_bytes()))
-}
-
-/// Adds which module a record is about, and which of its descriptors.
-#[inline(never)]
-pub(in crate::device) fn add_module(members: &mut Json, module: u64, at: Option<Descriptor>) {
-    members["module"] = format!("{module:016x}").into();
-    if let Some(at) = at {
-        members["descriptor"] = json!(at);
-    }
 }
 
 /// The rule that is concerned where a pass left something.

@@ -5,46 +5,11 @@ use std::mem::MaybeUninit;
 
 use ash::vk::{DescriptorImageInfo, WriteDescriptorSet};
 
-use super::{LayoutOf, WRITES, kind_of};
+use super::looks::{Stop, kind_of};
+use super::{LayoutOf, WRITES};
 use crate::counters::Path;
 use crate::device::ground::Ground;
 use crate::device::resolve::Pairs;
-
-/// Where the look through writes stopped, in a word that one more argument has room for.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Stop(u64);
-
-impl Stop {
-    /// The bit that tells a stop at a write of a single combined image sampler.
-    const SINGLE: u64 = 1 << 63;
-
-    /// Behind all writes.
-    pub(super) const END: Self = Self(u32::MAX as u64);
-
-    /// At write `at`, with so many combined image samplers in those before.
-    #[inline(always)]
-    pub(super) fn new(at: u32, seen: u64, is_single: bool) -> Self {
-        Self((if is_single { Self::SINGLE } else { 0 }) | seen << 32 | u64::from(at))
-    }
-
-    /// The write at which it stopped; `u32::MAX` if only counting takes longer.
-    #[inline(always)]
-    pub fn at(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// Whether that is one of a single combined image sampler.
-    #[inline(always)]
-    pub fn is_single(self) -> bool {
-        self.0 & Self::SINGLE != 0
-    }
-
-    /// Combined image samplers in the writes before.
-    fn seen(self) -> u64 {
-        (self.0 & !Self::SINGLE) >> 32
-    }
-}
 
 impl Pairs {
     /// Hands a few writes of single combined image samplers to `down`, or a copy with legal pairs, and counts them. Others may stand between

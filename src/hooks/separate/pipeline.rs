@@ -8,7 +8,7 @@ use ash::vk;
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 
-use crate::device::{Device, Made, Program, Separate, Stage, Words};
+use crate::device::{Device, Live, Made, Program, Separate, Stage, Words};
 use crate::hooks::shader::{copies, words};
 use crate::kept;
 use crate::pnext::{self, slice};
@@ -20,7 +20,9 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
 ) {
     let (device, next) = enter!(handle, destroy_pipeline);
     if let Some(separate) = device.separate.as_deref() {
-        device.ground.guard(|| device.forget_pipeline(separate, pipeline), || ());
+        device
+            .ground
+            .guard(|| separate.forget_pipeline(&device.ground.driver, &device.ground.journal, pipeline), || ());
     }
     down!(next(handle, pipeline, allocator));
 }
@@ -69,7 +71,7 @@ unsafe fn remember(
     }
     // SAFETY: the create info is that of the pipeline, by this function's contract.
     if let Some(program) = unsafe { program(device, separate, pipeline, made, stages, libraries) } {
-        device.insert_pipeline(separate, pipeline, program);
+        separate.insert_pipeline(&device.ground, &device.pairs, pipeline, program);
     }
 }
 
@@ -94,7 +96,7 @@ pub(super) unsafe fn program(
         // SAFETY: the module is null or valid while a pipeline is made of it; otherwise the code is in the chain
         // (VUID-VkPipelineShaderStageCreateInfo-stage-06845).
         let code = unsafe {
-            separate.words(stage.module).or_else(|| {
+            separate.words(Live::new(stage.module)).or_else(|| {
                 let chained = pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)?;
                 Some(separate.intern(words(chained)))
             })
@@ -117,7 +119,10 @@ pub(super) unsafe fn program(
         words,
     }));
     // SAFETY: `made` is the valid create info of `pipeline`, and the libraries are named in it, by this function's contract.
-    unsafe { device.program_of(separate, pipeline, made, &stages, libraries, hidden) }
+    unsafe {
+        let libraries = Live::all(libraries);
+        separate.program_of((&device.ground, &device.pairs), pipeline, made, &stages, libraries, hidden)
+    }
 }
 
 pub(crate) unsafe extern "system" fn create_graphics_pipelines(
@@ -231,5 +236,9 @@ create_render_pass! {
 }
 
 destroy! {
-    destroy_render_pass(vk::RenderPass): |device, object| device.forget_render_pass(object);
+    destroy_render_pass(vk::RenderPass): |device, pass| {
+        if let Some(separate) = device.separate.as_deref() {
+            device.ground.guard(|| separate.forget_render_pass(pass), || ());
+        }
+    };
 }

@@ -40,7 +40,7 @@ fn insert(
 ) {
     for (index, pipeline) in made.iter().enumerate().filter(|(_, pipeline)| **pipeline != vk::Pipeline::null()) {
         if let Some(program) = program(index, *pipeline) {
-            device.insert_pipeline(separate, *pipeline, program);
+            separate.insert_pipeline(&device.ground, &device.pairs, *pipeline, program);
         }
     }
 }
@@ -93,7 +93,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     } else if result != vk::Result::OPERATION_DEFERRED_KHR {
         // Not deferred after all: the call wrote all handles.
         // SAFETY: nobody has been told yet.
-        device.ground.guard(|| unsafe { device.take_deferred(separate, operation) }, || ());
+        device.ground.guard(|| unsafe { separate.take_deferred(&device.ground, &device.pairs, operation) }, || ());
     }
     result
 }
@@ -142,7 +142,7 @@ macro_rules! completion {
             let $result = unsafe { next(handle, operation) };
             if let Some(separate) = device.separate.as_deref().filter(|_| $is_complete) {
                 // SAFETY: the operation is complete, of which nobody is told before its pipelines are taken over.
-                device.ground.guard(|| unsafe { device.take_deferred(separate, operation) }, || ());
+                device.ground.guard(|| unsafe { separate.take_deferred(&device.ground, &device.pairs, operation) }, || ());
             }
             $result
         }
