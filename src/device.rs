@@ -165,6 +165,9 @@ impl Device {
         let is_on = !new.instance.is_off();
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
         let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
+        if let Some(separate) = separate.as_deref().filter(|_| storage.is_lowering()) {
+            separate.store_by_views();
+        }
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
         let shaders = Shaders::new(settings, &new.caps, &new.overrides, (storage.lowered, new.enabled.storage_buffers));
         let may_share = Self::may_share(settings, &new.enabled, new.overrides.use_samplers());

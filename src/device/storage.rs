@@ -29,7 +29,7 @@ use crate::dispatch::InstanceFns;
 use crate::names;
 use crate::pnext;
 use crate::record;
-use crate::settings::{Settings, Storage as Setting};
+use crate::settings::{Separate, Settings, Storage as Setting};
 use crate::table::FlatTable;
 
 /// A view that descriptors get none in place of.
@@ -87,7 +87,10 @@ impl Storage {
         if emulates {
             // SAFETY: `formats` and `fns` belong together, by this function's contract.
             let [images, buffers] = unsafe { known(formats, fns) };
-            (lowered.images, lowered.buffers) = (images.lowered(), buffers.lowered());
+            // Shaders of formats without a name are made in front of draws.
+            let looks = settings.separate == Separate::Resolve;
+            let formats = if looks { u64::MAX } else { !storage::UNNAMED };
+            (lowered.images, lowered.buffers) = (images.lowered() & formats, buffers.lowered() & formats);
         }
         Self {
             lowered,
@@ -138,6 +141,10 @@ impl Storage {
 
     pub(super) fn lowers(&self, format: vk::Format) -> bool {
         lowers(self.lowered.images, format)
+    }
+
+    pub(super) fn lowers_buffers(&self, format: vk::Format) -> bool {
+        lowers(self.lowered.buffers, format)
     }
 }
 

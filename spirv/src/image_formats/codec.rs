@@ -46,8 +46,8 @@ const fn unnamed(format: u32, kind: Kind, widths: [u8; 4], order: [u8; 4]) -> Co
 }
 
 /// Every format of 1, 2, 4 or 8 bytes but for those that stand in for the others ("Compatibility Between SPIR-V Image Formats and
-/// Vulkan Formats"), and those that SPIR-V has no name for, with the order of the Vulkan format's name ("Packed Formats").
-pub const CODECS: [Codec; 48] = [
+/// Vulkan Formats"), and those of version 1.0 of Vulkan that SPIR-V has no name for, with the order of the Vulkan format's name ("Packed Formats").
+pub const CODECS: [Codec; 45] = [
     row(2, Kind::Float, [16; 4]),
     row(3, Kind::Float, [32, 0, 0, 0]),
     row(4, Kind::Unorm, [8; 4]),
@@ -95,13 +95,9 @@ pub const CODECS: [Codec; 48] = [
     unnamed(56, Kind::Unorm, [5, 5, 5, 1], ABGR),
     unnamed(57, Kind::Unorm, [5, 5, 5, 1], ARGB),
     unnamed(58, Kind::Unorm, [5, 5, 5, 1], BGRA),
-    // R4G4B4A4, B4G4R4A4, A4R4G4B4, A4B4G4R4.
+    // R4G4B4A4, B4G4R4A4.
     unnamed(59, Kind::Unorm, [4; 4], ABGR),
     unnamed(60, Kind::Unorm, [4; 4], ARGB),
-    unnamed(61, Kind::Unorm, [4; 4], BGRA),
-    unnamed(62, Kind::Unorm, [4; 4], RGBA),
-    // A1B5G5R5.
-    unnamed(63, Kind::Unorm, [5, 5, 5, 1], RGBA),
 ];
 
 impl Codec {

@@ -98,7 +98,7 @@ fn unnamed(mut words: Vec<u32>, format: u32) -> Vec<u32> {
 }
 
 /// The Vulkan formats that SPIR-V has no name for.
-const UNNAMED_FORMATS: [&str; 16] = [
+const UNNAMED_FORMATS: [&str; 13] = [
     "B8G8R8A8_UNORM",
     "B8G8R8A8_SNORM",
     "B8G8R8A8_UINT",
@@ -112,9 +112,6 @@ const UNNAMED_FORMATS: [&str; 16] = [
     "A1R5G5B5_UNORM_PACK16",
     "R4G4B4A4_UNORM_PACK16",
     "B4G4R4A4_UNORM_PACK16",
-    "A4R4G4B4_UNORM_PACK16",
-    "A4B4G4R4_UNORM_PACK16",
-    "A1B5G5R5_UNORM_PACK16",
 ];
 
 /// By the name of a format, the first bit of each channel and its width: bytes follow each other as they are named, packed channels are

@@ -200,6 +200,13 @@ impl Seen {
         self.is_on
     }
 
+    /// Notes writes as long as the device lives: what shaders store through views that others stand in for is made for these.
+    pub(super) fn keep_watching(&self) {
+        if self.repairs {
+            self.left.store(EVER, Ordering::Release);
+        }
+    }
+
     /// Whether writes are noted.
     #[inline(always)]
     pub(super) fn is_watching(&self) -> bool {
@@ -279,6 +286,7 @@ mod tests {
         view_type: Some(vk::ImageViewType::TYPE_2D),
         class: Some(NumericClass::Float),
         features: None,
+        is_lowered: false,
     };
 
     fn variable(role: u32, format: u32, dim: u32) -> Variable {

@@ -7,7 +7,8 @@
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle};
-use samplin_core::declared::{Declared, Mismatch, Viewed, differs};
+use samplin_core::declared::{Declared, Mismatch, Viewed, differs, number_of};
+use samplin_core::left::Left;
 use samplin_hot::memory;
 use samplin_spirv::Index;
 use samplin_wire::record::{Descriptor, Source};
@@ -21,6 +22,7 @@ use super::ladder::elements;
 use super::layouts::hash_of;
 use super::programs::{Program, Stage};
 use super::progress::Drawn;
+use super::retyped::Format;
 use super::seen::{AGAIN, EVER, Variable, add, role};
 use super::stages::model;
 use super::told::stages;
@@ -76,6 +78,16 @@ impl Bound<'_> {
 }
 
 impl Separate {
+    /// Whether what shaders declare is made what is bound.
+    pub fn repairs_formats(&self) -> bool {
+        self.seen.repairs
+    }
+
+    /// Notes what is stored to as long as the device lives: others stand in for views, and shaders are made for these.
+    pub fn store_by_views(&self) {
+        self.seen.keep_watching();
+    }
+
     /// Nothing is known any more of views that alone have slots.
     fn forget_views(&self) {
         self.sets.for_each(&mut |entry| entry.forget_views());
@@ -90,7 +102,9 @@ impl Device {
         let roles = [(U::SAMPLED, role::SAMPLED), (U::STORAGE, role::STORAGE), (U::INPUT_ATTACHMENT, role::INPUT)];
         let has = |flag: U| usage & u64::from(flag.as_raw()) != 0;
         let roles = roles.into_iter().filter(|(flag, _)| has(*flag)).fold(0, |all, (_, role)| all | role);
-        if roles != 0 && separate.seen.view(roles, self.viewed_image(traits)) {
+        let is_lowered = usage & u64::from(U::STORAGE.as_raw()) != 0 && self.storage.lowers(traits.format);
+        let viewed = Viewed { is_lowered, ..self.viewed_image(traits) };
+        if roles != 0 && separate.seen.view(roles, viewed) {
             self.follow_declared(separate);
         }
     }
@@ -99,7 +113,9 @@ impl Device {
     pub fn note_buffer_view(&self, view: vk::BufferView, format: vk::Format) {
         let Some(separate) = self.separate.as_deref().filter(|separate| separate.seen.is_on) else { return };
         separate.seen.buffers.insert(view.as_raw(), u64::from(format.as_raw() as u32) + 1);
-        if separate.seen.view(role::TEXELS | role::STORAGE_TEXELS, self.viewed_buffer(format)) {
+        let is_lowered = self.storage.lowers_buffers(format);
+        let viewed = Viewed { is_lowered, ..self.viewed_buffer(format) };
+        if separate.seen.view(role::TEXELS | role::STORAGE_TEXELS, viewed) {
             self.follow_declared(separate);
         }
     }
@@ -182,7 +198,7 @@ impl Device {
     fn viewed_image(&self, traits: &ViewTraits) -> Viewed {
         let class = traits.class_is_known().then(|| traits.numeric_class());
         let features = traits.features.map(|features| self.with_formatless(features));
-        Viewed { format: traits.format, view_type: Some(traits.view_type), class, features }
+        Viewed { format: traits.format, view_type: Some(traits.view_type), class, features, is_lowered: false }
     }
 
     fn viewed_buffer(&self, format: vk::Format) -> Viewed {
@@ -190,7 +206,7 @@ impl Device {
         let features = unsafe { self.formats.get(&self.instance_fns, format) };
         let features = features.map(|features| self.with_formatless(features.buffer));
         let class = is_known(format).then(|| numeric_class(format));
-        Viewed { format, view_type: None, class, features }
+        Viewed { format, view_type: None, class, features, is_lowered: false }
     }
 
     /// What a variable finds in a descriptor; none if that is not known.
@@ -214,8 +230,11 @@ impl Device {
         let format = self.storage.found_through(view, viewed.format, variable.is_buffer())?;
         match format == viewed.format {
             true => Some(viewed),
-            // Shaders that store to such a view were rewritten to declare it.
-            false => Some(Viewed { format, class: Some(numeric_class(format)), features: None, ..viewed }),
+            // Shaders that declare its format were rewritten to declare what stands in for it.
+            false if number_of(format) == Some(variable.declared.format) => {
+                Some(Viewed { format, class: Some(numeric_class(format)), features: None, ..viewed })
+            }
+            false => Some(Viewed { is_lowered: true, ..viewed }),
         }
     }
 
@@ -245,7 +264,7 @@ impl Device {
         separate: &Separate,
         program: Drawn<'_>,
         bound: &[Bound<'_>],
-        mended: &[(usize, u32)],
+        mended: &[(usize, Format)],
     ) {
         if bound.iter().any(|bound| Mismatch::ALL.into_iter().any(|how| bound.is_wrong(how))) {
             separate.seen.left.store(EVER, Ordering::Release);
@@ -290,7 +309,8 @@ impl Device {
                 "stages": stages(*own),
             }),
         );
-        if let Some(vuid) = how.vuid(variable.is_buffer()) {
+        let is_formatless = matches!(how, Mismatch::Read | Mismatch::Write);
+        if let Some(vuid) = how.vuid(variable.is_buffer()).filter(|_| !viewed.is_lowered) {
             about["vuid"] = json!(vuid);
         }
         if let Some(view_type) = viewed.view_type {
@@ -304,13 +324,13 @@ impl Device {
         }
         let rule = match how {
             Mismatch::ViewType | Mismatch::Numbers => Rule::DeclaredView,
-            Mismatch::Format => Rule::StorageFormat,
-            Mismatch::Read | Mismatch::Write => Rule::StorageUnknown,
+            Mismatch::Read | Mismatch::Write if !viewed.is_lowered => Rule::StorageUnknown,
+            _ => Rule::StorageFormat,
         };
-        if rule != Rule::DeclaredView {
+        if rule != Rule::DeclaredView && !viewed.is_lowered {
             about["setting"] = json!("storage=emulate");
         }
-        let what = how.left();
+        let what = if viewed.is_lowered && is_formatless { Left::StorageWithoutFormat } else { how.left() };
         let key = (hash_of(&(at.set, at.binding, declared)), hash_of(&viewed));
         self.unresolved(what, &what.clause(), Some(rule), about, key);
     }

@@ -82,7 +82,10 @@ impl Device {
     fn tell_of_meeting(&self, view: u64, module: u64, shader: &Formatless) {
         let (class, binding) = (((view & !BUFFER) >> 32) as u32, view as u32);
         let (at, is_buffer) = (shader.binding, view & BUFFER != 0);
-        if (binding != ANY && binding != at) || is_buffer != (shader.dim == DIM_BUFFER) {
+        let is_known = binding != ANY;
+        // Draws look at what is bound, where they do.
+        let is_looked_at = is_known && self.separate.as_deref().is_some_and(|separate| separate.repairs_formats());
+        if is_looked_at || (is_known && binding != at) || is_buffer != (shader.dim == DIM_BUFFER) {
             return;
         }
         let mut members = match self.class(class.wrapping_sub(1)) {

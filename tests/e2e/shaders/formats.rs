@@ -8,7 +8,7 @@ use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_core::{names, storage};
-use samplin_spirv::image_formats::{CODECS, Codec, Kind};
+use samplin_spirv::image_formats::{CODECS, Codec, Kind, UNNAMED};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, Spelling, Template, TemplateData};
 use samplin_testkit::stored::{
     Allowed, Stored, components, differences, edges, half_toward_zero, is_same_read, patterns,
@@ -140,7 +140,7 @@ fn stored(context: &Context) -> Vec<&'static Codec> {
         let features = context.format_features(format(codec).0, vk::ImageTiling::OPTIMAL);
         features.contains(Feature::STORAGE_IMAGE | Feature::SAMPLED_IMAGE)
     };
-    CODECS.iter().filter(stores).collect()
+    CODECS.iter().filter(|codec| codec.format < UNNAMED).filter(stores).collect()
 }
 
 /// What a shader reads of the patterns, and what is in an image to which it writes the components.
