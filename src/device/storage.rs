@@ -29,7 +29,7 @@ use crate::dispatch::InstanceFns;
 use crate::names;
 use crate::pnext;
 use crate::record;
-use crate::settings::{Separate, Settings, Storage as Setting};
+use crate::settings::{Separate, Settings};
 use crate::table::FlatTable;
 
 /// A view that descriptors get none in place of.
@@ -82,18 +82,10 @@ impl Storage {
         enabled: &Enabled,
         is_on: bool,
     ) -> Self {
-        let emulates = is_on && settings.storage != Setting::Base;
-        let mut lowered = image_formats::Options::default();
-        if emulates {
-            // SAFETY: `formats` and `fns` belong together, by this function's contract.
-            let [images, buffers] = unsafe { known(formats, fns) };
-            // Shaders of formats without a name are made in front of draws.
-            let looks = settings.separate == Separate::Resolve;
-            let formats = if looks { u64::MAX } else { !storage::UNNAMED };
-            (lowered.images, lowered.buffers) = (images.lowered() & formats, buffers.lowered() & formats);
-        }
+        let emulates = is_on && settings.storage.emulates();
         Self {
-            lowered,
+            // SAFETY: `formats` and `fns` belong together, by this function's contract.
+            lowered: if emulates { unsafe { lowered(settings, formats, fns) } } else { Default::default() },
             is_on,
             lists: enabled.format_lists,
             null_descriptor: enabled.null_descriptor,
@@ -146,6 +138,19 @@ impl Storage {
     pub(super) fn lowers_buffers(&self, format: vk::Format) -> bool {
         lowers(self.lowered.buffers, format)
     }
+}
+
+/// The image formats that shaders do without on a device.
+///
+/// # Safety
+///
+/// `fns` are those that `formats` was made with, and their instance is alive.
+pub unsafe fn lowered(settings: &Settings, formats: &Formats, fns: &InstanceFns) -> image_formats::Options {
+    // SAFETY: `formats` and `fns` belong together, by this function's contract.
+    let [images, buffers] = unsafe { known(formats, fns) };
+    // Shaders of formats without a name are made in front of draws.
+    let named = if settings.separate == Separate::Resolve { u64::MAX } else { !storage::UNNAMED };
+    image_formats::Options { images: images.lowered() & named, buffers: buffers.lowered() & named }
 }
 
 /// What a device can do with the formats of storage images, and with those of storage texel buffers.

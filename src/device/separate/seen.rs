@@ -15,7 +15,7 @@ use samplin_spirv::{Access, Sampled};
 use super::layouts::{PipelineShape, hash_of};
 use crate::device::types::{COMBINED, type_bit};
 use crate::format::NumericClass;
-use crate::settings::{Mode, Settings, Storage, TraceLevel, TraceTarget};
+use crate::settings::{Mode, Settings, TraceLevel, TraceTarget};
 use crate::table::{FlatTable, fold, lock};
 
 /// What a view may be used for, and what a shader uses one for: bits.
@@ -189,7 +189,7 @@ impl Seen {
         | COMBINED;
 
     pub(super) fn new(settings: &Settings) -> Self {
-        let repairs = settings.storage != Storage::Base && settings.mode == Mode::Legalize;
+        let repairs = settings.storage.emulates() && settings.mode == Mode::Legalize;
         let tells = settings.trace != TraceTarget::Off && settings.trace_level != TraceLevel::Summary;
         let is_on = tells || repairs;
         let (left, watches) = (AtomicI64::new(if is_on { FIRST } else { 0 }), AtomicBool::new(is_on));

@@ -100,7 +100,7 @@ pub(super) fn format(codec: &Codec) -> (vk::Format, &'static str, &'static str) 
 }
 
 /// A capability file of the device at hand without one feature of some formats.
-fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]) -> std::path::PathBuf {
+pub(super) fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]) -> std::path::PathBuf {
     let mut all = serde_json::Map::new();
     for raw in 1..=184 {
         let format = vk::Format::from_raw(raw);
@@ -131,7 +131,12 @@ fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]) -> std::p
 
 /// A device that lacks the formats, with their lowering.
 pub(super) fn lowering(builder: ContextBuilder, file: &std::path::Path) -> ContextBuilder {
-    builder.setting("device", file.to_str().expect("UTF-8")).setting("storage", "emulate")
+    on_device(builder, file).setting("storage", "emulate")
+}
+
+/// A device that lacks the formats.
+pub(super) fn on_device(builder: ContextBuilder, file: &std::path::Path) -> ContextBuilder {
+    builder.setting("device", file.to_str().expect("UTF-8"))
 }
 
 /// The formats that the driver stores.
