@@ -1,7 +1,11 @@
-//! What documents promise of themselves: links that lead somewhere, and a README for three minutes.
+//! What documents promise of themselves: links that lead somewhere, pages that are in the book, and a README for three minutes.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
 
 fn documents(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
@@ -13,6 +17,7 @@ fn documents(folder: &Path, out: &mut Vec<PathBuf>) {
             out.push(path);
         }
     }
+    out.sort();
 }
 
 /// What a heading is called in links to it, and what it is called by hand.
@@ -58,9 +63,9 @@ fn broken(path: &Path, text: &str) -> Vec<String> {
 
 #[test]
 fn every_link_leads_somewhere() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut all = Vec::new();
-    documents(root, &mut all);
+    documents(&root, &mut all);
     assert!(all.len() > 40, "{}", all.len());
     let mut seen = 0;
     for path in all {
@@ -69,13 +74,25 @@ fn every_link_leads_somewhere() {
         assert_eq!(broken(&path, &text), Vec::<String>::new(), "{}", path.display());
     }
     assert!(seen > 60, "{seen}");
-    let text = "[no](docs/none.md) [file](README.md) [anchor](README.md#no-such) [there](README.md#two-commands)";
+    let text = "[no](docs/none.md) [file](README.md) [anchor](README.md#no-such) [there](README.md#commands)";
     assert_eq!(broken(&root.join("README.md"), text), ["docs/none.md", "README.md#no-such"]);
+}
+
+/// `SUMMARY.md` is the list of contents of the book: a page that it does not name is not in the book.
+#[test]
+fn every_page_is_in_the_book() {
+    let folder = root().join("docs");
+    let mut all = Vec::new();
+    documents(&folder, &mut all);
+    let summary = std::fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
+    let named: HashSet<PathBuf> = links(&summary).into_iter().map(|link| folder.join(link)).collect();
+    let missing: Vec<_> = all.iter().filter(|path| !named.contains(*path) && !path.ends_with("SUMMARY.md")).collect();
+    assert!(missing.is_empty(), "docs/SUMMARY.md does not name {missing:?}");
 }
 
 #[test]
 fn the_readme_takes_three_minutes() {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
     let words = text.split_whitespace().count();
     assert!(text.lines().count() <= 150 && words < 1_200, "{} lines, {words} words", text.lines().count());
 }

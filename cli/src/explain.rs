@@ -1,6 +1,6 @@
 //! `samplin explain`: what a rule, a valid-usage id, a name of what is left, a word of records, or a setting means, and what to do about it.
 
-mod terms;
+pub(crate) mod terms;
 
 use samplin_core::decide::{Catalog, Rule, Source};
 use samplin_core::left::Left;
@@ -22,7 +22,7 @@ pub struct Arguments {
 macro_rules! pages {
     ($($name:literal)+) => {
         /// The page of each rule.
-        const PAGES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../docs/rules/", $name, ".md"))),)+];
+        const PAGES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../docs/reference/rules/", $name, ".md"))),)+];
     };
 }
 
@@ -32,6 +32,9 @@ pages! {
     "border-budget" "ycbcr" "flags" "sampler-budget" "blit-filter" "heap" "view-usage" "aspect" "unsupported-format" "declared-view" "image-usage" "storage-access"
     "storage-format" "storage-unknown" "sample-shading" "atomic-counters" "depth-compare" "gl-clamp" "override"
 }
+
+/// What stands in a rule's page before the rows of the catalogue, which this command has from the catalogue itself.
+pub(crate) const CATALOGUE: &str = "<!-- generated from the catalogue -->";
 
 /// What is said of a rule.
 #[derive(Clone, Debug, Serialize)]
@@ -100,6 +103,7 @@ impl Page {
     /// The page of a rule.
     pub fn of(rule: Rule) -> Option<Self> {
         let (_, text) = PAGES.iter().find(|(name, _)| *name == rule.name())?;
+        let (text, _) = text.split_once(CATALOGUE)?;
         let mut parts = text.split("\n## ");
         let (_, summary) = parts.next()?.split_once('\n')?;
         let sections = parts

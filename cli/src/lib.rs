@@ -28,6 +28,8 @@ pub mod layer;
 pub mod looked;
 pub mod manual;
 pub mod output;
+#[cfg(test)]
+mod pages;
 pub mod predict;
 pub mod report;
 pub mod rules;

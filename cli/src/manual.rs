@@ -160,7 +160,7 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
 ];
 
 /// The examples of a command by its name.
-fn examples(name: &str) -> Examples {
+pub(crate) fn examples(name: &str) -> Examples {
     EXAMPLES.iter().find(|(of, _)| *of == name).map_or(&[], |(_, examples)| examples)
 }
 
@@ -189,7 +189,7 @@ fn with_help(command: clap::Command, words: &[&str], text: &str) -> clap::Comman
 }
 
 /// Calls `each` with every command below this one, and the words that lead to it.
-fn walk<'c>(command: &'c clap::Command, above: &str, each: &mut impl FnMut(&'c clap::Command, &str)) {
+pub(crate) fn walk<'c>(command: &'c clap::Command, above: &str, each: &mut impl FnMut(&'c clap::Command, &str)) {
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
         let name = format!("{above}{}", sub.get_name());
         each(sub, &name);
@@ -289,13 +289,19 @@ fn write_all(command: &clap::Command, folder: &Path, output: &mut Output) -> Res
 }
 
 /// What the exit status says.
-const STATUS: [(&str, &str); 5] = [
+pub(crate) const STATUS: [(&str, &str); 5] = [
     ("0", "all is well"),
     ("1", "findings: the command found what it looks for"),
     ("2", "the command line is wrong"),
     ("3", "an input cannot be read or holds no record"),
     ("4", "the system lacks something: a driver, the loader, a program, a right"),
 ];
+
+/// What it says besides after `samplin run`.
+pub(crate) const RUN_STATUS: (&str, &str) = (
+    "126, 127, 128 + n",
+    "of `run`: the program cannot be executed, is not there, was ended by signal n; else its own",
+);
 
 /// A row of a section: a term, its meaning, and the commands that it is of; none for all of them.
 type Of = (&'static str, &'static str, &'static [&'static str]);
@@ -381,11 +387,7 @@ fn page(command: &clap::Command, name: &str) -> std::io::Result<String> {
     let of = |(term, what, commands): Of| is_of(commands).then(|| (term.to_owned(), what.to_owned()));
     section(&mut rest, "ENVIRONMENT", variables.chain(VARIABLES.into_iter().filter_map(of)));
     section(&mut rest, "FILES", FILES.into_iter().filter_map(of));
-    let run = (
-        "126, 127, 128 + n",
-        "of `run`: the program cannot be executed, is not there, was ended by signal n; else its own",
-    );
-    let status = STATUS.into_iter().chain((is_whole || name == "run").then_some(run));
+    let status = STATUS.into_iter().chain((is_whole || name == "run").then_some(RUN_STATUS));
     section(&mut rest, "EXIT STATUS", status.map(|(name, what)| (name.to_owned(), what.to_owned())));
     rest.to_writer(&mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())

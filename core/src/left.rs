@@ -367,7 +367,7 @@ left! {
 mod tests {
     use super::*;
 
-    /// docs/left.md. `UPDATE_DOCS=1` writes it.
+    /// docs/reference/left.md. `UPDATE_DOCS=1` writes it.
     #[test]
     fn the_page_is_made_of_the_table() {
         let mut page = "# What is left\n\nThe `what` of each `unresolved` record is one of these names. The page is generated from \
@@ -385,13 +385,13 @@ mod tests {
                 page += &format!("| `{}` | {} | {}. |\n", left.name(), left.meaning(), left.advice());
             }
         }
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/left.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/left.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(path, &page).unwrap();
         }
         assert!(
             std::fs::read_to_string(path).is_ok_and(|written| written == page),
-            "UPDATE_DOCS=1 writes docs/left.md"
+            "UPDATE_DOCS=1 writes docs/reference/left.md"
         );
     }
 

@@ -3,7 +3,7 @@
 //!
 //! The scene is every sampler of [`samplers`] with every view of [`views`]. Nothing is drawn: the driver below can do more than the
 //! device that is simulated, so only the trace can tell whether a pair is one that the device could take ([`Checker`]).
-//! With `SAMPLIN_TEST_TABLE` set, this program prints the table of `docs/devices.md` instead; `scripts/device-table` does that.
+//! With `SAMPLIN_TEST_TABLE` set, this program prints the table of `docs/reference/devices.md` instead; `scripts/device-table` does that.
 
 mod visible;
 

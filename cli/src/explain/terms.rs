@@ -113,7 +113,7 @@ const OBEYED: [(&str, &str); 5] = [
 
 /// A word of records.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Term {
+pub(crate) struct Term {
     /// The word.
     pub name: String,
     /// Where it stands.
@@ -123,7 +123,7 @@ pub(super) struct Term {
 }
 
 /// All of them.
-pub(super) fn all() -> Vec<Term> {
+pub(crate) fn all() -> Vec<Term> {
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap_or_default();
     let events = schema.pointer("/properties/event/enum").and_then(|names| names.as_array()).cloned();
     let events = events.unwrap_or_default().into_iter().filter_map(|name| {
