@@ -108,7 +108,8 @@ fn images() -> Outcome {
     let tilings = [vk::ImageTiling::OPTIMAL, vk::ImageTiling::LINEAR];
     let kinds =
         [(vk::ImageType::TYPE_1D, [8, 1, 1]), (vk::ImageType::TYPE_2D, [8, 8, 1]), (vk::ImageType::TYPE_3D, [8, 8, 2])];
-    let ((promised, refused), judged) = with_layer(advertising(&file), |context| {
+    let builder = advertising(&file).with(Capability::ImagelessFramebuffer);
+    let ((promised, refused), judged) = with_layer(builder, |context| {
         let (mut promised, mut refused) = (0, 0);
         for tiling in tilings {
             for format in stored(context, tiling).into_iter().filter(|format| storage::declared(*format).is_some()) {
