@@ -1,10 +1,16 @@
-//! What documents promise of themselves: links that lead somewhere, pages that are in the book, and a README for three minutes.
+//! What documents promise of themselves: links that lead somewhere, a README for three minutes, and plain English.
+//!
+//! `DOCUMENTS_TABLE=1 cargo test --test documents table -- --nocapture` prints words, longest line and sentences of each document.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+#[path = "documents/prose.rs"]
+mod prose;
+
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+    // Another tree can be measured with the same rules.
+    std::env::var_os("DOCUMENTS_ROOT").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).to_owned(), PathBuf::from)
 }
 
 fn documents(folder: &Path, out: &mut Vec<PathBuf>) {
@@ -95,4 +101,69 @@ fn the_readme_takes_three_minutes() {
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();
     let words = text.split_whitespace().count();
     assert!(text.lines().count() <= 150 && words < 1_200, "{} lines, {words} words", text.lines().count());
+}
+
+/// Documents whose text is judged. The changelog is history, and stays as it was written.
+fn judged() -> Vec<(String, String)> {
+    let root = root();
+    let mut all = Vec::new();
+    documents(&root, &mut all);
+    let named = all.into_iter().filter(|path| !path.ends_with("CHANGELOG.md")).map(|path| {
+        let name = path.strip_prefix(&root).unwrap().display().to_string();
+        (name, std::fs::read_to_string(&path).unwrap())
+    });
+    named.collect()
+}
+
+#[test]
+fn documents_are_in_plain_english() {
+    let found: Vec<String> = judged()
+        .iter()
+        .flat_map(|(name, text)| prose::judge(text).into_iter().map(move |what| format!("{name}: {what}")))
+        .collect();
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+}
+
+/// Texts of records, of help and of messages.
+const SPEAKING: &[&str] = &["core/src", "cli/src", "config/src"];
+
+fn sources(path: &Path, out: &mut Vec<PathBuf>) {
+    if path.is_dir() {
+        std::fs::read_dir(path).unwrap().flatten().for_each(|entry| sources(&entry.path(), out));
+    } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
+        out.push(path.to_owned());
+    }
+}
+
+#[test]
+fn messages_are_in_plain_english() {
+    let root = root();
+    let mut files = Vec::new();
+    SPEAKING.iter().for_each(|folder| sources(&root.join(folder), &mut files));
+    let (mut found, mut seen) = (Vec::new(), 0);
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        for literal in prose::literals(text) {
+            seen += 1;
+            found.extend(prose::dialect(&literal).map(|word| format!("{}: {word}: {literal}", file.display())));
+        }
+    }
+    assert!(seen > 1_000, "{seen}");
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn table() {
+    if std::env::var_os("DOCUMENTS_TABLE").is_none() {
+        return;
+    }
+    println!("| document | words | longest line | mean sentence | longest sentence |\n|---|--:|--:|--:|--:|");
+    let mut all = prose::Measure::default();
+    for (name, text) in judged() {
+        let measure = prose::measure(&text);
+        println!("| `{name}` | {measure} |");
+        all.add(&measure);
+    }
+    println!("| all | {all} |");
 }

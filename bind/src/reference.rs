@@ -132,19 +132,19 @@ pub enum Call {
 }
 
 /// What is bound at a set number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
     Set { handle: u64, version: u64, offsets: Vec<u32> },
     Pushed(BTreeMap<(u32, u32), Descriptor>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Bound {
     what: What,
     layout: Arc<PipelineLayout>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Point {
     /// By stage; a pipeline alone is at 0.
     programs: BTreeMap<u32, u64>,
@@ -153,7 +153,7 @@ struct Point {
 }
 
 /// A state of the graphics bind point.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
     value: Option<u64>,
     /// The value comes from a pipeline that had it static, so that a dynamic one has to be set again.
@@ -185,7 +185,7 @@ pub struct Seen {
 }
 
 /// A command buffer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
     points: [Point; POINTS],
     states: [State; STATES],

@@ -17,6 +17,8 @@ const DEFINITIONS: [(u32, bool); 6] = [(0, false), (1, false), (2, false), (0, f
 /// Its sets may be updated while they are bound.
 const LOOSE: u32 = 3;
 const HIDDEN: u32 = 100;
+/// No set number.
+const PIPELINE: usize = 100;
 /// Calls of a stream.
 const STREAM: u64 = 400;
 
@@ -113,22 +115,40 @@ impl Plan {
 struct Recorded {
     point: Point<Model>,
     plan: Plan,
+    /// Set numbers, or [`PIPELINE`], at which a bind has not gone down: one that stands in for it may change nothing.
+    kept: HashSet<usize>,
 }
 
-/// Makes the layer's own calls.
+impl Recorded {
+    fn clear(&mut self) {
+        self.point.clear();
+        self.kept.clear();
+    }
+}
+
+/// Makes the layer's own calls, each of which has to change something.
 struct Down<'d> {
     world: &'d World,
     machine: &'d mut Machine,
     point: usize,
     calls: usize,
+    kept: &'d mut HashSet<usize>,
 }
 
 impl Down<'_> {
     fn call(&mut self, call: &Call) {
         self.calls += 1;
+        let before = self.machine.clone();
         if let Err(broken) = self.machine.call(self.world, call) {
             panic!("{call:?} breaks {broken}");
         }
+        let may_be_for_nothing = match call {
+            Call::BindSets { first, .. } => self.kept.remove(first),
+            Call::BindPipeline { .. } => self.kept.remove(&PIPELINE),
+            // What of a pushed set others stood in for is not known once the application has pushed to it: all is pushed again.
+            _ => matches!(call, Call::Push { .. }),
+        };
+        assert!(may_be_for_nothing || *self.machine != before, "{call:?} is for nothing");
     }
 }
 
@@ -371,11 +391,21 @@ impl Stream {
         self.tally.calls += 1;
     }
 
+    /// A bind goes down, or waits for a draw.
+    fn keep(&mut self, point: usize, numbers: std::ops::Range<usize>, goes_down: bool) {
+        if !goes_down {
+            (self.is_plain, self.tally.kept) = (false, self.tally.kept + 1);
+        }
+        let kept = &mut self.recorded[point].kept;
+        kept.retain(|number| !numbers.contains(number));
+        kept.extend(numbers.filter(|_| !goes_down));
+    }
+
     fn begin(&mut self) {
         self.call(&Call::Begin, true);
         self.used.clear();
         self.is_plain = true;
-        self.recorded.iter_mut().for_each(|recorded| recorded.point.clear());
+        self.recorded.iter_mut().for_each(Recorded::clear);
     }
 
     fn bind_code(&mut self) {
@@ -389,11 +419,10 @@ impl Stream {
         if is_pipeline {
             let pipeline = own[0].1;
             let is_kept = self.rng.u8(0..4) == 0 && self.recorded[point].point.keep_pipeline(pipeline);
-            if is_kept {
-                (self.is_plain, self.tally.kept) = (false, self.tally.kept + 1);
-            } else {
+            if !is_kept {
                 self.recorded[point].point.bind_pipeline(pipeline);
             }
+            self.keep(point, PIPELINE..PIPELINE + 1, !is_kept);
             return self.call(&Call::BindPipeline { point, pipeline }, !is_kept);
         }
         let mut shaders = own;
@@ -455,9 +484,7 @@ impl Stream {
             self.used.extend(sets.iter().map(|set| (2, *set)));
             let count = sets.len();
             let goes_down = self.rng.u8(0..6) > 0;
-            if !goes_down {
-                (self.is_plain, self.tally.kept) = (false, self.tally.kept + 1);
-            }
+            self.keep(point, first..first + count, goes_down);
             let binds = Binds { layout: handle, gone: self.gone, first, offsets: &offsets, goes_down };
             let alike = (goes_down && self.rng.bool())
                 .then(|| self.recorded[point].point.bind_sets_alike(binds, sets.iter().copied()));
@@ -533,7 +560,7 @@ impl Stream {
             57..60 => self.feed_back(),
             60..61 if !self.application.feeds_back() => {
                 self.call(&Call::Execute, true);
-                self.recorded.iter_mut().for_each(|recorded| recorded.point.clear());
+                self.recorded.iter_mut().for_each(Recorded::clear);
             }
             61..63 => self.begin(),
             63..65 => self.change_set(),
@@ -603,11 +630,12 @@ impl Stream {
             pushes: &plan.pushes,
             hidden,
         };
-        let mut down = Down { world, machine: driver, point, calls: 0 };
-        recorded[point].point.meet(&needs, &mut down)?;
+        let Recorded { point: recorded, kept, .. } = &mut recorded[point];
+        let mut down = Down { world, machine: driver, point, calls: 0, kept };
+        recorded.meet(&needs, &mut down)?;
         let calls = std::mem::take(&mut down.calls);
         // Once more changes nothing.
-        recorded[point].point.meet(&needs, &mut down)?;
+        recorded.meet(&needs, &mut down)?;
         assert_eq!(down.calls, 0, "not all was bound at once");
         Ok(calls)
     }
@@ -672,8 +700,9 @@ impl Stream {
         }
         self.log.push(format!("give back {point}"));
         let Self { world, driver, recorded, .. } = self;
-        let mut down = Down { world, machine: driver, point, calls: 0 };
-        recorded[point].point.give_back(&mut down);
+        let Recorded { point: recorded, kept, .. } = &mut recorded[point];
+        let mut down = Down { world, machine: driver, point, calls: 0, kept };
+        recorded.give_back(&mut down);
         assert!(!self.is_plain || down.calls == 0);
         assert!(!self.recorded[point].point.differs);
         // The plan in force is that of the application's own, and it is as if nothing had been kept.

@@ -23,10 +23,10 @@ pub struct Arguments {
     /// A device: a name from --list, a capability file, `gpu` for this machine's (`gpu:1`, `gpu:part of its name`)
     #[arg(value_name = "A", conflicts_with_all = ["device", "all", "list"])]
     pub first: Option<String>,
-    /// Another one, to be told the differences
+    /// Another device, to compare with A
     #[arg(value_name = "B", requires = "first")]
     pub second: Option<String>,
-    /// The same as A
+    /// Another spelling of A
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
     /// Every device that comes with samplin, one line each

@@ -34,17 +34,17 @@ pub struct Arguments {
     /// without a trace as well if something is piped in
     #[arg(value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Look at the runs of this build only, in folders of tables
+    /// Use only the runs of this build, in folders of tables
     #[arg(long, value_name = "NAME")]
     pub build: Option<String>,
-    /// Find fault only with these rules; `unresolved` stands for everything passed through
+    /// Report only changes by these rules; `unresolved` means everything that passed through
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule_names())]
     pub deny: Vec<String>,
-    /// With --deny, find no fault with changes by these rules that a rules file leaves alone (repair = "off"); without --deny they are
-    /// told and no findings
+    /// With --deny, ignore changes by these rules that a rules file prevents (repair = "off"); without --deny they are printed and are
+    /// no findings
     #[arg(long)]
     pub allow_exempt: bool,
-    /// Find no fault with these rules
+    /// Ignore changes by these rules
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule_names())]
     pub allow: Vec<String>,
     /// What is allowed: a file of `[[allow]]` entries [default: samplin-check.toml, if it is there]
@@ -56,10 +56,10 @@ pub struct Arguments {
     /// Write the findings of this check into the baseline
     #[arg(long)]
     pub update_baseline: bool,
-    /// Pass a trace that does not hold a run to its end, which is exit status 3 otherwise: the program was killed or still runs
+    /// Accept a trace without the end of its run (the program was killed or still runs); without this, that is exit status 3
     #[arg(long)]
     pub allow_unfinished: bool,
-    /// How to print findings, and where to if not to standard output; may be given several times [text, json, junit, github, markdown,
+    /// The format of findings, and a file for them instead of standard output; may be given several times [text, json, junit, github, markdown,
     /// sarif]
     #[arg(long, value_name = "FORMAT[=FILE]")]
     pub format: Vec<Target>,

@@ -26,22 +26,22 @@ pub struct Arguments {
     /// The trace of the other run, or a folder of tables, which may be the same
     #[arg(value_name = "B")]
     pub second: PathBuf,
-    /// Look at the runs of this build only, in the tables A
+    /// Use only the runs of this build, in the tables A
     #[arg(long, value_name = "NAME")]
     pub build_a: Option<String>,
-    /// Look at the runs of this build only, in the tables B
+    /// Use only the runs of this build, in the tables B
     #[arg(long, value_name = "NAME")]
     pub build_b: Option<String>,
-    /// Find fault only with changes by these rules that B adds; `unresolved` stands for everything passed through
+    /// Report only changes by these rules that B adds; `unresolved` means everything that passed through
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = check::rule_names())]
     pub deny: Vec<String>,
-    /// With --deny, find no fault with changes by these rules that a rules file leaves alone in B (repair = "off") and not in A
+    /// With --deny, ignore changes by these rules that a rules file prevents in B (repair = "off") and not in A
     #[arg(long)]
     pub allow_exempt: bool,
-    /// With --deny, pass a trace that does not hold a run to its end, which is exit status 3 otherwise: the program was killed or still runs
+    /// With --deny, accept a trace without the end of its run (the program was killed or still runs); without this, that is exit status 3
     #[arg(long)]
     pub allow_unfinished: bool,
-    /// How to print differences, and where to if not to standard output; may be given several times [text, json, junit, github, markdown,
+    /// The format of differences, and a file for them instead of standard output; may be given several times [text, json, junit, github, markdown,
     /// sarif]
     #[arg(long, value_name = "FORMAT[=FILE]")]
     pub format: Vec<Target>,

@@ -19,7 +19,7 @@ use crate::system::System;
 /// The arguments of `samplin doctor`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// Look at the system whose root is this folder, such as a container's
+    /// Examine the system whose root is this folder, such as a container's
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// Ask the loader in this process and print what it says (used by the command itself)
@@ -192,8 +192,8 @@ fn print(findings: &[Finding], worst: Level, output: &mut Output) {
     }
     output.line("");
     match worst {
-        Level::Good | Level::Note => output.styled_line(Style::Good, "Nothing is in the way of the layer."),
-        Level::Warning => output.styled_line(Style::Warn, "Something may be in the way of the layer."),
-        Level::Error => output.styled_line(Style::Bad, "Something is in the way of the layer."),
+        Level::Good | Level::Note => output.styled_line(Style::Good, "Nothing keeps the layer from working."),
+        Level::Warning => output.styled_line(Style::Warn, "Something may keep the layer from working."),
+        Level::Error => output.styled_line(Style::Bad, "Something keeps the layer from working."),
     }
 }

@@ -14,7 +14,7 @@ use crate::settings::{self, Described};
 /// The arguments of `samplin explain`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// A rule, a valid-usage id, a name of what was left, a word of records, or a setting; without it, all of them
+    /// A rule, a valid-usage id, a name of what is left, a word of records, or a setting; without it, list all
     #[arg(value_name = "WORD")]
     pub word: Option<String>,
 }

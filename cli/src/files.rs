@@ -257,7 +257,7 @@ impl Identity {
     }
 }
 
-/// Refuses outputs that would take the place of an input, of a file in a folder that is one, or of one another; each with its name.
+/// Refuses outputs that would replace an input, of a file in a folder that is one, or of one another; each with its name.
 ///
 /// # Errors
 ///
@@ -281,10 +281,10 @@ pub fn must_be_apart(outputs: &[(&str, &Path)], inputs: &[(&str, &Path)]) -> Res
 
 /// The refusal to write over `other`.
 pub fn would_replace(path: &Path, what: &str, other: &str) -> Failure {
-    Failure::usage(format!("{}: {what} would take the place of {other}", path.display()))
+    Failure::usage(format!("{}: {what} would replace {other}", path.display()))
 }
 
-/// Refuses outputs that would take the place of a trace, of a device's file or of one another.
+/// Refuses outputs that would replace a trace, of a device's file or of one another.
 ///
 /// # Errors
 ///

@@ -24,7 +24,7 @@ pub struct Arguments {
     /// The traces, also compressed (gzip, Zstandard); `-` is standard input. Without one, what is piped in, else the newest
     #[arg(value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Tell the whole story of one object: a handle (0x…), a debug name or a fingerprint
+    /// Show everything about one object: a handle (0x…), a debug name or a fingerprint
     #[arg(long, value_name = "OBJECT")]
     pub object: Option<String>,
     /// Show only these groups
@@ -228,8 +228,7 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
     };
     if count == 0 {
         let style = if looked::is_anything(analysis) { Style::Good } else { Style::Warn };
-        let what =
-            if looked::is_untold(analysis) { "No record tells of a change" } else { "Nothing had to be changed" };
+        let what = if looked::is_untold(analysis) { "No record has a change" } else { "Nothing had to be changed" };
         output.styled_line(style, format!("{what} in {}{legal}.", looked::at(analysis)));
         for line in looked::left(analysis).into_iter().chain([looked::not_covered(analysis)]) {
             output.line(format!("  {line}"));
@@ -463,7 +462,7 @@ fn separate_row(separate: &Separate) -> String {
     }
     if separate.splits > 0 {
         let pipelines = counted(separate.splits, "pipeline");
-        row += &format!(", {pipelines} made again in {:.1} ms", separate.compile_ms);
+        row += &format!(", {pipelines} recompiled in {:.1} ms", separate.compile_ms);
     }
     if separate.learned > 0 {
         row += &format!(", {} learned", grouped(separate.learned));
@@ -524,7 +523,7 @@ pub fn warnings(analysis: &Analysis) -> Vec<String> {
     }
     if analysis.folded > 0 {
         found.push(format!(
-            "there are more different decisions than are kept: {} are not told apart by sampler",
+            "there are too many different decisions: {} are not separated by sampler",
             grouped(analysis.folded)
         ));
     }
@@ -541,7 +540,7 @@ pub fn warnings(analysis: &Analysis) -> Vec<String> {
         ));
     }
     if analysis.summaries.iter().any(|summary| summary.get("passed_through") == Some(&true.into())) {
-        found.push("the layer met trouble of its own and passed everything through from then on".to_owned());
+        found.push("the layer failed and passed everything through from then on".to_owned());
     }
     found
 }

@@ -40,10 +40,10 @@ pub struct Arguments {
     /// Where to.
     #[command(flatten)]
     pub scope: Scope,
-    /// In force for every program that is started with ENABLE_SAMPLIN=1 (the default)
+    /// Active in programs that run with ENABLE_SAMPLIN=1 (the default)
     #[arg(long, conflicts_with = "explicit")]
     pub implicit: bool,
-    /// In force where VK_INSTANCE_LAYERS or the program names it
+    /// Active where VK_INSTANCE_LAYERS or the program names it
     #[arg(long)]
     pub explicit: bool,
     /// The layer's library, its manifest or the folder of either

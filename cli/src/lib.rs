@@ -48,8 +48,8 @@ use self::output::{ColorChoice, Output, Style};
     name = "samplin",
     version = env!("SAMPLIN_VERSION"),
     about = "Makes Vulkan texture sampling legal, portable and explained",
-    long_about = "Makes Vulkan texture sampling legal, portable and explained.\n\n`samplin run -- PROGRAM` starts a program under the layer; the other commands read what it wrote down, say what other devices would make of it, and look after the installation.",
-    after_help = "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 an input cannot be read, 4 the system lacks something.\n`run` passes on the program's status: 128 + n if signal n ended it, 126 if it cannot be executed, 127 if it is not there.",
+    long_about = "Makes Vulkan texture sampling legal, portable and explained.\n\n`samplin run -- PROGRAM` runs a program under the layer. The other commands read its trace, predict what other devices would do, and manage the installation.",
+    after_help = "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 an input cannot be read, 4 the system lacks something.\n`run` passes on the program's status: 128 + n if signal n ended it, 126 if it cannot be executed, 127 if it does not exist.",
     arg_required_else_help = true,
     disable_help_subcommand = true,
     infer_subcommands = true
@@ -70,34 +70,34 @@ pub struct CommandLine {
 /// The subcommands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Start a program under the layer and say what the layer did
+    /// Run a program under the layer and sum up what the layer did
     Run(run::Arguments),
-    /// Say what traces hold: what was changed and why, the census, what is unresolved
+    /// Show what traces contain: changes with their reasons, counts, and what is unresolved
     Inspect(inspect::Arguments),
-    /// Say what a rule, a valid-usage id, a name of what is left or a setting means, and what to do about it
+    /// Explain a rule, a valid-usage id, a name of what is left or a setting, and how to repair it
     Explain(explain::Arguments),
     /// Show every setting: its value here, who set it, its default
     Settings(settings::Arguments),
-    /// Write a page about a run: charts, a table to sort and filter, the devices
+    /// Write an HTML page about a run: findings, charts, devices
     Report(report::Arguments),
     /// Compare the decisions of two runs; exit status 1 if they differ
     Diff(diff::Arguments),
-    /// Find fault with a run, for continuous integration; exit status 1 on findings
+    /// Check a run in continuous integration; exit status 1 on findings
     Check(check::Arguments),
     /// Write traces as Parquet tables, for SQL over the runs of many machines
     #[cfg(feature = "parquet")]
     Export(export::Arguments),
-    /// Show what devices can filter, compare, store and take as a border
+    /// Show what devices can filter, compare and store, and which borders they have
     Caps(caps::Arguments),
-    /// Say what the decisions of a recorded run would be on another device
+    /// Predict the decisions of a recorded run on another device
     Predict(predict::Arguments),
-    /// Check and write rules files, find the override that breaks a picture
+    /// Check and write rules files, and find the override that breaks a picture
     Rules(rules::Arguments),
     /// Put the layer where the Vulkan loader finds it
     Install(install::Arguments),
-    /// Take the layer away again
+    /// Remove the layer
     Uninstall(install::Removal),
-    /// Look for what keeps the layer from working; exit status 1 on findings
+    /// Find what keeps the layer from working; exit status 1 on findings
     Doctor(doctor::Arguments),
     /// Print the completions for a shell
     Completions(manual::Completions),

@@ -88,7 +88,7 @@ pub fn not_covered(analysis: &Analysis) -> String {
         parts.push("descriptor heaps");
     }
     parts.push("what no rule of samplin covers, such as synchronization, image layouts and shader logic");
-    format!("not looked at: {}", parts.join("; "))
+    format!("not checked: {}", parts.join("; "))
 }
 
 /// `2 applied, 1 held back: max_anisotropy = 16 (one mip level)`, of overrides, if there is anything to say.

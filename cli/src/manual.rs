@@ -19,8 +19,8 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
     (
         "samplin",
         &[
-            ("samplin run --headless -- vkcube --c 100", "run a program under the layer and say what the layer did"),
-            ("samplin inspect", "say it again, of the newest trace, with reasons"),
+            ("samplin run --headless -- vkcube --c 100", "run a program under the layer and sum up what the layer did"),
+            ("samplin inspect", "show the newest trace, with reasons"),
             ("samplin explain linear-filter", "what a rule means, and what to change in the application"),
             ("samplin check trace.jsonl --deny linear-filter", "fail a build on findings"),
         ],
@@ -102,15 +102,12 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
     ),
     (
         "rules",
-        &[
-            ("samplin rules new", "print a rules file to start from"),
-            ("samplin rules check samplin.toml", "what is wrong with one"),
-        ],
+        &[("samplin rules new", "print a rules file to start from"), ("samplin rules check samplin.toml", "check one")],
     ),
     (
         "rules check",
         &[
-            ("samplin rules check samplin.toml", "what is wrong with a rules file"),
+            ("samplin rules check samplin.toml", "check a rules file"),
             ("samplin rules check samplin.toml --trace all.jsonl", "and which samplers of a run its rules match"),
         ],
     ),
@@ -118,7 +115,7 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
         "rules new",
         &[
             ("samplin rules new", "print a commented rules file"),
-            ("samplin rules new samplin.toml --force", "write it, over the one that is there"),
+            ("samplin rules new samplin.toml --force", "overwrite an existing one"),
         ],
     ),
     (
@@ -145,7 +142,10 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
             ("samplin uninstall --prefix /opt/samplin", "what install --prefix wrote"),
         ],
     ),
-    ("doctor", &[("samplin doctor", "why is the layer not there?"), ("samplin doctor --json", "for programs")]),
+    (
+        "doctor",
+        &[("samplin doctor", "find out why the layer is not loaded"), ("samplin doctor --json", "for programs")],
+    ),
     (
         "completions",
         &[("samplin completions bash", "print them; source the output"), ("samplin completions fish", "for fish")],
@@ -300,7 +300,7 @@ pub(crate) const STATUS: [(&str, &str); 5] = [
 /// What it says besides after `samplin run`.
 pub(crate) const RUN_STATUS: (&str, &str) = (
     "126, 127, 128 + n",
-    "of `run`: the program cannot be executed, is not there, was ended by signal n; else its own",
+    "of `run`: the program cannot be executed, does not exist, was ended by signal n; else its own",
 );
 
 /// A row of a section: a term, its meaning, and the commands that it is of; none for all of them.
@@ -350,7 +350,7 @@ const VARIABLES: [Of; 8] = [
         "traces without a name of their own [default: ~/.local/state]",
         &["run", "inspect", "report", "predict", "doctor"],
     ),
-    ("XDG_CACHE_HOME", "what can be made again [default: ~/.cache]", &["run", "rules bisect", "predict", "report"]),
+    ("XDG_CACHE_HOME", "caches [default: ~/.cache]", &["run", "rules bisect", "predict", "report"]),
     (
         "XDG_CONFIG_HOME, XDG_DATA_HOME",
         "files of this user [default: ~/.config, ~/.local/share]",

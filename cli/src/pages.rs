@@ -69,7 +69,9 @@ fn arguments(command: &clap::Command, is_global: bool, text: &mut String) {
             && !["help", "version"].contains(&argument.get_id().as_str())
     };
     let mut is_first = true;
-    for argument in command.get_arguments().filter(wanted) {
+    let (positional, named): (Vec<_>, Vec<_>) =
+        command.get_arguments().filter(wanted).partition(|one| one.is_positional());
+    for argument in positional.into_iter().chain(named) {
         if std::mem::take(&mut is_first) {
             text.push_str("\n| argument | meaning |\n|---|---|\n");
         }
@@ -81,11 +83,11 @@ fn arguments(command: &clap::Command, is_global: bool, text: &mut String) {
         if values.iter().any(|value| value.get_name() == "linear-filter") {
             meaning += " A name of a [rule](rules.md), or several with commas.";
         } else if !values.is_empty() && argument.get_action().takes_values() {
-            let named = values.iter().map(|value| match value.get_help() {
-                Some(help) => format!("`{}` ({})", value.get_name(), cell(&help.to_string())),
-                None => format!("`{}`", value.get_name()),
-            });
-            let _ = write!(meaning, " One of {}.", named.collect::<Vec<_>>().join(", "));
+            let names: Vec<String> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
+            let _ = write!(meaning, " One of {}.", names.join(", "));
+            for (name, help) in values.iter().filter_map(|value| Some((value.get_name(), value.get_help()?))) {
+                let _ = write!(meaning, "<br>`{name}`: {}", sentence(&help.to_string()));
+            }
         }
         let default = argument.get_default_values().iter().map(|value| value.to_string_lossy().into_owned());
         let default: Vec<String> = default.collect();
@@ -262,4 +264,25 @@ fn findings_of_doctor() {
     assert!(ids.len() > 25 && ids.contains("layer-stale") && !ids.contains("loader"), "{ids:?}");
     let missing: Vec<&&str> = ids.iter().filter(|id| !page.contains(&format!("`{id}`"))).collect();
     assert!(missing.is_empty(), "docs/troubleshooting.md does not explain {missing:?}");
+}
+
+#[test]
+fn tables_of_export() {
+    let tables: Value = serde_json::from_str(include_str!("../../manifest/tables.json")).unwrap();
+    let mut text = String::from(
+        "# Tables\n\n`samplin export` writes these tables, and the SQL views over JSON lines have the same columns. \
+         [Many machines](../fleet.md) asks ten questions of them.\nThis page is generated from `manifest/tables.json`, by which the \
+         tool writes.\n",
+    );
+    let word = |of: &Value, key: &str| of[key].as_str().unwrap_or_default().to_owned();
+    for table in tables["tables"].as_array().unwrap() {
+        let _ = write!(text, "\n## {}\n\n{}\n\n", word(table, "name"), sentence(&word(table, "description")));
+        text += "| column | type | is |\n|---|---|---|\n";
+        for column in table["columns"].as_array().unwrap() {
+            let null = if column["null"] == true { ", may be null" } else { "" };
+            let described = sentence(&word(column, "description"));
+            let _ = writeln!(text, "| `{}` | {}{null} | {described} |", word(column, "name"), word(column, "type"));
+        }
+    }
+    hold("reference/tables.md", &text);
 }

@@ -60,10 +60,10 @@ pub struct Arguments {
     /// Exit with status 1 if a device has findings by these rules
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = check::rule_names())]
     pub deny: Vec<String>,
-    /// With --deny, pass a trace that does not hold a run to its end, which is exit status 3 otherwise: the program was killed or still runs
+    /// With --deny, accept a trace without the end of its run (the program was killed or still runs); without this, that is exit status 3
     #[arg(long)]
     pub allow_unfinished: bool,
-    /// Take the device by itself, without what the recording device lacks
+    /// Judge by this device alone, without what the recording device lacks
     #[arg(long)]
     pub alone: bool,
     /// Write the prediction as a trace, for inspect, diff, check and report

@@ -39,7 +39,7 @@ pub struct Arguments {
     /// The page to write; `-` is standard output
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Say for each finding of a trace of the level all which of these devices would have it; may be given several times
+    /// For a trace of the level all, say which of these devices would have each finding; may be given several times
     #[arg(long, value_name = "NAME")]
     pub device: Vec<String>,
     /// The same for all devices that come with samplin

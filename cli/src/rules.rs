@@ -28,11 +28,11 @@ pub struct Arguments {
 /// The subcommands.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Command {
-    /// Say what is wrong with a rules file; exit status 1 if something is
+    /// Check a rules file; exit status 1 if it has a mistake
     Check(Check),
     /// Write a commented rules file to start from
     New(New),
-    /// Run a program again and again to find the overridden sampler, or the repair, that breaks the picture
+    /// Run a program several times to find the override, or the repair, that breaks the picture
     Bisect(bisect::Arguments),
 }
 
@@ -41,7 +41,7 @@ pub enum Command {
 pub struct Check {
     /// The rules file
     pub file: PathBuf,
-    /// Also say which rules match the samplers of this trace (of the level all)
+    /// Also show which rules match the samplers of this trace (of the level all)
     #[arg(long, value_name = "TRACE")]
     pub trace: Option<PathBuf>,
 }
@@ -51,7 +51,7 @@ pub struct Check {
 pub struct New {
     /// The file to write [default: standard output]
     pub file: Option<PathBuf>,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }
@@ -186,7 +186,7 @@ fn new(arguments: &New, output: &mut Output) -> Result {
         return Ok(Outcome::Fine);
     };
     if path.is_file() && !arguments.force {
-        return Err(Failure::usage(format!("{}: the file is there", path.display())).hint("--force writes over it"));
+        return Err(Failure::usage(format!("{}: the file is there", path.display())).hint("--force overwrites it"));
     }
     crate::files::write_output(path, SAMPLE.as_bytes())?;
     if output.json {

@@ -41,22 +41,22 @@ pub struct Arguments {
     /// Where the trace goes; %e is the executable, %p the process, %d the date [default: a file in the state folder]
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
-    /// Go on behind what the trace holds; without this it is begun anew
+    /// Append to the trace; without this, the file is overwritten
     #[arg(long)]
     pub append: bool,
-    /// Write the trace over a file that is no trace, which is wrong usage otherwise
+    /// Overwrite a file that is not a trace; without this, that is wrong usage
     #[arg(long)]
     pub overwrite: bool,
-    /// Pass on the program's status even if no Vulkan instance was traced, which is exit status 4 otherwise
+    /// Pass on the program's status even if no Vulkan instance was traced; without this, that is exit status 4
     #[arg(long)]
     pub allow_untraced: bool,
-    /// Write the summary to a file as JSON, so that it is apart from what the program prints
+    /// Write the summary to a file as JSON, separate from the program's output
     #[arg(long, value_name = "FILE")]
     pub summary_json: Option<PathBuf>,
     /// How much the trace holds
     #[arg(long, value_name = "LEVEL", value_parser = TraceLevel::WORDS.to_vec())]
     pub trace_level: Option<String>,
-    /// Put the Khronos validation layer below samplin, to check what samplin hands down
+    /// Put the Khronos validation layer below samplin, to check what the driver gets
     #[arg(long)]
     pub validate: bool,
     /// Without a display start Xvfb, without a GPU use lavapipe
@@ -217,7 +217,7 @@ pub fn layers(library: &Path, validate: bool, system: &System) -> Result<Environ
             }
             if installed_library.as_deref().is_none_or(|there| !files::is_same(there, library)) {
                 environment.note(format!(
-                    "the installed layer is used ({}), because its implicit manifest goes first",
+                    "the installed layer is used ({}), because its implicit manifest comes first",
                     installed_library.as_deref().unwrap_or(Path::new("?")).display()
                 ));
             }
@@ -383,7 +383,7 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
         if ended.code == 0 && !arguments.allow_untraced {
             errors.finish()?;
             report(arguments, &told, 4, output)?;
-            return Err(why.hint("--allow-untraced passes on the program's status all the same"));
+            return Err(why.hint("--allow-untraced passes on the program's status anyway"));
         }
         if !arguments.quiet {
             let prefix = errors.styled(Style::Dim, "samplin:");
@@ -438,7 +438,8 @@ fn untraced(off: Option<String>, watch: &Watch, environment: &Environment, headl
     let mut causes: Vec<String> = off.into_iter().collect();
     if matches!(watch, Watch::Homeless) {
         causes.push(
-            "there is no home folder, so automatic traces have no place (set HOME, or name a file with --trace)".into(),
+            "there is no home folder, so automatic traces have no folder (set HOME, or name a file with --trace)"
+                .into(),
         );
     }
     causes.extend(watch.file().as_deref().and_then(place::trouble));

@@ -371,7 +371,7 @@ pub const ADDED: [(&str, &str); 17] = [
     ("VK_EXT_sampler_filter_minmax", MINMAX),
     ("samplerMirrorClampToEdge", MIRROR_CLAMP),
     ("samplerFilterMinmax", MINMAX),
-    ("samplerAnisotropy", "a rule wishes anisotropy (VUID-VkSamplerCreateInfo-anisotropyEnable-01070)"),
+    ("samplerAnisotropy", "an override sets anisotropy (VUID-VkSamplerCreateInfo-anisotropyEnable-01070)"),
     (
         "sampleRateShading",
         "shaders run for each sample (VUID-VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784)",

@@ -161,7 +161,7 @@ left! {
             "A shader reads an image of a descriptor buffer through an embedded sampler, which has to stay what it is."
             "embed a sampler that suits the formats of the images, or put the sampler into a descriptor buffer"
         GeneratedCommands "generated-commands":
-            "The device may choose pipelines for commands that it generates, so for these everything is bound as the application has it."
+            "The device may choose pipelines for commands that it generates, so samplin binds everything as the application has it."
             "give the images of pipelines that the device chooses samplers that suit them"
         DynamicLayout "dynamic-layout":
             "Descriptors were bound without a pipeline layout, so samplin does not know which are bound."
@@ -172,7 +172,7 @@ left! {
     }
     Pair {
         Pair "pair":
-            "A sampler and a view conflict, and no other sampler is legal for both or none could be created."
+            "A sampler and a view conflict, and no other sampler is legal for both, or none could be created."
             "the record's rule and reason say which; `samplin explain RULE` says how to repair it"
         ImmutablePair "immutable sampler":
             "An immutable sampler meets a view that it does not suit. It is the same for every view, so it stays."
@@ -219,10 +219,10 @@ left! {
             "A shader declares an image of other numbers than the view's format has: floats, signed or unsigned integers."
             "declare the image as the format is, or view it in a format of these numbers"
         PanicInAHook "panic in a hook":
-            "samplin failed; from then on the device is only forwarded to, and nothing is repaired."
+            "samplin failed. From then on it forwards every call of the device, and repairs nothing."
             "report it with the trace"
         OutOfHostMemory "out of host memory":
-            "The host refused memory; from then on the device is only forwarded to, and nothing is repaired."
+            "The host refused memory. From then on samplin forwards every call of the device, and repairs nothing."
             "free memory"
     }
     Storage {

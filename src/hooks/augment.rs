@@ -82,7 +82,7 @@ struct CoreFeature {
     is_wanted: fn(&Wants<'_>, bool) -> bool,
 }
 
-/// Core features that may be added; see "What is added at vkCreateDevice" in ARCHITECTURE.md.
+/// Core features that may be added; see docs/internals/additions.md.
 const CORE: [CoreFeature; 10] = [
     CoreFeature {
         name: "samplerAnisotropy",
@@ -287,7 +287,7 @@ pub(super) unsafe fn plan(
             not_added("VK_EXT_custom_border_color", CHAINED);
         } else {
             enable(&mut out.names, ash::ext::custom_border_color::NAME);
-            // Not `customBorderColorWithoutFormat`: see "What is added at vkCreateDevice" in ARCHITECTURE.md.
+            // Not `customBorderColorWithoutFormat`: see docs/internals/additions.md.
             out.custom.custom_border_colors = supported.custom.custom_border_colors;
             out.use_custom = true;
         }

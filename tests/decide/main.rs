@@ -313,7 +313,7 @@ fn losses_are_what_happens() {
                 t.sees(vk::Format::R8_UNORM, Feature::empty());
             },
             F::MinFilter,
-            "nothing: the shader gathers, which no filter takes part in",
+            "nothing: the shader gathers, and gathers use no filter",
         ),
     ];
     for (name, edit, field, wanted) in cases {

@@ -49,11 +49,13 @@ struct World {
     scene: Scene,
     layout: vk::PipelineLayout,
     sets: [vk::DescriptorSet; 2],
+    /// Like these: what is written goes there, and is copied from there.
+    sources: Option<[vk::DescriptorSet; 2]>,
     counts: [u32; 2],
 }
 
 impl World {
-    fn new(counts: [u32; 2], flags: vk::DescriptorBindingFlags) -> Self {
+    fn new(counts: [u32; 2], flags: vk::DescriptorBindingFlags, is_copied: bool) -> Self {
         let scene = Scene::of(InstanceBuilder::new().traced("decisions"));
         let device = &scene.device;
         let own = |ty, count| [binding(0, ty, count).stage_flags(vk::ShaderStageFlags::COMPUTE)];
@@ -73,14 +75,22 @@ impl World {
         let mut late = vk::DescriptorPool::null();
         let result = call!(device.create_pool(device.raw, &pool, crate::loader::allocator(), &mut late));
         assert_eq!(result, vk::Result::SUCCESS);
-        let sets = [(device.pool(), images), (late, samplers)].map(|(pool, layout)| device.sets(pool, &[layout])[0]);
-        Self { scene, layout, sets, counts }
+        let pools = [device.pool(), late];
+        let sets = || [0, 1].map(|at| device.sets(pools[at], &[[images, samplers][at]])[0]);
+        let (sets, sources) = (sets(), is_copied.then(sets));
+        Self { scene, layout, sets, sources, counts }
     }
 
     fn write(&self, set: usize, element: u32, info: vk::DescriptorImageInfo) {
-        let write = vk::WriteDescriptorSet::default().dst_set(self.sets[set]).dst_array_element(element);
+        let to = self.sets[set];
+        let from = self.sources.map_or(to, |sources| sources[set]);
+        let write = vk::WriteDescriptorSet::default().dst_set(from).dst_array_element(element);
         let ty = [Ty::SAMPLED_IMAGE, Ty::SAMPLER][set];
         self.scene.device.update(&[write.descriptor_type(ty).image_info(&[info])], &[]);
+        if from != to {
+            let copy = vk::CopyDescriptorSet::default().src_set(from).dst_set(to).descriptor_count(1);
+            self.scene.device.update(&[], &[copy.src_array_element(element).dst_array_element(element)]);
+        }
     }
 
     fn image(&self, element: u32, format: vk::Format) {
@@ -129,8 +139,8 @@ const NAMED: [([u32; 2], [u32; 2]); 6] = [
 
 #[test]
 fn what_a_shader_names_of_an_array_is_repaired_wherever_it_lies() {
-    for (counts, [image, sampler]) in NAMED {
-        let world = World::new(counts, NONE);
+    for ((counts, [image, sampler]), is_copied) in NAMED.into_iter().flat_map(|named| [(named, false), (named, true)]) {
+        let world = World::new(counts, NONE, is_copied);
         let pipeline = world.pipeline([Some(image), Some(sampler)]);
         world.image(image, FILTERED);
         world.sampler(sampler, world.scene.device.linear());
@@ -161,7 +171,7 @@ fn what_a_shader_does_not_name_is_told_of_once() {
         ([1, (1 << 20) + 1], [Some(0), Some(3)], NONE, "too-large"),
         ([1, (1 << 20) + 1], [Some(0), None], LATE, "too-large"),
     ] {
-        let world = World::new(counts, flags);
+        let world = World::new(counts, flags, false);
         let pipeline = world.pipeline(elements);
         let at = [elements[0].unwrap_or(2), elements[1].unwrap_or(2)];
         // Where elements are not named, those that inputs of the test's driver choose.

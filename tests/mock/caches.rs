@@ -626,11 +626,11 @@ fn run(row: &Row) {
     world.device.leak();
 }
 
-/// `ARCHITECTURE.md` says what is remembered.
+/// `docs/internals/memory.md` says what is remembered.
 #[test]
 #[cfg_attr(miri, ignore = "reads a file")]
 fn the_table_is_the_one_that_is_written_down() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/internals/memory.md");
     let text = std::fs::read_to_string(path).expect("the file is there");
     let (_, table) = text.split_once("<!-- caches -->\n").expect("the table begins");
     let (table, _) = table.split_once("<!-- /caches -->").expect("the table ends");

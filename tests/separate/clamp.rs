@@ -5,6 +5,7 @@
 
 use super::*;
 use samplin_testkit::descriptor::update;
+use switch::Switch;
 
 type M = vk::SamplerAddressMode;
 
@@ -114,11 +115,6 @@ fn beside() -> [Binding; 4] {
     [Binding::image(0), Binding::sampler(1), combined, Binding::sampler(3)]
 }
 
-/// The `shader` records, by pass.
-fn passes(judged: &Judged) -> Vec<&str> {
-    judged.trace.events("shader").map(|record| record["pass"].as_str().expect("a name")).collect()
-}
-
 fn assert_resolved(judged: &Judged) {
     let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
     assert!(unresolved.is_empty(), "{unresolved:#?}");
@@ -175,7 +171,7 @@ fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
     assert_resolved(&judged);
     // In their code shaders have each combination by itself.
     let count = if keys == "uniform" && room { 1 } else { 3 };
-    assert_eq!(passes(&judged), vec!["saturate"; count], "{:#?}", judged.trace);
+    assert_passes(&judged, &vec!["saturate"; count]);
     Ok(())
 }
 
@@ -203,8 +199,7 @@ fn untouched(stage: Stage, room: bool) -> Outcome {
         Ok(job.results().iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "legal")).collect())
     })?;
     judged.assert_untouched("without GL_CLAMP");
-    // But for a test switch that has everything bound so (`scripts/switches`).
-    if !matches!(std::env::var("TESTSWITCH_SEPARATE").as_deref(), Ok("saturate" | "filter")) {
+    if !matches!(Switch::on(), Some(Switch::Saturate | Switch::Filter)) {
         assert_eq!(judged.summary()["separate"]["hidden_sets"], 0, "{:#}", judged.summary());
     }
     Ok(())
@@ -325,7 +320,8 @@ fn no_set_fetched() -> Outcome {
     })?;
     assert_resolved(&judged);
     let hows: Vec<_> = draws(&judged).iter().filter_map(|record| record["how"].as_str().map(str::to_owned)).collect();
-    assert_eq!((hows, passes(&judged)), (vec!["fetch".to_owned()], vec!["fetch"]), "{:#?}", judged.trace);
+    assert_eq!(hows, ["fetch"], "{:#?}", judged.trace);
+    assert_passes(&judged, &["fetch"]);
     Ok(())
 }
 
@@ -357,7 +353,7 @@ fn texels() -> Outcome {
         Ok(vec![far.map(|(got, point)| format!("{got:?}, not {:?}, at {point:?}", exact(point)))])
     })?;
     assert_resolved(&judged);
-    assert_eq!(passes(&judged), ["saturate"]);
+    assert_passes(&judged, &["saturate"]);
     Ok(())
 }
 
@@ -552,7 +548,8 @@ fn rewritten() -> Outcome {
         Ok(wrong)
     })?;
     assert_resolved(&judged);
-    assert_eq!(passes(&judged), ["saturate"], "made with the pipeline, and never again");
+    // Made with the pipeline, and never again.
+    assert_passes(&judged, &["saturate"]);
     Ok(())
 }
 

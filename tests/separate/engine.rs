@@ -23,9 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// The second run reads what the first one learned: each pipeline is split when it is made, and nothing is compiled at a bind.
 fn run_again(name: &str, stage: Stage) -> Outcome {
-    skip_if(
-        (forced(How::Shadow) == How::Split).then(|| "a test switch splits everything, and learns nothing".to_owned()),
-    )?;
+    skip_if(switch::is_split().then(|| "a test switch splits everything, and learns nothing".to_owned()))?;
     let d16 = conflicts::d16();
     let path = std::env::temp_dir().join(format!("samplin-engine-{}-{name}", std::process::id()));
     let _ = std::fs::remove_file(&path);
@@ -43,7 +41,7 @@ fn run_again(name: &str, stage: Stage) -> Outcome {
     assert_eq!(kept.lines().count(), 2, "a line that says what it is, and one link: {kept}");
     std::fs::remove_file(&path).expect("removes");
     let (_, judged) = with_layer(builder, |context| look(context, stage, RGBA8, &SamplerDesc::linear()))?;
-    assert_eq!(compiled(&judged), 0);
+    assert_passes(&judged, &[]);
     assert!(!path.exists(), "{}", path.display());
     Ok(())
 }
@@ -55,19 +53,12 @@ fn run(stage: Stage) -> Outcome {
     judge(&builder, d16.oracle.where_seen(), &expected, &bad)?;
     let (_, judged) = with_layer(resolve(builder.clone()), bad)?;
     // Each pipeline has one shader with links, and is made again when it is first bound with the atlas; not in the second frame.
-    // Where everything is split, the first is once more when its own set comes.
-    let is_forced = forced(How::Shadow) == How::Split;
-    assert_eq!(compiled(&judged), PIPELINES + usize::from(is_forced), "{:#?}", judged.trace);
+    assert_passes(&judged, &["split"; PIPELINES]);
     let good = |context: &Context| look(context, stage, RGBA8, &SamplerDesc::linear());
     judge_legal(&builder, &good)?;
     let (_, judged) = with_layer(resolve(builder.clone()), good)?;
-    assert_eq!(compiled(&judged), if is_forced { PIPELINES + 1 } else { 0 });
+    assert_passes(&judged, &[]);
     Ok(())
-}
-
-/// Shaders of pipelines that were made at binds.
-fn compiled(judged: &Judged) -> usize {
-    judged.trace.events("shader").filter(|record| record["pass"] == "split").count()
 }
 
 /// Draws the scene with this atlas, whose lookups have to give the values of `legal`; all others stay smooth.

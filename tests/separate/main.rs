@@ -24,6 +24,7 @@ mod reads;
 mod sequences;
 mod sets;
 mod shared;
+mod switch;
 mod texels;
 mod wishes;
 
@@ -43,6 +44,7 @@ use samplin_testkit::{
 use scene::Scene;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
+use switch::{assert_passes, forced};
 
 type F = vk::Format;
 
@@ -57,11 +59,6 @@ enum How {
     Split,
     /// There is no room for one more set or sampler: the shader fetches texels.
     Fetch,
-}
-
-/// How a conflict that can be repaired in any way is, if a test switch of the layer says so (`scripts/switches`).
-fn forced(how: How) -> How {
-    if std::env::var("TESTSWITCH_SEPARATE").as_deref() == Ok("split") { How::Split } else { how }
 }
 
 /// What the layer repairs. What is not in here stays as it is, and is told as unresolved.

@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 fn meets(conflict: &Conflict, way: Way) -> Outcome {
     let builder = Context::builder().setting("separate_shared", "meet");
-    let (parts, own) = (PART.contains(&conflict.name), conflict.good_twin());
+    let (parts, own) = (PART.contains(&conflict.name) || switch::is_split(), conflict.good_twin());
     let how = match way.pushes() {
         _ if parts => How::Split,
         true => How::Push,
@@ -40,7 +40,7 @@ fn meets(conflict: &Conflict, way: Way) -> Outcome {
         good.legal = conflict.legal.clone();
     }
     judge(&builder, way.oracle(conflict), &expected, &|context| {
-        look(context, conflict, &conflict.sampler, [conflict, &good], way)
+        look(context, conflict, &conflict.sampler, &[conflict, &good], way)
     })?;
-    judge_legal(&builder, &|context| look(context, conflict, &conflict.sampler, [&own, &own], way))
+    judge_legal(&builder, &|context| look(context, conflict, &conflict.sampler, &[&own, &own], way))
 }

@@ -10,6 +10,8 @@ pub(crate) enum By {
     Set,
     /// Written to two, the sampler in one of its own.
     Sets,
+    /// The same, and the sets are bound last first, before the pipeline.
+    SetsFirst,
     Push,
     PushTemplate,
     Template,
@@ -45,15 +47,23 @@ const WAYS: [(&str, By, Stage); 21] = [
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
-    for (name, by, stage) in WAYS {
-        for conflict in conflicts::all() {
-            let way = Way { by, stage };
-            let (agreeing, of) = (conflict.clone(), conflict.name);
-            trials.push(trial_in(stage, format!("shared/good-and-bad/{of}/{name}"), move || disagree(&conflict, way)));
-            trials.push(trial_in(stage, format!("shared/both-bad/{of}/{name}"), move || agree(&agreeing, way)));
-        }
+    for (name, conflict, way) in crossed(&WAYS) {
+        let (agreeing, of) = (conflict.clone(), conflict.name);
+        trials.push(trial_in(way.stage, format!("shared/good-and-bad/{of}/{name}"), move || disagree(&conflict, way)));
+        trials.push(trial_in(way.stage, format!("shared/both-bad/{of}/{name}"), move || agree(&agreeing, way)));
     }
     trials
+}
+
+/// Each way with the conflict that every device has, and each conflict by two of the ways: nothing on a way depends on what a sampler asks for.
+pub(crate) fn crossed(ways: &[(&'static str, By, Stage)]) -> Vec<(&'static str, Conflict, Way)> {
+    let mut all = Vec::new();
+    for conflict in conflicts::all() {
+        let is_first = all.is_empty();
+        let own = ways.iter().filter(|(name, ..)| is_first || ["same-set", "graphics-other-set"].contains(name));
+        all.extend(own.map(|(name, by, stage)| (*name, conflict.clone(), Way { by: *by, stage: *stage })));
+    }
+    all
 }
 
 #[derive(Clone, Copy)]
@@ -64,7 +74,11 @@ pub(crate) struct Way {
 
 impl Way {
     pub(crate) fn state(self) -> Place {
-        place(u32::from(self.by == By::Sets), 1, 0)
+        place(u32::from(self.has_sets()), 1, 0)
+    }
+
+    fn has_sets(self) -> bool {
+        matches!(self.by, By::Sets | By::SetsFirst)
     }
 
     pub(crate) fn pushes(self) -> bool {
@@ -72,7 +86,7 @@ impl Way {
     }
 
     pub(crate) fn oracle(self, conflict: &Conflict) -> Oracle {
-        if self.by == By::Sets { conflict.oracle.where_seen() } else { conflict.oracle }
+        if self.has_sets() { conflict.oracle.where_seen() } else { conflict.oracle }
     }
 }
 
@@ -81,10 +95,10 @@ fn disagree(conflict: &Conflict, way: Way) -> Outcome {
     let (builder, good) = (Context::builder(), conflict.good_twin());
     let expected = Expected::one(How::Split, place(0, 0, 0), way.state());
     judge(&builder, way.oracle(conflict), &expected, &|context| {
-        look(context, conflict, &conflict.sampler, [conflict, &good], way)
+        look(context, conflict, &conflict.sampler, &[conflict, &good], way)
     })?;
     // Two good ones.
-    judge_legal(&builder, &|context| look(context, conflict, &conflict.sampler, [&good, &good], way))
+    judge_legal(&builder, &|context| look(context, conflict, &conflict.sampler, &[&good, &good], way))
 }
 
 /// Both images want the same sampler.
@@ -93,21 +107,22 @@ fn agree(conflict: &Conflict, way: Way) -> Outcome {
     let how = if way.pushes() { How::Push } else { How::Shadow };
     let expected = Expected::one(how, place(0, 0, 0), way.state()).and(how, place(0, 2, 0), way.state());
     judge(&builder, way.oracle(conflict), &expected, &|context| {
-        look(context, conflict, &conflict.sampler, [conflict, conflict], way)
+        look(context, conflict, &conflict.sampler, &[conflict, conflict], way)
     })?;
     judge_legal(&builder, &|context| {
-        look(context, conflict, &conflict.legal, [&conflict.twin(), &conflict.twin()], way)
+        look(context, conflict, &conflict.legal, &[&conflict.twin(), &conflict.twin()], way)
     })
 }
 
-/// Samples two images with one sampler; `conflict` says whether the device can have the conflict at all.
+/// Samples one image or two with one sampler; `conflict` says whether the device can have the conflict at all.
 pub(crate) fn look(
     context: &Context,
     conflict: &Conflict,
     sampler: &SamplerDesc,
-    images: [&Conflict; 2],
+    images: &[&Conflict],
     way: Way,
 ) -> Result<Vec<Look>, Skip> {
+    const OFFSET: usize = 4;
     skip_if(context.missing(way.stage.needs()))?;
     conflict.check(context)?;
     if way.pushes() {
@@ -116,23 +131,28 @@ pub(crate) fn look(
     if matches!(way.by, By::Template | By::PushTemplate) {
         skip_if(context.missing(&[Capability::UpdateTemplate]))?;
     }
-    let [first, second] = [Texture::new(context, images[0].scene)?, Texture::new(context, images[1].scene)?];
+    let textures = images.iter().map(|image| Texture::new(context, image.scene)).collect::<Result<Vec<_>, _>>()?;
     let sampler = sampler.create(context);
-    let slots = [first.slot(0, 0), second.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
-    let bindings = [Binding::image(0), Binding::image(2), Binding::sampler(1)];
-    let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
+    let mut slots: Vec<_> = textures.iter().zip([0, 2]).map(|(texture, binding)| texture.slot(binding, 0)).collect();
+    let count = slots.len();
+    slots.push(Slot::sampler(&sampler, 1, 0));
+    let bindings: Vec<_> = slots.iter().map(|slot| Binding::new(slot.at.0, slot.ty, 1)).collect();
+    let infos: Vec<_> = slots.iter().map(|slot| slot.info).collect();
+    let entry = |(number, slot): (usize, &Slot)| vk::DescriptorUpdateTemplateEntry {
         dst_binding: slot.at.0,
         dst_array_element: 0,
         descriptor_count: 1,
         descriptor_type: slot.ty,
-        offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
+        offset: OFFSET + number * IMAGE_INFO_SIZE,
         stride: 0,
-    });
-    let data = TemplateData::pack(&[slots[0].info, slots[2].info, slots[1].info], 0, IMAGE_INFO_SIZE);
+    };
+    let entries: Vec<_> = slots.iter().enumerate().map(entry).collect();
+    let data = TemplateData::pack(&infos, OFFSET, IMAGE_INFO_SIZE);
     let held = match way.by {
         By::Push | By::PushTemplate => Vec::new(),
-        By::Sets => {
-            vec![Held::new(context, &bindings[..2], &slots[..2]), Held::new(context, &bindings[2..], &slots[2..])]
+        By::Sets | By::SetsFirst => {
+            let parts = [0..count, count..count + 1];
+            parts.map(|part| Held::new(context, &bindings[part.clone()], &slots[part])).into()
         }
         By::Set | By::Secondary => vec![Held::new(context, &bindings, &slots)],
         By::Template => {
@@ -142,33 +162,44 @@ pub(crate) fn look(
         }
         By::Copy => {
             let (from, to) = (Held::new(context, &bindings, &slots), Held::new(context, &bindings, &[]));
-            let copies = slots.map(|slot| {
+            let copy = |slot: &Slot| {
                 let copy = vk::CopyDescriptorSet::default().src_set(from.set).src_binding(slot.at.0);
                 copy.dst_set(to.set).dst_binding(slot.at.0).descriptor_count(1)
-            });
-            update(context, &[], &copies, &[]);
+            };
+            update(context, &[], &slots.iter().map(copy).collect::<Vec<_>>(), &[]);
             vec![to]
         }
     };
     let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
     let pushed = way.pushes().then(|| SetLayout::with_flags(context, &bindings, push));
     let layouts: Vec<_> = held.iter().map(|held| &held.layout).chain(&pushed).collect();
-    let plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind()).stage(way.stage);
+    let program = if count == 1 { Program::One } else { Program::Shared };
+    let mut plan = Plan::new(program, textures[0].kind(), &layouts).stage(way.stage);
+    if let Some(second) = textures.get(1) {
+        plan = plan.second(second.kind());
+    }
     let rig = Rig::new(context, &plan);
     let job = Job::new(&rig, &points());
     let template = (way.by == By::PushTemplate)
         .then(|| Template::for_push(context, Spelling::Core, (rig.point(), rig.layout()), 0, &entries));
+    let sets: Vec<_> = held.iter().map(|held| held.set).collect();
     let bind = |commands| {
+        if way.by == By::SetsFirst {
+            job.bind(commands);
+            rig.bind_sets(commands, 1, &sets[1..], &[]);
+            rig.bind_sets(commands, 0, &sets[..1], &[]);
+            return rig.bind(commands);
+        }
         rig.bind(commands);
         job.bind(commands);
         if let Some(template) = &template {
             rig.push_with_template(commands, template, &data);
         } else if way.pushes() {
-            // The sampler last, and by itself.
-            rig.push(commands, 0, &[slots[0], slots[1]].each_ref().map(|slot| slot.write(vk::DescriptorSet::null())));
-            rig.push(commands, 0, &[slots[2].write(vk::DescriptorSet::null())]);
+            // All at once, or the sampler last and by itself.
+            let writes: Vec<_> = slots.iter().map(|slot| slot.write(vk::DescriptorSet::null())).collect();
+            let parts: &[_] = if count == 1 { &[&writes[..]] } else { &[&writes[..count], &writes[count..]] };
+            parts.iter().for_each(|writes| rig.push(commands, 0, writes));
         } else {
-            let sets: Vec<_> = held.iter().map(|held| held.set).collect();
             rig.bind_sets(commands, 0, &sets, &[]);
         }
     };
@@ -188,10 +219,6 @@ pub(crate) fn look(
         });
         commands.execute();
     }
-    let mut results = job.results();
-    let second_result = results.remove(1);
-    Ok(vec![
-        first.look("the first image", &images[0].legal, results.remove(0)),
-        second.look("the second image", &images[1].legal, second_result),
-    ])
+    let all = textures.iter().zip(["the first image", "the second image"]).zip(images).zip(job.results());
+    Ok(all.map(|(((texture, what), image), found)| texture.look(what, &image.legal, found)).collect())
 }

@@ -60,7 +60,7 @@ fn open() -> Result<Instance> {
     // SAFETY: the create info is complete and its extensions are there.
     let instance = unsafe { entry.create_instance(&info, None) }.map_err(|error| {
         Failure::environment(format!("no Vulkan instance can be created: {error}"))
-            .hint("`samplin doctor` looks for drivers and layers in the way")
+            .hint("`samplin doctor` looks for drivers and layers that prevent it")
     })?;
     Ok(Instance { instance, _entry: entry })
 }

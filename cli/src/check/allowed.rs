@@ -85,7 +85,7 @@ pub(super) struct Entries {
 }
 
 /// What a new baseline begins with.
-const HEADER: &str = "# What `samplin check --baseline` lets pass. Give an entry that stays a reason of its own, and a day on which it ends:\n# expires = \"2027-06-30\"\n";
+const HEADER: &str = "# What `samplin check --baseline` accepts. Give an entry that stays a reason of its own, and a day on which it ends:\n# expires = \"2027-06-30\"\n";
 
 /// A baseline without the entries of these lines, each with the comment right above it; all else stays to the letter.
 ///

@@ -59,7 +59,7 @@ fn rule(name: &str) -> Value {
     }
     let about = match Rule::ALL.iter().any(|rule| rule.name() == name) {
         true => format!("samplin's rule {name}: what a sampler, view or shader asks for and the device cannot do"),
-        false => "something was seen that samplin passes through".to_owned(),
+        false => "samplin saw something that it leaves as it is".to_owned(),
     };
     let join = |of: fn(&(String, String)) -> &str, mark: &str| {
         let lines: Vec<String> = lines.iter().map(|line| format!("{mark}{}", of(line))).collect();

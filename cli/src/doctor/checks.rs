@@ -32,7 +32,7 @@ pub(super) fn loader(system: &System, probe: Option<&ProbeResult>, findings: &mu
             findings.push(Finding::new(
                 "loader-class",
                 Level::Error,
-                format!("{}: the loader is {}, not what this machine runs", path.display(), elf.describe()),
+                format!("{}: the loader is {}, which this machine cannot run", path.display(), elf.describe()),
             ));
             return;
         }
@@ -61,7 +61,7 @@ pub(super) fn loader(system: &System, probe: Option<&ProbeResult>, findings: &mu
                 findings.push(Finding::new(
                     "loader-old",
                     Level::Note,
-                    "this loader ignores the order of VK_INSTANCE_LAYERS: layers are stacked as their manifests are found; `samplin run --validate` allows for it",
+                    "this loader ignores the order of VK_INSTANCE_LAYERS and stacks layers as it finds their manifests; `samplin run --validate` allows for it",
                 ));
             }
         }
@@ -71,7 +71,7 @@ pub(super) fn loader(system: &System, probe: Option<&ProbeResult>, findings: &mu
 fn bad_manifest(id: &'static str, bad: &BadManifest) -> Finding {
     let line = bad.line.map(|line| format!(":{line}")).unwrap_or_default();
     Finding::new(id, Level::Error, format!("{}{line}: {}", bad.path.display(), bad.message))
-        .advice("the loader passes over this manifest; mend it or remove it")
+        .advice("the loader ignores this manifest; correct it or remove it")
 }
 
 /// What is wrong with the library of a manifest.
@@ -79,7 +79,7 @@ fn library_finding(prefix: [&'static str; 2], manifest: &Path, library: &str, sy
     let [stale, class] = prefix;
     let Some(path) = system::library_of(manifest, library, system).filter(|path| path.exists()) else {
         return Some(
-            Finding::new(stale, Level::Error, format!("{}: its library {library} is not there", manifest.display()))
+            Finding::new(stale, Level::Error, format!("{}: its library {library} does not exist", manifest.display()))
                 .advice("install it again, or remove the manifest"),
         );
     };
@@ -91,9 +91,7 @@ fn library_finding(prefix: [&'static str; 2], manifest: &Path, library: &str, sy
                 Level::Warning,
                 format!("{}: its library {} is {}", manifest.display(), path.display(), elf.describe()),
             )
-            .advice(
-                "programs of this machine's own kind cannot load it; that is right only for those of the other kind",
-            ),
+            .advice("only programs of that kind can load it"),
         ),
         Err(error) => Some(Finding::new(class, Level::Error, format!("{}: {error}", path.display()))),
     }
@@ -106,7 +104,7 @@ pub(super) fn drivers(system: &System, probe: Option<&ProbeResult>, findings: &m
                 Finding::new(
                     "driver-chosen-missing",
                     Level::Error,
-                    format!("{variable} names {}, which is not there", path.display()),
+                    format!("{variable} names {}, which does not exist", path.display()),
                 )
                 .advice(format!("unset {variable}, or name the manifest of a driver")),
             );
@@ -159,12 +157,8 @@ pub(super) fn drivers(system: &System, probe: Option<&ProbeResult>, findings: &m
             );
         }
         Some(ProbeResult::Crashed(status)) => findings.push(
-            Finding::new(
-                "driver-crash",
-                Level::Error,
-                format!("asking the drivers ended the asking process: {status}"),
-            )
-            .advice("try each alone with VK_DRIVER_FILES=MANIFEST"),
+            Finding::new("driver-crash", Level::Error, format!("a driver ended the process that queried it: {status}"))
+                .advice("try each alone with VK_DRIVER_FILES=MANIFEST"),
         ),
         Some(ProbeResult::Hung) => findings.push(
             Finding::new("driver-hang", Level::Error, "the drivers do not answer")
@@ -204,9 +198,9 @@ pub(super) fn layers(system: &System, findings: &mut Vec<Finding>) {
                 Finding::new(
                     "layer-no-disable",
                     Level::Error,
-                    format!("{path}: an implicit layer without disable_environment is passed over"),
+                    format!("{path}: the loader ignores an implicit layer without disable_environment"),
                 )
-                .advice("write the manifest anew with `samplin install`"),
+                .advice("write the manifest again with `samplin install`"),
             );
         }
     }
@@ -227,7 +221,7 @@ pub(super) fn layers(system: &System, findings: &mut Vec<Finding>) {
         let finding = Finding::new(
             "layer-double",
             level,
-            format!("{name} is there {} times: {}", manifests.len(), paths.join(", ")),
+            format!("{name} is installed {} times: {}", manifests.len(), paths.join(", ")),
         );
         findings.push(if is_own {
             finding.advice(
@@ -319,7 +313,7 @@ pub(super) fn environment(system: &System, findings: &mut Vec<Finding>) {
                 Finding::new(
                     "implicit-named",
                     Level::Warning,
-                    format!("VK_INSTANCE_LAYERS names {NAME}, which is installed as an implicit layer: older loaders leave it out without a word"),
+                    format!("VK_INSTANCE_LAYERS names {NAME}, which is installed as an implicit layer: older loaders ignore it silently"),
                 )
                 .advice(format!("set {variable}={value} instead, or install it with `samplin install --explicit`")),
             ),
@@ -331,7 +325,7 @@ pub(super) fn environment(system: &System, findings: &mut Vec<Finding>) {
                     Finding::new(
                         "disabled-by-variable",
                         Level::Error,
-                        format!("{disable} is set, so the layer stays out"),
+                        format!("{disable} is set, so the layer is not loaded"),
                     )
                     .advice(format!("unset it; even an empty {disable} counts")),
                 );
@@ -342,7 +336,7 @@ pub(super) fn environment(system: &System, findings: &mut Vec<Finding>) {
             system.layers(LayerKind::Explicit).into_iter().flatten().any(|manifest| manifest.layer.name == NAME);
         if !found {
             findings.push(
-                Finding::new("named-not-found", Level::Error, format!("VK_INSTANCE_LAYERS names {NAME}, of which there is no manifest"))
+                Finding::new("named-not-found", Level::Error, format!("VK_INSTANCE_LAYERS names {NAME}, but there is no manifest of it"))
                     .advice("install it with `samplin install --explicit`, or set VK_ADD_LAYER_PATH to the folder of its manifest"),
             );
         }
@@ -352,7 +346,7 @@ pub(super) fn environment(system: &System, findings: &mut Vec<Finding>) {
             findings.push(Finding::new(
                 "path-missing",
                 Level::Warning,
-                format!("{name} names {}, which is not there", path.display()),
+                format!("{name} names {}, which does not exist", path.display()),
             ));
         }
     }
@@ -377,7 +371,7 @@ fn problem_finding(id: &'static str, problem: &Problem) -> Finding {
     let position = problem.file.iter().cloned().chain(position).collect::<String>();
     let separator = if position.is_empty() { "" } else { ": " };
     let message = format!("{position}{separator}{}: {}", problem.key, problem.message);
-    Finding::new(id, level, message).advice("correct it, or take it away")
+    Finding::new(id, level, message).advice("correct it, or remove it")
 }
 
 /// What a run would find wrong with the settings of this environment, with the device that they name, and with rules files.
@@ -417,7 +411,7 @@ pub(super) fn containers(system: &System, findings: &mut Vec<Finding>) {
     if is_steam {
         findings.push(
             Finding::new("steam", Level::Note, "this is a container of the Steam Linux Runtime")
-                .advice("it brings in layers that are installed on the host, below /usr or in ~/.local/share; set ENABLE_SAMPLIN=1 in the game's launch options: ENABLE_SAMPLIN=1 %command%"),
+                .advice("it imports layers of the host, below /usr or in ~/.local/share; set the game's launch options to ENABLE_SAMPLIN=1 %command%"),
         );
         if system.variable("PRESSURE_VESSEL_IMPORT_VULKAN_LAYERS").is_some_and(|value| value == "0") {
             findings.push(
@@ -447,7 +441,7 @@ pub(super) fn containers(system: &System, findings: &mut Vec<Finding>) {
 pub(super) fn traces(system: &System, findings: &mut Vec<Finding>) {
     let Some(folder) = system.state_home().map(|folder| folder.join("samplin")) else {
         findings.push(
-            Finding::new("no-home", Level::Warning, "there is no home folder, so automatic traces have no place")
+            Finding::new("no-home", Level::Warning, "there is no home folder for automatic traces")
                 .advice("set HOME, XDG_STATE_HOME or SAMPLIN_TRACE=FILE"),
         );
         return;

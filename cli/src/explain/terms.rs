@@ -50,7 +50,7 @@ const LOSSES: &[(&str, &str)] = &[
     ("exact border colour", "The border has the predefined colour that is nearest to the custom one."),
     (
         "half of the border's influence",
-        "The border takes part over a whole texel and not over half of one, until a shader saturates coordinates.",
+        "The border blends over a whole texel and not over half of one, unless a shader saturates coordinates.",
     ),
     (
         "what the format cannot hold of the colour",
@@ -82,7 +82,10 @@ const LOSSES: &[(&str, &str)] = &[
         "the other aspect",
         "A descriptor shows one aspect of a view that has depth and stencil; the other one needs a view of its own.",
     ),
-    ("the wish", "A rule of the rules file asked for it, and a guard held it back because it would break an effect."),
+    (
+        "the override",
+        "A rule of the rules file asked for it, and a guard held it back because it would break an effect.",
+    ),
     ("what the application asked for", "A rule of the rules file overrides it."),
     ("what this driver happened to show", "The result was undefined: each driver and version may show another."),
 ];
@@ -99,7 +102,7 @@ const OBEYED: [(&str, &str); 5] = [
     ),
     (
         "VUID-vkCmdDraw-None-08608",
-        "No `vkCmdSet*` may set what the bound pipeline has static; samplin binds a second pipeline in the place of the application's at draws only.",
+        "No `vkCmdSet*` may set what the bound pipeline has static; samplin binds a second pipeline instead of the application's at draws only.",
     ),
     (
         "VUID-VkCopyDescriptorSet-srcSet-01920",
@@ -141,7 +144,7 @@ pub(crate) fn all() -> Vec<Term> {
     let added = ADDED.iter().map(|(name, why)| Term {
         name: (*name).to_owned(),
         of: "augmented",
-        meaning: format!("With it {why}. The setting augment adds it where the device has it and it can be of use."),
+        meaning: format!("With it {why}. The setting augment adds it if the device has it and a repair can use it."),
     });
     events.chain(hows).chain(losses).chain(obeyed).chain(added).collect()
 }

@@ -15,7 +15,7 @@ pub(super) fn by_link(analysis: &Analysis, asked: bool, limit: usize, output: &m
     }
     output.line("");
     if groups.is_empty() {
-        output.line("No shader joins an image and a sampler that do not fit, as far as the trace tells.");
+        output.line("No shader joins an image and a sampler that do not fit, as far as the trace shows.");
         return;
     }
     output.styled_line(Style::Heading, "by link");
@@ -45,7 +45,7 @@ pub(super) fn by_label(analysis: &Analysis, asked: bool, limit: usize, output: &
     }
     output.line("");
     if groups.is_empty() {
-        output.line("No record says at which draw something was met.");
+        output.line("No record names a draw.");
         return;
     }
     output.styled_line(Style::Heading, "by label");

@@ -169,7 +169,7 @@ impl Trials<'_> {
                 .read_line(&mut answer)
                 .map_err(|error| Failure::input(format!("(standard input): {error}")))?;
             if read == 0 {
-                return Err(Failure::usage("nobody answers: standard input is at its end")
+                return Err(Failure::usage("no answer: standard input has ended")
                     .hint("answer on a terminal, or judge by a command with --good-if"));
             }
             match answer.trim().to_ascii_lowercase().as_str() {

@@ -50,11 +50,8 @@ pub(super) fn guard(arguments: &Arguments, watch: &Watch, settings: &[(String, S
     }
     for path in watch.own(program).into_iter().filter(|_| !arguments.overwrite) {
         if !may_be_trace(&path) {
-            return Err(Failure::usage(format!(
-                "{}: this is no trace, which --trace would write over",
-                path.display()
-            ))
-            .hint("name another file; --overwrite takes it all the same"));
+            return Err(Failure::usage(format!("{}: this is no trace, which --trace would overwrite", path.display()))
+                .hint("name another file; --overwrite overwrites it"));
         }
     }
     Ok(())

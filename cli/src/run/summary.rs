@@ -263,8 +263,8 @@ impl Told {
         match &self.trace {
             _ if self.mode.as_deref() == Some("off") => "the mode is off, so there is no trace".to_owned(),
             TraceTarget::Off => "there is no trace, because the setting trace is off".to_owned(),
-            TraceTarget::Stderr => "the trace went to standard error, which is not looked at".to_owned(),
-            other => format!("the trace went to {other}, which is not looked at"),
+            TraceTarget::Stderr => "the trace went to standard error, which is not read".to_owned(),
+            other => format!("the trace went to {other}, which is not read"),
         }
     }
 
@@ -279,8 +279,7 @@ impl Told {
         let changes = analysis.change_count();
         if changes == 0 {
             let style = if looked::is_anything(analysis) { Style::Good } else { Style::Warn };
-            let what =
-                if looked::is_untold(analysis) { "no record tells of a change" } else { "nothing had to be changed" };
+            let what = if looked::is_untold(analysis) { "no record has a change" } else { "nothing had to be changed" };
             let text = format!("{what} in {}", looked::at(analysis));
             let text = output.styled(style, text);
             output.line(format!("{prefix} {text}"));
@@ -325,7 +324,7 @@ impl Told {
         for warning in warnings.iter().take(WARNINGS).cloned().chain(more(warnings.len(), WARNINGS)) {
             output.line(format!("{prefix} {warning}"));
         }
-        output.line(format!("{prefix} trace {} (`samplin inspect` tells the rest)", path.display()));
+        output.line(format!("{prefix} trace {} (`samplin inspect` shows the rest)", path.display()));
     }
 }
 

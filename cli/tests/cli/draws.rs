@@ -76,7 +76,7 @@ by label
     let told = samplin_in(&home, ["inspect", "--by", "label", "draws.jsonl"]).quiet(0);
     assert!(told.contains("3  (no label)  frame 0, draw 1"), "{told}");
     let told = samplin_in(&home, ["inspect", "--by", "label", "older.jsonl"]).quiet(0);
-    assert_eq!(told.trim(), "No record says at which draw something was met.");
+    assert_eq!(told.trim(), "No record names a draw.");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn the_cause_of_an_untraced_run_is_named() {
         (&[], &[], "there is no display"),
         (&[("SAMPLIN_MODE", "off")], &[], "the mode is off"),
         (&[("SAMPLIN_TRACE", "off")], &[], "the setting trace is off"),
-        (&[("VK_DRIVER_FILES", "/none.json")], &[], "VK_DRIVER_FILES names /none.json, which is not there"),
+        (&[("VK_DRIVER_FILES", "/none.json")], &[], "VK_DRIVER_FILES names /none.json, which does not exist"),
     ];
     for (variables, without, cause) in cases {
         let ran = start(variables, without, &[]);
@@ -101,10 +101,10 @@ fn the_cause_of_an_untraced_run_is_named() {
         (["--mode", "off"], "the mode is off"),
         (["--trace", "off"], "the setting trace is off"),
         (["--set", "trace=none"], "the setting trace is off"),
-        (["--trace", "/dev/null"], "the trace went to /dev/null, which is not looked at"),
-        (["--trace", "/dev/stderr"], "the trace went to /dev/stderr, which is not looked at"),
-        (["--trace", "stderr"], "the trace went to standard error, which is not looked at"),
-        (["--set", "trace=STDERR"], "the trace went to standard error, which is not looked at"),
+        (["--trace", "/dev/null"], "the trace went to /dev/null, which is not read"),
+        (["--trace", "/dev/stderr"], "the trace went to /dev/stderr, which is not read"),
+        (["--trace", "stderr"], "the trace went to standard error, which is not read"),
+        (["--set", "trace=STDERR"], "the trace went to standard error, which is not read"),
     ] {
         let ran = start(&[], &[], &options);
         assert!(ran.code == 4 && ran.stderr.contains(cause), "{options:?}: {}", ran.stderr);
@@ -118,7 +118,7 @@ fn the_cause_of_an_untraced_run_is_named() {
     for (options, cause) in [
         (["--trace", "folder.jsonl"], "folder.jsonl is a folder"),
         (["--trace", "none/t.jsonl"], "there is no folder"),
-        (["--trace", "fifo"], "which is not looked at"),
+        (["--trace", "fifo"], "which is not read"),
     ] {
         let ran = start(&[], &[], &options);
         assert!(ran.code == 4 && ran.stderr.contains(cause), "{options:?}: {}", ran.stderr);
@@ -341,7 +341,7 @@ fn outputs_are_written_into_what_is_there() {
         assert_eq!(std::fs::read_to_string(home.join("page")).unwrap(), page);
     }
     let said = samplin_in(&home, ["report", "all.jsonl", "-o", "./all.jsonl"]).fails(2);
-    assert!(said.contains("would take the place of the trace"), "{said}");
+    assert!(said.contains("would replace the trace"), "{said}");
     samplin_in(&home, ["predict", "all.jsonl", "--device", "v3d-4.2", "-o", "all.jsonl"]).fails(2);
 }
 
@@ -361,7 +361,7 @@ fn pair(home: &Folder, name: &str, changes: &str) {
     );
 }
 
-const HELD: &str = r#"{"rule":"override","catalog":"O-2","vuid":null,"field":"maxAnisotropy","from":16.0,"to":1.0,"because":"held back: the view has one mip level (guard single_mip)","lost":"the wish"}"#;
+const HELD: &str = r#"{"rule":"override","catalog":"O-2","vuid":null,"field":"maxAnisotropy","from":16.0,"to":1.0,"because":"held back: the view has one mip level (guard single_mip)","lost":"the override"}"#;
 
 #[test]
 fn a_wish_that_was_held_back_is_no_change() {
@@ -421,9 +421,9 @@ fn nothing_to_change_says_what_was_looked_at() {
         said.contains("descriptors with an image and a sampler") && said.contains("pairs that shaders join"),
         "{said}"
     );
-    assert!(said.contains("not looked at: what no rule of samplin covers"), "{said}");
+    assert!(said.contains("not checked: what no rule of samplin covers"), "{said}");
     let said = start("scene", &["--set", "separate=base"]);
-    assert!(said.contains("not looked at: pairs that only shaders join (separate = base)"), "{said}");
+    assert!(said.contains("not checked: pairs that only shaders join (separate = base)"), "{said}");
     let told = samplin_in(&home, ["inspect", "t.jsonl"]).quiet(0);
     assert!(told.contains("Nothing had to be changed in 6 samplers, "), "{told}");
     let page = samplin_in(&home, ["report", "t.jsonl", "-o", "-"]).quiet(0);
@@ -556,7 +556,7 @@ fn outputs_do_not_overwrite_what_is_read() {
     for case in cases {
         let command = if case[0].starts_with("--") { [&run, case].concat() } else { case.to_vec() };
         let said = samplin_in(&home, &command).fails(2);
-        assert!(said.contains("take the place of") || said.contains("this is no trace"), "{case:?}: {said}");
+        assert!(said.contains("would replace") || said.contains("this is no trace"), "{case:?}: {said}");
         assert!(all() == before && !home.join("o").exists() && !home.join("x").exists(), "{case:?}");
     }
     // Apart, they are all right.
@@ -610,13 +610,13 @@ fn outputs_do_not_overwrite_what_is_read_unnamed() {
     for (variables, file) in cases {
         for output in ["--summary-json", "--trace"] {
             let said = run(variables, &["--overwrite", output, file]).fails(2);
-            assert!(said.contains("take the place of"), "{output} {file}: {said}");
+            assert!(said.contains("would replace"), "{output} {file}: {said}");
             assert!(all() == before, "{output} {file}");
         }
     }
     // A trace that only has a pattern, and the summary.
     let said = run(&[], &["--trace", "%e.jsonl", "--summary-json", "sh.jsonl"]).fails(2);
-    assert!(said.contains("--summary-json would take the place of the trace"), "{said}");
+    assert!(said.contains("--summary-json would replace the trace"), "{said}");
     for arguments in [
         &["report", "all.jsonl", "--device", "./weak.json", "-o", "weak.json"][..],
         &["report", "all.jsonl", "--device", "./weak.json", "-o", "o", "--csv", "weak.json"],
@@ -625,7 +625,7 @@ fn outputs_do_not_overwrite_what_is_read_unnamed() {
         &["caps", "./weak.json", "--save", "weak.json"],
     ] {
         let said = start(&[], arguments).fails(2);
-        assert!(said.contains("take the place of"), "{arguments:?}: {said}");
+        assert!(said.contains("would replace"), "{arguments:?}: {said}");
         assert!(all() == before && !home.join("o").exists(), "{arguments:?}");
     }
     // What is not read may be written.

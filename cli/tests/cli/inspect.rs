@@ -100,7 +100,7 @@ fn what_shaders_join_is_counted_over_all_devices() {
         told.lines().find_map(|line| line.trim().strip_prefix("links in shaders")).map(|row| row.trim().to_owned())
     };
     let two = summary(1, &counts(10, 2, 1, 3.25, 4, 1)) + &summary(2, &counts(2, 1, 2, 1.5, 3, 2));
-    let expected = "12, 2 copied sets at once, 3 pipelines made again in 4.8 ms, 4 learned; 3 left as they are";
+    let expected = "12, 2 copied sets at once, 3 pipelines recompiled in 4.8 ms, 4 learned; 3 left as they are";
     assert_eq!(row(two).as_deref(), Some(expected));
     assert_eq!(row(summary(1, &counts(5, 0, 0, 0.0, 0, 0))).as_deref(), Some("5"), "nothing had to be done");
     for nothing in

@@ -249,7 +249,7 @@ fn missing_and_broken_drivers_are_found() {
     assert!(made.finds("driver-manifest").contains("driver.json:2: "));
     made.finds("driver-missing");
     made.home.write(manifest, r#"{"ICD": {"library_path": "./gone.so"}}"#);
-    assert!(made.finds("driver-stale").contains("./gone.so is not there"));
+    assert!(made.finds("driver-stale").contains("./gone.so does not exist"));
     made.home.write(manifest, r#"{"ICD": {"library_path": "libdriver.so"}}"#);
     made.home.write("root/usr/lib/libdriver.so", foreign());
     made.finds("driver-class");
@@ -264,7 +264,7 @@ fn manifests_that_do_not_work_are_found() {
     made.layer("implicit", &foreign());
     assert!(made.finds("layer-class").contains("32-bit x86"));
     std::fs::remove_file(made.home.join("root/usr/lib/libVkLayer_samplin.so")).unwrap();
-    assert!(made.finds("layer-stale").contains("libVkLayer_samplin.so is not there"));
+    assert!(made.finds("layer-stale").contains("libVkLayer_samplin.so does not exist"));
     made.home.write("root/usr/share/vulkan/implicit_layer.d/broken.json", "{");
     assert!(made.finds("layer-manifest").contains("broken.json:1: "));
     made.home.write(
@@ -310,7 +310,7 @@ fn variables_that_hide_the_layer_are_found() {
     assert_eq!(allowed.1, 0, "{:?}", allowed.0);
     assert!(implicit().with("DISABLE_SAMPLIN", "").finds("disabled-by-variable").contains("even an empty"));
     assert!(implicit().with("ENABLE_SAMPLIN", "yes").finds("enable-value").contains("ENABLE_SAMPLIN=1"));
-    assert!(implicit().with("VK_INSTANCE_LAYERS", name).finds("implicit-named").contains("without a word"));
+    assert!(implicit().with("VK_INSTANCE_LAYERS", name).finds("implicit-named").contains("silently"));
     assert!(Made::new().with("VK_INSTANCE_LAYERS", name).finds("named-not-found").contains("--explicit"));
     let made = explicit();
     let empty = made.home.join("empty");
@@ -364,7 +364,7 @@ fn the_doctor_speaks_to_people() {
     std::fs::remove_file(made.home.join("root/usr/lib/libvulkan.so.1")).unwrap();
     let told = samplin_in(&made.home, ["doctor", "--root", "root"]).quiet(1);
     assert!(told.starts_with("error   there is no Vulkan loader"), "{told}");
-    assert!(told.ends_with("Something is in the way of the layer.\n"), "{told}");
+    assert!(told.ends_with("Something keeps the layer from working.\n"), "{told}");
 }
 
 /// What asking the loader and the drivers comes to, without the ones of this machine.

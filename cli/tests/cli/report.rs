@@ -184,7 +184,7 @@ fn a_page_that_cannot_be_is_refused() {
     let home = Folder::new();
     borrow(&home, "decisions.jsonl");
     let failure = samplin_in(&home, ["report", "decisions.jsonl", "-o", "decisions.jsonl"]).fails(2);
-    assert!(failure.contains("take the place of the trace"), "{failure}");
+    assert!(failure.contains("would replace the trace"), "{failure}");
     home.write("blocked", "a file");
     assert!(
         samplin_in(&home, ["report", "decisions.jsonl", "-o", "blocked/page.html"])

@@ -66,8 +66,8 @@ fn is_cube(view: &ViewTraits) -> bool {
 pub fn no_border_share(caps: &DeviceCaps) -> String {
     let limit = caps.max_custom_border_color_samplers;
     format!(
-        "a variant may have the place that its own sampler gave up; of the {limit} samplers that maxCustomBorderColorSamplers \
-         allows, variants share {}",
+        "a variant takes the place that its own sampler left, or one of the {} that variants share of \
+         maxCustomBorderColorSamplers, {limit}",
         budget::share(limit)
     )
 }
@@ -175,7 +175,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::A59Weights => "the value is not a VkCubicFilterWeightsQCOM".into(),
         Catalog::A59Reduction => "the value is not a VkSamplerReductionMode".into(),
         Catalog::B1 | Catalog::B2 if is_of_shader(change) => {
-            "the shader that filters samples whole levels, and adds it".into()
+            "the filtering shader samples whole levels, and adds it itself".into()
         }
         Catalog::B1 | Catalog::B2 => lacks("SAMPLED_IMAGE_FILTER_LINEAR"),
         Catalog::B3 | Catalog::B4 => lacks("SAMPLED_IMAGE_FILTER_MINMAX"),
@@ -186,7 +186,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         ),
         Catalog::B7 => format!("filterCubic is false for this image of {format}"),
         Catalog::B8 => format!("filterCubicMinmax is false for this image of {format}"),
-        Catalog::AnisoNearest => "what anisotropy makes of NEAREST filters is implementation-defined, and some drivers smooth".into(),
+        Catalog::AnisoNearest => "the result of anisotropy with NEAREST filters is implementation-defined, and some drivers smooth".into(),
         Catalog::B9 => "anisotropy without a LINEAR filter is implementation-defined".into(),
         Catalog::B10 => not_enabled("cubicRangeClamp"),
         Catalog::B11 => "range clamp needs CUBIC".into(),
@@ -198,7 +198,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::B30 => {
             format!("{}, and no instruction that reads it compares", lacks("SAMPLED_IMAGE_DEPTH_COMPARISON"))
         }
-        Catalog::B31 if is_of_shader(change) => "the shader that compares samples whole levels, and adds it".into(),
+        Catalog::B31 if is_of_shader(change) => "the comparing shader samples whole levels, and adds it itself".into(),
         Catalog::B31 if matches!(change.field, Field::MagFilter | Field::MinFilter | Field::MipmapMode) => {
             "the shader compares texels one by one, and weighs the results".into()
         }
@@ -235,16 +235,16 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::HeldSingleMip => "held back: the view has one mip level (guard single_mip)".into(),
         Catalog::HeldNearest => "held back: the sampler does not filter (guard nearest)".into(),
         Catalog::HeldOneDimensional => "held back: the view is 1D (guard one_dimensional)".into(),
-        Catalog::GlClamp => format!("the pair filters {format}, so the border takes part"),
+        Catalog::GlClamp => format!("the pair filters {format}, so the border blends in"),
         Catalog::GlClampEdge => match context.view {
             Some(_) if context.linear[0] != context.linear[1] => {
-                "gl_clamp_rule wants another LINEAR for the border".into()
+                "gl_clamp_rule needs the other filter to be LINEAR too".into()
             }
             Some(_) => "the pair does not filter, so only edge texels are read".into(),
             None => "no view is known yet, and the edge is safe with every view".into(),
         },
         Catalog::GlMirrorClamp if change.to == BORDER => {
-            format!("the pair filters {format}, so the border takes part; the shader mirrors")
+            format!("the pair filters {format}, so the border blends in; the shader mirrors")
         }
         Catalog::GlMirrorClamp => "Vulkan has no mirrored clamp to the border".into(),
         Catalog::B64 => "the image has VK_IMAGE_CREATE_CORNER_SAMPLED_BIT_NV".into(),
@@ -304,8 +304,8 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::J4 => "the array is longer than maxSampleMaskWords".into(),
         Catalog::J3 => "minSampleShading must be within 0 and 1".into(),
         Catalog::K1 => "Vulkan has no atomic counters".into(),
-        Catalog::K1Valid => "OpenGL has it and Vulkan has not".into(),
-        Catalog::K1Origin => "Vulkan's origin is the upper left, and its pixel centres are no integers".into(),
+        Catalog::K1Valid => "OpenGL has it, Vulkan does not".into(),
+        Catalog::K1Origin => "Vulkan's origin is the upper left, and its pixel centres are not integers".into(),
         Catalog::H2 => format!("only other formats that the image may be viewed with have the usage, {format} has not"),
     }
 }
@@ -355,7 +355,7 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
         }
         (Catalog::B2, Field::MipmapMode) if is_integer => Catalog::B16.lost(),
         (Catalog::B1, Field::MagFilter | Field::MinFilter) if context.gathers => {
-            "nothing: the shader gathers, which no filter takes part in"
+            "nothing: the shader gathers, and gathers use no filter"
         }
         (Catalog::A6, Field::MaxAnisotropy) => "anisotropic quality above the limit",
         (Catalog::B31, _) if change.from == Value::Filter(vk::Filter::CUBIC_EXT) => Catalog::B5.lost(),
@@ -363,7 +363,7 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
             "seam: the texels beside edges of faces are approximate"
         }
         (Catalog::B1 | Catalog::B2, _) if is_of_shader(change) => {
-            "nothing where the shader filters, what was asked for elsewhere"
+            "nothing where the shader filters, the requested value elsewhere"
         }
         (Catalog::B1 | Catalog::B2, _) if context.emulates && context.view.is_some_and(is_cube) => {
             "seam: the texels beside edges of faces are approximate; smoothing where no shader filters"

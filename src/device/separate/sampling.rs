@@ -14,7 +14,7 @@ use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::{self, Passes, Task, Unchanged, flags, sampling};
-use samplin_spirv::{Error, Module, Operand, Specialization};
+use samplin_spirv::{Error, Module, Operand, Specialization, Uses};
 
 use super::compare::{Compared, compares};
 use super::programs::{Program, ProgramLink};
@@ -86,7 +86,8 @@ fn tasked(separate: &Separate, program: &Program, (mask, has_fetch): (u64, bool)
     for (link, found) in links {
         match count_of(found) {
             Some(count) if count <= room - first => {
-                tasked.push(Tasked { link, first, count });
+                let may_fetch = !found.uses.intersects(Uses::GATHER | Uses::DREF | Uses::SPARSE);
+                tasked.push(Tasked { link, first, count, may_fetch });
                 first += count;
             }
             Some(_) => left.with_room().push((link, Left::TooLarge)),

@@ -25,6 +25,8 @@ pub(super) struct Tasked {
     /// The position of its first task, and how many it has: one for each descriptor that it may name.
     pub(super) first: u32,
     pub(super) count: u32,
+    /// Each of its instructions has a fetch that does the same.
+    pub(super) may_fetch: bool,
 }
 
 /// What the shaders of a second pipeline can do.
@@ -51,7 +53,7 @@ impl Tasks {
 
     /// What the code for a link is to be able to do. Another sampler than that of the set is read where a link is split, and nowhere else.
     pub(super) fn passes(&self, tasked: &Tasked) -> Passes {
-        let fetch = self.all.fetch || self.fetches(tasked);
+        let fetch = self.all.fetch && tasked.may_fetch || self.fetches(tasked);
         let divide = self.all.divide && has(self.split, tasked.link);
         let (compare, must_compare) = self.compared.passes(tasked.link);
         Passes { filter: self.all.filter || fetch, fetch, divide, compare, must_compare, ..self.all }

@@ -86,11 +86,11 @@ pub enum By {
     Format,
     /// By sampler.
     Sampler,
-    /// By the path on which the pair came.
+    /// By the path of the pair.
     Path,
-    /// By the places where a shader finds image and sampler, if only it joins them.
+    /// By set and binding of image and sampler, if only a shader joins them.
     Link,
-    /// By the application's debug label region of the draw at which a pair was first met, if only a shader joins it.
+    /// By the debug label region of the draw that first met the pair, if only a shader joins it.
     Label,
 }
 

@@ -1,0 +1,76 @@
+//! What a test switch of the layer forces (`scripts/switches`, `src/device/separate/force.rs`). A test leaves exactly that out of what it compares,
+//! and a test of what is not repaired without the switch leaves itself out.
+
+use std::collections::BTreeSet;
+
+use super::{How, Judged, Skip, skip_if};
+
+/// A repair that nothing asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Switch {
+    /// Each set that may be copied is bound as a copy.
+    Shadow,
+    /// Each link that can be split is.
+    Split,
+    /// Each program runs in a pipeline that can saturate coordinates.
+    Saturate,
+    /// The same pipeline can filter and fetch as well.
+    Filter,
+}
+
+impl Switch {
+    /// The one that is on.
+    pub(crate) fn on() -> Option<Self> {
+        match &*std::env::var("TESTSWITCH_SEPARATE").ok()? {
+            "shadow" => Some(Self::Shadow),
+            "split" => Some(Self::Split),
+            "saturate" => Some(Self::Saturate),
+            "filter" => Some(Self::Filter),
+            other => panic!("TESTSWITCH_SEPARATE={other}"),
+        }
+    }
+
+    /// The passes of `shader` records that it leads to. A pipeline that can saturate is named so, also where a link asks to divide.
+    const fn passes(self) -> &'static [&'static str] {
+        match self {
+            Self::Shadow => &[],
+            Self::Split => &["split"],
+            Self::Saturate | Self::Filter => &["saturate", "divide"],
+        }
+    }
+
+    /// Whether it has other code run, which follows combined descriptors and immutable samplers from the start.
+    const fn rewrites(self) -> bool {
+        !matches!(self, Self::Shadow)
+    }
+}
+
+/// Whether every link is split.
+pub(crate) fn is_split() -> bool {
+    Switch::on() == Some(Switch::Split)
+}
+
+/// How a conflict that can be repaired in any way is.
+pub(crate) fn forced(how: How) -> How {
+    if is_split() { How::Split } else { how }
+}
+
+/// Skips what is about code that stays as it is.
+pub(crate) fn without_rewrites() -> Result<(), Skip> {
+    let switch = Switch::on().filter(|switch| switch.rewrites());
+    skip_if(switch.map(|switch| format!("the test switch {switch:?} rewrites what this leaves alone")))
+}
+
+/// The passes of the `shader` records are these. A switch has its own pipelines beside those that are needed, and then others of both: its
+/// passes are left out, and how often the rest came.
+pub(crate) fn assert_passes(judged: &Judged, wanted: &[&str]) {
+    let found: Vec<_> = judged.trace.events("shader").map(|record| record["pass"].as_str().expect("a name")).collect();
+    let own = Switch::on().map_or(&[][..], Switch::passes);
+    if own.is_empty() {
+        return assert_eq!(found, wanted, "{:#?}", judged.trace);
+    }
+    let rest = |all: &[&str]| -> BTreeSet<String> {
+        all.iter().filter(|pass| !own.contains(pass)).map(ToString::to_string).collect()
+    };
+    assert_eq!(rest(&found), rest(wanted), "{:#?}", judged.trace);
+}
