@@ -65,9 +65,9 @@ pub use self::shared::Key;
 use self::shared::SharedSamplers;
 use self::stand_ins::StandIns;
 use self::storage::Storage;
-pub use self::storage::ViewCopy;
+pub use self::storage::{ViewCopy, lowered};
 pub use self::templates::Template;
-pub use self::usage::{listed, wide_flags, wide_usage};
+pub use self::usage::{is_plain, listed, wide_flags, wide_usage};
 use self::wishes::Wishes;
 pub use self::writes::Stop;
 use crate::commands::Which;
@@ -116,7 +116,12 @@ impl Device {
         };
         let (is_on, audit) = (!driver.instance.is_off(), settings.mode == Mode::Audit);
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
-        let storage = unsafe { Storage::new(settings, &driver.formats, &driver.instance_fns, &driver.enabled, is_on) };
+        let mut storage =
+            unsafe { Storage::new(settings, &driver.formats, &driver.instance_fns, &driver.enabled, is_on) };
+        storage.draws_look = separate.as_deref().is_some_and(Separate::repairs_formats);
+        if let Some(separate) = separate.as_deref().filter(|_| storage.is_lowering()) {
+            separate.store_by_views();
+        }
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
         let shaders = Shaders::new(settings, caps, &overrides, (storage.lowered, driver.enabled.storage_buffers));
         let may_share = SharedSamplers::may_share(settings, &driver.enabled, overrides.use_samplers());

@@ -109,7 +109,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     let below = unsafe { (instance.next_gipa)(handle, name.as_ptr()) };
     match own {
         Some((function, Level::Instance)) => Some(function),
-        Some((function, Level::Physical)) if below.is_some() && instance.shows_simulation() => Some(function),
+        Some((function, Level::Physical)) if below.is_some() && instance.shows_others() => Some(function),
         Some((_, Level::Physical)) => below,
         Some((_, Level::Separate | Level::Frames)) if !follows(instance) => below,
         Some((function, _)) if below.is_some() && serves(name, instance.is_off()) => Some(function),

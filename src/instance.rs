@@ -6,6 +6,7 @@ use ash::vk;
 use once_cell::sync::Lazy;
 use vk_layer_sys::PfnGetInstanceProcAddr;
 
+use crate::advertised::Asked;
 use crate::dispatch::{self, InstanceFns};
 use crate::overrides::Overrides;
 use crate::settings::{Mode, Settings};
@@ -35,12 +36,19 @@ pub struct Instance {
     pub simulation: Option<Arc<Simulation>>,
     /// The overrides of this application.
     pub overrides: Overrides,
+    /// What it was told of the storage images of physical devices.
+    pub advertised: Asked,
 }
 
 impl Instance {
     /// Whether the application sees the simulated device.
     pub fn shows_simulation(&self) -> bool {
         self.settings.device_visible && self.simulation.is_some()
+    }
+
+    /// Whether the application sees other physical devices than there are.
+    pub fn shows_others(&self) -> bool {
+        self.shows_simulation() || self.advertises()
     }
 
     /// Whether the layer only forwards.

@@ -16,6 +16,7 @@ use samplin_hot::{counters, table};
 use samplin_platform as platform;
 use samplin_wire::record;
 
+mod advertised;
 pub mod caps;
 pub mod commands;
 pub mod device;

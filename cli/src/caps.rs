@@ -190,7 +190,7 @@ fn overview(all: &[Abilities], output: &mut Output) {
     );
     output.styled_line(
         Style::Dim,
-        "stored, lowered, not: formats that shaders can declare, by whether the device stores them, storage=emulate does as integers, or \
+        "stored, lowered, not: formats of storage images, by whether the device stores them, storage=emulate does as integers, or \
          neither.",
     );
 }

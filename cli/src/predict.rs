@@ -272,7 +272,7 @@ impl Prediction {
         }
         let policy = self.policy(process, &caps);
         let is = |key: &str, value: &str| self.is_set(process, key, value);
-        let storage = Storage::new(self, &device, is("storage", "emulate"));
+        let storage = Storage::new(self, &device, is("storage", "emulate") || is("storage", "advertise"));
         let borders = self.alive.get(&process).and_then(|alive| alive.custom_borders);
         let host = Host::new(caps, policy, is("mode", "audit"), storage, (is("samplers", "share"), borders));
         if let Some(members) = device.as_object_mut() {

@@ -41,6 +41,8 @@ pub struct Viewed {
     pub class: Option<NumericClass>,
     /// Features of the format, if they are known.
     pub features: Option<Feature>,
+    /// Descriptors show unsigned integers with the bits of its texels instead, so nothing converts them where a shader declares no format.
+    pub is_lowered: bool,
 }
 
 /// `Dim::DimBuffer` and `Dim::DimSubpassData`.
@@ -173,7 +175,7 @@ impl Mismatch {
 
 /// Whether something about a view is not as the shader declares it. Of what is not known nothing is.
 pub fn differs(declared: &Declared, viewed: &Viewed, how: Mismatch) -> bool {
-    let has = |bit: Feature| viewed.features.is_none_or(|features| features.contains(bit));
+    let has = |bit| !viewed.is_lowered && viewed.features.is_none_or(|features| features.contains(bit));
     let is_unknown = declared.is_storage && declared.format == 0;
     match how {
         Mismatch::ViewType => match (viewed.view_type, view_type(declared.dim, declared.arrayed)) {
@@ -214,6 +216,7 @@ mod tests {
         view_type: Some(T::TYPE_2D),
         class: Some(NumericClass::Float),
         features: Some(Feature::STORAGE_IMAGE),
+        is_lowered: false,
     };
 
     fn found(declared: Declared, viewed: Viewed) -> Vec<Mismatch> {
@@ -248,6 +251,8 @@ mod tests {
         }
         let unknown = Declared { format: 0, ..FLOAT };
         assert_eq!(found(unknown, RGBA8), [Mismatch::Read, Mismatch::Write]);
+        let lowered = Viewed { features: None, is_lowered: true, ..RGBA8 };
+        assert_eq!((found(unknown, lowered), found(FLOAT, lowered)), (vec![Mismatch::Read, Mismatch::Write], vec![]));
         assert_eq!(found(Declared { is_read: false, ..unknown }, RGBA8), [Mismatch::Write]);
         assert_eq!(found(Declared { is_written: false, ..unknown }, RGBA8), [Mismatch::Read]);
     }

@@ -236,8 +236,8 @@ left! {
             "An update template's data could not be copied, so its storage views stay as they are."
             "nothing in the program: the host has no memory left"
         StorageWithoutFormat "storage-without-format":
-            "A shader accesses a storage image without a format, and the image is stored as another format."
-            "declare the format in the shader, or use one that the device can store"
+            "A shader accesses a storage image without a format, and samplin stores the image as another format."
+            "declare the format in the shader, write the set before the bind, or use a format that the device can store"
         DeclaredFormat "declared-format":
             "A shader declares a storage image of another format than the view that is bound, so that what it reads or writes is undefined."
             "set storage=emulate, or declare the view's format in the shader"

@@ -180,6 +180,7 @@ pub enum Spirv {
 const SPIRV: &[(Spirv, u32, &str)] = &[
     (Spirv::Capability, 21, "AtomicStorage"),
     (Spirv::Capability, 35, "SampleRateShading"),
+    (Spirv::Capability, 49, "StorageImageExtendedFormats"),
     (Spirv::Capability, 52, "InterpolationFunction"),
     (Spirv::Capability, 55, "StorageImageReadWithoutFormat"),
     (Spirv::Capability, 56, "StorageImageWriteWithoutFormat"),

@@ -6,9 +6,9 @@
 
 use ash::vk::{self, Format as F, FormatFeatureFlags2 as Feature};
 
-/// Formats with the number of the image format that shaders declare for them (`spirv::ImageFormat`); the first of two that share one
-/// says whether a device can store it.
-const DECLARED: [(F, u8); 36] = [
+/// Formats with the number of the image format that shaders declare for them (`spirv::ImageFormat`), or from 48 on of one that SPIR-V has
+/// no name for; the first of two that share a number says whether a device can store it.
+const DECLARED: [(F, u8); 49] = [
     (F::R16G16B16A16_SFLOAT, 2),
     (F::R32_SFLOAT, 3),
     (F::R8G8B8A8_UNORM, 4),
@@ -45,17 +45,35 @@ const DECLARED: [(F, u8); 36] = [
     (F::A8B8G8R8_SNORM_PACK32, 5),
     (F::A8B8G8R8_UINT_PACK32, 32),
     (F::A8B8G8R8_SINT_PACK32, 23),
+    (F::B8G8R8A8_UNORM, 48),
+    (F::B8G8R8A8_SNORM, 49),
+    (F::B8G8R8A8_UINT, 50),
+    (F::B8G8R8A8_SINT, 51),
+    (F::A2R10G10B10_UNORM_PACK32, 52),
+    (F::A2R10G10B10_UINT_PACK32, 53),
+    (F::R5G6B5_UNORM_PACK16, 54),
+    (F::B5G6R5_UNORM_PACK16, 55),
+    (F::R5G5B5A1_UNORM_PACK16, 56),
+    (F::B5G5R5A1_UNORM_PACK16, 57),
+    (F::A1R5G5B5_UNORM_PACK16, 58),
+    (F::R4G4B4A4_UNORM_PACK16, 59),
+    (F::B4G4R4A4_UNORM_PACK16, 60),
 ];
 
+/// The formats that SPIR-V has no name for, as bits by their numbers: only shaders that are made for what is bound store them.
+pub const UNNAMED: u64 = u64::MAX << 48;
+
 /// sRGB formats with those of the same bits that shaders can declare.
-const OF_SRGB: [(F, F); 4] = [
+const OF_SRGB: [(F, F); 5] = [
     (F::R8_SRGB, F::R8_UNORM),
     (F::R8G8_SRGB, F::R8G8_UNORM),
     (F::R8G8B8A8_SRGB, F::R8G8B8A8_UNORM),
     (F::A8B8G8R8_SRGB_PACK32, F::R8G8B8A8_UNORM),
+    (F::B8G8R8A8_SRGB, F::B8G8R8A8_UNORM),
 ];
 
-/// The number of the image format that a shader declares for texels of a format, if another one can stand in for that. Of an sRGB
+/// The number of the layout of a format's texels, if another format can stand in for it: the image format that shaders declare, or one
+/// of [`UNNAMED`]. Of an sRGB
 /// format it is that of the same bits: what is stored is not encoded.
 pub fn declared(format: vk::Format) -> Option<u32> {
     let format = OF_SRGB.iter().find(|(srgb, _)| *srgb == format).map_or(format, |(_, plain)| *plain);
@@ -157,7 +175,7 @@ pub fn unstored(
         return None;
     }
     Some(match declared(format) {
-        None => "the format cannot be stored, and no shader can declare it, so that none is rewritten for it",
+        None => "the format cannot be stored, and no other format has its bits",
         Some(_) => "the format cannot be stored with its tiling, and nothing stands in for it",
     })
 }
@@ -243,6 +261,9 @@ mod tests {
             assert_eq!(declared(format), Some(u32::from(number)));
             assert!(alias(format).is_some() && !format::is_srgb(format), "{format:?}");
             let kind = match number {
+                50 | 53 => format::NumericClass::Uint,
+                51 => format::NumericClass::Sint,
+                48.. => format::NumericClass::Float,
                 0..=20 => format::NumericClass::Float,
                 21..=29 => format::NumericClass::Sint,
                 _ => format::NumericClass::Uint,
@@ -253,11 +274,12 @@ mod tests {
             assert!(format::is_srgb(srgb) && !format::is_srgb(plain));
             assert_eq!((declared(srgb), alias(srgb)), (declared(plain), alias(plain)));
         }
-        for other in
-            [vk::Format::B8G8R8A8_UNORM, vk::Format::R32_UINT, vk::Format::R8_UINT, vk::Format::R5G6B5_UNORM_PACK16]
-        {
+        for other in [vk::Format::E5B9G9R9_UFLOAT_PACK32, vk::Format::R32_UINT, vk::Format::R8_UINT] {
             assert_eq!(declared(other), None, "{other:?}");
         }
+        let unnamed = DECLARED.iter().filter(|(_, number)| UNNAMED >> number & 1 != 0);
+        assert!(unnamed.clone().all(|(format, _)| crate::declared::number_of(*format).is_none()));
+        assert_eq!(unnamed.count(), 13);
     }
 
     #[test]
@@ -293,8 +315,10 @@ mod tests {
         assert_eq!(Stored::of(r11, sampled, 1 << 8), Stored::Lowered);
         assert_eq!(Stored::of(r11, sampled, 1 << 9), Stored::Not);
         assert_eq!(Stored::of(r11, Feature::empty(), 1 << 8), Stored::Not);
-        // No shader can declare it.
-        assert_eq!(Stored::of(vk::Format::B8G8R8A8_UNORM, sampled, u64::MAX), Stored::Not);
+        // No shader can declare the one, and nothing has the bits of the other.
+        assert_eq!(Stored::of(vk::Format::B8G8R8A8_UNORM, sampled, UNNAMED), Stored::Lowered);
+        assert_eq!(Stored::of(vk::Format::B8G8R8A8_UNORM, sampled, !UNNAMED), Stored::Not);
+        assert_eq!(Stored::of(vk::Format::E5B9G9R9_UFLOAT_PACK32, sampled, u64::MAX), Stored::Not);
         // With the bits of the format that is not encoded.
         assert_eq!(Stored::of(vk::Format::R8G8B8A8_SRGB, sampled, 1 << 4), Stored::Lowered);
     }

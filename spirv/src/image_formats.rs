@@ -10,7 +10,7 @@ mod codec;
 use spirv::{Capability, Decoration, Dim, ImageOperands, Op};
 
 use self::code::Functions;
-pub use self::codec::{CODECS, Codec, Kind};
+pub use self::codec::{CODECS, Codec, Kind, UNNAMED};
 use crate::edit::{Editor, assemble};
 use crate::error::{Error, extend, push};
 use crate::ids;

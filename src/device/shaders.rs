@@ -27,7 +27,7 @@ use super::separate::Separate;
 use crate::decide::{self, DeviceCaps};
 use crate::overrides::Overrides;
 use crate::platform;
-use crate::settings::{Counters, Settings, Storage};
+use crate::settings::{Counters, Settings};
 use crate::table::HandleMap;
 
 /// What is done about the modules of one device.
@@ -86,7 +86,7 @@ impl Shaders {
         (formats, storage_buffers): (image_formats::Options, u32),
     ) -> Self {
         let (read, write) = (caps.storage_read_without_format, caps.storage_write_without_format);
-        let relax = settings.storage == Storage::Emulate && (read || write);
+        let relax = settings.storage.emulates() && (read || write);
         let may_declare = caps.format_feature_flags2;
         let can_find = relax || !(may_declare || read && write);
         let target = match settings.counters {

@@ -34,7 +34,7 @@ use crate::dispatch::InstanceFns;
 use crate::names;
 use crate::pnext;
 use crate::record;
-use crate::settings::{Settings, Storage as Setting};
+use crate::settings::{Separate, Settings};
 use crate::table::FlatTable;
 
 /// Why nothing stands in for a view.
@@ -44,6 +44,8 @@ const UNMADE: &str = "the view of unsigned integers could not be made";
 pub struct Storage {
     /// The image formats that shaders do without; none without `storage=emulate`.
     pub lowered: image_formats::Options,
+    /// Draws look at what shaders meet that declare no format, where it is known which descriptor that is.
+    pub(super) draws_look: bool,
     /// Whether samplin is on.
     is_on: bool,
     /// The list of formats of an image may be given.
@@ -80,15 +82,11 @@ impl Storage {
         enabled: &Enabled,
         is_on: bool,
     ) -> Self {
-        let emulates = is_on && settings.storage != Setting::Base;
-        let mut lowered = image_formats::Options::default();
-        if emulates {
-            // SAFETY: `formats` and `fns` belong together, by this function's contract.
-            let [images, buffers] = unsafe { known(formats, fns) };
-            (lowered.images, lowered.buffers) = (images.lowered(), buffers.lowered());
-        }
+        let emulates = is_on && settings.storage.emulates();
         Self {
-            lowered,
+            // SAFETY: `formats` and `fns` belong together, by this function's contract.
+            lowered: if emulates { unsafe { lowered(settings, formats, fns) } } else { Default::default() },
+            draws_look: false,
             is_on,
             lists: enabled.format_lists,
             null_descriptor: enabled.null_descriptor,
@@ -142,6 +140,23 @@ impl Storage {
     pub(super) fn lowers(&self, format: vk::Format) -> bool {
         lowers(self.lowered.images, format)
     }
+
+    pub(super) fn lowers_buffers(&self, format: vk::Format) -> bool {
+        lowers(self.lowered.buffers, format)
+    }
+}
+
+/// The image formats that shaders do without on a device.
+///
+/// # Safety
+///
+/// `fns` are those that `formats` was made with, and their instance is alive.
+pub unsafe fn lowered(settings: &Settings, formats: &Formats, fns: &InstanceFns) -> image_formats::Options {
+    // SAFETY: `formats` and `fns` belong together, by this function's contract.
+    let [images, buffers] = unsafe { known(formats, fns) };
+    // Shaders of formats without a name are made in front of draws.
+    let named = if settings.separate == Separate::Resolve { u64::MAX } else { !storage::UNNAMED };
+    image_formats::Options { images: images.lowered() & named, buffers: buffers.lowered() & named }
 }
 
 /// What a device can do with the formats of storage images, and with those of storage texel buffers.

@@ -66,7 +66,7 @@ pub unsafe fn wide_usage(p_next: *const c_void, word: vk::ImageUsageFlags) -> u6
 /// # Safety
 ///
 /// `p_next` is the chain of a valid create info.
-pub(super) unsafe fn is_plain(p_next: *const c_void) -> bool {
+pub unsafe fn is_plain(p_next: *const c_void) -> bool {
     // SAFETY: the chain of a valid create info, by this function's contract.
     unsafe { pnext::chain(p_next) }.all(|node| {
         // SAFETY: `chain` yields readable bases.

@@ -100,9 +100,8 @@ pub(crate) unsafe extern "system" fn create_buffer_view(
         // SAFETY: valid by VUID-vkCreateBufferView-pCreateInfo-parameter; the handle was set by the successful call.
         let (view, format) = unsafe { (*view, (*create_info).format) };
         if let Some(separate) = device.separate.as_deref() {
-            device
-                .ground
-                .guard(|| separate.note_buffer_view(&device.ground.hot, &device.ground.driver, view, format), || ());
+            let on = (&device.ground, &device.pairs);
+            device.ground.guard(|| separate.note_buffer_view(on, view, format), || ());
         }
     }
     result

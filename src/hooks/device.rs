@@ -19,7 +19,7 @@ use crate::instance::Instance;
 use crate::memory;
 use crate::overrides::Overrides;
 use crate::pnext;
-use crate::settings::{Counters, Mode, Storage};
+use crate::settings::{Counters, Mode};
 use samplin_core::left::Left;
 
 /// The loader's node with the link to the layer below.
@@ -226,7 +226,7 @@ unsafe fn plan(
     }
     let wants = Wants {
         anisotropy: instance.overrides.want_anisotropy(),
-        relax: instance.settings.storage == Storage::Emulate,
+        relax: instance.settings.storage.emulates(),
         counters: instance.settings.counters != Counters::None,
         simulation: instance.simulation.as_deref(),
     };

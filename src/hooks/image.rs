@@ -461,8 +461,7 @@ unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, vie
         // SAFETY: as above.
         let stated = unsafe { stated_usage(info) };
         separate.note_view(
-            &device.ground.hot,
-            &device.ground.driver,
+            (&device.ground, &device.pairs),
             stated.unwrap_or_else(|| inherited_usage(info, image)),
             &traits,
         );

@@ -269,8 +269,18 @@ unsafe fn register(
         }
     }
     let (Loaded { settings, .. }, trace) = (loaded, Arc::new(trace));
-    let instance =
-        Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation, overrides };
+    let instance = Instance {
+        handle,
+        next_gipa,
+        fns,
+        settings,
+        trace,
+        api_version,
+        properties2,
+        simulation,
+        overrides,
+        advertised: Default::default(),
+    };
     // SAFETY: `handle` was just created, by this function's contract, so it starts with its dispatch key.
     unsafe { Arc::new(instance).register() };
 }

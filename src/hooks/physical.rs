@@ -1,17 +1,20 @@
 //! What the application is told of a simulated device (`device_visible=on`): format properties, features and limits of the
-//! simulation, so that its own fallback paths run.
+//! simulation, so that its own fallback paths run; and of formats that shaders convert (`storage=advertise`).
 //!
 //! Answers are the driver's with things taken away, consistently: what the specification does not allow without a feature goes with
-//! it, and what is hidden cannot be enabled. A chained structure is written only where the command itself may write it: in the
-//! application's output chain. Nothing here allocates, but for what is said of device creation.
+//! it, and what is hidden cannot be enabled. Then what is advertised is added. A chained structure is written only where the command
+//! itself may write it: in the application's output chain. Nothing here allocates, but for what is said of device creation and the first
+//! question about a physical device.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
 
 use super::{Missing, failure};
 use crate::ability::{ABILITIES, Ability};
+use crate::advertised::Advertised;
 use crate::caps;
 use crate::decide::DeviceCaps;
 use crate::feature_bits;
@@ -21,25 +24,98 @@ use crate::memory;
 use crate::pnext::{self, Base};
 use crate::simulate::Simulation;
 
-/// The instance and its simulation.
-///
-/// # Safety
-///
-/// `physical` is a valid physical device (the command's valid usage).
-unsafe fn simulated<'a>(physical: vk::PhysicalDevice) -> Option<(&'a Instance, &'a Simulation)> {
-    // SAFETY: `physical` is valid by this function's contract, and its instance is not destroyed during a command that names it.
-    let instance = unsafe { Instance::find(physical) }?;
-    Some((instance, instance.simulation.as_deref()?))
+/// What the application sees of a physical device instead of the driver's answers.
+struct Shown<'a> {
+    instance: &'a Instance,
+    physical: vk::PhysicalDevice,
+    simulation: Option<&'a Simulation>,
+    advertised: Option<Arc<Advertised>>,
 }
 
-/// The start of a physical device's hook: its instance with the simulation, and the command of the layer below. As `enter!`, for
+impl<'a> Shown<'a> {
+    /// # Safety
+    ///
+    /// `physical` is a valid physical device (the command's valid usage).
+    unsafe fn of(physical: vk::PhysicalDevice) -> Option<Self> {
+        // SAFETY: `physical` is valid by this function's contract, and its instance is not destroyed during a command that names it.
+        let instance: &Instance = unsafe { Instance::find(physical) }?;
+        let simulation = instance.simulation.as_deref().filter(|_| instance.shows_simulation());
+        // SAFETY: as above.
+        let advertised = unsafe { instance.advertised(physical) };
+        Some(Self { instance, physical, simulation, advertised })
+    }
+
+    /// The features of a format with the two tilings.
+    fn format(&self, format: vk::Format, optimal: Feature, linear: Feature) -> (Feature, Feature) {
+        let (mut optimal, mut linear) = self.restricted(format, optimal, linear);
+        if let Some(advertised) = &self.advertised {
+            // SAFETY: the commands of the instance that the answers are of.
+            unsafe { advertised.add(&self.instance.fns, format, (&mut optimal, &mut linear)) };
+        }
+        (optimal, linear)
+    }
+
+    /// The features of a format with the two tilings, without what is advertised.
+    fn restricted(&self, format: vk::Format, optimal: Feature, linear: Feature) -> (Feature, Feature) {
+        let mut features = FormatFeatures { optimal, linear, ..FormatFeatures::default() };
+        if let Some(simulation) = self.simulation {
+            simulation.show_format(format, &mut features);
+        }
+        (features.optimal, features.linear)
+    }
+
+    fn set_format(&self, format: vk::Format, properties: &mut vk::FormatProperties) {
+        let (optimal, linear) = (widen(properties.optimal_tiling_features), widen(properties.linear_tiling_features));
+        let (optimal, linear) = self.format(format, optimal, linear);
+        properties.optimal_tiling_features = narrow(optimal);
+        properties.linear_tiling_features = narrow(linear);
+    }
+
+    /// [`Simulation::allows_image`], with the driver's features of the format. Those of a modifier are not asked: any may be there.
+    fn allows_image(
+        &self,
+        (format, tiling): (vk::Format, vk::ImageTiling),
+        usage: vk::ImageUsageFlags,
+        flags: vk::ImageCreateFlags,
+    ) -> bool {
+        let Some(simulation) = self.simulation else { return true };
+        let mut own = vk::FormatProperties::default();
+        if let Some(get) = self.instance.fns.get_physical_device_format_properties {
+            // SAFETY: the physical device is valid during the command; the output is a live local.
+            unsafe { get(self.physical, format, &mut own) };
+        }
+        let (own, is_linear) = match tiling {
+            vk::ImageTiling::OPTIMAL => (widen(own.optimal_tiling_features), false),
+            vk::ImageTiling::LINEAR => (widen(own.linear_tiling_features), true),
+            _ => (Feature::from_raw(u64::from(u32::MAX)), false),
+        };
+        simulation.allows_image(format, is_linear, own, usage, flags)
+    }
+
+    /// What of an image that cannot be stored to is asked instead: as it goes down, if it is advertised.
+    ///
+    /// # Safety
+    ///
+    /// The chain of `info` is valid.
+    unsafe fn lowered(
+        &self,
+        info: &vk::PhysicalDeviceImageFormatInfo2<'_>,
+    ) -> Option<vk::PhysicalDeviceImageFormatInfo2<'static>> {
+        // SAFETY: the commands of the instance that the answers are of; the chain is valid by this function's contract.
+        let flags = unsafe { self.advertised.as_ref()?.flags(&self.instance.fns, info) }?;
+        let (format, ty, tiling, usage) = (info.format, info.ty, info.tiling, info.usage);
+        Some(vk::PhysicalDeviceImageFormatInfo2 { format, ty, tiling, usage, flags, ..Default::default() })
+    }
+}
+
+/// The start of a physical device's hook: what the application sees of it, and the command of the layer below. As `enter!`, for
 /// hooks only.
 macro_rules! enter_physical {
     ($physical:ident, $command:ident) => {{
         // SAFETY: the handle of the hook's command, valid by that command's `-physicalDevice-parameter` VUID.
-        let Some(simulated) = (unsafe { simulated($physical) }) else { return Missing::missing() };
-        let Some(next) = simulated.0.fns.$command else { return Missing::missing() };
-        (simulated, next)
+        let Some(shown) = (unsafe { Shown::of($physical) }) else { return Missing::missing() };
+        let Some(next) = shown.instance.fns.$command else { return Missing::missing() };
+        (shown, next)
     }};
 }
 
@@ -62,20 +138,6 @@ fn narrow(flags: vk::FormatFeatureFlags2) -> vk::FormatFeatureFlags {
 
 fn widen(flags: vk::FormatFeatureFlags) -> vk::FormatFeatureFlags2 {
     vk::FormatFeatureFlags2::from_raw(u64::from(flags.as_raw()))
-}
-
-/// The features of a format with the two tilings, as the application sees them.
-fn show(simulation: &Simulation, format: vk::Format, optimal: Feature, linear: Feature) -> (Feature, Feature) {
-    let mut features = FormatFeatures { optimal, linear, ..FormatFeatures::default() };
-    simulation.show_format(format, &mut features);
-    (features.optimal, features.linear)
-}
-
-fn restrict_format(simulation: &Simulation, format: vk::Format, properties: &mut vk::FormatProperties) {
-    let (optimal, linear) = (widen(properties.optimal_tiling_features), widen(properties.linear_tiling_features));
-    let (optimal, linear) = show(simulation, format, optimal, linear);
-    properties.optimal_tiling_features = narrow(optimal);
-    properties.linear_tiling_features = narrow(linear);
 }
 
 /// Restricts a list of `count` modifiers; one without features is none (`drmFormatModifierTilingFeatures` "must contain at least one
@@ -107,12 +169,12 @@ pub(crate) unsafe extern "system" fn get_physical_device_format_properties(
     format: vk::Format,
     properties: *mut vk::FormatProperties,
 ) {
-    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_format_properties);
+    let (shown, next) = enter_physical!(physical, get_physical_device_format_properties);
     // SAFETY: `properties` may be written (VUID-vkGetPhysicalDeviceFormatProperties-pFormatProperties-parameter) and was just filled.
     unsafe {
         next(physical, format, properties);
         if let Some(properties) = properties.as_mut() {
-            restrict_format(simulation, format, properties);
+            shown.set_format(format, properties);
         }
     }
 }
@@ -122,18 +184,19 @@ pub(crate) unsafe extern "system" fn get_physical_device_format_properties2(
     format: vk::Format,
     properties: *mut vk::FormatProperties2<'_>,
 ) {
-    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_format_properties2);
+    let (shown, next) = enter_physical!(physical, get_physical_device_format_properties2);
     // SAFETY: `properties` and its chain may be written (VUID-vkGetPhysicalDeviceFormatProperties2-pFormatProperties-parameter) and were
     // just filled.
     unsafe {
         next(physical, format, properties);
         let Some(properties) = properties.as_mut() else { return };
-        restrict_format(simulation, format, &mut properties.format_properties);
+        shown.set_format(format, &mut properties.format_properties);
         if let Some(three) = find_mut::<vk::FormatProperties3<'_>>(properties.p_next) {
             let (optimal, linear) = (three.optimal_tiling_features, three.linear_tiling_features);
-            (three.optimal_tiling_features, three.linear_tiling_features) = show(simulation, format, optimal, linear);
+            (three.optimal_tiling_features, three.linear_tiling_features) = shown.format(format, optimal, linear);
         }
-        let one = |features| show(simulation, format, features, Feature::empty()).0;
+        // Nothing stands in for an image with a modifier.
+        let one = |features| shown.restricted(format, features, Feature::empty()).0;
         if let Some(list) = find_mut::<vk::DrmFormatModifierPropertiesListEXT<'_>>(properties.p_next) {
             let items = list.p_drm_format_modifier_properties;
             restrict_modifiers(&mut list.drm_format_modifier_count, items, |item| {
@@ -153,32 +216,6 @@ pub(crate) unsafe extern "system" fn get_physical_device_format_properties2(
     }
 }
 
-/// [`Simulation::allows_image`], with the driver's features of the format. Those of a modifier are not asked: any may be there.
-///
-/// # Safety
-///
-/// `physical` is a valid physical device of `instance`.
-unsafe fn allows_image(
-    (instance, simulation): (&Instance, &Simulation),
-    physical: vk::PhysicalDevice,
-    format: vk::Format,
-    tiling: vk::ImageTiling,
-    usage: vk::ImageUsageFlags,
-    flags: vk::ImageCreateFlags,
-) -> bool {
-    let mut own = vk::FormatProperties::default();
-    if let Some(get) = instance.fns.get_physical_device_format_properties {
-        // SAFETY: `physical` is a valid physical device by this function's contract; the output is a live local.
-        unsafe { get(physical, format, &mut own) };
-    }
-    let (own, is_linear) = match tiling {
-        vk::ImageTiling::OPTIMAL => (widen(own.optimal_tiling_features), false),
-        vk::ImageTiling::LINEAR => (widen(own.linear_tiling_features), true),
-        _ => (Feature::from_raw(u64::from(u32::MAX)), false),
-    };
-    simulation.allows_image(format, is_linear, own, usage, flags)
-}
-
 pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties(
     physical: vk::PhysicalDevice,
     format: vk::Format,
@@ -188,11 +225,19 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
     flags: vk::ImageCreateFlags,
     properties: *mut vk::ImageFormatProperties,
 ) -> vk::Result {
-    let (simulated, next) = enter_physical!(physical, get_physical_device_image_format_properties);
+    let (shown, next) = enter_physical!(physical, get_physical_device_image_format_properties);
     // SAFETY: `properties` may be written (VUID-vkGetPhysicalDeviceImageFormatProperties-pImageFormatProperties-parameter).
     unsafe {
         let result = next(physical, format, ty, tiling, usage, flags, properties);
-        if result == vk::Result::SUCCESS && !allows_image(simulated, physical, format, tiling, usage, flags) {
+        let is_allowed = result != vk::Result::SUCCESS || shown.allows_image((format, tiling), usage, flags);
+        if is_allowed && result != vk::Result::ERROR_FORMAT_NOT_SUPPORTED {
+            return result;
+        }
+        let info = vk::PhysicalDeviceImageFormatInfo2 { format, ty, tiling, usage, flags, ..Default::default() };
+        if let Some(info) = shown.lowered(&info) {
+            return next(physical, format, ty, tiling, usage, info.flags, properties);
+        }
+        if !is_allowed {
             // All members are zero then (vkGetPhysicalDeviceImageFormatProperties, "not supported").
             properties.write(vk::ImageFormatProperties::default());
             return vk::Result::ERROR_FORMAT_NOT_SUPPORTED;
@@ -206,16 +251,24 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
     info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
     properties: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
-    let (simulated, next) = enter_physical!(physical, get_physical_device_image_format_properties2);
+    let (shown, next) = enter_physical!(physical, get_physical_device_image_format_properties2);
     // SAFETY: `info` is valid and `properties` may be written (VUID-vkGetPhysicalDeviceImageFormatProperties2-pImageFormatInfo-parameter,
     // -pImageFormatProperties-parameter).
     unsafe {
         let result = next(physical, info, properties);
-        let Some(info) = info.as_ref().filter(|_| result == vk::Result::SUCCESS) else { return result };
+        let is_refused = result == vk::Result::ERROR_FORMAT_NOT_SUPPORTED;
+        let Some(info) = info.as_ref().filter(|_| is_refused || result == vk::Result::SUCCESS) else { return result };
         // The stencil aspect may have a usage of its own (VkImageStencilUsageCreateInfo).
         let stencil = pnext::find::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next);
         let usage = info.usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage);
-        if !allows_image(simulated, physical, info.format, info.tiling, usage, info.flags) {
+        let is_allowed = shown.allows_image((info.format, info.tiling), usage, info.flags);
+        if is_allowed && !is_refused {
+            return result;
+        }
+        if let Some(info) = shown.lowered(info) {
+            return next(physical, &info, properties);
+        }
+        if !is_allowed {
             (*properties).image_format_properties = vk::ImageFormatProperties::default();
             return vk::Result::ERROR_FORMAT_NOT_SUPPORTED;
         }
@@ -233,10 +286,10 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     count: *mut u32,
     properties: *mut vk::SparseImageFormatProperties,
 ) {
-    let (simulated, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties);
+    let (shown, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties);
     // SAFETY: `count` may be written (VUID-vkGetPhysicalDeviceSparseImageFormatProperties-pPropertyCount-parameter).
     unsafe {
-        if !allows_image(simulated, physical, format, tiling, usage, vk::ImageCreateFlags::empty()) {
+        if !shown.allows_image((format, tiling), usage, vk::ImageCreateFlags::empty()) {
             // "pPropertyCount will be set to zero upon return, and no data will be written".
             return count.write(0);
         }
@@ -250,12 +303,12 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     count: *mut u32,
     properties: *mut vk::SparseImageFormatProperties2<'_>,
 ) {
-    let (simulated, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties2);
+    let (shown, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties2);
     // SAFETY: `info` is valid and `count` may be written (VUID-vkGetPhysicalDeviceSparseImageFormatProperties2-pFormatInfo-parameter,
     // -pPropertyCount-parameter).
     unsafe {
         let Some(given) = info.as_ref() else { return next(physical, info, count, properties) };
-        if !allows_image(simulated, physical, given.format, given.tiling, given.usage, vk::ImageCreateFlags::empty()) {
+        if !shown.allows_image((given.format, given.tiling), given.usage, vk::ImageCreateFlags::empty()) {
             return count.write(0);
         }
         next(physical, info, count, properties);
@@ -267,8 +320,8 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
 /// # Safety
 ///
 /// As for [`feature_bits::clear`].
-unsafe fn hide(simulation: &Simulation, first: *mut c_void) {
-    for ability in ABILITIES.iter().filter(|ability| simulation.hides(ability)) {
+unsafe fn hide(simulation: Option<&Simulation>, first: *mut c_void) {
+    for ability in simulation.into_iter().flat_map(|it| ABILITIES.iter().filter(|ability| it.hides(ability))) {
         // SAFETY: the chain at `first` may be read and written by this function's contract, which is that of `clear`.
         unsafe { feature_bits::clear(ability, first) };
     }
@@ -278,14 +331,14 @@ pub(crate) unsafe extern "system" fn get_physical_device_features(
     physical: vk::PhysicalDevice,
     features: *mut vk::PhysicalDeviceFeatures,
 ) {
-    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_features);
+    let (shown, next) = enter_physical!(physical, get_physical_device_features);
     // SAFETY: `features` may be written (VUID-vkGetPhysicalDeviceFeatures-pFeatures-parameter) and was just filled; the chain is one live
     // local.
     unsafe {
         next(physical, features);
         if let Some(features) = features.as_mut() {
             let mut two = vk::PhysicalDeviceFeatures2 { features: *features, ..Default::default() };
-            hide(simulation, (&raw mut two).cast());
+            hide(shown.simulation, (&raw mut two).cast());
             *features = two.features;
         }
     }
@@ -295,11 +348,11 @@ pub(crate) unsafe extern "system" fn get_physical_device_features2(
     physical: vk::PhysicalDevice,
     features: *mut vk::PhysicalDeviceFeatures2<'_>,
 ) {
-    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_features2);
+    let (shown, next) = enter_physical!(physical, get_physical_device_features2);
     // SAFETY: `features` and its chain may be written (VUID-vkGetPhysicalDeviceFeatures2-pFeatures-parameter) and were just filled.
     unsafe {
         next(physical, features);
-        hide(simulation, features.cast());
+        hide(shown.simulation, features.cast());
     }
 }
 
@@ -342,11 +395,11 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties(
     physical: vk::PhysicalDevice,
     properties: *mut vk::PhysicalDeviceProperties,
 ) {
-    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_properties);
+    let (shown, next) = enter_physical!(physical, get_physical_device_properties);
     // SAFETY: `properties` may be written (VUID-vkGetPhysicalDeviceProperties-pProperties-parameter) and was just filled.
     unsafe {
         next(physical, properties);
-        if let Some(properties) = properties.as_mut() {
+        if let Some((properties, simulation)) = properties.as_mut().zip(shown.simulation) {
             restrict_properties(simulation, &simulation.caps(), properties);
         }
     }
@@ -356,12 +409,12 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties2(
     physical: vk::PhysicalDevice,
     properties: *mut vk::PhysicalDeviceProperties2<'_>,
 ) {
-    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_properties2);
-    let caps = simulation.caps();
+    let (shown, next) = enter_physical!(physical, get_physical_device_properties2);
     // SAFETY: `properties` and its chain may be written (VUID-vkGetPhysicalDeviceProperties2-pProperties-parameter) and were just filled.
     unsafe {
         next(physical, properties);
-        let Some(properties) = properties.as_mut() else { return };
+        let Some((properties, simulation)) = properties.as_mut().zip(shown.simulation) else { return };
+        let caps = simulation.caps();
         restrict_properties(simulation, &caps, &mut properties.properties);
         if let Some(custom) = find_mut::<vk::PhysicalDeviceCustomBorderColorPropertiesEXT<'_>>(properties.p_next) {
             custom.max_custom_border_color_samplers =

@@ -82,11 +82,16 @@ pub enum Capability {
     RobustImageAccess,
     /// Feature `dynamicRendering` (effective version 1.3).
     DynamicRendering,
+    /// Storage images may be updated after the bind.
+    StorageUpdateAfterBind,
+    /// Framebuffers may get their attachments when a render pass begins. Off unless [`asked for`](crate::ContextBuilder::with), as flags
+    /// and usages of images count then.
+    ImagelessFramebuffer,
 }
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 39] = [
         Self::SamplerAnisotropy,
         Self::SampleRateShading,
         Self::ImageCubeArray,
@@ -124,6 +129,8 @@ impl Capability {
         Self::StorageMultisample,
         Self::RobustImageAccess,
         Self::DynamicRendering,
+        Self::StorageUpdateAfterBind,
+        Self::ImagelessFramebuffer,
     ];
 
     /// The Vulkan name of the feature or extension, for skip messages.
@@ -166,6 +173,8 @@ impl Capability {
             Self::StorageMultisample => "shaderStorageImageMultisample",
             Self::RobustImageAccess => "robustImageAccess (Vulkan 1.3)",
             Self::DynamicRendering => "dynamicRendering (Vulkan 1.3)",
+            Self::StorageUpdateAfterBind => "descriptorBindingStorageImageUpdateAfterBind (Vulkan 1.2)",
+            Self::ImagelessFramebuffer => "imagelessFramebuffer (Vulkan 1.2)",
         }
     }
 }
@@ -318,6 +327,8 @@ impl Plan {
                     && on(v12.descriptor_binding_partially_bound)
                     && on(v12.descriptor_binding_variable_descriptor_count)
             }
+            Capability::StorageUpdateAfterBind => on(v12.descriptor_binding_storage_image_update_after_bind),
+            Capability::ImagelessFramebuffer => on(v12.imageless_framebuffer),
             Capability::NonUniformIndexing => {
                 on(v12.shader_sampled_image_array_non_uniform_indexing)
                     && on(core.shader_sampled_image_array_dynamic_indexing)
@@ -422,6 +433,8 @@ impl Plan {
         let indexing = bit(Capability::DescriptorIndexing);
         wanted.v12.descriptor_binding_sampled_image_update_after_bind = indexing;
         wanted.v12.descriptor_binding_partially_bound = indexing;
+        wanted.v12.descriptor_binding_storage_image_update_after_bind = bit(Capability::StorageUpdateAfterBind);
+        wanted.v12.imageless_framebuffer = bit(Capability::ImagelessFramebuffer);
         wanted.v12.descriptor_binding_variable_descriptor_count = indexing;
         wanted.v12.shader_sampled_image_array_non_uniform_indexing = bit(Capability::NonUniformIndexing);
         wanted.border.custom_border_colors = bit(Capability::CustomBorderColor);

@@ -144,7 +144,7 @@ impl Default for ContextBuilder {
             engine: ("testkit".to_owned(), 1),
             api_version: vk::API_VERSION_1_3,
             device: None,
-            without: BTreeSet::new(),
+            without: BTreeSet::from([Capability::ImagelessFramebuffer]),
             messenger: true,
             queries: true,
             refuse_errors: false,
@@ -213,6 +213,12 @@ impl ContextBuilder {
     /// Leaves an ability off although the device has it.
     pub fn without(mut self, capability: Capability) -> Self {
         self.without.insert(capability);
+        self
+    }
+
+    /// Enables an ability that is off otherwise, where the device has it.
+    pub fn with(mut self, capability: Capability) -> Self {
+        self.without.remove(&capability);
         self
     }
 

@@ -106,6 +106,7 @@ enum Layout {
 
 fn layout(format: vk::Format, aspect: vk::ImageAspectFlags) -> Option<Layout> {
     use Code::{Sfloat, Sint, Snorm, Srgb, Uint, Unorm};
+    let bgra = |code| Some(Layout::Array { code, bits: 8, count: 4, bgra: true });
     let array = |code, bits, count| Some(Layout::Array { code, bits, count, bgra: false });
     let packed = |code, bytes, fields| Some(Layout::Packed { code, bytes, fields });
     if aspect == vk::ImageAspectFlags::STENCIL {
@@ -127,8 +128,11 @@ fn layout(format: vk::Format, aspect: vk::ImageAspectFlags) -> Option<Layout> {
         vk::Format::R8G8B8A8_UINT | vk::Format::A8B8G8R8_UINT_PACK32 => array(Uint, 8, 4),
         vk::Format::R8G8B8A8_SINT | vk::Format::A8B8G8R8_SINT_PACK32 => array(Sint, 8, 4),
         vk::Format::R8G8B8A8_SRGB | vk::Format::A8B8G8R8_SRGB_PACK32 => array(Srgb, 8, 4),
-        vk::Format::B8G8R8A8_UNORM => Some(Layout::Array { code: Unorm, bits: 8, count: 4, bgra: true }),
-        vk::Format::B8G8R8A8_SRGB => Some(Layout::Array { code: Srgb, bits: 8, count: 4, bgra: true }),
+        vk::Format::B8G8R8A8_UNORM => bgra(Unorm),
+        vk::Format::B8G8R8A8_SNORM => bgra(Snorm),
+        vk::Format::B8G8R8A8_UINT => bgra(Uint),
+        vk::Format::B8G8R8A8_SINT => bgra(Sint),
+        vk::Format::B8G8R8A8_SRGB => bgra(Srgb),
         vk::Format::R16_UNORM | vk::Format::D16_UNORM | vk::Format::D16_UNORM_S8_UINT => array(Unorm, 16, 1),
         vk::Format::R16_SNORM => array(Snorm, 16, 1),
         vk::Format::R16_UINT => array(Uint, 16, 1),

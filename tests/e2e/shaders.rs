@@ -3,6 +3,7 @@
 //!
 //! Shaders are compiled when the test runs, by `glslangValidator` and `spirv-as`, because some are no valid SPIR-V for Vulkan.
 
+mod advertised;
 mod counters;
 mod declared;
 mod formatless;
@@ -24,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         declared::trials(),
         storage::trials(),
         formats::trials(),
+        advertised::trials(),
         formatless::trials(),
         frame::trials(),
         samples::trials(),

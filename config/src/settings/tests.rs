@@ -121,6 +121,7 @@ const VALUES: &[(&str, &str, fn(&Settings) -> bool)] = &[
     ("depth_linear", "compare", |s| s.depth_linear == DepthLinear::Compare),
     ("storage", "base", |s| s.storage == Storage::Base),
     ("storage", "Emulate", |s| s.storage == Storage::Emulate),
+    ("storage", "advertise", |s| s.storage == Storage::Advertise && s.storage.emulates()),
     ("counters", "none", |s| s.counters == Counters::None),
     ("counters", "AUTO", |s| s.counters == Counters::Auto),
     ("counters", "2:10", |s| s.counters == Counters::At { set: 2, first: 10 }),

@@ -256,6 +256,15 @@ words! {
         Base = "base",
         /// Changes formats in shaders as well.
         Emulate = "emulate",
+        /// Tells the application of the formats that it changes as well.
+        Advertise = "advertise",
+    }
+}
+
+impl Storage {
+    /// Whether formats change in shaders.
+    pub fn emulates(self) -> bool {
+        self != Storage::Base
     }
 }
 

@@ -14,7 +14,8 @@ use crate::outcome::{Change, Why};
 const READS: Capability = Capability::StorageImageReadWithoutFormat;
 const WRITES: Capability = Capability::StorageImageWriteWithoutFormat;
 
-/// Whether every module may declare a format of this number, not only those that declare `StorageImageExtendedFormats`.
+/// Whether a format of this number needs no capability. The one that the others need, `StorageImageExtendedFormats`, every module may
+/// declare: version 1.0 of Vulkan is all that it asks for.
 fn is_basic(format: u32) -> bool {
     matches!(format, 0..=5 | 21..=24 | 30..=33)
 }
@@ -60,10 +61,6 @@ pub fn assign(module: &Module<'_>, formats: Formats<'_>) -> Result<(Vec<u32>, Ve
     if images.untyped {
         return Err(Why::Untyped);
     }
-    let is_extended = module.declares(Capability::StorageImageExtendedFormats);
-    if formats.all().iter().any(|(_, format)| !is_basic(*format) && !is_extended) {
-        return Err(Why::Capability(Capability::StorageImageExtendedFormats as u32));
-    }
     // What is done without a format, before and after.
     let (mut before, mut after) = (0, 0);
     for variable in images.variables(module)? {
@@ -80,6 +77,11 @@ pub fn assign(module: &Module<'_>, formats: Formats<'_>) -> Result<(Vec<u32>, Ve
         } else if before & !after & mask != 0 && editor.drop_capability(capability)? {
             push(&mut changes, Change::CapabilityDropped(capability as u32))?;
         }
+    }
+    let extended = Capability::StorageImageExtendedFormats;
+    if formats.all().iter().any(|(_, format)| !is_basic(*format)) && !module.declares(extended) {
+        editor.capability(extended)?;
+        push(&mut changes, Change::CapabilityAdded(extended as u32))?;
     }
     match formats {
         Formats::OfTypes(types) => {

@@ -15,24 +15,39 @@ pub enum Kind {
     Float,
 }
 
-/// The bits of a texel. Channels follow each other from the lowest bit on, red first.
+/// The bits of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Codec {
-    /// The number of the image format (`spirv::ImageFormat`).
+    /// The number of the image format (`spirv::ImageFormat`), or from [`UNNAMED`] on of a format that SPIR-V has no name for.
     pub format: u32,
     /// What its channels hold.
     pub kind: Kind,
-    /// Bits of each channel; 0 for one that it has not.
+    /// Bits of red, green, blue and alpha; 0 for one that it has not.
     pub widths: [u8; 4],
+    /// The channels from the lowest bit on: 0 is red.
+    pub order: [u8; 4],
 }
 
+/// The first number of a format that no shader can declare. SPIR-V's own numbers end below; a module with one of these is for
+/// [`image_formats`](super::image_formats()) alone, which leaves none.
+pub const UNNAMED: u32 = 48;
+
+const RGBA: [u8; 4] = [0, 1, 2, 3];
+const BGRA: [u8; 4] = [2, 1, 0, 3];
+const ABGR: [u8; 4] = [3, 2, 1, 0];
+const ARGB: [u8; 4] = [3, 0, 1, 2];
+
 const fn row(format: u32, kind: Kind, widths: [u8; 4]) -> Codec {
-    Codec { format, kind, widths }
+    unnamed(format, kind, widths, RGBA)
+}
+
+const fn unnamed(format: u32, kind: Kind, widths: [u8; 4], order: [u8; 4]) -> Codec {
+    Codec { format, kind, widths, order }
 }
 
 /// Every format of 1, 2, 4 or 8 bytes but for those that stand in for the others ("Compatibility Between SPIR-V Image Formats and
-/// Vulkan Formats").
-pub const CODECS: [Codec; 32] = [
+/// Vulkan Formats"), and those of version 1.0 of Vulkan that SPIR-V has no name for, with the order of the Vulkan format's name ("Packed Formats").
+pub const CODECS: [Codec; 45] = [
     row(2, Kind::Float, [16; 4]),
     row(3, Kind::Float, [32, 0, 0, 0]),
     row(4, Kind::Unorm, [8; 4]),
@@ -65,6 +80,24 @@ pub const CODECS: [Codec; 32] = [
     row(34, Kind::Uint, [10, 10, 10, 2]),
     row(36, Kind::Uint, [16, 16, 0, 0]),
     row(37, Kind::Uint, [8, 8, 0, 0]),
+    // B8G8R8A8.
+    unnamed(48, Kind::Unorm, [8; 4], BGRA),
+    unnamed(49, Kind::Snorm, [8; 4], BGRA),
+    unnamed(50, Kind::Uint, [8; 4], BGRA),
+    unnamed(51, Kind::Sint, [8; 4], BGRA),
+    // A2R10G10B10.
+    unnamed(52, Kind::Unorm, [10, 10, 10, 2], BGRA),
+    unnamed(53, Kind::Uint, [10, 10, 10, 2], BGRA),
+    // R5G6B5, B5G6R5.
+    unnamed(54, Kind::Unorm, [5, 6, 5, 0], BGRA),
+    unnamed(55, Kind::Unorm, [5, 6, 5, 0], RGBA),
+    // R5G5B5A1, B5G5R5A1, A1R5G5B5.
+    unnamed(56, Kind::Unorm, [5, 5, 5, 1], ABGR),
+    unnamed(57, Kind::Unorm, [5, 5, 5, 1], ARGB),
+    unnamed(58, Kind::Unorm, [5, 5, 5, 1], BGRA),
+    // R4G4B4A4, B4G4R4A4.
+    unnamed(59, Kind::Unorm, [4; 4], ABGR),
+    unnamed(60, Kind::Unorm, [4; 4], ARGB),
 ];
 
 impl Codec {
@@ -90,12 +123,14 @@ impl Codec {
 
     /// In which of the two words each channel is, and from which bit on.
     pub fn places(&self) -> [(u32, u32); 4] {
-        let mut bit = 0;
-        self.widths.map(|width| {
-            let place = if width == 0 { (0, 0) } else { (bit / 32, bit % 32) };
-            bit += u32::from(width);
-            place
-        })
+        let (mut bit, mut places) = (0, [(0, 0); 4]);
+        for channel in self.order.map(usize::from) {
+            if self.widths[channel] != 0 {
+                places[channel] = (bit / 32, bit % 32);
+                bit += u32::from(self.widths[channel]);
+            }
+        }
+        places
     }
 }
 

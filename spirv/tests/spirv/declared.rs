@@ -100,13 +100,19 @@ fn a_type_gets_another_format() {
     assert_eq!(types(&same).iter().map(|(_, format)| *format).collect::<Vec<_>>(), [3]);
 }
 
-/// Formats that take a capability are not given to a module that does not declare it.
+/// A format of the extended list brings the capability that it takes, once.
 #[test]
-fn formats_of_the_extended_list_need_their_capability() {
+fn formats_of_the_extended_list_bring_their_capability() {
     let words = compute("layout(binding = 0) uniform writeonly image2D a;", "imageStore(a, ivec2(0), vec4(1.0));");
     let image = declared(&words)[0].image;
-    assert_eq!(assigned(&words, &[(image, 15)]), Err(Why::Capability(49)));
-    assert!(assigned(&words, &[(image, 4)]).is_ok());
+    let extended = |words: &[u32]| having(words, Op::Capability).iter().filter(|it| it[1] == 49).count();
+    for (words, format, added, there) in
+        [(&words, 15, 1, 1), (&assigned(&words, &[(image, 15)]).expect("is changed").0, 9, 0, 1), (&words, 4, 0, 0)]
+    {
+        let (new, changes) = assigned(words, &[(image, format)]).expect("is changed");
+        let adds = changes.iter().filter(|change| **change == Change::CapabilityAdded(49)).count();
+        assert_eq!((adds, extended(&new)), (added, there), "{format}");
+    }
 }
 
 /// Of two variables of one type one gets another format, an array as well, and the other stays as it is.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use samplin_spirv::Module;
-use samplin_spirv::image_formats::{CODECS, Codec, Kind, Options, image_formats};
+use samplin_spirv::image_formats::{CODECS, Codec, Kind, Options, UNNAMED, image_formats};
 use samplin_spirv::passes::{Change, Rewrite, Why};
 use spirv::{GlslStd450Op as GLOp, Op};
 
@@ -17,7 +17,9 @@ fn rewritten(words: &[u32], options: &Options) -> Result<Rewrite, Why> {
 
 /// Rewrites, checks what must hold of every rewritten module, and hands it on.
 fn lowered(words: &[u32], options: &Options, environment: &str) -> (Vec<u32>, Rewrite) {
-    validate(words, environment).unwrap_or_else(|error| panic!("before: {error}"));
+    if options.images >> UNNAMED == 0 || options.images == u64::MAX {
+        validate(words, environment).unwrap_or_else(|error| panic!("before: {error}"));
+    }
     let mut rewrite = rewritten(words, options).expect("can be rewritten");
     assert_eq!(rewritten(words, options), Ok(rewrite.clone()), "not the same twice");
     let new = rewrite.words.take().expect("something to rewrite");
@@ -68,7 +70,14 @@ fn name(codec: &Codec) -> (&'static str, &'static str) {
         34 => "rgb10_a2ui",
         36 => "rg16ui",
         37 => "rg8ui",
-        other => panic!("format {other}"),
+        // Of a texel that has no name of its own: one with the same numbers, whose number is exchanged.
+        _ => match codec.kind {
+            Kind::Unorm => "rgba8",
+            Kind::Snorm => "rgba8_snorm",
+            Kind::Uint => "rgba8ui",
+            Kind::Sint => "rgba8i",
+            Kind::Float => panic!("format {}", codec.format),
+        },
     };
     let prefix = match codec.kind {
         Kind::Uint => "u",
@@ -76,6 +85,69 @@ fn name(codec: &Codec) -> (&'static str, &'static str) {
         _ => "",
     };
     (name, prefix)
+}
+
+/// A module with another number in place of the format of those images that have not 32 bits a component.
+fn unnamed(mut words: Vec<u32>, format: u32) -> Vec<u32> {
+    let mut at = 5;
+    while words[at] & 0xffff != Op::TypeImage as u32 || [1, 21, 30].contains(&words[at + 8]) {
+        at += (words[at] >> 16) as usize;
+    }
+    words[at + 8] = format;
+    words
+}
+
+/// The Vulkan formats that SPIR-V has no name for.
+const UNNAMED_FORMATS: [&str; 13] = [
+    "B8G8R8A8_UNORM",
+    "B8G8R8A8_SNORM",
+    "B8G8R8A8_UINT",
+    "B8G8R8A8_SINT",
+    "A2R10G10B10_UNORM_PACK32",
+    "A2R10G10B10_UINT_PACK32",
+    "R5G6B5_UNORM_PACK16",
+    "B5G6R5_UNORM_PACK16",
+    "R5G5B5A1_UNORM_PACK16",
+    "B5G5R5A1_UNORM_PACK16",
+    "A1R5G5B5_UNORM_PACK16",
+    "R4G4B4A4_UNORM_PACK16",
+    "B4G4R4A4_UNORM_PACK16",
+];
+
+/// By the name of a format, the first bit of each channel and its width: bytes follow each other as they are named, packed channels are
+/// named from the highest bit on ("Representation and Texel Block Size").
+fn named_places(name: &str) -> [(u32, u32); 4] {
+    let (mut channels, mut places) = (Vec::new(), [(0, 0); 4]);
+    let mut rest = name.split('_').next().expect("channels");
+    while let Some(letter) = rest.chars().next() {
+        let digits = rest[1..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |end| end + 1);
+        channels.push(("RGBA".find(letter).expect("a channel"), rest[1..digits].parse().expect("a width")));
+        rest = &rest[digits..];
+    }
+    if name.contains("_PACK") {
+        channels.reverse();
+    }
+    let mut bit = 0;
+    for (channel, width) in channels {
+        places[channel] = (bit, width);
+        bit += width;
+    }
+    places
+}
+
+#[test]
+fn unnamed_formats_are_laid_out_as_their_names_say() {
+    for (number, name) in (UNNAMED..).zip(UNNAMED_FORMATS) {
+        let codec = Codec::of(number).expect("a format");
+        let widths = codec.widths.map(u32::from);
+        let places = codec.places().map(|(word, shift)| (word * 32 + shift, 0));
+        let of = [0, 1, 2, 3].map(|at| (places[at].0, widths[at]));
+        assert_eq!(of, named_places(name), "{name}");
+        let kind = [("UNORM", Kind::Unorm), ("SNORM", Kind::Snorm), ("UINT", Kind::Uint), ("SINT", Kind::Sint)];
+        let (_, kind) = kind.into_iter().find(|(word, _)| name.contains(&format!("_{word}"))).expect("a kind");
+        assert_eq!(codec.kind, kind, "{name}");
+    }
+    assert_eq!(CODECS.iter().filter(|codec| codec.format >= UNNAMED).count(), UNNAMED_FORMATS.len());
 }
 
 /// A module that copies a texel from an image of one format to one of 32 bits a component, or back.
@@ -93,6 +165,7 @@ fn copying(codec: &Codec, encodes: bool) -> Vec<u32> {
         ),
         &format!("imageStore({to}, ivec2(0), imageLoad({from}, ivec2(0)));"),
     );
+    let words = if codec.format < UNNAMED { words } else { unnamed(words, codec.format) };
     let (new, rewrite) = lowered(&words, &Options { images: 1 << codec.format, buffers: 0 }, "vulkan1.1");
     assert_eq!(rewrite.changes, [Change::FormatLowered { set: 0, binding: 1, format: codec.format }]);
     new
@@ -256,7 +329,10 @@ fn patterns(codec: &Codec) -> Vec<u64> {
 
 /// The bits of a channel of a pattern.
 fn channel(codec: &Codec, pattern: u64, at: usize) -> u32 {
-    let shift: u32 = codec.widths[..at].iter().map(|width| u32::from(*width)).sum();
+    let shift: u32 = match codec.format.checked_sub(UNNAMED) {
+        None => codec.widths[..at].iter().map(|width| u32::from(*width)).sum(),
+        Some(number) => named_places(UNNAMED_FORMATS[number as usize])[at].0,
+    };
     (pattern >> shift) as u32 & ((1u64 << codec.widths[at]) - 1) as u32
 }
 

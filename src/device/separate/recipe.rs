@@ -10,6 +10,7 @@ use samplin_hot::memory::{self, Room};
 
 use super::layouts::{PipelineShape, SetShape};
 use super::passes::RenderPass;
+use super::retyped::Format;
 use super::tasks::{Keys, Tasks};
 use super::words::{Counted, Words};
 use crate::kept;
@@ -70,7 +71,7 @@ pub(super) struct Second {
     /// What its shaders can do for descriptors, if they were made for that.
     pub(super) tasks: Option<Tasks>,
     /// The formats that its shaders declare instead, by positions in the list of variables.
-    pub(super) formats: Vec<(usize, u32)>,
+    pub(super) formats: Vec<(usize, Format)>,
 }
 
 impl Second {

@@ -2,17 +2,20 @@
 //!
 //! A variable gets a type of its own. Where functions take it the type is changed where it stands, so that all variables of it get the
 //! same. Without a format the texels are the view's; where the device
-//! cannot do without for this format, and its images are of one that shaders can declare, it is that one.
+//! cannot do without for this format, and its images are of one that shaders can declare, it is that one. Where integers stand in for the
+//! view, it is its format as well, which the pass `image_formats` then converts: also one that no shader can declare.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use ash::vk;
-use samplin_core::declared::{Declared, Mismatch, differs, number_of};
+use samplin_core::declared::{Declared, Mismatch, Viewed, differs, number_of};
 use samplin_core::left::Left;
+use samplin_core::storage;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::image_access::{Formats, assign};
+use samplin_spirv::image_formats::{Codec, Options, image_formats};
 use samplin_spirv::passes;
 use samplin_wire::kinds;
 
@@ -32,17 +35,6 @@ use crate::table::lock;
 /// How many pipelines with other formats a program has.
 const RETYPED: usize = 32;
 
-/// What it is that a shader declares another format.
-fn change(declared: &Declared, format: u32) -> Change {
-    let catalog = match () {
-        () if declared.format != 0 => Catalog::H4View,
-        () if declared.is_read => Catalog::H7,
-        () => Catalog::H8,
-    };
-    let named = |number| Value::Spirv(names::spirv(Spirv::ImageFormat, number));
-    Change { catalog, field: Field::ImageFormat, from: named(declared.format), to: named(format) }
-}
-
 fn capability(change: &passes::Change) -> Option<Change> {
     let named = |number| Value::Spirv(names::spirv(Spirv::Capability, number));
     let (catalog, field) = (Catalog::H4View, Field::Capability);
@@ -50,6 +42,39 @@ fn capability(change: &passes::Change) -> Option<Change> {
         passes::Change::CapabilityAdded(number) => Change { catalog, field, from: Value::Absent, to: named(*number) },
         _ => return None,
     })
+}
+
+/// The format that a shader declares for what is bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Format {
+    /// By its number; 0 is Unknown.
+    number: u32,
+    /// Descriptors show unsigned integers with its bits, which the shader converts.
+    is_lowered: bool,
+}
+
+/// What it is that a shader declares another format.
+fn change(declared: &Declared, format: Format) -> Change {
+    let stand_in = Codec::of(format.number).filter(|_| format.is_lowered).map(Codec::alias);
+    let catalog = match () {
+        () if stand_in.is_some() => Catalog::H5,
+        () if declared.format != 0 => Catalog::H4View,
+        () if declared.is_read => Catalog::H7,
+        () => Catalog::H8,
+    };
+    let named = |number| Value::Spirv(names::spirv(Spirv::ImageFormat, number));
+    let to = named(stand_in.unwrap_or(format.number));
+    Change { catalog, field: Field::ImageFormat, from: named(declared.format), to }
+}
+
+/// The formats of variables that the shader converts.
+fn lowered<'a>(all: impl Iterator<Item = (&'a Variable, Format)>) -> Options {
+    let mut lowered = Options::default();
+    for (variable, format) in all.filter(|(_, format)| format.is_lowered) {
+        let formats = if variable.is_buffer() { &mut lowered.buffers } else { &mut lowered.images };
+        *formats |= 1 << format.number;
+    }
+    lowered
 }
 
 /// What gets a format together.
@@ -76,7 +101,7 @@ impl Bound<'_> {
 
     /// The format that the shader may declare for what is bound: Unknown, if the device can do without for all of its views, or else the one
     /// that they all have. `may`: whether shaders may read and write without a format at all.
-    fn format(&self, may: (bool, bool)) -> Option<u32> {
+    fn format(&self, may: (bool, bool)) -> Option<Format> {
         let Variable { declared, is_atomic, .. } = self.variable;
         let mut views = self.views.iter().map(|(_, _, viewed)| *viewed);
         let is_known = views.all(|viewed| viewed.is_some_and(|viewed| !self.differs(&viewed, Mismatch::Numbers)));
@@ -90,18 +115,22 @@ impl Bound<'_> {
             .all(|viewed| !differs(&unknown, &viewed, Mismatch::Read) && !differs(&unknown, &viewed, Mismatch::Write));
         suits &= (may.0 || !declared.is_read) && (may.1 || !declared.is_written);
         if suits {
-            return Some(0);
+            return Some(Format::default());
         }
-        let first = number_of(views.next()?.format)?;
-        views.all(|viewed| number_of(viewed.format) == Some(first)).then_some(first)
+        let format = |viewed: Viewed| {
+            let of = if viewed.is_lowered { storage::declared } else { number_of };
+            Some(Format { number: of(viewed.format)?, is_lowered: viewed.is_lowered })
+        };
+        let first = format(views.next()?)?;
+        views.all(|viewed| format(viewed) == Some(first)).then_some(first)
     }
 }
 
 impl Driver {
     /// The formats that shaders of a program would have to declare for what is bound, by positions of variables; none where what they
     /// declare suits, or nothing does. `by`: what gets one format together, variables or types.
-    pub(super) fn formats_for(&self, separate: &Separate, bound: &[Bound<'_>], by: By) -> Vec<(usize, u32)> {
-        let mut all: Vec<(usize, u32)> = Vec::new();
+    pub(super) fn formats_for(&self, separate: &Separate, bound: &[Bound<'_>], by: By) -> Vec<(usize, Format)> {
+        let mut all: Vec<(usize, Format)> = Vec::new();
         if !separate.seen.repairs {
             return all;
         }
@@ -152,7 +181,7 @@ impl Separate {
         driver: &Driver,
         journal: &Journal,
         program: &Program,
-        (formats, by): (&[(usize, u32)], By),
+        (formats, by): (&[(usize, Format)], By),
     ) -> Result<Arc<Second>, Left> {
         let is_it = |second: &&Arc<Second>| second.formats == formats;
         if let Some(known) = lock(&program.splits.retyped).iter().find(is_it) {
@@ -172,7 +201,7 @@ impl Separate {
                 let variable = program.variables.get(*position)?;
                 (variable.stages == stage.stage).then_some((variable, *format))
             });
-            let mut ids = memory::collect(own.clone().map(|(variable, format)| (by.key(variable).1, format)));
+            let mut ids = memory::collect(own.clone().map(|(variable, format)| (by.key(variable).1, format.number)));
             ids.dedup();
             if ids.is_empty() {
                 codes.push(None);
@@ -183,8 +212,14 @@ impl Separate {
                 By::Variable => Formats::OfVariables(&ids),
                 By::Type => Formats::OfTypes(&ids),
             };
-            let (words, others) = assign(&module, assigned).map_err(|why| why.left())?;
-            let own = own.filter(|(variable, format)| variable.declared.format != *format);
+            let (mut words, others) = assign(&module, assigned).map_err(|why| why.left())?;
+            let lowered = lowered(own.clone());
+            if lowered != Options::default() {
+                let module = samplin_spirv::Module::read(&words).map_err(left_module)?;
+                let rewrite = image_formats(&module, &lowered).map_err(|why| why.left())?;
+                words = rewrite.words.unwrap_or(words);
+            }
+            let own = own.filter(|(variable, format)| variable.declared.format != format.number);
             let changes = own.clone().map(|(variable, format)| change(&variable.declared, format));
             let changes = changes.chain(others.iter().filter_map(capability));
             let bindings = own.map(|(one, _)| kinds::Binding { set: one.at.set, binding: one.at.binding });

@@ -15,7 +15,7 @@ use samplin_spirv::{Access, Sampled};
 use super::layouts::{PipelineShape, hash_of};
 use crate::device::types::{COMBINED, type_bit};
 use crate::format::NumericClass;
-use crate::settings::{Mode, Settings, Storage, TraceLevel, TraceTarget};
+use crate::settings::{Mode, Settings, TraceLevel, TraceTarget};
 use crate::table::{FlatTable, fold, lock};
 
 /// What a view may be used for, and what a shader uses one for: bits.
@@ -189,7 +189,7 @@ impl Seen {
         | COMBINED;
 
     pub(super) fn new(settings: &Settings) -> Self {
-        let repairs = settings.storage != Storage::Base && settings.mode == Mode::Legalize;
+        let repairs = settings.storage.emulates() && settings.mode == Mode::Legalize;
         let tells = settings.trace != TraceTarget::Off && settings.trace_level != TraceLevel::Summary;
         let is_on = tells || repairs;
         let (left, watches) = (AtomicI64::new(if is_on { FIRST } else { 0 }), AtomicBool::new(is_on));
@@ -198,6 +198,13 @@ impl Seen {
 
     pub(super) fn is_on(&self) -> bool {
         self.is_on
+    }
+
+    /// Notes writes as long as the device lives: what shaders store through views that others stand in for is made for these.
+    pub(super) fn keep_watching(&self) {
+        if self.repairs {
+            self.left.store(EVER, Ordering::Release);
+        }
     }
 
     /// Whether writes are noted.
@@ -279,6 +286,7 @@ mod tests {
         view_type: Some(vk::ImageViewType::TYPE_2D),
         class: Some(NumericClass::Float),
         features: None,
+        is_lowered: false,
     };
 
     fn variable(role: u32, format: u32, dim: u32) -> Variable {

@@ -7,7 +7,8 @@
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle};
-use samplin_core::declared::{Declared, Mismatch, Viewed, differs};
+use samplin_core::declared::{Declared, Mismatch, Viewed, differs, number_of};
+use samplin_core::left::Left;
 use samplin_hot::memory;
 use samplin_spirv::Index;
 use samplin_wire::record::{Descriptor, Source};
@@ -21,6 +22,7 @@ use super::ladder::elements;
 use super::layouts::hash_of;
 use super::programs::{Program, Stage};
 use super::progress::Drawn;
+use super::retyped::Format;
 use super::seen::{AGAIN, EVER, Variable, add, role};
 use super::stages::model;
 use super::told::stages;
@@ -31,7 +33,7 @@ use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::hot::follow;
 use crate::device::journal::Journal;
-use crate::device::resolve::Pairs;
+use crate::device::resolve::{On, Pairs};
 use crate::format::{NumericClass, is_known, numeric_class};
 use crate::names::{self, Spirv};
 
@@ -85,13 +87,23 @@ impl Separate {
         self.seen.buffers.remove(view.as_raw());
     }
 
+    /// Whether what shaders declare is made what is bound.
+    pub fn repairs_formats(&self) -> bool {
+        self.seen.repairs
+    }
+
+    /// Notes what is stored to as long as the device lives: others stand in for views, and shaders are made for these.
+    pub fn store_by_views(&self) {
+        self.seen.keep_watching();
+    }
+
     /// Nothing is known any more of views that alone have slots.
     fn forget_views(&self) {
         self.sets.for_each(&mut |entry| entry.forget_views());
     }
 
     /// Takes note of a new view of an image, with the usage that it has.
-    pub fn note_view(&self, hot: &Hot, driver: &Driver, usage: u64, traits: &ViewTraits) {
+    pub fn note_view(&self, (ground, pairs): On<'_>, usage: u64, traits: &ViewTraits) {
         use vk::ImageUsageFlags as U;
         if !self.seen.is_on {
             return;
@@ -99,19 +111,23 @@ impl Separate {
         let roles = [(U::SAMPLED, role::SAMPLED), (U::STORAGE, role::STORAGE), (U::INPUT_ATTACHMENT, role::INPUT)];
         let has = |flag: U| usage & u64::from(flag.as_raw()) != 0;
         let roles = roles.into_iter().filter(|(flag, _)| has(*flag)).fold(0, |all, (_, role)| all | role);
-        if roles != 0 && self.seen.view(roles, driver.viewed_image(traits)) {
-            self.follow_declared(hot);
+        let is_lowered = usage & u64::from(U::STORAGE.as_raw()) != 0 && pairs.stand_ins.storage.lowers(traits.format);
+        let viewed = Viewed { is_lowered, ..ground.driver.viewed_image(traits) };
+        if roles != 0 && self.seen.view(roles, viewed) {
+            self.follow_declared(&ground.hot);
         }
     }
 
     /// Takes note of a new view of a texel buffer.
-    pub fn note_buffer_view(&self, hot: &Hot, driver: &Driver, view: vk::BufferView, format: vk::Format) {
+    pub fn note_buffer_view(&self, (ground, pairs): On<'_>, view: vk::BufferView, format: vk::Format) {
         if !self.seen.is_on {
             return;
         }
         self.seen.buffers.insert(view.as_raw(), u64::from(format.as_raw() as u32) + 1);
-        if self.seen.view(role::TEXELS | role::STORAGE_TEXELS, driver.viewed_buffer(format)) {
-            self.follow_declared(hot);
+        let is_lowered = pairs.stand_ins.storage.lowers_buffers(format);
+        let viewed = Viewed { is_lowered, ..ground.driver.viewed_buffer(format) };
+        if self.seen.view(role::TEXELS | role::STORAGE_TEXELS, viewed) {
+            self.follow_declared(&ground.hot);
         }
     }
 
@@ -182,8 +198,11 @@ impl Separate {
         let format = pairs.stand_ins.storage.found_through(view, viewed.format, variable.is_buffer())?;
         match format == viewed.format {
             true => Some(viewed),
-            // Shaders that store to such a view were rewritten to declare it.
-            false => Some(Viewed { format, class: Some(numeric_class(format)), features: None, ..viewed }),
+            // Shaders that declare its format were rewritten to declare what stands in for it.
+            false if number_of(format) == Some(variable.declared.format) => {
+                Some(Viewed { format, class: Some(numeric_class(format)), features: None, ..viewed })
+            }
+            false => Some(Viewed { is_lowered: true, ..viewed }),
         }
     }
 
@@ -220,7 +239,7 @@ impl Separate {
         journal: &Journal,
         program: Drawn<'_>,
         bound: &[Bound<'_>],
-        mended: &[(usize, u32)],
+        mended: &[(usize, Format)],
     ) {
         if bound.iter().any(|bound| Mismatch::ALL.into_iter().any(|how| bound.is_wrong(how))) {
             self.seen.left.store(EVER, Ordering::Release);
@@ -270,7 +289,7 @@ impl Driver {
     fn viewed_image(&self, traits: &ViewTraits) -> Viewed {
         let class = traits.class_is_known().then(|| traits.numeric_class());
         let features = traits.features.map(|features| self.with_formatless(features));
-        Viewed { format: traits.format, view_type: Some(traits.view_type), class, features }
+        Viewed { format: traits.format, view_type: Some(traits.view_type), class, features, is_lowered: false }
     }
 
     fn viewed_buffer(&self, format: vk::Format) -> Viewed {
@@ -278,7 +297,7 @@ impl Driver {
         let features = unsafe { self.formats.get(&self.instance_fns, format) };
         let features = features.map(|features| self.with_formatless(features.buffer));
         let class = is_known(format).then(|| numeric_class(format));
-        Viewed { format, view_type: None, class, features }
+        Viewed { format, view_type: None, class, features, is_lowered: false }
     }
 }
 
@@ -308,7 +327,8 @@ impl Journal {
                 "stages": stages(*own),
             }),
         );
-        if let Some(vuid) = how.vuid(variable.is_buffer()) {
+        let is_formatless = matches!(how, Mismatch::Read | Mismatch::Write);
+        if let Some(vuid) = how.vuid(variable.is_buffer()).filter(|_| !viewed.is_lowered) {
             about["vuid"] = json!(vuid);
         }
         if let Some(view_type) = viewed.view_type {
@@ -322,13 +342,13 @@ impl Journal {
         }
         let rule = match how {
             Mismatch::ViewType | Mismatch::Numbers => Rule::DeclaredView,
-            Mismatch::Format => Rule::StorageFormat,
-            Mismatch::Read | Mismatch::Write => Rule::StorageUnknown,
+            Mismatch::Read | Mismatch::Write if !viewed.is_lowered => Rule::StorageUnknown,
+            _ => Rule::StorageFormat,
         };
-        if rule != Rule::DeclaredView {
+        if rule != Rule::DeclaredView && !viewed.is_lowered {
             about["setting"] = json!("storage=emulate");
         }
-        let what = how.left();
+        let what = if viewed.is_lowered && is_formatless { Left::StorageWithoutFormat } else { how.left() };
         let key = (hash_of(&(at.set, at.binding, declared)), hash_of(&viewed));
         self.unresolved(what, &what.clause(), Some(rule), about, key);
     }

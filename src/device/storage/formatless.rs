@@ -88,7 +88,10 @@ impl Storage {
     fn tell_of_meeting(&self, journal: &Journal, images: &Images, view: u64, module: u64, shader: &Formatless) {
         let (class, binding) = (((view & !BUFFER) >> 32) as u32, view as u32);
         let (at, is_buffer) = (shader.binding, view & BUFFER != 0);
-        if (binding != ANY && binding != at) || is_buffer != (shader.dim == DIM_BUFFER) {
+        let is_known = binding != ANY;
+        // Draws look at what is bound, where they do.
+        let is_looked_at = is_known && self.draws_look;
+        if is_looked_at || (is_known && binding != at) || is_buffer != (shader.dim == DIM_BUFFER) {
             return;
         }
         let mut members = match images.class(class.wrapping_sub(1)) {

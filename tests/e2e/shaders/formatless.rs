@@ -1,16 +1,28 @@
-//! Shaders without a format where an image is viewed as integers: they are named, and nothing else is.
+//! Shaders without a format where an image is viewed as integers: a draw converts by the view that it finds, and names what stays. With
+//! `separate=base` nothing is seen of draws, so shaders are named that may meet such a view.
 
-use super::formats::{STORE, Way, lacking_one, lacks, lowering, store_by};
+use super::formats::{STORE, Way, lacking_one, lacks, lowering, on_device, store_by};
 use super::{Job, vulkan, write_image};
 use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer};
 use ash::vk::{self, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
-use samplin_testkit::descriptor::Binding;
-use samplin_testkit::{Buffer, Capability, Context, Folder, Image, ImageDesc, ViewDesc};
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
+use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Folder, Image, ImageDesc, ViewDesc};
 use serde_json::{Value as Json, json};
 
 pub(super) fn trials() -> Vec<Trial> {
     run::trials(&[
+        ("shaders/formatless/converted-by-update", || converted(Way::Update)),
+        ("shaders/formatless/converted-by-several-writes", || converted(Way::Several)),
+        ("shaders/formatless/converted-by-copy", || converted(Way::Copy)),
+        ("shaders/formatless/converted-by-template", || converted(Way::Template)),
+        ("shaders/formatless/converted-by-push", || converted(Way::Push)),
+        ("shaders/formatless/converted-by-push-template", || converted(Way::PushTemplate)),
+        ("shaders/formatless/converted-of-mutable-descriptors", || converted(Way::Mutable)),
+        ("shaders/formatless/converted-of-formats-that-no-shader-declares", unnamed),
+        ("shaders/formatless/converted-where-another-format-is-declared", declared),
+        ("shaders/formatless/converted-after-many-writes", late),
+        ("shaders/formatless/named-where-views-come-after-the-bind", after_bind),
         ("shaders/formatless/named-by-update", || named(Way::Update)),
         ("shaders/formatless/named-by-several-writes", || named(Way::Several)),
         ("shaders/formatless/named-by-template", || named(Way::Template)),
@@ -39,17 +51,178 @@ fn shader(declared: &str, body: &str) -> Vec<u32> {
     )
 }
 
+/// Nothing is seen of draws.
+fn base() -> ContextBuilder {
+    Context::builder().setting("separate", "base")
+}
+
 /// What was said of shaders without a format.
 fn said(judged: &Judged) -> Vec<Json> {
     let records = judged.trace.events("unresolved").filter(|record| record["what"] == "storage-without-format");
     records.inspect(|record| assert_eq!(record["rule"], "storage-format")).cloned().collect()
 }
 
-/// However a view comes to a binding, a shader that has no format there is named, with what it meets.
+/// What storage images of shaders become: from what, to what, by which rule.
+fn becomes(judged: &Judged) -> Vec<[String; 3]> {
+    let changes = judged.trace.events("shader").flat_map(|record| record["changes"].as_array()).flatten();
+    let text = |change: &Json, member: &str| change[member].as_str().unwrap_or("").to_owned();
+    let formats = changes.filter(|change| change["field"] == "image format");
+    formats.map(|change| ["catalog", "from", "to"].map(|member| text(change, member))).collect()
+}
+
+fn line(line: [&str; 3]) -> Vec<[String; 3]> {
+    vec![line.map(str::to_owned)]
+}
+
+/// However a view comes to a binding, what a shader without a format stores there is converted to the view's format.
+fn converted(way: Way) -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, FORMAT)?;
+    let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
+    let (bytes, judged) = with_layer(lowering(Context::builder(), &file), |context| {
+        skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
+        store_by(context, way, &formatless())
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!((becomes(&judged), bytes), (line(["H-5", "Unknown", "R32ui"]), wanted));
+    assert_eq!(said(&judged), Vec::<Json>::new());
+    Ok(())
+}
+
+/// A storage image at binding 1 that may get its view after the bind, or not, and that a job writes to: its first four bytes.
+pub(super) fn stored_one(
+    context: &Context,
+    (source, flags): (&str, vk::DescriptorBindingFlags),
+    (format, before): (vk::Format, usize),
+) -> Result<Vec<u8>, Skip> {
+    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) }).map_err(Skip)?;
+    image.clear(vk::ClearColorValue { uint32: [0; 4] });
+    image.transition(vk::ImageLayout::GENERAL);
+    let view = image.view(&ViewDesc::default());
+    let words = vulkan("comp", source);
+    // SAFETY: the words are a module's.
+    let module =
+        unsafe { context.device().create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) };
+    let late = flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND);
+    let of_layout = if late {
+        vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL
+    } else {
+        vk::DescriptorSetLayoutCreateFlags::empty()
+    };
+    let bindings = [Binding::new(1, vk::DescriptorType::STORAGE_IMAGE, 1).flags(flags)];
+    let layout = SetLayout::with_flags(context, &bindings, of_layout);
+    let of_pool =
+        if late { vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND } else { vk::DescriptorPoolCreateFlags::empty() };
+    let pool = Pool::with_flags(context, &[&layout], of_pool);
+    let set = pool.allocate(&layout);
+    let job = Job::with(context, module.expect("a module"), layout).expect("a pipeline");
+    (0..=before).for_each(|_| write_image(context, set, 1, &view));
+    job.dispatch(1, |commands| {
+        // SAFETY: the buffer is recording; set and layout belong together.
+        unsafe {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]);
+        }
+    });
+    Ok(image.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
+}
+
+/// A shader that stores a texel without a format, or with one.
+pub(super) fn storing(declared: &str, texel: &str) -> String {
+    format!(
+        "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 1{declared}) writeonly uniform image2D im;\n\
+         void main() {{ imageStore(im, ivec2(0), {texel}); }}\n"
+    )
+}
+
+/// Formats that SPIR-V has no name for, and their bytes of a texel whose red is 1, and of one whose green is.
+const UNNAMED: [(vk::Format, &[u8], &[u8]); 5] = [
+    (vk::Format::B8G8R8A8_UNORM, &[0, 0, 255, 0], &[0, 255, 0, 0]),
+    (vk::Format::A2R10G10B10_UNORM_PACK32, &[0, 0, 0xf0, 0x3f], &[0, 0xfc, 0x0f, 0]),
+    (vk::Format::R5G6B5_UNORM_PACK16, &[0, 0xf8], &[0xe0, 0x07]),
+    (vk::Format::A1R5G5B5_UNORM_PACK16, &[0, 0x7c], &[0xe0, 0x03]),
+    (vk::Format::B4G4R4A4_UNORM_PACK16, &[0xf0, 0], &[0, 0x0f]),
+];
+
+fn unnamed() -> Outcome {
+    let folder = Folder::new();
+    for (format, red, green) in UNNAMED {
+        let file = lacking_one(&folder, format)?;
+        for (texel, wanted) in [("vec4(1.0, 0.0, 0.0, 0.0)", red), ("vec4(0.0, 1.0, 0.0, 0.0)", green)] {
+            let flags = vk::DescriptorBindingFlags::empty();
+            let source = storing("", texel);
+            let run = |context: &Context| stored_one(context, (&source, flags), (format, 0));
+            let builder = on_device(Context::builder(), &file).setting("storage", "advertise");
+            let (bytes, judged) = with_layer(builder, run)?;
+            judged.assert_silent("with samplin");
+            let stand_in = if wanted.len() == 4 { "R32ui" } else { "R16ui" };
+            assert_eq!(
+                (becomes(&judged), bytes.as_slice()),
+                (line(["H-5", "Unknown", stand_in]), wanted),
+                "{format:?}"
+            );
+            assert_eq!(said(&judged), Vec::<Json>::new());
+        }
+    }
+    Ok(())
+}
+
+/// A format that the device stores, over a view of one that it does not: the components keep their order.
+fn declared() -> Outcome {
+    let folder = Folder::new();
+    let format = vk::Format::B8G8R8A8_UNORM;
+    let file = lacking_one(&folder, format)?;
+    let source = storing(", rgba8", "vec4(1.0, 128.0 / 255.0, 64.0 / 255.0, 0.0)");
+    let flags = vk::DescriptorBindingFlags::empty();
+    let run = |context: &Context| stored_one(context, (&source, flags), (format, 0));
+    let (bytes, judged) = with_layer(lowering(Context::builder(), &file), run)?;
+    judged.assert_silent("with samplin");
+    assert_eq!((becomes(&judged), bytes), (line(["H-5", "Rgba8", "R32ui"]), vec![64, 128, 255, 0]));
+    Ok(())
+}
+
+/// What is written is noted for as long as the device lives, and not for its first writes only.
+fn late() -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, FORMAT)?;
+    let flags = vk::DescriptorBindingFlags::empty();
+    let source = storing("", "vec4(1.0, 0.0, 0.0, 0.0)");
+    let run = |context: &Context| stored_one(context, (&source, flags), (FORMAT, 5000));
+    let (bytes, judged) = with_layer(lowering(Context::builder(), &file), run)?;
+    judged.assert_silent("with samplin");
+    assert_eq!((becomes(&judged), bytes), (line(["H-5", "Unknown", "R32ui"]), vec![255, 0, 0, 0]));
+    Ok(())
+}
+
+/// Where another view may be written after the bind, none is known at the draw.
+fn after_bind() -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, FORMAT)?;
+    let source = storing("", "vec4(1.0, 0.0, 0.0, 0.0)");
+    let flags = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
+    let (_, judged) = with_layer(lowering(Context::builder(), &file), |context| {
+        let lacks = !context.supports(Capability::StorageUpdateAfterBind);
+        skip_if(
+            lacks.then(|| format!("{} lacks descriptorBindingStorageImageUpdateAfterBind", context.device_name())),
+        )?;
+        stored_one(context, (&source, flags), (FORMAT, 0))
+    })?;
+    judged.assert_silent("with samplin");
+    let [one] = &said(&judged)[..] else { panic!("{:#?}", said(&judged)) };
+    assert_eq!(
+        (&one["descriptor"], &one["format"]),
+        (&json!({ "set": 0, "binding": 1 }), &json!("VK_FORMAT_R8G8B8A8_UNORM"))
+    );
+    assert_eq!((becomes(&judged), &one["vuid"]), (Vec::new(), &Json::Null));
+    Ok(())
+}
+
+/// However a view comes to a binding, a shader that has no format there is named, with what it meets, where nothing is seen of draws.
 fn named(way: Way) -> Outcome {
     let folder = Folder::new();
     let file = lacking_one(&folder, FORMAT)?;
-    let (_, judged) = with_layer(lowering(Context::builder(), &file), |context| {
+    let (_, judged) = with_layer(lowering(base(), &file), |context| {
         skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
         store_by(context, way, &formatless())
     })?;
@@ -166,7 +339,7 @@ fn either_first() -> Outcome {
         (Usage::STORAGE, false),
     ] {
         let modules = [one.clone(), other.clone(), one.clone()];
-        let builder = lowering(Context::builder(), &file);
+        let builder = lowering(base(), &file);
         let ((), judged) = with_layer(builder, |context| meet(context, usage, plane, &modules, first))?;
         judged.assert_silent("with samplin");
         let sets: Vec<Json> = said(&judged).iter().map(|record| record["descriptor"]["set"].clone()).collect();
@@ -192,7 +365,7 @@ fn apart() -> Outcome {
     ];
     let plane = (ImageDesc::d2(FORMAT, 8, 8), vk::ImageViewType::TYPE_2D);
     for first in [true, false] {
-        let builder = lowering(Context::builder(), &file);
+        let builder = lowering(base(), &file);
         let usage = Usage::STORAGE | Usage::SAMPLED;
         let ((), judged) = with_layer(builder, |context| meet(context, usage, plane, &modules, first))?;
         judged.assert_silent("with samplin");
@@ -211,14 +384,14 @@ fn texel_buffer() -> Outcome {
         (vk::BufferUsageFlags::empty(), 0),
         (vk::BufferUsageFlags::empty(), 1),
     ] {
-        let ((), judged) = with_layer(lowering(Context::builder(), &file), |context| {
+        let ((), judged) = with_layer(lowering(base(), &file), |context| {
             let ty = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
             let job = Job::new(context, &words, &[Binding::new(0, ty, 1), Binding::new(1, ty, 1)]).expect("a pipeline");
             let buffer = Buffer::new(context, 256, reads | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER);
             let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle()).format(FORMAT).range(vk::WHOLE_SIZE);
             // SAFETY: the buffer is alive.
             let view = unsafe { context.device().create_buffer_view(&info, None) }.expect("vkCreateBufferView");
-            let pool = samplin_testkit::descriptor::Pool::new(context, &[&job.set_layout]);
+            let pool = Pool::new(context, &[&job.set_layout]);
             let views = [view];
             let write = vk::WriteDescriptorSet::default().dst_set(pool.allocate(&job.set_layout)).dst_binding(binding);
             let mut write = write.descriptor_type(ty).texel_buffer_view(&views);

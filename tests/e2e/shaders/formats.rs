@@ -8,7 +8,7 @@ use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_core::{names, storage};
-use samplin_spirv::image_formats::{CODECS, Codec, Kind};
+use samplin_spirv::image_formats::{CODECS, Codec, Kind, UNNAMED};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, Spelling, Template, TemplateData};
 use samplin_testkit::stored::{
     Allowed, Stored, components, differences, edges, half_toward_zero, is_same_read, patterns,
@@ -100,7 +100,7 @@ pub(super) fn format(codec: &Codec) -> (vk::Format, &'static str, &'static str) 
 }
 
 /// A capability file of the device at hand without one feature of some formats.
-fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]) -> std::path::PathBuf {
+pub(super) fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]) -> std::path::PathBuf {
     let mut all = serde_json::Map::new();
     for raw in 1..=184 {
         let format = vk::Format::from_raw(raw);
@@ -131,7 +131,12 @@ fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]) -> std::p
 
 /// A device that lacks the formats, with their lowering.
 pub(super) fn lowering(builder: ContextBuilder, file: &std::path::Path) -> ContextBuilder {
-    builder.setting("device", file.to_str().expect("UTF-8")).setting("storage", "emulate")
+    on_device(builder, file).setting("storage", "emulate")
+}
+
+/// A device that lacks the formats.
+pub(super) fn on_device(builder: ContextBuilder, file: &std::path::Path) -> ContextBuilder {
+    builder.setting("device", file.to_str().expect("UTF-8"))
 }
 
 /// The formats that the driver stores.
@@ -140,7 +145,7 @@ fn stored(context: &Context) -> Vec<&'static Codec> {
         let features = context.format_features(format(codec).0, vk::ImageTiling::OPTIMAL);
         features.contains(Feature::STORAGE_IMAGE | Feature::SAMPLED_IMAGE)
     };
-    CODECS.iter().filter(stores).collect()
+    CODECS.iter().filter(|codec| codec.format < UNNAMED).filter(stores).collect()
 }
 
 /// What a shader reads of the patterns, and what is in an image to which it writes the components.
