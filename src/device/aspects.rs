@@ -13,6 +13,7 @@ use samplin_hot::lock::Lock;
 use serde_json::json;
 
 use super::Device;
+use super::images::ImageTraits;
 use super::storage::OWN;
 use super::types::type_bit;
 use crate::decide::{Rule, aspect_shown};
@@ -114,6 +115,15 @@ impl Device {
             },
             || (),
         );
+    }
+
+    /// Takes note of an image that may have views with both aspects which shaders read.
+    pub(super) fn expect_aspects(&self, image: &ImageTraits) {
+        let is_read = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::INPUT_ATTACHMENT;
+        let is_read = (image.usage | image.stencil_usage) & u64::from(is_read.as_raw()) != 0;
+        if is_read && self.aspects.is_on && format::aspects(image.format).contains(Aspect::DEPTH | Aspect::STENCIL) {
+            self.expect_wholes();
+        }
     }
 
     /// Makes the views that descriptors show in place of one that was just made.

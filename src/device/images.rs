@@ -120,6 +120,7 @@ impl Device {
     /// Remembers an image.
     pub fn insert_image(&self, image: vk::Image, traits: ImageTraits) {
         self.watch_views_of(&traits);
+        self.expect_aspects(&traits);
         if let Some(number) = self.images.traits.intern(traits, |_| traits) {
             self.images.by_handle.insert(image.as_raw(), u64::from(number) + 1);
         }

@@ -121,7 +121,7 @@ pub struct Separate {
     /// Shadow sets there are, and the most at a time.
     shadows: AtomicU64,
     most_shadows: AtomicU64,
-    /// Writes are taken over whatever their types: a set was copied, or there was a view with both aspects.
+    /// Writes are taken over whatever their types: a set was copied.
     takes_all: AtomicBool,
     hidden: HiddenSets,
     passes: HandleMap<RenderPass>,

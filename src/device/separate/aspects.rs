@@ -20,11 +20,11 @@ use super::programs::Program;
 use super::progress::Drawn;
 use super::sets::SetEntry;
 use super::templates::TemplateRun;
-use super::wholes::Whole;
+use super::wholes::{Whole, Wholes};
 use crate::counters::Path;
 use crate::decide::{Catalog, Rule};
 use crate::device::Device;
-use crate::device::aspects::shows_aspects;
+use crate::device::aspects::{self, shows_aspects};
 use crate::device::hot::follow;
 use crate::pnext::slice;
 use crate::table::fold;
@@ -40,47 +40,19 @@ impl Program {
     }
 }
 
-impl SetEntry {
-    /// Takes over what places of it show now: views with both aspects, or none.
-    fn note_wholes(&self, places: impl Iterator<Item = ((u32, u32), Option<Whole>)>) {
-        let has_wholes = self.has_wholes();
-        let mut places = places.filter(|(_, whole)| has_wholes || whole.is_some()).peekable();
-        if places.peek().is_none() {
-            return;
-        }
-        let places = memory::collect(places);
-        self.with_wholes(|all| {
-            for (at, whole) in places {
-                all.retain(|other| other.at != at);
-                whole.into_iter().for_each(|whole| all.with_room().push(whole));
-            }
-        });
-        self.touch();
-    }
-
-    /// Takes over what is copied from a set; of one that is not followed nothing is known.
-    pub(super) fn copy_wholes(&self, from: Option<&Self>, copy: &vk::CopyDescriptorSet<'_>) {
-        let count = copy.descriptor_count;
-        let source = from.map(|from| from.shape.walk((copy.src_binding, copy.src_array_element), count));
-        let mut source = source.into_iter().flatten();
-        let target = self.shape.walk((copy.dst_binding, copy.dst_array_element), count);
-        let places = target.map(|(binding, element)| {
-            let at = (binding.binding, element);
-            let own = source.next().and_then(|(binding, element)| from?.whole((binding.binding, element)));
-            (at, own.map(|whole| Whole { at, ..whole }))
-        });
-        self.note_wholes(memory::collect(places).into_iter());
-    }
-}
-
 impl Device {
+    /// There is an image that may have a view with both aspects: sets that may show it are followed from now on.
+    pub(in crate::device) fn expect_wholes(&self) {
+        if let Some(separate) = self.separate.as_deref() {
+            separate.wholes.may_come.store(true, Ordering::Release);
+        }
+    }
+
     /// There is a view with both aspects: sets note which descriptors show it.
     pub(in crate::device) fn follow_wholes(&self) {
         let Some(separate) = self.separate.as_deref() else { return };
-        if !separate.wholes.are_there.swap(true, Ordering::SeqCst) {
-            separate.takes_all.store(true, Ordering::Relaxed);
-            separate.sets.for_each(&mut |entry| entry.is_guarded.store(true, Ordering::Release));
-        }
+        separate.wholes.may_come.store(true, Ordering::Release);
+        separate.wholes.are_there.store(true, Ordering::SeqCst);
         if separate.wholes.are_read.load(Ordering::SeqCst) {
             self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
@@ -100,23 +72,27 @@ impl Device {
     /// Takes note of what descriptors show from now on.
     fn note_wholes(
         &self,
-        entry: &SetEntry,
-        ty: vk::DescriptorType,
+        separate: &Separate,
+        (set, ty): (vk::DescriptorSet, vk::DescriptorType),
         (target, count): ((u32, u32), u32),
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
     ) {
-        if !shows_aspects(ty) && !entry.has_wholes() {
-            return;
-        }
-        let whole = |index, at| {
+        // SAFETY: a set that a command names is not freed meanwhile.
+        let entry = unsafe { separate.sets.get(set.as_raw()) };
+        let whole = |index| {
             let info = shows_aspects(ty).then(|| info(index))?;
-            (self.aspects.stencil(info.image_view.as_raw()) != 0).then_some(Whole { at, ty, info })
+            let (sampler, view, image_layout) = (info.sampler, info.image_view, info.image_layout);
+            (self.aspects.stencil(view.as_raw()) != 0).then_some(Whole { ty, sampler, view, image_layout })
         };
-        let places = entry.shape.walk(target, count).map(|(binding, element)| (binding.binding, element));
-        entry.note_wholes((0..).zip(places).map(|(index, at)| (at, whole(index, at))));
-        if entry.has_wholes() {
-            // What is written there from now on takes their place, also when no view with both aspects is left.
-            self.hot.keep_watching(entry.shape.overwritten());
+        let written = (0..).zip(Wholes::walk(entry, target, count)).map(|(index, at)| (at, whole(index)));
+        let shows_any = separate.wholes.take((set, entry), written);
+        self.watch_overwriting(entry, shows_any);
+    }
+
+    /// What is written from now on to a set that shows views with both aspects takes their place, also when no such view is left.
+    fn watch_overwriting(&self, entry: Option<&SetEntry>, shows_any: bool) {
+        if shows_any {
+            self.hot.keep_watching(entry.map_or(aspects::BITS, |entry| entry.shape.overwritten()));
         }
     }
 
@@ -127,19 +103,17 @@ impl Device {
     /// The writes of a valid `vkUpdateDescriptorSets`.
     pub(super) unsafe fn note_written_wholes(&self, separate: &Separate, writes: &[vk::WriteDescriptorSet<'_>]) {
         for write in writes.iter().filter(|_| separate.wholes.are_there()) {
-            // SAFETY: a set that a command names is not freed meanwhile.
-            let Some(entry) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
-            let (ty, count) = (write.descriptor_type, write.descriptor_count);
-            let target = (write.dst_binding, write.dst_array_element);
-            if !shows_aspects(ty) {
-                self.note_wholes(entry, ty, (target, count), |_| vk::DescriptorImageInfo::default());
-                continue;
+            let (ty, mut count) = (write.descriptor_type, write.descriptor_count);
+            let mut infos: &[vk::DescriptorImageInfo] = &[];
+            if shows_aspects(ty) {
+                // SAFETY: as many infos as the write has descriptors (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
+                infos = unsafe { slice(write.p_image_info, count) };
+                // An array that nobody may read is of no length.
+                count = infos.len() as u32;
             }
-            // SAFETY: as many infos as the write has descriptors (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
-            let infos = unsafe { slice(write.p_image_info, count) };
             let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
-            // An array that nobody may read is of no length.
-            self.note_wholes(entry, ty, (target, infos.len() as u32), info);
+            let target = (write.dst_binding, write.dst_array_element);
+            self.note_wholes(separate, (write.dst_set, ty), (target, count), info);
         }
     }
 
@@ -157,9 +131,8 @@ impl Device {
         if !separate.wholes.are_there() {
             return;
         }
-        // SAFETY: set and template are valid during the command.
-        let (entry, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
-        let Some((entry, runs)) = entry.zip(runs) else { return };
+        // SAFETY: the template is valid during the command.
+        let Some(runs) = (unsafe { separate.templates.get(template.as_raw()) }) else { return };
         for TemplateRun { ty, target, count, offset, stride } in runs.runs.iter().copied() {
             let info = |index: u32| {
                 let at = data.cast::<u8>().wrapping_add(offset.wrapping_add(stride.wrapping_mul(index as usize)));
@@ -167,8 +140,27 @@ impl Device {
                 // alignment is not promised.
                 unsafe { at.cast::<vk::DescriptorImageInfo>().read_unaligned() }
             };
-            self.note_wholes(entry, ty, (target, count), info);
+            self.note_wholes(separate, (set, ty), (target, count), info);
         }
+    }
+
+    /// Takes note of what a copy shows. `entries`: of source and target.
+    pub(super) fn note_copied_wholes(
+        &self,
+        separate: &Separate,
+        copy: &vk::CopyDescriptorSet<'_>,
+        (from, to): (Option<&SetEntry>, Option<&SetEntry>),
+    ) {
+        if !separate.wholes.are_there() {
+            return;
+        }
+        let count = copy.descriptor_count;
+        let source = (copy.src_binding, copy.src_array_element);
+        let shown = separate.wholes.shown((copy.src_set, from), source, count);
+        let target = Wholes::walk(to, (copy.dst_binding, copy.dst_array_element), count);
+        let written = target.zip(shown.into_iter().chain(std::iter::repeat(None)));
+        let shows_any = separate.wholes.take((copy.dst_set, to), written);
+        self.watch_overwriting(to, shows_any);
     }
 
     /// The view of the stencil that a program reads in place of a view with both aspects at a set number and binding; 0 where it reads the
@@ -179,14 +171,14 @@ impl Device {
     }
 
     /// Set numbers, and what is shown there instead of the depth, for the sets that are bound. Names what stays.
-    pub(super) fn stencils(&self, program: Drawn<'_>, point: &Point) -> Vec<(u32, Other)> {
+    pub(super) fn stencils(&self, separate: &Separate, program: Drawn<'_>, point: &Point) -> Vec<(u32, Other)> {
         let mut stencils = Vec::new();
         for (set, binding) in program.integers() {
             let number = set as usize;
             let Some(bound) = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number)) else {
                 continue;
             };
-            for (element, view) in shown_by(bound, binding) {
+            for (element, view) in shown_by(separate, bound, binding) {
                 let stencil = self.aspects.stencil(view);
                 if stencil == 0 {
                     continue;
@@ -235,32 +227,29 @@ impl Device {
         entry: &SetEntry,
         (binding, element, other): &Other,
     ) -> (vk::DescriptorType, vk::DescriptorImageInfo) {
-        let Some(Whole { ty, info, .. }) = entry.whole((*binding, *element)) else {
+        let Some(Whole { ty, mut sampler, view, image_layout }) = entry.whole((*binding, *element)) else {
             let sampler = vk::Sampler::from_raw(*other);
             return (vk::DescriptorType::SAMPLER, vk::DescriptorImageInfo { sampler, ..Default::default() });
         };
-        let mut shown = vk::DescriptorImageInfo {
-            sampler: vk::Sampler::null(),
-            image_view: vk::ImageView::from_raw(*other),
-            image_layout: info.image_layout,
-        };
         if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-            let pair = self.stencil_pair(info.sampler.as_raw(), info.image_view.as_raw());
-            let sampler = pair.map_or(info.sampler.as_raw(), |pair| self.choose(pair, Path::Draw));
-            shown.sampler = vk::Sampler::from_raw(sampler);
+            let pair = self.stencil_pair(sampler.as_raw(), view.as_raw());
+            sampler = pair.map_or(sampler, |pair| vk::Sampler::from_raw(self.choose(pair, Path::Draw)));
         }
-        (ty, shown)
+        let image_view = vk::ImageView::from_raw(*other);
+        (ty, vk::DescriptorImageInfo { sampler, image_view, image_layout })
     }
 }
 
 /// Element and view of each descriptor of a binding that may show a view with both aspects.
-fn shown_by(bound: &Bound<Followed>, binding: u32) -> Vec<(u32, u64)> {
+fn shown_by(separate: &Separate, bound: &Bound<Followed>, binding: u32) -> Vec<(u32, u64)> {
     if bound.is_pushed() {
         let own = bound.pushed.iter().filter(|((own, _), descriptor)| {
             *own == binding && shows_aspects(vk::DescriptorType::from_raw(descriptor.ty))
         });
         return memory::collect(own.map(|((_, element), descriptor)| (*element, descriptor.words[1])));
     }
-    let wholes = bound.content().map_or_else(Vec::new, |entry| entry.wholes(binding));
-    memory::collect(wholes.iter().map(|whole| (whole.at.1, whole.info.image_view.as_raw())))
+    match bound.content() {
+        Some(entry) => entry.wholes(binding),
+        None => separate.wholes.unfollowed_of(bound.set, binding),
+    }
 }

@@ -1,7 +1,6 @@
 //! Pools of descriptor sets: which sets come and go.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
@@ -41,7 +40,7 @@ impl Device {
         for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
             // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
             let Some(layout) = (unsafe { separate.set_layout(*layout) }) else { continue };
-            let shows_aspects = separate.wholes.are_there() && layout.shape.may_show_aspects();
+            let shows_aspects = separate.wholes.may_come() && layout.shape.may_show_aspects();
             if !layout.shape.is_followed(separate.seen.is_watching()) && !shows_aspects {
                 continue;
             }
@@ -53,12 +52,7 @@ impl Device {
             pool.sets.with_room().insert(set.as_raw());
             entry.is_in_update_pool = pool.is_update;
             drop(pools);
-            let entry = Arc::new(entry);
-            separate.sets.insert(set.as_raw(), Arc::clone(&entry));
-            // After it was entered: a view that comes later guards all that are.
-            if separate.wholes.are_there() {
-                entry.is_guarded.store(true, Ordering::Release);
-            }
+            separate.sets.insert(set.as_raw(), Arc::new(entry));
         }
     }
 
@@ -101,5 +95,6 @@ impl Device {
             self.drop_shadows(separate, &entry);
         }
         separate.sets.remove(set);
+        separate.wholes.forget(set);
     }
 }

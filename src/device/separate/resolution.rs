@@ -68,7 +68,7 @@ impl Place {
                 // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and this one is
                 // recording.
                 let entry = unsafe { separate.sets.get(bound.set) };
-                entry.map_or(Brief::EMPTY, |entry| entry.brief(gate))
+                entry.map_or_else(|| separate.wholes.brief(bound.set), |entry| entry.brief(gate))
             });
         }
     }
@@ -145,7 +145,7 @@ impl Device {
             return Resolution { is_lasting: true, since: since.into(), ..Resolution::default() };
         }
         let mut wants = self.wants(separate, program, point);
-        wants.stencils = self.stencils(program, point);
+        wants.stencils = self.stencils(separate, program, point);
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)
             && !self.is_legal(&program, point)

@@ -156,7 +156,7 @@ impl Device {
             return;
         }
         let gone = entry.with_shadows(std::mem::take);
-        entry.is_guarded.store(entry.shape.sparse > 0 || separate.wholes.are_there(), Ordering::Release);
+        entry.is_guarded.store(entry.shape.sparse > 0, Ordering::Release);
         entry.touch();
         for shadow in gone {
             separate.shadows.fetch_sub(1, Ordering::Relaxed);

@@ -26,7 +26,7 @@ impl Separate {
         if self.seen.is_watching() {
             self.seen.spend(writes.iter().map(|write| write.descriptor_type));
         }
-        // Shadows are copies of all that is in a set, and anything may take the place of a view with both aspects.
+        // Shadows are copies of all that is in a set.
         let all = self.takes_all.load(Ordering::Relaxed);
         let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
         for write in writes {
@@ -52,8 +52,8 @@ impl Separate {
         true
     }
 
-    /// Takes over writes where no set is guarded, see `SetEntry::is_guarded`; false if one is. It neither allocates nor locks nor calls down, so that hooks call it
-    /// without a guard.
+    /// Takes over writes where no set is guarded, see `SetEntry::is_guarded`, and no view has both aspects; false else. It neither
+    /// allocates nor locks nor calls down, so that hooks call it without a guard.
     ///
     /// # Safety
     ///
@@ -61,7 +61,8 @@ impl Separate {
     #[inline(always)]
     pub unsafe fn follow_writes(&self, writes: &[vk::WriteDescriptorSet<'_>]) -> bool {
         // SAFETY: the writes are of a valid `vkUpdateDescriptorSets` by this function's contract.
-        unsafe { self.take_writes(writes, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
+        !self.wholes.are_there()
+            && unsafe { self.take_writes(writes, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
     }
 
     /// [`Separate::follow_writes`] for one write.
@@ -71,6 +72,9 @@ impl Separate {
     /// A valid write of samplers or sampled images.
     #[inline(always)]
     pub unsafe fn follow_write(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
+        if self.wholes.are_there() {
+            return false;
+        }
         // SAFETY: a set that a command names is not freed meanwhile.
         let Some(entry) = (unsafe { self.sets.get_in_line(write.dst_set.as_raw()) }) else { return true };
         if entry.is_guarded.load(Ordering::Acquire) {
@@ -93,7 +97,8 @@ impl Separate {
         data: *const c_void,
     ) -> bool {
         // SAFETY: set and template are valid during the command, and `data` is valid for the template.
-        unsafe { self.take_template(set, template, data, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
+        !self.wholes.are_there()
+            && unsafe { self.take_template(set, template, data, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
     }
 
     /// Takes over an update with a template, if `changes` says that its set may change.
@@ -155,8 +160,8 @@ impl Device {
             if let Some(to) = to {
                 self.drop_shadows(separate, to);
                 to.copy(from, copy);
-                to.copy_wholes(from, copy);
             }
+            self.note_copied_wholes(separate, copy, (from, to));
         }
     }
 
