@@ -9,6 +9,7 @@
 //! stand in a list of `tests/skips`.
 
 mod aspects;
+mod attachments;
 mod blits;
 mod cases;
 mod chain;
@@ -45,6 +46,7 @@ fn main() -> std::process::ExitCode {
     }
     let trials = [
         aspects::trials(),
+        attachments::trials(),
         stencils::trials(),
         chain::trials(),
         legality::trials(),
