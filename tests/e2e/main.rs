@@ -20,6 +20,7 @@ mod kept;
 mod layouts;
 mod legal;
 mod legality;
+mod named;
 mod paths;
 mod process;
 mod random;
@@ -46,6 +47,7 @@ fn main() -> std::process::ExitCode {
     }
     let trials = [
         aspects::trials(),
+        named::trials(),
         attachments::trials(),
         stencils::trials(),
         chain::trials(),
