@@ -16,6 +16,7 @@ use super::Device;
 use super::images::ImageTraits;
 use super::storage::OWN;
 use super::types::type_bit;
+use crate::counters::Path;
 use crate::decide::{Rule, aspect_shown};
 use crate::table::FlatTable;
 use crate::{format, names};
@@ -110,7 +111,10 @@ impl Device {
                 if let Some(class) = class {
                     let of = (class.tiling, Vec::new());
                     let change = aspect_shown(aspect);
-                    self.record_view(vk::ImageView::from_raw(view), class.traits.format, None, &[change], of);
+                    // Descriptors are written with the depth, and a draw gets the stencil.
+                    let path = if aspect == Aspect::STENCIL { Path::Draw.name() } else { "descriptor" };
+                    let (view, format) = (vk::ImageView::from_raw(view), class.traits.format);
+                    self.record_view(view, format, (None, Some(path)), &[change], of);
                 }
             },
             || (),

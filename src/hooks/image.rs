@@ -348,7 +348,7 @@ unsafe fn create_new_view(
                 let class = if device.records_all() { unsafe { usage_class(device, info) } } else { Vec::new() };
                 let (tiling, alias, changes) = told;
                 if !(changes.is_empty() && class.is_empty()) {
-                    device.record_view(made, info.format, alias, &changes, (tiling, class));
+                    device.record_view(made, info.format, (alias, None), &changes, (tiling, class));
                 }
             },
             || (),
