@@ -1,17 +1,20 @@
 //! One `VkInstance`, found by its dispatch key or that of one of its physical devices.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use once_cell::sync::Lazy;
+use samplin_hot::memory::Room;
 use vk_layer_sys::PfnGetInstanceProcAddr;
 
-use crate::advertised::Asked;
+use crate::advertised::{Advertised, Asked};
 use crate::dispatch::{self, InstanceFns};
+use crate::memory;
 use crate::overrides::Overrides;
-use crate::settings::{Mode, Settings};
+use crate::settings::{Mode, Settings, Storage};
 use crate::simulate::Simulation;
-use crate::table::HandleMap;
+use crate::table::{HandleMap, lock};
 use crate::trace::Trace;
 
 static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
@@ -51,6 +54,38 @@ impl Instance {
         self.shows_simulation() || self.advertises()
     }
 
+    /// Whether the application is told that formats can be stored which shaders convert. Without version 1.1 views cannot say what they
+    /// are used for.
+    pub fn advertises(&self) -> bool {
+        self.settings.storage == Storage::Advertise
+            && self.settings.mode == Mode::Legalize
+            && self.api_version >= vk::API_VERSION_1_1
+    }
+
+    /// What is told of a physical device; none if nothing is.
+    ///
+    /// # Safety
+    ///
+    /// `physical` is a valid physical device of the instance.
+    pub unsafe fn advertised(&self, physical: vk::PhysicalDevice) -> Option<Arc<Advertised>> {
+        if !self.advertises() {
+            return None;
+        }
+        let find = || {
+            let known =
+                lock(&self.advertised).iter().find(|(of, _)| *of == physical.as_raw()).map(|(_, it)| it.clone());
+            known.or_else(|| {
+                // SAFETY: `physical` is of this instance, by this function's contract.
+                let new = unsafe { Advertised::new(&self.fns, &self.settings, self.simulation.clone(), physical) };
+                let new = Arc::new(new?);
+                lock(&self.advertised).with_room().push((physical.as_raw(), Arc::clone(&new)));
+                Some(new)
+            })
+        };
+        // Without an answer of the layer's own there is the driver's.
+        catch_unwind(AssertUnwindSafe(|| memory::inside(find))).unwrap_or(None)
+    }
+
     /// Whether the layer only forwards.
     pub fn is_off(&self) -> bool {
         self.settings.mode == Mode::Off
@@ -72,7 +107,7 @@ impl Instance {
     ///
     /// `of` is a valid instance or physical device, which also keeps the entry alive: an instance is destroyed under external
     /// synchronisation (vkDestroyInstance, "Host Synchronization").
-    pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
+    pub unsafe fn find<'a>(of: impl Handle) -> Option<&'a Self> {
         // SAFETY: `of` is valid, so it starts with its dispatch key, and its instance is not destroyed while the entry is used:
         // both by this function's contract.
         unsafe { INSTANCES.get(dispatch::key(of)) }
@@ -83,7 +118,7 @@ impl Instance {
     /// # Safety
     ///
     /// As for [`Instance::find`].
-    pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
+    pub unsafe fn share(of: impl Handle) -> Option<Arc<Self>> {
         // SAFETY: `of` starts with its dispatch key and its instance is not destroyed before the entry is shared, as `find` asks.
         unsafe { INSTANCES.share(dispatch::key(of)) }
     }

@@ -12,12 +12,12 @@ use ash::vk;
 use samplin_testkit::capability::Capability;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
-use samplin_testkit::image::{Image, ImageDesc};
+use samplin_testkit::image::{Image, ImageDesc, View};
 
 use self::beside::Beside;
 use self::shader::shader;
-use crate::callgrind;
 use crate::sample::{CALLS, COUNTED, create_view, thread_ns, time};
+use crate::{callgrind, wholes};
 
 /// Sets of a pipeline.
 const SETS: u32 = 3;
@@ -49,11 +49,23 @@ pub(crate) enum State {
     Agree,
     /// One image of set 0 conflicts with its sampler, and one does not.
     Disagree,
+    /// No view lacks anything, and there is a view with depth and stencil.
+    Aspects,
+    /// Another pipeline was bound with a set that conflicts, and whose views are of other numbers than shaders declare.
+    Declared,
 }
 
 impl State {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Base, Self::Nothing, Self::Elsewhere, Self::Emulate, Self::Agree, Self::Disagree];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Base,
+        Self::Nothing,
+        Self::Elsewhere,
+        Self::Emulate,
+        Self::Agree,
+        Self::Disagree,
+        Self::Aspects,
+        Self::Declared,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -63,13 +75,17 @@ impl State {
             Self::Emulate => "emulate, conflict elsewhere",
             Self::Agree => "conflict, agreed on",
             Self::Disagree => "conflict, shared sampler",
+            Self::Aspects => "a view of depth and stencil",
+            Self::Declared => "declared otherwise elsewhere",
         }
     }
 
-    /// The settings `separate` and `unfilterable` of the layer.
-    pub(crate) fn settings(self) -> [(&'static str, &'static str); 2] {
+    /// Settings of the layer.
+    pub(crate) fn settings(self) -> [(&'static str, &'static str); 3] {
         let separate = if self == Self::Base { "base" } else { "resolve" };
-        [("separate", separate), ("unfilterable", if self == Self::Emulate { "emulate" } else { "nearest" })]
+        let unfilterable = if self == Self::Emulate { "emulate" } else { "nearest" };
+        let storage = if self == Self::Declared { "emulate" } else { "base" };
+        [("separate", separate), ("unfilterable", unfilterable), ("storage", storage)]
     }
 
     fn conflicts(self) -> bool {
@@ -108,8 +124,11 @@ pub(crate) enum Step {
 
 impl Step {
     /// Every step in a state.
-    pub(crate) fn all() -> Vec<Self> {
+    pub(crate) fn all(state: State) -> Vec<Self> {
         use Step as S;
+        if matches!(state, State::Aspects | State::Declared) {
+            return vec![S::Draw, S::OtherSets, S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
+        }
         // Frames come first: the rows of binds have more pipelines split than a frame has, which stay so.
         let frames = [S::SortedFrame, S::MixedFrame];
         let binds = [S::Pipeline, S::Sets(1), S::Sets(SETS), S::Draw];
@@ -167,16 +186,18 @@ impl Step {
 pub(crate) struct Scene<'c> {
     parts: Parts<'c>,
     _images: [Image<'c>; 2],
+    _both: Option<(Image<'c>, View<'c>)>,
 }
 
 impl<'c> Scene<'c> {
     pub(crate) fn new(context: &'c Context, state: State) -> Self {
+        let both = (state == State::Aspects).then(|| wholes::with_both(context));
         let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_UINT];
         let images = formats.map(|format| Image::new(context, &ImageDesc::d2(format, 4, 4)).expect("an image"));
         // Without a view that lacks something nothing can conflict.
-        let lacks = usize::from(!matches!(state, State::Base | State::Nothing));
+        let lacks = usize::from(!matches!(state, State::Base | State::Nothing | State::Aspects));
         let views = [0, lacks].map(|at| create_view(context, images[at].handle(), formats[at]));
-        Self { parts: Parts::new(context, state, views), _images: images }
+        Self { parts: Parts::new(context, state, views), _images: images, _both: both }
     }
 
     /// ns of thread CPU time per call of each thread, or for a whole frame. Empty when the device cannot do the step.
@@ -273,7 +294,7 @@ impl<'c> Parts<'c> {
             _pool: pool,
             _layouts: [own, written_layout],
         };
-        if matches!(state, State::Elsewhere | State::Emulate) {
+        if matches!(state, State::Elsewhere | State::Emulate | State::Declared) {
             scene.record(0, |commands| {
                 scene.bind(commands, PIPELINES);
                 scene.bind_sets(commands, &scene.stated[0]);

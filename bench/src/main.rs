@@ -14,6 +14,7 @@ mod sample;
 mod scene;
 mod shading;
 mod stored;
+mod wholes;
 
 use std::process::ExitCode;
 

@@ -60,10 +60,12 @@ pub(crate) enum Under {
     Classes,
     /// Samplers that ask for the same are one of the driver.
     Shared,
+    /// There is a view with depth and stencil.
+    Aspects,
 }
 
 impl Under {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Emulate,
         Self::Gl,
         Self::Storage,
@@ -72,6 +74,7 @@ impl Under {
         Self::Immutable,
         Self::Classes,
         Self::Shared,
+        Self::Aspects,
     ];
 
     fn name(self) -> &'static str {
@@ -84,6 +87,7 @@ impl Under {
             Self::Immutable => "beside an immutable sampler",
             Self::Classes => "of 24 view classes",
             Self::Shared => "samplers=share",
+            Self::Aspects => "a view of depth and stencil",
         }
     }
 
@@ -91,7 +95,7 @@ impl Under {
     pub(crate) fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Emulate => &[("unfilterable", "emulate")],
-            Self::Gl | Self::Immutable | Self::Classes => &[],
+            Self::Gl | Self::Immutable | Self::Classes | Self::Aspects => &[],
             Self::Storage | Self::Stored => &[("storage", "emulate"), ("device", "qualcomm-adreno-540-android")],
             Self::Shared => &[("samplers", "share")],
             Self::Shading => &[("config", concat!(env!("CARGO_MANIFEST_DIR"), "/sample-shading.toml"))],
@@ -129,6 +133,14 @@ impl Under {
                 Row::Template(Shape::Entries, 16, Pairs::Any),
                 Row::Push(Pairs::Legal),
                 Row::Push(Pairs::Any),
+            ],
+            Self::Aspects => &[
+                Row::Update(1, Pairs::Legal),
+                Row::Update(16, Pairs::Legal),
+                Row::Array(256, Pairs::Legal),
+                Row::Template(Shape::Entries, 16, Pairs::Legal),
+                Row::Wholes(1),
+                Row::Wholes(256),
             ],
             Self::Shared => &[Row::Sampler(true), Row::EqualSampler, Row::NewSampler],
             Self::Classes => &[Row::Update(1, Pairs::Any), Row::Update(16, Pairs::Any), Row::Array(256, Pairs::Any)],
@@ -170,6 +182,8 @@ pub(crate) enum Row {
     Lowered(usize),
     /// So many writes of so many storage images each, which the device stores itself.
     Stored(usize, usize),
+    /// One write of so many descriptors of a set of which all show a view with depth and stencil, which the write does by turns.
+    Wholes(usize),
     /// Another row, where more is on.
     Under(Under, &'static Row),
     /// What frames are recorded with.
@@ -201,7 +215,7 @@ impl Row {
         let combined = [Self::without_immutable(), immutable.concat()].map(|rows| Group { rows, on: On::Default });
         let under = Under::ALL.map(|under| Group { rows: under.rows(), on: On::Under(under) });
         let separate = State::ALL.map(|state| Group {
-            rows: Step::all().into_iter().map(|step| Self::Separate(step, state)).collect(),
+            rows: Step::all(state).into_iter().map(|step| Self::Separate(step, state)).collect(),
             on: On::Separate(state),
         });
         combined.into_iter().chain(under).chain(separate).collect()
@@ -259,6 +273,7 @@ impl Row {
             Self::Lowered(n) => format!("update, {n} storage image(s)"),
             Self::Stored(n, 1) => format!("update, {n} write(s) of storage images"),
             Self::Stored(_, n) => format!("update, array of {n} storage images"),
+            Self::Wholes(n) => format!("update, {n} of 256 that show both aspects"),
             Self::Under(under, row) => format!("{}, {}", row.name(), under.name()),
             Self::Separate(step, state) => step.name(state),
         }
@@ -273,6 +288,7 @@ impl Row {
             Self::Push(_) | Self::Immutable(..) => 1,
             Self::Under(_, row) => row.descriptors(),
             Self::Lowered(_)
+            | Self::Wholes(_)
             | Self::Stored(..)
             | Self::Copies
             | Self::Buffers

@@ -62,3 +62,17 @@ pub(crate) fn time<T>(calls: &[T], mut call: impl FnMut(&T)) -> f64 {
     callgrind::dump(c"sample");
     ns
 }
+
+/// A write of combined ones to binding 0 of a set.
+pub(crate) fn combined(
+    set: vk::DescriptorSet,
+    element: u32,
+    infos: &[vk::DescriptorImageInfo],
+) -> vk::WriteDescriptorSet<'_> {
+    vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .dst_binding(0)
+        .dst_array_element(element)
+        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+        .image_info(infos)
+}

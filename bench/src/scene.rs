@@ -4,12 +4,12 @@ use ash::vk;
 use samplin_testkit::capability::Capability;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
-use samplin_testkit::image::{Buffer, Image, ImageDesc};
+use samplin_testkit::image::{Buffer, Image, ImageDesc, View};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::row::{On, Pairs, Row, Shape, Turns, Under, Via};
-use crate::sample::{CALLS, create_view, create_view_of, time};
-use crate::{binds, pipelines, stored};
+use crate::sample::{CALLS, combined, create_view, create_view_of, time};
+use crate::{binds, pipelines, stored, wholes};
 
 /// Threads that can have a set at once.
 const THREADS: usize = 128;
@@ -94,6 +94,7 @@ pub(crate) struct Combined<'c> {
     _immutable: Option<SetLayout<'c>>,
     _buffer: Buffer<'c>,
     _images: [Image<'c>; 2],
+    _both: Option<(Image<'c>, View<'c>)>,
 }
 
 /// What the measuring threads share.
@@ -103,6 +104,8 @@ struct Parts<'c> {
     views: Vec<vk::ImageView>,
     /// One that filters, and one of integers.
     images: [(vk::Image, vk::Format); 2],
+    /// One with depth and stencil, if there is one.
+    both: vk::ImageView,
     buffer: vk::Buffer,
     layout: vk::DescriptorSetLayout,
 }
@@ -119,6 +122,7 @@ fn create_and_destroy(device: &ash::Device, info: &vk::SamplerCreateInfo<'_>) {
 impl<'c> Combined<'c> {
     /// `size` samplers, every other one LINEAR, and `size` views, every other one of integers.
     fn new(context: &'c Context, on: On, size: usize) -> Self {
+        let both = (on == On::Under(Under::Aspects)).then(|| wholes::with_both(context));
         let image = Image::new(context, &ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 4)).expect("an RGBA8 image");
         let integers = Image::new(context, &ImageDesc::d2(vk::Format::R32_UINT, 4, 4)).expect("an R32_UINT image");
         let samplers = shuffled(size, |n| {
@@ -154,8 +158,16 @@ impl<'c> Combined<'c> {
         let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::STORAGE_BUFFER;
         let buffer = Buffer::new(context, 256, usage);
         let images = [&image, &integers].map(|image| (image.handle(), image.desc().format));
-        let parts = Parts { context, samplers, views, images, buffer: buffer.handle(), layout: layout.handle() };
-        Self { parts, layout, pool, _immutable: immutable, _buffer: buffer, _images: [image, integers] }
+        let parts = Parts {
+            context,
+            samplers,
+            views,
+            images,
+            both: both.as_ref().map_or_else(vk::ImageView::null, |(_, view)| view.handle()),
+            buffer: buffer.handle(),
+            layout: layout.handle(),
+        };
+        Self { parts, layout, pool, _immutable: immutable, _buffer: buffer, _images: [image, integers], _both: both }
     }
 
     fn measure(&self, row: Row, threads: usize) -> Vec<f64> {
@@ -326,6 +338,9 @@ impl Parts<'_> {
             Row::Pipeline => Some(pipelines::measure(self.context)),
             Row::Lowered(n) => Some(stored::measure(self.context, stored::LOWERED, 1, n)),
             Row::Stored(writes, n) => Some(stored::measure(self.context, stored::STORED, writes, n)),
+            Row::Wholes(n) => {
+                Some(wholes::measure(self.context, set, (&self.infos(256, Pairs::Legal, seed), self.both), n))
+            }
             Row::Under(_, row) => self.sample(*row, set, seed),
             Row::Separate(..) => None,
         }
@@ -577,13 +592,4 @@ fn entries(shape: Shape, n: usize) -> Vec<vk::DescriptorUpdateTemplateEntry> {
             buffer(2, vk::DescriptorType::STORAGE_BUFFER, 3 * size),
         ],
     }
-}
-
-fn combined(set: vk::DescriptorSet, element: u32, infos: &[vk::DescriptorImageInfo]) -> vk::WriteDescriptorSet<'_> {
-    vk::WriteDescriptorSet::default()
-        .dst_set(set)
-        .dst_binding(0)
-        .dst_array_element(element)
-        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-        .image_info(infos)
 }

@@ -35,7 +35,7 @@ use ash::vk;
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
 pub use self::aspect::{aspect_shown, shows_one_aspect};
 pub use self::bits::{Bits, lacks, lacks_dynamic, needs};
-pub use self::blit::{BlitDecision, BlitSource, blit, blit_except, unblittable};
+pub use self::blit::{BlitDecision, BlitSource, blit, blit_except, unblittable, unblittable_aspects};
 pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
 pub use self::compare::ShaderCompare;

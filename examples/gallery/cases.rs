@@ -7,8 +7,8 @@ use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
 use samplin_testkit::shader::{Access, Bind, Op, grid};
 use samplin_testkit::{
-    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Pair, Point, Probe, SamplerDesc, Value, ViewDesc,
-    sample, texel,
+    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Point, Probe, SamplerDesc, Value,
+    ViewDesc, sample, texel,
 };
 
 /// Edge of a panel in pixels.
@@ -122,7 +122,14 @@ pub(crate) const CASES: &[Case] = &[
         title: "D32_SFLOAT, LINEAR with compare",
         asks: "A shadow map with comparison LESS: filtering comparisons is legal on every depth format.",
         prepare: as_it_is,
-        paint: shadow,
+        paint: |context| shadow(context, vk::Format::D32_SFLOAT),
+    },
+    Case {
+        name: "colour-shadow",
+        title: "RGBA8, compared by the shader",
+        asks: "The same of the red of a colour texture, whose format cannot be compared: the shader compares each of the four texels.",
+        prepare: as_it_is,
+        paint: |context| shadow(context, vk::Format::R8G8B8A8_UNORM),
     },
     Case {
         name: "colour-compare",
@@ -139,7 +146,14 @@ pub(crate) const CASES: &[Case] = &[
         title: "Stencil view, LINEAR",
         asks: "A LINEAR sampler on the stencil aspect.",
         prepare: as_it_is,
-        paint: stencil,
+        paint: |context| stencil(context, vk::ImageAspectFlags::STENCIL),
+    },
+    Case {
+        name: "both-aspects",
+        title: "Depth and stencil in one view",
+        asks: "The stencil again, through a view that has the depth as well: the shader declares integers, the depth is a slope.",
+        prepare: as_it_is,
+        paint: |context| stencil(context, vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL),
     },
     Case {
         name: "int-border",
@@ -421,8 +435,8 @@ pub(crate) fn diagonal(halves: [&Picture; 2]) -> Picture {
     (0..PANEL * PANEL).map(pixel).collect()
 }
 
-fn shadow(context: &Context) -> Result<Picture, String> {
-    let image = relief_image(context, vk::Format::D32_SFLOAT)?;
+fn shadow(context: &Context, format: vk::Format) -> Result<Picture, String> {
+    let image = relief_image(context, format)?;
     let view = image.view(&ViewDesc::default());
     let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS).create(context);
     let points: Vec<_> = whole_panel().into_iter().map(|point| point.reference(0.55)).collect();
@@ -430,14 +444,15 @@ fn shadow(context: &Context) -> Result<Picture, String> {
     Ok(values.into_iter().map(|value| scale(0.05 + 0.95 * value.components()[0])).collect())
 }
 
-fn stencil(context: &Context) -> Result<Picture, String> {
+/// What a shader that declares integers finds through a view with these aspects.
+fn stencil(context: &Context, aspects: vk::ImageAspectFlags) -> Result<Picture, String> {
     let formats = [vk::Format::S8_UINT, vk::Format::D32_SFLOAT_S8_UINT, vk::Format::D24_UNORM_S8_UINT];
     let mut reason = String::new();
-    for format in formats {
+    for format in formats.into_iter().filter(|format| texel::aspects(*format).contains(aspects)) {
         let desc = ImageDesc::d2(format, TEXTURE, TEXTURE);
         let image = match Image::filled(context, &desc, |aspect, _, _, [x, y, _]| match aspect {
             vk::ImageAspectFlags::STENCIL => Value::Uint([(relief(x, y) * 255.0) as u32, 0, 0, 1]),
-            _ => Value::Float([0.5, 0.0, 0.0, 1.0]),
+            _ => Value::Float([x as f32 / TEXTURE as f32, 0.0, 0.0, 1.0]),
         }) {
             Ok(image) => image,
             Err(lacking) => {
@@ -445,9 +460,9 @@ fn stencil(context: &Context) -> Result<Picture, String> {
                 continue;
             }
         };
-        let view = image.view(&ViewDesc::aspect(vk::ImageAspectFlags::STENCIL));
+        let view = image.view(&ViewDesc::aspect(aspects));
         let sampler = SamplerDesc::linear().create(context);
-        let values = sample(context, Pair::new(&view, &sampler), &whole_panel());
+        let values = sample(context, Pair { kind: Kind::Uint, ..Pair::new(&view, &sampler) }, &whole_panel());
         return Ok(values.into_iter().map(|value| colour(format, value)).collect());
     }
     Err(reason)

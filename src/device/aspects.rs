@@ -12,11 +12,13 @@ use samplin_hot::Pair;
 use samplin_hot::lock::Lock;
 use serde_json::json;
 
+use super::classes::ImageTraits;
 use super::driver::Driver;
 use super::ground::Ground;
 use super::hot::Hot;
 use super::images::Images;
 use super::shown::{BITS, OWN, TYPES};
+use crate::counters::Path;
 use crate::decide::{Rule, aspect_shown};
 use crate::table::FlatTable;
 use crate::{format, names};
@@ -97,7 +99,10 @@ impl Images {
                 if let Some(class) = class {
                     let of = (class.tiling, Vec::new());
                     let change = aspect_shown(aspect);
-                    ground.journal.record_view(vk::ImageView::from_raw(view), class.traits.format, None, &[change], of);
+                    // Descriptors are written with the depth, and a draw gets the stencil.
+                    let path = if aspect == Aspect::STENCIL { Path::Draw.name() } else { "descriptor" };
+                    let (view, format) = (vk::ImageView::from_raw(view), class.traits.format);
+                    ground.journal.record_view(view, format, (None, Some(path)), &[change], of);
                 }
             },
             || (),
@@ -115,6 +120,19 @@ impl Images {
 }
 
 impl Aspects {
+    /// Takes note of an image that may have views with both aspects which shaders read.
+    pub fn expect(&self, ground: &Ground, image: &ImageTraits) {
+        let is_read = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::INPUT_ATTACHMENT;
+        let is_read = (image.usage | image.stencil_usage) & u64::from(is_read.as_raw()) != 0;
+        if is_read
+            && self.is_on
+            && format::aspects(image.format).contains(Aspect::DEPTH | Aspect::STENCIL)
+            && let Some(follower) = &ground.follower
+        {
+            follower.expect_wholes();
+        }
+    }
+
     /// Makes the views that descriptors show in place of one that was just made.
     ///
     /// # Safety

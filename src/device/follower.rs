@@ -13,6 +13,8 @@ pub(super) trait Follower: Send + Sync {
     fn look_again(&self);
     /// A sampler may need shaders that divide coordinates.
     fn follow_pairs(&self);
+    /// There is an image that may have a view with both aspects.
+    fn expect_wholes(&self);
     /// There is a view with both aspects.
     fn follow_wholes(&self, hot: &Hot);
     /// Whether what immutable samplers of combined descriptors come to is decided where they are bound, of some at least.

@@ -152,8 +152,9 @@ impl Hot {
 
     /// Watches descriptors of more types as long as the device lives, whoever else stops to.
     pub fn keep_watching(&self, types: u32) {
-        self.kept.fetch_or(types, Ordering::SeqCst);
-        self.watch(types);
+        if self.kept.fetch_or(types, Ordering::SeqCst) & types != types {
+            self.watch(types);
+        }
     }
 
     /// Watches descriptors of a type no more, unless somebody follows them. Whether they were watched, and that ends.

@@ -124,7 +124,7 @@ pub struct Separate {
     /// Shadow sets there are, and the most at a time.
     shadows: AtomicU64,
     most_shadows: AtomicU64,
-    /// Writes are taken over whatever their types: a set was copied, or there was a view with both aspects.
+    /// Writes are taken over whatever their types: a set was copied.
     takes_all: AtomicBool,
     hidden: HiddenSets,
     passes: HandleMap<RenderPass>,
@@ -291,6 +291,10 @@ impl Follower for Separate {
 
     fn follow_pairs(&self) {
         Self::follow_pairs(self);
+    }
+
+    fn expect_wholes(&self) {
+        self.wholes.may_come.store(true, Ordering::Release);
     }
 
     fn follow_wholes(&self, hot: &Hot) {

@@ -236,15 +236,15 @@ impl Journal {
         &self,
         view: vk::ImageView,
         format: vk::Format,
-        alias: Option<vk::Format>,
+        (alias, path): (Option<vk::Format>, Option<&str>),
         changes: &[Change],
         (tiling, class): (Tiling, Vec<u64>),
     ) {
         if let Some(changes) = self.changes_of_usage("view", (format, tiling), changes) {
             let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
             let (view, format) = (handle(view.as_raw()), names::format(format));
-            let alias_format = alias.map(names::format);
-            self.trace().emit("view", &kinds::View { view, name, format, alias_format, changes, class });
+            let (alias_format, path) = (alias.map(names::format), path.map(str::to_owned));
+            self.trace().emit("view", &kinds::View { view, name, format, alias_format, path, changes, class });
         }
     }
 

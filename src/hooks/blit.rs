@@ -54,21 +54,25 @@ fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless
     )
 }
 
-/// Names two images that may not be blitted to each other, once for each two formats.
-fn tell_unblittable(device: &Device, source: vk::Image, target: vk::Image) {
+/// Names two images that may not be blitted to each other, once for each two formats. `aspects`: those of the source and of the target
+/// in each region.
+fn tell_unblittable(
+    device: &Device,
+    source: vk::Image,
+    target: vk::Image,
+    mut aspects: impl Iterator<Item = [vk::ImageAspectFlags; 2]>,
+) {
+    let source_of = |image| device.pairs.images.blit_source(&device.ground.driver, image);
     device.ground.guard(
         || {
-            let Some(((source, _), (target, _))) = device
-                .pairs
-                .images
-                .blit_source(&device.ground.driver, source)
-                .zip(device.pairs.images.blit_source(&device.ground.driver, target))
-            else {
-                return;
-            };
-            if let Some((vuid, why)) = decide::unblittable(source.format, target.format) {
+            let Some(((source, _), (target, _))) = source_of(source).zip(source_of(target)) else { return };
+            let formats = [source.format, target.format];
+            let of_formats = decide::unblittable(formats).map(|(vuid, why)| (vuid, why, 0));
+            let of_aspects =
+                || aspects.find_map(|own| decide::unblittable_aspects(formats, own)).map(|(vuid, why)| (vuid, why, 1));
+            if let Some((vuid, why, of)) = of_formats.or_else(of_aspects) {
                 let about = serde_json::json!({ "vuid": vuid });
-                let key = (source.format.as_raw() as u64, target.format.as_raw() as u64);
+                let key = (source.format.as_raw() as u64, (target.format.as_raw() as u64) << 1 | of);
                 device.ground.journal.unresolved(Left::Blit, &why, None, about, key);
             }
         },
@@ -87,7 +91,10 @@ pub(crate) unsafe extern "system" fn cmd_blit_image(
     filter: vk::Filter,
 ) {
     let (device, next) = enter!(commands, cmd_blit_image);
-    tell_unblittable(device, source, target);
+    // SAFETY: VUID-vkCmdBlitImage-pRegions-parameter.
+    let aspects =
+        unsafe { slice(regions, count) }.iter().map(|region| [region.src_subresource, region.dst_subresource]);
+    tell_unblittable(device, source, target, aspects.map(|both| both.map(|of| of.aspect_mask)));
     let legal = legal_filter(device, source, filter, || {
         // SAFETY: VUID-vkCmdBlitImage-pRegions-parameter.
         unsafe { slice(regions, count) }.iter().all(|region| keeps_scale(region.src_offsets, region.dst_offsets))
@@ -101,7 +108,9 @@ pub(crate) unsafe extern "system" fn cmd_blit_image2(commands: vk::CommandBuffer
     // SAFETY: valid by VUID-vkCmdBlitImage2-pBlitImageInfo-parameter.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
-        tell_unblittable(device, given.src_image, given.dst_image);
+        let regions = slice(given.p_regions, given.region_count).iter();
+        let aspects = regions.map(|region| [region.src_subresource, region.dst_subresource].map(|of| of.aspect_mask));
+        tell_unblittable(device, given.src_image, given.dst_image, aspects);
         let legal = legal_filter(device, given.src_image, given.filter, || {
             slice(given.p_regions, given.region_count)
                 .iter()

@@ -88,6 +88,7 @@ pub(crate) unsafe extern "system" fn create_image(
                         traits.reachable = device.ground.driver.reachable_usage(&traits, formats);
                     }
                 }
+                device.pairs.stand_ins.aspects.expect(&device.ground, &traits);
                 device.pairs.images.insert_image(made, traits);
                 let change =
                     copy.as_ref().filter(|_| copied.is_some() || device.ground.wishes.audit).map(|copy| copy.change);
@@ -365,7 +366,7 @@ unsafe fn create_new_view(
                 let class = if device.ground.journal.records_all() { class() } else { Vec::new() };
                 let (tiling, alias, changes) = told;
                 if !(changes.is_empty() && class.is_empty()) {
-                    device.ground.journal.record_view(made, info.format, alias, &changes, (tiling, class));
+                    device.ground.journal.record_view(made, info.format, (alias, None), &changes, (tiling, class));
                 }
             },
             || (),

@@ -132,6 +132,7 @@ pub struct ContextBuilder {
     queries: bool,
     refuse_errors: bool,
     record_only: bool,
+    surfaces: bool,
     extensions: Vec<&'static CStr>,
 }
 
@@ -149,6 +150,7 @@ impl Default for ContextBuilder {
             queries: true,
             refuse_errors: false,
             record_only: false,
+            surfaces: false,
             extensions: Vec::new(),
         }
     }
@@ -226,6 +228,12 @@ impl ContextBuilder {
     pub fn extension(mut self, name: &'static CStr) -> Self {
         self.extensions.push(name);
         self
+    }
+
+    /// Enables surfaces without a window (`VK_EXT_headless_surface`), and swapchains, where there are both.
+    pub fn surfaces(mut self) -> Self {
+        self.surfaces = true;
+        self.extension(ash::khr::swapchain::NAME)
     }
 
     /// Leaves out the debug messenger and the debug-utils extension.
@@ -316,6 +324,8 @@ struct Instance {
     entry: ash::Entry,
     debug: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     queries: Option<ash::khr::get_physical_device_properties2::Instance>,
+    /// Surfaces without a window are enabled.
+    surfaces: bool,
     version: u32,
     /// Abilities newer than the validation layer in use, which wraps handles and would not unwrap them in new commands.
     beyond_validation: BTreeSet<Capability>,
@@ -373,6 +383,11 @@ impl Instance {
         let messenger = builder.messenger && present.contains(ash::ext::debug_utils::NAME);
         if messenger {
             extensions.push(ash::ext::debug_utils::NAME);
+        }
+        let names = [ash::khr::surface::NAME, ash::ext::headless_surface::NAME];
+        let surfaces = builder.surfaces && names.iter().all(|name| present.contains(*name));
+        if surfaces {
+            extensions.extend(names);
         }
         let queries = version < vk::API_VERSION_1_1
             && builder.queries
@@ -441,7 +456,8 @@ impl Instance {
             log.lock().retain(|message| !message.id.ends_with("VkInstanceCreateInfo-pNext-pNext"));
         }
         let queries = queries.then(|| ash::khr::get_physical_device_properties2::Instance::new(&entry, &raw));
-        let mut instance = Self { raw, entry, debug: None, queries, version, beyond_validation, _listener: user };
+        let mut instance =
+            Self { raw, entry, debug: None, queries, surfaces, version, beyond_validation, _listener: user };
         if messenger {
             let functions = ash::ext::debug_utils::Instance::new(&instance.entry, &instance.raw);
             // SAFETY: the extension is enabled; `later` has an empty chain and user data that outlives the messenger.
@@ -580,7 +596,9 @@ impl Context {
         let without = builder.without.union(&instance.beyond_validation).copied().collect();
         let mut plan = Plan::new(version, &present, &core, query, &without);
         for name in &builder.extensions {
-            if present.contains(name.to_string_lossy().as_ref()) && !plan.extensions.contains(name) {
+            // Swapchains are of surfaces.
+            let lacks = *name == ash::khr::swapchain::NAME && !instance.surfaces;
+            if !lacks && present.contains(name.to_string_lossy().as_ref()) && !plan.extensions.contains(name) {
                 plan.extensions.push(name);
             }
         }
@@ -638,6 +656,11 @@ impl Context {
             functions,
             instance,
         })
+    }
+
+    /// Whether surfaces without a window and swapchains are enabled.
+    pub fn has_surfaces(&self) -> bool {
+        self.instance.surfaces && self.plan.extensions.contains(&ash::khr::swapchain::NAME)
     }
 
     /// The device's functions.

@@ -24,6 +24,7 @@ pub mod separate;
 pub mod shader;
 pub mod skip;
 pub mod stored;
+pub mod subpass;
 pub mod texel;
 pub mod trace;
 
@@ -36,5 +37,6 @@ pub use path::{Path, sample, sample_via};
 pub use sampler::{BorderValue, Sampler, SamplerDesc};
 pub use shader::{Kind, Mapping, Painter, Point, Probe, Shape};
 pub use skip::skip;
+pub use subpass::Subpass;
 pub use texel::{NumericKind, Value};
 pub use trace::Trace;

@@ -1,7 +1,7 @@
 //! Catalogue C: blits.
 
 use crate::setting::*;
-use samplin_core::decide::unblittable;
+use samplin_core::decide::{unblittable, unblittable_aspects};
 
 /// Rule, valid-usage id, filter, format, image type, features, changes; then the twin's format, image type, features.
 pub(crate) type BlitSide = (vk::Format, vk::ImageType, Feature);
@@ -113,7 +113,18 @@ pub(crate) fn formats() {
         (F::D32_SFLOAT, F::D32_SFLOAT_S8_UINT, Some("srcImage-00231")),
     ];
     for (from, to, rule) in rows {
-        let broken = unblittable(from, to).map(|(vuid, _)| vuid.trim_start_matches("VUID-vkCmdBlitImage-").to_owned());
+        let broken =
+            unblittable([from, to]).map(|(vuid, _)| vuid.trim_start_matches("VUID-vkCmdBlitImage-").to_owned());
         assert_eq!(broken.as_deref(), rule, "{from:?} to {to:?}");
+    }
+    // Of one format the aspects still have to match.
+    let (depth, stencil) = (vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL);
+    let both = [F::D24_UNORM_S8_UINT; 2];
+    for aspects in [depth, stencil, depth | stencil] {
+        assert_eq!(unblittable_aspects(both, [aspects; 2]), None);
+    }
+    for aspects in [[depth, stencil], [stencil, depth], [depth | stencil, depth]] {
+        let (vuid, _) = unblittable_aspects(both, aspects).expect("a rule");
+        assert_eq!(vuid, "VUID-VkImageBlit-aspectMask-00238", "{aspects:?}");
     }
 }

@@ -93,6 +93,7 @@ fn both(path: Path) -> Outcome {
     assert_eq!((change.rule.as_str(), change.catalog.as_str(), change.field.as_str()), ("aspect", "H-6", "aspectMask"));
     assert!(change.from.contains("VK_IMAGE_ASPECT_STENCIL_BIT") && !change.to.contains("STENCIL"), "{change:?}");
     assert_eq!(judged.summary()["changes"], serde_json::json!({"aspect": 1}));
+    assert_eq!(judged.trace.events("view").next().expect("a record")["path"], "descriptor");
     Ok(())
 }
 
@@ -106,6 +107,8 @@ fn stencil(path: Path) -> Outcome {
     assert!(wanted.iter().any(|value| *value != wanted[0]), "a picture of one colour proves nothing");
     let shown: Vec<String> = judged.changes("view").into_iter().map(|change| change.to).collect();
     assert!(shown.iter().any(|to| to.contains("STENCIL")), "{shown:?}");
+    let paths: Vec<_> = judged.trace.events("view").map(|record| record["path"].clone()).collect();
+    assert_eq!(paths, ["descriptor", "draw"], "{:#?}", judged.trace);
     Ok(())
 }
 

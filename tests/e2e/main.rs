@@ -9,6 +9,7 @@
 //! stand in a list of `tests/skips`.
 
 mod aspects;
+mod attachments;
 mod blits;
 mod cases;
 mod chain;
@@ -19,6 +20,7 @@ mod kept;
 mod layouts;
 mod legal;
 mod legality;
+mod named;
 mod paths;
 mod process;
 mod random;
@@ -45,6 +47,8 @@ fn main() -> std::process::ExitCode {
     }
     let trials = [
         aspects::trials(),
+        named::trials(),
+        attachments::trials(),
         stencils::trials(),
         chain::trials(),
         legality::trials(),

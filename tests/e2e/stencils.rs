@@ -2,15 +2,15 @@
 //! are overwritten, and what is left.
 
 use crate::aspects::{BOTH, image};
-use crate::run::{Outcome, skip_if, trial, with_layer};
+use crate::run::{Outcome, Skip, skip_if, trial, with_layer};
 use ash::vk::{self, ImageAspectFlags as Aspects};
 use libtest_mimic::Trial;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{self, Binding, Pool, SetLayout, Spelling, Template, TemplateData};
 use samplin_testkit::shader::{Access, Bind};
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, Kind, Pair, Point, Probe, SamplerDesc, Shape, Value, View, ViewDesc,
-    lookup,
+    Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Point, Probe, SamplerDesc, Shape, Value, View,
+    ViewDesc, lookup,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -26,6 +26,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("stencil/border".to_owned(), border),
         trial("stencil/views-made-anew".to_owned(), made_anew),
         trial("stencil/update-after-bind".to_owned(), after_bind),
+        trial("stencil/set-before-the-view".to_owned(), set_before_view),
+        trial("stencil/set-before-the-image".to_owned(), || set_before_image(INTEGERS, &["set-unfollowed"])),
+        trial("stencil/set-before-the-image/floats-are-left-alone".to_owned(), || set_before_image(FLOATS, &[])),
     ]);
     trials
 }
@@ -249,7 +252,7 @@ fn border() -> Outcome {
     Ok(())
 }
 
-/// Views come and go, and their handles come back. Sets that are older than the first view with both aspects are not followed.
+/// Views come and go, and their handles come back.
 fn made_anew() -> Outcome {
     let (_, judged) = with_layer(builder(), |context| {
         let images = [image(context, 0)?, image(context, 1)?];
@@ -291,5 +294,67 @@ fn after_bind() -> Outcome {
     })?;
     let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
     assert_eq!(left, ["update-after-bind"], "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// Writes so often that samplin follows sets no more for what shaders declare of images.
+fn write_often(context: &Context, layout: &SetLayout<'_>, pair: Pair<'_, '_>) {
+    let pool = Pool::new(context, &[layout]);
+    let set = pool.allocate(layout);
+    (0..300).for_each(|_| descriptor::write_combined(context, set, (0, 0), &[pair]));
+}
+
+/// A set that was allocated before the first view with both aspects shows the stencil, however it is written.
+fn set_before_view() -> Outcome {
+    let (_, judged) = with_layer(builder(), |context| {
+        let image = image(context, 0)?;
+        let stencil = with_aspects(&image, Aspects::STENCIL);
+        let sampler = SamplerDesc::nearest().create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        write_often(context, &layout, Pair::new(&stencil, &sampler));
+        let pool = Pool::new(context, &[&layout; 3]);
+        let [first, second, third] = [0, 1, 2].map(|_| pool.allocate(&layout));
+        let both = with_aspects(&image, BOTH);
+        descriptor::write_combined(context, first, (0, 0), &[Pair::new(&both, &sampler)]);
+        descriptor::write_combined(context, second, (0, 0), &[Pair::new(&stencil, &sampler)]);
+        let copy = vk::CopyDescriptorSet::default().src_set(first).dst_set(third).descriptor_count(1);
+        descriptor::update(context, &[], &[copy], &[]);
+        let probe = probe(context, &layout, INTEGERS);
+        let [first, second, third] = [first, second, third].map(|set| probe.run(&Bind::Set(set), &points()));
+        assert_eq!((&first, &third), (&second, &second));
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    Ok(())
+}
+
+/// A set that is older than the image is not followed: it shows the depth, and that is said if a shader reads integers.
+fn set_before_image(code: Code, wanted: &[&str]) -> Outcome {
+    let (_, judged) = with_layer(builder().record_only(), |context| {
+        let desc = ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 4);
+        let colour = Image::filled(context, &desc, |_, _, _, _| Value::Float([0.5; 4])).map_err(Skip)?;
+        let view = colour.view(&ViewDesc::default());
+        let sampler = SamplerDesc::nearest().create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        write_often(context, &layout, Pair::new(&view, &sampler));
+        let pool = Pool::new(context, &[&layout; 2]);
+        let sets = [0, 1].map(|_| pool.allocate(&layout));
+        let image = image(context, 0)?;
+        let both = with_aspects(&image, BOTH);
+        let probe = probe(context, &layout, code);
+        for set in sets {
+            // Nothing is wrong with it before that view is written.
+            descriptor::write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+            descriptor::write_combined(context, set, (0, 0), &[Pair::new(&both, &sampler)]);
+            probe.run(&Bind::Set(set), &points());
+        }
+        // What takes its place is read as it is.
+        descriptor::write_combined(context, sets[0], (0, 0), &[Pair::new(&view, &sampler)]);
+        probe.run(&Bind::Set(sets[0]), &points());
+        Ok(())
+    })?;
+    let left: Vec<_> = judged.trace.events("unresolved").filter(|record| record["rule"] == "aspect").collect();
+    let names: Vec<_> = left.iter().map(|record| record["what"].as_str().unwrap_or_default()).collect();
+    assert_eq!(names, wanted, "{left:#?}");
     Ok(())
 }

@@ -71,6 +71,7 @@ fn srgb_view() -> Outcome {
     assert!(change.from.contains("VK_IMAGE_USAGE_STORAGE_BIT"), "{change:?}");
     assert!(change.to.contains("VK_IMAGE_USAGE_SAMPLED_BIT") && !change.to.contains("STORAGE"), "{change:?}");
     assert_eq!(judged.summary()["changes"], serde_json::json!({"view-usage": 1}));
+    assert!(judged.trace.events("view").next().expect("a record")["path"].is_null(), "it was created so");
     Ok(())
 }
 

@@ -283,6 +283,10 @@ pub struct View {
     /// Vulkan name of the format that shaders store as, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alias_format: Option<String>,
+    /// Where descriptors show another view than they are written with: whether that is so of the descriptor or for a draw; none of the
+    /// view itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// As [`change`](crate::record::change) has each.
     pub changes: Vec<Json>,
     /// What else decisions look at, for predictions, in words ([`words`](crate::words)); at the level all.

@@ -74,14 +74,13 @@ pub fn blit_except(filter: vk::Filter, source: &BlitSource, exempt: Exempt) -> B
 }
 
 /// Why images of these formats may not be blitted to each other whatever the filter, with the rule's id. No other filter repairs that.
-pub fn unblittable(source: vk::Format, target: vk::Format) -> Option<(&'static str, String)> {
+pub fn unblittable(formats: [vk::Format; 2]) -> Option<(&'static str, String)> {
     use format::NumericClass as Class;
-    let formats = [source, target];
     let [from, to] = formats.map(names::format);
     let classes = formats.map(format::numeric_class);
     let differ = |class| classes.contains(&class) && classes[0] != classes[1];
     match () {
-        () if formats.into_iter().any(format::is_depth_stencil) => (source != target).then(|| {
+        () if formats.into_iter().any(format::is_depth_stencil) => (formats[0] != formats[1]).then(|| {
             let why = format!("{from} and {to} differ, and one of them has depth or stencil");
             ("VUID-vkCmdBlitImage-srcImage-00231", why)
         }),
@@ -94,4 +93,16 @@ pub fn unblittable(source: vk::Format, target: vk::Format) -> Option<(&'static s
         )),
         () => None,
     }
+}
+
+/// The same of the aspects of a region that are blitted, from and to.
+pub fn unblittable_aspects(
+    formats: [vk::Format; 2],
+    [from, to]: [vk::ImageAspectFlags; 2],
+) -> Option<(&'static str, String)> {
+    (from != to).then(|| {
+        let [from, to] = [from, to].map(|of| names::image_aspects(of.as_raw().into()).join(" and "));
+        let [own, other] = formats.map(names::format);
+        ("VUID-VkImageBlit-aspectMask-00238", format!("{from} of {own} is blitted to {to} of {other}"))
+    })
 }

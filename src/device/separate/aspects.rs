@@ -19,7 +19,7 @@ use super::programs::Program;
 use super::progress::Drawn;
 use super::sets::SetEntry;
 use super::templates::TemplateRun;
-use super::wholes::Whole;
+use super::wholes::{Whole, Wholes, Written};
 use crate::counters::Path;
 use crate::decide::{Catalog, Rule};
 use crate::device::aspects::Aspects;
@@ -27,10 +27,10 @@ use crate::device::ground::Ground;
 use crate::device::hot::{Hot, follow};
 use crate::device::images::Images;
 use crate::device::journal::Journal;
-use crate::device::live::{Filled, Live, Writes};
+use crate::device::live::{Copied, Filled, Live, Writes};
 use crate::device::resolve::Pairs;
-use crate::device::shown::shows_aspects;
-use crate::table::fold;
+use crate::device::shown::{BITS, shows_aspects};
+use crate::table::{fold, lock};
 
 impl Program {
     /// Set number and binding of images that it reads as integers.
@@ -43,46 +43,11 @@ impl Program {
     }
 }
 
-impl SetEntry {
-    /// Takes over what places of it show now: views with both aspects, or none.
-    fn note_wholes(&self, places: impl Iterator<Item = ((u32, u32), Option<Whole>)>) {
-        let has_wholes = self.has_wholes();
-        let mut places = places.filter(|(_, whole)| has_wholes || whole.is_some()).peekable();
-        if places.peek().is_none() {
-            return;
-        }
-        let places = memory::collect(places);
-        self.with_wholes(|all| {
-            for (at, whole) in places {
-                all.retain(|other| other.at != at);
-                whole.into_iter().for_each(|whole| all.with_room().push(whole));
-            }
-        });
-        self.touch();
-    }
-
-    /// Takes over what is copied from a set; of one that is not followed nothing is known.
-    pub(super) fn copy_wholes(&self, from: Option<&Self>, copy: &vk::CopyDescriptorSet<'_>) {
-        let count = copy.descriptor_count;
-        let source = from.map(|from| from.shape.walk((copy.src_binding, copy.src_array_element), count));
-        let mut source = source.into_iter().flatten();
-        let target = self.shape.walk((copy.dst_binding, copy.dst_array_element), count);
-        let places = target.map(|(binding, element)| {
-            let at = (binding.binding, element);
-            let own = source.next().and_then(|(binding, element)| from?.whole((binding.binding, element)));
-            (at, own.map(|whole| Whole { at, ..whole }))
-        });
-        self.note_wholes(memory::collect(places).into_iter());
-    }
-}
-
 impl Separate {
     /// There is a view with both aspects: sets note which descriptors show it.
     pub(super) fn follow_wholes_of(&self, hot: &Hot) {
-        if !self.wholes.are_there.swap(true, Ordering::SeqCst) {
-            self.takes_all.store(true, Ordering::Relaxed);
-            self.sets.for_each(&mut |entry| entry.is_guarded.store(true, Ordering::Release));
-        }
+        self.wholes.may_come.store(true, Ordering::Release);
+        self.wholes.are_there.store(true, Ordering::SeqCst);
         if self.wholes.are_read.load(Ordering::SeqCst) {
             hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
@@ -102,17 +67,16 @@ impl Separate {
     /// Takes note of what writes show.
     pub(super) fn note_written_wholes(&self, hot: &Hot, aspects: &Aspects, writes: Writes<'_>) {
         for write in writes.each().filter(|_| self.wholes.are_there()) {
-            let Some(entry) = write.set().of(&self.sets) else { continue };
-            let (ty, count) = (write.descriptor_type, write.descriptor_count);
-            let target = (write.dst_binding, write.dst_array_element);
-            if !shows_aspects(ty) {
-                aspects.note_wholes(hot, entry, ty, (target, count), |_| vk::DescriptorImageInfo::default());
-                continue;
+            let (ty, mut count) = (write.descriptor_type, write.descriptor_count);
+            let mut infos: &[vk::DescriptorImageInfo] = &[];
+            if shows_aspects(ty) {
+                infos = write.images();
+                // An array that nobody may read is of no length.
+                count = infos.len() as u32;
             }
-            let infos = write.images();
             let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
-            // An array that nobody may read is of no length.
-            aspects.note_wholes(hot, entry, ty, (target, infos.len() as u32), info);
+            let target = (write.dst_binding, write.dst_array_element);
+            self.note_wholes(hot, aspects, (write.set(), ty), (target, count), info);
         }
     }
 
@@ -127,39 +91,100 @@ impl Separate {
         if !self.wholes.are_there() {
             return;
         }
-        let Some((entry, runs)) = set.of(&self.sets).zip(self.runs(filled)) else { return };
+        let Some(runs) = self.runs(filled) else { return };
         for run in runs {
             let TemplateRun { ty, target, count, .. } = *run.run;
-            aspects.note_wholes(hot, entry, ty, (target, count), |index| run.image(index));
+            self.note_wholes(hot, aspects, (set, ty), (target, count), |index| run.image(index));
+        }
+    }
+
+    /// Takes note of what descriptors show from now on.
+    fn note_wholes(
+        &self,
+        hot: &Hot,
+        aspects: &Aspects,
+        (set, ty): (Live<'_, vk::DescriptorSet>, vk::DescriptorType),
+        (target, count): ((u32, u32), u32),
+        info: impl Fn(u32) -> vk::DescriptorImageInfo,
+    ) {
+        let entry = set.of(&self.sets);
+        let whole = |index| {
+            let info = shows_aspects(ty).then(|| info(index))?;
+            let (sampler, view, image_layout) = (info.sampler, info.image_view, info.image_layout);
+            (aspects.stencil(view.as_raw()) != 0).then_some(Whole { ty, sampler, view, image_layout })
+        };
+        let written = (0..).zip(Wholes::walk(entry, target, count)).map(|(index, at)| (at, whole(index)));
+        watch_overwriting(hot, entry, self.wholes.take((set.handle(), entry), written));
+    }
+
+    /// Takes note of what a copy shows.
+    pub(super) fn note_copied_wholes(&self, hot: &Hot, copy: Copied<'_>) {
+        if !self.wholes.are_there() {
+            return;
+        }
+        let [(source, from), (target, to)] = copy.sets().map(|set| (set.handle(), set.of(&self.sets)));
+        let count = copy.descriptor_count;
+        let shown = self.wholes.shown((source, from), (copy.src_binding, copy.src_array_element), count);
+        let places = Wholes::walk(to, (copy.dst_binding, copy.dst_array_element), count);
+        let written = places.zip(shown.into_iter().chain(std::iter::repeat(None)));
+        watch_overwriting(hot, to, self.wholes.take((target, to), written));
+    }
+}
+
+impl Wholes {
+    /// The descriptors that `count` ones of a set are, from one on. The layout of a set that is not followed is not known, so that all
+    /// are taken to be of one binding.
+    fn walk(entry: Option<&SetEntry>, target: (u32, u32), count: u32) -> impl Iterator<Item = (u32, u32)> + use<'_> {
+        let known =
+            entry.map(|entry| entry.shape.walk(target, count).map(|(binding, element)| (binding.binding, element)));
+        let guessed =
+            (0..if entry.is_none() { count } else { 0 }).map(move |index| (target.0, target.1.wrapping_add(index)));
+        known.into_iter().flatten().chain(guessed)
+    }
+
+    /// Takes over what is written into a set. Whether the set shows such a view then.
+    fn take(
+        &self,
+        (set, entry): (vk::DescriptorSet, Option<&SetEntry>),
+        written: impl Iterator<Item = Written>,
+    ) -> bool {
+        if let Some(entry) = entry {
+            return entry.take_wholes(written);
+        }
+        let mut written =
+            written.skip_while(|(_, whole)| whole.is_none() && !self.has_unfollowed.load(Ordering::Acquire)).peekable();
+        if written.peek().is_none() {
+            return false;
+        }
+        self.has_unfollowed.store(true, Ordering::Release);
+        let mut all = lock(&self.unfollowed);
+        let shown = all.with_room().entry(set.as_raw()).or_default();
+        shown.take(written);
+        let is_empty = shown.is_empty();
+        if is_empty {
+            all.remove(&set.as_raw());
+        }
+        !is_empty
+    }
+
+    /// What `count` descriptors of a set show, from one on.
+    fn shown(
+        &self,
+        (set, entry): (vk::DescriptorSet, Option<&SetEntry>),
+        from: (u32, u32),
+        count: u32,
+    ) -> Vec<Option<Whole>> {
+        let places = Self::walk(entry, from, count);
+        match entry {
+            Some(entry) => memory::collect(places.map(|at| entry.whole(at))),
+            None => self
+                .unfollowed(set.as_raw(), |shown| memory::collect(places.map(|at| shown.get(at))))
+                .unwrap_or_default(),
         }
     }
 }
 
 impl Aspects {
-    /// Takes note of what descriptors show from now on.
-    fn note_wholes(
-        &self,
-        hot: &Hot,
-        entry: &SetEntry,
-        ty: vk::DescriptorType,
-        (target, count): ((u32, u32), u32),
-        info: impl Fn(u32) -> vk::DescriptorImageInfo,
-    ) {
-        if !shows_aspects(ty) && !entry.has_wholes() {
-            return;
-        }
-        let whole = |index, at| {
-            let info = shows_aspects(ty).then(|| info(index))?;
-            (self.stencil(info.image_view.as_raw()) != 0).then_some(Whole { at, ty, info })
-        };
-        let places = entry.shape.walk(target, count).map(|(binding, element)| (binding.binding, element));
-        entry.note_wholes((0..).zip(places).map(|(index, at)| (at, whole(index, at))));
-        if entry.has_wholes() {
-            // What is written there from now on takes their place, also when no view with both aspects is left.
-            hot.keep_watching(entry.shape.overwritten());
-        }
-    }
-
     /// The view of the stencil that a program reads in place of a view with both aspects at a set number and binding; 0 where it reads the
     /// view's own or the depth.
     pub(super) fn shown_stencil(&self, program: &Program, at: (u32, u32), view: u64) -> u64 {
@@ -168,14 +193,20 @@ impl Aspects {
     }
 
     /// Set numbers, and what is shown there instead of the depth, for the sets that are bound. Names what stays.
-    pub(super) fn stencils(&self, journal: &Journal, program: Drawn<'_>, point: &Point) -> Vec<(u32, Other)> {
+    pub(super) fn stencils(
+        &self,
+        journal: &Journal,
+        separate: &Separate,
+        program: Drawn<'_>,
+        point: &Point,
+    ) -> Vec<(u32, Other)> {
         let mut stencils = Vec::new();
         for (set, binding) in program.integers() {
             let number = set as usize;
             let Some(bound) = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number)) else {
                 continue;
             };
-            for (element, view) in shown_by(bound, binding) {
+            for (element, view) in shown_by(separate, bound, binding) {
                 let stencil = self.stencil(view);
                 if stencil == 0 {
                     continue;
@@ -235,33 +266,36 @@ impl Pairs {
         entry: &SetEntry,
         (binding, element, other): &Other,
     ) -> (vk::DescriptorType, vk::DescriptorImageInfo) {
-        let Some(Whole { ty, info, .. }) = entry.whole((*binding, *element)) else {
+        let Some(Whole { ty, mut sampler, view, image_layout }) = entry.whole((*binding, *element)) else {
             let sampler = vk::Sampler::from_raw(*other);
             return (vk::DescriptorType::SAMPLER, vk::DescriptorImageInfo { sampler, ..Default::default() });
         };
-        let mut shown = vk::DescriptorImageInfo {
-            sampler: vk::Sampler::null(),
-            image_view: vk::ImageView::from_raw(*other),
-            image_layout: info.image_layout,
-        };
         if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-            let pair =
-                self.images.stencil_pair(&ground.hot, &ground.driver, info.sampler.as_raw(), info.image_view.as_raw());
-            let sampler = pair.map_or(info.sampler.as_raw(), |pair| self.choose(ground, pair, Path::Draw));
-            shown.sampler = vk::Sampler::from_raw(sampler);
+            let pair = self.images.stencil_pair(&ground.hot, &ground.driver, sampler.as_raw(), view.as_raw());
+            sampler = pair.map_or(sampler, |pair| vk::Sampler::from_raw(self.choose(ground, pair, Path::Draw)));
         }
-        (ty, shown)
+        let image_view = vk::ImageView::from_raw(*other);
+        (ty, vk::DescriptorImageInfo { sampler, image_view, image_layout })
+    }
+}
+
+/// What is written from now on to a set that shows views with both aspects takes their place, also when no such view is left.
+fn watch_overwriting(hot: &Hot, entry: Option<&SetEntry>, shows_any: bool) {
+    if shows_any {
+        hot.keep_watching(entry.map_or(BITS, |entry| entry.shape.overwritten()));
     }
 }
 
 /// Element and view of each descriptor of a binding that may show a view with both aspects.
-fn shown_by(bound: &Bound<Followed>, binding: u32) -> Vec<(u32, u64)> {
+fn shown_by(separate: &Separate, bound: &Bound<Followed>, binding: u32) -> Vec<(u32, u64)> {
     if bound.is_pushed() {
         let own = bound.pushed.iter().filter(|((own, _), descriptor)| {
             *own == binding && shows_aspects(vk::DescriptorType::from_raw(descriptor.ty))
         });
         return memory::collect(own.map(|((_, element), descriptor)| (*element, descriptor.words[1])));
     }
-    let wholes = bound.content().map_or_else(Vec::new, |entry| entry.wholes(binding));
-    memory::collect(wholes.iter().map(|whole| (whole.at.1, whole.info.image_view.as_raw())))
+    match bound.content() {
+        Some(entry) => entry.wholes(binding),
+        None => separate.wholes.unfollowed_of(bound.set, binding),
+    }
 }

@@ -450,7 +450,7 @@ impl Facts for Known<'_> {
             return Err(Left::Memory);
         }
         let bound = self.point.sets.get(set as usize).ok_or(Left::Memory)?;
-        let entry = bound.content().ok_or(Left::Memory)?;
+        let entry = bound.content().ok_or(Left::SetUnfollowed)?;
         if entry.shape.binding(binding).is_none_or(|binding| !binding.immutable.is_empty()) {
             return Err(Left::ImmutableSampler);
         }
@@ -463,7 +463,7 @@ pub(super) fn may_exchange(bound: &Bound<Followed>) -> Result<How, Left> {
     if bound.set == 0 {
         return Ok(How::Push);
     }
-    let entry = bound.content().ok_or(Left::Memory)?;
+    let entry = bound.content().ok_or(Left::SetUnfollowed)?;
     if entry.shape.after_bind {
         return Err(Left::UpdateAfterBind);
     }

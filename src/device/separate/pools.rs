@@ -1,7 +1,6 @@
 //! Pools of descriptor sets: which sets come and go.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
@@ -37,7 +36,7 @@ impl Separate {
         };
         for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
             let Some(layout) = self.set_layout(*layout) else { continue };
-            let shows_aspects = self.wholes.are_there() && layout.shape.may_show_aspects();
+            let shows_aspects = self.wholes.may_come() && layout.shape.may_show_aspects();
             if !layout.shape.is_followed(self.seen.is_watching()) && !shows_aspects {
                 continue;
             }
@@ -49,12 +48,7 @@ impl Separate {
             pool.sets.with_room().insert(set.as_raw());
             entry.is_in_update_pool = pool.is_update;
             drop(pools);
-            let entry = Arc::new(entry);
-            self.sets.insert(set.as_raw(), Arc::clone(&entry));
-            // After it was entered: a view that comes later guards all that are.
-            if self.wholes.are_there() {
-                entry.is_guarded.store(true, Ordering::Release);
-            }
+            self.sets.insert(set.as_raw(), Arc::new(entry));
         }
     }
 
@@ -97,5 +91,6 @@ impl Separate {
             self.drop_shadows(driver, &entry);
         }
         self.sets.remove(set);
+        self.wholes.forget(set);
     }
 }

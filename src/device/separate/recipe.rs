@@ -10,7 +10,6 @@ use samplin_hot::memory::{self, Room};
 
 use super::layouts::{PipelineShape, SetShape};
 use super::passes::RenderPass;
-use super::retyped::Format;
 use super::tasks::{Keys, Tasks};
 use super::words::{Counted, Words};
 use crate::kept;
@@ -54,6 +53,15 @@ pub(super) struct Recipe {
     /// Most colour attachments that it may have.
     pub(super) colors: u32,
     pub(super) _counted: Counted,
+}
+
+/// The format that a shader declares for what is bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Format {
+    /// By its number; 0 is Unknown.
+    pub(super) number: u32,
+    /// Descriptors show unsigned integers with its bits, which the shader converts.
+    pub(super) is_lowered: bool,
 }
 
 /// A second pipeline, or second shader objects.

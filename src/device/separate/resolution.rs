@@ -71,7 +71,7 @@ impl Place {
                 Brief { stamp: Brief::PUSHED, summary: brief.summary | aspects, ..brief }
             } else {
                 let entry = commands.set(bound).of(&separate.sets);
-                entry.map_or(Brief::EMPTY, |entry| entry.brief(gate))
+                entry.map_or_else(|| separate.wholes.brief(bound.set), |entry| entry.brief(gate))
             });
         }
     }
@@ -155,7 +155,7 @@ impl Separate {
             return Resolution { is_lasting: true, since: since.into(), ..Resolution::default() };
         }
         let mut wants = self.wants(ground, pairs, program, point);
-        wants.stencils = pairs.stand_ins.aspects.stencils(&ground.journal, program, point);
+        wants.stencils = pairs.stand_ins.aspects.stencils(&ground.journal, self, program, point);
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)
             && !ground.hot.is_legal(&program, point)

@@ -15,7 +15,7 @@ use samplin_hot::{Summary, Version};
 use super::Separate;
 use super::layouts::{Binding, Kind, SetLayout, SetShape};
 use super::sparse::Sparse;
-use super::wholes::{ASPECTS, Whole};
+use super::wholes::{ASPECTS, Shown, Whole, Written};
 use crate::device::live::Write;
 use crate::device::types::{COMBINED, type_bit};
 use crate::table::lock;
@@ -63,7 +63,7 @@ struct Rare {
     /// Sets that are bound in place of this one.
     shadows: Vec<Shadow>,
     /// Its descriptors of views with both aspects.
-    wholes: Vec<Whole>,
+    wholes: Shown,
 }
 
 /// More slots than an entry has room for itself.
@@ -139,26 +139,32 @@ impl SetEntry {
         with(&mut lock(&self.rare).get_or_insert_default().shadows)
     }
 
-    /// Works on its descriptors of views with both aspects.
-    pub(super) fn with_wholes<R>(&self, with: impl FnOnce(&mut Vec<Whole>) -> R) -> R {
-        with(&mut lock(&self.rare).get_or_insert_default().wholes)
-    }
-
-    /// Whether a descriptor of it shows a view with both aspects.
-    pub(super) fn has_wholes(&self) -> bool {
-        lock(&self.rare).as_ref().is_some_and(|rare| !rare.wholes.is_empty())
+    /// Takes over what is written: views with both aspects, or none. Whether it shows such a view then. `written` must not look into it.
+    pub(super) fn take_wholes(&self, written: impl Iterator<Item = Written>) -> bool {
+        let mut written = written.peekable();
+        let mut rare = lock(&self.rare);
+        let has_any = rare.as_ref().is_some_and(|rare| !rare.wholes.is_empty());
+        while !has_any && written.next_if(|(_, whole)| whole.is_none()).is_some() {}
+        if written.peek().is_none() {
+            return has_any;
+        }
+        let wholes = &mut rare.get_or_insert_default().wholes;
+        let (changes, has_any) = (wholes.take(written), !wholes.is_empty());
+        drop(rare);
+        if changes {
+            self.touch();
+        }
+        has_any
     }
 
     /// Its descriptor at a binding and an element, if that shows such a view.
     pub(super) fn whole(&self, at: (u32, u32)) -> Option<Whole> {
-        lock(&self.rare).as_ref()?.wholes.iter().find(|whole| whole.at == at).copied()
+        lock(&self.rare).as_ref()?.wholes.get(at)
     }
 
-    /// Its descriptors of views with both aspects, in a binding.
-    pub(super) fn wholes(&self, binding: u32) -> Vec<Whole> {
-        let rare = lock(&self.rare);
-        let all = rare.iter().flat_map(|rare| &rare.wholes);
-        memory::collect(all.filter(|whole| whole.at.0 == binding).copied())
+    /// Elements of a binding that show such views, and these.
+    pub(super) fn wholes(&self, binding: u32) -> Vec<(u32, u64)> {
+        lock(&self.rare).as_ref().map_or_else(Vec::new, |rare| rare.wholes.of(binding))
     }
 
     /// Whether others are bound in place of it.

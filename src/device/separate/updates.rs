@@ -20,7 +20,7 @@ impl Separate {
         if self.seen.is_watching() {
             self.seen.spend(writes.each().map(|write| write.descriptor_type));
         }
-        // Shadows are copies of all that is in a set, and anything may take the place of a view with both aspects.
+        // Shadows are copies of all that is in a set.
         let all = self.takes_all.load(Ordering::Relaxed);
         let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
         for write in writes.each() {
@@ -43,16 +43,19 @@ impl Separate {
         true
     }
 
-    /// Takes over writes where no set is guarded, see `SetEntry::is_guarded`; false if one is. It neither allocates nor locks nor calls down, so that hooks call it
-    /// without a guard.
+    /// Takes over writes where no set is guarded, see `SetEntry::is_guarded`, and no view has both aspects; false else. It neither
+    /// allocates nor locks nor calls down, so that hooks call it without a guard.
     #[inline(always)]
     pub fn follow_writes(&self, writes: Writes<'_>) -> bool {
-        self.take_writes(writes, |entry| !entry.is_guarded.load(Ordering::Acquire))
+        !self.wholes.are_there() && self.take_writes(writes, |entry| !entry.is_guarded.load(Ordering::Acquire))
     }
 
     /// [`Separate::follow_writes`] for one write.
     #[inline(always)]
     pub fn follow_write(&self, write: Write<'_>) -> bool {
+        if self.wholes.are_there() {
+            return false;
+        }
         let Some(entry) = write.set().of_in_line(&self.sets) else { return true };
         if entry.is_guarded.load(Ordering::Acquire) {
             return false;
@@ -63,7 +66,7 @@ impl Separate {
 
     /// [`Separate::follow_writes`] for an update with a template.
     pub fn follow_template(&self, set: Live<'_, vk::DescriptorSet>, filled: Filled<'_>) -> bool {
-        self.take_template(set, filled, |entry| !entry.is_guarded.load(Ordering::Acquire))
+        !self.wholes.are_there() && self.take_template(set, filled, |entry| !entry.is_guarded.load(Ordering::Acquire))
     }
 
     /// Takes over an update with a template, if `changes` says that its set may change.
@@ -107,8 +110,8 @@ impl Separate {
             if let Some(to) = to {
                 self.drop_shadows(driver, to);
                 to.copy(from, &copy);
-                to.copy_wholes(from, &copy);
             }
+            self.note_copied_wholes(hot, copy);
         }
     }
 

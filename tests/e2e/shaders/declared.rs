@@ -6,8 +6,8 @@ use super::{Job, buffer, vulkan, write_buffer, write_image};
 use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer};
 use ash::vk::{self, DescriptorType as T, Format as F, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
-use samplin_testkit::descriptor::{Binding, Pool};
-use samplin_testkit::{Capability, Context, Image, ImageDesc, SamplerDesc, ViewDesc};
+use samplin_testkit::descriptor::{Binding, Pool, write_images};
+use samplin_testkit::{Buffer, Capability, Context, Image, ImageDesc, SamplerDesc, View, ViewDesc};
 use serde_json::{Value as Json, json};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -28,6 +28,8 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/declared/element-that-is-read", element),
         ("shaders/declared/numbers-and-dimensions-of-storage-images", storage_kinds),
         ("shaders/declared/numbers-of-sampled-images", sampled_numbers),
+        ("shaders/declared/dimensions-of-sampled-images", sampled_dimensions),
+        ("shaders/declared/texel-buffers", texel_buffers),
         ("shaders/declared/unknown-reads-and-writes", unknown),
     ])
 }
@@ -297,48 +299,147 @@ fn storage_kinds() -> Outcome {
     Ok(())
 }
 
+/// A shader that would fetch a texel of a variable of this type, with a sampler in the descriptor or none.
+fn fetch(context: &Context, ty: &str, at: &str, view: &View<'_>) {
+    let source = doing(
+        &format!("layout(binding = 0) uniform {ty} im;\nlayout(binding = 1) buffer B {{ vec4 o; }};"),
+        &format!("if (o.x == 77.0) o = vec4(texelFetch(im, {at}));"),
+    );
+    let without = "formatted : require\n#extension GL_EXT_samplerless_texture_functions : require";
+    let source = source.replace("formatted : require", without);
+    let ty = if ty.contains("sampler") { T::COMBINED_IMAGE_SAMPLER } else { T::SAMPLED_IMAGE };
+    let bindings = [Binding::new(0, ty, 1), Binding::new(1, T::STORAGE_BUFFER, 1)];
+    let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+    let out = buffer(context, &[0; 4]);
+    let sampler = SamplerDesc::nearest().create(context);
+    job.run(1, |set| {
+        write_buffer(context, set, 1, &out);
+        let info = vk::DescriptorImageInfo {
+            sampler: sampler.handle(),
+            image_view: view.handle(),
+            image_layout: vk::ImageLayout::GENERAL,
+        };
+        write_images(context, set, (0, 0), ty, &[info]);
+    });
+}
+
+/// A dimension or layers that the view has not: named by the valid usage, with and without a sampler in the descriptor.
+fn sampled_dimensions() -> Outcome {
+    use vk::ImageViewType as V;
+    let cases = [
+        ("2D", "ivec2(0), 0", V::TYPE_2D, None),
+        ("2D", "ivec2(0), 0", V::TYPE_2D_ARRAY, Some("2D")),
+        ("2DArray", "ivec3(0), 0", V::TYPE_2D_ARRAY, None),
+        ("2DArray", "ivec3(0), 0", V::TYPE_2D, Some("2D array")),
+        ("2DArray", "ivec3(0), 0", V::CUBE, Some("2D array")),
+        ("3D", "ivec3(0), 0", V::TYPE_3D, None),
+        ("3D", "ivec3(0), 0", V::TYPE_2D_ARRAY, Some("3D")),
+        ("1D", "0, 0", V::TYPE_1D, None),
+        ("1D", "0, 0", V::TYPE_2D, Some("1D")),
+    ];
+    for (shape, at, view_type, wrong) in cases {
+        for prefix in ["sampler", "texture"] {
+            let ((), judged) = with_layer(Context::builder().record_only(), |context| {
+                let format = F::R8G8B8A8_UNORM;
+                let desc = match view_type {
+                    V::TYPE_1D => ImageDesc::d1(format, 4),
+                    V::TYPE_3D => ImageDesc::d3(format, 4, 4, 4),
+                    _ => ImageDesc::cube(format, 4),
+                };
+                let image = Image::new(context, &desc).map_err(Skip)?;
+                image.transition(vk::ImageLayout::GENERAL);
+                let layers = (view_type == V::TYPE_2D).then_some((0, 1));
+                let view = image.view(&ViewDesc { view_type: Some(view_type), layers, ..ViewDesc::default() });
+                fetch(context, &format!("{prefix}{shape}"), at, &view);
+                Ok(())
+            })?;
+            let line = wrong.map(|declared| ["declared-dimension", declared, "VK_FORMAT_R8G8B8A8_UNORM"]);
+            assert_eq!(said(&judged), lines(line.as_slice()), "{prefix}{shape} {view_type:?}");
+            if wrong.is_some() {
+                let record = judged.trace.events("unresolved").next().expect("a record");
+                assert_eq!(record["vuid"], "VUID-vkCmdDraw-viewType-07752");
+            } else {
+                judged.assert_silent("with samplin");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Views of buffers, with and without formats in the shader: named once what is declared is not the view's.
+fn texel_buffers() -> Outcome {
+    const NUMBERS: &str = "VUID-vkCmdDraw-format-07753";
+    let uniform =
+        |prefix: &str| (T::UNIFORM_TEXEL_BUFFER, format!("uniform {prefix}samplerBuffer"), "texelFetch(im, 0)");
+    let storage = |format: &str, prefix: &str| {
+        (T::STORAGE_TEXEL_BUFFER, format!("layout({format}) uniform readonly {prefix}imageBuffer"), "imageLoad(im, 0)")
+    };
+    let numbers = || ("declared-numbers", json!(NUMBERS));
+    // Nothing forbids another format; what is read is undefined.
+    let of_format = || ("declared-format", Json::Null);
+    let cases = [
+        (uniform(""), F::R32_SFLOAT, vec![]),
+        (uniform(""), F::R8G8B8A8_UNORM, vec![]),
+        (uniform("u"), F::R32_UINT, vec![]),
+        (uniform("u"), F::R32_SFLOAT, vec![numbers()]),
+        (uniform("i"), F::R32_UINT, vec![numbers()]),
+        (storage("r32ui", "u"), F::R32_UINT, vec![]),
+        (storage("rgba32f", ""), F::R32G32B32A32_SFLOAT, vec![]),
+        (storage("r32ui", "u"), F::R32_SINT, vec![numbers(), of_format()]),
+        (storage("rgba32f", ""), F::R32_SFLOAT, vec![of_format()]),
+    ];
+    for ((ty, declared, read), format, wrong) in cases {
+        let declared = declared.replace("layout(", "layout(binding = 0, ").replace("uniform ", "uniform highp ");
+        let declared =
+            if declared.starts_with("layout") { declared } else { format!("layout(binding = 0) {declared}") };
+        let source = doing(
+            &format!("{declared} im;\nlayout(binding = 1) buffer B {{ vec4 o; }};"),
+            &format!("o = vec4({read});"),
+        );
+        let ((), judged) = with_layer(Context::builder().record_only(), |context| {
+            let properties = context.format_features(format, vk::ImageTiling::OPTIMAL);
+            skip_if(properties.is_empty().then(|| format!("{format:?} is unknown")))?;
+            let usage = vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER;
+            let texels = Buffer::new(context, 64, usage);
+            let info = vk::BufferViewCreateInfo::default().buffer(texels.handle()).format(format).range(vk::WHOLE_SIZE);
+            // SAFETY: the buffer is alive.
+            let view = unsafe { context.device().create_buffer_view(&info, None) }.expect("vkCreateBufferView");
+            let bindings = [Binding::new(0, ty, 1), Binding::new(1, T::STORAGE_BUFFER, 1)];
+            let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+            let out = buffer(context, &[0; 4]);
+            job.run(1, |set| {
+                write_buffer(context, set, 1, &out);
+                let views = [view];
+                let write =
+                    vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).texel_buffer_view(&views);
+                // SAFETY: set and view are alive and not in use.
+                unsafe { context.device().update_descriptor_sets(&[write.descriptor_count(1)], &[]) };
+            });
+            // SAFETY: the submission is complete.
+            unsafe { context.device().destroy_buffer_view(view, None) };
+            Ok(())
+        })?;
+        let found: Vec<_> =
+            judged.trace.events("unresolved").map(|record| (record["what"].clone(), record["vuid"].clone())).collect();
+        let wanted: Vec<_> = wrong.into_iter().map(|(what, vuid)| (json!(what), vuid)).collect();
+        assert_eq!(found, wanted, "{source} {format:?}");
+        if wanted.is_empty() {
+            judged.assert_silent("with samplin");
+        }
+    }
+    Ok(())
+}
+
 /// A float image on a view of integers and the other way, with a sampler of its own and with one in the descriptor.
 fn sampled_numbers() -> Outcome {
     for (prefix, format, wrong) in
         [("", F::R32_UINT, true), ("u", F::R32_UINT, false), ("u", F::R32_SINT, true), ("i", F::R32_SINT, false)]
     {
         for combined in [false, true] {
-            let declared = if combined {
-                format!("layout(binding = 0) uniform {prefix}sampler2D im;")
-            } else {
-                format!("layout(binding = 0) uniform {prefix}texture2D im;")
-            };
-            let source = doing(
-                &format!("{declared}\nlayout(binding = 1) buffer B {{ vec4 o; }};"),
-                "o = vec4(texelFetch(im, ivec2(0), 0));",
-            );
-            let source = source.replace(
-                "formatted : require",
-                "formatted : require\n#extension GL_EXT_samplerless_texture_functions : require",
-            );
+            let ty = format!("{prefix}{}2D", if combined { "sampler" } else { "texture" });
             let ((), judged) = with_layer(Context::builder(), |context| {
                 let image = image(context, format)?;
-                let view = image.view(&ViewDesc::default());
-                let ty = if combined { T::COMBINED_IMAGE_SAMPLER } else { T::SAMPLED_IMAGE };
-                let bindings = [Binding::new(0, ty, 1), Binding::new(1, T::STORAGE_BUFFER, 1)];
-                let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
-                let out = buffer(context, &[0; 4]);
-                let sampler = SamplerDesc::nearest().create(context);
-                job.run(1, |set| {
-                    write_buffer(context, set, 1, &out);
-                    let info = [vk::DescriptorImageInfo {
-                        sampler: sampler.handle(),
-                        image_view: view.handle(),
-                        image_layout: vk::ImageLayout::GENERAL,
-                    }];
-                    let write = vk::WriteDescriptorSet::default()
-                        .dst_set(set)
-                        .dst_binding(0)
-                        .descriptor_type(ty)
-                        .image_info(&info);
-                    // SAFETY: set and view are alive and not in use.
-                    unsafe { context.device().update_descriptor_sets(&[write], &[]) };
-                });
+                fetch(context, &ty, "ivec2(0), 0", &image.view(&ViewDesc::default()));
                 Ok(())
             })?;
             let declared = if prefix == "u" { "uint" } else { "float" };

@@ -540,13 +540,17 @@ fn whole_records_survive() {
         name: name.clone(),
         format: format.clone(),
         alias_format: None,
+        path: None,
         changes: same,
         class: Vec::new(),
     };
     survives("view", narrowed);
     let features = vk::FormatFeatureFlags2::from_raw(1);
     let class = UsageClass::write(0x1f, Some(features), 8, None);
-    survives("view", kinds::View { view, name, format, alias_format: other, changes, class });
+    survives(
+        "view",
+        kinds::View { view, name, format, alias_format: other, path: Some("draw".into()), changes, class },
+    );
     let (image, name, format, changes) = object();
     let list = [vk::Format::R8_UNORM];
     let class = ImageClass::write(Tiling::Linear, (8, 15), Some(&list), (vk::Format::R8_SRGB, &|_| Some(features)));

@@ -32,6 +32,18 @@ fn equal_records_become_one_decision() {
     assert_eq!(analysis.decisions[0].sampler_name.as_deref(), Some("s"));
 }
 
+/// What descriptors show of a view happens where they are written or read, and not where the view is created.
+#[test]
+fn views_are_of_the_path_that_their_record_names() {
+    let mut analysis = Analysis::default();
+    for path in ["", r#""path":"descriptor","#, r#""path":"draw","#] {
+        let record = pair(1, "00000000000000aa", "aspectMask").replace(r#""event":"pair""#, r#""event":"view""#);
+        feed(&mut analysis, &record.replace(r#""path":"update","#, path)).unwrap();
+    }
+    let groups: Vec<_> = analysis.grouped(By::Path).into_iter().map(|group| group.key).collect();
+    assert_eq!(groups, ["creation", "descriptor", "draw"]);
+}
+
 #[test]
 fn too_many_decisions_are_folded_and_counted() {
     let limits = Limits { decisions: 4, unresolved: 2, records: 1, objects: 3 };

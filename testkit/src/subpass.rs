@@ -1,0 +1,140 @@
+//! A fragment program that reads an input attachment.
+
+use ash::vk;
+
+use crate::context::Context;
+use crate::descriptor::{Binding, SetLayout};
+use crate::image::{Image, ImageDesc, View, ViewDesc};
+use crate::shader::{Frame, ShaderModule, graphics_pipeline, make_graphics, module};
+use crate::texel::Value;
+
+/// A program that reads the attachment of its subpass at each pixel, through set 0, binding 0.
+pub struct Subpass<'c> {
+    context: &'c Context,
+    size: [u32; 2],
+    set_layout: SetLayout<'c>,
+    target: Image<'c>,
+    _views: [View<'c>; 2],
+    render_pass: vk::RenderPass,
+    framebuffer: vk::Framebuffer,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+}
+
+impl<'c> Subpass<'c> {
+    /// Makes the program of the words of a fragment shader, which writes a `uvec4` to location 0. `attachment`: what it reads, which
+    /// rests in `GENERAL`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence when the device cannot render to the target's format.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn new(context: &'c Context, attachment: &Image<'c>, fragment: &[u32]) -> Result<Self, String> {
+        let device = context.device();
+        let size = [attachment.desc().extent[0], attachment.desc().extent[1]];
+        let format = vk::Format::R32G32B32A32_UINT;
+        let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+        let target = Image::new(context, &ImageDesc::d2(format, size[0], size[1]).usage(usage))?;
+        let views = [target.view(&ViewDesc::default()), attachment.view(&ViewDesc::default())];
+
+        let kept = |format, before, after| {
+            let (load, store) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentStoreOp::STORE);
+            vk::AttachmentDescription::default()
+                .format(format)
+                .samples(vk::SampleCountFlags::TYPE_1)
+                .load_op(if before == vk::ImageLayout::UNDEFINED { vk::AttachmentLoadOp::DONT_CARE } else { load })
+                .store_op(store)
+                .stencil_load_op(if before == vk::ImageLayout::UNDEFINED {
+                    vk::AttachmentLoadOp::DONT_CARE
+                } else {
+                    load
+                })
+                .stencil_store_op(store)
+                .initial_layout(before)
+                .final_layout(after)
+        };
+        let general = vk::ImageLayout::GENERAL;
+        let attachments =
+            [kept(format, vk::ImageLayout::UNDEFINED, general), kept(attachment.desc().format, general, general)];
+        let colours = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
+        let inputs = [vk::AttachmentReference { attachment: 1, layout: general }];
+        let subpasses = [vk::SubpassDescription::default()
+            .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
+            .color_attachments(&colours)
+            .input_attachments(&inputs)];
+        let pass_info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
+        // SAFETY: two attachments, one subpass that names both; all locals.
+        let render_pass = unsafe { device.create_render_pass(&pass_info, None) }.expect("vkCreateRenderPass");
+        let handles = views.each_ref().map(View::handle);
+        let frame_info = vk::FramebufferCreateInfo::default()
+            .render_pass(render_pass)
+            .attachments(&handles)
+            .width(size[0])
+            .height(size[1])
+            .layers(1);
+        // SAFETY: the views have the attachments' formats and sizes.
+        let framebuffer = unsafe { device.create_framebuffer(&frame_info, None) }.expect("vkCreateFramebuffer");
+
+        let binding = Binding::new(0, vk::DescriptorType::INPUT_ATTACHMENT, 1);
+        let flags = vk::DescriptorSetLayoutCreateFlags::empty();
+        let set_layout = SetLayout::with_stages(context, &[binding], flags, vk::ShaderStageFlags::FRAGMENT);
+        let set_layouts = [set_layout.handle()];
+        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
+        // SAFETY: the set layout is alive.
+        let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
+        let vertex = ShaderModule::new(context, &module("draw/vertex"));
+        let fragment = ShaderModule::new(context, fragment);
+        let constants = vk::SpecializationInfo::default();
+        let frame = Frame { render_pass, size, attachments: 1 };
+        let pipeline = graphics_pipeline(context, &frame, layout, [&vertex, &fragment], &constants, &make_graphics);
+        Ok(Self { context, size, set_layout, target, _views: views, render_pass, framebuffer, layout, pipeline })
+    }
+
+    /// The layout of set 0: an input attachment at binding 0.
+    pub fn set_layout(&self) -> &SetLayout<'c> {
+        &self.set_layout
+    }
+
+    /// What each pixel is, row by row from the top, with this set.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn paint(&self, set: vk::DescriptorSet) -> Vec<Value> {
+        let device = self.context.device();
+        let [width, height] = self.size;
+        self.context.submit(|commands| {
+            let begin = vk::RenderPassBeginInfo::default()
+                .render_pass(self.render_pass)
+                .framebuffer(self.framebuffer)
+                .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } });
+            let point = vk::PipelineBindPoint::GRAPHICS;
+            // SAFETY: the buffer is recording outside a render pass; pass, framebuffer, pipeline, layout and set belong together.
+            unsafe {
+                device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+                device.cmd_bind_pipeline(commands, point, self.pipeline);
+                device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]);
+                device.cmd_draw(commands, 3, 1, 0, 0);
+                device.cmd_end_render_pass(commands);
+            }
+            self.target.set_layout(vk::ImageLayout::GENERAL);
+        });
+        self.target.read(vk::ImageAspectFlags::COLOR, 0, 0)
+    }
+}
+
+impl Drop for Subpass<'_> {
+    fn drop(&mut self) {
+        let device = self.context.device();
+        // SAFETY: every paint waited for its submission.
+        unsafe {
+            device.destroy_pipeline(self.pipeline, None);
+            device.destroy_pipeline_layout(self.layout, None);
+            device.destroy_framebuffer(self.framebuffer, None);
+            device.destroy_render_pass(self.render_pass, None);
+        }
+    }
+}
