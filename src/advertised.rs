@@ -4,22 +4,19 @@
 //! that a format can be stored without one, or in a texel buffer; sRGB formats, whose stores would have to be encoded, get no bit; and a
 //! query is answered by what the driver says of the image as it goes down.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle, ImageCreateFlags as Flags, ImageUsageFlags as Usage};
+use ash::vk::{self, FormatFeatureFlags2 as Feature, ImageCreateFlags as Flags, ImageUsageFlags as Usage};
 use samplin_core::storage;
-use samplin_hot::memory::Room;
 
 use crate::caps::Formats;
-use crate::device;
 use crate::dispatch::InstanceFns;
 use crate::features::FormatFeatures;
 use crate::format;
-use crate::instance::Instance;
-use crate::memory;
-use crate::settings::{Mode, Storage};
-use crate::table::lock;
+use crate::lowered;
+use crate::pnext;
+use crate::settings::Settings;
+use crate::simulate::Simulation;
 
 /// What is told of one physical device.
 pub struct Advertised {
@@ -30,48 +27,19 @@ pub struct Advertised {
     imageless: bool,
 }
 
-/// The physical devices of an instance that were asked.
-pub(crate) type Asked = Mutex<Vec<(u64, Arc<Advertised>)>>;
-
-impl Instance {
-    /// Whether the application is told that formats can be stored which shaders convert. Without version 1.1 views cannot say what they
-    /// are used for.
-    pub fn advertises(&self) -> bool {
-        self.settings.storage == Storage::Advertise
-            && self.settings.mode == Mode::Legalize
-            && self.api_version >= vk::API_VERSION_1_1
-    }
-
-    /// What is told of a physical device; none if nothing is.
-    ///
-    /// # Safety
-    ///
-    /// `physical` is a valid physical device of the instance.
-    pub unsafe fn advertised(&self, physical: vk::PhysicalDevice) -> Option<Arc<Advertised>> {
-        if !self.advertises() {
-            return None;
-        }
-        let find = || {
-            let known =
-                lock(&self.advertised).iter().find(|(of, _)| *of == physical.as_raw()).map(|(_, it)| it.clone());
-            known.or_else(|| {
-                // SAFETY: `physical` is of this instance, by this function's contract.
-                let new = Arc::new(unsafe { Advertised::new(self, physical) }?);
-                lock(&self.advertised).with_room().push((physical.as_raw(), Arc::clone(&new)));
-                Some(new)
-            })
-        };
-        // Without an answer of the layer's own there is the driver's.
-        catch_unwind(AssertUnwindSafe(|| memory::inside(find))).unwrap_or(None)
-    }
-}
-
 impl Advertised {
+    /// What is told of a physical device, by what the settings ask for; none below version 1.1, where views cannot say what they are
+    /// used for.
+    ///
     /// # Safety
     ///
-    /// `physical` is a valid physical device of the instance.
-    unsafe fn new(instance: &Instance, physical: vk::PhysicalDevice) -> Option<Self> {
-        let fns = &instance.fns;
+    /// `physical` is a valid physical device of the instance that `fns` were loaded for.
+    pub unsafe fn new(
+        settings: &Settings,
+        fns: &InstanceFns,
+        physical: vk::PhysicalDevice,
+        simulation: Option<Arc<Simulation>>,
+    ) -> Option<Self> {
         let mut properties = vk::PhysicalDeviceProperties::default();
         let mut imageless = vk::PhysicalDeviceImagelessFramebufferFeatures::default();
         let mut features = vk::PhysicalDeviceFeatures2::default();
@@ -88,9 +56,9 @@ impl Advertised {
             return None;
         }
         // SAFETY: `physical` is of the instance of `fns`, by this function's contract.
-        let formats = unsafe { Formats::new(fns, physical, properties.api_version, instance.simulation.clone()) };
+        let formats = unsafe { Formats::new(fns, physical, properties.api_version, simulation) };
         // SAFETY: the formats were made with these commands, whose instance is alive.
-        let lowered = unsafe { device::lowered(&instance.settings, &formats, fns) }.images;
+        let lowered = unsafe { lowered::formats(settings, &formats, fns) }.images;
         // Version 1.1 may have it as an extension, of which nothing was asked.
         let imageless = imageless.imageless_framebuffer != 0 || !has_imageless(properties.api_version);
         Some(Self { formats, lowered, imageless })
@@ -136,7 +104,7 @@ impl Advertised {
             && !info.flags.intersects(sparse)
             && !(self.imageless && info.usage.intersects(attachments))
             // SAFETY: the chain is valid, by this function's contract.
-            && unsafe { device::is_plain(info.p_next) }
+            && unsafe { pnext::is_plain_image(info.p_next) }
             && with_tiling(of(alias)).contains(Feature::STORAGE_IMAGE);
         is_one.then(|| storage::flags_with_alias(info.flags, with_tiling(of(info.format))))
     }

@@ -1,17 +1,20 @@
 //! One `VkInstance`, found by its dispatch key or that of one of its physical devices.
 
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use once_cell::sync::Lazy;
+use samplin_hot::memory::Room;
 use vk_layer_sys::PfnGetInstanceProcAddr;
 
-use crate::advertised::Asked;
+use crate::advertised::Advertised;
 use crate::dispatch::{self, InstanceFns};
+use crate::memory;
 use crate::overrides::Overrides;
-use crate::settings::{Mode, Settings};
+use crate::settings::{Mode, Settings, Storage};
 use crate::simulate::Simulation;
-use crate::table::HandleMap;
+use crate::table::{HandleMap, lock};
 use crate::trace::Trace;
 
 static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
@@ -37,7 +40,7 @@ pub struct Instance {
     /// The overrides of this application.
     pub overrides: Overrides,
     /// What it was told of the storage images of physical devices.
-    pub advertised: Asked,
+    pub advertised: Mutex<Vec<(u64, Arc<Advertised>)>>,
 }
 
 impl Instance {
@@ -49,6 +52,38 @@ impl Instance {
     /// Whether the application sees other physical devices than there are.
     pub fn shows_others(&self) -> bool {
         self.shows_simulation() || self.advertises()
+    }
+
+    /// Whether the application is told that formats can be stored which shaders convert. Without version 1.1 views cannot say what they
+    /// are used for.
+    fn advertises(&self) -> bool {
+        self.settings.storage == Storage::Advertise
+            && self.settings.mode == Mode::Legalize
+            && self.api_version >= vk::API_VERSION_1_1
+    }
+
+    /// What is told of the storage images of a physical device; none if nothing is.
+    ///
+    /// # Safety
+    ///
+    /// `physical` is a valid physical device of the instance.
+    pub unsafe fn advertised(&self, physical: vk::PhysicalDevice) -> Option<Arc<Advertised>> {
+        if !self.advertises() {
+            return None;
+        }
+        let find = || {
+            let known =
+                lock(&self.advertised).iter().find(|(of, _)| *of == physical.as_raw()).map(|(_, it)| it.clone());
+            known.or_else(|| {
+                let simulation = self.simulation.clone();
+                // SAFETY: `physical` is of this instance, by this function's contract.
+                let new = Arc::new(unsafe { Advertised::new(&self.settings, &self.fns, physical, simulation) }?);
+                lock(&self.advertised).with_room().push((physical.as_raw(), Arc::clone(&new)));
+                Some(new)
+            })
+        };
+        // Without an answer of the layer's own there is the driver's.
+        catch_unwind(AssertUnwindSafe(|| memory::inside(find))).unwrap_or(None)
     }
 
     /// Whether the layer only forwards.
@@ -72,7 +107,7 @@ impl Instance {
     ///
     /// `of` is a valid instance or physical device, which also keeps the entry alive: an instance is destroyed under external
     /// synchronisation (vkDestroyInstance, "Host Synchronization").
-    pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
+    pub unsafe fn find<'a>(of: impl Handle) -> Option<&'a Self> {
         // SAFETY: `of` is valid, so it starts with its dispatch key, and its instance is not destroyed while the entry is used:
         // both by this function's contract.
         unsafe { INSTANCES.get(dispatch::key(of)) }
@@ -83,7 +118,7 @@ impl Instance {
     /// # Safety
     ///
     /// As for [`Instance::find`].
-    pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
+    pub unsafe fn share(of: impl Handle) -> Option<Arc<Self>> {
         // SAFETY: `of` starts with its dispatch key and its instance is not destroyed before the entry is shared, as `find` asks.
         unsafe { INSTANCES.share(dispatch::key(of)) }
     }

@@ -10,7 +10,6 @@ use samplin_hot::memory::{self, Room};
 
 use super::layouts::{PipelineShape, SetShape};
 use super::passes::RenderPass;
-use super::retyped::Format;
 use super::tasks::{Keys, Tasks};
 use super::words::{Counted, Words};
 use crate::kept;
@@ -19,6 +18,15 @@ use crate::table::lock;
 /// Why there is no room for another sampler.
 pub(super) const NO_SET: Left = Left::NoFreeSet;
 pub(super) const NO_SAMPLER: Left = Left::SamplerLimit;
+
+/// The format that a shader declares for what is bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Format {
+    /// By its number; 0 is Unknown.
+    pub(super) number: u32,
+    /// Descriptors show unsigned integers with its bits, which the shader converts.
+    pub(super) is_lowered: bool,
+}
 
 /// When a pipeline is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

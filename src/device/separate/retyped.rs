@@ -21,7 +21,7 @@ use samplin_wire::kinds;
 
 use super::Separate;
 use super::programs::Program;
-use super::recipe::Second;
+use super::recipe::{Format, Second};
 use super::sampling::left_module;
 use super::seen::Variable;
 use super::viewed::Bound;
@@ -41,15 +41,6 @@ fn capability(change: &passes::Change) -> Option<Change> {
         passes::Change::CapabilityAdded(number) => Change { catalog, field, from: Value::Absent, to: named(*number) },
         _ => return None,
     })
-}
-
-/// The format that a shader declares for what is bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Format {
-    /// By its number; 0 is Unknown.
-    number: u32,
-    /// Descriptors show unsigned integers with its bits, which the shader converts.
-    is_lowered: bool,
 }
 
 /// What it is that a shader declares another format.

@@ -22,7 +22,7 @@ use super::ladder::elements;
 use super::layouts::hash_of;
 use super::programs::{Program, Stage};
 use super::progress::Drawn;
-use super::retyped::Format;
+use super::recipe::Format;
 use super::seen::{AGAIN, EVER, Variable, add, role};
 use super::stages::model;
 use super::told::stages;
