@@ -4,16 +4,17 @@
 //! that a format can be stored without one, or in a texel buffer; sRGB formats, whose stores would have to be encoded, get no bit; and a
 //! query is answered by what the driver says of the image as it goes down.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, ImageCreateFlags as Flags, ImageUsageFlags as Usage};
 use samplin_core::storage;
 
 use crate::caps::Formats;
-use crate::device;
 use crate::dispatch::InstanceFns;
 use crate::features::FormatFeatures;
 use crate::format;
+use crate::lowered;
+use crate::pnext;
 use crate::settings::Settings;
 use crate::simulate::Simulation;
 
@@ -26,18 +27,18 @@ pub struct Advertised {
     imageless: bool,
 }
 
-/// The physical devices of an instance that were asked.
-pub(crate) type Asked = Mutex<Vec<(u64, Arc<Advertised>)>>;
-
 impl Advertised {
+    /// What is told of a physical device, by what the settings ask for; none below version 1.1, where views cannot say what they are
+    /// used for.
+    ///
     /// # Safety
     ///
-    /// `physical` is a valid physical device of the instance of `fns`.
-    pub(crate) unsafe fn new(
-        fns: &InstanceFns,
+    /// `physical` is a valid physical device of the instance that `fns` were loaded for.
+    pub unsafe fn new(
         settings: &Settings,
-        simulation: Option<Arc<Simulation>>,
+        fns: &InstanceFns,
         physical: vk::PhysicalDevice,
+        simulation: Option<Arc<Simulation>>,
     ) -> Option<Self> {
         let mut properties = vk::PhysicalDeviceProperties::default();
         let mut imageless = vk::PhysicalDeviceImagelessFramebufferFeatures::default();
@@ -57,7 +58,7 @@ impl Advertised {
         // SAFETY: `physical` is of the instance of `fns`, by this function's contract.
         let formats = unsafe { Formats::new(fns, physical, properties.api_version, simulation) };
         // SAFETY: the formats were made with these commands, whose instance is alive.
-        let lowered = unsafe { device::lowered(settings, &formats, fns) }.images;
+        let lowered = unsafe { lowered::formats(settings, &formats, fns) }.images;
         // Version 1.1 may have it as an extension, of which nothing was asked.
         let imageless = imageless.imageless_framebuffer != 0 || !has_imageless(properties.api_version);
         Some(Self { formats, lowered, imageless })
@@ -103,7 +104,7 @@ impl Advertised {
             && !info.flags.intersects(sparse)
             && !(self.imageless && info.usage.intersects(attachments))
             // SAFETY: the chain is valid, by this function's contract.
-            && unsafe { device::is_plain(info.p_next) }
+            && unsafe { pnext::is_plain_image(info.p_next) }
             && with_tiling(of(alias)).contains(Feature::STORAGE_IMAGE);
         is_one.then(|| storage::flags_with_alias(info.flags, with_tiling(of(info.format))))
     }

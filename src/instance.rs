@@ -1,14 +1,14 @@
 //! One `VkInstance`, found by its dispatch key or that of one of its physical devices.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
 use once_cell::sync::Lazy;
 use samplin_hot::memory::Room;
 use vk_layer_sys::PfnGetInstanceProcAddr;
 
-use crate::advertised::{Advertised, Asked};
+use crate::advertised::Advertised;
 use crate::dispatch::{self, InstanceFns};
 use crate::memory;
 use crate::overrides::Overrides;
@@ -40,7 +40,7 @@ pub struct Instance {
     /// The overrides of this application.
     pub overrides: Overrides,
     /// What it was told of the storage images of physical devices.
-    pub advertised: Asked,
+    pub advertised: Mutex<Vec<(u64, Arc<Advertised>)>>,
 }
 
 impl Instance {
@@ -56,13 +56,13 @@ impl Instance {
 
     /// Whether the application is told that formats can be stored which shaders convert. Without version 1.1 views cannot say what they
     /// are used for.
-    pub fn advertises(&self) -> bool {
+    fn advertises(&self) -> bool {
         self.settings.storage == Storage::Advertise
             && self.settings.mode == Mode::Legalize
             && self.api_version >= vk::API_VERSION_1_1
     }
 
-    /// What is told of a physical device; none if nothing is.
+    /// What is told of the storage images of a physical device; none if nothing is.
     ///
     /// # Safety
     ///
@@ -75,9 +75,9 @@ impl Instance {
             let known =
                 lock(&self.advertised).iter().find(|(of, _)| *of == physical.as_raw()).map(|(_, it)| it.clone());
             known.or_else(|| {
+                let simulation = self.simulation.clone();
                 // SAFETY: `physical` is of this instance, by this function's contract.
-                let new = unsafe { Advertised::new(&self.fns, &self.settings, self.simulation.clone(), physical) };
-                let new = Arc::new(new?);
+                let new = Arc::new(unsafe { Advertised::new(&self.settings, &self.fns, physical, simulation) }?);
                 lock(&self.advertised).with_room().push((physical.as_raw(), Arc::clone(&new)));
                 Some(new)
             })

@@ -28,6 +28,7 @@ pub mod hooks;
 pub mod instance;
 pub mod kept;
 pub mod log;
+mod lowered;
 pub mod memory;
 pub mod pnext;
 pub mod sampler_info;

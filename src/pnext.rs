@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use ash::vk;
+use ash::vk::{self, TaggedStructure};
 
 /// Longest chain that is followed.
 pub const LIMIT: usize = 256;
@@ -72,7 +72,7 @@ pub(crate) unsafe fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
 /// # Safety
 ///
 /// As for [`chain`]; and a node whose `sType` is that of `T` is a whole `T` (VUID-…-sType-sType), for `'a`.
-pub unsafe fn find<'a, T: vk::TaggedStructure + 'a>(p_next: *const c_void) -> Option<&'a T> {
+pub unsafe fn find<'a, T: TaggedStructure + 'a>(p_next: *const c_void) -> Option<&'a T> {
     // SAFETY: a node with the type of `T` is a whole `T` for `'a`, by this function's contract.
     unsafe { find_as(p_next, T::STRUCTURE_TYPE) }
 }
@@ -116,7 +116,7 @@ impl Copied {
     }
 
     /// The copy as a structure of type `T`, if that is what it is.
-    pub fn get_mut<T: vk::TaggedStructure>(&mut self) -> Option<&mut T> {
+    pub fn get_mut<T: TaggedStructure>(&mut self) -> Option<&mut T> {
         let fits = self.s_type() == T::STRUCTURE_TYPE && size_of::<T>() <= size_of_val(&*self.0);
         // SAFETY: a copy of a whole structure of that type, in memory that is aligned for it and that nobody else points into while
         // `self` is borrowed.
@@ -130,6 +130,23 @@ impl Copied {
         unsafe { (*base).p_next = next };
         base.cast_const().cast()
     }
+}
+
+/// Whether nothing is chained to an image but what its formats and the usage of its stencil aspect are.
+///
+/// Both sides of external memory state equal parameters, and 64-bit flags and usages are asked of in their own structures.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid create info.
+pub unsafe fn is_plain_image(p_next: *const c_void) -> bool {
+    // SAFETY: the chain of a valid create info, by this function's contract.
+    unsafe { chain(p_next) }.all(|node| {
+        // SAFETY: `chain` yields readable bases.
+        let s_type = unsafe { (*node).s_type };
+        [vk::ImageFormatListCreateInfo::STRUCTURE_TYPE, vk::ImageStencilUsageCreateInfo::STRUCTURE_TYPE]
+            .contains(&s_type)
+    })
 }
 
 #[cfg(test)]

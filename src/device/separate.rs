@@ -41,6 +41,7 @@ mod seen;
 mod sets;
 mod shaders;
 mod shadow;
+mod shown;
 mod sparse;
 mod split;
 mod stages;

@@ -31,10 +31,11 @@ use super::usage::{listed, tiling_of, wide_flags, wide_usage};
 use crate::caps::{Enabled, Formats};
 use crate::decide::{self, Change, Rule};
 use crate::dispatch::InstanceFns;
+use crate::lowered;
 use crate::names;
 use crate::pnext;
 use crate::record;
-use crate::settings::{Separate, Settings};
+use crate::settings::Settings;
 use crate::table::FlatTable;
 
 /// Why nothing stands in for a view.
@@ -85,7 +86,7 @@ impl Storage {
         let emulates = is_on && settings.storage.emulates();
         Self {
             // SAFETY: `formats` and `fns` belong together, by this function's contract.
-            lowered: if emulates { unsafe { lowered(settings, formats, fns) } } else { Default::default() },
+            lowered: if emulates { unsafe { lowered::formats(settings, formats, fns) } } else { Default::default() },
             draws_look: false,
             is_on,
             lists: enabled.format_lists,
@@ -146,32 +147,6 @@ impl Storage {
     }
 }
 
-/// The image formats that shaders do without on a device.
-///
-/// # Safety
-///
-/// `fns` are those that `formats` was made with, and their instance is alive.
-pub unsafe fn lowered(settings: &Settings, formats: &Formats, fns: &InstanceFns) -> image_formats::Options {
-    // SAFETY: `formats` and `fns` belong together, by this function's contract.
-    let [images, buffers] = unsafe { known(formats, fns) };
-    // Shaders of formats without a name are made in front of draws.
-    let named = if settings.separate == Separate::Resolve { u64::MAX } else { !storage::UNNAMED };
-    image_formats::Options { images: images.lowered() & named, buffers: buffers.lowered() & named }
-}
-
-/// What a device can do with the formats of storage images, and with those of storage texel buffers.
-///
-/// # Safety
-///
-/// `fns` are those that `formats` was made with, and their instance is alive.
-#[inline(never)]
-unsafe fn known(formats: &Formats, fns: &InstanceFns) -> [Known; 2] {
-    // SAFETY: `formats` and `fns` belong together, by this function's contract.
-    let all = |format| unsafe { formats.get(fns, format) }.unwrap_or_default();
-    let images = Known::of(&mut |format| all(format).optimal, Feature::STORAGE_IMAGE);
-    [images, Known::of(&mut |format| all(format).buffer, Feature::STORAGE_TEXEL_BUFFER)]
-}
-
 /// What an image goes down as.
 pub struct ImageCopy {
     flags: vk::ImageCreateFlags,
@@ -222,7 +197,7 @@ impl Driver {
     /// What the device can do with the formats of storage images and storage texel buffers.
     pub(super) fn known_formats(&self) -> [Known; 2] {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
-        unsafe { known(&self.formats, &self.instance_fns) }
+        unsafe { lowered::known(&self.formats, &self.instance_fns) }
     }
 }
 
@@ -319,7 +294,7 @@ impl Storage {
             }
             () if tiling.is_none() => "its memory is laid out by a DRM format modifier, which others know it by",
             // SAFETY: `info` is valid by this function's contract, so each node of its chain can be read as a base.
-            () if !unsafe { super::usage::is_plain(info.p_next) } => {
+            () if !unsafe { pnext::is_plain_image(info.p_next) } => {
                 "its chain has structures beside the list of formats"
             }
             () if info.flags.intersects(sparse) => "it is sparse",

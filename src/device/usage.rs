@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use ash::vk::{self, Handle, TaggedStructure};
+use ash::vk::{self, Handle};
 use samplin_core::left::Left;
 use samplin_wire::kinds;
 use samplin_wire::text::handle;
@@ -57,23 +57,6 @@ pub unsafe fn wide_usage(p_next: *const c_void, word: vk::ImageUsageFlags) -> u6
     // SAFETY: `p_next` is the valid chain of an image or a swapchain by this function's contract, so a usage structure in it is
     // whole.
     unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.usage)
-}
-
-/// Whether nothing is chained to an image but what its formats and the usage of its stencil aspect are.
-///
-/// Both sides of external memory state equal parameters, and 64-bit flags and usages are asked of in their own structures.
-///
-/// # Safety
-///
-/// `p_next` is the chain of a valid create info.
-pub unsafe fn is_plain(p_next: *const c_void) -> bool {
-    // SAFETY: the chain of a valid create info, by this function's contract.
-    unsafe { pnext::chain(p_next) }.all(|node| {
-        // SAFETY: `chain` yields readable bases.
-        let s_type = unsafe { (*node).s_type };
-        [vk::ImageFormatListCreateInfo::STRUCTURE_TYPE, vk::ImageStencilUsageCreateInfo::STRUCTURE_TYPE]
-            .contains(&s_type)
-    })
 }
 
 /// What records say of a usage that is left.
@@ -167,7 +150,7 @@ impl Driver {
             return Err(false);
         }
         // SAFETY: `info` is valid by this function's contract, so each node of its chain can be read as a base.
-        let plain = unsafe { is_plain(info.p_next) };
+        let plain = unsafe { pnext::is_plain_image(info.p_next) };
         let tiling = tiling_of(info.tiling).ok_or(false)?;
         // SAFETY: `info` is valid by this function's contract, so a list of formats in its chain is whole.
         let formats = unsafe { listed(info.p_next) }.ok_or(false)?;

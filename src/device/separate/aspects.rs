@@ -18,8 +18,9 @@ use super::ladder::may_exchange;
 use super::programs::Program;
 use super::progress::Drawn;
 use super::sets::SetEntry;
+use super::shown::Whole;
 use super::templates::TemplateRun;
-use super::wholes::{Whole, Wholes, Written};
+use super::wholes::Wholes;
 use crate::counters::Path;
 use crate::decide::{Catalog, Rule};
 use crate::device::aspects::Aspects;
@@ -30,7 +31,7 @@ use crate::device::journal::Journal;
 use crate::device::live::{Copied, Filled, Live, Writes};
 use crate::device::resolve::Pairs;
 use crate::device::shown::{BITS, shows_aspects};
-use crate::table::{fold, lock};
+use crate::table::fold;
 
 impl Program {
     /// Set number and binding of images that it reads as integers.
@@ -128,59 +129,6 @@ impl Separate {
         let places = Wholes::walk(to, (copy.dst_binding, copy.dst_array_element), count);
         let written = places.zip(shown.into_iter().chain(std::iter::repeat(None)));
         watch_overwriting(hot, to, self.wholes.take((target, to), written));
-    }
-}
-
-impl Wholes {
-    /// The descriptors that `count` ones of a set are, from one on. The layout of a set that is not followed is not known, so that all
-    /// are taken to be of one binding.
-    fn walk(entry: Option<&SetEntry>, target: (u32, u32), count: u32) -> impl Iterator<Item = (u32, u32)> + use<'_> {
-        let known =
-            entry.map(|entry| entry.shape.walk(target, count).map(|(binding, element)| (binding.binding, element)));
-        let guessed =
-            (0..if entry.is_none() { count } else { 0 }).map(move |index| (target.0, target.1.wrapping_add(index)));
-        known.into_iter().flatten().chain(guessed)
-    }
-
-    /// Takes over what is written into a set. Whether the set shows such a view then.
-    fn take(
-        &self,
-        (set, entry): (vk::DescriptorSet, Option<&SetEntry>),
-        written: impl Iterator<Item = Written>,
-    ) -> bool {
-        if let Some(entry) = entry {
-            return entry.take_wholes(written);
-        }
-        let mut written =
-            written.skip_while(|(_, whole)| whole.is_none() && !self.has_unfollowed.load(Ordering::Acquire)).peekable();
-        if written.peek().is_none() {
-            return false;
-        }
-        self.has_unfollowed.store(true, Ordering::Release);
-        let mut all = lock(&self.unfollowed);
-        let shown = all.with_room().entry(set.as_raw()).or_default();
-        shown.take(written);
-        let is_empty = shown.is_empty();
-        if is_empty {
-            all.remove(&set.as_raw());
-        }
-        !is_empty
-    }
-
-    /// What `count` descriptors of a set show, from one on.
-    fn shown(
-        &self,
-        (set, entry): (vk::DescriptorSet, Option<&SetEntry>),
-        from: (u32, u32),
-        count: u32,
-    ) -> Vec<Option<Whole>> {
-        let places = Self::walk(entry, from, count);
-        match entry {
-            Some(entry) => memory::collect(places.map(|at| entry.whole(at))),
-            None => self
-                .unfollowed(set.as_raw(), |shown| memory::collect(places.map(|at| shown.get(at))))
-                .unwrap_or_default(),
-        }
     }
 }
 

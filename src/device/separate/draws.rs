@@ -17,7 +17,7 @@ use super::programs::Program;
 use super::progress::{Draw, Drawn};
 use super::pushes;
 use super::sampling::may_compare;
-use super::wholes::ASPECTS;
+use super::shown::ASPECTS;
 use crate::device::ground::Ground;
 use crate::device::journal::Journal;
 use crate::device::live::Recording;

@@ -19,6 +19,15 @@ use crate::table::lock;
 pub(super) const NO_SET: Left = Left::NoFreeSet;
 pub(super) const NO_SAMPLER: Left = Left::SamplerLimit;
 
+/// The format that a shader declares for what is bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Format {
+    /// By its number; 0 is Unknown.
+    pub(super) number: u32,
+    /// Descriptors show unsigned integers with its bits, which the shader converts.
+    pub(super) is_lowered: bool,
+}
+
 /// When a pipeline is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
@@ -53,15 +62,6 @@ pub(super) struct Recipe {
     /// Most colour attachments that it may have.
     pub(super) colors: u32,
     pub(super) _counted: Counted,
-}
-
-/// The format that a shader declares for what is bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Format {
-    /// By its number; 0 is Unknown.
-    pub(super) number: u32,
-    /// Descriptors show unsigned integers with its bits, which the shader converts.
-    pub(super) is_lowered: bool,
 }
 
 /// A second pipeline, or second shader objects.

@@ -14,8 +14,8 @@ use samplin_hot::{Summary, Version};
 
 use super::Separate;
 use super::layouts::{Binding, Kind, SetLayout, SetShape};
+use super::shown::{ASPECTS, Shown, Whole, Written};
 use super::sparse::Sparse;
-use super::wholes::{ASPECTS, Shown, Whole, Written};
 use crate::device::live::Write;
 use crate::device::types::{COMBINED, type_bit};
 use crate::table::lock;

@@ -1,0 +1,98 @@
+//! Descriptors that show views with depth and stencil, as the application wrote them.
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory::{self, Room};
+
+use crate::decide::Bits;
+use crate::table::FastMap;
+
+/// The bit of [`Brief::summary`](samplin_bind::Brief::summary) of a set that shows views with both aspects.
+pub(super) const ASPECTS: u64 = (Bits::ASPECTS.0 as u64) << 32;
+
+/// A descriptor of a view with both aspects, as the application wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Whole {
+    pub(super) ty: vk::DescriptorType,
+    pub(super) sampler: vk::Sampler,
+    pub(super) view: vk::ImageView,
+    pub(super) image_layout: vk::ImageLayout,
+}
+
+/// Binding and element of a descriptor, and the view with both aspects that it shows, if it does.
+pub(super) type Written = ((u32, u32), Option<Whole>);
+
+/// The descriptors of one set that show views with both aspects, by binding and element.
+#[derive(Debug, Default)]
+pub(super) struct Shown(FastMap<(u32, u32), Whole>);
+
+impl Shown {
+    /// Takes over what is written, in time that does not depend on how much is there. Whether anything can have changed.
+    pub(super) fn take(&mut self, written: impl Iterator<Item = Written>) -> bool {
+        let mut changes = false;
+        for (at, whole) in written {
+            changes |= match whole {
+                Some(whole) => {
+                    self.0.with_room().insert(at, whole);
+                    true
+                }
+                None => self.0.remove(&at).is_some(),
+            };
+        }
+        changes
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn get(&self, at: (u32, u32)) -> Option<Whole> {
+        self.0.get(&at).copied()
+    }
+
+    /// Elements and views of a binding, in ascending order.
+    pub(super) fn of(&self, binding: u32) -> Vec<(u32, u64)> {
+        let own = self.0.iter().filter(|((own, _), _)| *own == binding);
+        let mut own = memory::collect(own.map(|((_, element), whole)| (*element, whole.view.as_raw())));
+        own.sort_unstable();
+        own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(view: u64) -> Option<Whole> {
+        Some(Whole {
+            ty: vk::DescriptorType::SAMPLED_IMAGE,
+            sampler: vk::Sampler::null(),
+            view: vk::ImageView::from_raw(view),
+            image_layout: vk::ImageLayout::GENERAL,
+        })
+    }
+
+    #[test]
+    fn what_is_written_last_is_shown() {
+        let mut shown = Shown::default();
+        assert!(!shown.take([((0, 0), None)].into_iter()) && shown.is_empty());
+        assert!(shown.take([((1, 2), whole(12)), ((1, 0), whole(10)), ((0, 5), whole(5))].into_iter()));
+        assert_eq!((shown.of(1), shown.of(0), shown.of(2)), (vec![(0, 10), (2, 12)], vec![(5, 5)], vec![]));
+        assert!(shown.take([((1, 0), None), ((1, 2), whole(22))].into_iter()));
+        assert_eq!((shown.get((1, 0)), shown.get((1, 2))), (None, whole(22)));
+        assert!(shown.take([((1, 2), None), ((0, 5), None)].into_iter()) && shown.is_empty());
+    }
+
+    /// One descriptor after the other, in either order: looking through what is there for each would take a minute.
+    #[test]
+    fn an_update_costs_what_it_writes() {
+        const MANY: u32 = 1 << 17;
+        let start = std::time::Instant::now();
+        let mut shown = Shown::default();
+        (0..MANY).rev().for_each(|element| _ = shown.take([((0, element), whole(1))].into_iter()));
+        (0..MANY).for_each(|element| _ = shown.take([((0, element), whole(2))].into_iter()));
+        assert!(shown.of(0).len() == MANY as usize && shown.get((0, 7)) == whole(2));
+        (0..MANY).for_each(|element| _ = shown.take([((0, element), None)].into_iter()));
+        assert!(shown.is_empty());
+        assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
+    }
+}
