@@ -207,7 +207,7 @@ impl Device {
         }
         if let Some(s_type) = dropped {
             let why = format!(
-                "the structure of type {s_type} stands before one that had to change, and its size is not self, so it was left out"
+                "the structure of type {s_type} stands before one that had to change, and its size is not known, so it was left out"
             );
             let members = json!({ "sampler": handle(sampler) });
             self.unresolved(Left::UnknownStructure, &why, None, members, (s_type as u64, asked.fingerprint()));
