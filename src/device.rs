@@ -1,29 +1,39 @@
 //! One `VkDevice`, found by its dispatch key or that of one of its command buffers.
 //!
-//! What is kept of a device lies in rooms, one job each, and hooks reach it through their methods: `samplers` and their
-//! `variants`, `images` with views and swapchains, `layouts`, `resolve` for the slow way of a pair, `guard` against panics of the
-//! layer's own, `telling` for records. What each descriptor needs is in [`Hot`], and what is made of it in `writes` and `templates`.
+//! What is kept of a device lies in rooms, one job each, which stand on the [`Ground`]: `samplers` with their `variants` and `images` with
+//! views and swapchains, which are [`Pairs`] together, `layouts`, `shaders`, and `separate` for what only shaders join. Hooks put them
+//! together. No room knows the [`Device`].
 
 mod aspects;
 pub mod caches;
+mod classes;
+mod driver;
 mod exempt;
+mod follower;
 mod frames;
+mod ground;
 mod guard;
 mod hot;
 mod images;
+mod journal;
 mod layouts;
+mod live;
+mod modules;
 mod once;
 mod resolve;
 mod samplers;
 mod separate;
 mod shaders;
 mod shared;
+mod shown;
+mod stand_ins;
 mod storage;
-mod telling;
+mod summary;
 mod templates;
 mod types;
 mod usage;
 mod variants;
+mod wishes;
 mod writes;
 
 use std::sync::Arc;
@@ -31,15 +41,20 @@ use std::sync::atomic::AtomicBool;
 
 use ash::vk;
 use samplin_hot::Keyed;
-use vk_layer_sys::PfnGetDeviceProcAddr;
 
 use self::aspects::Aspects;
-use self::frames::Frames;
+pub use self::classes::{ImageTraits, ViewClass};
+pub use self::driver::Driver;
+use self::follower::Follower;
+pub use self::ground::Ground;
 pub use self::hot::Hot;
 use self::images::Images;
-pub use self::images::{ImageTraits, ViewClass};
+pub use self::journal::Journal;
+use self::journal::Wording;
 pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
+pub use self::live::{Copied, Filled, Live, Recording, Text, Write, Writes};
+pub use self::resolve::{On, Pairs};
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{
@@ -48,22 +63,19 @@ pub use self::separate::{
 pub use self::shaders::{Asked, Rewritten, Shaders, Shading, Told};
 pub use self::shared::Key;
 use self::shared::SharedSamplers;
+use self::stand_ins::StandIns;
 use self::storage::Storage;
 pub use self::storage::ViewCopy;
-use self::telling::Telling;
 pub use self::templates::Template;
-use self::usage::Narrows;
 pub use self::usage::{listed, wide_flags, wide_usage};
+use self::wishes::Wishes;
 pub use self::writes::Stop;
-use crate::caps::{Enabled, Formats};
 use crate::commands::Which;
-use crate::decide::{DeviceCaps, Policy};
-use crate::dispatch::{self, DeviceFns, InstanceFns};
-use crate::instance::Instance;
-use crate::outcome::Terms;
+use crate::decide::Policy;
+use crate::dispatch;
 use crate::overrides::Overrides;
 use crate::settings::{self, AnisoNearest, Aspect, BorderMode, DepthLinear, GlClampRule, Mode};
-use crate::variant::{Cache, Gate, Index, Rows};
+use crate::variant::{Gate, Index};
 
 static DEVICES: Keyed<Device> = Keyed::new();
 
@@ -72,85 +84,25 @@ static DEVICES: Keyed<Device> = Keyed::new();
 /// In this order also in memory: what is written often lies at the end, apart from the commands that each descriptor write calls.
 #[repr(C)]
 pub struct Device {
-    /// What each descriptor needs.
-    pub hot: Hot,
-    /// The device.
-    pub handle: vk::Device,
-    /// Its instance.
-    pub instance: Arc<Instance>,
-    /// `vkGetDeviceProcAddr` of the layer below.
-    pub next_gdpa: PfnGetDeviceProcAddr,
-    /// Commands of the layer below that take the physical device.
-    instance_fns: InstanceFns,
-    /// Commands of the layer below.
-    pub fns: DeviceFns,
-    /// Features enabled, extensions enabled, limits.
-    pub caps: DeviceCaps,
-    /// Names behind `caps`, for the trace.
-    pub enabled: Enabled,
-    /// Settings that decisions depend on.
-    policy: Policy,
-    /// Format features.
-    formats: Formats,
-    /// Whether decisions are only written down.
-    pub audit: bool,
-    /// The overrides in force.
-    pub overrides: Overrides,
-
-    /// The device only forwards, because a hook panicked.
-    broken: AtomicBool,
-    /// States, choices and variants.
-    cache: Cache,
-    samplers: Samplers,
-    shared: SharedSamplers,
-    images: Images,
-    narrows: Narrows,
-    layouts: Layouts,
-    telling: Telling,
-    /// Which frame it is.
-    pub frames: Frames,
+    /// What the rooms stand on.
+    pub ground: Ground,
+    /// Samplers and views, and what pairs of them come to.
+    pub pairs: Pairs,
+    /// Set layouts with immutable samplers.
+    pub layouts: Layouts,
     /// What only a shader joins, with `separate=resolve`.
-    pub separate: Option<Box<Separate>>,
+    pub separate: Option<Arc<Separate>>,
     /// What is done about shader modules.
     pub shaders: Shaders,
-    /// What is done about storage images whose format the device cannot store.
-    pub storage: Storage,
-    /// Views that descriptors show one aspect of.
-    aspects: Aspects,
-}
-
-/// What a device is made from.
-pub struct NewDevice {
-    /// The device.
-    pub handle: vk::Device,
-    /// Its instance.
-    pub instance: Arc<Instance>,
-    /// `vkGetDeviceProcAddr` of the layer below.
-    pub next_gdpa: PfnGetDeviceProcAddr,
-    /// Commands of the layer below that take the physical device.
-    pub instance_fns: InstanceFns,
-    /// Commands of the layer below.
-    pub fns: DeviceFns,
-    /// Features enabled, extensions enabled, limits.
-    pub caps: DeviceCaps,
-    /// Names behind `caps`.
-    pub enabled: Enabled,
-    /// Format features.
-    pub formats: Formats,
-    /// The overrides in force.
-    pub overrides: Overrides,
-    /// Limits that split pipelines have to keep.
-    pub limits: Limits,
 }
 
 impl Device {
-    /// The entry of a new device.
-    pub fn new(new: NewDevice) -> Self {
-        let settings = &new.instance.settings;
-        let telling = Telling::new(&new.instance.trace);
+    /// The entry of a new device. `limits`: what split pipelines have to keep.
+    pub fn new(driver: Driver, overrides: Overrides, limits: Limits) -> Self {
+        let (settings, caps) = (&driver.instance.settings, &driver.caps);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
-        let named = new.overrides.demote(u64::MAX, None);
-        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes, named)));
+        let named = overrides.demote(u64::MAX, None);
+        let separate = follows.then(|| Arc::new(Separate::new(limits, settings, caps.gl_address_modes, named)));
         let tasks = separate.as_deref().map(Separate::tasks).unwrap_or_default();
         let policy = Policy {
             strict_border: settings.border == BorderMode::Strict,
@@ -162,18 +114,21 @@ impl Device {
             compares: tasks.compare,
             flat_nearest: settings.aniso_nearest == AnisoNearest::Off,
         };
-        let is_on = !new.instance.is_off();
+        let (is_on, audit) = (!driver.instance.is_off(), settings.mode == Mode::Audit);
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
-        let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
+        let mut storage =
+            unsafe { Storage::new(settings, &driver.formats, &driver.instance_fns, &driver.enabled, is_on) };
+        storage.draws_look = separate.as_deref().is_some_and(Separate::repairs_formats);
         if let Some(separate) = separate.as_deref().filter(|_| storage.is_lowering()) {
             separate.store_by_views();
         }
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
-        let shaders = Shaders::new(settings, &new.caps, &new.overrides, (storage.lowered, new.enabled.storage_buffers));
-        let may_share = Self::may_share(settings, &new.enabled, new.overrides.use_samplers());
-        let shared = SharedSamplers::new(settings.samplers, may_share, new.caps.max_sampler_allocation_count);
-        let places = shared.places(new.caps.max_sampler_allocation_count);
-        let hot = Hot::new(Gate::with(telling.records_all(), Index::new(places)));
+        let shaders = Shaders::new(settings, caps, &overrides, (storage.lowered, driver.enabled.storage_buffers));
+        let may_share = SharedSamplers::may_share(settings, &driver.enabled, overrides.use_samplers());
+        let shared = SharedSamplers::new(settings.samplers, may_share, caps.max_sampler_allocation_count);
+        let places = shared.places(caps.max_sampler_allocation_count);
+        let journal = Journal::new(&driver.instance, Wording { caps: *caps, policy });
+        let hot = Hot::new(Gate::with(journal.records_all(), Index::new(places)));
         if !follows {
             // It is to be said once that separate samplers are not followed.
             hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));
@@ -181,32 +136,16 @@ impl Device {
         if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }
+        let joins_immutables = separate.as_deref().is_some_and(Separate::follows_all_immutables);
+        let wishes = Wishes { policy, audit, follows, joins_immutables, overrides };
+        let follower = separate.clone().map(|separate| separate as Arc<dyn Follower>);
+        let samplers = Samplers::new(caps.max_custom_border_color_samplers, shared);
         Self {
-            hot,
-            policy,
-            audit: settings.mode == Mode::Audit,
-            handle: new.handle,
-            next_gdpa: new.next_gdpa,
-            instance_fns: new.instance_fns,
-            fns: new.fns,
-            caps: new.caps,
-            enabled: new.enabled,
-            formats: new.formats,
-            overrides: new.overrides,
-            instance: new.instance,
-            broken: AtomicBool::new(false),
-            cache: Cache::new(new.caps.max_custom_border_color_samplers),
-            samplers: Samplers::default(),
-            shared,
-            images: Images::new(),
-            narrows: Narrows::default(),
+            ground: Ground { hot, driver, wishes, broken: AtomicBool::new(false), follower, journal },
+            pairs: Pairs { samplers, images: Images::new(), stand_ins: StandIns { storage, aspects } },
             layouts: Layouts::new(),
-            telling,
-            frames: Frames::default(),
             separate,
             shaders,
-            storage,
-            aspects,
         }
     }
 
@@ -214,10 +153,10 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// `self.handle` is valid.
+    /// `self.ground.driver.handle` is valid.
     pub unsafe fn register(self: Arc<Self>) {
-        // SAFETY: `self.handle` is a valid device by this function's contract, so it starts with its dispatch key.
-        DEVICES.insert(unsafe { dispatch::key(self.handle) }, self);
+        // SAFETY: `self.ground.driver.handle` is a valid device by this function's contract, so it starts with its dispatch key.
+        DEVICES.insert(unsafe { dispatch::key(self.ground.driver.handle) }, self);
     }
 
     /// The entry of a device or of one of its command buffers.
@@ -277,25 +216,9 @@ impl Device {
     /// Which commands are intercepted on it that are not always.
     pub fn which(&self) -> Which {
         let separate = self.separate.is_some();
-        let shaders = separate || !self.instance.is_off() && self.shaders.can_act();
-        let frames = separate && self.enabled.extension(ash::ext::frame_boundary::NAME);
-        let buffers = self.storage.watches_buffers();
+        let shaders = separate || !self.ground.driver.instance.is_off() && self.shaders.can_act();
+        let frames = separate && self.ground.driver.enabled.extension(ash::ext::frame_boundary::NAME);
+        let buffers = self.pairs.stand_ins.storage.watches_buffers();
         Which { separate, shaders, buffers, buffer_views: separate || buffers, frames }
-    }
-
-    /// What outcomes on it depend on.
-    fn terms(&self) -> Terms<'_> {
-        Terms { caps: &self.caps, policy: &self.policy, audit: self.audit }
-    }
-
-    /// Choices and variants.
-    pub fn cache(&self) -> &Cache {
-        &self.cache
-    }
-
-    /// States and their samplers.
-    #[inline(always)]
-    pub fn rows(&self) -> Rows<'_> {
-        self.cache.on(&self.hot.gate)
     }
 }

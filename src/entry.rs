@@ -136,10 +136,10 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
     // SAFETY: null-terminated by VUID-vkGetDeviceProcAddr-pName-parameter.
     let name = unsafe { CStr::from_ptr(name) };
     // SAFETY: the device is valid for the resolver below.
-    let below = unsafe { (device.next_gdpa)(handle, name.as_ptr()) }?;
+    let below = unsafe { (device.ground.driver.next_gdpa)(handle, name.as_ptr()) }?;
     let which = device.which();
     match find(name, which.separate) {
-        Some((function, Level::Device)) if serves(name, device.instance.is_off()) => Some(function),
+        Some((function, Level::Device)) if serves(name, device.ground.driver.instance.is_off()) => Some(function),
         Some((function, Level::Separate)) if which.separate => Some(function),
         Some((function, Level::Shaders)) if which.shaders => Some(function),
         Some((function, Level::Buffers)) if which.buffers => Some(function),

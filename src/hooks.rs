@@ -1,6 +1,6 @@
-//! One function per intercepted command: unpack, ask the [`Device`](crate::device::Device), call down, let it remember.
+//! One function per intercepted command: unpack, ask the rooms of the [`Device`](crate::device::Device), call down, let it remember.
 //!
-//! Every hook has three parts. What it prepares and what it remembers runs inside [`guard`](crate::device::Device::guard), so that
+//! Every hook has three parts. What it prepares and what it remembers runs inside [`guard`](crate::device::Ground::guard), so that
 //! no panic crosses the boundary; calling down happens outside, exactly once, with the application's own arguments unless
 //! something has to change. No lock is held while calling down. Entries are removed before a destroy call goes down and made
 //! after a create call returns, because the driver may hand out a handle again at once.
@@ -24,7 +24,7 @@ macro_rules! enter {
     }};
     ($handle:expr, $command:ident) => {{
         let device = enter!($handle);
-        let Some(next) = device.fns.$command else { return $crate::hooks::Missing::missing() };
+        let Some(next) = device.ground.driver.fns.$command else { return $crate::hooks::Missing::missing() };
         (device, next)
     }};
 }
@@ -38,18 +38,19 @@ macro_rules! down {
     }};
 }
 
-/// Hooks of commands that destroy an object made from a device: the entry is removed by the named method, then the layer below is
+/// Hooks of commands that destroy an object made from a device: the entry is removed in the given way, then the layer below is
 /// called with the application's own arguments.
 macro_rules! destroy {
-    ($($command:ident($type:ty): $forget:ident;)+) => {$(
+    ($($command:ident($type:ty): $forget:expr;)+) => {$(
         pub(crate) unsafe extern "system" fn $command(
             handle: vk::Device,
             object: $type,
             allocator: *const vk::AllocationCallbacks<'_>,
         ) {
             let device = enter!(handle);
-            device.$forget(object);
-            if let Some(next) = device.fns.$command {
+            let forget: fn(&$crate::device::Device, $type) = $forget;
+            forget(device, object);
+            if let Some(next) = device.ground.driver.fns.$command {
                 down!(next(handle, object, allocator));
             }
         }

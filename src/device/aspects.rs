@@ -12,31 +12,19 @@ use samplin_hot::Pair;
 use samplin_hot::lock::Lock;
 use serde_json::json;
 
-use super::Device;
-use super::images::ImageTraits;
-use super::storage::OWN;
-use super::types::type_bit;
+use super::classes::ImageTraits;
+use super::driver::Driver;
+use super::ground::Ground;
+use super::hot::Hot;
+use super::images::Images;
+use super::shown::{BITS, OWN, TYPES};
 use crate::counters::Path;
 use crate::decide::{Rule, aspect_shown};
 use crate::table::FlatTable;
 use crate::{format, names};
 
-/// The types of descriptors that show a view to shaders that only read.
-const TYPES: [vk::DescriptorType; 3] = [
-    vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
-    vk::DescriptorType::SAMPLED_IMAGE,
-    vk::DescriptorType::INPUT_ATTACHMENT,
-];
-/// Their bits.
-pub(super) const BITS: u32 = type_bit(TYPES[0]) | type_bit(TYPES[1]) | type_bit(TYPES[2]);
-
-/// Whether a descriptor of this type shows a view to shaders that only read.
-pub(super) fn shows_aspects(ty: vk::DescriptorType) -> bool {
-    TYPES.contains(&ty)
-}
-
 /// The views of one device that have both aspects, while there are any.
-pub(super) struct Aspects {
+pub struct Aspects {
     /// Held while views enter the tables or leave them.
     entering: Lock<()>,
     /// The view of the depth, by the application's view.
@@ -100,33 +88,48 @@ impl Aspects {
     }
 }
 
-impl Device {
+impl Images {
     /// Says once of a format that descriptors show this aspect of a view with both.
     #[cold]
     #[inline(never)]
-    pub(super) fn tell_aspect(&self, view: u64, aspect: Aspect) {
-        self.guard(
+    pub(super) fn tell_aspect(&self, ground: &Ground, view: u64, aspect: Aspect) {
+        ground.guard(
             || {
-                let class = self.class((self.hot.gate.view(view) as u32).wrapping_sub(1));
+                let class = self.class((ground.hot.gate.view(view) as u32).wrapping_sub(1));
                 if let Some(class) = class {
                     let of = (class.tiling, Vec::new());
                     let change = aspect_shown(aspect);
                     // Descriptors are written with the depth, and a draw gets the stencil.
                     let path = if aspect == Aspect::STENCIL { Path::Draw.name() } else { "descriptor" };
                     let (view, format) = (vk::ImageView::from_raw(view), class.traits.format);
-                    self.record_view(view, format, (None, Some(path)), &[change], of);
+                    ground.journal.record_view(view, format, (None, Some(path)), &[change], of);
                 }
             },
             || (),
         );
     }
 
+    /// The pair of a sampler and the stencil of a view with both aspects, if they conflict.
+    pub(super) fn stencil_pair(&self, hot: &Hot, driver: &Driver, sampler: u64, view: u64) -> Option<Pair> {
+        let (needs, lacks) = (hot.gate.sampler(sampler), hot.gate.view(view));
+        let class = self.class_of_stencil(driver, (lacks as u32).checked_sub(1)?);
+        let state = (needs as u32).checked_sub(1)?;
+        let conflicts = (needs >> 32) as u32 & self.class(class)?.lacks.0 != 0;
+        conflicts.then_some(Pair { sampler, view, state, class })
+    }
+}
+
+impl Aspects {
     /// Takes note of an image that may have views with both aspects which shaders read.
-    pub(super) fn expect_aspects(&self, image: &ImageTraits) {
+    pub fn expect(&self, ground: &Ground, image: &ImageTraits) {
         let is_read = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::INPUT_ATTACHMENT;
         let is_read = (image.usage | image.stencil_usage) & u64::from(is_read.as_raw()) != 0;
-        if is_read && self.aspects.is_on && format::aspects(image.format).contains(Aspect::DEPTH | Aspect::STENCIL) {
-            self.expect_wholes();
+        if is_read
+            && self.is_on
+            && format::aspects(image.format).contains(Aspect::DEPTH | Aspect::STENCIL)
+            && let Some(follower) = &ground.follower
+        {
+            follower.expect_wholes();
         }
     }
 
@@ -138,13 +141,14 @@ impl Device {
     #[inline(never)]
     pub unsafe fn make_aspects(
         &self,
+        ground: &Ground,
         create: vk::PFN_vkCreateImageView,
         info: &vk::ImageViewCreateInfo<'_>,
         view: vk::ImageView,
     ) {
         // What is captured for a replay is made with data of its own, which no second view may have.
         let is_captured = info.flags.contains(vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
-        if !self.aspects.is_on || is_captured {
+        if !self.is_on || is_captured {
             return;
         }
         let make = |aspect| {
@@ -152,70 +156,65 @@ impl Device {
             info.subresource_range.aspect_mask = aspect;
             let mut shown = vk::ImageView::null();
             // SAFETY: the create info that the driver has just accepted, with one of its aspects; the handle is written to a local.
-            let result = unsafe { create(self.handle, &info, std::ptr::null(), &mut shown) };
+            let result = unsafe { create(ground.driver.handle, &info, std::ptr::null(), &mut shown) };
             if result == vk::Result::SUCCESS { shown.as_raw() } else { 0 }
         };
         // In audit mode it is said, and the view stays.
-        let depth = if self.audit { OWN } else { make(Aspect::DEPTH) };
+        let depth = if ground.wishes.audit { OWN } else { make(Aspect::DEPTH) };
         if depth == 0 {
             let about =
                 json!({ "format": names::format(info.format), "view": samplin_wire::text::handle(view.as_raw()) });
             let key = (info.format.as_raw() as u64, 0);
-            return self.unresolved(Left::Memory, &Left::Memory.clause(), Some(Rule::Aspect), about, key);
+            return ground.journal.unresolved(Left::Memory, &Left::Memory.clause(), Some(Rule::Aspect), about, key);
         }
-        let follows = !self.audit && self.separate.is_some();
+        let follows = !ground.wishes.audit && ground.wishes.follows;
         let stencil = if follows { make(Aspect::STENCIL) } else { 0 };
-        let _entering = self.aspects.entering.lock();
+        let _entering = self.entering.lock();
         if stencil != 0 {
-            self.aspects.stencils.insert(view.as_raw(), stencil);
-            self.aspects.wholes.insert(stencil, view.as_raw());
+            self.stencils.insert(view.as_raw(), stencil);
+            self.wholes.insert(stencil, view.as_raw());
         }
-        self.aspects.depths.insert(view.as_raw(), depth);
-        self.aspects.any.store(true, Ordering::Release);
-        self.hot.exchange(BITS);
-        self.follow_wholes();
+        self.depths.insert(view.as_raw(), depth);
+        self.any.store(true, Ordering::Release);
+        ground.hot.exchange(BITS);
+        if let Some(follower) = &ground.follower {
+            follower.follow_wholes(&ground.hot);
+        }
     }
 
     /// Forgets what stands in for a view, which goes with it.
-    pub(super) fn forget_aspects(&self, view: vk::ImageView) {
-        if !self.aspects.any() {
+    pub(super) fn forget_aspects(&self, hot: &Hot, driver: &Driver, view: vk::ImageView) {
+        if !self.any() {
             return;
         }
         let shown = {
-            let _entering = self.aspects.entering.lock();
-            let depth = self.aspects.depths.remove(view.as_raw());
-            let stencil = self.aspects.stencils.remove(view.as_raw());
-            self.aspects.wholes.remove(stencil);
-            if depth != 0 && self.aspects.depths.is_empty() {
-                self.aspects.any.store(false, Ordering::Release);
-                TYPES.into_iter().for_each(|ty| self.hot.exchange_no_more(ty));
+            let _entering = self.entering.lock();
+            let depth = self.depths.remove(view.as_raw());
+            let stencil = self.stencils.remove(view.as_raw());
+            self.wholes.remove(stencil);
+            if depth != 0 && self.depths.is_empty() {
+                self.any.store(false, Ordering::Release);
+                TYPES.into_iter().for_each(|ty| hot.exchange_no_more(ty));
             }
             [depth, stencil]
         };
-        shown.into_iter().for_each(|shown| self.destroy_aspect(shown));
+        shown.into_iter().for_each(|shown| driver.destroy_aspect(shown));
     }
 
+    /// Destroys what stands in for views that the application did not destroy: for the end of the device.
+    pub fn destroy_aspects(&self, driver: &Driver) {
+        for shown in [&self.depths, &self.stencils] {
+            shown.for_each(&mut |_, shown| driver.destroy_aspect(shown));
+        }
+    }
+}
+
+impl Driver {
     fn destroy_aspect(&self, shown: u64) {
         if let Some(destroy) = self.fns.destroy_image_view.filter(|_| (1..OWN).contains(&shown)) {
             // SAFETY: made by `make_aspects` with a NULL allocator, and used by nothing that does not use the application's view, which is
             // being destroyed (VUID-vkDestroyImageView-imageView-01026), or its device.
             unsafe { destroy(self.handle, vk::ImageView::from_raw(shown), std::ptr::null()) };
         }
-    }
-
-    /// Destroys what stands in for views that the application did not destroy: for the end of the device.
-    pub fn destroy_aspects(&self) {
-        for shown in [&self.aspects.depths, &self.aspects.stencils] {
-            shown.for_each(&mut |_, shown| self.destroy_aspect(shown));
-        }
-    }
-
-    /// The pair of a sampler and the stencil of a view with both aspects, if they conflict.
-    pub(super) fn stencil_pair(&self, sampler: u64, view: u64) -> Option<Pair> {
-        let (needs, lacks) = (self.hot.gate.sampler(sampler), self.hot.gate.view(view));
-        let class = self.class_of_stencil((lacks as u32).checked_sub(1)?);
-        let state = (needs as u32).checked_sub(1)?;
-        let conflicts = (needs >> 32) as u32 & self.class(class)?.lacks.0 != 0;
-        conflicts.then_some(Pair { sampler, view, state, class })
     }
 }

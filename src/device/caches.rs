@@ -3,7 +3,8 @@
 //! Whoever adds a cache adds its row. `tests/mock/caches.rs` runs an application for 100,000 frames that replaces its objects in each, and
 //! holds every row against its bound.
 
-use super::{Device, separate};
+use super::resolve::On;
+use super::separate::{self, Separate};
 
 /// What is remembered of one kind.
 pub struct Cache {
@@ -16,7 +17,7 @@ pub struct Cache {
     /// What makes room.
     pub eviction: &'static str,
     /// Entries now.
-    pub count: fn(&Device) -> usize,
+    pub count: fn(On<'_>, Option<&Separate>) -> usize,
 }
 
 /// What every device has.
@@ -26,35 +27,35 @@ const GENERAL: [Cache; 6] = [
         owner: "samplers with the state",
         most: Some(512),
         eviction: "the state that has been without a sampler for longest",
-        count: |device| device.rows().kept(),
+        count: |(ground, pairs), _| pairs.samplers.rows(&ground.hot).kept(),
     },
     Cache {
         name: "variants",
         owner: "samplers that they stand in for",
         most: None,
         eviction: "none: an eighth of the device's samplers at most",
-        count: |device| device.cache.variants().live as usize,
+        count: |(_, pairs), _| pairs.samplers.cache.variants().live as usize,
     },
     Cache {
         name: "image definitions",
         owner: "the device",
         most: None,
         eviction: "none: equal definitions are one entry",
-        count: Device::image_definitions,
+        count: |(_, pairs), _| pairs.images.image_definitions(),
     },
     Cache {
         name: "view classes",
         owner: "the device",
         most: None,
         eviction: "none: equal classes are one entry",
-        count: Device::view_classes,
+        count: |(_, pairs), _| pairs.images.view_classes(),
     },
     Cache {
         name: "names",
         owner: "the object that is named",
         most: Some(0),
         eviction: "none",
-        count: |device| device.telling.remembered()[0],
+        count: |(ground, _), _| ground.journal.remembered()[0],
     },
     Cache {
         name: "things said once",
@@ -62,7 +63,7 @@ const GENERAL: [Cache; 6] = [
         // Six lists, and a shorter one of links.
         most: Some(6 * 4096 + 512),
         eviction: "the older half, which is said again if it comes up",
-        count: |device| device.telling.remembered()[1],
+        count: |(ground, _), _| ground.journal.remembered()[1],
     },
 ];
 

@@ -7,8 +7,9 @@ use samplin_wire::kinds;
 use samplin_wire::text::handle;
 use serde_json::json;
 
-use super::Device;
-use super::images::ViewClass;
+use super::classes::ViewClass;
+use super::journal::Journal;
+use super::wishes::Wishes;
 use crate::counters::Path;
 use crate::decide::{BlitSource, Change, Context, Exempt, SamplerState, ViewTraits};
 use crate::names;
@@ -17,7 +18,7 @@ use crate::overrides::Override;
 use crate::record;
 use crate::variant::SharedState;
 
-impl Device {
+impl Wishes {
     /// What is switched off for samplers that these overrides match: when one was created, and with a view of this class.
     pub(super) fn off(&self, overrides: u64, class: Option<&ViewClass>) -> Off {
         self.overrides.off(overrides, class.map(|class| &class.traits))
@@ -35,24 +36,32 @@ impl Device {
     }
 
     /// Writes the record of a sampler that was not changed when it was created.
-    pub(super) fn exempt_sampler(&self, sampler: u64, state: &SamplerState, overrides: u64, changes: &[Change]) {
+    pub(super) fn exempt_sampler(
+        &self,
+        journal: &Journal,
+        sampler: u64,
+        state: &SamplerState,
+        overrides: u64,
+        changes: &[Change],
+    ) {
         if changes.is_empty() {
             return;
         }
         let fingerprint = state.fingerprint();
         let about = json!({
             "sampler": handle(sampler),
-            "name": self.name(vk::ObjectType::SAMPLER, sampler),
+            "name": journal.name(vk::ObjectType::SAMPLER, sampler),
             "fingerprint": format!("{fingerprint:016x}"),
             "state": record::state(state),
         });
         let by = self.overrides.exempting(overrides, None);
-        self.exempt("sampler", by, about, (changes, &self.context(None)), (fingerprint, 0));
+        self.exempt(journal, "sampler", by, about, (changes, &journal.context(None)), (fingerprint, 0));
     }
 
     /// Writes the record of a pair that was not changed; `what` is a pair or an immutable sampler.
     pub(super) fn exempt_pair(
         &self,
+        journal: &Journal,
         what: &'static str,
         pair: Pair,
         (shared, class): (&SharedState, &ViewClass),
@@ -66,7 +75,7 @@ impl Device {
         let about = json!({
             "sampler": handle(pair.sampler),
             "view": handle(pair.view),
-            "names": self.names(pair),
+            "names": journal.names(pair),
             "fingerprint": format!("{:016x}", shared.fingerprint()),
             "format": members.format,
             "aspect": members.aspect,
@@ -75,36 +84,44 @@ impl Device {
         });
         let by = self.overrides.exempting(shared.overrides, Some(&class.traits));
         let key = (shared.fingerprint(), u64::from(pair.class));
-        self.exempt(what, by, about, (changes, &self.context(Some(class))), key);
+        self.exempt(journal, what, by, about, (changes, &journal.context(Some(class))), key);
     }
 
     /// Writes the record of a blit that was not changed.
-    pub fn exempt_blit(&self, source: &BlitSource, changes: &[Change], filter: vk::Filter) {
-        self.exempt_format("blit", source.format, changes, filter.as_raw() as u64);
+    pub fn exempt_blit(&self, journal: &Journal, source: &BlitSource, changes: &[Change], filter: vk::Filter) {
+        self.exempt_format(journal, "blit", source.format, changes, filter.as_raw() as u64);
     }
 
     /// Writes the record of a blit or a conversion that was not changed.
-    pub(super) fn exempt_format(&self, what: &'static str, format: vk::Format, changes: &[Change], key: u64) {
+    pub(super) fn exempt_format(
+        &self,
+        journal: &Journal,
+        what: &'static str,
+        format: vk::Format,
+        changes: &[Change],
+        key: u64,
+    ) {
         if changes.is_empty() {
             return;
         }
         let of = Self::any_view(format);
-        let context = Context { source: Some(format), ..self.context(None) };
+        let context = Context { source: Some(format), ..journal.context(None) };
         let about = json!({ "format": names::format(format) });
         let by = self.overrides.exempting_format(&of);
-        self.exempt(what, by, about, (changes, &context), (format.as_raw() as u64, key));
+        self.exempt(journal, what, by, about, (changes, &context), (format.as_raw() as u64, key));
     }
 
     #[cold]
     fn exempt<'a>(
         &self,
+        journal: &Journal,
         what: &'static str,
         by: impl Iterator<Item = &'a Override>,
         about: serde_json::Value,
         (changes, context): (&[Change], &Context<'_>),
         key: (u64, u64),
     ) {
-        if !self.records_decisions() || !self.is_news_of_exempt(what, key) {
+        if !journal.records_decisions() || !journal.is_news_of_exempt(what, key) {
             return;
         }
         let file = self.overrides.path.as_deref().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
@@ -117,6 +134,6 @@ impl Device {
         let rules = memory::collect(by.map(at));
         let serde_json::Value::Object(about) = about else { return };
         let changes = record::changes(changes.iter(), context);
-        self.trace().emit("exempt", &kinds::Exempt { what: what.to_owned(), rules, about, changes });
+        journal.trace().emit("exempt", &kinds::Exempt { what: what.to_owned(), rules, about, changes });
     }
 }

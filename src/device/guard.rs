@@ -4,18 +4,20 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
+use ash::vk;
 use samplin_core::left::Left;
 use samplin_hot::memory::OutOfMemory;
 
-use super::Device;
+use super::ground::Ground;
 use super::hot::follow;
 use crate::memory;
 use samplin_wire::kinds::Unresolved;
+use serde_json::json;
 
 /// Why a device is passed through that ran out of memory.
 pub(super) const NO_MEMORY: &str = "the host has no memory left";
 
-impl Device {
+impl Ground {
     /// Runs `body`; if it panics, now or at any time before, returns `fallback()` and lets the device forward from then on.
     pub fn guard<R>(&self, body: impl FnOnce() -> R, fallback: impl FnOnce() -> R) -> R {
         if !self.works() {
@@ -30,7 +32,7 @@ impl Device {
         }
     }
 
-    /// [`Device::works`] for what cannot panic and may be done later under the guard: in place, and it changes nothing.
+    /// [`Ground::works`] for what cannot panic and may be done later under the guard: in place, and it changes nothing.
     #[inline(always)]
     pub(super) fn is_sound(&self) -> bool {
         !memory::is_low() && !self.is_broken()
@@ -71,7 +73,7 @@ impl Device {
         // A record may be what panicked.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let what = if why == NO_MEMORY { Left::OutOfHostMemory } else { Left::PanicInAHook };
-            self.trace().emit("unresolved", &Unresolved::passed_through(what.name(), why));
+            self.journal.trace().emit("unresolved", &Unresolved::passed_through(what.name(), why));
             tracing::warn!(what = what.name(), why, "the device is passed through from here on");
         }));
     }
@@ -80,5 +82,25 @@ impl Device {
     #[inline]
     pub fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Says once that separate samplers and images are paired in the shader only.
+    #[inline(always)]
+    pub fn separate_seen(&self) {
+        if !self.wishes.follows && self.hot.unwatch(vk::DescriptorType::SAMPLER) {
+            self.tell_of_separate();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_of_separate(&self) {
+        self.guard(
+            || {
+                let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
+                self.journal.unresolved(Left::SeparateSamplers, why, None, json!({}), (0, 0));
+            },
+            || (),
+        );
     }
 }

@@ -7,7 +7,7 @@ use ash::vk;
 use samplin_hot::lock::Lock;
 use samplin_hot::{Counters, SetLayout};
 
-use super::templates::Template;
+use super::templates::kept::Template;
 use super::types;
 use crate::table::HandleMap;
 use crate::variant::Gate;
@@ -75,6 +75,16 @@ impl Hot {
         }
     }
 
+    /// Whether binds have to be noted: something may conflict that pipelines join, or a pipeline reads samplers of the layer's own.
+    #[inline(always)]
+    pub fn follows_binds(&self) -> bool {
+        match self.follow.load(Ordering::Acquire) {
+            follow::NONE => false,
+            follow::LINKED => self.gate.must_look(),
+            _ => true,
+        }
+    }
+
     /// Descriptor types that are watched.
     #[inline(always)]
     pub(super) fn watched(&self) -> u32 {
@@ -100,7 +110,7 @@ impl Hot {
     }
 
     /// Views in descriptors of these types are looked at from now on.
-    pub(super) fn look_at_views(&self, types: u32) {
+    pub fn look_at_views(&self, types: u32) {
         if self.viewed.fetch_or(types, Ordering::SeqCst) & types != types {
             self.watch(types);
         }

@@ -1,7 +1,7 @@
 //! Images, the swapchains that own some, and image views with the classes that decisions look at.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_hot::Recent;
@@ -9,57 +9,13 @@ use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
 use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
-use super::Device;
+use super::classes::{ImageTraits, ViewClass};
+use super::driver::Driver;
+use super::ground::Ground;
+use super::hot::Hot;
 use crate::decide::{self, Aspect, Bits, BlitSource, Divide, Reads, ViewTraits};
 use crate::features::Tiling;
 use crate::table::{FastMap, FlatTable, Interner, lock};
-
-/// What is kept of an image. Images with equal traits share one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ImageTraits {
-    /// Format of creation.
-    pub format: vk::Format,
-    /// `imageType`.
-    pub image_type: vk::ImageType,
-    /// Tiling; [`Tiling::Modifier`] goes with `modifier`.
-    pub tiling: Tiling,
-    /// DRM format modifier, 0 without one.
-    pub modifier: u64,
-    /// Effective create flags ("Effective Flags"), whose low half is a `VkImageCreateFlags`.
-    pub flags: u64,
-    /// Effective usage, whose low half is a `VkImageUsageFlags`.
-    pub usage: u64,
-    /// Effective usage of the stencil aspect.
-    pub stencil_usage: u64,
-    /// `mipLevels`.
-    pub levels: u32,
-    /// `arrayLayers`.
-    pub layers: u32,
-    /// What of `usage` some format of the image has.
-    pub reachable: u64,
-    /// Whether it may be viewed as unsigned integers, for shaders to store to.
-    pub aliased: bool,
-    /// Whether no format of it has the whole usage, and it was made all the same: a swapchain's, whose surface offers the usage.
-    pub is_short: bool,
-}
-
-impl ImageTraits {
-    /// Whether a view of this format can inherit a usage that the format cannot have.
-    pub fn may_lack_usage(&self, format: vk::Format) -> bool {
-        self.is_short || decide::may_lack_usage(self.flags, format == self.format)
-    }
-}
-
-/// What is kept of a view class.
-#[derive(Clone, Copy, Debug)]
-pub struct ViewClass {
-    /// What decisions look at.
-    pub traits: ViewTraits,
-    /// What it cannot give.
-    pub lacks: Bits,
-    /// Tiling of the image, for the wording of reasons.
-    pub tiling: Tiling,
-}
 
 /// Swapchains, whose images never go through `vkCreateImage`.
 #[derive(Default)]
@@ -71,7 +27,7 @@ struct Swapchains {
 }
 
 /// Images, swapchains and views of one device. Which view is of which class stands in the gate.
-pub(super) struct Images {
+pub struct Images {
     /// Image handle → traits number + 1 in the low half and the number of the swapchain that owns it, or 0, in the high one.
     by_handle: FlatTable,
     traits: Interner<ImageTraits, ImageTraits>,
@@ -85,6 +41,8 @@ pub(super) struct Images {
     strangers: AtomicU64,
     /// Answers of the cubic filter query by (image traits number, view type).
     cubic: Mutex<FastMap<(u32, i32), (bool, bool)>>,
+    /// Whether any image may have views whose formats lack a part of its usage. Nothing is looked at before.
+    narrows: AtomicBool,
 }
 
 impl Images {
@@ -98,39 +56,39 @@ impl Images {
             recent: Recent::new(),
             strangers: AtomicU64::new(0),
             cubic: Mutex::default(),
+            narrows: AtomicBool::new(false),
         }
     }
-}
 
-impl Device {
     // ---- images ----
 
     /// Number of an image's traits, if the layer saw the image.
     #[inline]
     pub fn image_number(&self, image: vk::Image) -> Option<u32> {
-        (self.images.by_handle.get_in_line(image.as_raw()) as u32).checked_sub(1)
+        (self.by_handle.get_in_line(image.as_raw()) as u32).checked_sub(1)
     }
 
     /// Traits of an image that the layer saw.
     pub fn image(&self, image: vk::Image) -> Option<(u32, &ImageTraits)> {
         let number = self.image_number(image)?;
-        Some((number, self.images.traits.get(number)?))
+        Some((number, self.traits.get(number)?))
     }
 
     /// Remembers an image.
     pub fn insert_image(&self, image: vk::Image, traits: ImageTraits) {
         self.watch_views_of(&traits);
-        self.expect_aspects(&traits);
-        if let Some(number) = self.images.traits.intern(traits, |_| traits) {
-            self.images.by_handle.insert(image.as_raw(), u64::from(number) + 1);
+        if let Some(number) = self.traits.intern(traits, |_| traits) {
+            self.by_handle.insert(image.as_raw(), u64::from(number) + 1);
         }
     }
 
     /// Forgets an image, which cannot panic.
     pub fn forget_image(&self, image: vk::Image) {
-        self.images.by_handle.remove(image.as_raw());
+        self.by_handle.remove(image.as_raw());
     }
+}
 
+impl Driver {
     /// Features of `format` with the image's tiling; `None` when they cannot be known.
     pub fn features(&self, image: &ImageTraits, format: vk::Format) -> Option<vk::FormatFeatureFlags2> {
         self.features_with(image.tiling, image.modifier, format)
@@ -155,22 +113,24 @@ impl Device {
                 .map_or(vk::FormatFeatureFlags2::empty(), |(_, features)| *features),
         })
     }
+}
 
+impl Images {
     /// The source of a blit, if the image is kept.
-    pub fn blit_source(&self, image: vk::Image) -> Option<(BlitSource, Tiling)> {
+    pub fn blit_source(&self, driver: &Driver, image: vk::Image) -> Option<(BlitSource, Tiling)> {
         let (_, traits) = self.image(image)?;
-        let features = self.features(traits, traits.format);
+        let features = driver.features(traits, traits.format);
         Some((BlitSource { format: traits.format, image_type: traits.image_type, features }, traits.tiling))
     }
 
     /// Definitions of images so far.
     pub(super) fn image_definitions(&self) -> usize {
-        self.images.traits.len()
+        self.traits.len()
     }
 
     /// Images kept, those of swapchains among them.
     pub fn images_kept(&self) -> usize {
-        self.images.by_handle.len()
+        self.by_handle.len()
     }
 
     // ---- swapchains ----
@@ -178,8 +138,8 @@ impl Device {
     /// Remembers a swapchain by the traits of its images.
     pub fn insert_swapchain(&self, swapchain: vk::SwapchainKHR, traits: ImageTraits) {
         self.watch_views_of(&traits);
-        if let Some(number) = self.images.traits.intern(traits, |_| traits) {
-            let mut swapchains = lock(&self.images.swapchains);
+        if let Some(number) = self.traits.intern(traits, |_| traits) {
+            let mut swapchains = lock(&self.swapchains);
             swapchains.made = swapchains.made.wrapping_add(1).max(1);
             let word = (u64::from(swapchains.made) << 32) | (u64::from(number) + 1);
             swapchains.by_handle.with_room().insert(swapchain.as_raw(), (word, Vec::new()));
@@ -188,10 +148,10 @@ impl Device {
 
     /// Remembers images of a swapchain.
     pub fn insert_swapchain_images(&self, swapchain: vk::SwapchainKHR, images: &[vk::Image]) {
-        let mut swapchains = lock(&self.images.swapchains);
+        let mut swapchains = lock(&self.swapchains);
         let Some((word, seen)) = swapchains.by_handle.get_mut(&swapchain.as_raw()) else { return };
         for image in images {
-            self.images.by_handle.insert(image.as_raw(), *word);
+            self.by_handle.insert(image.as_raw(), *word);
             if !seen.contains(&image.as_raw()) {
                 seen.with_room().push(image.as_raw());
             }
@@ -199,15 +159,15 @@ impl Device {
     }
 
     /// Forgets a swapchain and its images.
-    pub fn forget_swapchain(&self, swapchain: vk::SwapchainKHR) {
-        self.guard(
+    pub fn forget_swapchain(&self, ground: &Ground, swapchain: vk::SwapchainKHR) {
+        ground.guard(
             || {
-                let gone = lock(&self.images.swapchains).by_handle.remove(&swapchain.as_raw());
+                let gone = lock(&self.swapchains).by_handle.remove(&swapchain.as_raw());
                 let Some((word, images)) = gone else { return };
-                let mut table = self.images.by_handle.write();
+                let mut table = self.by_handle.write();
                 for image in images {
                     // A retired swapchain's image may have become another's before, under the same handle.
-                    if self.images.by_handle.get(image) == word {
+                    if self.by_handle.get(image) == word {
                         table.remove(image);
                     }
                 }
@@ -218,114 +178,122 @@ impl Device {
 
     /// Whether a swapchain is kept.
     pub fn has_swapchain(&self, swapchain: vk::SwapchainKHR) -> bool {
-        lock(&self.images.swapchains).by_handle.contains_key(&swapchain.as_raw())
+        lock(&self.swapchains).by_handle.contains_key(&swapchain.as_raw())
     }
 
     // ---- views ----
+
+    /// Has views looked at from now on, if a view of this image may lack a part of its usage.
+    pub(super) fn watch_views_of(&self, traits: &ImageTraits) {
+        if traits.is_short || traits.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0 {
+            self.narrows.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a view of any image may lack a part of the image's usage.
+    pub fn narrows_views(&self) -> bool {
+        self.narrows.load(Ordering::Relaxed)
+    }
 
     /// What views are that depend on the same `words` as one before: lacks in the high half and class number + 1 in the low half, 0 if
     /// that is not known. Such a view goes down as it is.
     #[inline(always)]
     pub fn view_again(&self, words: &Words) -> u64 {
-        self.images.recent.get(words)
+        self.recent.get(words)
     }
 
     /// Remembers a view of which that is known, if it takes no memory and the device is not passed through. Whether it did.
     #[inline(always)]
-    pub fn insert_view_again(&self, view: vk::ImageView, known: u64) -> bool {
-        self.is_sound() && self.hot.gate.insert_view_in_room(view.as_raw(), (known >> 32) as u32, known as u32 - 1)
+    pub fn insert_view_again(&self, ground: &Ground, view: vk::ImageView, known: u64) -> bool {
+        ground.is_sound() && ground.hot.gate.insert_view_in_room(view.as_raw(), (known >> 32) as u32, known as u32 - 1)
     }
 
     /// Remembers a view. `words`: what its class depends on, if that is all and it went down as it was.
-    pub fn insert_view(&self, view: vk::ImageView, traits: ViewTraits, tiling: Tiling, words: Option<&Words>) {
-        let class = self.images.classes.intern((traits, tiling), |_| ViewClass {
+    pub fn insert_view(
+        &self,
+        hot: &Hot,
+        driver: &Driver,
+        view: vk::ImageView,
+        traits: ViewTraits,
+        tiling: Tiling,
+        words: Option<&Words>,
+    ) {
+        let class = self.classes.intern((traits, tiling), |_| ViewClass {
             traits,
-            lacks: self.relevant(decide::lacks(&traits, &self.caps)),
+            lacks: driver.relevant(decide::lacks(&traits, &driver.caps)),
             tiling,
         });
         if let Some(class) = class {
             let lacks = self.class(class).map_or(Bits::NONE, |class| class.lacks);
-            self.hot.gate.insert_view(view.as_raw(), lacks.0, class);
+            hot.gate.insert_view(view.as_raw(), lacks.0, class);
             if let Some(words) = words {
-                self.images.recent.set(words, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
+                self.recent.set(words, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
             }
         }
     }
 
     /// Counts a view of an image that the layer never saw.
     pub fn count_stranger(&self) {
-        self.images.strangers.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Forgets a view.
-    #[inline(always)]
-    pub fn forget_view(&self, view: vk::ImageView) {
-        // At once, even if the device is passed through: this cannot panic.
-        self.hot.gate.remove_view(view.as_raw());
-        if self.storage.has_stand_ins() || self.aspects.any() || self.has_names() {
-            self.forget_more_of_view(view);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn forget_more_of_view(&self, view: vk::ImageView) {
-        self.forget_alias(view);
-        self.forget_aspects(view);
-        self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
+        self.strangers.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The number of a view class as shaders read it.
-    pub(super) fn class_as_read(&self, number: u32, reads: Reads) -> u32 {
-        self.class_with(number, |traits| ViewTraits { reads, ..traits })
+    pub(super) fn class_as_read(&self, driver: &Driver, number: u32, reads: Reads) -> u32 {
+        self.class_with(driver, number, |traits| ViewTraits { reads, ..traits })
     }
 
     /// The same where shaders divide coordinates in texels.
-    pub(super) fn class_divided(&self, number: u32, reads: Reads, divide: Divide) -> u32 {
-        self.class_with(number, |traits| ViewTraits { reads, divide, ..traits })
+    pub(super) fn class_divided(&self, driver: &Driver, number: u32, reads: Reads, divide: Divide) -> u32 {
+        self.class_with(driver, number, |traits| ViewTraits { reads, divide, ..traits })
     }
 
     /// The same where shaders read the stencil of a view with both aspects.
-    pub(super) fn class_of_stencil(&self, number: u32) -> u32 {
-        self.class_with(number, |traits| ViewTraits { aspect: Aspect::Stencil, ..traits })
+    pub(super) fn class_of_stencil(&self, driver: &Driver, number: u32) -> u32 {
+        self.class_with(driver, number, |traits| ViewTraits { aspect: Aspect::Stencil, ..traits })
     }
 
-    fn class_with(&self, number: u32, with: impl FnOnce(ViewTraits) -> ViewTraits) -> u32 {
+    fn class_with(&self, driver: &Driver, number: u32, with: impl FnOnce(ViewTraits) -> ViewTraits) -> u32 {
         let Some(class) = self.class(number) else { return number };
         let traits = with(class.traits);
         if traits == class.traits {
             return number;
         }
         let made = |_| {
-            self.images.read.fetch_add(1, Ordering::Relaxed);
-            ViewClass { traits, lacks: self.relevant(decide::lacks(&traits, &self.caps)), ..*class }
+            self.read.fetch_add(1, Ordering::Relaxed);
+            ViewClass { traits, lacks: driver.relevant(decide::lacks(&traits, &driver.caps)), ..*class }
         };
-        self.images.classes.intern((traits, class.tiling), made).unwrap_or(number)
+        self.classes.intern((traits, class.tiling), made).unwrap_or(number)
     }
 
     /// A view class by its number.
     pub fn class(&self, number: u32) -> Option<&ViewClass> {
-        self.images.classes.get(number)
+        self.classes.get(number)
     }
 
     /// View classes so far, however they are read.
     pub fn view_classes(&self) -> usize {
-        self.images.classes.len().saturating_sub(self.images.read.load(Ordering::Relaxed))
+        self.classes.len().saturating_sub(self.read.load(Ordering::Relaxed))
     }
 
     /// Views ever.
-    pub(super) fn views_created(&self) -> u64 {
-        self.hot.gate.views_ever() + self.images.strangers.load(Ordering::Relaxed)
+    pub(super) fn views_created(&self, hot: &Hot) -> u64 {
+        hot.gate.views_ever() + self.strangers.load(Ordering::Relaxed)
     }
 
     /// `filterCubic` and `filterCubicMinmax` of an image's parameters with a view type, asked once for each; `None` if the driver could
     /// not answer.
-    pub fn cubic(&self, number: u32, image: &ImageTraits, view_type: vk::ImageViewType) -> Option<(bool, bool)> {
+    pub fn cubic(
+        &self,
+        driver: &Driver,
+        number: u32,
+        image: &ImageTraits,
+        view_type: vk::ImageViewType,
+    ) -> Option<(bool, bool)> {
         let key = (number, view_type.as_raw());
-        if let Some(answer) = lock(&self.images.cubic).get(&key) {
+        if let Some(answer) = lock(&self.cubic).get(&key) {
             return Some(*answer);
         }
-        let Some(get) = self.instance_fns.get_physical_device_image_format_properties2 else {
+        let Some(get) = driver.instance_fns.get_physical_device_image_format_properties2 else {
             return Some((true, true));
         };
         let mut view_info = vk::PhysicalDeviceImageViewImageFormatInfoEXT::default().image_view_type(view_type);
@@ -346,7 +314,7 @@ impl Device {
         let mut cubic = vk::FilterCubicImageViewImageFormatPropertiesEXT::default();
         let mut properties = vk::ImageFormatProperties2::default().push_next(&mut cubic);
         // SAFETY: the physical device of `formats` belongs to this instance; the chains are made of live locals.
-        let result = unsafe { get(self.formats.physical(), &info, &mut properties) };
+        let result = unsafe { get(driver.formats.physical(), &info, &mut properties) };
         let answer = match result {
             vk::Result::SUCCESS if image.tiling != Tiling::Modifier => {
                 (cubic.filter_cubic != 0, cubic.filter_cubic_minmax != 0)
@@ -355,7 +323,7 @@ impl Device {
             // Out of memory, say, which may pass: the next view asks again.
             _ => return None,
         };
-        lock(&self.images.cubic).with_room().insert(key, answer);
+        lock(&self.cubic).with_room().insert(key, answer);
         Some(answer)
     }
 }

@@ -1,7 +1,7 @@
-//! Set layouts, the sets of each pool, and the samplers that a layout pins: what tells which samplers of a write are
+//! Set layouts and the sets of each pool: what tells which samplers of a write are
 //! ignored because the binding has immutable ones. Nothing is kept of layouts without immutable samplers.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
@@ -9,31 +9,23 @@ use samplin_hot::SetLayout;
 use samplin_hot::layout::Binding;
 use samplin_hot::memory::Room;
 
-use super::Device;
-use super::separate::Separate;
-use crate::table::{FastMap, FastSet, HandleMap, lock};
+use super::ground::Ground;
+use super::hot::Hot;
+use super::resolve::Pairs;
+use crate::table::{FastMap, HandleMap, lock};
 
-/// Set layouts, pools and pinned samplers of one device. What each descriptor needs of them (sets, pipeline layouts, templates)
+/// Set layouts and pools of one device. What each descriptor needs of them (sets, pipeline layouts, templates)
 /// stands in [`Hot`](super::Hot).
-pub(super) struct Layouts {
+pub struct Layouts {
     /// Set layouts with immutable samplers.
     sets: HandleMap<SetLayout>,
     /// Sets of such layouts by pool.
     pools: Mutex<FastMap<u64, Vec<u64>>>,
-    /// Samplers that a descriptor-buffer layout holds as immutable ones: they must stay the same object everywhere.
-    pinned: Mutex<FastSet<u64>>,
-    /// Whether `pinned` ever held one.
-    has_pinned: AtomicBool,
 }
 
 impl Layouts {
     pub(super) fn new() -> Self {
-        Self {
-            sets: HandleMap::new(),
-            pools: Mutex::default(),
-            pinned: Mutex::default(),
-            has_pinned: AtomicBool::new(false),
-        }
+        Self { sets: HandleMap::new(), pools: Mutex::default() }
     }
 }
 
@@ -46,165 +38,17 @@ pub enum LayoutOf<'a> {
     Push(Option<&'a SetLayout>),
 }
 
-impl Device {
+impl Hot {
     /// Whether there ever was a layout with immutable samplers.
     #[inline]
     pub fn has_immutables(&self) -> bool {
-        self.hot.has_immutables.load(Ordering::Acquire)
-    }
-
-    /// Remembers a set layout with immutable samplers. `number`: that of its definition.
-    pub fn insert_set_layout(&self, layout: vk::DescriptorSetLayout, bindings: Vec<Binding>, number: u64) {
-        self.layouts.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings).numbered(number)));
-        if !self.hot.has_immutables.swap(true, Ordering::AcqRel) {
-            self.hot.gate.take_any_sampler();
-        }
-    }
-
-    /// What says the state of a sampler: its fingerprint, or the handle of one that is not kept.
-    pub fn state_of(&self, sampler: vk::Sampler) -> u64 {
-        let number = (self.hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
-        let shared = number.and_then(|number| self.rows().state(number));
-        shared.map_or(sampler.as_raw(), |shared| shared.fingerprint())
-    }
-
-    /// Whether a set layout is kept.
-    pub fn has_set_layouts(&self) -> bool {
-        !self.layouts.sets.is_empty()
-    }
-
-    /// A set layout, if it has immutable samplers.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid while the reference is used.
-    pub unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<&SetLayout> {
-        // SAFETY: a layout that is not null is not destroyed while the reference is used, by this function's contract; so its entry
-        // stays.
-        unsafe { self.layouts.sets.get(layout.as_raw()) }
-    }
-
-    /// A share of a set layout, if it has immutable samplers.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    pub unsafe fn share_set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
-        // SAFETY: a layout that is not null is not destroyed during the call, by this function's contract; so its entry stays until
-        // it is shared.
-        unsafe { self.layouts.sets.share(layout.as_raw()) }
-    }
-
-    /// Forgets a set layout.
-    pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
-        self.guard(
-            || {
-                self.layouts.sets.remove(layout.as_raw());
-                if let Some(separate) = self.separate.as_deref() {
-                    separate.forget_set_layout(layout);
-                }
-            },
-            || (),
-        );
+        self.has_immutables.load(Ordering::Acquire)
     }
 
     /// Remembers a pipeline layout by its set layouts, if one of them has immutable samplers.
     pub fn insert_pipeline_layout(&self, layout: vk::PipelineLayout, sets: Vec<Option<Arc<SetLayout>>>) {
         if sets.iter().any(Option::is_some) {
-            self.hot.pipeline_layouts.insert(layout.as_raw(), Arc::new(sets));
-        }
-    }
-
-    /// Forgets a pipeline layout.
-    pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
-        self.guard(
-            || {
-                self.hot.pipeline_layouts.remove(layout.as_raw());
-                if let Some(separate) = self.separate.as_deref() {
-                    separate.forget_pipeline_layout(layout);
-                }
-            },
-            || (),
-        );
-    }
-
-    /// Remembers a set of a layout with immutable samplers.
-    pub fn insert_set(&self, pool: vk::DescriptorPool, set: vk::DescriptorSet, layout: Arc<SetLayout>) {
-        self.hot.sets.insert(set.as_raw(), layout);
-        let mut pools = lock(&self.layouts.pools);
-        pools.with_room().entry(pool.as_raw()).or_default().with_room().push(set.as_raw());
-    }
-
-    /// Forgets sets of a pool.
-    pub fn forget_sets(&self, pool: vk::DescriptorPool, gone: &[vk::DescriptorSet]) {
-        if let Some(list) = lock(&self.layouts.pools).get_mut(&pool.as_raw()) {
-            list.retain(|set| !gone.iter().any(|g| g.as_raw() == *set));
-        }
-        gone.iter().for_each(|set| self.hot.sets.remove(set.as_raw()));
-    }
-
-    /// Remembers a pool of sets.
-    pub fn insert_pool(&self, pool: vk::DescriptorPool, flags: vk::DescriptorPoolCreateFlags) {
-        if let Some(separate) = self.separate.as_deref() {
-            self.guard(|| self.insert_set_pool(separate, pool, flags), || ());
-        }
-    }
-
-    /// Forgets a pool that is about to go, and its sets.
-    pub fn forget_pool(&self, pool: vk::DescriptorPool) {
-        self.forget_sets_of(pool, true);
-    }
-
-    /// Forgets every set of a pool, and the pool itself if it `goes`.
-    pub fn forget_sets_of(&self, pool: vk::DescriptorPool, goes: bool) {
-        self.guard(
-            || {
-                if self.has_immutables() {
-                    let sets = lock(&self.layouts.pools).remove(&pool.as_raw()).unwrap_or_default();
-                    sets.into_iter().for_each(|set| self.hot.sets.remove(set));
-                }
-                if let Some(separate) = self.separate.as_deref() {
-                    self.forget_separate_pool(separate, pool, goes);
-                }
-            },
-            || (),
-        );
-    }
-
-    /// Whether sets of a pool are kept.
-    pub fn has_pool(&self, pool: vk::DescriptorPool) -> bool {
-        lock(&self.layouts.pools).contains_key(&pool.as_raw())
-    }
-
-    /// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a row of its own.
-    pub fn pin(&self, sampler: vk::Sampler) {
-        self.layouts.has_pinned.store(true, Ordering::Relaxed);
-        let sampler = sampler.as_raw();
-        if !lock(&self.layouts.pinned).with_room().insert(sampler) {
-            return;
-        }
-        if let Some(own) =
-            (self.hot.gate.sampler(sampler) as u32).checked_sub(1).and_then(|number| self.rows().isolate(number))
-        {
-            self.hot.gate.move_sampler(sampler, own);
-        }
-    }
-
-    /// Whether a sampler must stay the same everywhere.
-    pub(super) fn is_pinned(&self, sampler: u64) -> bool {
-        lock(&self.layouts.pinned).contains(&sampler)
-    }
-
-    /// Whether any sampler was ever pinned.
-    #[inline(always)]
-    pub(super) fn has_pinned(&self) -> bool {
-        self.layouts.has_pinned.load(Ordering::Relaxed)
-    }
-
-    /// Forgets that a sampler was pinned, which is about to be destroyed.
-    pub(super) fn unpin(&self, sampler: u64) {
-        if self.has_pinned() {
-            lock(&self.layouts.pinned).remove(&sampler);
+            self.pipeline_layouts.insert(layout.as_raw(), Arc::new(sets));
         }
     }
 
@@ -223,7 +67,7 @@ impl Device {
     ) -> Option<&'a SetLayout> {
         let layout = match layout_of {
             // SAFETY: a set that a command names is not freed meanwhile.
-            LayoutOf::DstSet => unsafe { self.hot.sets.get_in_line(write.dst_set.as_raw()) },
+            LayoutOf::DstSet => unsafe { self.sets.get_in_line(write.dst_set.as_raw()) },
             LayoutOf::Push(layout) => layout,
         };
         layout.filter(|layout| layout.is_immutable(write.dst_binding))
@@ -238,12 +82,12 @@ impl Device {
     pub(super) unsafe fn has_layout(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>) -> bool {
         match layout_of {
             // SAFETY: a set that a command names is not freed meanwhile.
-            LayoutOf::DstSet => unsafe { self.hot.sets.get_in_line(write.dst_set.as_raw()) }.is_some(),
+            LayoutOf::DstSet => unsafe { self.sets.get_in_line(write.dst_set.as_raw()) }.is_some(),
             LayoutOf::Push(layout) => layout.is_some(),
         }
     }
 
-    /// [`Device::ignoring`], where it is rarely asked.
+    /// [`Hot::ignoring`], where it is rarely asked.
     ///
     /// # Safety
     ///
@@ -252,29 +96,6 @@ impl Device {
     pub(super) unsafe fn is_ignored(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>) -> bool {
         // SAFETY: `write` is valid by this function's contract, which is all that `ignoring` asks.
         unsafe { self.ignoring(write, layout_of) }.is_some()
-    }
-
-    /// Takes note of immutable samplers that conflict with the views written to `target` (binding and element) and on, unless it
-    /// was done for that state and class before.
-    #[inline(always)]
-    pub(super) fn note_immutables(
-        &self,
-        layout: &SetLayout,
-        target: (u32, u32),
-        infos: impl Iterator<Item = DescriptorImageInfo>,
-    ) {
-        if self.separate.as_deref().is_some_and(Separate::follows_all_immutables) {
-            // What becomes of them is said where they are bound.
-            return;
-        }
-        layout.for_each(target, infos, |sampler, view| {
-            if self.hot.gate.may_conflict(sampler, view)
-                && let Some(pair) = self.hot.gate.look_up(sampler, view)
-                && !self.hot.gate.choices.is_settled(pair.state, pair.class)
-            {
-                self.immutable_conflict(pair);
-            }
-        });
     }
 
     /// The layout with immutable samplers of set number `set` of a pipeline layout, for push descriptors.
@@ -288,7 +109,103 @@ impl Device {
             return None;
         }
         // SAFETY: a pipeline layout that is not null is not destroyed meanwhile, by this function's contract; so its entry stays.
-        let sets = unsafe { self.hot.pipeline_layouts.get(layout.as_raw()) }?;
+        let sets = unsafe { self.pipeline_layouts.get(layout.as_raw()) }?;
         sets.get(set as usize)?.as_deref()
+    }
+}
+
+impl Layouts {
+    /// Remembers a set layout with immutable samplers. `number`: that of its definition.
+    pub fn insert_set_layout(&self, hot: &Hot, layout: vk::DescriptorSetLayout, bindings: Vec<Binding>, number: u64) {
+        self.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings).numbered(number)));
+        if !hot.has_immutables.swap(true, Ordering::AcqRel) {
+            hot.gate.take_any_sampler();
+        }
+    }
+
+    /// Whether a set layout is kept.
+    pub fn has_set_layouts(&self) -> bool {
+        !self.sets.is_empty()
+    }
+
+    /// A set layout, if it has immutable samplers.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid while the reference is used.
+    pub unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<&SetLayout> {
+        // SAFETY: a layout that is not null is not destroyed while the reference is used, by this function's contract; so its entry
+        // stays.
+        unsafe { self.sets.get(layout.as_raw()) }
+    }
+
+    /// A share of a set layout, if it has immutable samplers.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid during the call.
+    pub unsafe fn share_set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
+        // SAFETY: a layout that is not null is not destroyed during the call, by this function's contract; so its entry stays until
+        // it is shared.
+        unsafe { self.sets.share(layout.as_raw()) }
+    }
+
+    /// Forgets a set layout.
+    pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
+        self.sets.remove(layout.as_raw());
+    }
+
+    /// Remembers a set of a layout with immutable samplers.
+    pub fn insert_set(&self, hot: &Hot, pool: vk::DescriptorPool, set: vk::DescriptorSet, layout: Arc<SetLayout>) {
+        hot.sets.insert(set.as_raw(), layout);
+        let mut pools = lock(&self.pools);
+        pools.with_room().entry(pool.as_raw()).or_default().with_room().push(set.as_raw());
+    }
+
+    /// Forgets sets of a pool.
+    pub fn forget_sets(&self, hot: &Hot, pool: vk::DescriptorPool, gone: &[vk::DescriptorSet]) {
+        if let Some(list) = lock(&self.pools).get_mut(&pool.as_raw()) {
+            list.retain(|set| !gone.iter().any(|g| g.as_raw() == *set));
+        }
+        gone.iter().for_each(|set| hot.sets.remove(set.as_raw()));
+    }
+
+    /// Forgets every set of a pool.
+    pub fn forget_sets_of(&self, hot: &Hot, pool: vk::DescriptorPool) {
+        if hot.has_immutables() {
+            let sets = lock(&self.pools).remove(&pool.as_raw()).unwrap_or_default();
+            sets.into_iter().for_each(|set| hot.sets.remove(set));
+        }
+    }
+
+    /// Whether sets of a pool are kept.
+    pub fn has_pool(&self, pool: vk::DescriptorPool) -> bool {
+        lock(&self.pools).contains_key(&pool.as_raw())
+    }
+}
+
+impl Pairs {
+    /// Takes note of immutable samplers that conflict with the views written to `target` (binding and element) and on, unless it
+    /// was done for that state and class before.
+    #[inline(always)]
+    pub(super) fn note_immutables(
+        &self,
+        ground: &Ground,
+        layout: &SetLayout,
+        target: (u32, u32),
+        infos: impl Iterator<Item = DescriptorImageInfo>,
+    ) {
+        if ground.wishes.joins_immutables {
+            // What becomes of them is said where they are bound.
+            return;
+        }
+        layout.for_each(target, infos, |sampler, view| {
+            if ground.hot.gate.may_conflict(sampler, view)
+                && let Some(pair) = ground.hot.gate.look_up(sampler, view)
+                && !ground.hot.gate.choices.is_settled(pair.state, pair.class)
+            {
+                self.immutable_conflict(ground, pair);
+            }
+        });
     }
 }

@@ -3,86 +3,108 @@
 use samplin_core::left::Left;
 use samplin_hot::{Pair, choices};
 
-use super::Device;
-use super::separate::Separate;
+use super::ground::Ground;
+use super::hot::Hot;
+use super::images::Images;
+use super::samplers::Samplers;
+use super::stand_ins::StandIns;
+use super::wishes::Wishes;
 use crate::counters::Path;
-use crate::decide::{self, Bits};
-use crate::outcome::{self, Chosen, Kept, Refusal};
+use crate::decide;
+use crate::outcome::{self, Chosen, Refusal};
 use crate::overrides::Override;
 use crate::variant::{KEEP, SharedState};
 
-impl Device {
+/// The samplers and the views of a device, which descriptors join.
+pub struct Pairs {
+    /// Samplers of the application, and what stands in for them.
+    pub samplers: Samplers,
+    /// Images and their views.
+    pub images: Images,
+    /// What stands in for views.
+    pub stand_ins: StandIns,
+}
+
+/// What a choice for a pair is made with.
+pub type On<'d> = (&'d Ground, &'d Pairs);
+
+impl Pairs {
     /// The sampler to use for a pair that conflicts.
-    pub fn choose(&self, pair: Pair, path: Path) -> u64 {
-        choices::choose(&self.hot.gate.choices, pair, &mut |pair| self.resolve(pair, path))
-    }
-
-    /// What samplers of a state ask of a view on this device; `overrides` are those that match them.
-    pub(super) fn needs(&self, kept: &Kept, overrides: u64) -> Bits {
-        let bits = self.relevant(decide::needs(&kept.original, &kept.base, &self.caps, &self.policy));
-        if overrides == 0 { bits } else { Bits(bits.0 | Bits::OVERRIDE.0) }
-    }
-
-    /// Bits that can matter on this device at all: without subsampled images nothing is missed for not being subsampled.
-    pub(super) fn relevant(&self, bits: Bits) -> Bits {
-        let ignored = if self.enabled.subsampled { 0 } else { Bits::SUBSAMPLED.0 | Bits::NOT_SUBSAMPLED.0 };
-        Bits(bits.0 & !ignored)
+    pub fn choose(&self, ground: &Ground, pair: Pair, path: Path) -> u64 {
+        choices::choose(&ground.hot.gate.choices, pair, &mut |pair| self.resolve(ground, pair, path))
     }
 
     /// Decides a (state, class) for the first time: makes or finds the variant, publishes the choice, writes the record.
     #[cold]
     #[inline(never)]
-    pub(super) fn resolve(&self, pair: Pair, path: Path) -> u64 {
-        self.guard(|| self.resolve_unguarded(pair, path), || KEEP)
+    pub(super) fn resolve(&self, ground: &Ground, pair: Pair, path: Path) -> u64 {
+        ground.guard(|| self.resolve_unguarded(ground, pair, path), || KEEP)
     }
 
-    fn resolve_unguarded(&self, pair: Pair, path: Path) -> u64 {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else {
+    fn resolve_unguarded(&self, ground: &Ground, pair: Pair, path: Path) -> u64 {
+        let (Some(shared), Some(class)) =
+            (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(pair.class))
+        else {
             return KEEP;
         };
-        let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
-        let off = self.off(shared.overrides, Some(class));
-        let meeting = outcome::meeting(&shared.kept, &class.traits, (overrides, off), &self.terms(), |wanted| {
-            self.may_have_variant(pair.sampler, &shared)?;
-            self.variant(pair.state, &shared, wanted)
-        });
+        let overrides = ground.wishes.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
+        let off = ground.wishes.off(shared.overrides, Some(class));
+        let meeting = outcome::meeting(
+            &shared.kept,
+            &class.traits,
+            (overrides, off),
+            &ground.wishes.terms(&ground.driver),
+            |wanted| {
+                self.samplers.may_have_variant(pair.sampler, &shared)?;
+                self.samplers.variant(ground, pair.state, &shared, wanted)
+            },
+        );
         let (choice, variant) = match &meeting.chosen {
             Chosen::Variant((made, usage)) => (*made, Some(*usage)),
-            Chosen::Refused(..) if self.is_pinned(pair.sampler) && self.rows().is_shareable(pair.state) => {
+            Chosen::Refused(..)
+                if self.samplers.is_pinned(pair.sampler)
+                    && self.samplers.rows(&ground.hot).is_shareable(pair.state) =>
+            {
                 // It is just being given a row of its own; what holds for it must not hold for the others of this one.
                 return KEEP;
             }
             Chosen::Own | Chosen::Refused(..) => (KEEP, None),
         };
-        let (choice, first) = self.rows().publish((pair.state, pair.class), &shared, choice, variant);
+        let (choice, first) =
+            self.samplers.rows(&ground.hot).publish((pair.state, pair.class), &shared, choice, variant);
         if !first {
             // Another thread was faster; what was prepared here is not needed.
             if let Some(usage) = variant
-                && let Some(unused) = self.rows().drop_use(pair.state, &shared, &usage)
+                && let Some(unused) = self.samplers.rows(&ground.hot).drop_use(pair.state, &shared, &usage)
             {
-                self.destroy_variant(unused);
+                self.samplers.destroy_variant(ground, unused);
             }
             return choice;
         }
-        self.exempt_pair("pair", pair, (&shared, class), Some(path), &meeting.exempted);
+        ground.wishes.exempt_pair(&ground.journal, "pair", pair, (&shared, class), Some(path), &meeting.exempted);
         // Links are told one by one, once it is known what becomes of each.
         if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
-            for unresolved in meeting.unresolved(&self.context(Some(class))) {
+            for unresolved in meeting.unresolved(&ground.journal.context(Some(class))) {
                 // Whether a shader compares, and does that itself, is found out where the descriptor is bound, if it is followed.
-                if path == Path::Draw || !(self.is_compared_where_bound() && unresolved.is_comparison()) {
-                    self.pair_unresolved(Left::Pair, &unresolved, (pair, None), &shared, class);
+                if path == Path::Draw
+                    || !(ground.follower.as_ref().is_some_and(|follower| follower.compares_combined())
+                        && unresolved.is_comparison())
+                {
+                    ground.journal.pair_unresolved(Left::Pair, &unresolved, (pair, None), &shared, class);
                 }
             }
         }
-        if path != Path::Draw && (!meeting.changes.is_empty() || self.records_all()) {
-            self.count(&meeting.changes);
-            if self.records_decisions() {
-                self.record_pair(pair, &shared, (class, class), &meeting, choice, (path, None));
+        if path != Path::Draw && (!meeting.changes.is_empty() || ground.journal.records_all()) {
+            ground.journal.count(&meeting.changes);
+            if ground.journal.records_decisions() {
+                ground.journal.record_pair(pair, &shared, (class, class), &meeting, choice, (path, None));
             }
         }
         choice
     }
+}
 
+impl Samplers {
     /// Whether another sampler may stand in for this one at all.
     pub(super) fn may_have_variant(&self, sampler: u64, shared: &SharedState) -> Result<(), Refusal> {
         let why = if let Some(s_type) = shared.unknown {
@@ -94,37 +116,44 @@ impl Device {
         };
         Err(Refusal::Sampler(decide::Rule::Flags, why))
     }
+}
 
+impl Pairs {
     /// Takes note of an immutable sampler that meets a view which it conflicts with, for the first time by their state and class, and
     /// [settles](samplin_hot::Choices::settle) it.
     #[cold]
     #[inline(never)]
-    pub(super) fn immutable_conflict(&self, pair: Pair) {
-        self.guard(|| self.immutable_conflict_unguarded(pair), || ());
+    pub(super) fn immutable_conflict(&self, ground: &Ground, pair: Pair) {
+        ground.guard(|| self.immutable_conflict_unguarded(ground, pair), || ());
     }
 
     /// Whether a rule names the immutable sampler of a pair.
-    pub(super) fn names_immutable(&self, pair: Pair) -> bool {
-        let of = self.rows().state(pair.state).zip(self.class(pair.class));
-        of.is_some_and(|(shared, class)| self.overrides.demote(shared.overrides, Some(&class.traits)))
+    pub(super) fn names_immutable(&self, hot: &Hot, wishes: &Wishes, pair: Pair) -> bool {
+        let of = self.samplers.rows(hot).state(pair.state).zip(self.images.class(pair.class));
+        of.is_some_and(|(shared, class)| wishes.overrides.demote(shared.overrides, Some(&class.traits)))
     }
 
-    fn immutable_conflict_unguarded(&self, pair: Pair) {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else {
+    fn immutable_conflict_unguarded(&self, ground: &Ground, pair: Pair) {
+        let (Some(shared), Some(class)) =
+            (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(pair.class))
+        else {
             return;
         };
         // When everything is recorded every pair is said to conflict.
         // What becomes of one that a rule names is said where it is bound.
-        let is_followed = self.separate.as_deref().is_some_and(Separate::follows_immutables);
-        if !(is_followed && self.names_immutable(pair)) && self.relevant(shared.needs).0 & class.lacks.0 != 0 {
-            let context = self.context(Some(class));
-            let off = self.off(shared.overrides, Some(class));
-            let (unresolved, exempted) = outcome::immutable(&shared.kept, &class.traits, off, &self.terms(), &context);
-            self.exempt_pair("immutable sampler", pair, (&shared, class), None, &exempted);
+        let is_followed = ground.follower.as_ref().is_some_and(|follower| follower.follows_immutables());
+        if !(is_followed && self.names_immutable(&ground.hot, &ground.wishes, pair))
+            && ground.driver.relevant(shared.needs).0 & class.lacks.0 != 0
+        {
+            let context = ground.journal.context(Some(class));
+            let off = ground.wishes.off(shared.overrides, Some(class));
+            let (unresolved, exempted) =
+                outcome::immutable(&shared.kept, &class.traits, off, &ground.wishes.terms(&ground.driver), &context);
+            ground.wishes.exempt_pair(&ground.journal, "immutable sampler", pair, (&shared, class), None, &exempted);
             if let Some(unresolved) = unresolved {
-                self.pair_unresolved(Left::ImmutablePair, &unresolved, (pair, None), &shared, class);
+                ground.journal.pair_unresolved(Left::ImmutablePair, &unresolved, (pair, None), &shared, class);
             }
         }
-        self.rows().settle((pair.state, pair.class), &shared);
+        self.samplers.rows(&ground.hot).settle((pair.state, pair.class), &shared);
     }
 }

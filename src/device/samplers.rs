@@ -11,18 +11,26 @@ use samplin_hot::recent::Words;
 use samplin_wire::text::handle;
 use serde_json::json;
 
-use super::{Device, Separate};
+use super::driver::Driver;
+use super::ground::Ground;
+use super::hot::Hot;
+use super::journal::Journal;
+use super::shared::SharedSamplers;
+use super::wishes::Wishes;
 use crate::budget::{BorderPlace, BorderWish, Crowded, Limit, Overrun, SamplerPlaces};
 use crate::decide::{self, ConversionDecision, ConversionState, SamplerState, YcbcrConversion, fnv1a};
 use crate::format;
 use crate::outcome::{self, Creation};
 use crate::sampler_info::{self, SamplerInfo};
-use crate::table::{FastMap, lock};
-use crate::variant::{Added, Again, SharedState};
+use crate::table::{FastMap, FastSet, lock};
+use crate::variant::{Added, Again, Cache, Rows, SharedState};
 
 /// Samplers and conversions of one device. Which sampler has which state stands in the gate.
-#[derive(Default)]
-pub(super) struct Samplers {
+pub struct Samplers {
+    /// States, choices and variants.
+    pub(super) cache: Cache,
+    /// Those that are handed out more than once.
+    pub shared: SharedSamplers,
     /// Samplers ever, while there are overrides: those by order of creation count with it.
     created: AtomicU64,
     /// What variants hold of the places of `maxSamplerAllocationCount`.
@@ -33,6 +41,38 @@ pub(super) struct Samplers {
     overrun: [AtomicBool; 2],
     /// Y′CbCr conversions.
     conversions: Mutex<FastMap<u64, YcbcrConversion>>,
+    /// Samplers that a descriptor-buffer layout holds as immutable ones: they must stay the same object everywhere.
+    pinned: Mutex<FastSet<u64>>,
+    /// Whether `pinned` ever held one.
+    has_pinned: AtomicBool,
+}
+
+impl Samplers {
+    /// None yet, of which so many may have custom border colours.
+    pub(super) fn new(borders: u32, shared: SharedSamplers) -> Self {
+        Self {
+            cache: Cache::new(borders),
+            shared,
+            created: AtomicU64::new(0),
+            places: SamplerPlaces::default(),
+            wanted: AtomicU32::new(0),
+            overrun: Default::default(),
+            conversions: Mutex::default(),
+            pinned: Mutex::default(),
+            has_pinned: AtomicBool::new(false),
+        }
+    }
+
+    /// Choices and variants.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// States and their samplers.
+    #[inline(always)]
+    pub fn rows<'a>(&'a self, hot: &'a Hot) -> Rows<'a> {
+        self.cache.on(&hot.gate)
+    }
 }
 
 /// What `vkCreateSampler` is going to hand down.
@@ -55,38 +95,38 @@ pub struct ConversionPlan {
     pub rewrite: bool,
 }
 
-impl Device {
+impl Samplers {
     // ---- creation ----
 
     /// A create info that needs no second look when one like it was seen before: without a chain, and where neither overrides nor the
     /// trace care for single samplers.
     #[inline(always)]
-    pub fn sampler_words(&self, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
-        if self.overrides.use_samplers() || self.records_all() { None } else { sampler_info::words(info) }
+    pub fn sampler_words(&self, wishes: &Wishes, journal: &Journal, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
+        if wishes.overrides.use_samplers() || journal.records_all() { None } else { sampler_info::words(info) }
     }
 
     /// What a create info with these words led to before.
     #[inline(always)]
-    pub fn sampler_again(&self, words: &Words) -> Option<Again> {
-        self.cache.again(words).filter(|_| self.is_sound())
+    pub fn sampler_again(&self, ground: &Ground, words: &Words) -> Option<Again> {
+        self.cache.again(words).filter(|_| ground.is_sound())
     }
 
     /// What went down instead of a create info that was seen before and had to be changed; outer `None` if it has to be looked at again.
-    pub fn rewritten_again(&self, again: Again) -> Option<Option<Words>> {
-        self.rows().rewritten(again)
+    pub fn rewritten_again(&self, hot: &Hot, again: Again) -> Option<Option<Words>> {
+        self.rows(hot).rewritten(again)
     }
 
     /// Enters a sampler whose create info was seen before, in one look-up that takes no memory and cannot panic. Whether it did.
     #[inline(always)]
-    pub fn insert_sampler_again(&self, sampler: vk::Sampler, again: Again) -> bool {
-        match self.rows().add_again(sampler.as_raw(), again) {
+    pub fn insert_sampler_again(&self, ground: &Ground, sampler: vk::Sampler, again: Again) -> bool {
+        match self.rows(&ground.hot).add_again(sampler.as_raw(), again) {
             None => return false,
             Some(true) => {}
             // Without a custom border colour, as every state that is remembered.
-            Some(false) => _ = again.number().map(|number| self.duplicate_sampler(number)),
+            Some(false) => _ = again.number().map(|number| self.duplicate_sampler(ground, number)),
         }
         if again.is_changed() {
-            self.count_changed_sampler();
+            ground.journal.count_changed_sampler();
         }
         true
     }
@@ -95,29 +135,31 @@ impl Device {
     /// places.
     #[cold]
     #[inline(never)]
-    fn duplicate_sampler(&self, number: u32) {
-        self.guard(
+    fn duplicate_sampler(&self, ground: &Ground, number: u32) {
+        ground.guard(
             || {
-                let released = self.rows().release(number);
-                let border = self.destroy_released(released);
+                let released = self.rows(&ground.hot).release(number);
+                let border = self.destroy_released(ground, released);
                 self.leave_border(border);
-                self.rows().count_duplicate();
+                self.rows(&ground.hot).count_duplicate();
             },
             || (),
         );
     }
 
-    /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up, which [`Device::leave_plan`] gives
+    /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up, which [`Samplers::leave_plan`] gives
     /// back; and the next number by order of creation, which no other sampler gets.
-    pub fn plan_sampler(&self, given: SamplerInfo) -> SamplerPlan {
-        let overrides = if self.overrides.use_samplers() {
-            let nth = self.samplers.created.fetch_add(1, Ordering::Relaxed) + 1;
-            self.overrides.match_sampler(&given.state, given.state.fingerprint(), nth, None)
+    pub fn plan_sampler(&self, ground: &Ground, given: SamplerInfo) -> SamplerPlan {
+        let overrides = if ground.wishes.overrides.use_samplers() {
+            let nth = self.created.fetch_add(1, Ordering::Relaxed) + 1;
+            ground.wishes.overrides.match_sampler(&given.state, given.state.fingerprint(), nth, None)
         } else {
             0
         };
-        let off = self.off(overrides, None).created;
-        let creation = outcome::creation(&given.state, off, &self.terms(), |wish| self.ask_border(wish));
+        let off = ground.wishes.off(overrides, None).created;
+        let creation = outcome::creation(&given.state, off, &ground.wishes.terms(&ground.driver), |wish| {
+            self.ask_border(ground, wish)
+        });
         SamplerPlan { given, creation, overrides }
     }
 
@@ -129,31 +171,34 @@ impl Device {
     /// Whether a sampler of this state, of a create info that [has words](Self::sampler_words), goes down as it came and nothing is to be
     /// said of it.
     #[inline(never)]
-    pub fn is_plainly_legal(&self, state: &SamplerState) -> bool {
-        let is_legal = decide::is_plainly_legal(state, &self.caps, &self.policy);
-        debug_assert!(!is_legal || decide::create(state, &self.caps, &self.policy).changes.is_empty());
+    pub fn is_plainly_legal(&self, driver: &Driver, wishes: &Wishes, state: &SamplerState) -> bool {
+        let is_legal = decide::is_plainly_legal(state, &driver.caps, &wishes.policy);
+        debug_assert!(!is_legal || decide::create(state, &driver.caps, &wishes.policy).changes.is_empty());
         is_legal
     }
 
     /// Enters a new sampler of such a state into the tables.
     #[inline(never)]
-    pub fn insert_plain_sampler(&self, sampler: vk::Sampler, words: &Words, state: &SamplerState) {
+    pub fn insert_plain_sampler(&self, ground: &Ground, sampler: vk::Sampler, words: &Words, state: &SamplerState) {
         let insert = || {
-            let needs = self.relevant(decide::needs(state, state, &self.caps, &self.policy));
-            if let Some(Added { number, is_new, live }) = self.rows().add_plain(sampler.as_raw(), words, needs) {
-                self.look_at_places(live);
+            let needs = ground.driver.relevant(decide::needs(state, state, &ground.driver.caps, &ground.wishes.policy));
+            if let Some(Added { number, is_new, live }) =
+                self.rows(&ground.hot).add_plain(sampler.as_raw(), words, needs)
+            {
+                self.look_at_places(ground, live);
                 if !is_new {
-                    self.duplicate_sampler(number);
+                    self.duplicate_sampler(ground, number);
                 }
             }
         };
-        self.guard(insert, || ());
+        ground.guard(insert, || ());
     }
 
     /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down
     /// instead.
     pub fn insert_sampler(
         &self,
+        ground: &Ground,
         sampler: vk::Sampler,
         plan: &SamplerPlan,
         words: Option<(Words, Option<Words>)>,
@@ -164,7 +209,7 @@ impl Device {
         let asked = &given.state;
         let kept = creation.kept(asked);
         let overrides = *overrides;
-        let needs = self.needs(&kept, overrides);
+        let needs = ground.wishes.needs(&ground.driver, &kept, overrides);
         let shared = SharedState {
             kept,
             needs,
@@ -173,9 +218,9 @@ impl Device {
             overrides,
             border: creation.border,
         };
-        let added = self.rows().add(sampler, shared);
+        let added = self.rows(&ground.hot).add(sampler, shared);
         if let Some(Added { live, .. }) = added {
-            self.look_at_places(live);
+            self.look_at_places(ground, live);
         }
         match added {
             // Places for custom borders come and go: whether there is one is asked each time.
@@ -186,115 +231,114 @@ impl Device {
                     && !creation.is_refused
                 {
                     let changed = !creation.decision.changes.is_empty();
-                    self.rows().remember_recent(&words, number, changed, rewritten);
+                    self.rows(&ground.hot).remember_recent(&words, number, changed, rewritten);
                 }
             }
-            Some(Added { number, .. }) => self.duplicate_sampler(number),
+            Some(Added { number, .. }) => self.duplicate_sampler(ground, number),
             None => {}
         }
-        if self.policy.divides
+        if ground.wishes.policy.divides
             && decide::loses_texels(asked)
-            && let Some(separate) = self.separate.as_deref()
+            && let Some(follower) = &ground.follower
         {
-            separate.follow_pairs();
+            follower.follow_pairs();
         }
-        self.record_sampler(sampler, asked, &creation.decision);
-        self.exempt_sampler(sampler, asked, overrides, &creation.exempted);
-        if self.caps.unknown_extension {
+        ground.journal.record_sampler(sampler, asked, &creation.decision);
+        ground.wishes.exempt_sampler(&ground.journal, sampler, asked, overrides, &creation.exempted);
+        if ground.driver.caps.unknown_extension {
             let mut strange = Vec::new();
-            decide::unknown_enumerants(asked, &self.caps, |field, value| strange.push((field, value)));
-            self.unknown_enumerants(&strange, Some(sampler), asked.fingerprint());
+            decide::unknown_enumerants(asked, &ground.driver.caps, |field, value| strange.push((field, value)));
+            ground.journal.unknown_enumerants(&ground.driver, &strange, Some(sampler), asked.fingerprint());
         }
         if let Some(s_type) = dropped {
             let why = format!(
                 "the structure of type {s_type} stands before one that had to change, and its size is not known, so it was left out"
             );
             let members = json!({ "sampler": handle(sampler) });
-            self.unresolved(Left::UnknownStructure, &why, None, members, (s_type as u64, asked.fingerprint()));
+            ground.journal.unresolved(
+                Left::UnknownStructure,
+                &why,
+                None,
+                members,
+                (s_type as u64, asked.fingerprint()),
+            );
         }
     }
 
     /// Removes a sampler from the tables and destroys the variants that nobody else uses. Returns what it has of
-    /// `maxCustomBorderColorSamplers`.
+    /// `maxCustomBorderColorSamplers`. `may_be_joined`: somebody may follow what shaders join it with.
     #[inline(always)]
-    pub fn forget_sampler(&self, sampler: vk::Sampler) -> BorderPlace {
-        let separate = self.separate.as_deref().is_some_and(Separate::may_hold_samplers);
-        let may_be_held = separate || self.has_pinned() || self.has_names() || !self.is_sound();
-        if !may_be_held && self.rows().remove_plain(sampler.as_raw()) {
+    pub fn forget_sampler(&self, ground: &Ground, sampler: vk::Sampler, may_be_joined: bool) -> BorderPlace {
+        let may_be_held = may_be_joined || self.has_pinned() || ground.journal.has_names() || !ground.is_sound();
+        if !may_be_held && self.rows(&ground.hot).remove_plain(sampler.as_raw()) {
             return BorderPlace::None;
         }
-        self.forget_held_sampler(sampler)
+        self.forget_held_sampler(ground, sampler)
     }
 
     #[inline(never)]
-    fn forget_held_sampler(&self, sampler: vk::Sampler) -> BorderPlace {
+    fn forget_held_sampler(&self, ground: &Ground, sampler: vk::Sampler) -> BorderPlace {
         let sampler = sampler.as_raw();
         let forget = || {
-            let Some(released) = self.rows().remove(sampler) else { return BorderPlace::None };
-            let border = self.destroy_released(released);
+            let Some(released) = self.rows(&ground.hot).remove(sampler) else { return BorderPlace::None };
+            let border = self.destroy_released(ground, released);
             self.unpin(sampler);
-            if let Some(separate) = self.separate.as_deref().filter(|separate| separate.may_hold_samplers()) {
-                self.forget_separate_sampler(separate, sampler);
+            if let Some(follower) = &ground.follower {
+                follower.forget_sampler(&ground.driver, sampler);
             }
-            self.forget_name(vk::ObjectType::SAMPLER, sampler);
+            ground.journal.forget_name(vk::ObjectType::SAMPLER, sampler);
             border
         };
-        self.guard(forget, || BorderPlace::None)
-    }
-
-    /// Forgets a sampler in what only shaders join. Apart, as most devices hold none there.
-    #[cold]
-    #[inline(never)]
-    fn forget_separate_sampler(&self, separate: &Separate, sampler: u64) {
-        separate.forget_immutable(sampler);
-        self.forget_hidden(separate, sampler);
+        ground.guard(forget, || BorderPlace::None)
     }
 
     // ---- limits ----
 
     /// Says that variants hold places which the application wants, if the last of `live` samplers wants one.
-    fn look_at_places(&self, live: u32) {
-        let limit = self.caps.max_sampler_allocation_count;
-        self.share_if_many(live);
-        let live = self.of_driver(live);
-        if let Some(overrun) = Overrun::of(live, limit) {
-            self.overrun(Limit::Samplers, overrun);
+    fn look_at_places(&self, ground: &Ground, live: u32) {
+        let limit = ground.driver.caps.max_sampler_allocation_count;
+        if self.shared.start_if_many(live, || self.rows(&ground.hot).plain_samplers()) {
+            ground.journal.record_sharing(live);
         }
-        if let Some(crowded) = self.samplers.places.crowded(live, limit) {
-            self.crowded(Limit::Samplers, crowded, limit);
+        let live = self.shared.of_driver(live);
+        if let Some(overrun) = Overrun::of(live, limit) {
+            self.overrun(ground, Limit::Samplers, overrun);
+        }
+        if let Some(crowded) = self.places.crowded(live, limit) {
+            self.crowded(ground, Limit::Samplers, crowded, limit);
         }
     }
 
     /// Takes note that the driver has made no sampler, maybe for want of a place.
     #[cold]
     #[inline(never)]
-    pub fn refused_sampler(&self) {
+    pub fn refused_sampler(&self, ground: &Ground) {
         let look = || {
-            let wanted = self.rows().samplers().live.saturating_add(1);
-            self.samplers.wanted.fetch_max(wanted, Ordering::Relaxed);
-            self.look_at_places(wanted);
+            let wanted = self.rows(&ground.hot).samplers().live.saturating_add(1);
+            self.wanted.fetch_max(wanted, Ordering::Relaxed);
+            self.look_at_places(ground, wanted);
         };
-        self.guard(look, || ());
+        ground.guard(look, || ());
     }
 
     /// The most samplers that the application asked for at a time, of which so many were created.
     pub(super) fn samplers_asked(&self, peak: u32) -> u32 {
-        peak.max(self.samplers.wanted.load(Ordering::Relaxed))
+        peak.max(self.wanted.load(Ordering::Relaxed))
     }
 
     /// Places of `maxSamplerAllocationCount` that are taken.
-    pub fn samplers_taken(&self) -> u32 {
-        self.driver_samplers() + self.samplers.places.variants()
+    pub fn samplers_taken(&self, hot: &Hot) -> u32 {
+        self.driver_samplers(hot) + self.places.variants()
     }
 
     /// Gives a sampler of the application what it wants of `maxCustomBorderColorSamplers`.
-    fn ask_border(&self, wish: BorderWish) -> BorderPlace {
+    fn ask_border(&self, ground: &Ground, wish: BorderWish) -> BorderPlace {
         let ((place, crowded), overrun) = self.cache.with_borders(|borders| (borders.ask(wish), borders.overrun()));
-        if let Some(overrun) = overrun.filter(|_| self.caps.custom_border_colors) {
-            self.overrun(Limit::CustomBorders, overrun);
+        if let Some(overrun) = overrun.filter(|_| ground.driver.caps.custom_border_colors) {
+            self.overrun(ground, Limit::CustomBorders, overrun);
         }
         if let Some(crowded) = crowded {
-            self.crowded(Limit::CustomBorders, crowded, self.caps.max_custom_border_color_samplers);
+            self.crowded(ground, Limit::CustomBorders, crowded, ground.driver.caps.max_custom_border_color_samplers);
         }
         place
     }
@@ -308,8 +352,8 @@ impl Device {
 
     /// Says once per limit that the application asks for more than it allows. How much more is in the summary.
     #[cold]
-    fn overrun(&self, of: Limit, overrun: Overrun) {
-        let [of_samplers, of_borders] = &self.samplers.overrun;
+    fn overrun(&self, ground: &Ground, of: Limit, overrun: Overrun) {
+        let [of_samplers, of_borders] = &self.overrun;
         let said = match of {
             Limit::Samplers => of_samplers,
             Limit::CustomBorders => of_borders,
@@ -319,20 +363,57 @@ impl Device {
         }
         let rule = of.rule();
         let about = json!({ "vuid": of.vuid(), "limit": of.name(), "count": overrun.asked, "max": overrun.limit });
-        let say = || self.unresolved(Left::LimitExceeded, &overrun.why(of), Some(rule), about, (rule as u64, 0));
-        self.guard(say, || ());
+        let say =
+            || ground.journal.unresolved(Left::LimitExceeded, &overrun.why(of), Some(rule), about, (rule as u64, 0));
+        ground.guard(say, || ());
     }
 
     /// Says once per limit that variants hold places that the application wants.
     #[cold]
-    fn crowded(&self, of: Limit, crowded: Crowded, limit: u32) {
+    fn crowded(&self, ground: &Ground, of: Limit, crowded: Crowded, limit: u32) {
         let (rule, name, vuid) = (of.rule(), of.name(), of.vuid());
         let Crowded { application, variants } = crowded;
         let why = format!(
             "{name} is {limit}: the application wants {application} of these samplers and variants hold {variants}, \
              which cannot be destroyed while descriptors may name them"
         );
-        self.guard(|| self.unresolved(Left::Limit, &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)), || ());
+        ground.guard(
+            || ground.journal.unresolved(Left::Limit, &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)),
+            || (),
+        );
+    }
+
+    // ---- shared ones ----
+
+    /// How many samplers of the application the driver has.
+    pub(super) fn driver_samplers(&self, hot: &Hot) -> u32 {
+        self.shared.of_driver(self.rows(hot).samplers().live)
+    }
+
+    /// Takes note that the driver has made a sampler, while samplers are shared.
+    pub fn note_made(&self, hot: &Hot) {
+        self.shared.note_peak(self.driver_samplers(hot));
+    }
+
+    /// Whether a sampler with a chain is what was asked for: places for custom borders come and go, and what has none is its own.
+    pub fn is_as_asked(&self, hot: &Hot, sampler: vk::Sampler) -> bool {
+        let number = (hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
+        let shared = number.and_then(|number| self.rows(hot).state(number));
+        shared.is_some_and(|shared| shared.kept.base.fingerprint() == shared.kept.original.fingerprint())
+    }
+
+    /// Enters a sampler that was handed out again, if it has been entered by now and nothing is to be said of it.
+    pub fn insert_shared(&self, ground: &Ground, sampler: vk::Sampler, is_changed: bool, is_chained: bool) -> bool {
+        let is_told = ground.journal.records_all();
+        let is_entered =
+            (!is_told || is_chained) && ground.is_sound() && self.rows(&ground.hot).add_duplicate(sampler.as_raw());
+        if is_entered && is_told {
+            ground.guard(|| self.record_as_asked(ground, sampler.as_raw()), || ());
+        }
+        if is_entered && is_changed {
+            ground.journal.count_changed_sampler();
+        }
+        is_entered
     }
 
     // ---- conversions ----
@@ -340,7 +421,7 @@ impl Device {
     /// The potential conversion of a handle, with a harmless stand-in for one that was never seen.
     pub fn conversion(&self, conversion: vk::SamplerYcbcrConversion) -> YcbcrConversion {
         let raw = conversion.as_raw();
-        lock(&self.samplers.conversions).get(&raw).copied().unwrap_or(YcbcrConversion {
+        lock(&self.conversions).get(&raw).copied().unwrap_or(YcbcrConversion {
             handle: raw,
             chroma_filter: vk::Filter::NEAREST,
             separate_reconstruction: true,
@@ -349,23 +430,25 @@ impl Device {
     }
 
     /// What goes down for a conversion.
-    pub fn plan_conversion(&self, format: vk::Format, state: &ConversionState) -> ConversionPlan {
+    pub fn plan_conversion(&self, ground: &Ground, format: vk::Format, state: &ConversionState) -> ConversionPlan {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
-        let features = unsafe { self.formats.get(&self.instance_fns, format) }.map(|features| features.potential());
-        let (subsampled, off) = (format::chroma_subsampling(format), self.off_for_format(format));
+        let features = unsafe { ground.driver.formats.get(&ground.driver.instance_fns, format) }
+            .map(|features| features.potential());
+        let (subsampled, off) = (format::chroma_subsampling(format), ground.wishes.off_for_format(format));
         let decision = decide::conversion_except(state, features, subsampled, off);
         if !off.is_empty() {
             let full = decide::conversion(state, features, subsampled);
             let left = decide::new_changes(&full.changes, &decision.changes);
-            self.exempt_format("conversion", format, &left, 0);
+            ground.wishes.exempt_format(&ground.journal, "conversion", format, &left, 0);
         }
-        let rewrite = !self.audit && !decision.changes.is_empty();
+        let rewrite = !ground.wishes.audit && !decision.changes.is_empty();
         ConversionPlan { decision, features, rewrite }
     }
 
     /// Enters a new conversion into the tables and the trace. `info`: what went down.
     pub fn insert_conversion(
         &self,
+        journal: &Journal,
         conversion: vk::SamplerYcbcrConversion,
         info: &vk::SamplerYcbcrConversionCreateInfo<'_>,
         plan: &ConversionPlan,
@@ -391,61 +474,100 @@ impl Device {
             separate_reconstruction: plan.features.is_none_or(|features| features.contains(separate)),
             fingerprint: fnv1a(words.iter().flat_map(|word| word.to_le_bytes())),
         };
-        lock(&self.samplers.conversions).with_room().insert(raw, entry);
-        self.record_conversion(raw, info.format, &plan.decision.changes);
+        lock(&self.conversions).with_room().insert(raw, entry);
+        journal.record_conversion(raw, info.format, &plan.decision.changes);
     }
 
     /// Forgets a conversion.
-    pub fn forget_conversion(&self, conversion: vk::SamplerYcbcrConversion) {
-        self.guard(|| _ = lock(&self.samplers.conversions).remove(&conversion.as_raw()), || ());
+    pub fn forget_conversion(&self, ground: &Ground, conversion: vk::SamplerYcbcrConversion) {
+        ground.guard(|| _ = lock(&self.conversions).remove(&conversion.as_raw()), || ());
     }
 
     /// Whether a conversion is kept.
     pub fn has_conversion(&self, conversion: vk::SamplerYcbcrConversion) -> bool {
-        lock(&self.samplers.conversions).contains_key(&conversion.as_raw())
+        lock(&self.conversions).contains_key(&conversion.as_raw())
     }
 
     // ---- names ----
 
-    /// Whether the name of an object of this type is asked for, by records or overrides.
-    pub fn wants_name(&self, ty: vk::ObjectType, object: u64) -> bool {
-        match ty {
-            vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW => self.trace().is_on() || self.overrides.use_names(),
-            _ => self.is_followed(ty, object),
-        }
-    }
-
-    /// Remembers the name that an object got, and looks at the overrides again.
-    pub fn name_object(&self, ty: vk::ObjectType, object: u64, name: String) {
-        if ty == vk::ObjectType::SAMPLER && self.overrides.use_names() {
-            self.rematch(object, &name);
-        }
-        self.set_name(ty, object, name);
-        self.name_seconds_of(ty, object);
-    }
-
     /// Looks at the overrides again for a sampler that got a name. Descriptors written from now on follow them.
-    fn rematch(&self, sampler: u64, name: &str) {
-        let word = self.hot.gate.sampler(sampler);
+    pub fn rematch(&self, ground: &Ground, sampler: u64, name: &str) {
+        let word = ground.hot.gate.sampler(sampler);
         let Some(number) = (word as u32).checked_sub(1) else { return };
-        let Some(shared) = self.rows().state(number) else { return };
+        let Some(shared) = self.rows(&ground.hot).state(number) else { return };
         // Overrides by order of creation keep what they said then; names are all that can have changed.
-        let named = self.overrides.match_name(&shared.kept.original, shared.fingerprint(), name);
+        let named = ground.wishes.overrides.match_name(&shared.kept.original, shared.fingerprint(), name);
         let overrides = shared.overrides | named;
         if overrides == shared.overrides {
             return;
         }
-        let needs = self.needs(&shared.kept, overrides);
+        let needs = ground.wishes.needs(&ground.driver, &shared.kept, overrides);
         let moved = SharedState { overrides, needs, ..(*shared).clone() };
-        if let Some((to, free)) = self.rows().acquire_moved(number, moved) {
-            self.hot.gate.replace_sampler(sampler, needs.0, to);
-            if let Some(separate) = self.separate.as_deref() {
-                separate.look_again();
+        if let Some((to, free)) = self.rows(&ground.hot).acquire_moved(number, moved) {
+            ground.hot.gate.replace_sampler(sampler, needs.0, to);
+            if let Some(follower) = &ground.follower {
+                follower.look_again();
             }
             if free {
                 // It is the same sampler, so it keeps its place for a custom border.
-                let _ = self.destroy_released(self.rows().release(number));
+                let _ = self.destroy_released(ground, self.rows(&ground.hot).release(number));
             }
+        }
+    }
+
+    // ---- pinned ones ----
+
+    /// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a row of its own.
+    pub fn pin(&self, hot: &Hot, sampler: vk::Sampler) {
+        self.has_pinned.store(true, Ordering::Relaxed);
+        let sampler = sampler.as_raw();
+        if !lock(&self.pinned).with_room().insert(sampler) {
+            return;
+        }
+        if let Some(own) =
+            (hot.gate.sampler(sampler) as u32).checked_sub(1).and_then(|number| self.rows(hot).isolate(number))
+        {
+            hot.gate.move_sampler(sampler, own);
+        }
+    }
+
+    /// Whether a sampler must stay the same everywhere.
+    pub(super) fn is_pinned(&self, sampler: u64) -> bool {
+        lock(&self.pinned).contains(&sampler)
+    }
+
+    /// Whether any sampler was ever pinned.
+    #[inline(always)]
+    pub(super) fn has_pinned(&self) -> bool {
+        self.has_pinned.load(Ordering::Relaxed)
+    }
+
+    /// Forgets that a sampler was pinned, which is about to be destroyed.
+    pub(super) fn unpin(&self, sampler: u64) {
+        if self.has_pinned() {
+            lock(&self.pinned).remove(&sampler);
+        }
+    }
+
+    // ---- states ----
+
+    /// What says the state of a sampler: its fingerprint, or the handle of one that is not kept.
+    pub fn state_of(&self, hot: &Hot, sampler: vk::Sampler) -> u64 {
+        let number = (hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
+        let shared = number.and_then(|number| self.rows(hot).state(number));
+        shared.map_or(sampler.as_raw(), |shared| shared.fingerprint())
+    }
+
+    /// Writes the record of a sampler that is what was asked for, and was there.
+    pub(super) fn record_as_asked(&self, ground: &Ground, sampler: u64) {
+        let number = (ground.hot.gate.sampler(sampler) as u32).checked_sub(1);
+        if let Some(shared) = number.and_then(|number| self.rows(&ground.hot).state(number)) {
+            let state = shared.kept.original;
+            ground.journal.record_sampler(
+                sampler,
+                &state,
+                &decide::create(&state, &ground.driver.caps, &ground.wishes.policy),
+            );
         }
     }
 }

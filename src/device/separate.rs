@@ -89,6 +89,9 @@ use self::templates::TemplateRuns;
 use self::wholes::Wholes;
 pub use self::words::Words;
 use self::words::{Module, WordTable};
+use super::driver::Driver;
+use super::follower::Follower;
+use super::hot::Hot;
 use super::types::type_bit;
 use crate::settings::{
     Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, Unfilterable, Unnormalized,
@@ -243,7 +246,7 @@ impl Separate {
     }
 
     /// Its part of the `summary` record, but for what is unresolved.
-    pub fn summary(&self) -> kinds::Separate {
+    fn summary(&self) -> kinds::Separate {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
         kinds::Separate {
             links: count(&self.links),
@@ -268,5 +271,42 @@ impl Separate {
     /// A number that nothing else has.
     fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl Follower for Separate {
+    fn forget_variant(&self, driver: &Driver, variant: u64) {
+        self.forget_hidden(driver, variant);
+    }
+
+    fn forget_sampler(&self, driver: &Driver, sampler: u64) {
+        if self.may_hold_samplers() {
+            self.forget_immutable(sampler);
+            self.forget_hidden(driver, sampler);
+        }
+    }
+
+    fn look_again(&self) {
+        Self::look_again(self);
+    }
+
+    fn follow_pairs(&self) {
+        Self::follow_pairs(self);
+    }
+
+    fn expect_wholes(&self) {
+        self.wholes.may_come.store(true, Ordering::Release);
+    }
+
+    fn follow_wholes(&self, hot: &Hot) {
+        self.follow_wholes_of(hot);
+    }
+
+    fn follows_immutables(&self) -> bool {
+        Self::follows_immutables(self)
+    }
+
+    fn compares_combined(&self) -> bool {
+        self.tasks.compare && self.has_tasks()
     }
 }

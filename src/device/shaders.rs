@@ -17,8 +17,13 @@ use samplin_spirv::scan::{Scan, scan};
 
 pub use self::sampling::{Asked, Shading};
 pub use self::told::Told;
-pub(super) use self::told::{add_module, fingerprint};
-use super::Device;
+use super::driver::Driver;
+use super::ground::Ground;
+use super::journal::Journal;
+use super::live::Live;
+use super::modules::fingerprint;
+use super::resolve::Pairs;
+use super::separate::Separate;
 use crate::decide::{self, DeviceCaps};
 use crate::overrides::Overrides;
 use crate::platform;
@@ -64,10 +69,10 @@ pub struct Rewritten {
 
 impl Rewritten {
     /// Says what is not known of a shader object: how many samples there will be.
-    pub fn of_an_object(&self, device: &Device) {
+    pub fn of_an_object(&self, journal: &Journal) {
         let (module, changes) = &self.kept.lowered;
         if !changes.is_empty() {
-            device.samples_unresolved(*module);
+            journal.samples_unresolved(*module);
         }
     }
 }
@@ -115,16 +120,20 @@ impl Shaders {
     pub fn can_act(&self) -> bool {
         self.pipelines || ModuleOptions { mask_words: 0, ..self.options } != ModuleOptions::default()
     }
-}
 
-impl Device {
     /// Remembers of a module what pipelines of it depend on: the application's words, and what it was made of if not these.
-    pub fn insert_module(&self, module: vk::ShaderModule, given: &[u32], made_of: Option<&Rewritten>) {
+    pub fn insert_module(
+        &self,
+        separate: Option<&Separate>,
+        module: vk::ShaderModule,
+        given: &[u32],
+        made_of: Option<&Rewritten>,
+    ) {
         let words = made_of.map_or(given, |made_of| &made_of.words);
-        if let Some(separate) = self.separate.as_deref() {
+        if let Some(separate) = separate {
             separate.insert_module(module, words);
         }
-        let keeps = self.separate.is_none() && self.shaders.pipelines && scan(words).intersects(Scan::FRAGMENT);
+        let keeps = separate.is_none() && self.pipelines && scan(words).intersects(Scan::FRAGMENT);
         let kept = match made_of {
             None if !keeps => return,
             None => Arc::new(Kept::default().with(words)),
@@ -132,36 +141,41 @@ impl Device {
             Some(made_of) if made_of.kept.counters.is_empty() && made_of.kept.lowered.1.is_empty() => return,
             Some(made_of) => Arc::clone(&made_of.kept),
         };
-        self.shaders.modules.insert(module.as_raw(), kept);
+        self.modules.insert(module.as_raw(), kept);
     }
 
     /// Forgets a module that is about to be destroyed.
-    pub fn forget_module(&self, module: vk::ShaderModule) {
-        if let Some(separate) = self.separate.as_deref() {
-            self.forget_separate_module(separate, module);
+    pub fn forget_module(&self, separate: Option<&Separate>, module: vk::ShaderModule) {
+        if let Some(separate) = separate {
+            separate.forget_separate_module(module);
         }
-        self.shaders.forget(module);
+        self.forget(module);
     }
 
     /// The words that go down in place of a module's, if not these. What is of interest is written down before that.
-    pub fn module_words(&self, words: &[u32]) -> Option<Rewritten> {
+    pub fn module_words(&self, ground: &Ground, pairs: &Pairs, words: &[u32]) -> Option<Rewritten> {
         let found = scan(words);
-        if self.records_all() {
-            self.tell_of_weaker(words, found);
+        if ground.journal.records_all() {
+            ground.journal.tell_of_weaker(words, found);
         }
-        let options = &self.shaders.options;
+        let options = &self.options;
         let is_of_opengl = found.intersects(Scan::COUNTERS | Scan::GL);
         if options.counters.is_none() && is_of_opengl {
-            self.opengl_unresolved(words, found);
+            ground.journal.opengl_unresolved(words, found);
         }
-        if !self.shaders.can_act() && !found.intersects(Scan::SAMPLE_MASK) {
+        if !self.can_act() && !found.intersects(Scan::SAMPLE_MASK) {
             return None;
         }
         let started = platform::now_ns();
         let Ok(outcome) = passes::for_module(words, found, options) else { memory::give_up() };
-        self.tell_of_module(words, &outcome, platform::now_ns().saturating_sub(started));
-        if found.intersects(Scan::STORAGE_IMAGES) && self.storage.is_lowering() {
-            self.formatless_module(outcome.words.as_deref().unwrap_or(words), fingerprint(words));
+        ground.journal.tell_of_module(words, &outcome, platform::now_ns().saturating_sub(started));
+        if found.intersects(Scan::STORAGE_IMAGES) && pairs.stand_ins.storage.is_lowering() {
+            pairs.stand_ins.storage.formatless_module(
+                &ground.journal,
+                &pairs.images,
+                outcome.words.as_deref().unwrap_or(words),
+                fingerprint(words),
+            );
         }
         let buffers = outcome.changes.iter().filter_map(|(_, change)| match change {
             Change::Counters(buffer) => Some((buffer.set, buffer.binding)),
@@ -169,45 +183,45 @@ impl Device {
         });
         let counters = memory::collect(buffers);
         if !counters.is_empty() {
-            self.stores_unresolved(words);
+            self.stores_unresolved(&ground.driver, &ground.journal, words);
         }
         let lowered = outcome.changes.iter().filter(|(pass, _)| *pass == Pass::SampleBuiltins);
         let lowered = memory::collect(lowered.filter_map(|(pass, change)| told::change(*pass, change)));
         let lowered = (if lowered.is_empty() { 0 } else { fingerprint(words) }, lowered);
         let kept = Arc::new(Kept { counters, lowered, words: Vec::new() });
-        outcome.words.filter(|_| !self.audit).map(|words| Rewritten { words, kept })
+        outcome.words.filter(|_| !ground.wishes.audit).map(|words| Rewritten { words, kept })
     }
 
     /// Names the stages of a module that may not write buffers, where its counters have become some.
-    fn stores_unresolved(&self, words: &[u32]) {
+    fn stores_unresolved(&self, driver: &Driver, journal: &Journal, words: &[u32]) {
         let Ok(module) = Module::read(words) else { return };
         for entry in module.entry_points() {
             let lacking = match entry.model() {
                 // Vertex, both of tessellation, geometry.
-                0..=3 if !self.caps.vertex_stores => "vertexPipelineStoresAndAtomics",
-                4 if !self.caps.fragment_stores => "fragmentStoresAndAtomics",
+                0..=3 if !driver.caps.vertex_stores => "vertexPipelineStoresAndAtomics",
+                4 if !driver.caps.fragment_stores => "fragmentStoresAndAtomics",
                 _ => continue,
             };
-            self.stage_unresolved(words, lacking);
+            journal.stage_unresolved(words, lacking);
         }
     }
 
     /// Says of the counters of a stage what of the layout is no storage buffer. Layouts are known with `separate=resolve` only.
-    ///
-    /// # Safety
-    ///
-    /// Both are valid or null, and not destroyed during the call.
-    pub unsafe fn check_counters(&self, layout: vk::PipelineLayout, module: vk::ShaderModule) {
-        let Some(separate) = self.separate.as_deref().filter(|_| self.shaders.options.counters.is_some()) else {
+    pub fn check_counters(
+        &self,
+        journal: &Journal,
+        separate: Option<&Separate>,
+        layout: Live<'_, vk::PipelineLayout>,
+        module: Live<'_, vk::ShaderModule>,
+    ) {
+        let Some(separate) = separate.filter(|_| self.options.counters.is_some()) else {
             return;
         };
-        // SAFETY: the module is not destroyed meanwhile, by this function's contract.
-        let Some(kept) = (unsafe { self.shaders.modules.get(module.as_raw()) }) else { return };
+        let Some(kept) = module.of(&self.modules) else { return };
         for at in &kept.counters {
-            // SAFETY: the layout is not destroyed meanwhile, by this function's contract.
-            match unsafe { separate.descriptor_type(layout, *at) } {
+            match separate.descriptor_type(layout, *at) {
                 None | Some(Some(vk::DescriptorType::STORAGE_BUFFER | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)) => {}
-                Some(ty) => self.layout_unresolved(*at, ty),
+                Some(ty) => journal.layout_unresolved(*at, ty),
             }
         }
     }

@@ -13,7 +13,8 @@ use samplin_hot::memory::Room;
 use samplin_hot::recent::{Words, mixed};
 use samplin_wire::kinds;
 
-use super::Device;
+use super::driver::Driver;
+use super::ground::Ground;
 use crate::budget;
 use crate::sampler_info::{self, Chained};
 use crate::settings::{self, Mode};
@@ -71,7 +72,7 @@ struct Table {
 
 /// Those of one device.
 #[derive(Default)]
-pub(super) struct SharedSamplers {
+pub struct SharedSamplers {
     /// From here on, samplers are shared.
     on: AtomicBool,
     /// They are once there are so many; `u32::MAX` for never.
@@ -122,7 +123,7 @@ fn allocator_of(allocator: Option<&vk::AllocationCallbacks<'_>>) -> Allocator {
     })
 }
 
-impl Device {
+impl SharedSamplers {
     /// Whether samplers may be shared.
     pub(super) fn may_share(settings: &settings::Settings, enabled: &crate::caps::Enabled, use_samplers: bool) -> bool {
         // What is captured is of one sampler, data is attached to one, and rules may tell one from another.
@@ -136,27 +137,52 @@ impl Device {
     /// Whether samplers are shared.
     #[inline(always)]
     pub fn shares(&self) -> bool {
-        self.shared.on.load(Ordering::Relaxed)
+        self.on.load(Ordering::Relaxed)
     }
 
     /// How many samplers of the driver so many of the application are.
     pub(super) fn of_driver(&self, live: u32) -> u32 {
-        live.saturating_sub(self.shared.saved.load(Ordering::Relaxed))
-    }
-
-    /// How many samplers of the application the driver has.
-    pub(super) fn driver_samplers(&self) -> u32 {
-        self.of_driver(self.rows().samplers().live)
-    }
-
-    /// Takes note that the driver has made a sampler, while samplers are shared.
-    pub fn note_made(&self) {
-        self.shared.peak.fetch_max(self.driver_samplers(), Ordering::Relaxed);
+        live.saturating_sub(self.saved.load(Ordering::Relaxed))
     }
 
     /// The most samplers of the application that the driver had at a time, where the application had `peak`.
     pub(super) fn driver_peak(&self, peak: u32) -> u32 {
-        if self.shares() { self.shared.peak.load(Ordering::Relaxed) } else { peak }
+        if self.shares() { self.peak.load(Ordering::Relaxed) } else { peak }
+    }
+
+    /// Takes note of how many samplers of the application the driver has.
+    pub(super) fn note_peak(&self, count: u32) {
+        self.peak.fetch_max(count, Ordering::Relaxed);
+    }
+
+    /// Shares samplers from here on if there are too many, those that are alive among them. Whether that begins now.
+    pub(super) fn start_if_many<A>(&self, live: u32, alive: impl FnOnce() -> A) -> bool
+    where
+        A: IntoIterator<Item = (u64, Words, bool)>,
+    {
+        live >= self.from && !self.shares() && self.start(live, alive)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn start<A: IntoIterator<Item = (u64, Words, bool)>>(&self, live: u32, alive: impl FnOnce() -> A) -> bool {
+        // Before they are looked at: who destroys one of them meanwhile either has forgotten it already, or sees this.
+        if self.on.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        // Before that of the table of samplers, which nobody holds who asks for this one: what is destroyed meanwhile waits for it.
+        let mut table = lock(&self.table);
+        let alive = alive();
+        // After they were looked at: all of them were noted before.
+        if let Some(allocator) = self.only_allocator() {
+            for (handle, words, is_changed) in alive {
+                Self::keep(&mut table, Key::new(words, Chained::default(), allocator), handle, is_changed);
+            }
+        }
+        drop(table);
+        self.note_peak(live);
+        tracing::info!("samplers are shared from here on");
+        true
     }
 
     /// Takes note of the allocator of a sampler that is about to be created and not shared.
@@ -164,22 +190,22 @@ impl Device {
     pub fn note_allocator(&self, allocator: Option<&vk::AllocationCallbacks<'_>>) {
         match allocator {
             Some(allocator) => self.note_callbacks(allocator),
-            None if self.shared.without.load(Ordering::Relaxed) => {}
-            None => self.shared.without.store(true, Ordering::Relaxed),
+            None if self.without.load(Ordering::Relaxed) => {}
+            None => self.without.store(true, Ordering::Relaxed),
         }
     }
 
     #[inline(never)]
     fn note_callbacks(&self, allocator: &vk::AllocationCallbacks<'_>) {
         let given = allocator_of(Some(allocator));
-        if *self.shared.first.get_or_init(|| given) != given {
-            self.shared.others.store(true, Ordering::Relaxed);
+        if *self.first.get_or_init(|| given) != given {
+            self.others.store(true, Ordering::Relaxed);
         }
     }
 
     /// The allocator of all samplers so far, if it is known which that is.
     fn only_allocator(&self) -> Option<Allocator> {
-        let SharedSamplers { first, others, without, .. } = &self.shared;
+        let SharedSamplers { first, others, without, .. } = self;
         match first.get() {
             None => Some(Allocator::default()),
             Some(first) => (!others.load(Ordering::Relaxed) && !without.load(Ordering::Relaxed)).then_some(*first),
@@ -194,11 +220,12 @@ impl Device {
     /// `info` is valid.
     pub unsafe fn shared_key(
         &self,
+        ground: &Ground,
         info: &vk::SamplerCreateInfo<'_>,
         allocator: Option<&vk::AllocationCallbacks<'_>>,
     ) -> Option<Key> {
         let is_captured = info.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
-        if is_captured || !self.is_sound() {
+        if is_captured || !ground.is_sound() {
             return None;
         }
         let (mut plain, mut chained) = (*info, Chained::default());
@@ -213,26 +240,19 @@ impl Device {
 
     /// Hands out the sampler that was made for an equal key, if there is one, and says whether that was changed.
     pub fn take_shared(&self, key: &Key) -> Option<(vk::Sampler, bool)> {
-        let mut table = lock(&self.shared.table);
+        let mut table = lock(&self.table);
         let handle = *table.by_hash.get(&key.hash)?;
         let entry = table.by_handle.get_mut(&handle).filter(|entry| entry.key == *key)?;
         entry.uses = entry.uses.checked_add(1)?;
         let is_changed = entry.is_changed;
-        self.shared.saved.fetch_add(1, Ordering::Relaxed);
-        self.shared.given.fetch_add(1, Ordering::Relaxed);
+        self.saved.fetch_add(1, Ordering::Relaxed);
+        self.given.fetch_add(1, Ordering::Relaxed);
         Some((vk::Sampler::from_raw(handle), is_changed))
-    }
-
-    /// Whether a sampler with a chain is what was asked for: places for custom borders come and go, and what has none is its own.
-    pub fn is_as_asked(&self, sampler: vk::Sampler) -> bool {
-        let number = (self.hot.gate.sampler(sampler.as_raw()) as u32).checked_sub(1);
-        let shared = number.and_then(|number| self.rows().state(number));
-        shared.is_some_and(|shared| shared.kept.base.fingerprint() == shared.kept.original.fingerprint())
     }
 
     /// Keeps a sampler that the driver has just made for a key, to hand it out again.
     pub fn keep_shared(&self, key: Key, sampler: vk::Sampler, is_changed: bool) {
-        Self::keep(&mut lock(&self.shared.table), key, sampler.as_raw(), is_changed);
+        Self::keep(&mut lock(&self.table), key, sampler.as_raw(), is_changed);
     }
 
     fn keep(table: &mut Table, key: Key, handle: u64, is_changed: bool) {
@@ -255,11 +275,11 @@ impl Device {
     ///
     /// After it was forgotten: what starts to share on another thread takes over what is not forgotten yet.
     pub fn leave_shared(&self, sampler: vk::Sampler) -> bool {
-        let mut table = lock(&self.shared.table);
+        let mut table = lock(&self.table);
         let Some(entry) = table.by_handle.get_mut(&sampler.as_raw()) else { return true };
         entry.uses -= 1;
         if entry.uses >= entry.made {
-            self.shared.saved.fetch_sub(1, Ordering::Relaxed);
+            self.saved.fetch_sub(1, Ordering::Relaxed);
             return false;
         }
         entry.made -= 1;
@@ -271,54 +291,12 @@ impl Device {
         true
     }
 
-    /// Shares samplers from here on if there are too many, those that are alive among them.
-    pub(super) fn share_if_many(&self, live: u32) {
-        if live >= self.shared.from && !self.shares() {
-            self.start_sharing(live);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn start_sharing(&self, live: u32) {
-        // Before they are looked at: who destroys one of them meanwhile either has forgotten it already, or sees this.
-        if self.shared.on.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        // Before that of the table of samplers, which nobody holds who asks for this one: what is destroyed meanwhile waits for it.
-        let mut table = lock(&self.shared.table);
-        let alive = self.rows().plain_samplers();
-        // After they were looked at: all of them were noted before.
-        if let Some(allocator) = self.only_allocator() {
-            for (handle, words, is_changed) in alive {
-                Self::keep(&mut table, Key::new(words, Chained::default(), allocator), handle, is_changed);
-            }
-        }
-        drop(table);
-        self.shared.peak.fetch_max(live, Ordering::Relaxed);
-        self.record_sharing(live);
-        tracing::info!("samplers are shared from here on");
-    }
-
-    /// Enters a sampler that was handed out again, if it has been entered by now and nothing is to be said of it.
-    pub fn insert_shared(&self, sampler: vk::Sampler, is_changed: bool, is_chained: bool) -> bool {
-        let is_told = self.records_all();
-        let is_entered = (!is_told || is_chained) && self.is_sound() && self.rows().add_duplicate(sampler.as_raw());
-        if is_entered && is_told {
-            self.guard(|| self.record_as_asked(sampler.as_raw()), || ());
-        }
-        if is_entered && is_changed {
-            self.count_changed_sampler();
-        }
-        is_entered
-    }
-
     /// What became of it, for the summary.
-    pub(super) fn sharing(&self) -> Option<kinds::Sharing> {
-        let limit = self.caps.max_sampler_allocation_count;
+    pub(super) fn sharing(&self, driver: &Driver) -> Option<kinds::Sharing> {
+        let limit = driver.caps.max_sampler_allocation_count;
         self.shares().then(|| kinds::Sharing {
-            given: self.shared.given.load(Ordering::Relaxed),
-            because: match self.shared.from {
+            given: self.given.load(Ordering::Relaxed),
+            because: match self.from {
                 0 => "samplers=share".to_owned(),
                 from => format!("{from} samplers were live and maxSamplerAllocationCount is {limit}"),
             },

@@ -18,11 +18,16 @@ use samplin_core::storage::{self, Known, lowers};
 use samplin_hot::lock::Lock;
 use samplin_spirv::image_formats;
 
-pub(super) use self::descriptors::{ElementsOf, Room, Shown};
+pub(super) use self::descriptors::Room;
 use self::formatless::Meetings;
+use super::classes::ImageTraits;
+use super::driver::Driver;
+use super::ground::Ground;
+use super::hot::Hot;
+use super::journal::Journal;
+use super::shown::{LOST, NOTHING, OWN};
 use super::types::type_bit;
 use super::usage::{listed, tiling_of, wide_flags, wide_usage};
-use super::{Device, ImageTraits};
 use crate::caps::{Enabled, Formats};
 use crate::decide::{self, Change, Rule};
 use crate::dispatch::InstanceFns;
@@ -33,13 +38,6 @@ use crate::record;
 use crate::settings::Settings;
 use crate::table::FlatTable;
 
-/// A view that descriptors get none in place of.
-const NOTHING: u64 = u64::MAX;
-/// A view that cannot store, and that nothing stands in for.
-const LOST: u64 = u64::MAX - 1;
-/// A view of unsigned integers itself, since all that it is for is to be stored to.
-pub(super) const OWN: u64 = u64::MAX - 2;
-
 /// Why nothing stands in for a view.
 const UNMADE: &str = "the view of unsigned integers could not be made";
 
@@ -47,6 +45,8 @@ const UNMADE: &str = "the view of unsigned integers could not be made";
 pub struct Storage {
     /// The image formats that shaders do without; none without `storage=emulate`.
     pub lowered: image_formats::Options,
+    /// Draws look at what shaders meet that declare no format, where it is known which descriptor that is.
+    pub(super) draws_look: bool,
     /// Whether samplin is on.
     is_on: bool,
     /// The list of formats of an image may be given.
@@ -87,6 +87,7 @@ impl Storage {
         Self {
             // SAFETY: `formats` and `fns` belong together, by this function's contract.
             lowered: if emulates { unsafe { lowered::formats(settings, formats, fns) } } else { Default::default() },
+            draws_look: false,
             is_on,
             lists: enabled.format_lists,
             null_descriptor: enabled.null_descriptor,
@@ -130,6 +131,11 @@ impl Storage {
             NOTHING => None,
             _ => storage::alias(format),
         }
+    }
+
+    /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
+    pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
+        image.may_lack_usage(format) || self.lowers(format)
     }
 
     pub(super) fn lowers(&self, format: vk::Format) -> bool {
@@ -187,20 +193,27 @@ pub struct ViewCopy {
 
 const STORAGE: u64 = vk::ImageUsageFlags::STORAGE.as_raw() as u64;
 
-impl Device {
+impl Driver {
     /// What the device can do with the formats of storage images and storage texel buffers.
     pub(super) fn known_formats(&self) -> [Known; 2] {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
         unsafe { lowered::known(&self.formats, &self.instance_fns) }
     }
+}
 
+impl Storage {
     /// What an image goes down as instead of as it came, if its usage is one that its format cannot have. What is left is told.
     ///
     /// # Safety
     ///
     /// `info` is valid.
     #[inline(never)]
-    pub unsafe fn image_copy(&self, info: &vk::ImageCreateInfo<'_>) -> Option<ImageCopy> {
+    pub unsafe fn image_copy(
+        &self,
+        driver: &Driver,
+        journal: &Journal,
+        info: &vk::ImageCreateInfo<'_>,
+    ) -> Option<ImageCopy> {
         // SAFETY: `info` is valid by this function's contract.
         let (flags, usage) = unsafe { (wide_flags(info.p_next, info.flags), wide_usage(info.p_next, info.usage)) };
         // Of 64 bits the upper ones ask for nothing here, and with such structures in its chain no image changes.
@@ -208,43 +221,23 @@ impl Device {
             (vk::ImageCreateFlags::from_raw(flags as u32), vk::ImageUsageFlags::from_raw(usage as u32));
         let info = &vk::ImageCreateInfo { flags, usage, ..*info };
         let mut told = false;
-        if self.storage.lowered.images != 0 {
+        if self.lowered.images != 0 {
             // SAFETY: `info` is valid by this function's contract; `lowered_image` reads its chain and nothing else that is pointed to.
-            match unsafe { self.lowered_image(info) } {
+            match unsafe { self.lowered_image(driver, journal, info) } {
                 Ok(copy) => return Some(copy),
                 Err(is_told) => told = is_told,
             }
         }
         // SAFETY: `info` is valid by this function's contract; `wider_flags` reads its chain and nothing else that is pointed to.
-        match unsafe { self.wider_flags(info) } {
+        match unsafe { driver.wider_flags(journal, info) } {
             Ok((flags, change)) => Some(ImageCopy { flags, formats: Vec::new(), change, is_aliased: false }),
             Err(is_told) => {
-                if self.storage.is_on && usage.contains(vk::ImageUsageFlags::STORAGE) && !told && !is_told {
-                    self.tell_of_unstored(info);
+                if self.is_on && usage.contains(vk::ImageUsageFlags::STORAGE) && !told && !is_told {
+                    journal.tell_of_unstored(driver, info);
                 }
                 None
             }
         }
-    }
-
-    /// Says of an image that shaders store to nothing like it.
-    fn tell_of_unstored(&self, info: &vk::ImageCreateInfo<'_>) {
-        let features = tiling_of(info.tiling).and_then(|tiling| self.features_with(tiling, 0, info.format));
-        if let Some(why) = storage::unstored(info.format, info.flags, info.usage, features) {
-            self.image_unresolved(info, why);
-        }
-    }
-
-    fn image_unresolved(&self, info: &vk::ImageCreateInfo<'_>, why: &str) {
-        self.storage_unresolved(Left::StorageImage, info.format, why);
-    }
-
-    /// Says what is left of a format, once for each reason.
-    #[inline(never)]
-    fn storage_unresolved(&self, what: Left, format: vk::Format, why: &str) {
-        let members = record::object(&mut [("format", names::format(format).into())]);
-        let key = (format.as_raw() as u64, decide::fnv1a(why.bytes()));
-        self.unresolved(what, why, Some(Rule::StorageFormat), members, key);
     }
 
     /// An image of which some format has to be viewed as integers.
@@ -256,19 +249,24 @@ impl Device {
     ///
     /// `info` is valid.
     #[inline(never)]
-    unsafe fn lowered_image(&self, info: &vk::ImageCreateInfo<'_>) -> Result<ImageCopy, bool> {
+    unsafe fn lowered_image(
+        &self,
+        driver: &Driver,
+        journal: &Journal,
+        info: &vk::ImageCreateInfo<'_>,
+    ) -> Result<ImageCopy, bool> {
         if !info.usage.contains(vk::ImageUsageFlags::STORAGE) {
             return Err(false);
         }
         // SAFETY: `info` is valid by this function's contract, so a list of formats in its chain is whole.
         let given = unsafe { listed(info.p_next) };
         let mutable = info.flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT);
-        let own = self.storage.lowers(info.format);
-        let listed = mutable && given.is_some_and(|list| list.iter().any(|format| self.storage.lowers(*format)));
+        let own = self.lowers(info.format);
+        let listed = mutable && given.is_some_and(|list| list.iter().any(|format| self.lowers(*format)));
         let alias = storage::alias(info.format).filter(|_| own || listed).ok_or(false)?;
         let mut formats = Vec::new();
         match given {
-            _ if !self.storage.lists && given.is_none() => {}
+            _ if !self.lists && given.is_none() => {}
             Some(list) if list.contains(&alias) => {}
             // What may have views of any format has a list of none.
             None if mutable => {}
@@ -280,7 +278,7 @@ impl Device {
             }
         }
         let tiling = tiling_of(info.tiling);
-        let features = |format| tiling.and_then(|tiling| self.features_with(tiling, 0, format)).unwrap_or_default();
+        let features = |format| tiling.and_then(|tiling| driver.features_with(tiling, 0, format)).unwrap_or_default();
         let flags = storage::flags_with_alias(info.flags, features(info.format));
         if flags == info.flags && formats.is_empty() {
             // It may be viewed as integers as it is.
@@ -291,7 +289,7 @@ impl Device {
         let list = vk::ImageFormatListCreateInfo::default().view_formats(&formats);
         let chain = if formats.is_empty() { info.p_next } else { (&raw const list).cast() };
         let why = match () {
-            () if !self.caps.view_usage => {
+            () if !driver.caps.view_usage => {
                 "neither version 1.1 nor VK_KHR_maintenance2 is enabled, which a view of another format needs"
             }
             () if tiling.is_none() => "its memory is laid out by a DRM format modifier, which others know it by",
@@ -300,14 +298,14 @@ impl Device {
                 "its chain has structures beside the list of formats"
             }
             () if info.flags.intersects(sparse) => "it is sparse",
-            () if self.caps.imageless_framebuffer && info.usage.intersects(attachments) => {
+            () if driver.caps.imageless_framebuffer && info.usage.intersects(attachments) => {
                 "it may become an attachment of an imageless framebuffer, which compares flags"
             }
             () if !features(alias).contains(Feature::STORAGE_IMAGE) => {
                 "unsigned integers of its size cannot be stored with its tiling either"
             }
             // SAFETY: `info` is valid, and the chain is what the query takes.
-            () if !unsafe { self.can_make(info, flags, chain) } => {
+            () if !unsafe { driver.can_make(info, flags, chain) } => {
                 "the device has no such image that may be viewed as unsigned integers"
             }
             () => {
@@ -315,18 +313,18 @@ impl Device {
                 return Ok(ImageCopy { flags, formats, change, is_aliased: true });
             }
         };
-        self.image_unresolved(info, why);
+        journal.image_unresolved(info, why);
         Err(true)
     }
 
     /// Whether an image that was not made one may be viewed as integers; `formats`: the application's list.
-    pub fn may_alias(&self, traits: &ImageTraits, formats: Option<&[vk::Format]>) -> bool {
+    pub fn may_alias(&self, driver: &Driver, traits: &ImageTraits, formats: Option<&[vk::Format]>) -> bool {
         let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
-        self.storage.lowered.images != 0
+        self.lowered.images != 0
             && traits.usage & STORAGE != 0
             && traits.flags & mutable != 0
             && storage::alias(traits.format).is_some_and(|alias| {
-                let stores = self.features(traits, alias).is_some_and(|it| it.contains(Feature::STORAGE_IMAGE));
+                let stores = driver.features(traits, alias).is_some_and(|it| it.contains(Feature::STORAGE_IMAGE));
                 stores && formats.is_none_or(|list| list.contains(&alias))
             })
     }
@@ -339,16 +337,18 @@ impl Device {
     #[inline(never)]
     pub unsafe fn lowered_view(
         &self,
+        driver: &Driver,
+        journal: &Journal,
         info: &vk::ImageViewCreateInfo<'_>,
         image: &ImageTraits,
         stated: Option<u64>,
         inherited: u64,
     ) -> Option<ViewCopy> {
         let usage = stated.unwrap_or(inherited);
-        if !self.storage.lowers(info.format) || usage & STORAGE == 0 {
+        if !self.lowers(info.format) || usage & STORAGE == 0 {
             return None;
         }
-        let left = decide::usage_beside_storage(usage, self.features(image, info.format)?);
+        let left = decide::usage_beside_storage(usage, driver.features(image, info.format)?);
         let alias = storage::alias(info.format)?;
         let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::INPUT_ATTACHMENT;
         let chain = match stated {
@@ -361,7 +361,7 @@ impl Device {
             _ if !image.aliased => "its image may not be viewed as unsigned integers",
             _ if usage >> 32 != 0 => "its usage has more than 32 bits",
             _ if info.flags.contains(capture) => "it may be captured for a replay",
-            _ if self.caps.imageless_framebuffer && left & u64::from(attachments.as_raw()) != 0 => {
+            _ if driver.caps.imageless_framebuffer && left & u64::from(attachments.as_raw()) != 0 => {
                 "it may become an attachment of an imageless framebuffer, which compares usages"
             }
             None => "its chain has a structure of unknown size",
@@ -380,7 +380,7 @@ impl Device {
                 });
             }
         };
-        self.storage_unresolved(Left::StorageView, info.format, why);
+        journal.storage_unresolved(Left::StorageView, info.format, why);
         None
     }
 
@@ -392,6 +392,7 @@ impl Device {
     #[inline(never)]
     pub unsafe fn make_view(
         &self,
+        ground: &Ground,
         create: vk::PFN_vkCreateImageView,
         info: &vk::ImageViewCreateInfo<'_>,
         copy: &mut ViewCopy,
@@ -405,14 +406,14 @@ impl Device {
         let mut usage = vk::ImageViewUsageCreateInfo { p_next: chain, usage: copy.usage, ..Default::default() };
         let mut down = vk::ImageViewCreateInfo { p_next: (&raw const usage).cast(), format: copy.format, ..*info };
         // SAFETY: the application's own arguments, but for the format of an image that may have views of it, and a usage that it has.
-        let result = unsafe { create(self.handle, &down, allocator, view) };
+        let result = unsafe { create(ground.driver.handle, &down, allocator, view) };
         if result != vk::Result::SUCCESS {
             return result;
         }
         // SAFETY: the call set it.
         let given = unsafe { *view }.as_raw();
         let Some(alias) = copy.alias else {
-            self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, OWN);
+            self.enter_view(ground, &self.views, vk::DescriptorType::STORAGE_IMAGE, given, OWN);
             return result;
         };
         usage.usage = vk::ImageUsageFlags::STORAGE;
@@ -421,34 +422,29 @@ impl Device {
         let mut stored = vk::ImageView::null();
         // SAFETY: the create info that the driver has just accepted, with a format that the image may be viewed as (the list that it was
         // made with) and a usage that it has; the handle is written to a local.
-        let made = unsafe { create(self.handle, &down, std::ptr::null(), &mut stored) };
+        let made = unsafe { create(ground.driver.handle, &down, std::ptr::null(), &mut stored) };
         let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
-        self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);
+        self.enter_view(ground, &self.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);
         if made != vk::Result::SUCCESS {
-            self.view_unresolved(info.format, UNMADE);
+            ground.view_unresolved(info.format, UNMADE);
         }
         result
     }
 
     /// What descriptors get where nothing can stand in.
     fn nothing(&self) -> u64 {
-        if self.storage.null_descriptor { NOTHING } else { LOST }
-    }
-
-    #[inline(never)]
-    fn view_unresolved(&self, format: vk::Format, why: &str) {
-        self.guard(|| self.storage_unresolved(Left::StorageView, format, why), || ());
+        if self.null_descriptor { NOTHING } else { LOST }
     }
 
     /// Enters what stands in for a view; descriptors of its type are looked at from then on.
     #[inline(never)]
-    fn enter_view(&self, table: &FlatTable, ty: vk::DescriptorType, view: u64, stands_in: u64) {
-        self.guard(
+    fn enter_view(&self, ground: &Ground, table: &FlatTable, ty: vk::DescriptorType, view: u64, stands_in: u64) {
+        ground.guard(
             || {
-                let _entering = self.storage.entering.lock();
+                let _entering = self.entering.lock();
                 table.insert(view, stands_in);
-                self.storage.is_used.store(true, Ordering::Release);
-                self.hot.exchange(type_bit(ty));
+                self.is_used.store(true, Ordering::Release);
+                ground.hot.exchange(type_bit(ty));
             },
             || (),
         );
@@ -456,55 +452,86 @@ impl Device {
 
     /// Takes a view out of its table, and says what the table said of it. Without views nobody looks at descriptors of its type any more.
     #[inline(never)]
-    fn leave_table(&self, table: &FlatTable, ty: vk::DescriptorType, view: u64) -> u64 {
-        let _entering = self.storage.entering.lock();
+    fn leave_table(&self, hot: &Hot, table: &FlatTable, ty: vk::DescriptorType, view: u64) -> u64 {
+        let _entering = self.entering.lock();
         let found = table.remove(view);
         if found != 0 && table.is_empty() {
-            self.hot.exchange_no_more(ty);
+            hot.exchange_no_more(ty);
         }
         found
     }
 
     /// Takes note of a view that storing was taken from and that nothing stands in for. Of each class it is said once, when one is
     /// stored to.
-    pub fn view_lost_storage(&self, view: vk::ImageView) {
-        if self.storage.lost_classes.get(self.class_of(view.as_raw())) == 0 {
-            self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw(), LOST);
+    pub fn view_lost_storage(&self, ground: &Ground, view: vk::ImageView) {
+        if self.lost_classes.get(ground.hot.class_of(view.as_raw())) == 0 {
+            self.enter_view(ground, &self.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw(), LOST);
         }
-    }
-
-    /// The number of a view's class and 1; 0 for a view that is not known.
-    fn class_of(&self, view: u64) -> u64 {
-        self.hot.gate.view(view) & u64::from(u32::MAX)
     }
 
     /// Forgets what stands in for a view, which goes with it.
-    pub(super) fn forget_alias(&self, view: vk::ImageView) {
-        if !self.storage.has_stand_ins() {
+    pub(super) fn forget_alias(&self, hot: &Hot, driver: &Driver, view: vk::ImageView) {
+        if !self.has_stand_ins() {
             return;
         }
-        let alias = self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw());
-        if let (1..OWN, Some(destroy)) = (alias, self.fns.destroy_image_view) {
+        let alias = self.leave_table(hot, &self.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw());
+        if let (1..OWN, Some(destroy)) = (alias, driver.fns.destroy_image_view) {
             // SAFETY: made by `make_view` with a NULL allocator, and used by nothing that does not use the application's view, which
             // is about to be destroyed (VUID-vkDestroyImageView-imageView-01026).
-            unsafe { destroy(self.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
+            unsafe { destroy(driver.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
         }
     }
 
     /// Destroys what stands in for views that the application did not destroy: for the end of the device.
-    pub fn destroy_aliases(&self) {
-        if let Some(destroy) = self.fns.destroy_image_view {
-            for alias in taken(&self.storage.views) {
+    pub fn destroy_aliases(&self, driver: &Driver) {
+        if let Some(destroy) = driver.fns.destroy_image_view {
+            for alias in taken(&self.views) {
                 // SAFETY: made by `make_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
-                unsafe { destroy(self.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
+                unsafe { destroy(driver.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
             }
         }
-        if let Some(destroy) = self.fns.destroy_buffer_view {
-            for alias in taken(&self.storage.buffer_views) {
+        if let Some(destroy) = driver.fns.destroy_buffer_view {
+            for alias in taken(&self.buffer_views) {
                 // SAFETY: made by `make_buffer_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
-                unsafe { destroy(self.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
+                unsafe { destroy(driver.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
             }
         }
+    }
+}
+
+impl Journal {
+    /// Says of an image that shaders store to nothing like it.
+    fn tell_of_unstored(&self, driver: &Driver, info: &vk::ImageCreateInfo<'_>) {
+        let features = tiling_of(info.tiling).and_then(|tiling| driver.features_with(tiling, 0, info.format));
+        if let Some(why) = storage::unstored(info.format, info.flags, info.usage, features) {
+            self.image_unresolved(info, why);
+        }
+    }
+
+    fn image_unresolved(&self, info: &vk::ImageCreateInfo<'_>, why: &str) {
+        self.storage_unresolved(Left::StorageImage, info.format, why);
+    }
+
+    /// Says what is left of a format, once for each reason.
+    #[inline(never)]
+    fn storage_unresolved(&self, what: Left, format: vk::Format, why: &str) {
+        let members = record::object(&mut [("format", names::format(format).into())]);
+        let key = (format.as_raw() as u64, decide::fnv1a(why.bytes()));
+        self.unresolved(what, why, Some(Rule::StorageFormat), members, key);
+    }
+}
+
+impl Ground {
+    #[inline(never)]
+    fn view_unresolved(&self, format: vk::Format, why: &str) {
+        self.guard(|| self.journal.storage_unresolved(Left::StorageView, format, why), || ());
+    }
+}
+
+impl Hot {
+    /// The number of a view's class and 1; 0 for a view that is not known.
+    fn class_of(&self, view: u64) -> u64 {
+        self.gate.view(view) & u64::from(u32::MAX)
     }
 }
 

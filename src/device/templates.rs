@@ -5,6 +5,7 @@
 //! offsets and the same alignment, on the stack if they are few, and that goes down.
 
 mod entry;
+pub(super) mod kept;
 mod patches;
 
 use std::ffi::c_void;
@@ -14,20 +15,16 @@ use std::sync::Arc;
 use ash::vk::{self, DescriptorImageInfo, Handle};
 use samplin_hot::SetLayout;
 use samplin_hot::gate::Start;
-use samplin_hot::memory;
 
-use self::entry::{Entry, runs_of, spans_of};
+use self::entry::Entry;
+pub use self::kept::Template;
 use self::patches::{patches, writes};
-use super::Device;
-use super::storage::ElementsOf;
-use super::types::type_bit;
+use super::ground::Ground;
+use super::hot::Hot;
+use super::resolve::On;
+use super::resolve::Pairs;
 use super::writes::INFOS;
 use crate::counters::Path;
-use crate::variant::Gate;
-
-/// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
-/// is applied as it is and the conflicting descriptors are written again.
-const LARGEST_COPY: usize = 256 * 1024;
 
 /// Bytes of data that are copied on the stack.
 const ON_STACK: usize = INFOS * size_of::<DescriptorImageInfo>();
@@ -46,146 +43,65 @@ impl Piece {
     }
 }
 
-/// What is kept of a template with combined image samplers.
-pub struct Template {
-    /// Its combined image samplers.
-    runs: Vec<Entry>,
-    /// Number of them.
-    seen: u64,
-    /// Offset of the first.
-    first: usize,
-    /// Distance from the first to the next.
-    stride: usize,
-    /// All of them are at that distance.
-    is_one_run: bool,
-    /// All that it describes is these, without gaps.
-    is_array: bool,
-    /// One pair, with which its data starts and ends.
-    is_lone: bool,
-    /// Layout with immutable samplers of the sets that it is for.
-    layout: Option<Arc<SetLayout>>,
-    /// All of its entries.
-    entries: Vec<Entry>,
-    /// Their types.
-    types: u32,
-    bind_point: vk::PipelineBindPoint,
-    /// Its descriptors that may show other views than they are written with.
-    shown: Vec<ElementsOf>,
-    /// Size of the data and what of it is described, as (offset, length), if it can be copied.
-    copied: Option<(usize, Vec<(usize, usize)>)>,
+impl Entry {
+    /// Takes note of the immutable samplers that conflict.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template, and the entry is of combined image samplers.
+    #[inline(never)]
+    unsafe fn note_immutables(&self, (ground, pairs): On<'_>, layout: &SetLayout, data: *const c_void) {
+        // SAFETY: the index is below the count, and `data` is valid for the template of this entry.
+        let infos = (0..self.count).map(|index| unsafe { self.read(data, index) });
+        pairs.note_immutables(ground, layout, (self.binding, self.element), infos);
+    }
+
+    /// Puts the chosen sampler into each pair of `copy` that conflicts. Returns how many there are.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Entry::each_conflict`]; `copy` has the layout of the template's data and may be written.
+    #[inline(always)]
+    unsafe fn substitute(&self, (ground, pairs): On<'_>, copy: *mut u8, path: Path) -> u64 {
+        let gate = &ground.hot.gate;
+        let mut undecided = |pair| pairs.resolve(ground, pair, path);
+        let mut changed = 0;
+        for start in (0..self.count).step_by(64) {
+            // SAFETY: the start is below the count, and the copy has the layout of the template's data, so it is read as that is.
+            let mut left = unsafe { self.candidates(gate, copy.cast_const().cast(), start) };
+            let look = gate.look();
+            while left != 0 {
+                let index = start + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let info = copy.wrapping_add(self.at(index)).cast::<DescriptorImageInfo>();
+                // SAFETY: the template describes an info there; alignment is not promised.
+                let (sampler, view) = unsafe {
+                    ((&raw const (*info).sampler).read_unaligned(), (&raw const (*info).image_view).read_unaligned())
+                };
+                let choice = look.choice(sampler, view, &mut undecided);
+                changed += u64::from(choice != sampler);
+                // SAFETY: the same info, of which the copy has room for all by this function's contract, and may be written; alignment is
+                // not promised.
+                unsafe { (&raw mut (*info).sampler).write_unaligned(choice) };
+            }
+        }
+        changed
+    }
 }
 
 impl Template {
-    /// A template of these entries; `None` without combined image samplers, unless it `is_followed` all the same. `layout`: that of
-    /// the sets which it is for, if it has immutable samplers.
-    pub fn new(
-        given: &[vk::DescriptorUpdateTemplateEntry],
-        bind_point: vk::PipelineBindPoint,
-        layout: Option<Arc<SetLayout>>,
-        (is_followed, is_stored): (bool, bool),
-    ) -> Option<Self> {
-        let entries: Vec<Entry> = given.iter().map(Entry::new).collect();
-        let runs = runs_of(&entries);
-        let shown =
-            given.iter().zip(&entries).filter_map(|(given, entry)| entry.shown(given.descriptor_type, is_stored));
-        let shown: Vec<ElementsOf> = memory::collect(shown);
-        if runs.is_empty() && !is_followed && shown.is_empty() {
-            return None;
-        }
-        let (first, stride) = runs.first().map_or((0, 0), |run| (run.offset, run.stride));
-        let types = given.iter().fold(0, |types, entry| types | type_bit(entry.descriptor_type));
-        let copied = entries
-            .iter()
-            .try_fold(0, |all: usize, entry| Some(all.max(entry.end()?)))
-            .filter(|extent| *extent <= LARGEST_COPY)
-            .and_then(|extent| Some((extent, spans_of(&entries, extent)?)));
-        let seen = runs.iter().map(|run| run.count as u64).sum();
-        let is_lone = seen == 1 && first == 0 && entries.len() == 1;
-        let is_one_run = runs.len() < 2;
-        let all = (first, seen as usize * size_of::<DescriptorImageInfo>());
-        let is_array = seen > 1
-            && (is_one_run && stride == size_of::<DescriptorImageInfo>())
-            && copied.as_ref().is_some_and(|(_, spans)| *spans == [all]);
-        Some(Self {
-            runs,
-            seen,
-            first,
-            stride,
-            is_one_run,
-            is_array,
-            is_lone,
-            layout,
-            entries,
-            types,
-            bind_point,
-            shown,
-            copied,
-        })
-    }
-
-    /// Layout with immutable samplers of the sets that it is for.
-    pub fn layout(&self) -> Option<&SetLayout> {
-        self.layout.as_deref()
-    }
-
-    /// Whether it has descriptors that may show other views than they are written with.
-    #[inline(always)]
-    pub fn has_shown(&self) -> bool {
-        !self.shown.is_empty()
-    }
-
-    /// Whether it has more than one combined image sampler.
-    #[inline(always)]
-    pub fn is_several(&self) -> bool {
-        self.seen != 1
-    }
-
-    /// Whether its combined image samplers are evenly apart.
-    #[inline(always)]
-    pub fn is_one_run(&self) -> bool {
-        self.is_one_run
-    }
-
-    /// Whether its data is one pair and nothing else.
-    #[inline(always)]
-    pub fn is_lone(&self) -> bool {
-        self.is_lone
-    }
-
-    /// Whether the pair at this offset may conflict.
-    ///
-    /// # Safety
-    ///
-    /// `data` is valid for the template, which describes an info there.
-    #[inline(always)]
-    unsafe fn is_candidate(gate: &Gate, data: *const c_void, at: usize) -> bool {
-        let info = data.cast::<u8>().wrapping_add(at).cast::<DescriptorImageInfo>();
-        // SAFETY: the template describes an info at that offset of its data; alignment is not promised.
-        let info = unsafe { info.read_unaligned() };
-        gate.candidate(info.sampler, info.image_view)
-    }
-
-    /// Whether a pair in `data` may conflict, if no sampler is an immutable one.
-    ///
-    /// # Safety
-    ///
-    /// `data` is valid for the template.
-    #[inline(never)]
-    unsafe fn may_conflict(&self, gate: &Gate, data: *const c_void) -> bool {
-        // SAFETY: `data` is valid for the template, so for each of its runs.
-        self.runs.iter().any(|run| unsafe { run.may_conflict(gate, data) })
-    }
-
     /// Whether a pair in `data` conflicts whose sampler is not an immutable one of `layout`. Takes note of the immutable ones.
     ///
     /// # Safety
     ///
     /// `data` is valid for the template.
     #[inline(always)]
-    unsafe fn conflicts(&self, device: &Device, layout: Option<&SetLayout>, data: *const c_void) -> bool {
+    unsafe fn conflicts(&self, (ground, pairs): On<'_>, layout: Option<&SetLayout>, data: *const c_void) -> bool {
         let mut out = false;
         // SAFETY: `data` is valid for the template, so for each of its runs.
-        unsafe { self.each_run(device, layout, data, |run| out = out || run.conflicts(&device.hot.gate, data)) };
+        unsafe {
+            self.each_run((ground, pairs), layout, data, |run| out = out || run.conflicts(&ground.hot.gate, data))
+        };
         out
     }
 
@@ -197,31 +113,16 @@ impl Template {
     #[inline(never)]
     unsafe fn first_conflict(
         &self,
-        device: &Device,
+        (ground, pairs): On<'_>,
         layout: Option<&SetLayout>,
         data: *const c_void,
     ) -> Option<Option<Start>> {
         // SAFETY: `data` is valid for the template by this function's contract.
         match unsafe { self.array(data) }.filter(|_| layout.is_none()) {
-            Some(infos) => device.hot.gate.first_conflict(infos).map(Some),
+            Some(infos) => ground.hot.gate.first_conflict(infos).map(Some),
             // SAFETY: `data` has all that the template describes by this function's contract, and `conflicts` reads no more.
-            None => unsafe { self.conflicts(device, layout, data) }.then_some(None),
+            None => unsafe { self.conflicts((ground, pairs), layout, data) }.then_some(None),
         }
-    }
-
-    /// Its pairs, if all that it describes is an array of them.
-    ///
-    /// # Safety
-    ///
-    /// `data` is valid for the template, for as long as the reference lives.
-    #[inline(always)]
-    unsafe fn array<'a>(&self, data: *const c_void) -> Option<&'a [DescriptorImageInfo]> {
-        let infos = data.wrapping_byte_add(self.first).cast::<DescriptorImageInfo>();
-        if !self.is_array || !infos.is_aligned() {
-            return None;
-        }
-        // SAFETY: the template describes as many infos there, without gaps, and they are aligned.
-        Some(unsafe { std::slice::from_raw_parts(infos, self.seen as usize) })
     }
 
     /// Calls `with` for the pairs whose samplers are not immutable ones of `layout`. Takes note of the immutable ones in `data`.
@@ -232,7 +133,7 @@ impl Template {
     #[inline(always)]
     unsafe fn each_run(
         &self,
-        device: &Device,
+        (ground, pairs): On<'_>,
         layout: Option<&SetLayout>,
         data: *const c_void,
         mut with: impl FnMut(&Entry),
@@ -241,7 +142,7 @@ impl Template {
         for entry in self.entries.iter().filter(|entry| entry.combined) {
             if layout.is_immutable(entry.binding) {
                 // SAFETY: an entry of combined image samplers of the template that `data` is valid for.
-                unsafe { entry.note_immutables(device, layout, data) };
+                unsafe { entry.note_immutables((ground, pairs), layout, data) };
             } else {
                 with(entry);
             }
@@ -259,7 +160,7 @@ impl Template {
 /// if that is known of an array of pairs.
 #[inline(never)]
 unsafe fn rewrite_copy(
-    device: &Device,
+    (ground, pairs): On<'_>,
     (template, start): (&Template, Option<Start>),
     layout: Option<&SetLayout>,
     data: *const c_void,
@@ -272,8 +173,8 @@ unsafe fn rewrite_copy(
     }
     // Where samplers are immutable it is mostly for them that the data is looked at.
     // SAFETY: `conflicts` reads what the template describes, which `data` has by this function's contract.
-    if layout.is_some() && !unsafe { template.conflicts(device, layout, data) } {
-        device.hot.counters.add(path, template.seen, 0);
+    if layout.is_some() && !unsafe { template.conflicts((ground, pairs), layout, data) } {
+        ground.hot.counters.add(path, template.seen, 0);
         return data;
     }
     let copy = room.as_mut_ptr().cast::<u8>().wrapping_add(data as usize % Piece::SIZE);
@@ -282,8 +183,8 @@ unsafe fn rewrite_copy(
         let to = copy.wrapping_add(template.first).cast::<MaybeUninit<DescriptorImageInfo>>();
         // SAFETY: the room is as large as the data, whose alignment the copy has, and nobody else has seen it.
         let to = unsafe { std::slice::from_raw_parts_mut(to, infos.len()) };
-        let changed = device.hot.gate.substitute(infos, to, start, &mut |pair| device.resolve(pair, path));
-        device.hot.counters.add(path, template.seen, changed);
+        let changed = ground.hot.gate.substitute(infos, to, start, &mut |pair| pairs.resolve(ground, pair, path));
+        ground.hot.counters.add(path, template.seen, changed);
         return if changed > 0 { copy.cast_const().cast() } else { data };
     }
     for (at, length) in spans {
@@ -294,34 +195,23 @@ unsafe fn rewrite_copy(
     }
     let mut changed = 0;
     // SAFETY: the copy has all bytes that the template describes, and nobody else has seen it.
-    unsafe { template.each_run(device, layout, data, |run| changed += run.substitute(device, copy, path)) };
-    device.hot.counters.add(path, template.seen, changed);
+    unsafe {
+        template.each_run((ground, pairs), layout, data, |run| changed += run.substitute((ground, pairs), copy, path))
+    };
+    ground.hot.counters.add(path, template.seen, changed);
     if changed > 0 { copy.cast_const().cast() } else { data }
 }
 
-impl Device {
+impl Hot {
     /// Remembers a template with combined image samplers.
     pub fn insert_template(&self, template: vk::DescriptorUpdateTemplate, kept: Template) {
-        self.hot.templates.insert(template.as_raw(), Arc::new(kept));
-    }
-
-    /// Forgets a template.
-    pub fn forget_template(&self, template: vk::DescriptorUpdateTemplate) {
-        self.guard(
-            || {
-                self.hot.templates.remove(template.as_raw());
-                if let Some(separate) = self.separate.as_deref() {
-                    self.forget_separate_template(separate, template);
-                }
-            },
-            || (),
-        );
+        self.templates.insert(template.as_raw(), Arc::new(kept));
     }
 
     /// Whether descriptors of a template's types have to be followed.
     #[inline(always)]
     pub fn watches_template(&self, template: &Template) -> bool {
-        template.types & self.hot.watched() != 0
+        template.types & self.watched() != 0
     }
 
     /// What is kept of a template, if it has combined image samplers or is followed.
@@ -332,7 +222,7 @@ impl Device {
     #[inline(always)]
     pub unsafe fn template(&self, template: vk::DescriptorUpdateTemplate) -> Option<&Template> {
         // SAFETY: a template is valid during the command and destroyed under external synchronisation.
-        unsafe { self.hot.templates.get_in_line(template.as_raw()) }
+        unsafe { self.templates.get_in_line(template.as_raw()) }
     }
 
     /// Looks at the data of a template and counts it; only at the first pair, and not even at that unless `look` says so. False if it
@@ -344,26 +234,11 @@ impl Device {
     #[inline(always)]
     pub unsafe fn pass_first(&self, template: &Template, look: bool, data: *const c_void, path: Path) -> bool {
         // SAFETY: a template that is looked at describes a pair, the first of which is there.
-        let look = look && unsafe { Template::is_candidate(&self.hot.gate, data, template.first) };
-        !look && self.hot.counters.add_here(path, template.seen)
+        let look = look && unsafe { Template::is_candidate(&self.gate, data, template.first) };
+        !look && self.counters.add_here(path, template.seen)
     }
 
-    /// The one pair of a template in which another sampler has to go down. Counts it.
-    ///
-    /// # Safety
-    ///
-    /// `data` is that pair.
-    #[inline(always)]
-    pub unsafe fn rewrite_lone(&self, data: *const c_void, path: Path) -> Option<DescriptorImageInfo> {
-        // SAFETY: a pair by this function's contract; alignment is not promised.
-        let info = unsafe { data.cast::<DescriptorImageInfo>().read_unaligned() };
-        let sampler = self.hot.gate.look().choice(info.sampler, info.image_view, &mut |pair| self.resolve(pair, path));
-        let differs = sampler != info.sampler;
-        self.hot.counters.add(path, 1, u64::from(differs));
-        differs.then_some(DescriptorImageInfo { sampler, ..info })
-    }
-
-    /// [`Device::pass_template`] for one run where something can conflict.
+    /// [`Hot::pass_template`] for one run where something can conflict.
     ///
     /// # Safety
     ///
@@ -373,16 +248,16 @@ impl Device {
         let (mut at, mut left) = (data.wrapping_byte_add(template.first), template.seen);
         while left != 0 {
             // SAFETY: the place of an element of the run that the template has in its data.
-            if unsafe { Template::is_candidate(&self.hot.gate, at, 0) } {
+            if unsafe { Template::is_candidate(&self.gate, at, 0) } {
                 return false;
             }
             at = at.wrapping_byte_add(template.stride);
             left -= 1;
         }
-        self.hot.counters.add_here(path, template.seen)
+        self.counters.add_here(path, template.seen)
     }
 
-    /// [`Device::pass_first`] for all of the data.
+    /// [`Hot::pass_first`] for all of the data.
     ///
     /// # Safety
     ///
@@ -391,25 +266,43 @@ impl Device {
     pub unsafe fn pass_template(&self, template: &Template, look: bool, data: *const c_void, path: Path) -> bool {
         // SAFETY: the data is valid for the template, by this function's contract.
         let found = look && unsafe { self.has_candidate(template, data) };
-        !found && self.hot.counters.add_here(path, template.seen)
+        !found && self.counters.add_here(path, template.seen)
     }
 
     /// Whether any pair of the data may conflict. Apart, so that where nothing can no call saves registers for it.
     ///
     /// # Safety
     ///
-    /// As for [`Device::pass_template`].
+    /// As for [`Hot::pass_template`].
     #[inline(never)]
     unsafe fn has_candidate(&self, template: &Template, data: *const c_void) -> bool {
         template.runs.iter().any(|run| {
             let mut at = data.wrapping_byte_add(run.offset);
             (0..run.count).any(|_| {
                 // SAFETY: the place of an element of a run that the template has in its data.
-                let found = unsafe { Template::is_candidate(&self.hot.gate, at, 0) };
+                let found = unsafe { Template::is_candidate(&self.gate, at, 0) };
                 at = at.wrapping_byte_add(run.stride);
                 found
             })
         })
+    }
+}
+
+impl Pairs {
+    /// The one pair of a template in which another sampler has to go down. Counts it.
+    ///
+    /// # Safety
+    ///
+    /// `data` is that pair.
+    #[inline(always)]
+    pub unsafe fn rewrite_lone(&self, ground: &Ground, data: *const c_void, path: Path) -> Option<DescriptorImageInfo> {
+        // SAFETY: a pair by this function's contract; alignment is not promised.
+        let info = unsafe { data.cast::<DescriptorImageInfo>().read_unaligned() };
+        let sampler =
+            ground.hot.gate.look().choice(info.sampler, info.image_view, &mut |pair| self.resolve(ground, pair, path));
+        let differs = sampler != info.sampler;
+        ground.hot.counters.add(path, 1, u64::from(differs));
+        differs.then_some(DescriptorImageInfo { sampler, ..info })
     }
 
     /// Hands `data`, or a copy with legal pairs, to `down`. Where it cannot be copied it goes down itself, and `patch` gets the writes of
@@ -421,44 +314,45 @@ impl Device {
     /// `template` is a valid template and `data` is valid for it.
     #[inline(always)]
     pub unsafe fn forward_template<'a>(
-        &'a self,
+        &self,
+        ground: &'a Ground,
         template: vk::DescriptorUpdateTemplate,
         layout: impl FnOnce(&'a Template) -> Option<&'a SetLayout>,
-        data: *const c_void,
-        path: Path,
+        (data, path): (*const c_void, Path),
         down: impl FnOnce(*const c_void),
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
         // SAFETY: the template is valid by this function's contract, so it is not destroyed meanwhile.
-        let Some(template) = (unsafe { self.template(template) }) else { return down(data) };
+        let Some(template) = (unsafe { ground.hot.template(template) }) else { return down(data) };
         // Last, so that pairs are of the application's views.
         let down = |data| {
-            let aliased = if template.has_shown() && self.exchanges_views() {
+            let aliased = if template.has_shown() && ground.hot.exchanges_views() {
                 // SAFETY: `data` is valid for the template by this function's contract, or a copy of such data, and `template` is its entry.
-                unsafe { self.aliased_data(template, data) }
+                unsafe { self.aliased_data(ground, template, data) }
             } else {
                 None
             };
             down(aliased.as_ref().map_or(data, |(_, data)| *data));
         };
-        if !self.hot.gate.must_look() || template.seen == 0 {
-            self.hot.counters.add(path, template.seen, 0);
+        if !ground.hot.gate.must_look() || template.seen == 0 {
+            ground.hot.counters.add(path, template.seen, 0);
             return down(data);
         }
         let layout = layout(template);
         // What was taken for candidates may be so only because samplers might have been immutable ones.
         // SAFETY: `data` is valid for the template by this function's contract.
-        if layout.is_none() && self.has_immutables() && !unsafe { template.may_conflict(&self.hot.gate, data) } {
-            self.hot.counters.add(path, template.seen, 0);
+        if layout.is_none() && ground.hot.has_immutables() && !unsafe { template.may_conflict(&ground.hot.gate, data) }
+        {
+            ground.hot.counters.add(path, template.seen, 0);
             return down(data);
         }
         if template.copied.as_ref().is_some_and(|(extent, _)| *extent <= ON_STACK) {
             let mut room = [const { MaybeUninit::uninit() }; Piece::count(ON_STACK)];
             // SAFETY: `data` is valid for the template, and the room has the pieces of the largest extent that is copied so.
-            return down(unsafe { rewrite_copy(self, (template, None), layout, data, path, &mut room) });
+            return down(unsafe { rewrite_copy((ground, self), (template, None), layout, data, path, &mut room) });
         }
         // SAFETY: `data` is valid for the template by this function's contract, which is what `forward_large` asks.
-        unsafe { self.forward_large(template, layout, data, path, down, patch) };
+        unsafe { self.forward_large(ground, template, layout, (data, path), down, patch) };
     }
 
     /// A copy of a template's data with other views, if a descriptor shows another one than it is written with.
@@ -469,18 +363,21 @@ impl Device {
     #[inline(never)]
     unsafe fn aliased_data(
         &self,
+        ground: &Ground,
         template: &Template,
         data: *const c_void,
     ) -> Option<(Vec<MaybeUninit<Piece>>, *const c_void)> {
         // SAFETY: `data` is valid for the template, so it has its elements.
-        if !unsafe { self.finds(&template.shown, data) } {
+        if !unsafe { self.stand_ins.finds(&template.shown, data) } {
             return None;
         }
         let Some((extent, spans)) = &template.copied else {
             // SAFETY: `data` is valid for the template by this function's contract; the null pointer says that there is no copy to write
             // to.
-            if unsafe { self.exchange_stored(&template.shown, data, std::ptr::null_mut()) } {
-                self.template_unresolved();
+            if unsafe {
+                self.stand_ins.exchange_stored(ground, &self.images, &template.shown, data, std::ptr::null_mut())
+            } {
+                ground.template_unresolved();
             }
             return None;
         };
@@ -494,11 +391,11 @@ impl Device {
             }
         }
         // SAFETY: the copy has all bytes that the template describes, and nobody else has seen it.
-        let differs = unsafe { self.exchange_stored(&template.shown, data, copy) };
+        let differs = unsafe { self.stand_ins.exchange_stored(ground, &self.images, &template.shown, data, copy) };
         differs.then(|| (room, copy.cast_const().cast()))
     }
 
-    /// [`Device::forward_template`] for data that has no place on the stack: nothing is copied unless a pair conflicts.
+    /// [`Pairs::forward_template`] for data that has no place on the stack: nothing is copied unless a pair conflicts.
     ///
     /// # Safety
     ///
@@ -506,16 +403,16 @@ impl Device {
     #[inline(never)]
     unsafe fn forward_large(
         &self,
+        ground: &Ground,
         template: &Template,
         layout: Option<&SetLayout>,
-        data: *const c_void,
-        path: Path,
+        (data, path): (*const c_void, Path),
         down: impl FnOnce(*const c_void),
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
         // SAFETY: `data` has all that the template describes by this function's contract, and `first_conflict` reads no more.
-        let Some(start) = (unsafe { template.first_conflict(self, layout, data) }) else {
-            self.hot.counters.add(path, template.seen, 0);
+        let Some(start) = (unsafe { template.first_conflict((ground, self), layout, data) }) else {
+            ground.hot.counters.add(path, template.seen, 0);
             return down(data);
         };
         if let Some((extent, _)) = &template.copied {
@@ -526,16 +423,16 @@ impl Device {
             }
             // SAFETY: `data` is valid for the template, and as many pieces were reserved as its extent has.
             return down(unsafe {
-                rewrite_copy(self, (template, start), layout, data, path, room.spare_capacity_mut())
+                rewrite_copy((ground, self), (template, start), layout, data, path, room.spare_capacity_mut())
             });
         }
         let made = || {
             // SAFETY: `patches` reads what the template describes, which `data` has by this function's contract.
-            let (patches, changed) = unsafe { patches(self, template, layout, data, path) };
+            let (patches, changed) = unsafe { patches((ground, self), template, layout, data, path) };
             (writes(&patches), patches, changed)
         };
-        let (mut writes, _patches, changed) = self.guard(made, Default::default);
-        self.hot.counters.add(path, template.seen, changed);
+        let (mut writes, _patches, changed) = ground.guard(made, Default::default);
+        ground.hot.counters.add(path, template.seen, changed);
         down(data);
         if changed > 0 {
             patch(template.bind_point, &mut writes);

@@ -31,3 +31,31 @@ pub(super) const fn plain_from(watched: u32) -> u64 {
         2 << 32
     }
 }
+
+/// The bits of the types that are described by image infos.
+const IMAGES: u32 = COMBINED
+    | type_bit(vk::DescriptorType::SAMPLER)
+    | type_bit(vk::DescriptorType::SAMPLED_IMAGE)
+    | type_bit(vk::DescriptorType::STORAGE_IMAGE)
+    | type_bit(vk::DescriptorType::INPUT_ATTACHMENT);
+
+/// Whether descriptors of a type are described by image infos.
+#[inline(always)]
+pub(super) fn has_images(ty: vk::DescriptorType) -> bool {
+    use vk::DescriptorType as T;
+    match ty.as_raw() {
+        0..32 => IMAGES & type_bit(ty) != 0,
+        _ => matches!(ty, T::SAMPLE_WEIGHT_IMAGE_QCOM | T::BLOCK_MATCH_IMAGE_QCOM),
+    }
+}
+
+/// Whether they are described by buffer infos.
+pub(super) fn has_buffers(ty: vk::DescriptorType) -> bool {
+    use vk::DescriptorType as T;
+    matches!(ty, T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC)
+}
+
+/// Whether they are views of buffers.
+pub(super) fn has_texels(ty: vk::DescriptorType) -> bool {
+    matches!(ty, vk::DescriptorType::UNIFORM_TEXEL_BUFFER | vk::DescriptorType::STORAGE_TEXEL_BUFFER)
+}

@@ -1,7 +1,6 @@
 //! Usage of views and images that their formats cannot have: what goes down instead, and what is said of it.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_core::left::Left;
@@ -11,16 +10,14 @@ use samplin_wire::words::ImageClass;
 use serde_json::Value as Json;
 use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
-use super::{Device, ImageTraits};
+use super::classes::ImageTraits;
+use super::driver::Driver;
+use super::journal::Journal;
 use crate::decide::{self, Change, Changes, Context, Rule};
 use crate::features::Tiling;
 use crate::names;
 use crate::pnext;
 use crate::record;
-
-/// Whether any image may have views whose formats lack a part of its usage. Nothing is looked at before.
-#[derive(Default)]
-pub(super) struct Narrows(AtomicBool);
 
 /// The formats that the chain of an image or swapchain says views may have.
 ///
@@ -77,7 +74,7 @@ pub(super) fn tiling_of(tiling: vk::ImageTiling) -> Option<Tiling> {
     }
 }
 
-impl Device {
+impl Driver {
     /// What of an image's usage one of its formats has.
     pub fn reachable_usage(&self, traits: &ImageTraits, formats: Option<&[vk::Format]>) -> u64 {
         let has = |format: &vk::Format| self.features(traits, *format);
@@ -89,7 +86,7 @@ impl Device {
 
     /// Finds out what of the usage of a swapchain's images their formats have. What none has the views go without, since the images are
     /// there; the swapchain itself stays as it is and is named.
-    pub fn weigh_swapchain(&self, traits: &mut ImageTraits, formats: Option<&[vk::Format]>) {
+    pub fn weigh_swapchain(&self, journal: &Journal, traits: &mut ImageTraits, formats: Option<&[vk::Format]>) {
         let gone = traits.usage & !self.reachable_usage(traits, formats);
         traits.is_short = gone != 0;
         if traits.is_short {
@@ -97,30 +94,14 @@ impl Device {
             let mut about = of_usage(traits.format, gone);
             about["vuid"] = "VUID-VkSwapchainCreateInfoKHR-imageFormat-01778".into();
             let (rule, key) = (Some(Rule::ImageUsage), (traits.format.as_raw() as u64, gone | 1 << 63));
-            self.unresolved(Left::ImageUsage, why, rule, about, key);
+            journal.unresolved(Left::ImageUsage, why, rule, about, key);
         }
-    }
-
-    /// Has views looked at from now on, if a view of this image may lack a part of its usage.
-    pub(super) fn watch_views_of(&self, traits: &ImageTraits) {
-        if traits.is_short || traits.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0 {
-            self.narrows.0.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether a view of any image may lack a part of the image's usage.
-    pub fn narrows_views(&self) -> bool {
-        self.narrows.0.load(Ordering::Relaxed)
-    }
-
-    /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
-    pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
-        image.may_lack_usage(format) || self.storage.lowers(format)
     }
 
     /// The usage that a view goes down with, if not that which it inherits, and the changes.
     pub fn narrowed_usage(
         &self,
+        journal: &Journal,
         image: &ImageTraits,
         format: vk::Format,
         stated: Option<u64>,
@@ -147,69 +128,8 @@ impl Device {
             (Some(_), _) => "the application states the usage of the view itself",
         };
         let (rule, key) = (Some(Rule::ViewUsage), (format.as_raw() as u64, gone));
-        self.unresolved(Left::ViewUsage, why, rule, of_usage(format, gone), key);
+        journal.unresolved(Left::ViewUsage, why, rule, of_usage(format, gone), key);
         None
-    }
-
-    /// Writes a `view` record; `class` is what a prediction needs, at the level all.
-    #[inline(never)]
-    pub fn record_view(
-        &self,
-        view: vk::ImageView,
-        format: vk::Format,
-        (alias, path): (Option<vk::Format>, Option<&str>),
-        changes: &[Change],
-        (tiling, class): (Tiling, Vec<u64>),
-    ) {
-        if let Some(changes) = self.changes_of_usage("view", (format, tiling), changes) {
-            let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
-            let (view, format) = (handle(view.as_raw()), names::format(format));
-            let (alias_format, path) = (alias.map(names::format), path.map(str::to_owned));
-            self.trace().emit("view", &kinds::View { view, name, format, alias_format, path, changes, class });
-        }
-    }
-
-    /// Writes an `image` record; at the level all of each image that may have to change on some device. `asked`: its flags and usage as the
-    /// application has them.
-    #[inline(never)]
-    pub fn record_image(
-        &self,
-        image: vk::Image,
-        traits: &ImageTraits,
-        asked: (u64, u64),
-        formats: Option<&[vk::Format]>,
-        change: Option<Change>,
-    ) {
-        let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
-        if change.is_none() && asked.0 & u64::from(mutable) == 0 && asked.1 & u64::from(stores) == 0 {
-            return;
-        }
-        let (format, tiling) = (traits.format, traits.tiling);
-        if let Some(changes) = self.changes_of_usage("image", (format, tiling), change.as_slice()) {
-            let of = |one| self.features(traits, one);
-            let is_all = self.records_all();
-            let class = if is_all { ImageClass::write(tiling, asked, formats, (format, &of)) } else { Vec::new() };
-            let name = self.name(vk::ObjectType::IMAGE, image.as_raw());
-            let (image, format) = (handle(image.as_raw()), names::format(format));
-            self.trace().emit("image", &kinds::Image { image, name, format, changes, class });
-        }
-    }
-
-    /// Changes as a record has them, if there is to be one: at the level all also of what did not change.
-    fn changes_of_usage(
-        &self,
-        event: &'static str,
-        (format, tiling): (vk::Format, Tiling),
-        changes: &[Change],
-    ) -> Option<Vec<Json>> {
-        match changes.first() {
-            Some(first) if !self.is_news_of_usage(event, format, first, self.records_all()) => return None,
-            None if !self.records_all() => return None,
-            _ => {}
-        }
-        self.count(changes);
-        let context = Context { source: Some(format), tiling, ..self.context(None) };
-        self.records_decisions().then(|| record::changes(changes, &context))
     }
 
     /// The flags that an image goes down with, if not its own, with the change: its usage is one that only other formats of its list have.
@@ -222,6 +142,7 @@ impl Device {
     /// `info` is valid.
     pub(super) unsafe fn wider_flags(
         &self,
+        journal: &Journal,
         info: &vk::ImageCreateInfo<'_>,
     ) -> Result<(vk::ImageCreateFlags, Change), bool> {
         let own_flags = info.flags;
@@ -251,7 +172,7 @@ impl Device {
             return Ok((wider, change));
         };
         let key = (info.format.as_raw() as u64, usage);
-        self.unresolved(Left::ImageUsage, why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
+        journal.unresolved(Left::ImageUsage, why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
         Err(true)
     }
 
@@ -288,5 +209,69 @@ impl Device {
             && info.mip_levels <= limits.max_mip_levels
             && info.array_layers <= limits.max_array_layers
             && limits.sample_counts.contains(info.samples)
+    }
+}
+
+impl Journal {
+    /// Writes a `view` record; `class` is what a prediction needs, at the level all.
+    #[inline(never)]
+    pub fn record_view(
+        &self,
+        view: vk::ImageView,
+        format: vk::Format,
+        (alias, path): (Option<vk::Format>, Option<&str>),
+        changes: &[Change],
+        (tiling, class): (Tiling, Vec<u64>),
+    ) {
+        if let Some(changes) = self.changes_of_usage("view", (format, tiling), changes) {
+            let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
+            let (view, format) = (handle(view.as_raw()), names::format(format));
+            let (alias_format, path) = (alias.map(names::format), path.map(str::to_owned));
+            self.trace().emit("view", &kinds::View { view, name, format, alias_format, path, changes, class });
+        }
+    }
+
+    /// Writes an `image` record; at the level all of each image that may have to change on some device. `asked`: its flags and usage as the
+    /// application has them.
+    #[inline(never)]
+    pub fn record_image(
+        &self,
+        driver: &Driver,
+        image: vk::Image,
+        traits: &ImageTraits,
+        asked: (u64, u64),
+        formats: Option<&[vk::Format]>,
+        change: Option<Change>,
+    ) {
+        let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
+        if change.is_none() && asked.0 & u64::from(mutable) == 0 && asked.1 & u64::from(stores) == 0 {
+            return;
+        }
+        let (format, tiling) = (traits.format, traits.tiling);
+        if let Some(changes) = self.changes_of_usage("image", (format, tiling), change.as_slice()) {
+            let of = |one| driver.features(traits, one);
+            let is_all = self.records_all();
+            let class = if is_all { ImageClass::write(tiling, asked, formats, (format, &of)) } else { Vec::new() };
+            let name = self.name(vk::ObjectType::IMAGE, image.as_raw());
+            let (image, format) = (handle(image.as_raw()), names::format(format));
+            self.trace().emit("image", &kinds::Image { image, name, format, changes, class });
+        }
+    }
+
+    /// Changes as a record has them, if there is to be one: at the level all also of what did not change.
+    fn changes_of_usage(
+        &self,
+        event: &'static str,
+        (format, tiling): (vk::Format, Tiling),
+        changes: &[Change],
+    ) -> Option<Vec<Json>> {
+        match changes.first() {
+            Some(first) if !self.is_news_of_usage(event, format, first, self.records_all()) => return None,
+            None if !self.records_all() => return None,
+            _ => {}
+        }
+        self.count(changes);
+        let context = Context { source: Some(format), tiling, ..self.context(None) };
+        self.records_decisions().then(|| record::changes(changes, &context))
     }
 }

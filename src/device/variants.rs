@@ -3,19 +3,28 @@
 use ash::vk;
 use samplin_wire::text::handle;
 
-use super::Device;
+use super::driver::Driver;
+use super::ground::Ground;
 use super::guard::NO_MEMORY;
+use super::hot::Hot;
+use super::samplers::Samplers;
 use crate::budget::{BorderPlace, BorderPlaces};
 use crate::decide::{Rule, SamplerState};
 use crate::outcome::{Refusal, Wanted};
 use crate::sampler_info;
 use crate::variant::{Found, Gone, Released, Reserved, Use};
 
-impl Device {
+impl Samplers {
     /// The sampler that is wanted for the state in row `number`, shared with whoever else needs the same one.
-    pub(super) fn variant(&self, number: u32, decided: &Found, wanted: &Wanted<'_>) -> Result<(u64, Use), Refusal> {
+    pub(super) fn variant(
+        &self,
+        ground: &Ground,
+        number: u32,
+        decided: &Found,
+        wanted: &Wanted<'_>,
+    ) -> Result<(u64, Use), Refusal> {
         let custom = wanted.custom_border;
-        let usage = match self.rows().reserve(number, decided, wanted.key, custom) {
+        let usage = match self.rows(&ground.hot).reserve(number, decided, wanted.key, custom) {
             Reserved::Made(handle, usage) => return Ok((handle, usage)),
             Reserved::ToMake(usage) => usage,
             Reserved::NoBorder => {
@@ -23,11 +32,11 @@ impl Device {
                 return Err(Refusal::Border);
             }
         };
-        let made = match self.make(wanted.state) {
+        let made = match self.make(&ground.hot, &ground.driver, wanted.state) {
             Ok(made) => match self.cache.add_variant(&usage, made, custom) {
                 Some((handle, true)) => return Ok((handle, usage)),
                 added => {
-                    self.destroy_variant(Gone { handle: made, custom_border: custom });
+                    self.destroy_variant(ground, Gone { handle: made, custom_border: custom });
                     added.map(|(handle, _)| handle).ok_or_else(|| NO_MEMORY.to_owned())
                 }
             },
@@ -39,27 +48,29 @@ impl Device {
             }
         };
         made.map(|handle| (handle, usage)).map_err(|why| {
-            self.rows().abandon(number, decided, &usage);
+            self.rows(&ground.hot).abandon(number, decided, &usage);
             tracing::debug!(state = number, why, "variant refused");
             Refusal::Sampler(Rule::SamplerBudget, why)
         })
     }
 
     /// A new sampler, which holds one of the variants' places.
-    fn make(&self, state: &SamplerState) -> Result<u64, String> {
-        let Some(create) = self.fns.create_sampler else { return Err("vkCreateSampler is missing".into()) };
-        let live = || self.driver_samplers();
-        self.samplers.places.lend(self.caps.max_sampler_allocation_count, self.shares(), live)?;
+    fn make(&self, hot: &Hot, driver: &Driver, state: &SamplerState) -> Result<u64, String> {
+        let Some(create) = driver.fns.create_sampler else {
+            return Err("vkCreateSampler is missing".into());
+        };
+        let live = || self.driver_samplers(hot);
+        self.places.lend(driver.caps.max_sampler_allocation_count, self.shared.shares(), live)?;
         let mut made = vk::Sampler::null();
         // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
         // allowed: the application's own one is only promised for the call it was passed to.
         let result = unsafe {
             sampler_info::with_create_info(state, None, |info, _| {
-                create(self.handle, info, std::ptr::null(), &mut made)
+                create(driver.handle, info, std::ptr::null(), &mut made)
             })
         };
         if result != vk::Result::SUCCESS {
-            self.samplers.places.give_back();
+            self.places.give_back();
             return Err(format!("vkCreateSampler of the variant failed: {result:?}"));
         }
         tracing::debug!(sampler = handle(vk::Handle::as_raw(made)), "variant made");
@@ -67,17 +78,17 @@ impl Device {
     }
 
     /// Destroys a variant that is no longer used. Its places are free only after that.
-    pub(super) fn destroy_variant(&self, gone: Gone) {
-        if let Some(separate) = self.separate.as_deref() {
-            self.forget_hidden(separate, gone.handle);
+    pub(super) fn destroy_variant(&self, ground: &Ground, gone: Gone) {
+        if let Some(follower) = &ground.follower {
+            follower.forget_variant(&ground.driver, gone.handle);
         }
-        if let Some(destroy) = self.fns.destroy_sampler {
+        if let Some(destroy) = ground.driver.fns.destroy_sampler {
             // SAFETY: the sampler was created by `make` with a NULL allocator and is named by no descriptor in use: every
             // application sampler that it stood in for is being destroyed, so work that refers to it is complete
             // (VUID-vkDestroySampler-sampler-01082).
-            unsafe { destroy(self.handle, vk::Handle::from_raw(gone.handle), std::ptr::null()) };
+            unsafe { destroy(ground.driver.handle, vk::Handle::from_raw(gone.handle), std::ptr::null()) };
         }
-        self.samplers.places.give_back();
+        self.places.give_back();
         if gone.custom_border {
             self.cache.with_borders(BorderPlaces::give_back);
         }
@@ -86,17 +97,17 @@ impl Device {
     /// Destroys the variants that went with a sampler. Returns what the sampler has of `maxCustomBorderColorSamplers`, which is free only
     /// when the driver has destroyed it.
     #[must_use]
-    pub(super) fn destroy_released(&self, released: Released) -> BorderPlace {
+    pub(super) fn destroy_released(&self, ground: &Ground, released: Released) -> BorderPlace {
         for variant in released.variants {
-            self.destroy_variant(variant);
+            self.destroy_variant(ground, variant);
         }
         released.border
     }
 
     /// Destroys every variant: for the end of the device.
-    pub fn destroy_variants(&self) {
+    pub fn destroy_variants(&self, ground: &Ground) {
         for variant in self.cache.take_variants() {
-            self.destroy_variant(variant);
+            self.destroy_variant(ground, variant);
         }
     }
 }

@@ -21,22 +21,34 @@ fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless
     if filter == vk::Filter::NEAREST {
         return filter;
     }
-    device.guard(
+    device.ground.guard(
         || {
             let value = decide::Value::Filter(filter);
-            if decide::is_unknown_enumerant(value, &device.caps) {
-                device.unknown_enumerants(&[(decide::Field::BlitFilter, value)], None, filter.as_raw() as u64);
+            if decide::is_unknown_enumerant(value, &device.ground.driver.caps) {
+                device.ground.journal.unknown_enumerants(
+                    &device.ground.driver,
+                    &[(decide::Field::BlitFilter, value)],
+                    None,
+                    filter.as_raw() as u64,
+                );
                 return filter;
             }
-            let Some((traits, tiling)) = device.blit_source(source) else { return filter };
-            let off = device.off_for_format(traits.format);
+            let Some((traits, tiling)) = device.pairs.images.blit_source(&device.ground.driver, source) else {
+                return filter;
+            };
+            let off = device.ground.wishes.off_for_format(traits.format);
             let decision = decide::blit_except(filter, &traits, off);
             if !off.is_empty() {
                 let full = decide::blit(filter, &traits);
-                device.exempt_blit(&traits, &decide::new_changes(&full.changes, &decision.changes), filter);
+                device.ground.wishes.exempt_blit(
+                    &device.ground.journal,
+                    &traits,
+                    &decide::new_changes(&full.changes, &decision.changes),
+                    filter,
+                );
             }
-            device.record_blit(&traits, tiling, &decision.changes, filter, lossless);
-            if device.audit { filter } else { decision.filter }
+            device.ground.journal.record_blit(&traits, tiling, &decision.changes, filter, lossless);
+            if device.ground.wishes.audit { filter } else { decision.filter }
         },
         || filter,
     )
@@ -50,11 +62,10 @@ fn tell_unblittable(
     target: vk::Image,
     mut aspects: impl Iterator<Item = [vk::ImageAspectFlags; 2]>,
 ) {
-    device.guard(
+    let source_of = |image| device.pairs.images.blit_source(&device.ground.driver, image);
+    device.ground.guard(
         || {
-            let Some(((source, _), (target, _))) = device.blit_source(source).zip(device.blit_source(target)) else {
-                return;
-            };
+            let Some(((source, _), (target, _))) = source_of(source).zip(source_of(target)) else { return };
             let formats = [source.format, target.format];
             let of_formats = decide::unblittable(formats).map(|(vuid, why)| (vuid, why, 0));
             let of_aspects =
@@ -62,7 +73,7 @@ fn tell_unblittable(
             if let Some((vuid, why, of)) = of_formats.or_else(of_aspects) {
                 let about = serde_json::json!({ "vuid": vuid });
                 let key = (source.format.as_raw() as u64, (target.format.as_raw() as u64) << 1 | of);
-                device.unresolved(Left::Blit, &why, None, about, key);
+                device.ground.journal.unresolved(Left::Blit, &why, None, about, key);
             }
         },
         || (),

@@ -8,8 +8,13 @@ use crate::device::Device;
 use crate::pnext;
 
 destroy! {
-    destroy_buffer(vk::Buffer): forget_buffer;
-    destroy_buffer_view(vk::BufferView): forget_buffer_view;
+    destroy_buffer(vk::Buffer): |device, object| device.pairs.stand_ins.storage.forget_buffer(object);
+    destroy_buffer_view(vk::BufferView): |device, view| {
+        if let Some(separate) = device.separate.as_deref() {
+            separate.forget_buffer_view(view);
+        }
+        device.pairs.stand_ins.storage.forget_buffer_view(&device.ground.hot, &device.ground.driver, view);
+    };
 }
 
 /// The usage that the chain of a buffer or of a view of one states, in place of the word (VkBufferUsageFlags2CreateInfo).
@@ -31,13 +36,13 @@ pub(crate) unsafe extern "system" fn create_buffer(
     let (device, next) = enter!(handle, create_buffer);
     let result = down!(next(handle, create_info, allocator, buffer));
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateBuffer-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *buffer) };
                 // SAFETY: the chain of that create info (VUID-VkBufferCreateInfo-pNext-pNext), so a usage structure in it is whole.
                 let usage = unsafe { stated(info.p_next) }.unwrap_or(info.usage.as_raw().into());
-                device.insert_buffer(made, usage);
+                device.pairs.stand_ins.storage.insert_buffer(made, usage);
             },
             || (),
         );
@@ -62,12 +67,21 @@ unsafe fn lowered(
     // SAFETY: the chain of a valid create info, whose nodes can be read as bases.
     let is_plain = unsafe { pnext::chain(info.p_next) }
         .all(|node| unsafe { (*node).s_type } == vk::BufferUsageFlags2CreateInfoKHR::STRUCTURE_TYPE);
-    if device.audit || !is_plain {
+    if device.ground.wishes.audit || !is_plain {
         return None;
     }
     // SAFETY: the arguments are those of a valid `vkCreateBufferView` by this function's contract, and the chain is that of its create
     // info.
-    unsafe { device.make_buffer_view(next, info, stated(info.p_next), allocator, view) }
+    unsafe {
+        device.pairs.stand_ins.storage.make_buffer_view(
+            &device.ground,
+            next,
+            info,
+            stated(info.p_next),
+            allocator,
+            view,
+        )
+    }
 }
 
 pub(crate) unsafe extern "system" fn create_buffer_view(
@@ -84,7 +98,11 @@ pub(crate) unsafe extern "system" fn create_buffer_view(
     };
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by VUID-vkCreateBufferView-pCreateInfo-parameter; the handle was set by the successful call.
-        device.guard(|| unsafe { device.note_buffer_view(*view, (*create_info).format) }, || ());
+        let (view, format) = unsafe { (*view, (*create_info).format) };
+        if let Some(separate) = device.separate.as_deref() {
+            let on = (&device.ground, &device.pairs);
+            device.ground.guard(|| separate.note_buffer_view(on, view, format), || ());
+        }
     }
     result
 }

@@ -12,7 +12,7 @@ use samplin_core::left::Left;
 use samplin_hot::SetLayout;
 
 use crate::counters::Path;
-use crate::device::{Device, LayoutOf, Stop};
+use crate::device::{Copied, Device, Ground, LayoutOf, Stop, Write, Writes};
 use crate::pnext::{self, slice};
 
 pub(crate) unsafe extern "system" fn update_descriptor_sets(
@@ -29,8 +29,8 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
             return update_several(handle, count, writes, copy_count, copies);
         }
         if let Some(device) = Device::find_first(handle)
-            && device.pass_write(writes, Path::Update)
-            && let Some(next) = device.fns.update_descriptor_sets
+            && device.ground.hot.pass_write(writes, Path::Update)
+            && let Some(next) = device.ground.driver.fns.update_descriptor_sets
         {
             return next(handle, count, writes, copy_count, copies);
         }
@@ -55,10 +55,10 @@ unsafe extern "system" fn update_followed(
     unsafe {
         if let Some(device) = Device::find_first(handle)
             && let Some(separate) = device.separate.as_deref()
-            && separate.follow_write(&*writes)
-            && let Some(next) = device.fns.update_descriptor_sets
+            && separate.follow_write(Write::new(&*writes))
+            && let Some(next) = device.ground.driver.fns.update_descriptor_sets
         {
-            if device.exchanges_views() {
+            if device.ground.hot.exchanges_views() {
                 return update_shown(handle, count, writes, copy_count, copies);
             }
             return next(handle, count, writes, copy_count, copies);
@@ -79,7 +79,9 @@ unsafe extern "system" fn update_shown(
     let (device, next) = enter!(handle, update_descriptor_sets);
     // SAFETY: the application's own arguments, or a copy of its writes with other views.
     unsafe {
-        device.with_shown(slice(writes, count), |writes| next(handle, count, writes.as_ptr(), copy_count, copies));
+        device.pairs.stand_ins.with_shown(&device.ground, &device.pairs.images, slice(writes, count), |writes| {
+            next(handle, count, writes.as_ptr(), copy_count, copies)
+        });
     }
 }
 
@@ -98,16 +100,16 @@ unsafe extern "system" fn update_several(
         if let Some(device) = Device::find_first(handle) {
             if copy_count != 0 {
                 // Copies may be of descriptors that are followed.
-                if device.follows_copies() {
+                if device.ground.follows_copies() {
                     return update_slowly(handle, count, writes, copy_count, copies, 0);
                 }
                 if count == 0
-                    && let Some(next) = device.fns.update_descriptor_sets
+                    && let Some(next) = device.ground.driver.fns.update_descriptor_sets
                 {
                     return next(handle, count, writes, copy_count, copies);
                 }
             }
-            if device.hot.gate.must_look() {
+            if device.ground.hot.gate.must_look() {
                 return update_each(handle, count, writes, copy_count, copies, device);
             }
             return update_all(handle, count, writes, copy_count, copies, device);
@@ -129,8 +131,8 @@ unsafe extern "system" fn update_all(
     // SAFETY: `count` valid writes (VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter), as `pass_all` asks; the rest goes on as
     // `update_several` was given it.
     unsafe {
-        if device.pass_all(count, writes, Path::Update)
-            && let Some(next) = device.fns.update_descriptor_sets
+        if device.ground.hot.pass_all(count, writes, Path::Update)
+            && let Some(next) = device.ground.driver.fns.update_descriptor_sets
         {
             return next(handle, count, writes, copy_count, copies);
         }
@@ -151,10 +153,13 @@ unsafe extern "system" fn update_each(
     // SAFETY: `count` valid writes (VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter), as `pass_each` asks; the rest goes on as
     // `update_several` was given it.
     unsafe {
-        match (device.pass_each(count, writes, Path::Update), device.fns.update_descriptor_sets) {
+        match (
+            device.ground.hot.pass_each(count, writes, Path::Update),
+            device.ground.driver.fns.update_descriptor_sets,
+        ) {
             (Ok(()), Some(next)) => next(handle, count, writes, copy_count, copies),
             (Ok(()), None) => {}
-            (Err(stop), _) if stop.is_single() && device.has_immutables() => {
+            (Err(stop), _) if stop.is_single() && device.ground.hot.has_immutables() => {
                 update_few::<true>(handle, count, writes, copy_count, copies, stop);
             }
             (Err(stop), _) if stop.is_single() => update_few::<false>(handle, count, writes, copy_count, copies, stop),
@@ -178,7 +183,7 @@ unsafe extern "system" fn update_few<const BESIDE: bool>(
     // SAFETY: the command's valid usage, and `update_each` goes on here with all its arguments and where it stopped in these very writes.
     unsafe {
         let down = |writes| next(handle, count, writes, copy_count, copies);
-        if !device.forward_few::<BESIDE>(count, writes, stop, Path::Update, down) {
+        if !device.pairs.forward_few::<BESIDE>(&device.ground, count, writes, stop, Path::Update, down) {
             update_slowly(handle, count, writes, copy_count, copies, stop.at());
         }
     }
@@ -197,16 +202,16 @@ unsafe extern "system" fn update_slowly(
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
         if (count > 1 && copy_count == 0)
-            && device.has_immutables()
-            && device.pass_beside((count, first), writes, LayoutOf::DstSet, Path::Update)
+            && device.ground.hot.has_immutables()
+            && device.ground.hot.pass_beside((count, first), writes, LayoutOf::DstSet, Path::Update)
         {
             return next(handle, count, writes, copy_count, copies);
         }
-        if device.follows_writes(count, writes, copy_count) {
+        if device.ground.follows_writes(count, writes, copy_count) {
             follow(device, slice(writes, count), slice(copies, copy_count));
         }
         let down = |writes| next(handle, count, writes, copy_count, copies);
-        device.forward_writes(count, writes, (first, Path::Update), LayoutOf::DstSet, down);
+        device.pairs.forward_writes(&device.ground, count, writes, (first, Path::Update), LayoutOf::DstSet, down);
     }
 }
 
@@ -219,12 +224,13 @@ unsafe extern "system" fn update_slowly(
 unsafe fn follow(device: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]) {
     if let Some(separate) = device.separate.as_deref() {
         // SAFETY: writes and copies are those of a valid `vkUpdateDescriptorSets` by this function's contract.
-        unsafe {
-            if !copies.is_empty() || !separate.follow_writes(writes) {
-                device.guard(|| device.separate_updates(separate, writes, copies), || ());
-            }
+        let (writes, copied) = unsafe { (Writes::new(writes), Copied::all(copies)) };
+        if !copies.is_empty() || !separate.follow_writes(writes) {
+            let Ground { hot, driver, .. } = &device.ground;
+            let aspects = &device.pairs.stand_ins.aspects;
+            device.ground.guard(|| separate.separate_updates(hot, driver, aspects, writes, copied), || ());
         }
-        device.rest_from_views(separate);
+        separate.rest_from_views(&device.ground);
     }
 }
 
@@ -244,8 +250,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
             return push_several(commands, bind_point, layout, set, count, writes);
         }
         if let Some(device) = Device::find_first(commands)
-            && device.pass_write(writes, Path::Push)
-            && let Some(next) = device.fns.cmd_push_descriptor_set
+            && device.ground.hot.pass_write(writes, Path::Push)
+            && let Some(next) = device.ground.driver.fns.cmd_push_descriptor_set
         {
             return next(commands, bind_point, layout, set, count, writes);
         }
@@ -267,12 +273,12 @@ unsafe extern "system" fn push_several(
     // (-commandBuffer-parameter).
     unsafe {
         if let Some(device) = Device::find_first(commands) {
-            let passes = if device.hot.gate.must_look() {
-                device.pass_each(count, writes, Path::Push).is_ok()
+            let passes = if device.ground.hot.gate.must_look() {
+                device.ground.hot.pass_each(count, writes, Path::Push).is_ok()
             } else {
-                device.pass_all(count, writes, Path::Push)
+                device.ground.hot.pass_all(count, writes, Path::Push)
             };
-            if passes && let Some(next) = device.fns.cmd_push_descriptor_set {
+            if passes && let Some(next) = device.ground.driver.fns.cmd_push_descriptor_set {
                 return next(commands, bind_point, layout, set, count, writes);
             }
         }
@@ -293,11 +299,14 @@ unsafe extern "system" fn push_slowly(
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers, which are consumed by the call.
     unsafe {
         let down = |writes| next(commands, bind_point, layout, set, count, writes);
-        let layout_of = LayoutOf::Push(device.push_layout(layout, set));
-        if count > 1 && device.has_immutables() && device.pass_beside((count, 0), writes, layout_of, Path::Push) {
+        let layout_of = LayoutOf::Push(device.ground.hot.push_layout(layout, set));
+        if count > 1
+            && device.ground.hot.has_immutables()
+            && device.ground.hot.pass_beside((count, 0), writes, layout_of, Path::Push)
+        {
             return down(writes);
         }
-        device.forward_writes(count, writes, (0, Path::Push), layout_of, down);
+        device.pairs.forward_writes(&device.ground, count, writes, (0, Path::Push), layout_of, down);
     }
 }
 
@@ -315,16 +324,16 @@ pub(super) unsafe fn push_layout(
 ) -> Option<&SetLayout> {
     if layout != vk::PipelineLayout::null() {
         // SAFETY: a layout that is not null is valid by this function's contract.
-        return unsafe { device.push_layout(layout, set) };
+        return unsafe { device.ground.hot.push_layout(layout, set) };
     }
-    if !device.has_immutables() {
+    if !device.ground.hot.has_immutables() {
         return None;
     }
     // SAFETY: the chain of a valid push; the set layouts that it names are valid, or null, during the command.
     unsafe {
         let chained = pnext::find::<vk::PipelineLayoutCreateInfo<'_>>(p_next)?;
         let sets = slice(chained.p_set_layouts, chained.set_layout_count);
-        device.set_layout(*sets.get(set as usize)?)
+        device.layouts.set_layout(*sets.get(set as usize)?)
     }
 }
 
@@ -339,7 +348,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let layout = push_layout(device, given.layout, given.p_next, given.set);
         let (count, writes) = (given.descriptor_write_count, given.p_descriptor_writes);
-        device.forward_writes(count, writes, (0, Path::Push), LayoutOf::Push(layout), |writes| {
+        device.pairs.forward_writes(&device.ground, count, writes, (0, Path::Push), LayoutOf::Push(layout), |writes| {
             if writes == given.p_descriptor_writes {
                 next(commands, info);
             } else {
@@ -356,14 +365,16 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     descriptor: *mut c_void,
 ) {
     let (device, next) = enter!(handle, get_descriptor);
-    if device.has_embedded() {
+    if let Some(separate) = device.separate.as_deref()
+        && separate.has_embedded(&device.ground.hot)
+    {
         // SAFETY: valid by VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter; `type` tells which member of the union is set
         // (VUID-VkDescriptorGetInfoEXT-type-parameter).
         let image = unsafe {
             let sampled = info.as_ref().filter(|info| info.ty == vk::DescriptorType::SAMPLED_IMAGE);
             sampled.and_then(|info| info.data.p_sampled_image.as_ref())
         };
-        image.iter().for_each(|image| device.meet_embedded(image.image_view));
+        image.iter().for_each(|image| separate.meet_embedded(&device.ground, &device.pairs, image.image_view));
     }
     // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
     if let Some(result) = unsafe { info.as_ref().and_then(|given| stored_descriptor(device, given)) } {
@@ -379,7 +390,12 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     };
     if let Some(image) = pair {
         let choice = substitute(device, image.sampler, image.image_view, Path::GetDescriptor);
-        let image_view = device.shown_view(vk::DescriptorType::COMBINED_IMAGE_SAMPLER, image.image_view);
+        let image_view = device.pairs.stand_ins.shown_view(
+            &device.ground,
+            &device.pairs.images,
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            image.image_view,
+        );
         if choice != image.sampler || image_view != image.image_view {
             let changed = vk::DescriptorImageInfo { sampler: choice, image_view, ..*image };
             // SAFETY: `info` was dereferenced above; the copies live during the call.
@@ -388,10 +404,10 @@ pub(crate) unsafe extern "system" fn get_descriptor(
                 return next(handle, &vk::DescriptorGetInfoEXT { data, ..*info }, size, descriptor);
             }
         }
-    } else if device.hot.gate.must_look() {
+    } else if device.ground.hot.gate.must_look() {
         // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
         if unsafe { info.as_ref() }.is_some_and(|info| info.ty == vk::DescriptorType::SAMPLER) {
-            device.separate_seen();
+            device.ground.separate_seen();
         }
     }
     down!(next(handle, info, size, descriptor))
@@ -420,21 +436,23 @@ impl Stored<'_> {
 /// `given` is valid.
 unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEXT<'a>) -> Option<Stored<'a>> {
     match given.ty {
-        _ if !device.storage.is_used() && !device.exchanges_views() => None,
+        _ if !device.pairs.stand_ins.storage.is_used() && !device.ground.hot.exchanges_views() => None,
         vk::DescriptorType::STORAGE_IMAGE
         | vk::DescriptorType::SAMPLED_IMAGE
         | vk::DescriptorType::INPUT_ATTACHMENT => {
             // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageImage-parameter and those of its kin, which are pointers to one
             // structure in one place.
             let image = unsafe { given.data.p_storage_image.as_ref() }?;
-            let image_view = device.shown_view(given.ty, image.image_view);
+            let image_view =
+                device.pairs.stand_ins.shown_view(&device.ground, &device.pairs.images, given.ty, image.image_view);
             let other = vk::DescriptorImageInfo { image_view, ..*image };
             (image_view != image.image_view).then_some(Stored::Image(*given, other))
         }
         vk::DescriptorType::STORAGE_TEXEL_BUFFER => {
             // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageTexelBuffer-parameter.
             let buffer = unsafe { given.data.p_storage_texel_buffer.as_ref() }?;
-            let format = device.stored_format(buffer.format);
+            let format =
+                device.pairs.stand_ins.storage.stored_format(&device.ground, &device.pairs.images, buffer.format);
             (format != buffer.format)
                 .then_some(Stored::Buffer(*given, vk::DescriptorAddressInfoEXT { format, ..*buffer }))
         }
@@ -444,9 +462,10 @@ unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEX
 
 /// The sampler to use for a single pair.
 fn substitute(device: &Device, sampler: vk::Sampler, view: vk::ImageView, path: Path) -> vk::Sampler {
-    let conflict = if device.hot.gate.must_look() { device.hot.gate.conflict(sampler, view) } else { None };
-    let choice = conflict.map_or(sampler.as_raw(), |pair| device.choose(pair, path));
-    device.hot.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
+    let conflict =
+        if device.ground.hot.gate.must_look() { device.ground.hot.gate.conflict(sampler, view) } else { None };
+    let choice = conflict.map_or(sampler.as_raw(), |pair| device.pairs.choose(&device.ground, pair, path));
+    device.ground.hot.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
     vk::Sampler::from_raw(choice)
 }
 
@@ -461,7 +480,12 @@ unsafe fn handle_info<'a>(
 ) -> Option<vk::ImageViewHandleInfoNVX<'a>> {
     // SAFETY: null or valid by this function's contract.
     let given = unsafe { info.as_ref() }?;
-    let image_view = device.shown_view(given.descriptor_type, given.image_view);
+    let image_view = device.pairs.stand_ins.shown_view(
+        &device.ground,
+        &device.pairs.images,
+        given.descriptor_type,
+        given.image_view,
+    );
     let sampler = match given.descriptor_type {
         vk::DescriptorType::COMBINED_IMAGE_SAMPLER => {
             substitute(device, given.sampler, given.image_view, Path::ImageViewHandle)
@@ -502,17 +526,17 @@ pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
     data: *mut *mut c_void,
 ) {
     let device = enter!(handle);
-    device.guard(
+    device.ground.guard(
         || {
             let why = "descriptors written through a host mapping are plain memory, which no layer sees";
-            device.unresolved(Left::HostMappedDescriptorSet, why, None, serde_json::json!({}), (0, 0));
+            device.ground.journal.unresolved(Left::HostMappedDescriptorSet, why, None, serde_json::json!({}), (0, 0));
             if let Some(separate) = device.separate.as_deref() {
-                device.forget_mapped_set(separate, set);
+                separate.forget_mapped_set(&device.ground.driver, set);
             }
         },
         || (),
     );
-    if let Some(next) = device.fns.get_descriptor_set_host_mapping {
+    if let Some(next) = device.ground.driver.fns.get_descriptor_set_host_mapping {
         down!(next(handle, set, data));
     }
 }

@@ -13,7 +13,7 @@ use super::{MISSING, failure, physical};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
 use crate::decide::{DeviceCaps, Rule};
-use crate::device::{Device, LaterLimits, Limits, NewDevice};
+use crate::device::{Device, Driver, LaterLimits, Limits};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::memory;
@@ -272,22 +272,23 @@ unsafe fn abilities(
 
 /// Writes the records of a new device.
 fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Option<(String, String)>)>) {
-    if device.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
+    if device.ground.journal.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
+        let driver = &device.ground.driver;
         // SAFETY: the device is valid for the resolver below it, and so is the name.
-        let is_there = |name: &&CStr| unsafe { (device.next_gdpa)(device.handle, name.as_ptr()) }.is_some();
+        let is_there = |name: &&CStr| unsafe { (driver.next_gdpa)(driver.handle, name.as_ptr()) }.is_some();
         let (hooked, lacking): (Vec<&CStr>, Vec<&CStr>) =
             commands::intercepted_on_devices(device.which()).into_iter().partition(is_there);
         hooked.iter().for_each(|name| tracing::trace!(?name, "hooked"));
         lacking.iter().for_each(|name| tracing::debug!(?name, "not hooked: the device has no such command"));
-        if device.trace().is_on() {
+        if device.ground.journal.trace().is_on() {
             let intercepts: Vec<&str> = hooked.iter().filter_map(|name| name.to_str().ok()).collect();
-            device.record_device(properties, &intercepts);
+            device.ground.journal.record_device(&device.ground.driver, properties, &intercepts);
         }
     }
-    if device.enabled.extension(EXT_DESCRIPTOR_HEAP_NAME) {
+    if device.ground.driver.enabled.extension(EXT_DESCRIPTOR_HEAP_NAME) {
         let why = "samplers and images in descriptor heaps are written by vkWriteSamplerDescriptorsEXT and vkWriteResourceDescriptorsEXT, \
                    which are passed through: neither such a sampler nor what it meets is looked at";
-        device.unresolved(Left::DescriptorHeap, why, Some(Rule::Heap), serde_json::json!({}), (0, 0));
+        device.ground.journal.unresolved(Left::DescriptorHeap, why, Some(Rule::Heap), serde_json::json!({}), (0, 0));
     }
 }
 
@@ -334,21 +335,13 @@ unsafe fn register(
         // SAFETY: `physical` is a physical device of the instance, whose commands these are, by this function's contract.
         unsafe { caps::driver(&instance_fns, physical, known.api_version) }
     });
-    let device = Device::new(NewDevice {
-        handle,
-        instance,
-        next_gdpa,
-        instance_fns,
-        fns,
-        caps,
-        enabled,
-        formats,
-        overrides,
-        limits,
-    });
+    let below = Driver { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats };
+    let device = Device::new(below, overrides, limits);
     if !off {
         tell(&device, properties.map(|properties| (properties, driver)));
-        device.read_learned();
+        if let Some(separate) = device.separate.as_deref() {
+            separate.read_learned(&device.ground);
+        }
         if memory::taken() != taken {
             // What a device needs is too much for the reserve to give to many, and this command has a result for it.
             samplin_hot::memory::give_up();
@@ -368,21 +361,22 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
     // Not through the guard: a device that is passed through since a panic has an end too, and what the layer made for it must not be
     // left to the driver, nor must what an application leaked (VUID-vkDestroyDevice-device-05137).
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        if device.trace().is_on() {
-            device.record_summary();
+        if device.ground.journal.trace().is_on() {
+            let joined = device.separate.as_deref().map(|separate| separate.separate_summary(&device.ground.journal));
+            device.pairs.summarize(&device.ground, joined);
         }
     }));
     let _ = catch_unwind(AssertUnwindSafe(|| {
         if let Some(separate) = device.separate.as_deref() {
-            device.destroy_separate(separate);
+            separate.destroy_separate(&device.ground.driver);
         }
-        device.destroy_aliases();
-        device.destroy_aspects();
-        device.destroy_variants();
+        device.pairs.stand_ins.storage.destroy_aliases(&device.ground.driver);
+        device.pairs.stand_ins.aspects.destroy_aspects(&device.ground.driver);
+        device.pairs.samplers.destroy_variants(&device.ground);
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.
     unsafe { Device::forget(key) };
-    if let Some(destroy) = device.fns.destroy_device {
+    if let Some(destroy) = device.ground.driver.fns.destroy_device {
         down!(destroy(handle, allocator));
     }
     tracing::info!("device destroyed");

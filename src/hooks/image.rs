@@ -15,9 +15,9 @@ use crate::format;
 use crate::pnext::{self, slice};
 
 destroy! {
-    destroy_image(vk::Image): forget_image;
-    destroy_swapchain(vk::SwapchainKHR): forget_swapchain;
-    destroy_image_view(vk::ImageView): forget_view;
+    destroy_image(vk::Image): |device, image| device.pairs.images.forget_image(image);
+    destroy_swapchain(vk::SwapchainKHR): |device, swapchain| device.pairs.images.forget_swapchain(&device.ground, swapchain);
+    destroy_image_view(vk::ImageView): |device, object| device.pairs.stand_ins.forget_view(&device.ground, object);
 }
 
 pub(crate) unsafe extern "system" fn create_image(
@@ -28,9 +28,14 @@ pub(crate) unsafe extern "system" fn create_image(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image);
     // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter.
-    let copy = device.guard(|| unsafe { device.image_copy(&*create_info) }, || None);
+    let copy = device.ground.guard(
+        || unsafe {
+            device.pairs.stand_ins.storage.image_copy(&device.ground.driver, &device.ground.journal, &*create_info)
+        },
+        || None,
+    );
     let mut result = vk::Result::ERROR_UNKNOWN;
-    if let Some(copy) = copy.as_ref().filter(|_| !device.audit) {
+    if let Some(copy) = copy.as_ref().filter(|_| !device.ground.wishes.audit) {
         // SAFETY: the application's own arguments but for flags and formats, which the device was asked about.
         result = unsafe { copy.with(&*create_info, |info| next(handle, info, allocator, image)) };
     }
@@ -39,7 +44,7 @@ pub(crate) unsafe extern "system" fn create_image(
         result = down!(next(handle, create_info, allocator, image));
     }
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *image) };
@@ -74,19 +79,28 @@ pub(crate) unsafe extern "system" fn create_image(
                 // SAFETY: the chain of that create info (VUID-VkImageCreateInfo-pNext-pNext), so a list of formats in it is whole.
                 let formats = unsafe { listed(info.p_next) };
                 if !traits.aliased {
-                    traits.aliased = device.may_alias(&traits, formats);
+                    traits.aliased = device.pairs.stand_ins.storage.may_alias(&device.ground.driver, &traits, formats);
                     // SAFETY: the chain of that create info, so a structure in it is whole.
                     let of_swapchain = unsafe { pnext::find::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next) };
                     if of_swapchain.is_some_and(|node| node.swapchain != vk::SwapchainKHR::null()) {
-                        device.weigh_swapchain(&mut traits, formats);
+                        device.ground.driver.weigh_swapchain(&device.ground.journal, &mut traits, formats);
                     } else {
-                        traits.reachable = device.reachable_usage(&traits, formats);
+                        traits.reachable = device.ground.driver.reachable_usage(&traits, formats);
                     }
                 }
-                device.insert_image(made, traits);
-                let change = copy.as_ref().filter(|_| copied.is_some() || device.audit).map(|copy| copy.change);
-                if change.is_some() || device.records_all() {
-                    device.record_image(made, &traits, (flags, usage), formats, change);
+                device.pairs.stand_ins.aspects.expect(&device.ground, &traits);
+                device.pairs.images.insert_image(made, traits);
+                let change =
+                    copy.as_ref().filter(|_| copied.is_some() || device.ground.wishes.audit).map(|copy| copy.change);
+                if change.is_some() || device.ground.journal.records_all() {
+                    device.ground.journal.record_image(
+                        &device.ground.driver,
+                        made,
+                        &traits,
+                        (flags, usage),
+                        formats,
+                        change,
+                    );
                 }
             },
             || (),
@@ -145,9 +159,9 @@ fn query_modifier(device: &Device, image: vk::Image) -> u64 {
     // DRM_FORMAT_MOD_INVALID: no format lists it, so a failed query ends in "no features".
     const INVALID: u64 = 0x00ff_ffff_ffff_ffff;
     let mut properties = vk::ImageDrmFormatModifierPropertiesEXT::default();
-    let Some(get) = device.fns.get_image_drm_format_modifier_properties else { return INVALID };
+    let Some(get) = device.ground.driver.fns.get_image_drm_format_modifier_properties else { return INVALID };
     // SAFETY: the image has modifier tiling (VUID-vkGetImageDrmFormatModifierPropertiesEXT-image-02272).
-    let result = unsafe { get(device.handle, image, &mut properties) };
+    let result = unsafe { get(device.ground.driver.handle, image, &mut properties) };
     if result == vk::Result::SUCCESS { properties.drm_format_modifier } else { INVALID }
 }
 
@@ -159,9 +173,9 @@ fn query_modifier(device: &Device, image: vk::Image) -> u64 {
 unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &vk::SwapchainCreateInfoKHR<'_>) {
     // SAFETY: `info` is a valid create info by this function's contract.
     let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
-    device.weigh_swapchain(&mut traits, formats);
-    traits.aliased = device.may_alias(&traits, formats);
-    device.insert_swapchain(swapchain, traits);
+    device.ground.driver.weigh_swapchain(&device.ground.journal, &mut traits, formats);
+    traits.aliased = device.pairs.stand_ins.storage.may_alias(&device.ground.driver, &traits, formats);
+    device.pairs.images.insert_swapchain(swapchain, traits);
 }
 
 /// Traits of the images of a swapchain, which never go through `vkCreateImage`.
@@ -202,7 +216,7 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     let result = down!(next(handle, create_info, allocator, swapchain));
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by VUID-vkCreateSwapchainKHR-pCreateInfo-parameter; the handle was set by the successful call.
-        device.guard(|| unsafe { insert_swapchain(device, *swapchain, &*create_info) }, || ());
+        device.ground.guard(|| unsafe { insert_swapchain(device, *swapchain, &*create_info) }, || ());
     }
     result
 }
@@ -217,7 +231,7 @@ pub(crate) unsafe extern "system" fn create_shared_swapchains(
     let (device, next) = enter!(handle, create_shared_swapchains);
     let result = down!(next(handle, count, create_infos, allocator, swapchains));
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: both arrays have `count` elements by the command's valid usage.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(swapchains.cast_const(), count)) };
@@ -241,11 +255,11 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
     let (device, next) = enter!(handle, get_swapchain_images);
     let result = down!(next(handle, swapchain, count, images));
     if matches!(result, vk::Result::SUCCESS | vk::Result::INCOMPLETE) && !images.is_null() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: the successful call set `*count` to the number of elements written.
                 let written = unsafe { slice(images.cast_const(), *count) };
-                device.insert_swapchain_images(swapchain, written);
+                device.pairs.images.insert_swapchain_images(swapchain, written);
             },
             || (),
         );
@@ -262,7 +276,7 @@ pub(crate) unsafe extern "system" fn create_image_view(
     let (device, next) = enter!(handle, create_image_view);
     // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
     let known = match unsafe { view_words(device, &*create_info) } {
-        Some(words) => device.view_again(&words),
+        Some(words) => device.pairs.images.view_again(&words),
         None => 0,
     };
     if known == 0 {
@@ -271,9 +285,10 @@ pub(crate) unsafe extern "system" fn create_image_view(
     }
     let result = down!(next(handle, create_info, allocator, view));
     // SAFETY: the handle was set by the successful call.
-    if result == vk::Result::SUCCESS && !device.insert_view_again(unsafe { *view }, known) {
+    if result == vk::Result::SUCCESS && !device.pairs.images.insert_view_again(&device.ground, unsafe { *view }, known)
+    {
         // SAFETY: the handle was set by the successful call, and the create info is valid by VUID-vkCreateImageView-pCreateInfo-parameter.
-        device.guard(|| unsafe { remember_view(device, &*create_info, *view) }, || ());
+        device.ground.guard(|| unsafe { remember_view(device, &*create_info, *view) }, || ());
     }
     result
 }
@@ -291,22 +306,24 @@ unsafe fn create_new_view(
     allocator: *const vk::AllocationCallbacks<'_>,
     view: *mut vk::ImageView,
 ) -> vk::Result {
-    let handle = device.handle;
-    let (narrowed, mut copy) = if device.narrows_views() {
+    let handle = device.ground.driver.handle;
+    let (narrowed, mut copy) = if device.pairs.images.narrows_views() {
         // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
-        device.guard(|| unsafe { changed_view(device, &*create_info) }, || (None, None))
+        device.ground.guard(|| unsafe { changed_view(device, &*create_info) }, || (None, None))
     } else {
         (None, None)
     };
     let mut result = vk::Result::ERROR_UNKNOWN;
-    if let Some((copy, _)) = copy.as_mut().filter(|_| !device.audit) {
+    if let Some((copy, _)) = copy.as_mut().filter(|_| !device.ground.wishes.audit) {
         // SAFETY: the application's own arguments, and what was made of its create info.
-        result = unsafe { device.make_view(next, &*create_info, copy, allocator, view) };
+        result = unsafe {
+            device.pairs.stand_ins.storage.make_view(&device.ground, next, &*create_info, copy, allocator, view)
+        };
     }
     let copied = result == vk::Result::SUCCESS;
     if !copied {
         result = match &narrowed {
-            Some((_, usage, _)) if !device.audit => {
+            Some((_, usage, _)) if !device.ground.wishes.audit => {
                 // SAFETY: the create info is that of a valid `vkCreateImageView` by this function's contract.
                 let mut copy = unsafe { *create_info };
                 let usage = vk::ImageViewUsageCreateInfo {
@@ -322,7 +339,7 @@ unsafe fn create_new_view(
         };
     }
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *view) };
@@ -330,25 +347,26 @@ unsafe fn create_new_view(
                 unsafe {
                     remember_view(device, info, made);
                     if shows_one_aspect(device, info) {
-                        device.make_aspects(next, info, made);
+                        device.pairs.stand_ins.aspects.make_aspects(&device.ground, next, info, made);
                     }
                 }
                 let mut told = (Tiling::Optimal, None, Vec::new());
                 if let Some((tiling, _, changes)) = &narrowed {
                     told = (*tiling, None, changes.iter().copied().collect());
                     let lost = |change: &Change| change.catalog == Catalog::H1Storage;
-                    if !device.audit && told.2.iter().any(lost) {
-                        device.view_lost_storage(made);
+                    if !device.ground.wishes.audit && told.2.iter().any(lost) {
+                        device.pairs.stand_ins.storage.view_lost_storage(&device.ground, made);
                     }
                 }
-                if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.audit) {
+                if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.ground.wishes.audit) {
                     told = (*tiling, Some(copy.alias_format), vec![copy.change]);
                 }
                 // SAFETY: `info` is the valid create info of this call.
-                let class = if device.records_all() { unsafe { usage_class(device, info) } } else { Vec::new() };
+                let class = || unsafe { usage_class(device, info) };
+                let class = if device.ground.journal.records_all() { class() } else { Vec::new() };
                 let (tiling, alias, changes) = told;
                 if !(changes.is_empty() && class.is_empty()) {
-                    device.record_view(made, info.format, (alias, None), &changes, (tiling, class));
+                    device.ground.journal.record_view(made, info.format, (alias, None), &changes, (tiling, class));
                 }
             },
             || (),
@@ -366,7 +384,7 @@ unsafe fn shows_one_aspect(device: &Device, info: &vk::ImageViewCreateInfo<'_>) 
     let aspects = info.subresource_range.aspect_mask;
     // Almost all views have one.
     aspects.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL)
-        && device.image(info.image).is_some_and(|(_, image)| {
+        && device.pairs.images.image(info.image).is_some_and(|(_, image)| {
             // SAFETY: `info` is a valid create info of a view by this function's contract.
             let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
             crate::decide::shows_one_aspect(aspects, usage)
@@ -380,14 +398,14 @@ unsafe fn shows_one_aspect(device: &Device, info: &vk::ImageViewCreateInfo<'_>) 
 /// `info` is valid.
 #[inline(never)]
 unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Vec<u64> {
-    let Some((_, image)) = device.image(info.image) else { return Vec::new() };
+    let Some((_, image)) = device.pairs.images.image(info.image) else { return Vec::new() };
     let stores = u64::from(vk::ImageUsageFlags::STORAGE.as_raw());
     if !image.may_lack_usage(info.format) && image.usage & stores == 0 {
         return Vec::new();
     }
     // SAFETY: `info` is a valid create info of a view by this function's contract.
     let stated = unsafe { stated_usage(info) };
-    let features = device.features(image, info.format);
+    let features = device.ground.driver.features(image, info.format);
     UsageClass::write(info.image.as_raw(), features, inherited_usage(info, image), stated)
 }
 
@@ -404,15 +422,24 @@ unsafe fn changed_view(
     device: &Device,
     info: &vk::ImageViewCreateInfo<'_>,
 ) -> (Option<Narrowed>, Option<(ViewCopy, Tiling)>) {
-    let Some((_, image)) = device.image(info.image) else { return (None, None) };
+    let Some((_, image)) = device.pairs.images.image(info.image) else { return (None, None) };
     // SAFETY: `info` is a valid create info of a view by this function's contract.
     let stated = unsafe { stated_usage(info) };
     let inherited = inherited_usage(info, image);
     // SAFETY: `info` is a valid create info of a view by this function's contract, which is all that `lowered_view` asks.
-    if let Some(copy) = unsafe { device.lowered_view(info, image, stated, inherited) } {
+    if let Some(copy) = unsafe {
+        device.pairs.stand_ins.storage.lowered_view(
+            &device.ground.driver,
+            &device.ground.journal,
+            info,
+            image,
+            stated,
+            inherited,
+        )
+    } {
         return (None, Some((copy, image.tiling)));
     }
-    let narrowed = device.narrowed_usage(image, info.format, stated, inherited);
+    let narrowed = device.ground.driver.narrowed_usage(&device.ground.journal, image, info.format, stated, inherited);
     (narrowed.map(|(usage, changes)| (image.tiling, usage, changes)), None)
 }
 
@@ -423,22 +450,36 @@ unsafe fn changed_view(
 ///
 /// `info` is valid.
 unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
-    let Some((number, image)) = device.image(info.image) else {
+    let Some((number, image)) = device.pairs.images.image(info.image) else {
         let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
-        device.unresolved(Left::UnknownImage, why, None, serde_json::json!({}), (0, 0));
-        device.count_stranger();
+        device.ground.journal.unresolved(Left::UnknownImage, why, None, serde_json::json!({}), (0, 0));
+        device.pairs.images.count_stranger();
         return;
     };
     // SAFETY: `info` is valid, so its chain is.
     let (traits, settled) = unsafe { view_traits(device, info, number, image) };
-    // SAFETY: as above.
-    device.note_view(unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image)), &traits);
+    if let Some(separate) = device.separate.as_deref() {
+        // SAFETY: as above.
+        let stated = unsafe { stated_usage(info) };
+        separate.note_view(
+            (&device.ground, &device.pairs),
+            stated.unwrap_or_else(|| inherited_usage(info, image)),
+            &traits,
+        );
+    }
     // What has both aspects is made together with another one each time.
     let is_whole =
         info.subresource_range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL);
-    let words =
-        view_words(device, info).filter(|_| settled && !is_whole && !device.looks_at_views_of(image, info.format));
-    device.insert_view(view, traits, image.tiling, words.as_ref());
+    let words = view_words(device, info)
+        .filter(|_| settled && !is_whole && !device.pairs.stand_ins.storage.looks_at_views_of(image, info.format));
+    device.pairs.images.insert_view(
+        &device.ground.hot,
+        &device.ground.driver,
+        view,
+        traits,
+        image.tiling,
+        words.as_ref(),
+    );
 }
 
 /// What a view's class depends on, for a view without a chain of an image that is kept.
@@ -447,7 +488,7 @@ fn view_words(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Wor
     if !info.p_next.is_null() {
         return None;
     }
-    let image = u64::from(device.image_number(info.image)?) + 1;
+    let image = u64::from(device.pairs.images.image_number(info.image)?) + 1;
     let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
     let (components, range) = (info.components, info.subresource_range);
     // By twos that lie beside each other, so that each is loaded at once.
@@ -487,10 +528,10 @@ unsafe fn view_traits(
     let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
     // SAFETY: `info` is valid by this function's contract, so a conversion structure in its chain is whole.
     let ycbcr = unsafe { pnext::find::<vk::SamplerYcbcrConversionInfo<'_>>(info.p_next) }.is_some();
-    let features = device.features(image, info.format);
+    let features = device.ground.driver.features(image, info.format);
     let cubic = features.is_some_and(|f| f.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT));
-    let answer = if device.caps.filter_cubic_ext && cubic {
-        device.cubic(number, image, info.view_type)
+    let answer = if device.ground.driver.caps.filter_cubic_ext && cubic {
+        device.pairs.images.cubic(&device.ground.driver, number, image, info.view_type)
     } else {
         Some((true, true))
     };
@@ -505,7 +546,7 @@ unsafe fn view_traits(
         image_type: image.image_type,
         components: normalize_components(info.components),
         features,
-        levels: if device.overrides.use_levels() {
+        levels: if device.ground.wishes.overrides.use_levels() {
             match range.level_count {
                 vk::REMAINING_MIP_LEVELS => image.levels.saturating_sub(range.base_mip_level),
                 count => count,

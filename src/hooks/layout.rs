@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use samplin_hot::SetLayout;
 use samplin_hot::layout::Binding;
 use samplin_hot::memory;
@@ -13,9 +13,36 @@ use crate::kept;
 use crate::pnext::slice;
 
 destroy! {
-    destroy_descriptor_set_layout(vk::DescriptorSetLayout): forget_set_layout;
-    destroy_pipeline_layout(vk::PipelineLayout): forget_pipeline_layout;
-    destroy_descriptor_pool(vk::DescriptorPool): forget_pool;
+    destroy_descriptor_set_layout(vk::DescriptorSetLayout): |device, layout| {
+        let forget = || {
+            device.layouts.forget_set_layout(layout);
+            if let Some(separate) = device.separate.as_deref() {
+                separate.forget_set_layout(layout);
+            }
+        };
+        device.ground.guard(forget, || ());
+    };
+    destroy_pipeline_layout(vk::PipelineLayout): |device, layout| {
+        let forget = || {
+            device.ground.hot.pipeline_layouts.remove(layout.as_raw());
+            if let Some(separate) = device.separate.as_deref() {
+                separate.forget_pipeline_layout(layout);
+            }
+        };
+        device.ground.guard(forget, || ());
+    };
+    destroy_descriptor_pool(vk::DescriptorPool): |device, pool| forget_sets_of(device, pool, true);
+}
+
+/// Forgets every set of a pool, and the pool itself if it `goes`.
+fn forget_sets_of(device: &Device, pool: vk::DescriptorPool, goes: bool) {
+    let forget = || {
+        device.layouts.forget_sets_of(&device.ground.hot, pool);
+        if let Some(separate) = device.separate.as_deref() {
+            separate.forget_separate_pool(&device.ground.driver, pool, goes);
+        }
+    };
+    device.ground.guard(forget, || ());
 }
 
 pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
@@ -27,17 +54,17 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
     let (device, next) = enter!(handle, create_descriptor_set_layout);
     let result = down!(next(handle, create_info, allocator, layout));
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateDescriptorSetLayout-pCreateInfo-parameter; the handle was set by the successful call.
                 unsafe {
                     let mut number = 0;
                     if let Some(separate) = device.separate.as_deref() {
-                        let look = |sampler| device.state_of(sampler);
+                        let look = |sampler| device.pairs.samplers.state_of(&device.ground.hot, sampler);
                         let (types, views, own) = separate.insert_set_layout(*layout, &*create_info, look);
-                        device.hot.keep_watching(types);
-                        device.look_at_views(views);
-                        device.follow_differing_layouts(separate);
+                        device.ground.hot.keep_watching(types);
+                        device.ground.hot.look_at_views(views);
+                        separate.follow_differing_layouts(&device.ground.hot, &device.ground.journal);
                         number = own;
                     }
                     remember_layout(device, &*create_info, (*layout, number));
@@ -75,7 +102,7 @@ unsafe fn remember_layout(
                 &[]
             };
             if pins {
-                samplers.iter().for_each(|sampler| device.pin(*sampler));
+                samplers.iter().for_each(|sampler| device.pairs.samplers.pin(&device.ground.hot, *sampler));
             }
             Binding {
                 binding: b.binding,
@@ -84,7 +111,7 @@ unsafe fn remember_layout(
             }
         })
         .collect();
-    device.insert_set_layout(layout, bindings, number);
+    device.layouts.insert_set_layout(&device.ground.hot, layout, bindings, number);
 }
 
 pub(crate) unsafe extern "system" fn create_pipeline_layout(
@@ -95,8 +122,8 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_pipeline_layout);
     let result = down!(next(handle, create_info, allocator, layout));
-    if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
-        device.guard(
+    if result == vk::Result::SUCCESS && (device.ground.hot.has_immutables() || device.separate.is_some()) {
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreatePipelineLayout-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *layout) };
@@ -109,9 +136,9 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
                 let sets: Vec<Option<Arc<SetLayout>>> = unsafe { slice(info.p_set_layouts, info.set_layout_count) }
                     .iter()
                     // SAFETY: null or valid, and not destroyed during this command (VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter).
-                    .map(|set| unsafe { device.share_set_layout(*set) })
+                    .map(|set| unsafe { device.layouts.share_set_layout(*set) })
                     .collect();
-                device.insert_pipeline_layout(made, sets);
+                device.ground.hot.insert_pipeline_layout(made, sets);
             },
             || (),
         );
@@ -129,7 +156,10 @@ pub(crate) unsafe extern "system" fn create_descriptor_pool(
     let result = down!(next(handle, create_info, allocator, pool));
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by VUID-vkCreateDescriptorPool-pCreateInfo-parameter; the handle was set by the successful call.
-        unsafe { device.insert_pool(*pool, (*create_info).flags) };
+        let (pool, flags) = unsafe { (*pool, (*create_info).flags) };
+        if let Some(separate) = device.separate.as_deref() {
+            device.ground.guard(|| separate.insert_set_pool(pool, flags), || ());
+        }
     }
     result
 }
@@ -141,8 +171,8 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
 ) -> vk::Result {
     let (device, next) = enter!(handle, allocate_descriptor_sets);
     let result = down!(next(handle, info, sets));
-    if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
-        device.guard(
+    if result == vk::Result::SUCCESS && (device.ground.hot.has_immutables() || device.separate.is_some()) {
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkAllocateDescriptorSets-pAllocateInfo-parameter; both arrays have `descriptorSetCount` elements
                 // (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter, VUID-vkAllocateDescriptorSets-pDescriptorSets-parameter).
@@ -154,12 +184,12 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                 if let Some(separate) = device.separate.as_deref() {
                     // SAFETY: `info` is the valid argument of the call that allocated `made`
                     // (VUID-vkAllocateDescriptorSets-pAllocateInfo-parameter).
-                    unsafe { device.separate_sets(separate, info, made) };
+                    unsafe { separate.separate_sets(info, made) };
                 }
                 for (layout, set) in layouts.iter().zip(made) {
                     // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
-                    if let Some(layout) = unsafe { device.share_set_layout(*layout) } {
-                        device.insert_set(info.descriptor_pool, *set, layout);
+                    if let Some(layout) = unsafe { device.layouts.share_set_layout(*layout) } {
+                        device.layouts.insert_set(&device.ground.hot, info.descriptor_pool, *set, layout);
                     }
                 }
             },
@@ -176,14 +206,14 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
     sets: *const vk::DescriptorSet,
 ) -> vk::Result {
     let (device, next) = enter!(handle, free_descriptor_sets);
-    if device.has_immutables() || device.separate.is_some() {
-        device.guard(
+    if device.ground.hot.has_immutables() || device.separate.is_some() {
+        device.ground.guard(
             || {
                 // SAFETY: `count` elements, null ones among them (VUID-vkFreeDescriptorSets-pDescriptorSets-00310).
                 let gone = unsafe { slice(sets, count) };
-                device.forget_sets(pool, gone);
+                device.layouts.forget_sets(&device.ground.hot, pool, gone);
                 if let Some(separate) = device.separate.as_deref() {
-                    device.forget_separate_sets(separate, pool, gone);
+                    separate.forget_separate_sets(&device.ground.driver, pool, gone);
                 }
             },
             || (),
@@ -198,6 +228,6 @@ pub(crate) unsafe extern "system" fn reset_descriptor_pool(
     flags: vk::DescriptorPoolResetFlags,
 ) -> vk::Result {
     let (device, next) = enter!(handle, reset_descriptor_pool);
-    device.forget_sets_of(pool, false);
+    forget_sets_of(device, pool, false);
     down!(next(handle, pool, flags))
 }

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::device::Device;
+use crate::device::{Device, Ground};
 
 /// Calls `ask` with what `info` would go down as at `vkCreateImage`.
 ///
@@ -15,8 +15,10 @@ unsafe fn as_created(
     info: *const vk::ImageCreateInfo<'_>,
     ask: &mut dyn FnMut(*const vk::ImageCreateInfo<'_>),
 ) {
+    let Ground { driver, journal, wishes, .. } = &device.ground;
     // SAFETY: `info` is valid by this function's contract, which is all that `image_copy` asks.
-    let copy = if device.audit { None } else { device.guard(|| unsafe { device.image_copy(&*info) }, || None) };
+    let copy = || unsafe { device.pairs.stand_ins.storage.image_copy(driver, journal, &*info) };
+    let copy = if wishes.audit { None } else { device.ground.guard(copy, || None) };
     match copy {
         // SAFETY: `info` is valid by this function's contract, and not written while the copy is asked about.
         Some(copy) => copy.with(unsafe { &*info }, ask),

@@ -7,12 +7,12 @@ use samplin_hot::recent::Words;
 
 use crate::budget::BorderPlace;
 use crate::decide::ConversionState;
-use crate::device::{Device, Key};
+use crate::device::{Device, Ground, Key, Separate};
 use crate::sampler_info::{self, SamplerInfo};
 use crate::variant::Again;
 
 destroy! {
-    destroy_sampler_ycbcr_conversion(vk::SamplerYcbcrConversion): forget_conversion;
+    destroy_sampler_ycbcr_conversion(vk::SamplerYcbcrConversion): |device, conversion| device.pairs.samplers.forget_conversion(&device.ground, conversion);
 }
 
 pub(crate) unsafe extern "system" fn create_sampler(
@@ -22,12 +22,12 @@ pub(crate) unsafe extern "system" fn create_sampler(
     sampler: *mut vk::Sampler,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_sampler);
-    if device.shares() {
+    if device.pairs.samplers.shared.shares() {
         // SAFETY: the arguments of a valid `vkCreateSampler`.
         return unsafe { create_shared_sampler(device, next, create_info, allocator, sampler) };
     }
     // SAFETY: null or valid by VUID-vkCreateSampler-pAllocator-parameter.
-    device.note_allocator(unsafe { allocator.as_ref() });
+    device.pairs.samplers.shared.note_allocator(unsafe { allocator.as_ref() });
     // SAFETY: the arguments of a valid `vkCreateSampler`.
     unsafe { create_own_sampler(device, next, create_info, allocator, sampler) }
 }
@@ -48,12 +48,14 @@ unsafe fn create_shared_sampler(
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter and -pAllocator-parameter.
     let (info, given) = unsafe { (create_info.as_ref(), allocator.as_ref()) };
     // SAFETY: valid by VUID-vkCreateSampler-pCreateInfo-parameter.
-    let key = info.and_then(|info| unsafe { device.shared_key(info, given) });
+    let key = info.and_then(|info| unsafe { device.pairs.samplers.shared.shared_key(&device.ground, info, given) });
     let is_chained = key.as_ref().is_some_and(Key::is_chained);
-    if let (Some(info), Some((made, is_changed))) = (info, key.as_ref().and_then(|key| device.take_shared(key))) {
+    if let (Some(info), Some((made, is_changed))) =
+        (info, key.as_ref().and_then(|key| device.pairs.samplers.shared.take_shared(key)))
+    {
         // SAFETY: valid by VUID-vkCreateSampler-pSampler-parameter.
         unsafe { *sampler = made };
-        if !device.insert_shared(made, is_changed, is_chained) {
+        if !device.pairs.samplers.insert_shared(&device.ground, made, is_changed, is_chained) {
             remember_sampler(device, info, None, made);
         }
         return vk::Result::SUCCESS;
@@ -61,14 +63,18 @@ unsafe fn create_shared_sampler(
     // SAFETY: the arguments of a valid `vkCreateSampler`.
     let result = unsafe { create_own_sampler(device, next, create_info, allocator, sampler) };
     if result == vk::Result::SUCCESS {
-        device.note_made();
+        device.pairs.samplers.note_made(&device.ground.hot);
     }
     if let (Some(info), Some(key), vk::Result::SUCCESS) = (info, key, result) {
-        let again = device.sampler_words(info).and_then(|words| device.sampler_again(&words));
+        let again = device
+            .pairs
+            .samplers
+            .sampler_words(&device.ground.wishes, &device.ground.journal, info)
+            .and_then(|words| device.pairs.samplers.sampler_again(&device.ground, &words));
         // SAFETY: the call succeeded, so it has set the handle.
         let made = unsafe { *sampler };
-        if !is_chained || device.is_as_asked(made) {
-            device.keep_shared(key, made, again.is_some_and(|again| again.is_changed()));
+        if !is_chained || device.pairs.samplers.is_as_asked(&device.ground.hot, made) {
+            device.pairs.samplers.shared.keep_shared(key, made, again.is_some_and(|again| again.is_changed()));
         }
     }
     result
@@ -87,22 +93,23 @@ unsafe fn create_own_sampler(
     allocator: *const vk::AllocationCallbacks<'_>,
     sampler: *mut vk::Sampler,
 ) -> vk::Result {
-    let handle = device.handle;
+    let handle = device.ground.driver.handle;
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
-    let words = unsafe { create_info.as_ref() }.and_then(|info| device.sampler_words(info));
-    let again = words.and_then(|words| device.sampler_again(&words));
+    let words = unsafe { create_info.as_ref() }
+        .and_then(|info| device.pairs.samplers.sampler_words(&device.ground.wishes, &device.ground.journal, info));
+    let again = words.and_then(|words| device.pairs.samplers.sampler_again(&device.ground, &words));
     let Some(again) = again.filter(|again| !again.is_changed()) else {
         // SAFETY: `create_new_sampler` asks for the arguments of a valid `vkCreateSampler`, which this command was called with.
         return unsafe { create_new_sampler(device, next, create_info, allocator, sampler, (words.as_ref(), again)) };
     };
     let result = down!(next(handle, create_info, allocator, sampler));
     if result != vk::Result::SUCCESS {
-        device.refused_sampler();
+        device.pairs.samplers.refused_sampler(&device.ground);
         return result;
     }
     // SAFETY: the call succeeded, so it has set the handle.
     let made = unsafe { *sampler };
-    if !device.insert_sampler_again(made, again) {
+    if !device.pairs.samplers.insert_sampler_again(&device.ground, made, again) {
         // SAFETY: it was not null, else there were no words.
         remember_sampler(device, unsafe { &*create_info }, None, made);
     }
@@ -113,19 +120,25 @@ unsafe fn create_own_sampler(
 #[cold]
 #[inline(never)]
 fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten: Option<Words>, made: vk::Sampler) {
-    let words = device.sampler_words(info);
+    let words = device.pairs.samplers.sampler_words(&device.ground.wishes, &device.ground.journal, info);
     if let (Some(words), None) = (&words, rewritten) {
         let state = sampler_info::plain_state(info);
-        if device.is_plainly_legal(&state) {
-            return device.insert_plain_sampler(made, words, &state);
+        if device.pairs.samplers.is_plainly_legal(&device.ground.driver, &device.ground.wishes, &state) {
+            return device.pairs.samplers.insert_plain_sampler(&device.ground, made, words, &state);
         }
     }
-    device.guard(
+    device.ground.guard(
         || {
             // SAFETY: the create info of a valid `vkCreateSampler`, whose chain is whole.
             let given = unsafe { read(device, info) };
             let words = words.map(|words| (words, rewritten));
-            device.insert_sampler(made, &device.plan_sampler(given), words, None);
+            device.pairs.samplers.insert_sampler(
+                &device.ground,
+                made,
+                &device.pairs.samplers.plan_sampler(&device.ground, given),
+                words,
+                None,
+            );
         },
         || (),
     );
@@ -139,7 +152,7 @@ fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten
 #[inline(never)]
 unsafe fn read(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> SamplerInfo {
     // SAFETY: `info` is valid by this function's contract, so the structures of its chain are whole.
-    unsafe { sampler_info::read(info, |conversion| device.conversion(conversion)) }
+    unsafe { sampler_info::read(info, |conversion| device.pairs.samplers.conversion(conversion)) }
 }
 
 /// Creates a sampler whose create info was not seen before, or has to be changed; `words` are its own, and what they led to.
@@ -156,46 +169,47 @@ unsafe fn create_new_sampler(
     sampler: *mut vk::Sampler,
     (words, again): (Option<&Words>, Option<Again>),
 ) -> vk::Result {
-    let handle = device.handle;
+    let handle = device.ground.driver.handle;
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let info = unsafe { create_info.as_ref() };
     if let (Some(info), Some(again)) = (info, again)
-        && let Some(rewritten) = device.guard(|| device.rewritten_again(again), || None)
+        && let Some(rewritten) =
+            device.ground.guard(|| device.pairs.samplers.rewritten_again(&device.ground.hot, again), || None)
     {
         let down = rewritten.as_ref().map(sampler_info::from_words);
         let down = down.as_ref().map_or(create_info, std::ptr::from_ref);
         // SAFETY: the application's own arguments, or what went down for the same create info before.
         let result = unsafe { next(handle, down, allocator, sampler) };
         if result != vk::Result::SUCCESS {
-            device.refused_sampler();
+            device.pairs.samplers.refused_sampler(&device.ground);
             return result;
         }
         // SAFETY: the call succeeded, so it has set the handle.
         let made = unsafe { *sampler };
-        if !device.insert_sampler_again(made, again) {
+        if !device.pairs.samplers.insert_sampler_again(&device.ground, made, again) {
             remember_sampler(device, info, rewritten, made);
         }
         return result;
     }
     if let (Some(info), Some(words), None) = (info, words, again) {
         let state = sampler_info::plain_state(info);
-        if device.is_plainly_legal(&state) {
+        if device.pairs.samplers.is_plainly_legal(&device.ground.driver, &device.ground.wishes, &state) {
             let result = down!(next(handle, create_info, allocator, sampler));
             if result == vk::Result::SUCCESS {
                 // SAFETY: set by the successful call.
                 let made = unsafe { *sampler };
-                device.insert_plain_sampler(made, words, &state);
+                device.pairs.samplers.insert_plain_sampler(&device.ground, made, words, &state);
             } else {
-                device.refused_sampler();
+                device.pairs.samplers.refused_sampler(&device.ground);
             }
             return result;
         }
     }
-    let plan = device.guard(
+    let plan = device.ground.guard(
         || {
             // SAFETY: the create info is valid (VUID-vkCreateSampler-pCreateInfo-parameter), so its chain is.
             let given = unsafe { read(device, info?) };
-            Some(device.plan_sampler(given))
+            Some(device.pairs.samplers.plan_sampler(&device.ground, given))
         },
         || None,
     );
@@ -221,10 +235,12 @@ unsafe fn create_new_sampler(
             // SAFETY: the call succeeded, so it has set the handle.
             let made = unsafe { *sampler };
             let words = words.map(|words| (*words, rewritten));
-            device.guard(|| device.insert_sampler(made, &plan, words, dropped), || ());
+            device
+                .ground
+                .guard(|| device.pairs.samplers.insert_sampler(&device.ground, made, &plan, words, dropped), || ());
         } else {
-            device.refused_sampler();
-            device.leave_plan(&plan);
+            device.pairs.samplers.refused_sampler(&device.ground);
+            device.pairs.samplers.leave_plan(&plan);
         }
     }
     result
@@ -236,12 +252,22 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     let device = enter!(handle);
-    let border = if sampler.is_null() { BorderPlace::None } else { device.forget_sampler(sampler) };
-    let is_last = sampler.is_null() || !device.shares() || device.leave_shared(sampler);
-    if let Some(next) = device.fns.destroy_sampler.filter(|_| is_last) {
+    let border = if sampler.is_null() {
+        BorderPlace::None
+    } else {
+        device.pairs.samplers.forget_sampler(
+            &device.ground,
+            sampler,
+            device.separate.as_deref().is_some_and(Separate::may_hold_samplers),
+        )
+    };
+    let is_last = sampler.is_null()
+        || !device.pairs.samplers.shared.shares()
+        || device.pairs.samplers.shared.leave_shared(sampler);
+    if let Some(next) = device.ground.driver.fns.destroy_sampler.filter(|_| is_last) {
         down!(next(handle, sampler, allocator));
     }
-    device.leave_border(border);
+    device.pairs.samplers.leave_border(border);
 }
 
 pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
@@ -253,7 +279,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
     let (device, next) = enter!(handle, create_sampler_ycbcr_conversion);
     // SAFETY: null or valid by VUID-vkCreateSamplerYcbcrConversion-pCreateInfo-parameter.
     let given = unsafe { create_info.as_ref() };
-    let plan = device.guard(
+    let plan = device.ground.guard(
         || {
             let info = given?;
             let state = ConversionState {
@@ -262,7 +288,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
                 chroma_filter: info.chroma_filter,
                 force_explicit_reconstruction: info.force_explicit_reconstruction != 0,
             };
-            Some(device.plan_conversion(info.format, &state))
+            Some(device.pairs.samplers.plan_conversion(&device.ground, info.format, &state))
         },
         || None,
     );
@@ -286,7 +312,9 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
     {
         // SAFETY: the call succeeded, so it has set the conversion.
         let made = unsafe { *conversion };
-        device.guard(|| device.insert_conversion(made, &info, &plan), || ());
+        device
+            .ground
+            .guard(|| device.pairs.samplers.insert_conversion(&device.ground.journal, made, &info, &plan), || ());
     }
     result
 }
@@ -297,14 +325,26 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
 ///
 /// `name` is null or null-terminated.
 unsafe fn name_object(device: &Device, ty: vk::ObjectType, object: u64, name: *const c_char) {
-    if device.wants_name(ty, object) {
+    let Ground { wishes, journal, .. } = &device.ground;
+    let separate = device.separate.as_deref();
+    let is_wanted = match ty {
+        vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW => journal.trace().is_on() || wishes.overrides.use_names(),
+        _ => separate.is_some_and(|separate| separate.is_followed(ty, object)),
+    };
+    if is_wanted {
         let text = if name.is_null() {
             String::new()
         } else {
             // SAFETY: it is not null, and null-terminated by this function's contract.
             unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
         };
-        device.name_object(ty, object, text);
+        if ty == vk::ObjectType::SAMPLER && wishes.overrides.use_names() {
+            device.pairs.samplers.rematch(&device.ground, object, &text);
+        }
+        journal.set_name(ty, object, text);
+        if let Some(separate) = separate {
+            separate.name_seconds_of(&device.ground.driver, &device.ground.journal, ty, object);
+        }
     }
 }
 
@@ -317,9 +357,10 @@ pub(crate) unsafe extern "system" fn set_debug_utils_object_name(
     if let Some(info) = unsafe { info.as_ref() } {
         // SAFETY: null or null-terminated by VUID-VkDebugUtilsObjectNameInfoEXT-pObjectName-parameter.
         device
+            .ground
             .guard(|| unsafe { name_object(device, info.object_type, info.object_handle, info.p_object_name) }, || ());
     }
-    let Some(next) = device.fns.set_debug_utils_object_name else { return vk::Result::SUCCESS };
+    let Some(next) = device.ground.driver.fns.set_debug_utils_object_name else { return vk::Result::SUCCESS };
     down!(next(handle, info))
 }
 
@@ -336,8 +377,8 @@ pub(crate) unsafe extern "system" fn debug_marker_set_object_name(
             _ => vk::ObjectType::UNKNOWN,
         };
         // SAFETY: null-terminated by VUID-VkDebugMarkerObjectNameInfoEXT-pObjectName-parameter.
-        device.guard(|| unsafe { name_object(device, ty, info.object, info.p_object_name) }, || ());
+        device.ground.guard(|| unsafe { name_object(device, ty, info.object, info.p_object_name) }, || ());
     }
-    let Some(next) = device.fns.debug_marker_set_object_name else { return vk::Result::SUCCESS };
+    let Some(next) = device.ground.driver.fns.debug_marker_set_object_name else { return vk::Result::SUCCESS };
     down!(next(handle, info))
 }

@@ -29,7 +29,9 @@ pub(super) unsafe fn words<'a>(info: &vk::ShaderModuleCreateInfo<'a>) -> &'a [u3
 /// `info` is valid.
 unsafe fn rewritten(device: &Device, info: *const vk::ShaderModuleCreateInfo<'_>) -> Option<Rewritten> {
     // SAFETY: `info` is valid by this function's contract, so its words can be read.
-    device.guard(|| device.module_words(unsafe { words(&*info) }), || None)
+    device
+        .ground
+        .guard(|| device.shaders.module_words(&device.ground, &device.pairs, unsafe { words(&*info) }), || None)
 }
 
 /// A create info with other words, in the application's chain.
@@ -57,11 +59,11 @@ pub(crate) unsafe extern "system" fn create_shader_module(
         }
     };
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateShaderModule-pCreateInfo-parameter; the handle was set by the successful call.
                 let (given, module) = unsafe { (words(&*create_info), *module) };
-                device.insert_module(module, given, rewritten.as_ref());
+                device.shaders.insert_module(device.separate.as_deref(), module, given, rewritten.as_ref());
             },
             || (),
         );
@@ -75,7 +77,7 @@ pub(crate) unsafe extern "system" fn destroy_shader_module(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     let (device, next) = enter!(handle, destroy_shader_module);
-    device.guard(|| device.forget_module(module), || ());
+    device.ground.guard(|| device.shaders.forget_module(device.separate.as_deref(), module), || ());
     down!(next(handle, module, allocator));
 }
 
@@ -114,14 +116,14 @@ pub(crate) unsafe extern "system" fn get_pipeline_key(
     match s_type {
         Some(vk::StructureType::GRAPHICS_PIPELINE_CREATE_INFO) => {
             // SAFETY: a whole structure, by its type.
-            let copies = device.guard(|| unsafe { copies::graphics(device, slice(first.cast(), 1)) }, || None);
+            let copies = device.ground.guard(|| unsafe { copies::graphics(device, slice(first.cast(), 1)) }, || None);
             if let Some(copies) = copies.as_ref().filter(|copies| copies.differs()) {
                 return with(copies.infos.as_ptr().cast());
             }
         }
         Some(vk::StructureType::COMPUTE_PIPELINE_CREATE_INFO) => {
             // SAFETY: a whole structure, by its type.
-            let copies = device.guard(|| unsafe { copies::compute(device, slice(first.cast(), 1)) }, || None);
+            let copies = device.ground.guard(|| unsafe { copies::compute(device, slice(first.cast(), 1)) }, || None);
             if let Some(copies) = &copies {
                 return with(copies.infos.as_ptr().cast());
             }

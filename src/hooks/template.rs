@@ -2,14 +2,22 @@
 
 use std::ffi::c_void;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 
 use crate::counters::Path;
-use crate::device::{Device, Template, TemplateRun};
+use crate::device::{Device, Filled, Ground, Live, Template, TemplateRun};
 use crate::pnext::slice;
 
 destroy! {
-    destroy_descriptor_update_template(vk::DescriptorUpdateTemplate): forget_template;
+    destroy_descriptor_update_template(vk::DescriptorUpdateTemplate): |device, template| {
+        let forget = || {
+            device.ground.hot.templates.remove(template.as_raw());
+            if let Some(separate) = device.separate.as_deref() {
+                separate.forget_template(template);
+            }
+        };
+        device.ground.guard(forget, || ());
+    };
 }
 
 pub(crate) unsafe extern "system" fn create_descriptor_update_template(
@@ -21,14 +29,14 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
     let (device, next) = enter!(handle, create_descriptor_update_template);
     let result = down!(next(handle, create_info, allocator, template));
     if result == vk::Result::SUCCESS {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateDescriptorUpdateTemplate-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *template) };
                 // SAFETY: VUID-VkDescriptorUpdateTemplateCreateInfo-pDescriptorUpdateEntries-parameter.
                 let given = unsafe { slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count) };
                 if given.iter().any(|entry| entry.descriptor_type == vk::DescriptorType::SAMPLER) {
-                    device.separate_seen();
+                    device.ground.separate_seen();
                 }
                 if let Some(separate) = device.separate.as_deref() {
                     let runs = given.iter().map(|entry| TemplateRun {
@@ -40,19 +48,19 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                     });
                     let pushes = info.template_type == vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR;
                     let pushes = pushes.then_some(info.pipeline_bind_point);
-                    device.insert_separate_template(separate, made, pushes, runs);
+                    separate.insert_separate_template(&device.pairs.stand_ins.aspects, made, pushes, runs);
                 }
                 // The set layout is ignored, and may be garbage, for push templates.
                 let for_sets = info.template_type == vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET;
-                let layout = if for_sets && device.has_immutables() {
+                let layout = if for_sets && device.ground.hot.has_immutables() {
                     // SAFETY: valid by VUID-VkDescriptorUpdateTemplateCreateInfo-templateType-00350.
-                    unsafe { device.share_set_layout(info.descriptor_set_layout) }
+                    unsafe { device.layouts.share_set_layout(info.descriptor_set_layout) }
                 } else {
                     None
                 };
-                let kept = (device.separate.is_some(), device.storage.is_lowering());
+                let kept = (device.separate.is_some(), device.pairs.stand_ins.storage.is_lowering());
                 if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout, kept) {
-                    device.insert_template(made, entry);
+                    device.ground.hot.insert_template(made, entry);
                 }
             },
             || (),
@@ -72,15 +80,15 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
     // -pData-01685), and so is the device.
     unsafe {
         if let Some(device) = Device::find_first(handle) {
-            let look = device.hot.gate.must_look();
-            let passes = match device.template(template) {
+            let look = device.ground.hot.gate.must_look();
+            let passes = match device.ground.hot.template(template) {
                 None => true,
-                Some(kept) if device.watches_template(kept) => false,
+                Some(kept) if device.ground.hot.watches_template(kept) => false,
                 Some(kept) if look && kept.is_several() => {
                     return update_several(handle, set, template, data, device, kept);
                 }
                 Some(kept) => {
-                    if device.pass_first(kept, look, data, Path::Template) {
+                    if device.ground.hot.pass_first(kept, look, data, Path::Template) {
                         true
                     } else if look && kept.is_lone() && kept.layout().is_none() {
                         return update_lone(handle, set, template, data, device);
@@ -89,7 +97,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
                     }
                 }
             };
-            if passes && let Some(next) = device.fns.update_descriptor_set_with_template {
+            if passes && let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template {
                 return next(handle, set, template, data);
             }
         }
@@ -109,8 +117,8 @@ unsafe extern "system" fn update_lone(
     // SAFETY: `data` has the one pair that the template describes (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685), which is all of it
     // in the copy.
     unsafe {
-        let other = device.rewrite_lone(data, Path::Template);
-        if let Some(next) = device.fns.update_descriptor_set_with_template {
+        let other = device.pairs.rewrite_lone(&device.ground, data, Path::Template);
+        if let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template {
             next(handle, set, template, other.as_ref().map_or(data, |info| std::ptr::from_ref(info).cast()));
         }
     }
@@ -132,8 +140,8 @@ unsafe extern "system" fn update_several(
         if !kept.is_one_run() {
             return update_runs(handle, set, template, data, device, kept);
         }
-        if device.pass_run(kept, data, Path::Template)
-            && let Some(next) = device.fns.update_descriptor_set_with_template
+        if device.ground.hot.pass_run(kept, data, Path::Template)
+            && let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template
         {
             return next(handle, set, template, data);
         }
@@ -153,8 +161,8 @@ unsafe extern "system" fn update_runs(
     // SAFETY: `kept` is the entry of the template that `data` is valid for (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685), as
     // `update_several` was told.
     unsafe {
-        if device.pass_template(kept, true, data, Path::Template)
-            && let Some(next) = device.fns.update_descriptor_set_with_template
+        if device.ground.hot.pass_template(kept, true, data, Path::Template)
+            && let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template
         {
             return next(handle, set, template, data);
         }
@@ -170,29 +178,35 @@ unsafe extern "system" fn update_slowly(
     data: *const c_void,
 ) {
     let (device, next) = enter!(handle, update_descriptor_set_with_template);
-    // SAFETY: set, template and data are valid by the command's valid usage.
-    unsafe {
-        if let Some(separate) = device.separate.as_deref()
-            && device.template(template).is_none_or(|kept| device.watches_template(kept))
-            && !separate.follow_template(set, template, data)
-        {
-            device.guard(|| device.separate_template(separate, set, template, data), || ());
+    if let Some(separate) = device.separate.as_deref() {
+        let Ground { hot, driver, .. } = &device.ground;
+        // SAFETY: set, template and data are valid by the command's valid usage.
+        let (set, filled, kept) =
+            unsafe { (Live::new(set), Filled::new(Live::new(template), data), hot.template(template)) };
+        if kept.is_none_or(|kept| hot.watches_template(kept)) && !separate.follow_template(set, filled) {
+            let aspects = &device.pairs.stand_ins.aspects;
+            device.ground.guard(|| separate.separate_template(hot, driver, aspects, set, filled), || ());
         }
-        if let Some(separate) = device.separate.as_deref() {
-            device.rest_from_views(separate);
-        }
+        separate.rest_from_views(&device.ground);
     }
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
         let down = move |data| next(handle, set, template, data);
-        device.forward_template(template, Template::layout, data, Path::Template, down, move |_, writes| {
-            writes.iter_mut().for_each(|write| write.dst_set = set);
-            if let Some(update) = device.fns.update_descriptor_sets {
-                device.with_shown(writes, |writes| {
-                    update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
-                });
-            }
-        });
+        device.pairs.forward_template(
+            &device.ground,
+            template,
+            Template::layout,
+            (data, Path::Template),
+            down,
+            move |_, writes| {
+                writes.iter_mut().for_each(|write| write.dst_set = set);
+                if let Some(update) = device.ground.driver.fns.update_descriptor_sets {
+                    device.pairs.stand_ins.with_shown(&device.ground, &device.pairs.images, writes, |writes| {
+                        update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
+                    });
+                }
+            },
+        );
     }
 }
 
@@ -209,10 +223,10 @@ unsafe fn push_patches(
     set: u32,
     writes: &[vk::WriteDescriptorSet<'_>],
 ) {
-    if let Some(push) = device.fns.cmd_push_descriptor_set {
+    if let Some(push) = device.ground.driver.fns.cmd_push_descriptor_set {
         // SAFETY: the bind point is the template's, the rest the application's own.
         unsafe {
-            device.with_shown(writes, |writes| {
+            device.pairs.stand_ins.with_shown(&device.ground, &device.pairs.images, writes, |writes| {
                 push(commands, bind_point, layout, set, writes.len() as u32, writes.as_ptr());
             });
         }
@@ -249,7 +263,7 @@ unsafe fn push_patches2(
     let mut info =
         vk::PushDescriptorSetInfoKHR::default().stage_flags(stage(bind_point)).set(given.set).descriptor_writes(writes);
     info.p_next = given.p_next;
-    if let Some(push) = device.fns.cmd_push_descriptor_set2 {
+    if let Some(push) = device.ground.driver.fns.cmd_push_descriptor_set2 {
         // SAFETY: the stage is one of the template's bind point, the rest the application's own; both structures may be extended by
         // the same ones.
         unsafe { push(commands, &info) };
@@ -266,17 +280,24 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     let (device, next) = enter!(commands, cmd_push_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        if device.template(template).is_none_or(|kept| {
-            !(kept.has_shown() && device.exchanges_views())
-                && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
+        if device.ground.hot.template(template).is_none_or(|kept| {
+            !(kept.has_shown() && device.ground.hot.exchanges_views())
+                && device.ground.hot.pass_template(kept, device.ground.hot.gate.must_look(), data, Path::PushTemplate)
         }) {
             return next(commands, template, layout, set, data);
         }
-        let layout_of = |_: &_| device.push_layout(layout, set);
+        let layout_of = |_: &_| device.ground.hot.push_layout(layout, set);
         let down = move |data| next(commands, template, layout, set, data);
-        device.forward_template(template, layout_of, data, Path::PushTemplate, down, move |bind_point, writes| {
-            push_patches(device, commands, bind_point, layout, set, writes);
-        });
+        device.pairs.forward_template(
+            &device.ground,
+            template,
+            layout_of,
+            (data, Path::PushTemplate),
+            down,
+            move |bind_point, writes| {
+                push_patches(device, commands, bind_point, layout, set, writes);
+            },
+        );
     }
 }
 
@@ -290,9 +311,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let (template, data) = (given.descriptor_update_template, given.p_data);
-        if device.template(template).is_none_or(|kept| {
-            !(kept.has_shown() && device.exchanges_views())
-                && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
+        if device.ground.hot.template(template).is_none_or(|kept| {
+            !(kept.has_shown() && device.ground.hot.exchanges_views())
+                && device.ground.hot.pass_template(kept, device.ground.hot.gate.must_look(), data, Path::PushTemplate)
         }) {
             return next(commands, info);
         }
@@ -304,8 +325,15 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
                 next(commands, &vk::PushDescriptorSetWithTemplateInfoKHR { p_data: data, ..*given });
             }
         };
-        device.forward_template(template, layout_of, data, Path::PushTemplate, down, move |bind_point, writes| {
-            push_patches2(device, commands, bind_point, given, writes);
-        });
+        device.pairs.forward_template(
+            &device.ground,
+            template,
+            layout_of,
+            (data, Path::PushTemplate),
+            down,
+            move |bind_point, writes| {
+                push_patches2(device, commands, bind_point, given, writes);
+            },
+        );
     }
 }

@@ -388,7 +388,7 @@ fn use_every_place(
     }
     device.driver.check();
     assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
-    assert_eq!(device.entry().cache().with_borders(|borders| borders.taken()), 0);
+    assert_eq!(device.entry().pairs.samplers.cache().with_borders(|borders| borders.taken()), 0);
 }
 
 #[test]

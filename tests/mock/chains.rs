@@ -161,7 +161,7 @@ fn version_1_0_gets_the_usages_of_views() {
         attempts();
         let device = Arc::new(instance.create().unwrap()).device(&DeviceInfo::default());
         assert_eq!(names(&attempts()[0]), expected, "{version:#x} {has_it}");
-        assert_eq!(device.entry().caps.view_usage, version > vk::API_VERSION_1_0 || has_it);
+        assert_eq!(device.entry().ground.driver.caps.view_usage, version > vk::API_VERSION_1_0 || has_it);
         device.finish();
     }
 }
@@ -186,8 +186,11 @@ fn what_a_device_is_augmented_with_comes_on_top() {
     assert_eq!(custom.custom_border_colors, 1);
     // A border colour without a format may cost speed and change opaque black ("Border Replacement"), and no repair needs it.
     assert_eq!(custom.custom_border_color_without_format, 0);
-    assert!(!device.entry().caps.custom_border_color_without_format);
-    assert!(device.entry().caps.border_color_swizzle && device.entry().caps.sampler_filter_minmax);
+    assert!(!device.entry().ground.driver.caps.custom_border_color_without_format);
+    assert!(
+        device.entry().ground.driver.caps.border_color_swizzle
+            && device.entry().ground.driver.caps.sampler_filter_minmax
+    );
     let record = &device.instance.records("device")[0];
     assert_eq!(record["augmented"], serde_json::json!(text(&ADDED)));
     device.finish();
@@ -209,8 +212,8 @@ fn what_a_device_is_augmented_with_comes_on_top() {
     let custom =
         attempt.chain.iter().filter(|node| node.get::<vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_>>().is_some());
     assert_eq!(custom.map(|node| node.at).collect::<Vec<_>>(), [own as usize]);
-    assert!(!device.entry().caps.custom_border_colors);
-    assert!(device.entry().caps.custom_border_color_without_format);
+    assert!(!device.entry().ground.driver.caps.custom_border_colors);
+    assert!(device.entry().ground.driver.caps.custom_border_color_without_format);
     device.finish();
 }
 
@@ -276,7 +279,7 @@ fn structures_younger_than_the_bindings_are_copied_whole() {
     assert_eq!(copy.features, features);
     let second: vk::PhysicalDeviceVulkan12Features<'_> = found[1].get().unwrap();
     assert_eq!((second.sampler_mirror_clamp_to_edge, second.sampler_filter_minmax), (1, 1));
-    assert!(device.entry().caps.sampler_filter_minmax);
+    assert!(device.entry().ground.driver.caps.sampler_filter_minmax);
     device.finish();
 }
 
@@ -326,7 +329,7 @@ fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
     let at: Vec<usize> = attempt.chain.iter().map(|node| node.at).collect();
     assert!(!at.contains(&(twelve as usize)) && !at.contains(&(two as usize)), "copies");
     assert_eq!(at.last(), Some(&(behind as usize)), "what follows is the application's");
-    assert!(device.entry().caps.sampler_filter_minmax);
+    assert!(device.entry().ground.driver.caps.sampler_filter_minmax);
     device.finish();
 
     // An unknown structure in front cannot be copied: then nothing is changed, and the application's go down.
@@ -335,7 +338,7 @@ fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
     let attempt = &attempts()[0];
     let at: Vec<usize> = attempt.chain.iter().map(|node| node.at).collect();
     assert!(at.ends_with(&[front as usize, two as usize, twelve as usize, behind as usize]));
-    assert!(!device.entry().caps.sampler_filter_minmax);
+    assert!(!device.entry().ground.driver.caps.sampler_filter_minmax);
     device.finish();
 }
 
@@ -427,7 +430,9 @@ fn a_device_that_fails_with_additions_is_tried_without() {
     assert_eq!(names(&tried[1]), text(&given[..1]), "the layer's own extensions never reach the driver");
     // Behind pDevice is the loader's own object, whatever the first attempt left there.
     assert_eq!([tried[0].device, tried[1].device], [LOADERS_DEVICE; 2]);
-    assert!(!device.entry().caps.custom_border_colors && device.entry().caps.gl_address_modes);
+    assert!(
+        !device.entry().ground.driver.caps.custom_border_colors && device.entry().ground.driver.caps.gl_address_modes
+    );
     assert_eq!(device.instance.records("device")[0]["augmented"], serde_json::json!([]));
     device.finish();
     // The application is told of the second failure.
@@ -494,7 +499,7 @@ fn features_are_found_wherever_they_stand() {
     ] {
         attempts();
         let device = instance.device(&DeviceInfo { features, chain, extensions: Vec::new() });
-        assert_eq!(device.entry().caps.sampler_anisotropy, expected);
+        assert_eq!(device.entry().ground.driver.caps.sampler_anisotropy, expected);
         assert!(attempts()[0].features.is_some());
         device.finish();
     }

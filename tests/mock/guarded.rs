@@ -399,6 +399,6 @@ fn instances_and_devices_are_made_from_guarded_memory() {
     let info =
         DeviceInfo { chain: node.cast(), extensions: vec![ash::ext::custom_border_color::NAME], ..Default::default() };
     let device = instance.device(&info);
-    assert!(device.entry().caps.custom_border_colors);
+    assert!(device.entry().ground.driver.caps.custom_border_colors);
     device.finish();
 }

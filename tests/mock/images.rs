@@ -67,8 +67,8 @@ fn what_filters_cubic_is_asked_once_for_each_kind_of_view() {
 
 /// What the layer took from the create infos of a view and its image.
 fn traits(device: &Device, view: vk::ImageView) -> ViewTraits {
-    let word = device.entry().hot.gate.view(view.as_raw());
-    device.entry().class(word as u32 - 1).expect("a known view").traits
+    let word = device.entry().ground.hot.gate.view(view.as_raw());
+    device.entry().pairs.images.class(word as u32 - 1).expect("a known view").traits
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn swapchain_images_have_the_format_of_the_swapchain() {
     }
     call!(device.destroy_swapchain(device.raw, chain, allocator()));
     for image in all {
-        assert_eq!(device.entry().image_number(image), None, "gone with the swapchain");
+        assert_eq!(device.entry().pairs.images.image_number(image), None, "gone with the swapchain");
     }
     device.finish();
 }
@@ -420,7 +420,10 @@ fn a_retired_swapchain_takes_only_its_own_images_along() {
         } else {
             owned.iter().for_each(|image| device.destroy_image(*image));
         }
-        assert!(owned.iter().all(|image| device.entry().image_number(*image).is_none()), "gone with their owner");
+        assert!(
+            owned.iter().all(|image| device.entry().pairs.images.image_number(*image).is_none()),
+            "gone with their owner"
+        );
         device.finish();
     }
 }
@@ -539,7 +542,7 @@ fn formats_are_asked_once() {
     for _ in 0..3 {
         device.view_with(&first);
     }
-    assert_eq!(device.entry().view_classes(), 1, "equal views are one class");
+    assert_eq!(device.entry().pairs.images.view_classes(), 1, "equal views are one class");
     device.finish();
 }
 

@@ -933,10 +933,16 @@ pub(crate) fn assert_nothing_left(device: &Device, when: &str) {
         assert_eq!(device.driver.live(kind), [0; 0], "{kind:?} {when}");
     }
     let kept = device.entry();
-    assert_eq!((kept.hot.gate.samplers(), kept.hot.gate.views(), kept.images_kept()), (0, 0, 0));
-    assert!(!kept.has_set_layouts() && kept.hot.pipeline_layouts.is_empty());
-    assert!(kept.hot.sets.is_empty() && kept.hot.templates.is_empty());
-    assert_eq!((kept.cache().variants().live, kept.rows().states().live), (0, 0));
-    assert_eq!(kept.samplers_taken(), 0);
-    assert_eq!(kept.cache().with_borders(|borders| borders.taken()), 0);
+    assert_eq!(
+        (kept.ground.hot.gate.samplers(), kept.ground.hot.gate.views(), kept.pairs.images.images_kept()),
+        (0, 0, 0)
+    );
+    assert!(!kept.layouts.has_set_layouts() && kept.ground.hot.pipeline_layouts.is_empty());
+    assert!(kept.ground.hot.sets.is_empty() && kept.ground.hot.templates.is_empty());
+    assert_eq!(
+        (kept.pairs.samplers.cache().variants().live, kept.pairs.samplers.rows(&kept.ground.hot).states().live),
+        (0, 0)
+    );
+    assert_eq!(kept.pairs.samplers.samplers_taken(&kept.ground.hot), 0);
+    assert_eq!(kept.pairs.samplers.cache().with_borders(|borders| borders.taken()), 0);
 }

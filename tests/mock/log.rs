@@ -35,7 +35,7 @@ fn life(builder: InstanceBuilder) {
         let (sampler, view, set) = (device.linear(), device.view(UNFILTERED), device.plain_set());
         device.update(&[combined(set, 0, &[pair(sampler, view)])], &[]);
         if is_refused {
-            assert_eq!(device.entry().guard(|| panic!("provoked"), || 2), 2);
+            assert_eq!(device.entry().ground.guard(|| panic!("provoked"), || 2), 2);
         }
         device.destroy_sampler(sampler);
         device.destroy_view(view);

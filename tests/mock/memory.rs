@@ -136,14 +136,14 @@ fn large_allocations_fail() {
         if first < seen {
             // Whatever it was, the device has passed everything through from then on.
             let (view, sampler) = (device.view(UNFILTERED), device.linear());
-            if device.entry().is_broken() {
+            if device.entry().ground.is_broken() {
                 assert_eq!(written(&device, sampler, view), sampler, "passed through");
             }
             device.destroy_sampler(sampler);
             device.destroy_view(view);
             failed += 1;
         } else {
-            assert!(!device.entry().is_broken());
+            assert!(!device.entry().ground.is_broken());
         }
         assert_driver_is_clean(device, &format!("after large allocation {first}"));
         if first >= seen {
@@ -198,7 +198,7 @@ fn every_allocation_of_a_hook_fails() {
         calls.retain(|call| call.command != c"vkCreateSampler");
         assert_eq!(calls[0].command, c"vkUpdateDescriptorSetWithTemplate");
         assert_eq!(calls.len(), if first < in_template { 1 } else { 2 }, "allocation {first}");
-        assert_eq!(device.entry().is_broken(), first < in_template);
+        assert_eq!(device.entry().ground.is_broken(), first < in_template);
         device.destroy_sampler(sampler);
         assert_driver_is_clean(device, &format!("after allocation {first}"));
         if first >= seen {
@@ -237,7 +237,7 @@ fn allocations_of_a_draw_fail() {
         scene.device.act(scene.commands.get(), COMPUTE);
         let seen = faults::seen();
         drop(plan);
-        let is_broken = scene.device.entry().is_broken();
+        let is_broken = scene.device.entry().ground.is_broken();
         assert_eq!(is_broken, first < seen, "allocation {first}");
         let bound = lock(&scene.device.driver.machine).bound_pipeline(scene.commands.get().as_raw(), 1);
         let is_own = !scene.device.driver.is_layers(Kind::Pipeline, bound);
@@ -268,7 +268,7 @@ fn everything_fails() {
     let device = InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = u32::MAX).device();
     let plan = Faults::new(Plan { smallest: 0, first: 0, count: u64::MAX, reserve: true });
     grow(&device);
-    assert!(device.entry().is_broken());
+    assert!(device.entry().ground.is_broken());
     let said = device.instance.records("unresolved");
     let said: Vec<_> = said.iter().filter(|record| record["what"] == "out of host memory").collect();
     assert_eq!(said.len(), 1, "{said:?}");

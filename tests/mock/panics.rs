@@ -34,10 +34,10 @@ fn after_a_panic_the_device_is_passed_through() {
     device.update(&writes, &[]);
     assert_eq!(device.driver.variants().len(), 1);
     let kept = device.entry();
-    assert_eq!(kept.guard(|| 1, || 2), 1);
-    assert_eq!(kept.guard(|| panic!("provoked {}", 7), || 2), 2);
-    assert!(kept.is_broken());
-    assert_eq!(kept.guard(|| 1, || 2), 2, "what is guarded is not run any more");
+    assert_eq!(kept.ground.guard(|| 1, || 2), 1);
+    assert_eq!(kept.ground.guard(|| panic!("provoked {}", 7), || 2), 2);
+    assert!(kept.ground.is_broken());
+    assert_eq!(kept.ground.guard(|| 1, || 2), 2, "what is guarded is not run any more");
     let said = panics(&device);
     assert_eq!(said.len(), 1);
     let why = said[0]["why"].as_str().unwrap_or_default();
@@ -110,12 +110,12 @@ fn a_panic_under_a_lock_does_not_block_the_rest() {
     let device = Device::traced();
     let kept = device.entry();
     let sampler = device.linear();
-    let result = kept.guard(|| kept.cache().with_borders(|_| panic!("with a lock held")), || 3);
+    let result = kept.ground.guard(|| kept.pairs.samplers.cache().with_borders(|_| panic!("with a lock held")), || 3);
     assert_eq!(result, 3);
     // Whatever takes that lock goes on.
     device.destroy_sampler(sampler);
-    assert_eq!(kept.cache().with_borders(|borders| borders.taken()), 0);
-    assert_eq!(kept.cache().variants().live, 0);
+    assert_eq!(kept.pairs.samplers.cache().with_borders(|borders| borders.taken()), 0);
+    assert_eq!(kept.pairs.samplers.cache().variants().live, 0);
     assert_eq!(panics(&device).len(), 1);
     device.finish();
 }
@@ -130,10 +130,10 @@ fn any_payload_will_do() {
         }
     }
     for (index, device) in [Device::traced(), Device::traced()].into_iter().enumerate() {
-        let result = device.entry().guard(|| if index == 0 { panic_any(17_u64) } else { panic_any(Loud) }, || 5);
+        let result = device.entry().ground.guard(|| if index == 0 { panic_any(17_u64) } else { panic_any(Loud) }, || 5);
         assert_eq!(result, 5);
         // A second one, on another thread at the same time perhaps, is not said again.
-        device.entry().guard(|| panic!("again"), || ());
+        device.entry().ground.guard(|| panic!("again"), || ());
         assert_eq!(panics(&device).len(), 1);
         device.finish();
     }

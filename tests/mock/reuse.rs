@@ -23,7 +23,7 @@ fn one_handle_for_equal_samplers_is_counted() {
     let view = device.view(UNFILTERED);
     let samplers: Vec<_> = (0..3).map(|_| device.linear()).collect();
     assert!(samplers.iter().all(|sampler| *sampler == samplers[0]));
-    let counted = device.entry().rows().samplers();
+    let counted = device.entry().pairs.samplers.rows(&device.entry().ground.hot).samplers();
     assert_eq!((counted.live, counted.peak, counted.created), (3, 3, 3));
     let variant = written(&device, samplers[0], view);
     assert!(is_variant(&device, variant));
@@ -34,7 +34,7 @@ fn one_handle_for_equal_samplers_is_counted() {
             assert_eq!(written(&device, samplers[0], view), variant);
         }
     }
-    assert_eq!(device.entry().hot.gate.samplers(), 0);
+    assert_eq!(device.entry().ground.hot.gate.samplers(), 0);
     assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
     device.finish();
 }
@@ -60,7 +60,13 @@ fn one_handle_for_samplers_that_were_made_equal_is_counted() {
         assert_eq!(written(&device, samplers[2], view), variant);
         device.destroy_sampler(samplers[2]);
         assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "nothing is left behind");
-        assert_eq!((device.entry().hot.gate.samplers(), device.entry().rows().states().live), (0, 0));
+        assert_eq!(
+            (
+                device.entry().ground.hot.gate.samplers(),
+                device.entry().pairs.samplers.rows(&device.entry().ground.hot).states().live
+            ),
+            (0, 0)
+        );
     }
     device.finish();
 }
@@ -126,16 +132,16 @@ fn records_are_gone_when_a_destroy_call_arrives() {
         // SAFETY: nobody removes an entry while the driver's command runs.
         unsafe {
             match kind {
-                Kind::Sampler => device.hot.gate.sampler(handle) != 0,
-                Kind::View => device.hot.gate.view(handle) != 0,
-                Kind::Image => device.image_number(vk::Image::from_raw(handle)).is_some(),
-                Kind::Layout => device.set_layout(vk::DescriptorSetLayout::from_raw(handle)).is_some(),
-                Kind::PipelineLayout => device.hot.pipeline_layouts.get(handle).is_some(),
-                Kind::Set => device.hot.sets.get(handle).is_some(),
-                Kind::Template => device.hot.templates.get(handle).is_some(),
-                Kind::Conversion => device.has_conversion(vk::SamplerYcbcrConversion::from_raw(handle)),
-                Kind::Swapchain => device.has_swapchain(vk::SwapchainKHR::from_raw(handle)),
-                Kind::Pool => device.has_pool(vk::DescriptorPool::from_raw(handle)),
+                Kind::Sampler => device.ground.hot.gate.sampler(handle) != 0,
+                Kind::View => device.ground.hot.gate.view(handle) != 0,
+                Kind::Image => device.pairs.images.image_number(vk::Image::from_raw(handle)).is_some(),
+                Kind::Layout => device.layouts.set_layout(vk::DescriptorSetLayout::from_raw(handle)).is_some(),
+                Kind::PipelineLayout => device.ground.hot.pipeline_layouts.get(handle).is_some(),
+                Kind::Set => device.ground.hot.sets.get(handle).is_some(),
+                Kind::Template => device.ground.hot.templates.get(handle).is_some(),
+                Kind::Conversion => device.pairs.samplers.has_conversion(vk::SamplerYcbcrConversion::from_raw(handle)),
+                Kind::Swapchain => device.pairs.images.has_swapchain(vk::SwapchainKHR::from_raw(handle)),
+                Kind::Pool => device.layouts.has_pool(vk::DescriptorPool::from_raw(handle)),
                 _ => false,
             }
         }
@@ -248,10 +254,10 @@ fn a_handle_that_another_thread_gets_at_once_is_its_own() {
     other.join().unwrap();
     let second = lock(&destroyed).take().expect("the other thread created a sampler");
     assert_eq!(second, first, "the driver handed the value out again");
-    assert_ne!(device.entry().hot.gate.sampler(second.as_raw()), 0, "its entry survives the first one's end");
+    assert_ne!(device.entry().ground.hot.gate.sampler(second.as_raw()), 0, "its entry survives the first one's end");
     assert_eq!(written(&device, second, view), second);
     device.destroy_sampler(second);
-    assert_eq!(device.entry().hot.gate.samplers(), 0);
+    assert_eq!(device.entry().ground.hot.gate.samplers(), 0);
     let device = Arc::into_inner(device).expect("the other thread has ended");
     device.finish();
 }

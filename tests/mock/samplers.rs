@@ -414,7 +414,7 @@ fn names_reach_the_records() {
     device.destroy_sampler(sampler);
     device.driver.calls();
     let other = device.linear();
-    assert!(device.entry().name(vk::ObjectType::SAMPLER, sampler.as_raw()).is_none());
+    assert!(device.entry().ground.journal.name(vk::ObjectType::SAMPLER, sampler.as_raw()).is_none());
     device.driver.calls();
     name(other.as_raw(), vk::ObjectType::SAMPLER, c"x");
     let info = vk::DebugUtilsObjectNameInfoEXT {
@@ -423,7 +423,7 @@ fn names_reach_the_records() {
         ..Default::default()
     };
     assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
-    assert!(device.entry().name(vk::ObjectType::SAMPLER, other.as_raw()).is_none());
+    assert!(device.entry().ground.journal.name(vk::ObjectType::SAMPLER, other.as_raw()).is_none());
     device.finish();
 }
 

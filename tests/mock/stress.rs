@@ -224,7 +224,14 @@ fn no_pair_is_missed_and_none_is_changed_without_need() {
     }
     assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "no variant is left behind");
     let kept = device.entry();
-    assert_eq!((kept.hot.gate.samplers(), kept.hot.gate.views(), kept.rows().states().live), (0, 0, 0));
+    assert_eq!(
+        (
+            kept.ground.hot.gate.samplers(),
+            kept.ground.hot.gate.views(),
+            kept.pairs.samplers.rows(&kept.ground.hot).states().live
+        ),
+        (0, 0, 0)
+    );
     println!(
         "{rounds} rounds, {} pairs checked, {} repaired",
         checked.load(Ordering::Relaxed),

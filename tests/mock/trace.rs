@@ -52,7 +52,7 @@ fn summary(records: &samplin_testkit::Trace) -> Value {
 fn equal_illegal_samplers_have_one_record_and_a_count() {
     let device = InstanceBuilder::new().traced("decisions").device();
     let trace = device.instance.keep_trace();
-    let max = device.entry().caps.max_sampler_lod_bias;
+    let max = device.entry().ground.driver.caps.max_sampler_lod_bias;
     for _ in 0..500 {
         create(&device, &illegal(99.0), max);
         create(&device, &illegal(-77.0), -max);
@@ -89,7 +89,7 @@ fn equal_illegal_samplers_have_one_record_in_audit() {
 fn the_level_all_has_a_record_for_each_sampler() {
     let device = InstanceBuilder::new().traced("all").device();
     let trace = device.instance.keep_trace();
-    let max = device.entry().caps.max_sampler_lod_bias;
+    let max = device.entry().ground.driver.caps.max_sampler_lod_bias;
     for _ in 0..5 {
         create(&device, &illegal(99.0), max);
         create(&device, &illegal(0.5), 0.5);

@@ -1,7 +1,6 @@
 //! Views of depth and stencil at once that a program reads as integers: their descriptors are written with the depth, so its draws get a copy
 //! of the set, or a push, in which they show the stencil.
 
-use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle, ImageAspectFlags};
@@ -24,10 +23,14 @@ use super::templates::TemplateRun;
 use super::wholes::Wholes;
 use crate::counters::Path;
 use crate::decide::{Catalog, Rule};
-use crate::device::Device;
-use crate::device::aspects::{self, shows_aspects};
-use crate::device::hot::follow;
-use crate::pnext::slice;
+use crate::device::aspects::Aspects;
+use crate::device::ground::Ground;
+use crate::device::hot::{Hot, follow};
+use crate::device::images::Images;
+use crate::device::journal::Journal;
+use crate::device::live::{Copied, Filled, Live, Writes};
+use crate::device::resolve::Pairs;
+use crate::device::shown::{BITS, shows_aspects};
 use crate::table::fold;
 
 impl Program {
@@ -41,138 +44,110 @@ impl Program {
     }
 }
 
-impl Device {
-    /// There is an image that may have a view with both aspects: sets that may show it are followed from now on.
-    pub(in crate::device) fn expect_wholes(&self) {
-        if let Some(separate) = self.separate.as_deref() {
-            separate.wholes.may_come.store(true, Ordering::Release);
-        }
-    }
-
+impl Separate {
     /// There is a view with both aspects: sets note which descriptors show it.
-    pub(in crate::device) fn follow_wholes(&self) {
-        let Some(separate) = self.separate.as_deref() else { return };
-        separate.wholes.may_come.store(true, Ordering::Release);
-        separate.wholes.are_there.store(true, Ordering::SeqCst);
-        if separate.wholes.are_read.load(Ordering::SeqCst) {
-            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+    pub(super) fn follow_wholes_of(&self, hot: &Hot) {
+        self.wholes.may_come.store(true, Ordering::Release);
+        self.wholes.are_there.store(true, Ordering::SeqCst);
+        if self.wholes.are_read.load(Ordering::SeqCst) {
+            hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
     }
 
     /// There is a program that reads these.
-    pub(super) fn follow_reads(&self, separate: &Separate, reads: &[ImageRead]) {
+    pub(super) fn follow_reads(&self, hot: &Hot, reads: &[ImageRead]) {
         if !reads.iter().any(|read| read.is_integer) {
             return;
         }
-        separate.wholes.are_read.store(true, Ordering::SeqCst);
-        if separate.wholes.are_there.load(Ordering::SeqCst) {
-            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        self.wholes.are_read.store(true, Ordering::SeqCst);
+        if self.wholes.are_there.load(Ordering::SeqCst) {
+            hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        }
+    }
+
+    /// Takes note of what writes show.
+    pub(super) fn note_written_wholes(&self, hot: &Hot, aspects: &Aspects, writes: Writes<'_>) {
+        for write in writes.each().filter(|_| self.wholes.are_there()) {
+            let (ty, mut count) = (write.descriptor_type, write.descriptor_count);
+            let mut infos: &[vk::DescriptorImageInfo] = &[];
+            if shows_aspects(ty) {
+                infos = write.images();
+                // An array that nobody may read is of no length.
+                count = infos.len() as u32;
+            }
+            let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
+            let target = (write.dst_binding, write.dst_array_element);
+            self.note_wholes(hot, aspects, (write.set(), ty), (target, count), info);
+        }
+    }
+
+    /// Takes note of what an update with a template shows.
+    pub(super) fn note_template_wholes(
+        &self,
+        hot: &Hot,
+        aspects: &Aspects,
+        set: Live<'_, vk::DescriptorSet>,
+        filled: Filled<'_>,
+    ) {
+        if !self.wholes.are_there() {
+            return;
+        }
+        let Some(runs) = self.runs(filled) else { return };
+        for run in runs {
+            let TemplateRun { ty, target, count, .. } = *run.run;
+            self.note_wholes(hot, aspects, (set, ty), (target, count), |index| run.image(index));
         }
     }
 
     /// Takes note of what descriptors show from now on.
     fn note_wholes(
         &self,
-        separate: &Separate,
-        (set, ty): (vk::DescriptorSet, vk::DescriptorType),
+        hot: &Hot,
+        aspects: &Aspects,
+        (set, ty): (Live<'_, vk::DescriptorSet>, vk::DescriptorType),
         (target, count): ((u32, u32), u32),
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
     ) {
-        // SAFETY: a set that a command names is not freed meanwhile.
-        let entry = unsafe { separate.sets.get(set.as_raw()) };
+        let entry = set.of(&self.sets);
         let whole = |index| {
             let info = shows_aspects(ty).then(|| info(index))?;
             let (sampler, view, image_layout) = (info.sampler, info.image_view, info.image_layout);
-            (self.aspects.stencil(view.as_raw()) != 0).then_some(Whole { ty, sampler, view, image_layout })
+            (aspects.stencil(view.as_raw()) != 0).then_some(Whole { ty, sampler, view, image_layout })
         };
         let written = (0..).zip(Wholes::walk(entry, target, count)).map(|(index, at)| (at, whole(index)));
-        let shows_any = separate.wholes.take((set, entry), written);
-        self.watch_overwriting(entry, shows_any);
+        watch_overwriting(hot, entry, self.wholes.take((set.handle(), entry), written));
     }
 
-    /// What is written from now on to a set that shows views with both aspects takes their place, also when no such view is left.
-    fn watch_overwriting(&self, entry: Option<&SetEntry>, shows_any: bool) {
-        if shows_any {
-            self.hot.keep_watching(entry.map_or(aspects::BITS, |entry| entry.shape.overwritten()));
-        }
-    }
-
-    /// Takes note of what writes show.
-    ///
-    /// # Safety
-    ///
-    /// The writes of a valid `vkUpdateDescriptorSets`.
-    pub(super) unsafe fn note_written_wholes(&self, separate: &Separate, writes: &[vk::WriteDescriptorSet<'_>]) {
-        for write in writes.iter().filter(|_| separate.wholes.are_there()) {
-            let (ty, mut count) = (write.descriptor_type, write.descriptor_count);
-            let mut infos: &[vk::DescriptorImageInfo] = &[];
-            if shows_aspects(ty) {
-                // SAFETY: as many infos as the write has descriptors (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
-                infos = unsafe { slice(write.p_image_info, count) };
-                // An array that nobody may read is of no length.
-                count = infos.len() as u32;
-            }
-            let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
-            let target = (write.dst_binding, write.dst_array_element);
-            self.note_wholes(separate, (write.dst_set, ty), (target, count), info);
-        }
-    }
-
-    /// Takes note of what an update with a template shows.
-    ///
-    /// # Safety
-    ///
-    /// The arguments of a valid `vkUpdateDescriptorSetWithTemplate`.
-    pub(super) unsafe fn note_template_wholes(
-        &self,
-        separate: &Separate,
-        (set, template): (vk::DescriptorSet, vk::DescriptorUpdateTemplate),
-        data: *const c_void,
-    ) {
-        if !separate.wholes.are_there() {
+    /// Takes note of what a copy shows.
+    pub(super) fn note_copied_wholes(&self, hot: &Hot, copy: Copied<'_>) {
+        if !self.wholes.are_there() {
             return;
         }
-        // SAFETY: the template is valid during the command.
-        let Some(runs) = (unsafe { separate.templates.get(template.as_raw()) }) else { return };
-        for TemplateRun { ty, target, count, offset, stride } in runs.runs.iter().copied() {
-            let info = |index: u32| {
-                let at = data.cast::<u8>().wrapping_add(offset.wrapping_add(stride.wrapping_mul(index as usize)));
-                // SAFETY: the template describes an element of a type with an info there, which is all that `note_wholes` asks for;
-                // alignment is not promised.
-                unsafe { at.cast::<vk::DescriptorImageInfo>().read_unaligned() }
-            };
-            self.note_wholes(separate, (set, ty), (target, count), info);
-        }
-    }
-
-    /// Takes note of what a copy shows. `entries`: of source and target.
-    pub(super) fn note_copied_wholes(
-        &self,
-        separate: &Separate,
-        copy: &vk::CopyDescriptorSet<'_>,
-        (from, to): (Option<&SetEntry>, Option<&SetEntry>),
-    ) {
-        if !separate.wholes.are_there() {
-            return;
-        }
+        let [(source, from), (target, to)] = copy.sets().map(|set| (set.handle(), set.of(&self.sets)));
         let count = copy.descriptor_count;
-        let source = (copy.src_binding, copy.src_array_element);
-        let shown = separate.wholes.shown((copy.src_set, from), source, count);
-        let target = Wholes::walk(to, (copy.dst_binding, copy.dst_array_element), count);
-        let written = target.zip(shown.into_iter().chain(std::iter::repeat(None)));
-        let shows_any = separate.wholes.take((copy.dst_set, to), written);
-        self.watch_overwriting(to, shows_any);
+        let shown = self.wholes.shown((source, from), (copy.src_binding, copy.src_array_element), count);
+        let places = Wholes::walk(to, (copy.dst_binding, copy.dst_array_element), count);
+        let written = places.zip(shown.into_iter().chain(std::iter::repeat(None)));
+        watch_overwriting(hot, to, self.wholes.take((target, to), written));
     }
+}
 
+impl Aspects {
     /// The view of the stencil that a program reads in place of a view with both aspects at a set number and binding; 0 where it reads the
     /// view's own or the depth.
     pub(super) fn shown_stencil(&self, program: &Program, at: (u32, u32), view: u64) -> u64 {
         let is_read = !program.reads.is_empty() && program.reads(at, true) && !program.reads(at, false);
-        if is_read { self.aspects.stencil(view) } else { 0 }
+        if is_read { self.stencil(view) } else { 0 }
     }
 
     /// Set numbers, and what is shown there instead of the depth, for the sets that are bound. Names what stays.
-    pub(super) fn stencils(&self, separate: &Separate, program: Drawn<'_>, point: &Point) -> Vec<(u32, Other)> {
+    pub(super) fn stencils(
+        &self,
+        journal: &Journal,
+        separate: &Separate,
+        program: Drawn<'_>,
+        point: &Point,
+    ) -> Vec<(u32, Other)> {
         let mut stencils = Vec::new();
         for (set, binding) in program.integers() {
             let number = set as usize;
@@ -180,7 +155,7 @@ impl Device {
                 continue;
             };
             for (element, view) in shown_by(separate, bound, binding) {
-                let stencil = self.aspects.stencil(view);
+                let stencil = self.stencil(view);
                 if stencil == 0 {
                     continue;
                 }
@@ -188,7 +163,7 @@ impl Device {
                     if program.reads((set, binding), false) { Err(Left::BothAspects) } else { may_exchange(bound) };
                 match how {
                     Ok(_) => stencils.with_room().push((set, (binding, element, stencil))),
-                    Err(what) => self.stencil_left(what, program, (set, binding, element), view),
+                    Err(what) => journal.stencil_left(what, program, (set, binding, element), view),
                 }
             }
         }
@@ -196,23 +171,31 @@ impl Device {
     }
 
     /// Leaves what a set shows that there can be no copy of.
-    pub(super) fn leave_stencils(&self, program: Drawn<'_>, stencils: &mut Vec<(u32, Other)>, set: u32) {
+    pub(super) fn leave_stencils(
+        &self,
+        journal: &Journal,
+        program: Drawn<'_>,
+        stencils: &mut Vec<(u32, Other)>,
+        set: u32,
+    ) {
         stencils.retain(|(number, (binding, element, stencil))| {
             if *number == set {
-                let view = self.aspects.whole(*stencil);
-                self.stencil_left(Left::Memory, program, (set, *binding, *element), view);
+                let view = self.whole(*stencil);
+                journal.stencil_left(Left::Memory, program, (set, *binding, *element), view);
             }
             *number != set
         });
     }
 
     /// Says what is shown.
-    pub(super) fn tell_stencils(&self, stencils: &[(u32, Other)]) {
+    pub(super) fn tell_stencils(&self, ground: &Ground, images: &Images, stencils: &[(u32, Other)]) {
         for (_, (_, _, stencil)) in stencils {
-            self.tell_aspect(self.aspects.whole(*stencil), ImageAspectFlags::STENCIL);
+            images.tell_aspect(ground, self.whole(*stencil), ImageAspectFlags::STENCIL);
         }
     }
+}
 
+impl Journal {
     /// Names a descriptor that shows the depth to a shader that reads integers.
     fn stencil_left(&self, what: Left, program: Drawn<'_>, (set, binding, element): (u32, u32, u32), view: u64) {
         let descriptor = Descriptor { set, binding, element: Some(element) };
@@ -221,10 +204,13 @@ impl Device {
         let key = (fold(program.number), at);
         self.unresolved(what, &what.clause(), Some(Rule::Aspect), self.of_program(program, about), key);
     }
+}
 
+impl Pairs {
     /// What is written of a descriptor in a copy of its set: another sampler, or the stencil with the sampler that it needs.
     pub(super) fn exchanged(
         &self,
+        ground: &Ground,
         entry: &SetEntry,
         (binding, element, other): &Other,
     ) -> (vk::DescriptorType, vk::DescriptorImageInfo) {
@@ -233,11 +219,18 @@ impl Device {
             return (vk::DescriptorType::SAMPLER, vk::DescriptorImageInfo { sampler, ..Default::default() });
         };
         if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-            let pair = self.stencil_pair(sampler.as_raw(), view.as_raw());
-            sampler = pair.map_or(sampler, |pair| vk::Sampler::from_raw(self.choose(pair, Path::Draw)));
+            let pair = self.images.stencil_pair(&ground.hot, &ground.driver, sampler.as_raw(), view.as_raw());
+            sampler = pair.map_or(sampler, |pair| vk::Sampler::from_raw(self.choose(ground, pair, Path::Draw)));
         }
         let image_view = vk::ImageView::from_raw(*other);
         (ty, vk::DescriptorImageInfo { sampler, image_view, image_layout })
+    }
+}
+
+/// What is written from now on to a set that shows views with both aspects takes their place, also when no such view is left.
+fn watch_overwriting(hot: &Hot, entry: Option<&SetEntry>, shows_any: bool) {
+    if shows_any {
+        hot.keep_watching(entry.map_or(BITS, |entry| entry.shape.overwritten()));
     }
 }
 

@@ -7,7 +7,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
 
 use super::Separate;
-use crate::device::Device;
+use crate::device::driver::Driver;
 use crate::table::lock;
 
 /// Bytes of a buffer.
@@ -97,19 +97,19 @@ impl Blocks {
     }
 }
 
-impl Device {
+impl Separate {
     /// A slice of a uniform buffer with these words; none if there is no memory, or the words are more than a buffer holds.
-    pub(super) fn take_block(&self, separate: &Separate, words: &[u32]) -> Option<Block> {
+    pub(super) fn take_block(&self, driver: &Driver, words: &[u32]) -> Option<Block> {
         let bytes = size_of_val(words) as u64;
-        let stride = bytes.checked_next_multiple_of(separate.limits.block_alignment)?;
+        let stride = bytes.checked_next_multiple_of(self.limits.block_alignment)?;
         if stride > BYTES {
             return None;
         }
-        let found = separate.blocks.take(bytes, stride);
+        let found = self.blocks.take(bytes, stride);
         let (block, mapped) = found.or_else(|| {
-            let buffer = self.make_buffer(separate)?;
-            lock(&separate.blocks.0).with_room().push(buffer);
-            separate.blocks.take(bytes, stride)
+            let buffer = self.make_buffer(driver)?;
+            lock(&self.blocks.0).with_room().push(buffer);
+            self.blocks.take(bytes, stride)
         })?;
         // SAFETY: as many words of the mapped memory are this slice, which nobody else has; the host and the device read them only
         // after that, since no descriptor names them yet.
@@ -118,15 +118,15 @@ impl Device {
     }
 
     /// Takes back a slice that no set names any more.
-    pub(super) fn give_block_back(&self, separate: &Separate, block: &Block) {
-        if let Some(Buffer { buffer, memory, .. }) = separate.blocks.give_back(block) {
-            self.destroy_buffer(buffer, memory);
+    pub(super) fn give_block_back(&self, driver: &Driver, block: &Block) {
+        if let Some(Buffer { buffer, memory, .. }) = self.blocks.give_back(block) {
+            driver.destroy_buffer(buffer, memory);
         }
     }
 
-    fn make_buffer(&self, separate: &Separate) -> Option<Buffer> {
-        let (create, requirements) = (self.fns.create_buffer?, self.fns.get_buffer_memory_requirements?);
-        let families = &separate.limits.families;
+    fn make_buffer(&self, driver: &Driver) -> Option<Buffer> {
+        let (create, requirements) = (driver.fns.create_buffer?, driver.fns.get_buffer_memory_requirements?);
+        let families = &self.limits.families;
         let is_shared = families.len() > 1;
         let sharing = if is_shared { vk::SharingMode::CONCURRENT } else { vk::SharingMode::EXCLUSIVE };
         let info = vk::BufferCreateInfo::default()
@@ -136,28 +136,24 @@ impl Device {
             .queue_family_indices(if is_shared { families } else { &[] });
         let mut buffer = vk::Buffer::null();
         // SAFETY: a create info of the layer's own, whose queue families are those of the device, each once.
-        if unsafe { create(self.handle, &info, std::ptr::null(), &mut buffer) } != vk::Result::SUCCESS {
+        if unsafe { create(driver.handle, &info, std::ptr::null(), &mut buffer) } != vk::Result::SUCCESS {
             return None;
         }
         let mut wanted = vk::MemoryRequirements::default();
         // SAFETY: the buffer was just made.
-        unsafe { requirements(self.handle, buffer, &mut wanted) };
-        let made = self.bind_host_memory(separate, buffer, &wanted);
+        unsafe { requirements(driver.handle, buffer, &mut wanted) };
+        let made = self.bind_host_memory(driver, buffer, &wanted);
         if made.is_none() {
-            self.destroy_buffer(buffer.as_raw(), 0);
+            driver.destroy_buffer(buffer.as_raw(), 0);
         }
         made
     }
 
     /// Gives a buffer memory that the host has mapped.
-    fn bind_host_memory(
-        &self,
-        separate: &Separate,
-        buffer: vk::Buffer,
-        wanted: &vk::MemoryRequirements,
-    ) -> Option<Buffer> {
-        let (allocate, bind, map) = (self.fns.allocate_memory?, self.fns.bind_buffer_memory?, self.fns.map_memory?);
-        let types = wanted.memory_type_bits & separate.limits.host_types;
+    fn bind_host_memory(&self, driver: &Driver, buffer: vk::Buffer, wanted: &vk::MemoryRequirements) -> Option<Buffer> {
+        let (allocate, bind, map) =
+            (driver.fns.allocate_memory?, driver.fns.bind_buffer_memory?, driver.fns.map_memory?);
+        let types = wanted.memory_type_bits & self.limits.host_types;
         if types == 0 {
             return None;
         }
@@ -165,24 +161,33 @@ impl Device {
             vk::MemoryAllocateInfo::default().allocation_size(wanted.size).memory_type_index(types.trailing_zeros());
         let mut memory = vk::DeviceMemory::null();
         // SAFETY: a memory type that the device has and the buffer may be bound to.
-        if unsafe { allocate(self.handle, &info, std::ptr::null(), &mut memory) } != vk::Result::SUCCESS {
+        if unsafe { allocate(driver.handle, &info, std::ptr::null(), &mut memory) } != vk::Result::SUCCESS {
             return None;
         }
         let mut mapped = std::ptr::null_mut();
         // SAFETY: buffer and memory were just made for each other and nobody else has them; the memory is host-visible.
         let done = unsafe {
-            bind(self.handle, buffer, memory, 0) == vk::Result::SUCCESS
-                && map(self.handle, memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty(), &mut mapped)
+            bind(driver.handle, buffer, memory, 0) == vk::Result::SUCCESS
+                && map(driver.handle, memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty(), &mut mapped)
                     == vk::Result::SUCCESS
         };
         if !done || mapped.is_null() {
-            self.free_memory(memory.as_raw());
+            driver.free_memory(memory.as_raw());
             return None;
         }
         let mapped = AtomicPtr::new(mapped.cast());
         Some(Buffer { buffer: buffer.as_raw(), memory: memory.as_raw(), mapped, given: 0, used: 0, free: Vec::new() })
     }
 
+    /// Destroys the buffers: for the end of the device.
+    pub(super) fn destroy_blocks(&self, driver: &Driver) {
+        for buffer in std::mem::take(&mut *lock(&self.blocks.0)) {
+            driver.destroy_buffer(buffer.buffer, buffer.memory);
+        }
+    }
+}
+
+impl Driver {
     fn destroy_buffer(&self, buffer: u64, memory: u64) {
         if let Some(destroy) = self.fns.destroy_buffer {
             // SAFETY: made by `make_buffer` with a NULL allocator; nobody has seen it, or no set names it any more.
@@ -197,13 +202,6 @@ impl Device {
         if let Some(free) = self.fns.free_memory {
             // SAFETY: allocated by `bind_host_memory` with a NULL allocator; the buffer that was bound to it is gone, or never was used.
             unsafe { free(self.handle, Handle::from_raw(memory), std::ptr::null()) };
-        }
-    }
-
-    /// Destroys the buffers: for the end of the device.
-    pub(super) fn destroy_blocks(&self, separate: &Separate) {
-        for buffer in std::mem::take(&mut *lock(&separate.blocks.0)) {
-            self.destroy_buffer(buffer.buffer, buffer.memory);
         }
     }
 }

@@ -4,14 +4,13 @@ use super::Separate;
 use super::found::RESOLUTIONS_IN_ALL;
 use super::hidden::MOST;
 use super::recipe::FIXED;
-use crate::device::Device;
 use crate::device::caches::Cache;
 use crate::table::lock;
 
 /// A count of what a device keeps for `separate=resolve`.
 macro_rules! count {
     (|$separate:ident| $count:expr) => {
-        |device: &Device| device.separate.as_deref().map_or(0, |$separate: &Separate| $count)
+        |_, separate| separate.map_or(0, |$separate: &Separate| $count)
     };
 }
 

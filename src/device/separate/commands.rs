@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
-use samplin_bind::{Layout, Objects};
+use samplin_bind::{Bound, Layout, Objects};
 use samplin_hot::memory::Room;
 
 use super::Separate;
@@ -18,6 +18,7 @@ use super::objects::Shader;
 use super::programs::Program;
 use super::progress::{Draw, Progress};
 use super::sets::SetEntry;
+use crate::device::live::{Live, Recording};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// How many bind points are followed.
@@ -55,6 +56,22 @@ impl Borrow<Layout> for PipelineShape {
 }
 
 pub(super) type Point = samplin_bind::Point<Followed>;
+
+impl<'c> Recording<'c> {
+    /// The pipeline that is bound there.
+    #[inline(always)]
+    pub(super) fn pipeline(self, point: &Point) -> Live<'c, vk::Pipeline> {
+        // SAFETY: destroying it would invalidate the command buffer (Command Buffer Lifecycle), which is recording.
+        unsafe { Live::new(vk::Pipeline::from_raw(point.pipeline)) }
+    }
+
+    /// A set that is bound there.
+    #[inline(always)]
+    pub(super) fn set(self, bound: &Bound<Followed>) -> Live<'c, vk::DescriptorSet> {
+        // SAFETY: freeing it would invalidate the command buffer (Command Buffer Lifecycle), which is recording.
+        unsafe { Live::new(vk::DescriptorSet::from_raw(bound.set)) }
+    }
+}
 
 /// A bind point, with what was found out for it.
 #[derive(Default)]
@@ -122,7 +139,7 @@ impl CommandBuffer {
             return None;
         }
         self.is_taken.store(true, Ordering::Relaxed);
-        // Also when `with` unwinds: what is bound then gives way to the application's, see `Device::flush`.
+        // Also when `with` unwinds: what is bound then gives way to the application's, see [`Separate::meet_draw`].
         let _turn = Turn(&self.is_taken);
         // SAFETY: no other reference is there: they end with this function, during which it counts as taken.
         Some(with(unsafe { &mut *self.inside.get() }))
@@ -195,20 +212,12 @@ pub(super) struct Commands {
 
 impl Separate {
     /// What is bound in a command buffer, made if there is none yet.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer while the reference is used.
-    pub(super) unsafe fn buffer(&self, commands: vk::CommandBuffer) -> Option<&CommandBuffer> {
-        // SAFETY: a command buffer's entry is removed when it is freed, which it is not while the reference is used, by this
-        // function's contract.
-        if let Some(buffer) = unsafe { self.commands.buffers.get_in_line(commands.as_raw()) } {
-            return Some(buffer);
-        }
-        self.commands.buffers.insert(commands.as_raw(), Arc::default());
-        // SAFETY: it was inserted just above, and the command buffer is not freed while the reference is used, by this function's
-        // contract.
-        unsafe { self.commands.buffers.get(commands.as_raw()) }
+    pub(super) fn buffer<'c>(&'c self, commands: Live<'c, vk::CommandBuffer>) -> Option<&'c CommandBuffer> {
+        let kept = commands.of_in_line(&self.commands.buffers);
+        kept.or_else(|| {
+            self.commands.buffers.insert(commands.as_raw(), Arc::default());
+            commands.of(&self.commands.buffers)
+        })
     }
 
     /// Remembers where command buffers come from.
@@ -235,13 +244,8 @@ impl Separate {
     }
 
     /// Nothing is bound in a command buffer any more: it begins, or, in the middle of its commands, the state is undefined.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer.
-    pub unsafe fn clear_commands(&self, commands: vk::CommandBuffer, begins: bool) {
-        // SAFETY: the command buffer is valid by this function's contract, so it is not freed and its entry stays meanwhile.
-        if let Some(buffer) = unsafe { self.buffer(commands) } {
+    pub fn clear_commands(&self, commands: Live<'_, vk::CommandBuffer>, begins: bool) {
+        if let Some(buffer) = self.buffer(commands) {
             buffer.clear(self, begins);
         }
     }

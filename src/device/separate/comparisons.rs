@@ -15,7 +15,10 @@ use super::tasks::{Asked, divides};
 use super::want::Want;
 use crate::counters::Path;
 use crate::decide::{Bits, Reads};
-use crate::device::Device;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
+use crate::device::journal::Journal;
+use crate::device::resolve::Pairs;
 use crate::outcome::Unresolved;
 
 /// Has the shader compare for those of these uses that get another sampler: in their sets, or as links of `split`.
@@ -46,54 +49,61 @@ pub(super) fn keep_comparisons(asked: &mut Vec<Asked>, uses: &mut [Want], links:
     asked.retain(|asked| links & link_bit(asked.link) == 0 || !asked.task.as_ref().is_ok_and(changes));
 }
 
-impl Device {
-    /// Whether combined descriptors are followed, so that shaders compare for them as well.
-    pub fn is_compared_where_bound(&self) -> bool {
-        self.separate.as_deref().is_some_and(|separate| separate.tasks.compare && separate.has_tasks())
-    }
-
+impl Separate {
     /// Finds out whether a use of a sampler compares in the shader; where it cannot it keeps its sampler. What is divided is compared
     /// beside that, or not at all.
-    pub(super) fn want_comparison(&self, separate: &Separate, program: Drawn<'_>, want: &mut Want) {
+    pub(super) fn want_comparison(&self, ground: &Ground, pairs: &Pairs, program: Drawn<'_>, want: &mut Want) {
         let Some(pair) = want.pair.filter(|_| want.wanted != want.given) else { return };
-        match self.comparison_of(separate, pair) {
+        match self.comparison_of(ground, pairs, pair) {
             None => return,
             Some(_) if want.divided.is_some() => {}
             Some(Ok(task)) if link_bit(want.link) != 0 => return want.compare = Some(task),
-            Some(Ok(_)) => self.link_left(Left::TooManyLinks, program, want.at(), pair),
-            Some(Err(why)) => self.link_left(why, program, want.at(), pair),
+            Some(Ok(_)) => pairs.link_left(ground, Left::TooManyLinks, program, want.at(), pair),
+            Some(Err(why)) => pairs.link_left(ground, why, program, want.at(), pair),
         }
         want.wanted = want.given;
     }
 
     /// The same of a combined descriptor: its sampler was chosen when it was written, but the shader can read another one. `read`: the pair
     /// as the link reads it.
-    pub(super) fn want_comparison_of_both(&self, separate: &Separate, program: Drawn<'_>, want: &mut Want, read: Pair) {
-        if self.comparison_of(separate, read).is_some() {
-            (want.pair, want.wanted) = (Some(read), self.choose(read, Path::Draw));
-            self.want_comparison(separate, program, want);
-        }
-    }
-
-    /// Names a link that compares through a sampler which was not created for that: nothing defines what that reads, and no sampler is
-    /// known that would. It is no conflict, so it is found where a bind is looked at for another reason, or for the trace of the level all.
-    pub(super) fn tell_uncompared(&self, program: Drawn<'_>, want: &Want) {
-        let needs = (self.hot.gate.sampler(want.given) >> 32) as u32;
-        let is_known = needs & Bits::SAMPLED.0 != 0 && want.view != 0;
-        let Some(pair) = self.pair_at(want).filter(|_| is_known) else { return };
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
-        if !shared.kept.original.compare_enable && self.is_untold(&program, (want.link, pair), true) {
-            let joined = self.joined(program, want.at(), None);
-            self.pair_unresolved(Left::Pair, &Unresolved::uncompared(), (pair, Some(&joined)), &shared, class);
+    pub(super) fn want_comparison_of_both(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        program: Drawn<'_>,
+        want: &mut Want,
+        read: Pair,
+    ) {
+        if self.comparison_of(ground, pairs, read).is_some() {
+            (want.pair, want.wanted) = (Some(read), pairs.choose(ground, read, Path::Draw));
+            self.want_comparison(ground, pairs, program, want);
         }
     }
 
     /// What the shader has to do for a pair so that it compares, if it is to compare in the place of the sampler; the name of what keeps
     /// it from that.
-    pub(super) fn comparison_of(&self, separate: &Separate, pair: Pair) -> Option<Result<Task, Left>> {
-        let class = self.class(pair.class).filter(|class| class.traits.reads == Reads::Compared)?;
-        let shared = self.rows().state(pair.state)?;
-        self.meeting_of(&shared, class).compare?;
-        self.task_of(separate, pair, false)
+    pub(super) fn comparison_of(&self, ground: &Ground, pairs: &Pairs, pair: Pair) -> Option<Result<Task, Left>> {
+        let class = pairs.images.class(pair.class).filter(|class| class.traits.reads == Reads::Compared)?;
+        let shared = pairs.samplers.rows(&ground.hot).state(pair.state)?;
+        ground.wishes.meeting_of(&ground.driver, &shared, class).compare?;
+        self.task_of(ground, pairs, pair, false)
+    }
+}
+
+impl Pairs {
+    /// Names a link that compares through a sampler which was not created for that: nothing defines what that reads, and no sampler is
+    /// known that would. It is no conflict, so it is found where a bind is looked at for another reason, or for the trace of the level all.
+    pub(super) fn tell_uncompared(&self, hot: &Hot, journal: &Journal, program: Drawn<'_>, want: &Want) {
+        let needs = (hot.gate.sampler(want.given) >> 32) as u32;
+        let is_known = needs & Bits::SAMPLED.0 != 0 && want.view != 0;
+        let Some(pair) = hot.pair_at(want).filter(|_| is_known) else { return };
+        let (Some(shared), Some(class)) = (self.samplers.rows(hot).state(pair.state), self.images.class(pair.class))
+        else {
+            return;
+        };
+        if !shared.kept.original.compare_enable && journal.is_untold(&program, (want.link, pair), true) {
+            let joined = journal.joined(program, want.at(), None);
+            journal.pair_unresolved(Left::Pair, &Unresolved::uncompared(), (pair, Some(&joined)), &shared, class);
+        }
     }
 }

@@ -9,6 +9,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::differs::differ_in_samplers;
 use super::layouts::{PipelineShape, SetLayout, SetShape, Twin, hash_of};
+use crate::device::live::Live;
 use crate::kept;
 use crate::table::{FastMap, HandleMap, lock};
 
@@ -203,25 +204,13 @@ impl Separate {
     }
 
     /// What is kept of a set layout.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    pub(super) unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
-        // SAFETY: a set layout that is not null is not destroyed during the call, by this function's contract; so its entry stays
-        // until it is shared.
-        unsafe { self.layouts.sets.share(layout.as_raw()) }
+    pub(super) fn set_layout(&self, layout: Live<'_, vk::DescriptorSetLayout>) -> Option<Arc<SetLayout>> {
+        layout.share(&self.layouts.sets)
     }
 
     /// How a set layout is defined.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    unsafe fn set_shape(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetShape>> {
-        // SAFETY: a set layout that is not null is not destroyed during the call, by this function's contract; only its shape
-        // outlives that.
-        unsafe { self.layouts.sets.get(layout.as_raw()) }.map(|entry| Arc::clone(&entry.shape))
+    fn set_shape(&self, layout: Live<'_, vk::DescriptorSetLayout>) -> Option<Arc<SetShape>> {
+        layout.of(&self.layouts.sets).map(|entry| Arc::clone(&entry.shape))
     }
 
     /// Remembers a pipeline layout.
@@ -232,7 +221,7 @@ impl Separate {
     pub unsafe fn insert_pipeline_layout(&self, layout: vk::PipelineLayout, info: &vk::PipelineLayoutCreateInfo<'_>) {
         // SAFETY: VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter: valid or null, and not destroyed during the command.
         let sets = unsafe {
-            let given = crate::pnext::slice(info.p_set_layouts, info.set_layout_count);
+            let given = Live::all(crate::pnext::slice(info.p_set_layouts, info.set_layout_count));
             memory::collect(given.iter().map(|set| self.set_shape(*set)))
         };
         // SAFETY: `info` is a valid create info of a pipeline layout by this function's contract.
@@ -241,22 +230,15 @@ impl Separate {
     }
 
     /// The layout of shader objects, which are made without one.
-    ///
-    /// # Safety
-    ///
-    /// `sets` are null or valid during the call.
-    pub(super) unsafe fn shape_of_shader(
+    pub(super) fn shape_of_shader(
         &self,
-        sets: &[vk::DescriptorSetLayout],
+        sets: &[Live<'_, vk::DescriptorSetLayout>],
         ranges: &[vk::PushConstantRange],
     ) -> PipelineShape {
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges);
-        // SAFETY: `sets` are null or valid by this function's contract, which is all that `set_shape` asks; the create info is a local with
-        // the caller's ranges.
-        unsafe {
-            let sets = memory::collect(sets.iter().map(|set| self.set_shape(*set)));
-            PipelineShape::new(self.number(), sets, kept::PipelineLayout::new(&info).map(Arc::new))
-        }
+        let sets = memory::collect(sets.iter().map(|set| self.set_shape(*set)));
+        // SAFETY: the create info is a local with the caller's ranges.
+        PipelineShape::new(self.number(), sets, unsafe { kept::PipelineLayout::new(&info) }.map(Arc::new))
     }
 
     /// The layout of libraries without shaders.
@@ -278,29 +260,18 @@ impl Separate {
     }
 
     /// The type of a binding of a pipeline layout, or none if it has no such binding; `None` if the layout is not known.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    pub unsafe fn descriptor_type(
+    pub fn descriptor_type(
         &self,
-        layout: vk::PipelineLayout,
+        layout: Live<'_, vk::PipelineLayout>,
         (set, binding): (u32, u32),
     ) -> Option<Option<vk::DescriptorType>> {
-        // SAFETY: null or valid during the call, by this function's contract.
-        let shape = unsafe { self.pipeline_shape(layout) }?;
+        let shape = self.pipeline_shape(layout)?;
         let set = shape.sets.get(set as usize).and_then(Option::as_deref);
         Some(set.and_then(|set| set.bindings.iter().find(|it| it.binding == binding)).map(|it| it.ty))
     }
 
     /// A share of what is known of a pipeline layout.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    pub(super) unsafe fn pipeline_shape(&self, layout: vk::PipelineLayout) -> Option<Arc<PipelineShape>> {
-        // SAFETY: a pipeline layout that is not null is not destroyed during the call, by this function's contract; so its entry
-        // stays until it is shared.
-        unsafe { self.layouts.pipelines.share(layout.as_raw()) }
+    pub(super) fn pipeline_shape(&self, layout: Live<'_, vk::PipelineLayout>) -> Option<Arc<PipelineShape>> {
+        layout.share(&self.layouts.pipelines)
     }
 }

@@ -15,8 +15,11 @@ use super::commands::{CommandBuffer, Place};
 use super::layouts::SetShape;
 use super::programs::Program;
 use super::progress::Drawn;
-use crate::device::Device;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
 use crate::device::hot::follow;
+use crate::device::journal::Journal;
+use crate::device::live::{Live, Recording};
 use crate::kept;
 
 /// An immutable sampler of two layouts: its handle and its state; none if only the other layout has one.
@@ -72,54 +75,54 @@ pub(super) fn differ_in_samplers(one: &SetShape, other: &SetShape) -> bool {
 
 impl Separate {
     /// The shape of a set that is bound, unless it is this one.
-    fn other_shape(&self, device: &Device, set: u64, shape: &SetShape) -> Option<Arc<SetShape>> {
-        // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and one of these is
-        // recording.
-        let (entry, layout) = unsafe { (self.sets.get(set), device.hot.sets.get(set)) };
+    fn other_shape(&self, hot: &Hot, set: Live<'_, vk::DescriptorSet>, shape: &SetShape) -> Option<Arc<SetShape>> {
+        let (entry, layout) = (set.of(&self.sets), set.of(&hot.sets));
         match entry {
             Some(entry) => Some(Arc::clone(&entry.shape)).filter(|own| own.number() != shape.number()),
             // Nothing else is followed in it.
             None => layout.map(|own| own.number()).filter(|own| *own != shape.number()).and_then(|own| self.shape(own)),
         }
     }
-}
 
-impl Device {
     /// Follows binds, if there are layouts that differ in immutable samplers only and somebody reads of it.
-    pub fn follow_differing_layouts(&self, separate: &Separate) {
-        if separate.layouts.differ.load(Ordering::Relaxed) && self.records_decisions() {
-            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+    pub fn follow_differing_layouts(&self, hot: &Hot, journal: &Journal) {
+        if self.layouts.differ.load(Ordering::Relaxed) && journal.records_decisions() {
+            hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
     }
 
     /// Names what is bound for a draw with other immutable samplers than it is to have.
     #[cold]
     #[inline(never)]
-    pub(super) fn name_differing_layouts(&self, separate: &Separate, buffer: &CommandBuffer, at: usize) {
-        self.guard(
+    pub(super) fn name_differing_layouts(
+        &self,
+        ground: &Ground,
+        commands: Recording<'_>,
+        (buffer, at): (&CommandBuffer, usize),
+    ) {
+        ground.guard(
             || {
                 buffer.note_draw(at);
-                buffer.edit(at, |place| self.name_differing(separate, place));
+                buffer.edit(at, |place| self.name_differing(ground, commands, place));
             },
             || (),
         );
     }
 
-    fn name_differing(&self, separate: &Separate, place: &Place) {
+    fn name_differing(&self, ground: &Ground, commands: Recording<'_>, place: &Place) {
         let shaders = place.point.program.clone();
-        // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
-        let given = unsafe { separate.programs.get(place.point.pipeline) };
+        let given = commands.pipeline(&place.point).of(&self.programs);
         let Some(program) = shaders.as_deref().or(given).filter(|_| !place.is_unknown) else { return };
         let drawn = Drawn { program, draw: &place.draw };
         for (number, bound) in place.point.sets.iter().enumerate() {
             let Some(layout) = bound.layout.as_deref() else { continue };
             let declared = layout.sets.get(number).and_then(Option::as_deref);
             if let Some(declared) = declared.filter(|_| bound.set != 0)
-                && let Some(own) = separate.other_shape(self, bound.set, declared)
+                && let Some(own) = self.other_shape(&ground.hot, commands.set(bound), declared)
             {
                 let why = "the pipeline layout that the set is bound with has other immutable samplers than the set";
                 let vuid = "VUID-vkCmdBindDescriptorSets-pDescriptorSets-00358";
-                self.name_difference((why, vuid), drawn, number, (&own, declared));
+                ground.journal.name_difference((why, vuid), drawn, number, (&own, declared));
             }
             // For a set that shaders read all sets before it have to be the same as well.
             if !program.reads_from(number) {
@@ -129,12 +132,14 @@ impl Device {
                 if let (Some(own), Some(needed)) = (own, needed) {
                     let why =
                         "the pipeline's layout has other immutable samplers than the one that the set is bound with";
-                    self.name_difference((why, "VUID-vkCmdDraw-None-08600"), drawn, number, (own, needed));
+                    ground.journal.name_difference((why, "VUID-vkCmdDraw-None-08600"), drawn, number, (own, needed));
                 }
             }
         }
     }
+}
 
+impl Journal {
     /// Names a difference, once for each pair of layouts.
     fn name_difference(
         &self,

@@ -18,78 +18,78 @@ use super::progress::{Draw, Drawn};
 use super::pushes;
 use super::sampling::may_compare;
 use super::shown::ASPECTS;
-use crate::device::Device;
+use crate::device::ground::Ground;
+use crate::device::journal::Journal;
+use crate::device::live::Recording;
+use crate::device::resolve::Pairs;
 use samplin_bind::plan::link_bit;
 
-/// Calls of the layer's own into a command buffer.
+/// Calls of the layer's own into a command buffer, right before a command that uses what is bound. What is bound by this differs from what
+/// the application has bound in the samplers and views that are read.
 struct Down<'d> {
-    device: &'d Device,
+    ground: &'d Ground,
+    pairs: &'d Pairs,
     separate: &'d Separate,
-    commands: vk::CommandBuffer,
+    commands: Recording<'d>,
     point: vk::PipelineBindPoint,
-}
-
-impl<'d> Down<'d> {
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state as long as this is used, and a command is about to be recorded there that
-    /// uses what is bound. What is bound by this differs from what the application has bound in the samplers that are read.
-    unsafe fn new(device: &'d Device, separate: &'d Separate, commands: vk::CommandBuffer, at: usize) -> Self {
-        Self { device, separate, commands, point: bind_point(at) }
-    }
 }
 
 impl Calls<Followed> for Down<'_> {
     fn bind_pipeline(&mut self, pipeline: u64) {
-        if let Some(bind) = self.device.fns.cmd_bind_pipeline {
-            // SAFETY: as `Down::new` asks.
-            unsafe { bind(self.commands, self.point, vk::Pipeline::from_raw(pipeline)) };
+        if let Some(bind) = self.ground.driver.fns.cmd_bind_pipeline {
+            // SAFETY: the command buffer is recording.
+            unsafe { bind(self.commands.handle(), self.point, vk::Pipeline::from_raw(pipeline)) };
         }
     }
 
     fn bind_shaders(&mut self, shaders: &[(u32, u64)]) {
-        let Some(bind) = self.device.fns.cmd_bind_shaders else { return };
+        let Some(bind) = self.ground.driver.fns.cmd_bind_shaders else { return };
         for few in shaders.chunks(FEW) {
             let (mut stages, mut handles) = ([vk::ShaderStageFlags::empty(); FEW], [vk::ShaderEXT::null(); FEW]);
             for ((stage, handle), (own_stage, own)) in stages.iter_mut().zip(&mut handles).zip(few) {
                 (*stage, *handle) = (vk::ShaderStageFlags::from_raw(*own_stage), vk::ShaderEXT::from_raw(*own));
             }
-            // SAFETY: as `Down::new` asks; there are as many shaders as stages.
-            unsafe { bind(self.commands, few.len() as u32, stages.as_ptr(), handles.as_ptr()) };
+            // SAFETY: the command buffer is recording; there are as many shaders as stages.
+            unsafe { bind(self.commands.handle(), few.len() as u32, stages.as_ptr(), handles.as_ptr()) };
         }
     }
 
     fn bind_kept(&mut self, layout: u64, number: usize, set: u64, offsets: &[u32]) {
-        let Some(bind) = self.device.fns.cmd_bind_descriptor_sets else { return };
+        let Some(bind) = self.ground.driver.fns.cmd_bind_descriptor_sets else { return };
         let (set, count, at) = (vk::DescriptorSet::from_raw(set), offsets.len() as u32, number as u32);
         let layout = vk::PipelineLayout::from_raw(layout);
-        // SAFETY: as `Down::new` asks; the application has bound this set so in this recording, before whose end it destroys none of both
+        // SAFETY: the command buffer is recording; the application has bound this set so in this recording, before whose end it destroys none of both
         // (VUID-vkDestroyPipelineLayout-pipelineLayout-02004).
-        unsafe { bind(self.commands, self.point, layout, at, 1, &set, count, offsets.as_ptr()) };
+        unsafe { bind(self.commands.handle(), self.point, layout, at, 1, &set, count, offsets.as_ptr()) };
     }
 
     fn bind_set(&mut self, layout: &PipelineShape, number: usize, set: u64, offsets: &[u32]) -> bool {
-        let twin = self.device.twin_for_set(self.separate, layout, number);
-        let (Some(bind), Some((twin, _kept))) = (self.device.fns.cmd_bind_descriptor_sets, twin) else { return false };
+        let twin = self.separate.twin_for_set(&self.ground.driver, layout, number);
+        let (Some(bind), Some((twin, _kept))) = (self.ground.driver.fns.cmd_bind_descriptor_sets, twin) else {
+            return false;
+        };
         let (set, count, at) = (vk::DescriptorSet::from_raw(set), offsets.len() as u32, number as u32);
-        // SAFETY: as `Down::new` asks; the layout is compatible with `layout` for the set of this number, which is defined so, and takes as
+        // SAFETY: the command buffer is recording; the layout is compatible with `layout` for the set of this number, which is defined so, and takes as
         // many offsets.
-        unsafe { bind(self.commands, self.point, twin, at, 1, &set, count, offsets.as_ptr()) };
+        unsafe { bind(self.commands.handle(), self.point, twin, at, 1, &set, count, offsets.as_ptr()) };
         true
     }
 
     fn push(&mut self, layout: &PipelineShape, number: usize, descriptors: &[((u32, u32), Descriptor)]) -> bool {
-        let twin = self.device.twin_for_set(self.separate, layout, number);
-        let (Some(push), Some((twin, _kept))) = (self.device.fns.cmd_push_descriptor_set, twin) else { return false };
+        let twin = self.separate.twin_for_set(&self.ground.driver, layout, number);
+        let (Some(push), Some((twin, _kept))) = (self.ground.driver.fns.cmd_push_descriptor_set, twin) else {
+            return false;
+        };
         // What the application wrote; its pairs were repaired when it was pushed, and are again.
-        let repaired = |(at, descriptor): &((u32, u32), Descriptor)| (*at, self.device.repaired(*descriptor));
+        let repaired =
+            |(at, descriptor): &((u32, u32), Descriptor)| (*at, self.pairs.repaired(self.ground, *descriptor));
         let descriptors = memory::collect(descriptors.iter().map(repaired));
         pushes::with_writes(&descriptors, |writes| {
-            // SAFETY: as `Down::new` asks; the layout is compatible with the one that the application pushed with, and the descriptors are
+            // SAFETY: the command buffer is recording; the layout is compatible with the one that the application pushed with, and the descriptors are
             // those that it has pushed, some with other samplers or views.
             unsafe {
-                self.device.with_shown(writes, |writes| {
-                    push(self.commands, self.point, twin, number as u32, writes.len() as u32, writes.as_ptr());
+                self.pairs.stand_ins.with_shown(self.ground, &self.pairs.images, writes, |writes| {
+                    push(self.commands.handle(), self.point, twin, number as u32, writes.len() as u32, writes.as_ptr());
                 });
             }
         });
@@ -111,44 +111,38 @@ fn needs<'n>(program: &'n Program, resolution: &'n Resolution) -> Needs<'n, Foll
     Needs { executable, layout: &*program.layout, shadows, pushes, hidden }
 }
 
-impl Device {
+impl Separate {
     /// Counts a draw, a dispatch or a trace of rays that is about to be recorded, and says whether what is bound has to be looked at for it.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
     #[inline(always)]
-    pub unsafe fn count_draw(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) -> bool {
-        self.follows_binds() && {
-            // SAFETY: the command buffer is recording, by this function's contract.
-            let noted = index(point).zip(unsafe { self.noted(commands) });
-            noted.is_some_and(|(at, (separate, buffer))| {
-                buffer.count_draw(at) && !self.needs_nothing(separate, buffer, at)
+    pub fn count_draw(&self, ground: &Ground, commands: Recording<'_>, point: vk::PipelineBindPoint) -> bool {
+        let noted = || index(point).zip(self.noted(commands));
+        ground.hot.follows_binds()
+            && noted().is_some_and(|(at, buffer)| {
+                buffer.count_draw(at) && !self.needs_nothing(ground, commands, (buffer, at))
             })
-        }
     }
 
     /// Whether all that is bound is the application's own and nothing else is needed, as far as that is seen without a look at what was found
     /// out. Takes no memory.
     #[inline(never)]
-    fn needs_nothing(&self, separate: &Separate, buffer: &CommandBuffer, at: usize) -> bool {
-        if separate.layouts.differ.load(Ordering::Relaxed) {
-            self.name_differing_layouts(separate, buffer, at);
+    fn needs_nothing(&self, ground: &Ground, commands: Recording<'_>, (buffer, at): (&CommandBuffer, usize)) -> bool {
+        if self.layouts.differ.load(Ordering::Relaxed) {
+            self.name_differing_layouts(ground, commands, (buffer, at));
         }
-        let is_all_told = self.records_all() || separate.force.any();
+        let is_all_told = ground.journal.records_all() || self.force.any();
         let look = |place: &mut Place| {
             if is_all_told || place.point.looks_different() {
                 return false;
             }
-            place.look_up(separate, &self.hot.gate);
+            place.look_up(self, commands, &ground.hot.gate);
             let summary = place.point.summary();
             // Then no pipeline needs anything, unless views are looked at.
             let mut needs_nothing =
-                (summary & (summary >> 32)) as u32 == 0 && summary & ASPECTS == 0 && !separate.seen.differs();
+                (summary & (summary >> 32)) as u32 == 0 && summary & ASPECTS == 0 && !self.seen.differs();
             if !needs_nothing && place.point.program.is_none() && !place.is_unknown {
-                // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
-                let program = unsafe { separate.programs.get(place.point.pipeline) };
-                needs_nothing = program.is_some_and(|program| self.is_at_rest(separate, program, &place.point));
+                let program = commands.pipeline(&place.point).of(&self.programs);
+                needs_nothing =
+                    program.is_some_and(|program| self.is_at_rest(&ground.hot, &ground.journal, program, &place.point));
             }
             place.point.is_dirty = !needs_nothing;
             needs_nothing
@@ -157,106 +151,80 @@ impl Device {
     }
 
     /// Binds what the draw needs that was counted last.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn meet_draw(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
-        // SAFETY: the command buffer is recording, by this function's contract.
-        let Some((at, (separate, buffer))) = index(point).zip(unsafe { self.noted(commands) }) else { return };
-        if self.records_decisions() {
-            self.guard(|| buffer.note_draw(at), || ());
+    pub fn meet_draw(&self, ground: &Ground, pairs: &Pairs, commands: Recording<'_>, point: vk::PipelineBindPoint) {
+        let Some((at, buffer)) = index(point).zip(self.noted(commands)) else { return };
+        if ground.journal.records_decisions() {
+            ground.guard(|| buffer.note_draw(at), || ());
         }
-        // SAFETY: as above.
-        unsafe { self.meet_needs(separate, (commands, at), buffer) };
+        self.meet_needs(ground, pairs, commands, (buffer, at));
     }
 
     /// Binds what transform feedback needs that is about to begin.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn meet_feedback(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
-        // SAFETY: the command buffer is recording, by this function's contract.
-        let noted = index(point).zip(unsafe { self.noted(commands) }).filter(|_| self.follows_binds());
-        let Some((at, (separate, buffer))) = noted.filter(|(at, (_, buffer))| buffer.is_dirty(*at)) else { return };
+    pub fn meet_feedback(&self, ground: &Ground, pairs: &Pairs, commands: Recording<'_>, point: vk::PipelineBindPoint) {
+        let noted = index(point).zip(self.noted(commands)).filter(|_| ground.hot.follows_binds());
+        let Some((at, buffer)) = noted.filter(|(at, buffer)| buffer.is_dirty(*at)) else { return };
         buffer.edit(at, |place| place.draw = Draw::default());
-        // SAFETY: as above.
-        unsafe { self.meet_needs(separate, (commands, at), buffer) };
+        self.meet_needs(ground, pairs, commands, (buffer, at));
     }
 
-    /// # Safety
-    ///
-    /// The command buffer is valid and in the recording state, `buffer` is its, and a command that uses what is bound is about to be recorded.
-    unsafe fn meet_needs(
+    fn down<'d>(&'d self, ground: &'d Ground, pairs: &'d Pairs, commands: Recording<'d>, at: usize) -> Down<'d> {
+        Down { ground, pairs, separate: self, commands, point: bind_point(at) }
+    }
+
+    fn meet_needs(
         &self,
-        separate: &Separate,
-        (commands, at): (vk::CommandBuffer, usize),
-        buffer: &CommandBuffer,
+        ground: &Ground,
+        pairs: &Pairs,
+        commands: Recording<'_>,
+        (buffer, at): (&CommandBuffer, usize),
     ) {
-        // SAFETY: as this function asks.
-        let down = || unsafe { Down::new(self, separate, commands, at) };
-        self.guard(
-            || _ = buffer.edit(at, |place| self.meet_place(separate, place, &mut down())),
+        let down = || self.down(ground, pairs, commands, at);
+        ground.guard(
+            || _ = buffer.edit(at, |place| self.meet_place(place, &mut down())),
             // The layer has just given up, or had before: nothing binds the hidden set that a pipeline of its own reads.
             || _ = buffer.edit(at, |place| place.point.give_up(&mut down())),
         );
     }
 
     /// The layer has given up, and sets are about to be bound that it does not note.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
     #[cold]
-    pub unsafe fn forget_kept_sets(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
-        // SAFETY: the command buffer is recording, by this function's contract.
-        let Some((at, (separate, buffer))) = index(point).zip(unsafe { self.noted(commands) }) else { return };
-        // SAFETY: as above; the sets are those that the application has bound.
-        let mut down = unsafe { Down::new(self, separate, commands, at) };
-        buffer.edit(at, |place| place.point.give_up_sets(&mut down));
+    pub fn forget_kept_sets(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        commands: Recording<'_>,
+        point: vk::PipelineBindPoint,
+    ) {
+        let Some((at, buffer)) = index(point).zip(self.noted(commands)) else { return };
+        buffer.edit(at, |place| place.point.give_up_sets(&mut self.down(ground, pairs, commands, at)));
     }
 
     /// The layer has given up, and shaders are about to be bound that it does not note: the application's own run from here on.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn forget_program(&self, commands: vk::CommandBuffer) {
-        // SAFETY: the command buffer is recording, by this function's contract.
-        let Some((separate, buffer)) = (unsafe { self.noted(commands) }) else { return };
-        // SAFETY: as above; the shaders that are bound next to those make a draw.
-        let mut down = unsafe { Down::new(self, separate, commands, 0) };
+    pub fn forget_program(&self, ground: &Ground, pairs: &Pairs, commands: Recording<'_>) {
+        let Some(buffer) = self.noted(commands) else { return };
         buffer.edit(0, |place| {
-            place.point.give_up(&mut down);
+            place.point.give_up(&mut self.down(ground, pairs, commands, 0));
             place.point.forget_program();
         });
     }
 
     /// Binds everything as the application has, for what is not followed; the next draw that is has its own again.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn give_back(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
-        // SAFETY: the command buffer is recording, by this function's contract.
-        let Some((at, (separate, buffer))) = index(point).zip(unsafe { self.noted(commands) }) else { return };
-        // SAFETY: as above; the command uses what is bound.
-        let mut down = unsafe { Down::new(self, separate, commands, at) };
+    pub fn give_back(&self, ground: &Ground, pairs: &Pairs, commands: Recording<'_>, point: vk::PipelineBindPoint) {
+        let Some((at, buffer)) = index(point).zip(self.noted(commands)) else { return };
         buffer.edit(at, |place| {
             // Commands that the device generates are no draw with a number.
             place.draw = Draw::default();
             if place.point.differs {
-                place.point.give_back(&mut down);
+                place.point.give_back(&mut self.down(ground, pairs, commands, at));
                 place.point.is_dirty = true;
             }
         });
     }
 
-    fn meet_place(&self, separate: &Separate, place: &mut Place, down: &mut Down<'_>) {
+    fn meet_place(&self, place: &mut Place, down: &mut Down<'_>) {
+        let Down { ground, pairs, commands, .. } = *down;
         let shaders = place.point.program.clone();
-        // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
-        let given = unsafe { separate.programs.get(place.point.pipeline) };
+        let given = commands.pipeline(&place.point).of(&self.programs);
         let Some(program) = shaders.as_deref().or(given).filter(|_| !place.is_unknown) else {
             if place.point.differs {
                 place.point.give_back(down);
@@ -264,8 +232,8 @@ impl Device {
             place.point.is_dirty = false;
             return;
         };
-        place.look_up(separate, &self.hot.gate);
-        let found = self.look_at(separate, program, place);
+        place.look_up(self, commands, &ground.hot.gate);
+        let found = self.look_at(ground, pairs, commands, (program, place));
         if found.is_none() && !place.point.differs {
             place.point.is_dirty = false;
             return;
@@ -273,15 +241,15 @@ impl Device {
         let nothing = Resolution::default();
         let resolution = found.as_deref().unwrap_or(&nothing);
         // Before it is bound, so that it is held when the driver has it.
-        found.iter().for_each(|found| place.found.keep(&separate.resolutions, Arc::clone(found)));
+        found.iter().for_each(|found| place.found.keep(&self.resolutions, Arc::clone(found)));
         if place.is_unpushable && resolution.second.is_some() {
-            self.tell_second(Left::PushedType, Drawn { program, draw: &place.draw }, resolution);
+            tell_second(&ground.journal, Left::PushedType, Drawn { program, draw: &place.draw }, resolution);
             return place.point.give_back(down);
         }
         if let Err(Refused::Feedback) = place.point.meet(&needs(program, resolution), down) {
-            self.tell_second(Left::TransformFeedback, Drawn { program, draw: &place.draw }, resolution);
+            tell_second(&ground.journal, Left::TransformFeedback, Drawn { program, draw: &place.draw }, resolution);
             // What runs stays, with the application's own sets.
-            let fed = self.feed(separate, (program, resolution), place);
+            let fed = self.feed(ground, pairs, commands, (program, resolution), place);
             _ = place.point.meet(&needs(program, &fed), down);
         }
         if found.is_some_and(|found| !found.is_lasting) {
@@ -290,31 +258,27 @@ impl Device {
         }
     }
 
-    /// Names why the links are left that a second pipeline is there for.
-    fn tell_second(&self, what: Left, program: Drawn<'_>, resolution: &Resolution) {
-        let links = resolution.second.iter().flat_map(|(second, _)| second.links());
-        links.for_each(|link| self.link_unresolved(what, program, link));
-    }
-
     /// The second pipeline or shaders that run, with the hidden set that they read with these sets, where nothing else may be bound; nothing
     /// where the application's own do. Names the links that are left for want of what would exchange samplers in sets.
     fn feed(
         &self,
-        separate: &Separate,
+        ground: &Ground,
+        pairs: &Pairs,
+        commands: Recording<'_>,
         (program, resolution): (&Program, &Resolution),
         place: &mut Place,
     ) -> Arc<Resolution> {
-        let since = separate.resolutions.gone();
-        place.share(separate);
+        let since = self.resolutions.gone();
+        place.share(self, commands);
         let drawn = Drawn { program, draw: &place.draw };
-        let mut wants = self.wants(separate, drawn, &place.point);
+        let mut wants = self.wants(ground, pairs, drawn, &place.point);
         let second = program.splits.find(|second| place.point.has_bound(&second.made));
         let split = second.as_ref().map_or(0, |second| second.mask);
         for want in wants.all.iter().filter(|want| want.wanted != want.given && split & link_bit(want.link) == 0) {
             let (_, _, (set, ..)) = want.at();
             let is_copied = resolution.shadows.iter().any(|(number, _)| *number == set as usize);
             if is_copied || resolution.pushes.iter().any(|(number, _)| *number == set) {
-                self.link_unresolved(Left::TransformFeedback, drawn, want.link);
+                ground.journal.link_unresolved(Left::TransformFeedback, drawn, want.link);
             }
         }
         let compared = second.as_ref().map_or(0, |second| second.compared());
@@ -322,13 +286,20 @@ impl Device {
         let uncompared = may_compare(&wants.asked) & !compared;
         keep_comparisons(&mut wants.asked, &mut wants.all, uncompared);
         let fed = second.and_then(|second| {
-            let hidden = self.hidden_for(separate, &second, (&wants.all, &wants.asked), (since, true))?;
+            let hidden =
+                self.hidden_for(&ground.hot, &ground.driver, &second, (&wants.all, &wants.asked), (since, true))?;
             let set = hidden.as_ref().map_or(0, |hidden| hidden.set);
             Some(Resolution { second: Some((second, set)), hidden, since: since.into(), ..Resolution::default() })
         });
         let fed = Arc::new(fed.unwrap_or_default());
         // Before it is bound, so that it is held when the driver has it.
-        place.found.keep(&separate.resolutions, Arc::clone(&fed));
+        place.found.keep(&self.resolutions, Arc::clone(&fed));
         fed
     }
+}
+
+/// Names why the links are left that a second pipeline is there for.
+fn tell_second(journal: &Journal, what: Left, program: Drawn<'_>, resolution: &Resolution) {
+    let links = resolution.second.iter().flat_map(|(second, _)| second.links());
+    links.for_each(|link| journal.link_unresolved(what, program, link));
 }

@@ -19,7 +19,9 @@ use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
 use super::told::joined;
 use crate::decide::{Aspect, ViewTraits};
-use crate::device::Device;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
+use crate::device::resolve::Pairs;
 use crate::format::{NumericClass, numeric_class};
 use crate::outcome;
 use crate::table::{FastMap, lock};
@@ -88,31 +90,30 @@ impl Embedded {
     }
 }
 
-impl Device {
+impl Separate {
     /// Whether images that are asked for as descriptors may meet embedded samplers.
     #[inline(always)]
-    pub fn has_embedded(&self) -> bool {
-        self.separate.as_deref().is_some_and(|separate| separate.embedded.any.load(Ordering::Relaxed))
-            && self.hot.gate.must_look()
+    pub fn has_embedded(&self, hot: &Hot) -> bool {
+        self.embedded.any.load(Ordering::Relaxed) && hot.gate.must_look()
     }
 
     /// Takes note of an image that is asked for as a descriptor.
     #[inline(never)]
-    pub fn meet_embedded(&self, view: vk::ImageView) {
-        let word = self.hot.gate.view(view.as_raw());
-        let (Some(separate), Some(class)) = (self.separate.as_deref(), (word as u32).checked_sub(1)) else { return };
+    pub fn meet_embedded(&self, ground: &Ground, pairs: &Pairs, view: vk::ImageView) {
+        let word = ground.hot.gate.view(view.as_raw());
+        let Some(class) = (word as u32).checked_sub(1) else { return };
         if word >> 32 == 0 {
             return;
         }
-        self.guard(
+        ground.guard(
             || {
-                let mut met = lock(&separate.embedded.met);
+                let mut met = lock(&self.embedded.met);
                 if met.classes.with_room().insert(class, view.as_raw()).is_some() {
                     return;
                 }
                 let samplers = samplin_hot::memory::collect(met.samplers.iter().copied());
                 drop(met);
-                samplers.iter().for_each(|sampler| _ = self.tell_embedded(sampler, (class, view.as_raw())));
+                samplers.iter().for_each(|sampler| _ = pairs.tell_embedded(ground, sampler, (class, view.as_raw())));
             },
             || (),
         );
@@ -121,7 +122,8 @@ impl Device {
     /// Takes note of the embedded samplers that a pipeline with this layout joins with images.
     pub(super) fn join_embedded(
         &self,
-        separate: &Separate,
+        ground: &Ground,
+        pairs: &Pairs,
         pipeline: vk::Pipeline,
         layout: &PipelineShape,
         links: &[ProgramLink],
@@ -132,7 +134,7 @@ impl Device {
             let bindings = set.kept.bindings.iter().filter(|binding| binding.binding == link.sampler.binding);
             for sampler in bindings.flat_map(|binding| &binding.samplers) {
                 let own = Sampler { sampler: sampler.as_raw(), pipeline: pipeline.as_raw(), link: *link };
-                let mut met = lock(&separate.embedded.met);
+                let mut met = lock(&self.embedded.met);
                 let same = |other: &Sampler| (other.sampler, other.link.ty) == (own.sampler, own.link.ty);
                 if met.samplers.iter().any(same) {
                     continue;
@@ -140,43 +142,54 @@ impl Device {
                 met.samplers.with_room().push(own);
                 let classes = samplin_hot::memory::collect(met.classes.iter().map(|(class, view)| (*class, *view)));
                 drop(met);
-                let told = classes.iter().filter(|class| self.tell_embedded(&own, **class)).count();
+                let told = classes.iter().filter(|class| pairs.tell_embedded(ground, &own, **class)).count();
                 if told == 0 {
-                    self.tell_embedded_alone(&own);
+                    pairs.tell_embedded_alone(ground, &own);
                 }
             }
         }
     }
+}
 
+impl Pairs {
     /// Names an embedded sampler and an image that it does not suit. Whether that is so.
-    fn tell_embedded(&self, own: &Sampler, (class, view): (u32, u64)) -> bool {
-        let state = (self.hot.gate.sampler(own.sampler) as u32).checked_sub(1);
-        let shared = state.and_then(|state| self.rows().state(state));
-        let (Some(state), Some(shared), Some(of)) = (state, shared, self.class(class)) else { return false };
-        if !is_like(&of.traits, &own.link.ty) || self.relevant(shared.needs).0 & of.lacks.0 == 0 {
+    fn tell_embedded(&self, ground: &Ground, own: &Sampler, (class, view): (u32, u64)) -> bool {
+        let state = (ground.hot.gate.sampler(own.sampler) as u32).checked_sub(1);
+        let shared = state.and_then(|state| self.samplers.rows(&ground.hot).state(state));
+        let (Some(state), Some(shared), Some(of)) = (state, shared, self.images.class(class)) else {
+            return false;
+        };
+        if !is_like(&of.traits, &own.link.ty) || ground.driver.relevant(shared.needs).0 & of.lacks.0 == 0 {
             return false;
         }
-        let off = self.off(shared.overrides, Some(of));
-        let (unresolved, _) = outcome::immutable(&shared.kept, &of.traits, off, &self.terms(), &self.context(Some(of)));
+        let off = ground.wishes.off(shared.overrides, Some(of));
+        let (unresolved, _) = outcome::immutable(
+            &shared.kept,
+            &of.traits,
+            off,
+            &ground.wishes.terms(&ground.driver),
+            &ground.journal.context(Some(of)),
+        );
         let Some(unresolved) = unresolved else { return false };
         let joined = record::Joined {
             pipeline: handle(own.pipeline),
-            pipeline_name: self.name(vk::ObjectType::PIPELINE, own.pipeline),
+            pipeline_name: ground.journal.name(vk::ObjectType::PIPELINE, own.pipeline),
             link: joined(&own.link),
             source: None,
             how: None,
             draw: None,
         };
         let pair = Pair { sampler: own.sampler, view, state, class };
-        self.pair_unresolved(Left::EmbeddedSampler, &unresolved, (pair, Some(&joined)), &shared, of);
+        ground.journal.pair_unresolved(Left::EmbeddedSampler, &unresolved, (pair, Some(&joined)), &shared, of);
         true
     }
 
     /// Names an embedded sampler that some image of the device would not suit, where it is not known which it meets.
-    fn tell_embedded_alone(&self, own: &Sampler) {
-        let word = self.hot.gate.sampler(own.sampler);
-        let shared = (word as u32).checked_sub(1).and_then(|state| self.rows().state(state));
-        let Some(shared) = shared.filter(|shared| self.relevant(shared.needs).0 & self.hot.gate.all_lacks() != 0)
+    fn tell_embedded_alone(&self, ground: &Ground, own: &Sampler) {
+        let word = ground.hot.gate.sampler(own.sampler);
+        let shared = (word as u32).checked_sub(1).and_then(|state| self.samplers.rows(&ground.hot).state(state));
+        let Some(shared) =
+            shared.filter(|shared| ground.driver.relevant(shared.needs).0 & ground.hot.gate.all_lacks() != 0)
         else {
             return;
         };
@@ -188,6 +201,6 @@ impl Device {
             "link": joined(&own.link),
         });
         let why = "there are views that it does not suit, and which of them it meets is not known";
-        self.unresolved(Left::EmbeddedSampler, why, None, members, (fingerprint, u64::MAX));
+        ground.journal.unresolved(Left::EmbeddedSampler, why, None, members, (fingerprint, u64::MAX));
     }
 }

@@ -13,7 +13,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::blocks::Block;
 use super::layouts::SetShape;
-use crate::device::Device;
+use crate::device::driver::Driver;
 use crate::table::{FastMap, lock};
 
 /// How many are found, beside those that command buffers hold.
@@ -138,41 +138,41 @@ impl HiddenSets {
     }
 }
 
-impl Device {
+impl Separate {
     /// The set with these samplers, one for each of `shape` in their order, and these words in its uniform buffer, if it has one. `since`:
     /// how many samplers had gone when these were looked up, see [`Resolutions::gone`](super::found::Resolutions::gone).
     pub(super) fn hidden_set(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         shape: &Arc<SetShape>,
         (samplers, since): (&[u64], u64),
         words: &[u32],
     ) -> Option<Arc<HiddenSet>> {
         let content = (shape.number(), Box::from(samplers), Box::from(words));
-        if let Some(found) = lock(&separate.hidden.sets).get(&content) {
+        if let Some(found) = lock(&self.hidden.sets).get(&content) {
             return Some(found);
         }
-        separate.hidden.any.store(true, Ordering::Release);
-        let block = if words.is_empty() { None } else { Some(self.take_block(separate, words)?) };
-        let Some((pool, set)) = self.make_set(separate, shape, 0, vk::DescriptorPoolCreateFlags::empty()) else {
-            block.into_iter().for_each(|block| self.give_block_back(separate, &block));
+        self.hidden.any.store(true, Ordering::Release);
+        let block = if words.is_empty() { None } else { Some(self.take_block(driver, words)?) };
+        let Some((pool, set)) = self.make_set(driver, shape, 0, vk::DescriptorPoolCreateFlags::empty()) else {
+            block.into_iter().for_each(|block| self.give_block_back(driver, &block));
             return None;
         };
-        self.fill_hidden(set, shape, samplers, block.as_ref());
+        driver.fill_hidden(set, shape, samplers, block.as_ref());
         let (shape, used) = (Arc::clone(shape), AtomicU64::new(0));
         let made = Arc::new(HiddenSet { shape, set: set.as_raw(), pool: pool.as_raw(), block, used });
-        if lock(&separate.hidden.sets).is_full() {
+        if lock(&self.hidden.sets).is_full() {
             // They hold what is to be evicted.
-            separate.resolutions.clear();
+            self.resolutions.clear();
         }
         let (found, gone) = {
-            let mut sets = lock(&separate.hidden.sets);
+            let mut sets = lock(&self.hidden.sets);
             let found = sets.get(&content);
             match &found {
                 // Another thread was faster.
                 Some(_) => sets.old.with_room().push(Arc::clone(&made)),
                 // One of the samplers may have gone meanwhile, so it serves this once.
-                None if separate.resolutions.gone() != since => sets.old.with_room().push(Arc::clone(&made)),
+                None if self.resolutions.gone() != since => sets.old.with_room().push(Arc::clone(&made)),
                 None => {
                     sets.evict();
                     made.used.store(sets.turns, Ordering::Relaxed);
@@ -182,10 +182,46 @@ impl Device {
             let found = found.unwrap_or(made);
             (found, sets.unheld())
         };
-        gone.iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
+        gone.iter().for_each(|hidden| self.destroy_hidden_set(driver, hidden));
         Some(found)
     }
 
+    /// Finds the hidden sets no more that name a sampler which is about to go.
+    pub fn forget_hidden(&self, driver: &Driver, sampler: u64) {
+        self.resolutions.forget_sampler(sampler);
+        if self.hidden.any() {
+            let gone = {
+                let mut sets = lock(&self.hidden.sets);
+                sets.retire(|(_, samplers, _), _| samplers.contains(&sampler));
+                sets.unheld()
+            };
+            gone.iter().for_each(|hidden| self.destroy_hidden_set(driver, hidden));
+        }
+    }
+
+    /// A pipeline is about to go that has hidden sets of this layout; those go with the last one: nothing that was recorded with any of these
+    /// is pending (VUID-vkDestroyPipeline-pipeline-00765).
+    pub(super) fn leave_hidden(&self, driver: &Driver, shape: &SetShape) {
+        let gone = lock(&self.hidden.sets).leave(shape.number());
+        gone.iter().for_each(|hidden| self.destroy_hidden_set(driver, hidden));
+    }
+
+    fn destroy_hidden_set(&self, driver: &Driver, hidden: &HiddenSet) {
+        driver.destroy_pool(vk::DescriptorPool::from_raw(hidden.pool));
+        if let Some(block) = &hidden.block {
+            self.give_block_back(driver, block);
+        }
+    }
+
+    /// Destroys every hidden set: for the end of the device.
+    pub(super) fn destroy_hidden(&self, driver: &Driver) {
+        let Sets { by_content, old, .. } = std::mem::take(&mut *lock(&self.hidden.sets));
+        by_content.values().chain(&old).for_each(|hidden| self.destroy_hidden_set(driver, hidden));
+        self.destroy_blocks(driver);
+    }
+}
+
+impl Driver {
     fn fill_hidden(&self, set: vk::DescriptorSet, shape: &SetShape, samplers: &[u64], block: Option<&Block>) {
         let Some(update) = self.fns.update_descriptor_sets else { return };
         let infos =
@@ -209,39 +245,5 @@ impl Device {
         // SAFETY: a set that nobody has seen yet; each sampler lives, or is one that the shader does not
         // read (PARTIALLY_BOUND); the buffer's part is the set's until that goes.
         unsafe { update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null()) };
-    }
-
-    /// Finds the hidden sets no more that name a sampler which is about to go.
-    pub fn forget_hidden(&self, separate: &Separate, sampler: u64) {
-        separate.resolutions.forget_sampler(sampler);
-        if separate.hidden.any() {
-            let gone = {
-                let mut sets = lock(&separate.hidden.sets);
-                sets.retire(|(_, samplers, _), _| samplers.contains(&sampler));
-                sets.unheld()
-            };
-            gone.iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
-        }
-    }
-
-    /// A pipeline is about to go that has hidden sets of this layout; those go with the last one: nothing that was recorded with any of these
-    /// is pending (VUID-vkDestroyPipeline-pipeline-00765).
-    pub(super) fn leave_hidden(&self, separate: &Separate, shape: &SetShape) {
-        let gone = lock(&separate.hidden.sets).leave(shape.number());
-        gone.iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
-    }
-
-    fn destroy_hidden_set(&self, separate: &Separate, hidden: &HiddenSet) {
-        self.destroy_pool(vk::DescriptorPool::from_raw(hidden.pool));
-        if let Some(block) = &hidden.block {
-            self.give_block_back(separate, block);
-        }
-    }
-
-    /// Destroys every hidden set: for the end of the device.
-    pub(super) fn destroy_hidden(&self, separate: &Separate) {
-        let Sets { by_content, old, .. } = std::mem::take(&mut *lock(&separate.hidden.sets));
-        by_content.values().chain(&old).for_each(|hidden| self.destroy_hidden_set(separate, hidden));
-        self.destroy_blocks(separate);
     }
 }

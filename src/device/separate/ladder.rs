@@ -27,7 +27,10 @@ use super::tasks::{Asked, ELEMENTS, loose};
 use super::want::{Want, Wants};
 use crate::counters::Path;
 use crate::decide::{self, Bits, Rule};
-use crate::device::Device;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
+use crate::device::resolve::Pairs;
 use crate::settings::SeparateShared;
 
 /// What links come to.
@@ -56,20 +59,21 @@ pub(super) fn elements(operand: &Operand, binding: &Binding) -> Option<std::ops:
     }
 }
 
-impl Device {
+impl Separate {
     /// What each use of a sampler asks for, by the sets that are bound. Sets that are not bound, or with another layout than the
     /// pipeline's, ask for nothing.
-    pub(super) fn wants(&self, separate: &Separate, program: Drawn<'_>, point: &Point) -> Wants {
+    pub(super) fn wants(&self, ground: &Ground, pairs: &Pairs, program: Drawn<'_>, point: &Point) -> Wants {
         let mut wants = Wants::default();
         for (index, link) in program.links.iter().enumerate() {
-            self.wants_of(separate, program, point, (index, link), &mut wants);
+            self.wants_of(ground, pairs, program, point, (index, link), &mut wants);
         }
         wants
     }
 
     fn wants_of(
         &self,
-        separate: &Separate,
+        ground: &Ground,
+        pairs: &Pairs,
         program: Drawn<'_>,
         point: &Point,
         (index, link): (usize, &ProgramLink),
@@ -85,18 +89,18 @@ impl Device {
             return;
         };
         if link.is_combined() && image.immutable.is_empty() {
-            return self.tasks_of(separate, program, (index, link), (images, image), wants);
+            return self.tasks_of(ground, pairs, program, (index, link), (images, image), wants);
         }
         let (image_elements, sampler_elements) = match (elements(&link.image, image), elements(&link.sampler, sampler))
         {
             _ if image.count > LARGEST || sampler.count > LARGEST => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
-                return self.link_unresolved(Left::TooLarge, program, index);
+                return ground.journal.link_unresolved(Left::TooLarge, program, index);
             }
             (Some(images), Some(samplers)) => (images, samplers),
             _ => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
-                return self.tell_bindless(program, index, (images, image), (samplers, sampler));
+                return pairs.tell_bindless(ground, program, index, (images, image), (samplers, sampler));
             }
         };
         for image_element in image_elements {
@@ -106,17 +110,22 @@ impl Device {
             let own = if link.is_combined() { image_element..image_element + 1 } else { sampler_elements.clone() };
             for sampler_element in own {
                 let given = sampler.sampler_slot(sampler_element).map_or(0, |slot| samplers.get(slot));
-                if given == 0 || link.is_combined() && !self.may_be_exchanged(given) {
+                if given == 0 || link.is_combined() && !ground.driver.may_be_exchanged(&ground.hot, given) {
                     continue;
                 }
-                let pair = match self.shown_stencil(&program, (link.image.set, link.image.binding), view) {
-                    0 => self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)),
-                    _ => self.stencil_pair(given, view),
-                };
-                let divided = self.divided(separate, pair, link.uses);
-                let pair = pair.map(|pair| self.as_read(pair, link.uses)).filter(|pair| {
-                    !link.is_combined() || separate.follows_all_immutables() || self.names_immutable(*pair)
-                });
+                let pair =
+                    match pairs.stand_ins.aspects.shown_stencil(&program, (link.image.set, link.image.binding), view) {
+                        0 => ground.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)),
+                        _ => pairs.images.stencil_pair(&ground.hot, &ground.driver, given, view),
+                    };
+                let divided = self.divided(ground, pairs, pair, link.uses);
+                let pair = pair.map(|pair| pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses)).filter(
+                    |pair| {
+                        !link.is_combined()
+                            || self.follows_all_immutables()
+                            || pairs.names_immutable(&ground.hot, &ground.wishes, *pair)
+                    },
+                );
                 let position = position_of(&link.image, &link.sampler, (image_element, sampler_element));
                 let after_bind = image.after_bind || sampler.after_bind;
                 let mut want = Want {
@@ -124,7 +133,7 @@ impl Device {
                     sampler_at: (link.sampler.set, link.sampler.binding, sampler_element),
                     image_at: (link.image.set, link.image.binding, image_element),
                     given,
-                    wanted: pair.map_or(given, |pair| self.choose(pair, Path::Draw)),
+                    wanted: pair.map_or(given, |pair| pairs.choose(ground, pair, Path::Draw)),
                     own: given,
                     divided,
                     pair,
@@ -134,63 +143,26 @@ impl Device {
                     fetch: None,
                     compare: None,
                 };
-                self.want_comparison(separate, program, &mut want);
+                self.want_comparison(ground, pairs, program, &mut want);
                 if link.uses.contains(Uses::DREF) {
-                    self.tell_uncompared(program, &want);
+                    pairs.tell_uncompared(&ground.hot, &ground.journal, program, &want);
                 }
-                let asks = pair.filter(|_| separate.has_tasks() && want.compare.is_none());
+                let asks = pair.filter(|_| self.has_tasks() && want.compare.is_none());
                 if let Some(pair) = divided.map(|(pair, _)| pair).or(asks) {
                     let why = loose(after_bind);
-                    self.ask(separate, (index, position), pair, why, wants);
+                    self.ask(ground, pairs, (index, position), pair, why, wants);
                 }
                 wants.all.with_room().push(want);
             }
         }
     }
 
-    /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts. Nothing is
-    /// said where none does.
-    fn tell_bindless(
-        &self,
-        program: Drawn<'_>,
-        link: usize,
-        (images, image): (&SetEntry, &Binding),
-        (samplers, sampler): (&SetEntry, &Binding),
-    ) {
-        let Some(own) = program.links.get(link) else { return };
-        let (image_at, sampler_at, is_combined) = (&own.image, &own.sampler, own.is_combined());
-        // What no other sampler mends is not left for want of an index.
-        let mendable = |pair| Some(self.as_read(pair, own.uses)).filter(|pair| self.is_mendable(*pair));
-        let gate = &self.hot.gate;
-        let conflict =
-            |given, view| gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)).and_then(mendable);
-        let lacks = (images.brief(gate).summary >> 32) as u32;
-        // Of samplers of one state the first one speaks for all.
-        let mut seen = Vec::new();
-        let found = samplers.find(sampler, true, lacks, |sampler_element, given| {
-            let state = gate.sampler(given);
-            let needs = (state >> 32) as u32;
-            if needs & lacks == 0 || !is_combined && seen.contains(&state) {
-                return None;
-            }
-            if is_combined {
-                let view = image.image_slot(sampler_element).map_or(0, |slot| images.get(slot));
-                return Some((sampler_element, sampler_element, conflict(given, view)?));
-            }
-            seen.with_room().push(state);
-            images.find(image, false, needs, |element, view| Some((element, sampler_element, conflict(given, view)?)))
-        });
-        let Some((image_element, sampler_element, pair)) = found else { return };
-        let of = [(image_at, image_element), (sampler_at, sampler_element)];
-        let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
-        self.link_left(Left::Bindless, program, (link, image_at, sampler_at), pair);
-    }
-
     /// Decides what each sampler of the bound sets is to be: those to exchange in their sets, and the pipeline to bind with the
     /// links that ask for samplers of their own.
     pub(super) fn decide_links(
         &self,
-        separate: &Separate,
+        ground: &Ground,
+        pairs: &Pairs,
         program: Drawn<'_>,
         point: &Point,
         (wants, since): (&mut Wants, u64),
@@ -209,7 +181,7 @@ impl Device {
             let crowded = program.splits.crowded();
             for want in all.iter_mut() {
                 if crowded & bit(want) != 0 && want.view != 0 && !want.loose && want.wanted != want.given {
-                    let task = want.pair.map(|pair| self.task_of(separate, pair, true));
+                    let task = want.pair.map(|pair| self.task_of(ground, pairs, pair, true));
                     want.fetch = task.flatten().and_then(Result::ok);
                 }
             }
@@ -219,27 +191,27 @@ impl Device {
                 unhidden,
                 blind: program.blind,
                 blocked,
-                shared: match separate.settings.shared {
+                shared: match self.settings.shared {
                     SeparateShared::Split => Shared::Split,
                     SeparateShared::Meet => Shared::Meet,
                     SeparateShared::Keep => Shared::Keep,
                 },
-                forced: separate.force.splits(),
+                forced: self.force.splits(),
             };
-            let facts = Known { device: self, program: &program, point, uses: all, uncopied: &uncopied };
+            let facts = Known { ground, pairs, program: &program, point, uses: all, uncopied: &uncopied };
             let Plan { join, others, groups } = plan(&memory::collect(all.iter().map(Want::used)), &links, &facts);
             if join != 0 {
-                let wished = all.iter().filter(|want| join & bit(want) != 0 && self.is_wish(want));
+                let wished = all.iter().filter(|want| join & bit(want) != 0 && pairs.is_wish(ground, want));
                 let wishes = wished.fold(0, |all, want| all | bit(want));
-                second = self.split_all(separate, &program, (join, wishes), When::Bound).or(second);
+                second = self.split_all(ground, &program, (join, wishes), When::Bound).or(second);
                 continue;
             }
             let exchanged = memory::collect(others.iter().chain(&*stencils).copied());
-            let (shadows, pushes) = match self.exchange(separate, &program, point, &exchanged) {
+            let (shadows, pushes) = match self.exchange(ground, pairs, &program, point, &exchanged) {
                 Ok(exchanged) => exchanged,
                 Err(set) => {
                     uncopied.with_room().push(set);
-                    self.leave_stencils(program, stencils, set);
+                    pairs.stand_ins.aspects.leave_stencils(&ground.journal, program, stencils, set);
                     continue;
                 }
             };
@@ -261,7 +233,7 @@ impl Device {
                 }
             }
             ask_comparisons(asked, all, (&others, split));
-            let (made, left) = self.with_tasks(separate, program, unhidden, second.take(), asked);
+            let (made, left) = self.with_tasks(ground, pairs, program, unhidden, second.take(), asked);
             let uncompared = left & may_compare(asked);
             if uncompared != 0 {
                 keep_comparisons(asked, all, uncompared);
@@ -272,7 +244,7 @@ impl Device {
             let divided = divided.map_or_else(Vec::new, |tasks| tasks.divided(asked));
             let (second, hidden) = match made {
                 None => (None, None),
-                Some(made) => match self.hidden_for(separate, &made, (all, asked), (since, false)) {
+                Some(made) => match self.hidden_for(&ground.hot, &ground.driver, &made, (all, asked), (since, false)) {
                     // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
                     Some(None) if made.hidden.is_some() => (None, None),
                     Some(hidden) => (Some((made, hidden.as_ref().map_or(0, |hidden| hidden.set))), hidden),
@@ -284,42 +256,27 @@ impl Device {
                     }
                 },
             };
-            self.tell_stencils(stencils);
+            pairs.stand_ins.aspects.tell_stencils(ground, &pairs.images, stencils);
             for Group { uses, how, met } in groups {
                 let met = met.and_then(|at| all.get(at)).and_then(|want| Some((want.wanted, want.pair?)));
-                self.tell_group(program, all.get(uses).unwrap_or_default(), (how, met), (split, left, &divided));
+                pairs.tell_group(
+                    ground,
+                    program,
+                    all.get(uses).unwrap_or_default(),
+                    (how, met),
+                    (split, left, &divided),
+                );
             }
             return Decided { shadows, pushes, second, hidden, is_lasting };
         }
-    }
-
-    /// Whether no rule asks for what a use wants, but the user's wishes alone do.
-    fn is_wish(&self, want: &Want) -> bool {
-        let of = want.pair.and_then(|pair| Some((self.rows().state(pair.state)?, self.class(pair.class)?)));
-        let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
-        self.meeting_of(&shared, class).changes.iter().all(|change| change.catalog.rule() == Rule::Override)
-    }
-
-    /// Whether the user has switched off what a use would need, so that it keeps the application's sampler whatever others get.
-    fn is_exempt(&self, want: &Want) -> bool {
-        let of = want.pair.and_then(|pair| Some((self.rows().state(pair.state)?, self.class(pair.class)?)));
-        let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
-        !self.meeting_of(&shared, class).exempted.is_empty()
-    }
-
-    /// What the sampler that a use wants needs of a view.
-    fn needs_of(&self, want: &Want) -> Option<u32> {
-        let pair = want.pair?;
-        let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
-        let state = self.meeting_of(&shared, class).state;
-        Some(self.relevant(decide::needs(&state, &state, &self.caps, &self.policy)).0)
     }
 
     /// The copies of sets in which samplers are exchanged, and the samplers to push; the number of a set that cannot be copied.
     #[expect(clippy::type_complexity, reason = "the two halves of a decision")]
     fn exchange(
         &self,
-        separate: &Separate,
+        ground: &Ground,
+        pairs: &Pairs,
         program: &Program,
         point: &Point,
         others: &[(u32, Other)],
@@ -330,12 +287,12 @@ impl Device {
             let own = others.iter().filter(|(at, _)| *at == set).map(|(_, other)| *other);
             let own = memory::sorted(memory::collect(own));
             let entry = bound.content();
-            let force = |entry: &SetEntry| separate.force.shadows() && entry.may_be_copied() && bound.set != 0;
+            let force = |entry: &SetEntry| self.force.shadows() && entry.may_be_copied() && bound.set != 0;
             if own.is_empty() && !entry.is_some_and(force) {
                 continue;
             }
             // What is exchanged is bound or pushed with a layout of the layer's own.
-            if self.twin_of_pipeline(separate, &program.layout).is_none() {
+            if self.twin_of_pipeline(&ground.driver, &program.layout).is_none() {
                 match own.is_empty() {
                     true => continue,
                     false => return Err(set),
@@ -345,7 +302,7 @@ impl Device {
                 own.into_iter().for_each(|other| pushes.with_room().push((set, other)));
                 continue;
             }
-            match entry.and_then(|entry| self.shadow(separate, bound.set, entry, &own)) {
+            match entry.and_then(|entry| self.shadow(ground, pairs, bound.set, entry, &own)) {
                 Some(shadow) => shadows.with_room().push((number, shadow)),
                 None if own.is_empty() => {}
                 None => return Err(set),
@@ -353,22 +310,90 @@ impl Device {
         }
         Ok((shadows, pushes))
     }
+}
 
-    /// Whether another sampler may stand in for an immutable one of a descriptor that holds both. Some have to be immutable: those of
-    /// subsampled images (VkSamplerCreateInfo, `flags`; Y′CbCr conversions never conflict), and with some devices
-    /// those that compare (VUID-VkAtImageInfo-mutableComparisonSamplers-04450).
-    fn may_be_exchanged(&self, sampler: u64) -> bool {
-        let needs = (self.hot.gate.sampler(sampler) >> 32) as u32;
-        let fixed = if self.caps.mutable_comparison_samplers { 0 } else { Bits::COMPARE.0 };
-        needs & (Bits::SUBSAMPLED.0 | fixed) == 0
+impl Pairs {
+    /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts. Nothing is
+    /// said where none does.
+    fn tell_bindless(
+        &self,
+        ground: &Ground,
+        program: Drawn<'_>,
+        link: usize,
+        (images, image): (&SetEntry, &Binding),
+        (samplers, sampler): (&SetEntry, &Binding),
+    ) {
+        let Some(own) = program.links.get(link) else { return };
+        let (image_at, sampler_at, is_combined) = (&own.image, &own.sampler, own.is_combined());
+        // What no other sampler mends is not left for want of an index.
+        let mendable = |pair| {
+            Some(self.images.as_read(&ground.hot, &ground.driver, pair, own.uses))
+                .filter(|pair| self.is_mendable(ground, *pair))
+        };
+        let gate = &ground.hot.gate;
+        let conflict =
+            |given, view| gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)).and_then(mendable);
+        let lacks = (images.brief(gate).summary >> 32) as u32;
+        // Of samplers of one state the first one speaks for all.
+        let mut seen = Vec::new();
+        let found = samplers.find(sampler, true, lacks, |sampler_element, given| {
+            let state = gate.sampler(given);
+            let needs = (state >> 32) as u32;
+            if needs & lacks == 0 || !is_combined && seen.contains(&state) {
+                return None;
+            }
+            if is_combined {
+                let view = image.image_slot(sampler_element).map_or(0, |slot| images.get(slot));
+                return Some((sampler_element, sampler_element, conflict(given, view)?));
+            }
+            seen.with_room().push(state);
+            images.find(image, false, needs, |element, view| Some((element, sampler_element, conflict(given, view)?)))
+        });
+        let Some((image_element, sampler_element, pair)) = found else { return };
+        let of = [(image_at, image_element), (sampler_at, sampler_element)];
+        let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
+        self.link_left(ground, Left::Bindless, program, (link, image_at, sampler_at), pair);
+    }
+
+    /// Whether no rule asks for what a use wants, but the user's wishes alone do.
+    fn is_wish(&self, ground: &Ground, want: &Want) -> bool {
+        let of = want.pair.and_then(|pair| {
+            Some((self.samplers.rows(&ground.hot).state(pair.state)?, self.images.class(pair.class)?))
+        });
+        let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
+        ground
+            .wishes
+            .meeting_of(&ground.driver, &shared, class)
+            .changes
+            .iter()
+            .all(|change| change.catalog.rule() == Rule::Override)
+    }
+
+    /// Whether the user has switched off what a use would need, so that it keeps the application's sampler whatever others get.
+    fn is_exempt(&self, ground: &Ground, want: &Want) -> bool {
+        let of = want.pair.and_then(|pair| {
+            Some((self.samplers.rows(&ground.hot).state(pair.state)?, self.images.class(pair.class)?))
+        });
+        let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
+        !ground.wishes.meeting_of(&ground.driver, &shared, class).exempted.is_empty()
+    }
+
+    /// What the sampler that a use wants needs of a view.
+    fn needs_of(&self, ground: &Ground, want: &Want) -> Option<u32> {
+        let pair = want.pair?;
+        let (shared, class) = (self.samplers.rows(&ground.hot).state(pair.state)?, self.images.class(pair.class)?);
+        let state = ground.wishes.meeting_of(&ground.driver, &shared, class).state;
+        Some(ground.driver.relevant(decide::needs(&state, &state, &ground.driver.caps, &ground.wishes.policy)).0)
     }
 
     /// The links of a pipeline whose immutable samplers rules name with some views, so that it is split as soon as it is made.
-    pub(super) fn named_links(&self, program: &Program) -> u64 {
+    pub(super) fn named_links(&self, ground: &Ground, program: &Program) -> u64 {
         let is_named = |sampler: &u64| {
-            let state =
-                (self.hot.gate.sampler(*sampler) as u32).checked_sub(1).and_then(|state| self.rows().state(state));
-            state.is_some_and(|shared| self.overrides.demote(shared.overrides, None)) && self.may_be_exchanged(*sampler)
+            let state = (ground.hot.gate.sampler(*sampler) as u32)
+                .checked_sub(1)
+                .and_then(|state| self.samplers.rows(&ground.hot).state(state));
+            state.is_some_and(|shared| ground.wishes.overrides.demote(shared.overrides, None))
+                && ground.driver.may_be_exchanged(&ground.hot, *sampler)
         };
         let links = program.links.iter().take(LINKS).enumerate().filter(|(_, link)| {
             let set = program.layout.sets.get(link.image.set as usize).and_then(Option::as_ref);
@@ -379,9 +404,21 @@ impl Device {
     }
 }
 
+impl Driver {
+    /// Whether another sampler may stand in for an immutable one of a descriptor that holds both. Some have to be immutable: those of
+    /// subsampled images (VkSamplerCreateInfo, `flags`; Y′CbCr conversions never conflict), and with some devices
+    /// those that compare (VUID-VkAtImageInfo-mutableComparisonSamplers-04450).
+    fn may_be_exchanged(&self, hot: &Hot, sampler: u64) -> bool {
+        let needs = (hot.gate.sampler(sampler) >> 32) as u32;
+        let fixed = if self.caps.mutable_comparison_samplers { 0 } else { Bits::COMPARE.0 };
+        needs & (Bits::SUBSAMPLED.0 | fixed) == 0
+    }
+}
+
 /// What lies behind uses at a bind point.
 struct Known<'a> {
-    device: &'a Device,
+    ground: &'a Ground,
+    pairs: &'a Pairs,
     program: &'a Program,
     point: &'a Point,
     uses: &'a [Want],
@@ -391,16 +428,16 @@ struct Known<'a> {
 
 impl Facts for Known<'_> {
     fn is_wish(&self, of: usize) -> bool {
-        self.uses.get(of).is_some_and(|want| self.device.is_wish(want))
+        self.uses.get(of).is_some_and(|want| self.pairs.is_wish(self.ground, want))
     }
 
     fn is_exempt(&self, of: usize) -> bool {
-        self.uses.get(of).is_some_and(|want| self.device.is_exempt(want))
+        self.uses.get(of).is_some_and(|want| self.pairs.is_exempt(self.ground, want))
     }
 
     fn suits(&self, of: usize, other: usize) -> bool {
-        let needs = self.uses.get(of).and_then(|want| self.device.needs_of(want));
-        let lacks = self.uses.get(other).map(|other| (self.device.hot.gate.view(other.view) >> 32) as u32);
+        let needs = self.uses.get(of).and_then(|want| self.pairs.needs_of(self.ground, want));
+        let lacks = self.uses.get(other).map(|other| (self.ground.hot.gate.view(other.view) >> 32) as u32);
         needs.zip(lacks).is_some_and(|(needs, lacks)| needs & lacks == 0)
     }
 

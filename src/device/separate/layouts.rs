@@ -13,7 +13,7 @@ use samplin_spirv::Operand;
 
 use super::Separate;
 use crate::decide::fnv1a;
-use crate::device::aspects::{self, shows_aspects};
+use crate::device::shown::{self, shows_aspects};
 use crate::device::types::{COMBINED, type_bit};
 use crate::kept;
 use crate::table::{FastMap, fold};
@@ -284,7 +284,7 @@ impl SetShape {
     /// The types of descriptors that may take the place of one that shows a view, as [`type_bit`]s.
     pub(super) fn overwritten(&self) -> u32 {
         let is_mutable = self.bindings.iter().any(|binding| binding.ty == vk::DescriptorType::MUTABLE_EXT);
-        if is_mutable { u32::MAX } else { aspects::BITS }
+        if is_mutable { u32::MAX } else { shown::BITS }
     }
 
     /// Whether an immutable sampler of it is gone. What was made of it stays what it is, but nothing more is made: the handle may be

@@ -16,7 +16,7 @@ use super::Separate;
 use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink};
 use crate::decide::fnv1a;
-use crate::device::Device;
+use crate::device::ground::Ground;
 use crate::settings::{Level, Problem};
 use crate::table::{FastSet, lock};
 use samplin_bind::plan::LINKS;
@@ -125,24 +125,24 @@ impl Separate {
         let links = program.links.iter().take(LINKS).enumerate();
         links.filter(|(_, link)| is_known(link)).fold(0, |all, (number, _)| all | 1 << number)
     }
-}
 
-impl Device {
     /// Reads the links of earlier runs. A file that cannot be read, is too large or somebody else's is not written either.
-    pub fn read_learned(&self) {
-        let Some(separate) = self.separate.as_deref().filter(|_| !self.audit) else { return };
-        let Some(path) = self.instance.settings.learned.as_deref() else { return };
+    pub fn read_learned(&self, ground: &Ground) {
+        if ground.wishes.audit {
+            return;
+        }
+        let Some(path) = ground.driver.instance.settings.learned.as_deref() else { return };
         let path = PathBuf::from(samplin_config::template::Values::current().expand(path));
         let read = if platform::is_elevated() {
             Err("the process has elevated privileges".to_owned())
         } else if !platform::exists(&path) {
-            separate.learned.is_new.store(true, Ordering::Relaxed);
+            self.learned.is_new.store(true, Ordering::Relaxed);
             Ok(String::new())
         } else {
             let text = platform::read_regular(&path, LARGEST).map_err(|why| why.to_string());
             text.and_then(|bytes| match String::from_utf8(bytes) {
                 Ok(text) if text.is_empty() => {
-                    separate.learned.is_new.store(true, Ordering::Relaxed);
+                    self.learned.is_new.store(true, Ordering::Relaxed);
                     Ok(text)
                 }
                 Ok(text) if text.lines().next() == Some(HEADER) => Ok(text),
@@ -151,10 +151,10 @@ impl Device {
         };
         match read {
             Ok(text) => {
-                separate.learned.take(&text);
-                *lock(&separate.learned.path) = Some(path);
+                self.learned.take(&text);
+                *lock(&self.learned.path) = Some(path);
             }
-            Err(why) => self.trace().emit(
+            Err(why) => ground.journal.trace().emit(
                 "settings",
                 &Problem {
                     level: Level::Error,

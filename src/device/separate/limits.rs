@@ -120,9 +120,7 @@ impl Limits {
             reads_past_variable: properties.vendor_id == SWIFTSHADER,
         }
     }
-}
 
-impl Limits {
     /// Most tasks of a pipeline.
     pub(super) const fn tasks(&self) -> u32 {
         BLOCK / TASK

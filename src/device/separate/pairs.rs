@@ -16,20 +16,22 @@ use super::split::position_of;
 use super::tasks::{Asked, loose};
 use super::want::{Want, Wants};
 use crate::counters::Path;
-use crate::device::Device;
+use crate::device::ground::Ground;
+use crate::device::resolve::Pairs;
 
-impl Device {
+impl Separate {
     /// What shaders have to do for the descriptors of a link that hold both: their samplers were chosen when they were written.
     pub(super) fn tasks_of(
         &self,
-        separate: &Separate,
+        ground: &Ground,
+        pairs: &Pairs,
         program: Drawn<'_>,
         (index, link): (usize, &ProgramLink),
         (set, binding): (&SetEntry, &Binding),
         wants: &mut Wants,
     ) {
         if binding.count > LARGEST {
-            return self.link_unresolved(Left::TooLarge, program, index);
+            return ground.journal.link_unresolved(Left::TooLarge, program, index);
         }
         let both_at = |element| {
             // Of a layout that was made when only views were of interest nothing else is known.
@@ -41,28 +43,28 @@ impl Device {
         };
         let pair_at = |element| {
             let (sampler, view) = both_at(element);
-            let pair = self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
+            let pair = ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
             pair.filter(|_| sampler != 0 && view != 0)
         };
         let Some(named) = elements(&link.image, binding) else {
             // The first one speaks for all.
-            let lacks = (set.brief(&self.hot.gate).summary >> 32) as u32;
-            let divided = |pair| self.divided(separate, Some(pair), link.uses).map_or(pair, |(pair, _)| pair);
-            let asks = |pair: &Pair| self.task_of(separate, *pair, false).is_some();
+            let lacks = (set.brief(&ground.hot.gate).summary >> 32) as u32;
+            let divided = |pair| self.divided(ground, pairs, Some(pair), link.uses).map_or(pair, |(pair, _)| pair);
+            let asks = |pair: &Pair| self.task_of(ground, pairs, *pair, false).is_some();
             let found = set.find(binding, true, lacks, |element, _| pair_at(element).map(divided).filter(asks));
             return found
                 .into_iter()
-                .for_each(|pair| self.ask(separate, (index, 0), pair, Some(Left::Bindless), wants));
+                .for_each(|pair| self.ask(ground, pairs, (index, 0), pair, Some(Left::Bindless), wants));
         };
         for element in named {
             let (pair, position) = (pair_at(element), position_of(&link.image, &link.sampler, (element, element)));
-            let divided = self.divided(separate, pair, link.uses);
-            let compares = separate.has_tasks() && link.uses.contains(Uses::DREF);
+            let divided = self.divided(ground, pairs, pair, link.uses);
+            let compares = self.has_tasks() && link.uses.contains(Uses::DREF);
             let mut is_compared = false;
-            if separate.tasks.divide || compares {
+            if self.tasks.divide || compares {
                 // All of a link that is split read the hidden set, also those with nothing to divide or compare.
                 let (own, view) = both_at(element);
-                let given = pair.map_or(own, |pair| self.choose(pair, Path::Draw));
+                let given = pair.map_or(own, |pair| pairs.choose(ground, pair, Path::Draw));
                 let at = (link.image.set, link.image.binding, element);
                 let mut want = Want {
                     link: index,
@@ -80,30 +82,42 @@ impl Device {
                     compare: None,
                 };
                 if let Some(pair) = pair.filter(|_| compares && divided.is_none()) {
-                    self.want_comparison_of_both(separate, program, &mut want, self.as_read(pair, link.uses));
+                    self.want_comparison_of_both(
+                        ground,
+                        pairs,
+                        program,
+                        &mut want,
+                        pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses),
+                    );
                 }
                 is_compared = want.compare.is_some();
                 wants.all.with_room().push(want);
             }
             let Some(pair) = pair.filter(|_| !is_compared) else { continue };
             if divided.is_none() {
-                self.tell_read(program, (index, element), self.as_read(pair, link.uses));
+                pairs.tell_read(
+                    ground,
+                    program,
+                    (index, element),
+                    pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses),
+                );
             }
             let pair = divided.map_or(pair, |(pair, _)| pair);
-            self.ask(separate, (index, position), pair, loose(binding.after_bind), wants);
+            self.ask(ground, pairs, (index, position), pair, loose(binding.after_bind), wants);
         }
     }
 
     /// Adds what the shader has to do for a pair; `why`: the name of what keeps it from that, if anything does.
     pub(super) fn ask(
         &self,
-        separate: &Separate,
+        ground: &Ground,
+        pairs: &Pairs,
         (link, position): (usize, u32),
         pair: Pair,
         why: Option<Left>,
         wants: &mut Wants,
     ) {
-        if let Some(task) = self.task_of(separate, pair, false) {
+        if let Some(task) = self.task_of(ground, pairs, pair, false) {
             let task = why.map_or(task, Err);
             wants.asked.with_room().push(Asked { link, position, pair, task });
         }

@@ -7,7 +7,6 @@ use ash::vk::{self, Handle};
 
 use super::Separate;
 use super::layouts::Twin;
-use crate::device::Device;
 use crate::kept;
 use samplin_core::left::Left;
 
@@ -63,13 +62,9 @@ impl Separate {
             Err(why) => Err(*why),
         }
     }
-}
 
-impl Device {
     /// Forgets a render pass that is about to be destroyed.
     pub fn forget_render_pass(&self, pass: vk::RenderPass) {
-        if let Some(separate) = self.separate.as_deref() {
-            self.guard(|| separate.passes.remove(pass.as_raw()), || ());
-        }
+        self.passes.remove(pass.as_raw());
     }
 }

@@ -18,9 +18,14 @@ use super::recipe::{Recipe, Source, Splits, StageCode, When};
 use super::seen::{Variable, add, followed};
 use super::stages::model;
 use super::words::{Module, Words};
-use crate::device::Device;
+use crate::device::aspects::Aspects;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
 use crate::device::hot::follow;
+use crate::device::journal::Journal;
+use crate::device::live::Live;
 use crate::device::once::Once;
+use crate::device::resolve::{On, Pairs};
 use crate::kept;
 use crate::settings::SeparateShared;
 use crate::table::lock;
@@ -285,19 +290,201 @@ impl Separate {
     }
 
     /// The words of a module.
-    ///
-    /// # Safety
-    ///
-    /// `module` is null or valid during the call.
-    pub unsafe fn words(&self, module: vk::ShaderModule) -> Option<Arc<Words>> {
-        // SAFETY: a module that is not null is not destroyed during the call, by this function's contract; only its words outlive
-        // that.
-        unsafe { self.modules.get(module.as_raw()) }.map(|module| Arc::clone(module.words()))
+    pub fn words(&self, module: Live<'_, vk::ShaderModule>) -> Option<Arc<Words>> {
+        module.of(&self.modules).map(|module| Arc::clone(module.words()))
     }
 
     /// A copy of words, shared with all that are equal.
     pub fn intern(&self, words: &[u32]) -> Arc<Words> {
         self.words.intern(words)
+    }
+
+    /// Forgets a pipeline that is about to be destroyed.
+    pub fn forget_pipeline(&self, driver: &Driver, journal: &Journal, pipeline: vk::Pipeline) {
+        // SAFETY: the pipeline is the application's to destroy, so no other call names it.
+        if let Some(program) = unsafe { self.programs.share(pipeline.as_raw()) } {
+            if program.splits.any() {
+                // They hold second pipelines.
+                self.resolutions.clear();
+            }
+            self.destroy_seconds_of(driver, &program);
+            journal.forget_name(vk::ObjectType::PIPELINE, pipeline.as_raw());
+            self.programs.remove(pipeline.as_raw());
+        }
+    }
+
+    /// What there is to know of a pipeline, if anything. `hidden`: why there are stages whose code is not known. `pipeline` may be null if
+    /// it is not made yet.
+    ///
+    /// # Safety
+    ///
+    /// `made` is the valid create info that `pipeline` is made with.
+    pub unsafe fn program_of(
+        &self,
+        (ground, pairs): On<'_>,
+        pipeline: vk::Pipeline,
+        made: &Made<'_>,
+        stages: &[Stage<'_>],
+        libraries: &[Live<'_, vk::Pipeline>],
+        hidden: Option<Left>,
+    ) -> Option<Program> {
+        let libraries = memory::collect(libraries.iter().map(|library| library.share(&self.programs)));
+        // SAFETY: `made` is of a valid create info, by this function's contract, and so is its chain.
+        let (layout, flags) = unsafe {
+            match made {
+                Made::Compute(info) => (Some(info.layout), kept::all_flags(info.flags, info.p_next)),
+                Made::Graphics(info) => (own_layout(info, &libraries), kept::all_flags(info.flags, info.p_next)),
+                Made::RayTracing(layout, flags, _) => (Some(*layout), *flags),
+            }
+        };
+        // SAFETY: one that a valid create info is made with, by this function's contract, so it is not destroyed meanwhile.
+        let layout = layout.map(|layout| unsafe { Live::new(layout) });
+        let has = |flag: vk::PipelineCreateFlags| flags & u64::from(flag.as_raw()) != 0;
+        let is_library = has(vk::PipelineCreateFlags::LIBRARY_KHR) && !matches!(made, Made::Compute(_));
+        if has(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
+            let mut found = Found::default();
+            stages.iter().for_each(|stage| {
+                self.links_of(&ground.journal, &pairs.stand_ins.aspects, pipeline.as_raw(), stage, &mut found)
+            });
+            if !found.links.is_empty() {
+                ground.journal.descriptor_buffer(pipeline);
+            }
+            if let Some(layout) = layout.and_then(|layout| self.pipeline_shape(layout)) {
+                self.join_embedded(ground, pairs, pipeline, &layout, &found.links);
+            }
+            return None;
+        }
+        let layout = match layout {
+            Some(layout) => self.pipeline_shape(layout)?,
+            None => libraries
+                .iter()
+                .flatten()
+                .map(|library| &library.layout)
+                .max_by_key(|layout| layout.sets.len())
+                .map_or_else(|| Arc::new(self.no_layout()), Arc::clone),
+        };
+        let mut found = Found { blind: hidden, ..Found::default() };
+        for stage in stages {
+            self.force.keep_read(stage.words);
+            self.links_of(&ground.journal, &pairs.stand_ins.aspects, pipeline.as_raw(), stage, &mut found);
+        }
+        for library in libraries.iter().flatten() {
+            found.extend((&library.links, &library.reads, &library.variables), library.blind);
+            found.sets_read |= library.sets_read;
+        }
+        let handle = pipeline.as_raw();
+        // SAFETY: `made` and its stages are of one valid create info by this function's contract.
+        let recipe = || unsafe { recipe(self, made, stages, &libraries) };
+        let own = Executable::Pipeline(handle);
+        self.note_declared(&ground.hot, &found.variables);
+        let program = Program::new(self, (handle, own, is_library), layout, found, recipe);
+        if !program.is_plain() {
+            ground.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
+        }
+        self.follow_reads(&ground.hot, &program.reads);
+        Some(program)
+    }
+
+    /// Takes over the pipelines of a deferred operation that is complete.
+    ///
+    /// # Safety
+    ///
+    /// No thread of the application has been told that it is complete, so that the handles are where they were written.
+    pub unsafe fn take_deferred(&self, ground: &Ground, pairs: &Pairs, operation: vk::DeferredOperationKHR) {
+        // The lock is held until the pipelines can be found: another thread that is told the same waits for that here, before its application
+        // may bind them. Nothing calls down meanwhile, as ray tracing pipelines are never made a second time (`Made::RayTracing`).
+        let mut deferred = lock(&self.deferred);
+        let Some(Deferred { made, programs }) = deferred.remove(&operation.as_raw()) else { return };
+        let first = made.into_inner().cast_const();
+        // SAFETY: an element for each create info, at their place still by this function's contract.
+        let made = unsafe { crate::pnext::slice(first, programs.len() as u32) };
+        for (pipeline, program) in made.iter().zip(programs) {
+            if let Some(program) = program.filter(|_| *pipeline != vk::Pipeline::null()) {
+                self.insert_pipeline(ground, pairs, *pipeline, program);
+            }
+        }
+    }
+
+    /// Remembers a pipeline, and splits it at once where links of it are learned.
+    pub fn insert_pipeline(&self, ground: &Ground, pairs: &Pairs, pipeline: vk::Pipeline, mut program: Program) {
+        let handle = pipeline.as_raw();
+        (program.handle, program.own) = (handle, Executable::Pipeline(handle));
+        let program = Arc::new(program);
+        if !program.is_library {
+            if !ground.wishes.audit && self.settings.shared != SeparateShared::Keep {
+                let links = self.learned(&program) | if self.demotes { pairs.named_links(ground, &program) } else { 0 };
+                self.split_all(ground, &program, (links, 0), When::Made);
+            }
+            self.prepare_tasks(&ground.driver, &ground.journal, &program);
+        }
+        self.programs.insert(handle, Arc::clone(&program));
+        self.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
+        if !program.links.is_empty() || program.is_library || program.recipe().is_ok() {
+            lock(&self.kept).add(&program);
+            self.keep_within();
+        }
+    }
+
+    /// Forgets a shader module. Its words count from now on, if pipelines may be made of them again.
+    pub fn forget_separate_module(&self, module: vk::ShaderModule) {
+        self.modules.remove(module.as_raw());
+        self.keep_within();
+    }
+
+    /// If more is kept than may be, forgets what pipelines can be made of again: the oldest first, those that are split last, the newest
+    /// never.
+    fn keep_within(&self) {
+        let budget = self.settings.memory;
+        while self.words.bytes() > budget {
+            let Some((oldest, is_last)) = lock(&self.kept).oldest(budget > 0) else { return };
+            let Some(program) = oldest.upgrade() else { continue };
+            if !program.forget_recipe(is_last) && !is_last {
+                lock(&self.kept).set_aside(oldest);
+            }
+        }
+    }
+
+    /// Finds the links of a stage that may have to be repaired. `program`: the handle that records name it by.
+    pub(super) fn links_of(
+        &self,
+        journal: &Journal,
+        aspects: &Aspects,
+        program: u64,
+        stage: &Stage<'_>,
+        found: &mut Found,
+    ) {
+        let Some(model) = model(stage.stage) else { return };
+        self.variables_of(stage, &mut found.variables);
+        let constants = spirv::Specialization(stage.constants);
+        let links = spirv::Module::read(stage.words).and_then(|module| {
+            if aspects.is_on() {
+                found.reads.append(&mut module.images_read(stage.name, model, Some(&constants))?);
+            }
+            module.links(stage.name, model, Some(&constants))
+        });
+        let links = match links {
+            Ok(links) => links,
+            Err(spirv::Error::Memory) => memory::give_up(),
+            Err(why) => {
+                journal.shader_unresolved(Left::MalformedSpirv, &why.to_string(), program, stage);
+                return found.extend((&[], &[], &[]), Some(Left::MalformedSpirv));
+            }
+        };
+        let sets = links.iter().flat_map(|link| [link.image, link.sampler]).flatten().map(|operand| operand.set);
+        found.sets_read |= sets.fold(0, |all, set| all | 1_u32.checked_shl(set).unwrap_or(0));
+        let counts = |uses: spirv::Uses| self.follows_immutables() || !uses.contains(spirv::Uses::COMBINED);
+        for link in links.iter().filter(|link| link.uses.samples() && counts(link.uses)) {
+            match (link.image, link.sampler, link.opaque) {
+                (Some(image), Some(sampler), false) => {
+                    found.add(ProgramLink { image, sampler, ty: link.ty, uses: link.uses, stages: stage.stage });
+                }
+                _ => {
+                    let why = "image or sampler is one of several, or comes from no variable";
+                    journal.shader_unresolved(Left::OpaqueOperand, why, program, stage);
+                    found.extend((&[], &[], &[]), Some(Left::OpaqueOperand));
+                }
+            }
+        }
     }
 }
 
@@ -373,190 +560,4 @@ unsafe fn own_layout(
     let has_shaders = parts.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER);
     let is_independent = |library: &Arc<Program>| library.layout.has_independent_sets();
     (has_shaders || libraries.iter().flatten().any(is_independent)).then_some(info.layout)
-}
-
-impl Device {
-    /// Forgets a pipeline that is about to be destroyed.
-    pub fn forget_pipeline(&self, separate: &Separate, pipeline: vk::Pipeline) {
-        // SAFETY: the pipeline is the application's to destroy, so no other call names it.
-        if let Some(program) = unsafe { separate.programs.share(pipeline.as_raw()) } {
-            if program.splits.any() {
-                // They hold second pipelines.
-                separate.resolutions.clear();
-            }
-            self.destroy_seconds_of(separate, &program);
-            self.forget_name(vk::ObjectType::PIPELINE, pipeline.as_raw());
-            separate.programs.remove(pipeline.as_raw());
-        }
-    }
-
-    /// What there is to know of a pipeline, if anything. `hidden`: why there are stages whose code is not known. `pipeline` may be null if
-    /// it is not made yet.
-    ///
-    /// # Safety
-    ///
-    /// `made` is the valid create info that `pipeline` is made with, and `libraries` are valid pipelines.
-    pub unsafe fn program_of(
-        &self,
-        separate: &Separate,
-        pipeline: vk::Pipeline,
-        made: &Made<'_>,
-        stages: &[Stage<'_>],
-        libraries: &[vk::Pipeline],
-        hidden: Option<Left>,
-    ) -> Option<Program> {
-        // SAFETY: the libraries are valid pipelines by this function's contract, so they are not destroyed and their entries stay
-        // until they are shared.
-        let libraries =
-            memory::collect(libraries.iter().map(|library| unsafe { separate.programs.share(library.as_raw()) }));
-        // SAFETY: `made` is of a valid create info, by this function's contract, and so is its chain.
-        let (layout, flags) = unsafe {
-            match made {
-                Made::Compute(info) => (Some(info.layout), kept::all_flags(info.flags, info.p_next)),
-                Made::Graphics(info) => (own_layout(info, &libraries), kept::all_flags(info.flags, info.p_next)),
-                Made::RayTracing(layout, flags, _) => (Some(*layout), *flags),
-            }
-        };
-        let has = |flag: vk::PipelineCreateFlags| flags & u64::from(flag.as_raw()) != 0;
-        let is_library = has(vk::PipelineCreateFlags::LIBRARY_KHR) && !matches!(made, Made::Compute(_));
-        if has(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
-            let mut found = Found::default();
-            stages.iter().for_each(|stage| self.links_of(separate, pipeline.as_raw(), stage, &mut found));
-            if !found.links.is_empty() {
-                self.descriptor_buffer(pipeline);
-            }
-            // SAFETY: `layout` is one that a valid create info is made with, by this function's contract, so it is not destroyed
-            // meanwhile.
-            if let Some(layout) = layout.and_then(|layout| unsafe { separate.pipeline_shape(layout) }) {
-                self.join_embedded(separate, pipeline, &layout, &found.links);
-            }
-            return None;
-        }
-        let layout = match layout {
-            // SAFETY: `layout` is one that a valid create info is made with, by this function's contract, so it is not destroyed
-            // meanwhile.
-            Some(layout) => unsafe { separate.pipeline_shape(layout) }?,
-            None => libraries
-                .iter()
-                .flatten()
-                .map(|library| &library.layout)
-                .max_by_key(|layout| layout.sets.len())
-                .map_or_else(|| Arc::new(separate.no_layout()), Arc::clone),
-        };
-        let mut found = Found { blind: hidden, ..Found::default() };
-        for stage in stages {
-            separate.force.keep_read(stage.words);
-            self.links_of(separate, pipeline.as_raw(), stage, &mut found);
-        }
-        for library in libraries.iter().flatten() {
-            found.extend((&library.links, &library.reads, &library.variables), library.blind);
-            found.sets_read |= library.sets_read;
-        }
-        let handle = pipeline.as_raw();
-        // SAFETY: `made` and its stages are of one valid create info by this function's contract.
-        let recipe = || unsafe { recipe(separate, made, stages, &libraries) };
-        let own = Executable::Pipeline(handle);
-        self.note_declared(separate, &found.variables);
-        let program = Program::new(separate, (handle, own, is_library), layout, found, recipe);
-        if !program.is_plain() {
-            self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
-        }
-        self.follow_reads(separate, &program.reads);
-        Some(program)
-    }
-
-    /// Takes over the pipelines of a deferred operation that is complete.
-    ///
-    /// # Safety
-    ///
-    /// No thread of the application has been told that it is complete, so that the handles are where they were written.
-    pub unsafe fn take_deferred(&self, separate: &Separate, operation: vk::DeferredOperationKHR) {
-        // The lock is held until the pipelines can be found: another thread that is told the same waits for that here, before its application
-        // may bind them. Nothing calls down meanwhile, as ray tracing pipelines are never made a second time (`Made::RayTracing`).
-        let mut deferred = lock(&separate.deferred);
-        let Some(Deferred { made, programs }) = deferred.remove(&operation.as_raw()) else { return };
-        let first = made.into_inner().cast_const();
-        // SAFETY: an element for each create info, at their place still by this function's contract.
-        let made = unsafe { crate::pnext::slice(first, programs.len() as u32) };
-        for (pipeline, program) in made.iter().zip(programs) {
-            if let Some(program) = program.filter(|_| *pipeline != vk::Pipeline::null()) {
-                self.insert_pipeline(separate, *pipeline, program);
-            }
-        }
-    }
-
-    /// Remembers a pipeline, and splits it at once where links of it are learned.
-    pub fn insert_pipeline(&self, separate: &Separate, pipeline: vk::Pipeline, mut program: Program) {
-        let handle = pipeline.as_raw();
-        (program.handle, program.own) = (handle, Executable::Pipeline(handle));
-        let program = Arc::new(program);
-        if !program.is_library {
-            if !self.audit && separate.settings.shared != SeparateShared::Keep {
-                let links = separate.learned(&program) | if separate.demotes { self.named_links(&program) } else { 0 };
-                self.split_all(separate, &program, (links, 0), When::Made);
-            }
-            self.prepare_tasks(separate, &program);
-        }
-        separate.programs.insert(handle, Arc::clone(&program));
-        separate.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
-        if !program.links.is_empty() || program.is_library || program.recipe().is_ok() {
-            lock(&separate.kept).add(&program);
-            self.keep_within(separate);
-        }
-    }
-
-    /// Forgets a shader module. Its words count from now on, if pipelines may be made of them again.
-    pub fn forget_separate_module(&self, separate: &Separate, module: vk::ShaderModule) {
-        separate.modules.remove(module.as_raw());
-        self.keep_within(separate);
-    }
-
-    /// If more is kept than may be, forgets what pipelines can be made of again: the oldest first, those that are split last, the newest
-    /// never.
-    fn keep_within(&self, separate: &Separate) {
-        let budget = separate.settings.memory;
-        while separate.words.bytes() > budget {
-            let Some((oldest, is_last)) = lock(&separate.kept).oldest(budget > 0) else { return };
-            let Some(program) = oldest.upgrade() else { continue };
-            if !program.forget_recipe(is_last) && !is_last {
-                lock(&separate.kept).set_aside(oldest);
-            }
-        }
-    }
-
-    /// Finds the links of a stage that may have to be repaired. `program`: the handle that records name it by.
-    pub(super) fn links_of(&self, separate: &Separate, program: u64, stage: &Stage<'_>, found: &mut Found) {
-        let Some(model) = model(stage.stage) else { return };
-        self.variables_of(separate, stage, &mut found.variables);
-        let constants = spirv::Specialization(stage.constants);
-        let links = spirv::Module::read(stage.words).and_then(|module| {
-            if self.aspects.is_on() {
-                found.reads.append(&mut module.images_read(stage.name, model, Some(&constants))?);
-            }
-            module.links(stage.name, model, Some(&constants))
-        });
-        let links = match links {
-            Ok(links) => links,
-            Err(spirv::Error::Memory) => memory::give_up(),
-            Err(why) => {
-                self.shader_unresolved(Left::MalformedSpirv, &why.to_string(), program, stage);
-                return found.extend((&[], &[], &[]), Some(Left::MalformedSpirv));
-            }
-        };
-        let sets = links.iter().flat_map(|link| [link.image, link.sampler]).flatten().map(|operand| operand.set);
-        found.sets_read |= sets.fold(0, |all, set| all | 1_u32.checked_shl(set).unwrap_or(0));
-        let counts = |uses: spirv::Uses| separate.follows_immutables() || !uses.contains(spirv::Uses::COMBINED);
-        for link in links.iter().filter(|link| link.uses.samples() && counts(link.uses)) {
-            match (link.image, link.sampler, link.opaque) {
-                (Some(image), Some(sampler), false) => {
-                    found.add(ProgramLink { image, sampler, ty: link.ty, uses: link.uses, stages: stage.stage });
-                }
-                _ => {
-                    let why = "image or sampler is one of several, or comes from no variable";
-                    self.shader_unresolved(Left::OpaqueOperand, why, program, stage);
-                    found.extend((&[], &[], &[]), Some(Left::OpaqueOperand));
-                }
-            }
-        }
-    }
 }

@@ -3,13 +3,12 @@
 //! A command buffer keeps the innermost [`LEVELS`] label regions, each with the first [`BYTES`] bytes of its name, in memory that the
 //! first label allocates and that stays with the command buffer.
 
-use std::ffi::c_char;
-
-use ash::vk::{self, Handle};
 use samplin_wire::record;
 
+use super::Separate;
 use super::programs::Program;
-use crate::device::Device;
+use crate::device::journal::Journal;
+use crate::device::live::{Recording, Text};
 
 /// How many nested label regions of a command buffer are kept.
 const LEVELS: usize = 8;
@@ -32,28 +31,18 @@ impl Default for Name {
 
 impl Name {
     /// The first bytes of a name, cut between two characters; empty if there is none.
-    ///
-    /// # Safety
-    ///
-    /// `name` is null or null-terminated.
-    unsafe fn read(name: *const c_char) -> Self {
+    fn read(name: Text<'_>) -> Self {
         let mut read = Self::default();
-        if name.is_null() {
-            return read;
-        }
-        // SAFETY: no byte before this one was the terminator, so this one is readable by this function's contract.
-        let byte = |at: usize| unsafe { *name.cast::<u8>().add(at) };
-        let mut end = 0;
-        while end < BYTES && byte(end) != 0 {
-            if let Some(place) = read.bytes.get_mut(end) {
-                *place = byte(end);
-            }
-            end += 1;
-        }
+        // One more, which says whether the last character is whole.
+        let mut bytes = [0; BYTES + 1];
+        let mut end = bytes.iter_mut().zip(name.bytes()).map(|(place, byte)| *place = byte).count();
+        end = end.min(BYTES);
         // A character of UTF-8 has at most three bytes behind its first.
-        while end > BYTES - 4 && byte(end) & 0xc0 == 0x80 {
+        while end > BYTES - 4 && bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
             end -= 1;
         }
+        let kept = bytes.get(..end).unwrap_or_default();
+        read.bytes.iter_mut().zip(kept).for_each(|(place, byte)| *place = *byte);
         read.length = end as u8;
         read
     }
@@ -93,11 +82,11 @@ impl Labels {
 
 /// What a command does to the labels of its command buffer.
 #[derive(Clone, Copy, Debug)]
-pub enum Label {
+pub enum Label<'c> {
     /// Begins a region with this name.
-    Begin(*const c_char),
+    Begin(Text<'c>),
     /// Inserts a label with this name.
-    Insert(*const c_char),
+    Insert(Text<'c>),
     /// Ends the innermost region.
     End,
 }
@@ -137,10 +126,8 @@ impl Progress {
         }
     }
 
-    /// # Safety
-    ///
-    /// The name is null or null-terminated.
-    pub(super) unsafe fn label(&mut self, label: Label) {
+    /// Takes note of a label.
+    pub(super) fn label(&mut self, label: Label<'_>) {
         // Ends of regions that another command buffer has begun.
         if self.labels.is_none() && matches!(label, Label::End) {
             return;
@@ -150,11 +137,9 @@ impl Progress {
             Label::Begin(name) => {
                 labels.depth += 1;
                 labels.kept = LEVELS.min(labels.kept + 1);
-                // SAFETY: null or null-terminated, by this function's contract.
-                labels.put(labels.depth, unsafe { Name::read(name) });
+                labels.put(labels.depth, Name::read(name));
             }
-            // SAFETY: as above.
-            Label::Insert(name) if labels.depth == 0 => labels.put(0, unsafe { Name::read(name) }),
+            Label::Insert(name) if labels.depth == 0 => labels.put(0, Name::read(name)),
             Label::Insert(_) => {}
             Label::End => {
                 labels.depth = labels.depth.saturating_sub(1);
@@ -197,24 +182,19 @@ impl std::ops::Deref for Drawn<'_> {
     }
 }
 
-impl Device {
+impl Journal {
     /// What a record says of a draw.
     pub(super) fn draw_members(&self, draw: &Draw) -> Option<record::Draw> {
         let number = Some(draw.number).filter(|number| *number != 0)?;
         Some(record::Draw { frame: self.frames.count(), draw: number, label: draw.label() })
     }
+}
 
+impl Separate {
     /// Takes note of a label.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state; the name is null or null-terminated.
-    pub unsafe fn label(&self, commands: vk::CommandBuffer, label: Label) {
-        let Some(separate) = self.separate.as_deref().filter(|_| self.records_decisions()) else { return };
-        // SAFETY: the command buffer is recording by this function's contract, so it is not freed while `buffer` is used.
-        if let Some(buffer) = unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) } {
-            // SAFETY: null or null-terminated, by this function's contract.
-            buffer.at_progress(|progress| unsafe { progress.label(label) });
+    pub fn label(&self, journal: &Journal, commands: Recording<'_>, label: Label<'_>) {
+        if let Some(buffer) = self.noted(commands).filter(|_| journal.records_decisions()) {
+            buffer.at_progress(|progress| progress.label(label));
         }
     }
 }
@@ -230,13 +210,13 @@ mod tests {
         let mut progress = Progress::default();
         for step in steps {
             let name = CString::new(&step[1..]).unwrap();
-            let label = match &step[..1] {
-                "+" => Label::Begin(name.as_ptr()),
-                "!" => Label::Insert(name.as_ptr()),
-                _ => Label::End,
-            };
             // SAFETY: null-terminated.
-            unsafe { progress.label(label) };
+            let text = unsafe { Text::new(name.as_ptr()) };
+            progress.label(match &step[..1] {
+                "+" => Label::Begin(text),
+                "!" => Label::Insert(text),
+                _ => Label::End,
+            });
         }
         progress
     }
@@ -333,15 +313,15 @@ mod tests {
     #[test]
     fn hostile_names_are_survived() {
         let mut progress = Progress::default();
+        let tails = CString::new([0x80; 200]).unwrap();
+        let names = [std::ptr::null(), c"a\xff\xfeb".as_ptr(), tails.as_ptr()];
         // SAFETY: null or null-terminated.
-        unsafe {
-            progress.label(Label::Begin(std::ptr::null()));
-            assert_eq!(last(&progress).1, None);
-            progress.label(Label::Begin(c"a\xff\xfeb".as_ptr()));
-            assert_eq!(last(&progress).1.as_deref(), Some("a\u{fffd}\u{fffd}b"));
-            let tails = CString::new([0x80; 200]).unwrap();
-            progress.label(Label::Begin(tails.as_ptr()));
-        }
+        let [none, broken, tails] = names.map(|name| unsafe { Text::new(name) });
+        progress.label(Label::Begin(none));
+        assert_eq!(last(&progress).1, None);
+        progress.label(Label::Begin(broken));
+        assert_eq!(last(&progress).1.as_deref(), Some("a\u{fffd}\u{fffd}b"));
+        progress.label(Label::Begin(tails));
         assert_eq!(last(&progress).1, Some("\u{fffd}".repeat(BYTES - 4)));
     }
 }

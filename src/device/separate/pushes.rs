@@ -1,16 +1,15 @@
 //! Pushed descriptors as words, so that they can be pushed again.
 
-use std::ffi::c_void;
-
 use ash::vk::{self, Handle};
 use samplin_bind::{Descriptor, Pushed};
 use samplin_hot::memory;
 
 use super::layouts::SetShape;
-use super::templates::TemplateRun;
+use super::templates::{FilledRun, TemplateRun};
 use crate::counters::Path;
-use crate::device::Device;
-use crate::pnext::slice;
+use crate::device::ground::Ground;
+use crate::device::live::Write;
+use crate::device::resolve::Pairs;
 
 /// Where the descriptors of a type are described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,74 +51,54 @@ fn buffer(info: &vk::DescriptorBufferInfo) -> [u64; 3] {
 }
 
 /// Takes over a write that was pushed. Whether its descriptors are known.
-///
-/// # Safety
-///
-/// The write is valid.
-pub(super) unsafe fn write(shape: &SetShape, write: &vk::WriteDescriptorSet<'_>, pushed: &mut Pushed) -> bool {
-    let (ty, count) = (write.descriptor_type, write.descriptor_count);
-    let places = shape.walk((write.dst_binding, write.dst_array_element), count);
+pub(super) fn write(shape: &SetShape, write: Write<'_>, pushed: &mut Pushed) -> bool {
+    let ty = write.descriptor_type;
+    let places = shape.walk((write.dst_binding, write.dst_array_element), write.descriptor_count);
     let put = |words: &mut dyn Iterator<Item = [u64; 3]>| {
         for ((binding, element), words) in places.zip(words) {
             pushed.write((binding.binding, element), Descriptor { ty: ty.as_raw(), words });
         }
     };
-    // SAFETY: as many elements as the write says (VUID-VkWriteDescriptorSet-descriptorType-00322, -02994, -00324, -02382); a structure that
-    // is chained is valid.
-    unsafe {
-        match form(ty) {
-            Some(Form::Image) => put(&mut slice(write.p_image_info, count).iter().map(image)),
-            Some(Form::Buffer) => put(&mut slice(write.p_buffer_info, count).iter().map(buffer)),
-            Some(Form::Texels) => {
-                put(&mut slice(write.p_texel_buffer_view, count).iter().map(|view| [view.as_raw(), 0, 0]));
-            }
-            Some(Form::Structure) => {
-                let chained = crate::pnext::find::<vk::WriteDescriptorSetAccelerationStructureKHR<'_>>(write.p_next);
-                let Some(chained) = chained else { return false };
-                let all = slice(chained.p_acceleration_structures, chained.acceleration_structure_count);
-                put(&mut all.iter().map(|structure| [structure.as_raw(), 0, 0]));
-            }
-            None => return false,
+    match form(ty) {
+        Some(Form::Image) => put(&mut write.images().iter().map(image)),
+        Some(Form::Buffer) => put(&mut write.buffers().iter().map(buffer)),
+        Some(Form::Texels) => put(&mut write.texels().iter().map(|view| [view.as_raw(), 0, 0])),
+        Some(Form::Structure) => {
+            let Some(all) = write.structures() else { return false };
+            put(&mut all.iter().map(|structure| [structure.as_raw(), 0, 0]));
         }
+        None => return false,
     }
     true
 }
 
 /// Takes over an entry of a template that was pushed. Whether its descriptors are known.
-///
-/// # Safety
-///
-/// `data` is valid for the template.
-pub(super) unsafe fn run(shape: &SetShape, run: &TemplateRun, data: *const c_void, pushed: &mut Pushed) -> bool {
-    let Some(form) = form(run.ty) else { return false };
-    for (index, (binding, element)) in shape.walk(run.target, run.count).enumerate() {
-        let at = data.cast::<u8>().wrapping_add(run.offset.wrapping_add(run.stride.wrapping_mul(index)));
-        // SAFETY: the template describes an element of this type there (vkCmdPushDescriptorSetWithTemplate, `pData`); alignment is not
-        // promised.
-        let words = unsafe {
-            match form {
-                Form::Image => image(&at.cast::<vk::DescriptorImageInfo>().read_unaligned()),
-                Form::Buffer => buffer(&at.cast::<vk::DescriptorBufferInfo>().read_unaligned()),
-                Form::Texels | Form::Structure => [at.cast::<u64>().read_unaligned(), 0, 0],
-            }
+pub(super) fn run(shape: &SetShape, filled: FilledRun<'_>, pushed: &mut Pushed) -> bool {
+    let TemplateRun { ty, target, count, .. } = *filled.run;
+    let Some(form) = form(ty) else { return false };
+    for (index, (binding, element)) in (0..).zip(shape.walk(target, count)) {
+        let words = match form {
+            Form::Image => image(&filled.image(index)),
+            Form::Buffer => buffer(&filled.buffer(index)),
+            Form::Texels | Form::Structure => [filled.handle(index), 0, 0],
         };
-        pushed.write((binding.binding, element), Descriptor { ty: run.ty.as_raw(), words });
+        pushed.write((binding.binding, element), Descriptor { ty: ty.as_raw(), words });
     }
     true
 }
 
-impl Device {
+impl Pairs {
     /// A pushed descriptor with the sampler that its view needs, if it has both.
-    pub(super) fn repaired(&self, descriptor: Descriptor) -> Descriptor {
+    pub(super) fn repaired(&self, ground: &Ground, descriptor: Descriptor) -> Descriptor {
         let [sampler, view, layout] = descriptor.words;
         if descriptor.ty != vk::DescriptorType::COMBINED_IMAGE_SAMPLER.as_raw() {
             return descriptor;
         }
-        let pair = match self.aspects.whole(view) {
-            0 => self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view)),
-            whole => self.stencil_pair(sampler, whole),
+        let pair = match self.stand_ins.aspects.whole(view) {
+            0 => ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view)),
+            whole => self.images.stencil_pair(&ground.hot, &ground.driver, sampler, whole),
         };
-        let sampler = pair.map_or(sampler, |pair| self.choose(pair, Path::Push));
+        let sampler = pair.map_or(sampler, |pair| self.choose(ground, pair, Path::Push));
         Descriptor { words: [sampler, view, layout], ..descriptor }
     }
 }

@@ -6,7 +6,11 @@ use samplin_spirv::Uses;
 use super::Separate;
 use crate::counters::Path;
 use crate::decide::{Bits, Divide, Reads};
-use crate::device::Device;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
+use crate::device::images::Images;
+use crate::device::resolve::Pairs;
 use crate::outcome::Meeting;
 
 /// What is known of the instructions of a link. Asking for the level that sampling would use reads nothing.
@@ -35,11 +39,17 @@ pub(super) fn is_divided<V>(meeting: &Meeting<'_, V>) -> bool {
     meeting.changes.iter().any(|change| change.catalog.is_divided())
 }
 
-impl Device {
+impl Separate {
     /// The pair as it is where the shader divides coordinates in texels, and the sampler for that; none where there is no reason to.
-    pub(super) fn divided(&self, separate: &Separate, pair: Option<Pair>, uses: Uses) -> Option<(Pair, u64)> {
-        let pair = pair.filter(|_| separate.tasks.divide)?;
-        let needs = (self.hot.gate.sampler(pair.sampler) >> 32) as u32;
+    pub(super) fn divided(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        pair: Option<Pair>,
+        uses: Uses,
+    ) -> Option<(Pair, u64)> {
+        let pair = pair.filter(|_| self.tasks.divide)?;
+        let needs = (ground.hot.gate.sampler(pair.sampler) >> 32) as u32;
         let reads = match reads(uses) {
             // The level is that of coordinates as they are given.
             Reads::Unknown if uses.contains(Uses::QUERY_LOD) => Reads::Plain,
@@ -48,22 +58,24 @@ impl Device {
         if needs & Bits::TEXELS.0 == 0 || reads == Reads::Unknown {
             return None;
         }
-        let pair = Pair { class: self.class_divided(pair.class, reads, divide(uses)), ..pair };
-        let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
-        if !is_divided(&self.meeting_of(&shared, class)) {
+        let pair = Pair { class: pairs.images.class_divided(&ground.driver, pair.class, reads, divide(uses)), ..pair };
+        let (shared, class) = (pairs.samplers.rows(&ground.hot).state(pair.state)?, pairs.images.class(pair.class)?);
+        if !is_divided(&ground.wishes.meeting_of(&ground.driver, &shared, class)) {
             return None;
         }
-        let sampler = self.choose(pair, Path::Draw);
+        let sampler = pairs.choose(ground, pair, Path::Draw);
         (sampler != pair.sampler).then_some((pair, sampler))
     }
+}
 
+impl Images {
     /// The pair with the class of its view as a link reads it, where decisions look at that.
-    pub(super) fn as_read(&self, pair: Pair, uses: Uses) -> Pair {
+    pub(super) fn as_read(&self, hot: &Hot, driver: &Driver, pair: Pair, uses: Uses) -> Pair {
         let lacks = self.class(pair.class).map_or(Bits::NONE, |class| class.lacks);
-        let needs = (self.hot.gate.sampler(pair.sampler) >> 32) as u32;
+        let needs = (hot.gate.sampler(pair.sampler) >> 32) as u32;
         if needs & lacks.0 & (Bits::COMPARE.0 | Bits::UNNORMALIZED.0) == 0 {
             return pair;
         }
-        Pair { class: self.class_as_read(pair.class, reads(uses)), ..pair }
+        Pair { class: self.class_as_read(driver, pair.class, reads(uses)), ..pair }
     }
 }

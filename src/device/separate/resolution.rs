@@ -19,7 +19,12 @@ use super::recipe::Second;
 use super::shown::ASPECTS;
 use super::tasks::Asked;
 use super::want::Want;
-use crate::device::Device;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
+use crate::device::journal::Journal;
+use crate::device::live::Recording;
+use crate::device::resolve::Pairs;
 use crate::table::fold;
 use crate::variant::Gate;
 
@@ -52,7 +57,7 @@ impl Key {
 impl Place {
     /// Looks up what is in the sets that were bound, where that is not known or may have changed since.
     #[inline(always)]
-    pub(super) fn look_up(&mut self, separate: &Separate, gate: &Gate) {
+    pub(super) fn look_up(&mut self, separate: &Separate, commands: Recording<'_>, gate: &Gate) {
         let time = separate.resolutions.time();
         let is_late = std::mem::replace(&mut self.time, time) != time;
         for bound in self.point.sets.iter_mut().filter(|bound| bound.layout.is_some()) {
@@ -65,19 +70,16 @@ impl Place {
                 let aspects = if separate.wholes.are_there() { ASPECTS } else { 0 };
                 Brief { stamp: Brief::PUSHED, summary: brief.summary | aspects, ..brief }
             } else {
-                // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and this one is
-                // recording.
-                let entry = unsafe { separate.sets.get(bound.set) };
+                let entry = commands.set(bound).of(&separate.sets);
                 entry.map_or_else(|| separate.wholes.brief(bound.set), |entry| entry.brief(gate))
             });
         }
     }
 
     /// Shares what is in the sets that were bound.
-    pub(super) fn share(&mut self, separate: &Separate) {
+    pub(super) fn share(&mut self, separate: &Separate, commands: Recording<'_>) {
         for bound in self.point.sets.iter_mut().filter(|bound| bound.set != 0 && bound.content().is_none()) {
-            // SAFETY: as in `look_up`.
-            bound.set_content(unsafe { separate.sets.share(bound.set) });
+            bound.set_content(commands.set(bound).share(&separate.sets));
         }
     }
 }
@@ -100,64 +102,73 @@ fn is_legal(point: &Point, linked: u32) -> bool {
     (summary & (summary >> 32)) as u32 == 0
 }
 
-impl Device {
+impl Hot {
     /// Whether nothing that the pipeline reads through the bound sets can need another sampler or view.
     #[inline(always)]
     pub(super) fn is_legal(&self, program: &Program, point: &Point) -> bool {
         if !program.reads.is_empty() && point.summary() & ASPECTS != 0 {
             return false;
         }
-        if !self.hot.gate.must_look() {
+        if !self.gate.must_look() {
             return true;
         }
         program.linked.is_some_and(|linked| is_legal(point, linked))
     }
+}
 
+impl Separate {
     /// What is to be bound for the pipeline and the sets of a bind point.
-    fn resolve_place(&self, separate: &Separate, program: &Program, place: &mut Place) -> Arc<Resolution> {
-        let key = Key::of(separate, program, &place.point);
+    fn resolve_place(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        commands: Recording<'_>,
+        (program, place): (&Program, &mut Place),
+    ) -> Arc<Resolution> {
+        let key = Key::of(self, program, &place.point);
         if let Some(key) = &key {
-            let resolutions = &separate.resolutions;
+            let resolutions = &self.resolutions;
             if let Some(kept) = place.found.take(resolutions, key).or_else(|| resolutions.get(key)) {
                 return kept;
             }
         }
-        place.share(separate);
+        place.share(self, commands);
         let drawn = Drawn { program, draw: &place.draw };
-        let mut resolution = self.make_resolution(separate, drawn, &place.point);
+        let mut resolution = self.make_resolution(ground, pairs, drawn, &place.point);
         let Some(key) = key.filter(|_| resolution.is_lasting) else { return Arc::new(resolution) };
         resolution.key = key;
         if resolution.is_nothing() {
-            separate.resolutions.keep_nothing(&key);
+            self.resolutions.keep_nothing(&key);
         }
         let resolution = Arc::new(resolution);
-        separate.resolutions.insert(&resolution);
+        self.resolutions.insert(&resolution);
         resolution
     }
 
     /// Where a set of its links is not known, nothing of the layer's own is bound: nobody draws before all are bound
     /// (VUID-vkCmdDraw-None-08600), so there is one that could not be followed.
-    fn make_resolution(&self, separate: &Separate, program: Drawn<'_>, point: &Point) -> Resolution {
-        let since = separate.resolutions.gone();
-        let bound = self.bound(separate, program.program, point);
+    fn make_resolution(&self, ground: &Ground, pairs: &Pairs, program: Drawn<'_>, point: &Point) -> Resolution {
+        let since = self.resolutions.gone();
+        let bound = self.bound(&ground.hot, &ground.driver, pairs, program.program, point);
         if !is_complete(&program, point) {
-            self.tell_declared(separate, program, &bound, &[]);
+            self.tell_declared(&ground.journal, program, &bound, &[]);
             return Resolution { is_lasting: true, since: since.into(), ..Resolution::default() };
         }
-        let mut wants = self.wants(separate, program, point);
-        wants.stencils = self.stencils(separate, program, point);
+        let mut wants = self.wants(ground, pairs, program, point);
+        wants.stencils = pairs.stand_ins.aspects.stencils(&ground.journal, self, program, point);
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)
-            && !self.is_legal(&program, point)
+            && !ground.hot.is_legal(&program, point)
         {
-            self.program_unresolved(HIDDEN, program);
+            ground.journal.program_unresolved(HIDDEN, program);
         }
-        let decided = self.decide_links(separate, program, point, (&mut wants, since));
+        let decided = self.decide_links(ground, pairs, program, point, (&mut wants, since));
         let Decided { shadows, pushes, mut second, hidden, is_lasting } = decided;
         // What is split or has tasks is made of the application's words.
-        let retyped = if second.is_none() { self.retyped_for(separate, &program, &bound) } else { None };
+        let retyped =
+            if second.is_none() { self.retyped_for(&ground.driver, &ground.journal, &program, &bound) } else { None };
         let mended = retyped.as_ref().map_or(&[][..], |made| &made.formats);
-        self.tell_declared(separate, program, &bound, mended);
+        self.tell_declared(&ground.journal, program, &bound, mended);
         second = second.or(retyped.map(|made| (made, 0)));
         let samplers = wants.all.iter().map(|want| want.own);
         let names = Names::of(samplers.chain(wants.asked.iter().map(|asked| asked.pair.sampler)));
@@ -169,7 +180,8 @@ impl Device {
     /// `runs`: the pipeline runs whatever is in its sets, so that one has to be bound (VUID-vkCmdDraw-None-08600).
     pub(super) fn hidden_for(
         &self,
-        separate: &Separate,
+        hot: &Hot,
+        driver: &Driver,
         second: &Second,
         (wants, asked): (&[Want], &[Asked]),
         (since, runs): (u64, bool),
@@ -183,7 +195,7 @@ impl Device {
             (0..*count).for_each(|_| samplers.with_room().push(0_u64));
             for want in wants.iter().filter(|want| want.link == *link) {
                 // A descriptor that nobody may use can hold a sampler that is gone.
-                let lives = want.wanted != want.given || self.hot.gate.sampler(want.own) != 0;
+                let lives = want.wanted != want.given || hot.gate.sampler(want.own) != 0;
                 if let Some(target) = samplers.get_mut(start + want.hidden_at as usize).filter(|_| lives) {
                     *target = want.hidden(&divided);
                 }
@@ -195,24 +207,29 @@ impl Device {
             None if !samplers.is_empty() && !runs => return Some(None),
             _ => samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any.unwrap_or(0)),
         }
-        self.hidden_set(separate, shape, (&samplers, since), &words).map(Some)
+        self.hidden_set(driver, shape, (&samplers, since), &words).map(Some)
     }
 
     /// Whether a program needs nothing but what the application has bound, as far as that was found out.
     #[inline(always)]
-    pub(super) fn is_at_rest(&self, separate: &Separate, program: &Program, point: &Point) -> bool {
-        !program.looks_at_views(separate)
-            && (program.is_plain() || !self.records_all() && self.is_legal(program, point))
-            || Key::of(separate, program, point).is_some_and(|key| separate.resolutions.is_nothing(&key))
+    pub(super) fn is_at_rest(&self, hot: &Hot, journal: &Journal, program: &Program, point: &Point) -> bool {
+        !program.looks_at_views(self) && (program.is_plain() || !journal.records_all() && hot.is_legal(program, point))
+            || Key::of(self, program, point).is_some_and(|key| self.resolutions.is_nothing(&key))
     }
 
     /// What is to be bound at a bind point; none if it is what the application has bound there. To be given back to [`Found::keep`].
     ///
     /// [`Found::keep`]: super::found::Found::keep
-    pub(super) fn look_at(&self, separate: &Separate, program: &Program, place: &mut Place) -> Option<Arc<Resolution>> {
-        if !separate.force.any() && self.is_at_rest(separate, program, &place.point) {
+    pub(super) fn look_at(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        commands: Recording<'_>,
+        (program, place): (&Program, &mut Place),
+    ) -> Option<Arc<Resolution>> {
+        if !self.force.any() && self.is_at_rest(&ground.hot, &ground.journal, program, &place.point) {
             return None;
         }
-        Some(self.resolve_place(separate, program, place))
+        Some(self.resolve_place(ground, pairs, commands, (program, place)))
     }
 }

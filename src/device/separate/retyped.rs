@@ -26,7 +26,8 @@ use super::sampling::left_module;
 use super::seen::Variable;
 use super::viewed::Bound;
 use crate::decide::{Catalog, Change, Field, Value};
-use crate::device::Device;
+use crate::device::driver::Driver;
+use crate::device::journal::Journal;
 use crate::names::{self, Spirv};
 use crate::settings::SplitCompile;
 use crate::table::lock;
@@ -116,7 +117,7 @@ impl Bound<'_> {
     }
 }
 
-impl Device {
+impl Driver {
     /// The formats that shaders of a program would have to declare for what is bound, by positions of variables; none where what they
     /// declare suits, or nothing does. `by`: what gets one format together, variables or types.
     pub(super) fn formats_for(&self, separate: &Separate, bound: &[Bound<'_>], by: By) -> Vec<(usize, Format)> {
@@ -140,12 +141,15 @@ impl Device {
         }
         all
     }
+}
 
+impl Separate {
     /// The pipeline, or shaders, in which what is bound is declared as it is: variables by themselves, or where functions take them, all of
     /// a type. None where nothing has to differ, or it cannot be made.
     pub(super) fn retyped_for(
         &self,
-        separate: &Separate,
+        driver: &Driver,
+        journal: &Journal,
         program: &Program,
         bound: &[Bound<'_>],
     ) -> Option<Arc<Second>> {
@@ -153,8 +157,8 @@ impl Device {
             if by == By::Variable && program.splits.by_type.load(Ordering::Relaxed) {
                 return None;
             }
-            let formats = Some(self.formats_for(separate, bound, by)).filter(|formats| !formats.is_empty())?;
-            let made = self.retyped(separate, program, (&formats, by));
+            let formats = Some(driver.formats_for(self, bound, by)).filter(|formats| !formats.is_empty())?;
+            let made = self.retyped(driver, journal, program, (&formats, by));
             if by == By::Variable && made.as_ref().is_err_and(|why| *why == Left::ImageEscapes) {
                 program.splits.by_type.store(true, Ordering::Relaxed);
             }
@@ -165,7 +169,8 @@ impl Device {
     /// The pipeline, or shaders, that declare these formats, made if there is none.
     fn retyped(
         &self,
-        separate: &Separate,
+        driver: &Driver,
+        journal: &Journal,
         program: &Program,
         (formats, by): (&[(usize, Format)], By),
     ) -> Result<Arc<Second>, Left> {
@@ -173,7 +178,7 @@ impl Device {
         if let Some(known) = lock(&program.splits.retyped).iter().find(is_it) {
             return Ok(Arc::clone(known));
         }
-        if separate.settings.compile == SplitCompile::Learn && !program.is_of_shaders() {
+        if self.settings.compile == SplitCompile::Learn && !program.is_of_shaders() {
             return Err(Left::Learned);
         }
         if lock(&program.splits.retyped).len() >= RETYPED {
@@ -213,17 +218,17 @@ impl Device {
             codes.push(Some(words));
         }
         let layout = Arc::clone(&program.layout);
-        let twin = self.twin_of_pipeline(separate, &layout).ok_or(Left::Memory)?;
-        let (made, libraries) = self.compile(separate, &recipe, &codes, (&layout, twin))?;
+        let twin = self.twin_of_pipeline(driver, &layout).ok_or(Left::Memory)?;
+        let (made, libraries) = self.compile(driver, &recipe, &codes, (&layout, twin))?;
         let took = started.elapsed();
-        separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        separate.splits.fetch_add(1, Ordering::Relaxed);
+        self.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.splits.fetch_add(1, Ordering::Relaxed);
         let formats = memory::collect(formats.iter().copied());
         let (hidden, parts, tasks) = (None, Vec::new(), None);
         let second = Arc::new(Second { mask: 0, made, libraries, layout, hidden, parts, tasks, formats });
-        self.name_second(program, &second);
+        driver.name_second(journal, program, &second);
         for (stage, bindings, changes, words) in told {
-            self.shader_retyped(program, stage, (bindings, &changes), words, took);
+            journal.shader_retyped(program, stage, (bindings, &changes), words, took);
         }
         lock(&program.splits.retyped).with_room().push(Arc::clone(&second));
         Ok(second)

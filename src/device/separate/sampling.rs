@@ -25,7 +25,10 @@ use super::stages::model;
 use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, tasks};
 use super::{Separate, compare, fetch};
 use crate::decide::Dimensions;
-use crate::device::Device;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
+use crate::device::journal::Journal;
+use crate::device::resolve::Pairs;
 use crate::outcome::Meeting;
 use crate::settings::{ShaderKeys, SplitCompile};
 
@@ -200,24 +203,30 @@ fn rewrite(
     Ok((done.changed > 0).then_some(done.words))
 }
 
-impl Device {
+impl Separate {
     /// What the shader has to do for a pair, if anything; the name of what keeps it from that. `fetches`: it is to do without the sampler.
-    pub(super) fn task_of(&self, separate: &Separate, pair: Pair, fetches: bool) -> Option<Result<Task, Left>> {
-        let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
-        let meeting = self.meeting_of(&shared, class);
+    pub(super) fn task_of(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        pair: Pair,
+        fetches: bool,
+    ) -> Option<Result<Task, Left>> {
+        let (shared, class) = (pairs.samplers.rows(&ground.hot).state(pair.state)?, pairs.images.class(pair.class)?);
+        let meeting = ground.wishes.meeting_of(&ground.driver, &shared, class);
         let fetch = if fetches { fetch::flags_of(&meeting, &class.traits)? } else { 0 };
-        let divides = separate.tasks.divide && is_divided(&meeting);
+        let divides = self.tasks.divide && is_divided(&meeting);
         let Meeting { state, saturate, mirror, emulate, lods: [bias, min_lod, max_lod], compare, .. } = meeting;
         let bits = |on: [bool; 3], flags: [u32; 3]| {
             on.iter().zip(flags).fold(0, |all, (on, flag)| if *on { all | flag } else { all })
         };
         let mut task = Task { flags: fetch, bias, min_lod, max_lod };
-        if separate.tasks.saturate {
+        if self.tasks.saturate {
             let clamp = std::array::from_fn(|axis| saturate.get(axis) != mirror.get(axis));
             task.flags |= bits(clamp, [flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R])
                 | bits(mirror, [flags::MIRROR_S, flags::MIRROR_T, flags::MIRROR_R]);
         }
-        let emulates = separate.tasks.filter && emulate.contains(&true) || compare.is_some();
+        let emulates = self.tasks.filter && emulate.contains(&true) || compare.is_some();
         let emulate = if emulates { emulate } else { [false; 3] };
         if emulates {
             task.flags |= flags::EMULATE | bits(emulate, [flags::MAG_LINEAR, flags::MIN_LINEAR, flags::MIP_LINEAR]);
@@ -230,7 +239,7 @@ impl Device {
         if task.flags == 0 {
             return None;
         }
-        if separate.tasks.saturate && saturate.contains(&true) && class.traits.dimensions() == Dimensions::Cube {
+        if self.tasks.saturate && saturate.contains(&true) && class.traits.dimensions() == Dimensions::Cube {
             return Some(Err(Left::Cube));
         }
         if state.unnormalized_coordinates {
@@ -259,15 +268,15 @@ impl Device {
     }
 
     /// Makes the pipeline that can do any task, if there is to be one.
-    pub(super) fn prepare_tasks(&self, separate: &Separate, program: &Program) {
+    pub(super) fn prepare_tasks(&self, driver: &Driver, journal: &Journal, program: &Program) {
         let mask = program.splits.mask();
         // What is learned is made at once, and nothing of it in a bind.
-        let divides = separate.tasks.divide && separate.follows_pairs() && mask != 0;
-        let has_tasks = separate.has_tasks() || divides;
+        let divides = self.tasks.divide && self.follows_pairs() && mask != 0;
+        let has_tasks = self.has_tasks() || divides;
         if has_tasks
             && !program.links.is_empty()
-            && has_block(separate, program)
-            && let Err(why) = self.tasked(separate, program, mask, &[], When::Made)
+            && has_block(self, program)
+            && let Err(why) = self.tasked(driver, journal, program, mask, &[], When::Made)
         {
             tracing::debug!(pipeline = program.handle, why = why.name(), "no second pipeline");
         }
@@ -276,7 +285,8 @@ impl Device {
     /// The second pipeline in which these links are split and whose shaders do what is asked; the name of what keeps it from being made.
     fn tasked(
         &self,
-        separate: &Separate,
+        driver: &Driver,
+        journal: &Journal,
         program: &Program,
         mask: u64,
         asked: &[Asked],
@@ -284,8 +294,8 @@ impl Device {
     ) -> Result<Arc<Second>, Left> {
         // What is fetched is in the code alone, so that nothing of it reads through the sampler.
         let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
-        let (may, is_block) = (may_compare(asked), !has_fetch && has_block(separate, program));
-        let all = tasked(separate, program, (mask | may, has_fetch)).0;
+        let (may, is_block) = (may_compare(asked), !has_fetch && has_block(self, program));
+        let all = tasked(self, program, (mask | may, has_fetch)).0;
         let compared = Compared { may, must: must_compare(&all, asked) };
         let tasks = if is_block { None } else { Some(tasks(&all, asked)) };
         let is_it = |second: &Second| {
@@ -301,32 +311,32 @@ impl Device {
         if let Some(known) = program.splits.tasked(is_it) {
             return Ok(known);
         }
-        if when == When::Bound && separate.settings.compile == SplitCompile::Learn && !program.is_of_shaders() {
+        if when == When::Bound && self.settings.compile == SplitCompile::Learn && !program.is_of_shaders() {
             return Err(Left::Learned);
         }
         let keys = tasks.as_ref().map_or(Keys::Block, |tasks| Keys::Fixed(Box::from(&**tasks)));
-        let made = Arc::new(self.make_second(separate, program, (mask, Some((keys, compared))), when)?);
+        let made = Arc::new(self.make_second(driver, journal, program, (mask, Some((keys, compared))), when)?);
         // Before another thread finds it: the hidden sets that this one makes go with the last pipeline that was entered.
-        made.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
+        made.hidden.iter().for_each(|shape| self.hidden.enter(shape));
         if tasks.is_some() {
-            self.evict_tasked(separate, program);
+            self.evict_tasked(driver, program);
         }
         let known = program.splits.add_tasked(&made, is_it);
         if !Arc::ptr_eq(&known, &made) {
             // Another thread was faster.
-            self.leave_second(separate, &made);
+            self.leave_second(driver, &made);
             return Ok(known);
         }
-        separate.splits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.splits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok(made)
     }
 
     /// Makes room for one more pipeline with tasks in its code. Those that command buffers hold stay beside that.
-    fn evict_tasked(&self, separate: &Separate, program: &Program) {
+    fn evict_tasked(&self, driver: &Driver, program: &Program) {
         if program.splits.is_full() {
             // They hold what is to be evicted.
-            separate.resolutions.clear();
-            program.splits.evict().iter().for_each(|second| self.leave_second(separate, second));
+            self.resolutions.clear();
+            program.splits.evict().iter().for_each(|second| self.leave_second(driver, second));
         }
     }
 
@@ -334,7 +344,8 @@ impl Device {
     /// have a bit, the links for which it does not do that.
     pub(super) fn with_tasks(
         &self,
-        separate: &Separate,
+        ground: &Ground,
+        pairs: &Pairs,
         program: Drawn<'_>,
         unhidden: Option<Left>,
         second: Option<Arc<Second>>,
@@ -342,16 +353,16 @@ impl Device {
     ) -> (Option<Arc<Second>>, u64) {
         let mut all_left = 0;
         for (asked, why) in asked.iter().filter_map(|asked| Some((asked, asked.task.err()?))) {
-            self.task_left(why, program, asked);
+            pairs.task_left(ground, why, program, asked);
         }
         let has_task = asked.iter().any(|asked| asked.task.is_ok());
-        if !has_task && !separate.force.tasks() {
+        if !has_task && !self.force.tasks() {
             return (second, all_left);
         }
         let mask = second.as_ref().map_or(0, |second| second.mask);
         let made = match unhidden {
             Some(why) => Err(why),
-            None => self.tasked(separate, &program, mask, asked, When::Bound),
+            None => self.tasked(&ground.driver, &ground.journal, &program, mask, asked, When::Bound),
         };
         let left = |asked: &Asked| match &made {
             Ok(made) => {
@@ -362,7 +373,7 @@ impl Device {
         };
         for asked in asked.iter().filter(|asked| asked.task.is_ok()) {
             if let Some(why) = left(asked) {
-                self.task_left(why, program, asked);
+                pairs.task_left(ground, why, program, asked);
                 all_left |= link_bit(asked.link);
             }
         }

@@ -16,8 +16,8 @@ use super::Separate;
 use super::layouts::{Binding, Kind, SetLayout, SetShape};
 use super::shown::{ASPECTS, Shown, Whole, Written};
 use super::sparse::Sparse;
+use crate::device::live::Write;
 use crate::device::types::{COMBINED, type_bit};
-use crate::pnext::slice;
 use crate::table::lock;
 use crate::variant::Gate;
 
@@ -261,12 +261,8 @@ impl SetEntry {
     }
 
     /// Takes over written descriptors of a type.
-    ///
-    /// # Safety
-    ///
-    /// `info(n)` may be called for each `n` below `count` if descriptors of this type are images or samplers.
     #[inline(always)]
-    pub(super) unsafe fn write(
+    pub(super) fn write(
         &self,
         ty: vk::DescriptorType,
         target: (u32, u32),
@@ -276,8 +272,7 @@ impl SetEntry {
         let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
         let Some(slots) = slots else {
             if !self.set_pairs(ty, target, count, (0..count).map(&info)) {
-                // SAFETY: `info` may be called as this function's contract says.
-                unsafe { self.write_each(ty, target, count, info) };
+                self.write_each(ty, target, count, info);
             }
             return self.touch();
         };
@@ -291,12 +286,8 @@ impl SetEntry {
     }
 
     /// [`SetEntry::write`], one descriptor after the other.
-    ///
-    /// # Safety
-    ///
-    /// As for [`SetEntry::write`].
     #[inline(never)]
-    unsafe fn write_each(
+    fn write_each(
         &self,
         ty: vk::DescriptorType,
         target: (u32, u32),
@@ -377,19 +368,6 @@ impl SetEntry {
     }
 }
 
-/// Whether descriptors of a type are described by image infos that lie in slots.
-pub(super) fn has_image_infos(ty: vk::DescriptorType) -> bool {
-    (Separate::WATCHED | COMBINED | IMAGES) & type_bit(ty) != 0
-}
-
-/// Images whose views alone have slots.
-const IMAGES: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE) | type_bit(vk::DescriptorType::INPUT_ATTACHMENT);
-
-/// Whether descriptors of a type are views of buffers.
-pub(super) fn has_buffer_views(ty: vk::DescriptorType) -> bool {
-    matches!(ty, vk::DescriptorType::UNIFORM_TEXEL_BUFFER | vk::DescriptorType::STORAGE_TEXEL_BUFFER)
-}
-
 /// A view of a buffer as an info, as slots have it.
 pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
     vk::DescriptorImageInfo { image_view: vk::ImageView::from_raw(view), ..Default::default() }
@@ -397,37 +375,24 @@ pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
 
 impl SetEntry {
     /// Takes over a write.
-    ///
-    /// # Safety
-    ///
-    /// The write is valid.
     #[inline(always)]
-    pub(super) unsafe fn take(&self, write: &vk::WriteDescriptorSet<'_>) {
-        // SAFETY: the write is valid by this function's contract.
-        unsafe {
-            let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-                self.take_pairs(write)
-            } else {
-                self.take_run(write)
-            };
-            if !is_taken {
-                self.take_each(write);
-            }
+    pub(super) fn take(&self, write: Write<'_>) {
+        let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+            self.take_pairs(write)
+        } else {
+            self.take_run(write)
+        };
+        if !is_taken {
+            self.take_each(write);
         }
         self.touch();
     }
 
     /// [`SetEntry::take`] of combined ones that stay in one binding of these; false for another write.
-    ///
-    /// # Safety
-    ///
-    /// The write is valid.
     #[inline(never)]
-    unsafe fn take_pairs(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
-        // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493.
-        let infos = unsafe { slice(write.p_image_info, write.descriptor_count) };
+    fn take_pairs(&self, write: Write<'_>) -> bool {
         let at = (write.dst_binding, write.dst_array_element);
-        self.set_pairs(write.descriptor_type, at, write.descriptor_count, infos.iter().copied())
+        self.set_pairs(write.descriptor_type, at, write.descriptor_count, write.images().iter().copied())
     }
 
     /// Sets the slots of combined ones that stay in one binding of these. Whether they do.
@@ -451,17 +416,12 @@ impl SetEntry {
     }
 
     /// [`SetEntry::take`] of samplers or images that stay in one binding of nothing but these; false for another write.
-    ///
-    /// # Safety
-    ///
-    /// The write is valid.
     #[inline(always)]
-    unsafe fn take_run(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
+    fn take_run(&self, write: Write<'_>) -> bool {
         let (ty, count) = (write.descriptor_type, write.descriptor_count);
         let run = self.shape.run(ty, (write.dst_binding, write.dst_array_element), count);
         let Some(slots) = run.and_then(|run| self.slots().get(run)) else { return false };
-        // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493; a run is of samplers or of sampled images.
-        let infos = unsafe { slice(write.p_image_info, count) };
+        let infos = write.images();
         if ty == vk::DescriptorType::SAMPLER {
             slots.iter().zip(infos).for_each(|(slot, info)| slot.store(info.sampler.as_raw(), Ordering::Relaxed));
         } else {
@@ -470,36 +430,18 @@ impl SetEntry {
         true
     }
 
-    /// # Safety
-    ///
-    /// The write is valid.
     #[inline(never)]
-    unsafe fn take_each(&self, write: &vk::WriteDescriptorSet<'_>) {
-        if (self.shape.followed | self.shape.viewed) & type_bit(write.descriptor_type) == 0 {
+    fn take_each(&self, write: Write<'_>) {
+        let ty = write.descriptor_type;
+        if (self.shape.followed | self.shape.viewed) & type_bit(ty) == 0 {
             return;
         }
-        let (mut infos, mut views): (&[vk::DescriptorImageInfo], &[vk::BufferView]) = (&[], &[]);
-        // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493, VUID-VkWriteDescriptorSet-descriptorType-02994.
-        unsafe {
-            if has_image_infos(write.descriptor_type) {
-                infos = slice(write.p_image_info, write.descriptor_count);
-            } else if has_buffer_views(write.descriptor_type) {
-                views = slice(write.p_texel_buffer_view, write.descriptor_count);
-            }
-        }
+        let (infos, views) = (write.images(), write.texels());
         let info = |index: u32| {
             let of_buffer = || views.get(index as usize).map(|view| info_of(view.as_raw()));
             infos.get(index as usize).copied().or_else(of_buffer).unwrap_or_default()
         };
-        // SAFETY: `info` reads nothing but the slices.
-        unsafe {
-            self.write_each(
-                write.descriptor_type,
-                (write.dst_binding, write.dst_array_element),
-                write.descriptor_count,
-                info,
-            )
-        };
+        self.write_each(ty, (write.dst_binding, write.dst_array_element), write.descriptor_count, info);
     }
 }
 

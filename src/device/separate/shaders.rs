@@ -18,8 +18,12 @@ use super::objects::{Group, Shader};
 use super::programs::{Found, HIDDEN, Program, Stage, code_of};
 use super::recipe::{Recipe, Source};
 use super::seen::followed;
-use crate::device::Device;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
 use crate::device::hot::follow;
+use crate::device::journal::Journal;
+use crate::device::live::{Live, Recording};
+use crate::device::resolve::On;
 use crate::kept;
 use crate::table::{FastMap, HandleMap, lock};
 
@@ -124,9 +128,7 @@ impl Separate {
         combinations.insert(key, &program);
         Some(program)
     }
-}
 
-impl Device {
     /// Remembers a shader object. `stage`: its code, if that is SPIR-V.
     ///
     /// # Safety
@@ -134,7 +136,7 @@ impl Device {
     /// `info` is the valid create info that `shader` was made with.
     pub unsafe fn insert_shader(
         &self,
-        separate: &Separate,
+        (ground, pairs): On<'_>,
         shader: vk::ShaderEXT,
         info: &vk::ShaderCreateInfoEXT<'_>,
         group: Group,
@@ -143,14 +145,14 @@ impl Device {
         // SAFETY: as many elements as the create info says (VUID-VkShaderCreateInfoEXT-pSetLayouts-parameter,
         // -pPushConstantRanges-parameter).
         let layout = unsafe {
-            let sets = crate::pnext::slice(info.p_set_layouts, info.set_layout_count);
+            let sets = Live::all(crate::pnext::slice(info.p_set_layouts, info.set_layout_count));
             let ranges = crate::pnext::slice(info.p_push_constant_ranges, info.push_constant_range_count);
-            Arc::new(separate.shape_of_shader(sets, ranges))
+            Arc::new(self.shape_of_shader(sets, ranges))
         };
         let mut found = Found::default();
         let recipe = match stage {
             Some(stage) => {
-                self.links_of(separate, shader.as_raw(), stage, &mut found);
+                self.links_of(&ground.journal, &pairs.stand_ins.aspects, shader.as_raw(), stage, &mut found);
                 // SAFETY: `info` is the shader's valid create info by this function's contract.
                 let kept = unsafe { kept::Shader::new(info) };
                 kept.map(|kept| (Arc::new(kept), Arc::new(code_of(stage))))
@@ -160,27 +162,27 @@ impl Device {
                 Err(HIDDEN)
             }
         };
-        let (number, handle, blind, sets_read) = (separate.number(), shader.as_raw(), found.blind, found.sets_read);
+        let (number, handle, blind, sets_read) = (self.number(), shader.as_raw(), found.blind, found.sets_read);
         let reads = found.take_reads(true);
-        self.follow_reads(separate, &reads);
-        self.note_declared(separate, &found.variables);
+        self.follow_reads(&ground.hot, &reads);
+        self.note_declared(&ground.hot, &found.variables);
         let variables = followed(std::mem::take(&mut found.variables), &layout);
-        let links = found.into_links(separate, &layout);
+        let links = found.into_links(self, &layout);
         if !links.is_empty() || reads.iter().any(|read| read.is_integer) || blind == Some(HIDDEN) {
-            self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
+            ground.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
         let entry = Shader { number, handle, layout, links, reads, sets_read, variables, blind, group, recipe };
-        separate.shaders.by_handle.insert(handle, Arc::new(entry));
+        self.shaders.by_handle.insert(handle, Arc::new(entry));
     }
 
     /// Forgets a shader object that is about to be destroyed, and what was made for it and others.
-    pub fn forget_shader(&self, separate: &Separate, shader: vk::ShaderEXT) {
+    pub fn forget_shader(&self, driver: &Driver, journal: &Journal, shader: vk::ShaderEXT) {
         // SAFETY: the shader is the application's to destroy, so no other call names it.
-        let Some(entry) = (unsafe { separate.shaders.by_handle.share(shader.as_raw()) }) else { return };
-        separate.shaders.by_handle.remove(shader.as_raw());
-        self.forget_name(vk::ObjectType::SHADER_EXT, shader.as_raw());
+        let Some(entry) = (unsafe { self.shaders.by_handle.share(shader.as_raw()) }) else { return };
+        self.shaders.by_handle.remove(shader.as_raw());
+        journal.forget_name(vk::ObjectType::SHADER_EXT, shader.as_raw());
         let mut gone = Vec::new();
-        lock(&separate.shaders.combinations).by_key.retain(|key, program| {
+        lock(&self.shaders.combinations).by_key.retain(|key, program| {
             let stays = !key.contains(&entry.number);
             if !stays {
                 gone.with_room().push(Arc::clone(program));
@@ -188,40 +190,35 @@ impl Device {
             stays
         });
         if gone.iter().any(|program| program.splits.any()) {
-            separate.resolutions.clear();
+            self.resolutions.clear();
         }
-        gone.iter().for_each(|program| self.destroy_seconds_of(separate, program));
+        gone.iter().for_each(|program| self.destroy_seconds_of(driver, program));
     }
 
     /// Notes a bind of shaders.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state, the shaders are valid.
-    pub unsafe fn note_shaders(
+    pub fn note_shaders(
         &self,
-        commands: vk::CommandBuffer,
+        ground: &Ground,
+        commands: Recording<'_>,
         stages: &[vk::ShaderStageFlags],
-        shaders: &[vk::ShaderEXT],
+        shaders: &[Live<'_, vk::ShaderEXT>],
     ) {
-        // SAFETY: the command buffer is recording, by this function's contract.
-        let Some((separate, buffer)) = (unsafe { self.noted_now(commands) }) else { return };
+        let Some(buffer) = self.noted_now(ground, commands) else { return };
         for at in (0..POINTS).filter(|at| stages.iter().any(|stage| point_of(*stage) == *at)) {
             let note = |place: &mut Place| {
                 place.is_unknown = false;
                 for (index, stage) in stages.iter().enumerate().filter(|(_, stage)| point_of(**stage) == at) {
                     // A null array stands for one of null handles.
-                    let own = shaders.get(index).map_or(0, |shader| shader.as_raw());
-                    // SAFETY: the shaders are valid by this function's contract, so they are not destroyed meanwhile.
-                    let entry = unsafe { separate.shaders.by_handle.share(own) };
-                    place.point.bind_shader(stage.as_raw(), entry.map(|entry| (own, entry)));
+                    let entry = shaders.get(index).and_then(|shader| shader.share(&self.shaders.by_handle));
+                    place.point.bind_shader(stage.as_raw(), entry.map(|entry| (entry.handle, entry)));
                 }
-                place.point.program = separate.combination(&place.point);
+                place.point.program = self.combination(&place.point);
             };
             if buffer.edit(at, note).is_none() {
                 buffer.edit_late(at, |place| {
                     note(place);
-                    place.point.program.iter().for_each(|program| self.began_before(program));
+                    let program = place.point.program.iter();
+                    program.for_each(|program| self.began_before(&ground.hot, &ground.journal, program));
                 });
             }
         }
@@ -230,12 +227,12 @@ impl Device {
     /// Makes shaders of kept ones with other code, over the set layouts of `layout`: those of a group in one call.
     pub(super) fn make_shaders(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         shaders: &[(Arc<kept::Shader>, u64)],
         codes: &[&[u32]],
         layout: &PipelineShape,
     ) -> Option<Vec<u64>> {
-        let (create, sets) = (self.fns.create_shaders?, self.twins_of_sets(separate, layout)?);
+        let (create, sets) = (driver.fns.create_shaders?, self.twins_of_sets(driver, layout)?);
         let mut made = memory::vec(shaders.len());
         made.resize(shaders.len(), 0_u64);
         for (first, (_, group)) in shaders.iter().enumerate() {
@@ -254,19 +251,23 @@ impl Device {
             let result = kept::Shader::with_create_infos(&own, &sets, |infos| {
                 // SAFETY: equal to create infos that the driver accepted in one call, or that are not linked, but for one more set layout
                 // and code that reads it; as many handles as create infos.
-                unsafe { create(self.handle, infos.len() as u32, infos.as_ptr(), std::ptr::null(), some.as_mut_ptr()) }
+                unsafe {
+                    create(driver.handle, infos.len() as u32, infos.as_ptr(), std::ptr::null(), some.as_mut_ptr())
+                }
             });
             let of_group = made.iter_mut().zip(shaders).filter(|(_, (_, of))| of == group);
             of_group.zip(&some).for_each(|((handle, _), shader)| *handle = shader.as_raw());
             if result != vk::Result::SUCCESS {
                 // Some may have been made (vkCreateShadersEXT).
-                made.iter().filter(|shader| **shader != 0).for_each(|shader| self.destroy_shader(*shader));
+                made.iter().filter(|shader| **shader != 0).for_each(|shader| driver.destroy_shader(*shader));
                 return None;
             }
         }
         Some(made)
     }
+}
 
+impl Driver {
     pub(super) fn destroy_shader(&self, shader: u64) {
         if let Some(destroy) = self.fns.destroy_shader {
             // SAFETY: made by `make_shaders` with a NULL allocator; nobody has seen it, or one that it is bound with is about to be

@@ -13,23 +13,32 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::layouts::{Binding, SetShape};
 use super::sets::{SetEntry, Shadow};
-use crate::device::Device;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
+use crate::device::resolve::Pairs;
 use crate::table::lock;
 
 /// Most shadows of a set at a time.
 const SHADOWS: usize = 4;
 
-impl Device {
+impl Separate {
     /// A copy of a set with other samplers or views; none if there is no memory or there are too many.
-    pub(super) fn shadow(&self, separate: &Separate, set: u64, entry: &SetEntry, others: &[Other]) -> Option<u64> {
+    pub(super) fn shadow(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        set: u64,
+        entry: &SetEntry,
+        others: &[Other],
+    ) -> Option<u64> {
         let kept = |shadows: &[Shadow]| Some(shadows.iter().find(|shadow| *shadow.others == *others)?.set);
         let (known, is_full) = entry.with_shadows(|shadows| (kept(shadows), shadows.len() >= SHADOWS));
         if known.is_some() || is_full {
             return known;
         }
-        let (pool, made) = self.make_set(separate, &entry.shape, entry.variable, entry.pool_flags())?;
-        self.fill_shadow(set, made, entry, others);
-        separate.force.keep_shadow();
+        let (pool, made) = self.make_set(&ground.driver, &entry.shape, entry.variable, entry.pool_flags())?;
+        self.fill_shadow(ground, pairs, set, made, entry, others);
+        self.force.keep_shadow();
         let faster = entry.with_shadows(|shadows| {
             let known = kept(shadows);
             if known.is_none() {
@@ -40,15 +49,15 @@ impl Device {
         });
         if faster.is_some() {
             // Another thread was.
-            self.destroy_pool(pool);
+            ground.driver.destroy_pool(pool);
             return faster;
         }
         entry.is_guarded.store(true, Ordering::Release);
         // Whatever is written to a set from now on, a copy of it goes stale.
-        self.hot.keep_watching(u32::MAX);
-        separate.takes_all.store(true, Ordering::Relaxed);
-        let live = separate.shadows.fetch_add(1, Ordering::Relaxed) + 1;
-        separate.most_shadows.fetch_max(live, Ordering::Relaxed);
+        ground.hot.keep_watching(u32::MAX);
+        self.takes_all.store(true, Ordering::Relaxed);
+        let live = self.shadows.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most_shadows.fetch_max(live, Ordering::Relaxed);
         Some(made.as_raw())
     }
 
@@ -56,14 +65,14 @@ impl Device {
     /// varies.
     pub(super) fn make_set(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         shape: &SetShape,
         variable: u32,
         flags: vk::DescriptorPoolCreateFlags,
     ) -> Option<(vk::DescriptorPool, vk::DescriptorSet)> {
-        let layout = self.twin_of_set(separate, shape)?;
-        let (create, allocate) = (self.fns.create_descriptor_pool?, self.fns.allocate_descriptor_sets?);
-        let reads_on = separate.limits.reads_past_variable;
+        let layout = self.twin_of_set(driver, shape)?;
+        let (create, allocate) = (driver.fns.create_descriptor_pool?, driver.fns.allocate_descriptor_sets?);
+        let reads_on = self.limits.reads_past_variable;
         let count = |binding: &Binding| match shape.variable {
             // Where the driver reads on behind the set it has to find memory of the pool, which it makes of zeroes.
             Some(last) if last == binding.binding && !reads_on => variable,
@@ -85,7 +94,7 @@ impl Device {
         }
         let mut pool = vk::DescriptorPool::null();
         // SAFETY: one set, with room for each of its descriptors; the types are those of a layout that the driver accepted.
-        let result = unsafe { create(self.handle, &info, std::ptr::null(), &mut pool) };
+        let result = unsafe { create(driver.handle, &info, std::ptr::null(), &mut pool) };
         if result != vk::Result::SUCCESS {
             return None;
         }
@@ -98,17 +107,25 @@ impl Device {
         }
         let mut set = vk::DescriptorSet::null();
         // SAFETY: the pool was just made for one such set, and nobody else has it.
-        let result = unsafe { allocate(self.handle, &info, &mut set) };
+        let result = unsafe { allocate(driver.handle, &info, &mut set) };
         if result != vk::Result::SUCCESS {
-            self.destroy_pool(pool);
+            driver.destroy_pool(pool);
             return None;
         }
         Some((pool, set))
     }
 
     /// Copies the application's set and exchanges samplers and views.
-    fn fill_shadow(&self, from: u64, to: vk::DescriptorSet, entry: &SetEntry, others: &[Other]) {
-        let Some(update) = self.fns.update_descriptor_sets else { return };
+    fn fill_shadow(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        from: u64,
+        to: vk::DescriptorSet,
+        entry: &SetEntry,
+        others: &[Other],
+    ) {
+        let Some(update) = ground.driver.fns.update_descriptor_sets else { return };
         let from = vk::DescriptorSet::from_raw(from);
         let copies = memory::collect(entry.shape.bindings.iter().filter_map(|binding| {
             let count = if entry.shape.variable == Some(binding.binding) { entry.variable } else { binding.count };
@@ -123,7 +140,7 @@ impl Device {
                     .descriptor_count(count)
             })
         }));
-        let infos = memory::collect(others.iter().map(|other| self.exchanged(entry, other)));
+        let infos = memory::collect(others.iter().map(|other| pairs.exchanged(ground, entry, other)));
         let writes = memory::collect(others.iter().zip(&infos).map(|((binding, element, _), (ty, info))| {
             vk::WriteDescriptorSet::default()
                 .dst_set(to)
@@ -136,22 +153,14 @@ impl Device {
         // updates it, and its descriptors may be undefined or dead, which copying allows. The new set is not in use. The samplers
         // and views written are the layer's own, which live as long as those that they stand in for.
         unsafe {
-            update(self.handle, 0, std::ptr::null(), copies.len() as u32, copies.as_ptr());
-            update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
-        }
-    }
-
-    pub(super) fn destroy_pool(&self, pool: vk::DescriptorPool) {
-        if let Some(destroy) = self.fns.destroy_descriptor_pool {
-            // SAFETY: made by `make_set` with a NULL allocator; its one set is not in use, or was recorded in place of one that is being
-            // updated, freed or reset, or with a sampler that is being destroyed.
-            unsafe { destroy(self.handle, pool, std::ptr::null()) };
+            update(ground.driver.handle, 0, std::ptr::null(), copies.len() as u32, copies.as_ptr());
+            update(ground.driver.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
         }
     }
 
     /// Destroys the shadows of a set that is about to change or to go. That is a change by itself: whatever the set is written with, and
     /// if nothing of it is followed, what was found out with a shadow holds no more.
-    pub(super) fn drop_shadows(&self, separate: &Separate, entry: &SetEntry) {
+    pub(super) fn drop_shadows(&self, driver: &Driver, entry: &SetEntry) {
         if !entry.has_shadows() {
             return;
         }
@@ -159,22 +168,32 @@ impl Device {
         entry.is_guarded.store(entry.shape.sparse > 0, Ordering::Release);
         entry.touch();
         for shadow in gone {
-            separate.shadows.fetch_sub(1, Ordering::Relaxed);
-            self.destroy_pool(vk::DescriptorPool::from_raw(shadow.pool));
+            self.shadows.fetch_sub(1, Ordering::Relaxed);
+            driver.destroy_pool(vk::DescriptorPool::from_raw(shadow.pool));
         }
     }
 
     /// Destroys whatever the layer has made for separate samplers: for the end of the device.
-    pub fn destroy_separate(&self, separate: &Separate) {
-        let pools = std::mem::take(&mut *lock(&separate.pools));
+    pub fn destroy_separate(&self, driver: &Driver) {
+        let pools = std::mem::take(&mut *lock(&self.pools));
         for set in pools.into_values().flat_map(|pool| pool.sets) {
             // SAFETY: the device is being destroyed, so no other call names its sets.
-            if let Some(entry) = unsafe { separate.sets.get(set) } {
-                self.drop_shadows(separate, entry);
+            if let Some(entry) = unsafe { self.sets.get(set) } {
+                self.drop_shadows(driver, entry);
             }
         }
-        self.destroy_splits(separate);
-        self.destroy_twins(separate);
-        self.destroy_passes(separate);
+        self.destroy_splits(driver);
+        self.destroy_twins(driver);
+        self.destroy_passes(driver);
+    }
+}
+
+impl Driver {
+    pub(super) fn destroy_pool(&self, pool: vk::DescriptorPool) {
+        if let Some(destroy) = self.fns.destroy_descriptor_pool {
+            // SAFETY: made by `make_set` with a NULL allocator; its one set is not in use, or was recorded in place of one that is being
+            // updated, freed or reset, or with a sampler that is being destroyed.
+            unsafe { destroy(self.handle, pool, std::ptr::null()) };
+        }
     }
 }

@@ -25,8 +25,10 @@ use super::recipe::{Recipe, Second, Source, StageCode, When};
 use super::sampling;
 use super::stages::model;
 use super::tasks::Keys;
-use crate::device::Device;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
 use crate::device::hot::follow;
+use crate::device::journal::Journal;
 use crate::kept;
 use crate::settings::SplitCompile;
 use crate::table::lock;
@@ -42,11 +44,11 @@ pub(super) fn left_of(refused: Refused) -> Left {
     }
 }
 
-impl Device {
+impl Separate {
     /// The pipeline in which at least these links are split, made if there is none; the name of what keeps it from being made.
     pub(super) fn split(
         &self,
-        separate: &Separate,
+        ground: &Ground,
         program: &Program,
         links: u64,
         when: When,
@@ -60,12 +62,12 @@ impl Device {
                 None => links,
             }
         };
-        let made = match (when, separate.settings.compile) {
+        let made = match (when, self.settings.compile) {
             (When::Bound, SplitCompile::Learn) => Err(Left::Learned),
-            _ => self.make_second(separate, program, (wanted, None), when),
+            _ => self.make_second(&ground.driver, &ground.journal, program, (wanted, None), when),
         };
         if when == When::Bound && matches!(made, Ok(_) | Err(Left::Learned)) {
-            separate.learn(program, links);
+            self.learn(program, links);
         }
         let second = Arc::new(made?);
         let mut made = lock(&splits.made);
@@ -74,26 +76,26 @@ impl Device {
             // these, there has to be one with both.
             let (last, is_enough) = (Arc::clone(last), last.mask & links == links);
             drop(made);
-            self.destroy_second(&second);
-            return if is_enough { Ok(last) } else { self.split(separate, program, links, when) };
+            ground.driver.destroy_second(&second);
+            return if is_enough { Ok(last) } else { self.split(ground, program, links, when) };
         }
         made.with_room().push(Arc::clone(&second));
-        second.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
+        second.hidden.iter().for_each(|shape| self.hidden.enter(shape));
         splits.pipeline.store(second.pipeline(), Ordering::Release);
-        self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+        ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         // First, so that what is found out after that is found out for a split pipeline.
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
-        separate.resolutions.clear();
-        separate.splits.fetch_add(1, Ordering::Relaxed);
+        self.resolutions.clear();
+        self.splits.fetch_add(1, Ordering::Relaxed);
         Ok(second)
     }
 
-    /// [`Device::split`] with as many of the links as can be, of which those that are only wished for come last; what cannot be is
+    /// [`Separate::split`] with as many of the links as can be, of which those that are only wished for come last; what cannot be is
     /// remembered as refused. Those whose descriptors may change after the bind are left alone, whoever asks. The last pipeline that was
     /// made.
     pub(super) fn split_all(
         &self,
-        separate: &Separate,
+        ground: &Ground,
         program: &Program,
         (links, wishes): (u64, u64),
         when: When,
@@ -102,13 +104,13 @@ impl Device {
         if links == 0 {
             return None;
         }
-        match self.split(separate, program, links, when) {
+        match self.split(ground, program, links, when) {
             Ok(made) => Some(made),
             // One that cannot be split must not keep the others from it.
             Err(_) if links.count_ones() > 1 => {
                 let ones = |links: u64| (0..LINKS).map(|link| 1_u64 << link).filter(move |one| links & one != 0);
                 let all = ones(links & !wishes).chain(ones(links & wishes));
-                all.filter_map(|one| self.split_all(separate, program, (one, 0), when)).last()
+                all.filter_map(|one| self.split_all(ground, program, (one, 0), when)).last()
             }
             Err(why) => {
                 program.splits.refuse(links, why);
@@ -121,7 +123,8 @@ impl Device {
     /// to do anything.
     pub(super) fn make_second(
         &self,
-        separate: &Separate,
+        driver: &Driver,
+        journal: &Journal,
         program: &Program,
         (mask, keys): (u64, Option<(Keys, Compared)>),
         when: When,
@@ -133,7 +136,7 @@ impl Device {
         let has_block = matches!(keys, Some((Keys::Block, _)));
         let has_hidden = mask != 0 || has_block;
         if has_hidden {
-            separate.limits.check(&program.layout, &[], program.colors)?;
+            self.limits.check(&program.layout, &[], program.colors)?;
         }
         let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| mask >> n & 1 != 0));
         let first = first_binding(&program.layout);
@@ -145,11 +148,11 @@ impl Device {
         }
         let tasks = match keys {
             Some(keys) => {
-                let limits = samplin_spirv::sampling::Limits { lod_bias: self.caps.max_sampler_lod_bias };
-                let all = separate.force.filters();
-                let passes = Passes { filter: all || separate.tasks.filter, fetch: all, ..separate.tasks };
+                let limits = samplin_spirv::sampling::Limits { lod_bias: driver.caps.max_sampler_lod_bias };
+                let all = self.force.filters();
+                let passes = Passes { filter: all || self.tasks.filter, fetch: all, ..self.tasks };
                 let at = sampling::Place { set: number as u32, first, chosen: &chosen, limits, passes };
-                Some(sampling::rewrite_all(separate, program, &recipe, &mut codes, at, keys)?)
+                Some(sampling::rewrite_all(self, program, &recipe, &mut codes, at, keys)?)
             }
             None => None,
         };
@@ -170,27 +173,27 @@ impl Device {
         let bindings = memory::collect(more.iter().copied().enumerate().map(binding));
         let (mut hidden, mut layout) = (None, Arc::clone(&program.layout));
         if has_hidden {
-            separate.limits.check(&program.layout, &more, program.colors)?;
-            let shape = separate.shape_of(kept::SetLayout { flags: Default::default(), bindings }, |_| 0);
-            layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&shape)));
+            self.limits.check(&program.layout, &more, program.colors)?;
+            let shape = self.shape_of(kept::SetLayout { flags: Default::default(), bindings }, |_| 0);
+            layout = Arc::new(program.layout.with_set(self.number(), Arc::clone(&shape)));
             hidden = Some(shape);
         }
-        let twin = self.twin_of_pipeline(separate, &layout).ok_or(Left::Memory)?;
-        let (made, libraries) = self.compile(separate, &recipe, &codes, (&layout, twin))?;
+        let twin = self.twin_of_pipeline(driver, &layout).ok_or(Left::Memory)?;
+        let (made, libraries) = self.compile(driver, &recipe, &codes, (&layout, twin))?;
         let took = started.elapsed();
-        separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let parts = memory::collect(chosen.into_iter().zip(counts));
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
                 let (pass, links) = match &tasks {
-                    Some(tasks) => (tasks.pass(separate.tasks), tasks.links()),
+                    Some(tasks) => (tasks.pass(self.tasks), tasks.links()),
                     None => ("split", memory::collect(parts.iter().map(|(link, _)| *link))),
                 };
-                self.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
+                journal.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
             }
         }
         let second = Second { mask, made, libraries, layout, hidden, parts, tasks, formats: Vec::new() };
-        self.name_second(program, &second);
+        driver.name_second(journal, program, &second);
         Ok(second)
     }
 
@@ -198,20 +201,20 @@ impl Device {
     /// that it is linked of.
     pub(super) fn compile(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         recipe: &Recipe,
         codes: &[Option<Vec<u32>>],
         (layout, twin): (&PipelineShape, vk::PipelineLayout),
     ) -> Result<(Executable, Vec<u64>), Left> {
         let words = recipe.stages.iter().zip(codes).map(|(stage, code)| code.as_deref().unwrap_or(&stage.words));
-        words.clone().for_each(|words| separate.force.keep_module(words));
+        words.clone().for_each(|words| self.force.keep_module(words));
         if let Source::Shaders(shaders) = &recipe.source {
             let codes = memory::collect(words);
-            let made = self.make_shaders(separate, shaders, &codes, layout).ok_or(Left::Memory)?;
+            let made = self.make_shaders(driver, shaders, &codes, layout).ok_or(Left::Memory)?;
             let stages = recipe.stages.iter().map(|stage| stage.stage.as_raw());
             return Ok((Executable::Shaders(memory::collect(stages.zip(made)).into_boxed_slice()), Vec::new()));
         }
-        let (Some(create), Some(destroy)) = (self.fns.create_shader_module, self.fns.destroy_shader_module) else {
+        let (Some(create), Some(destroy)) = (driver.fns.create_shader_module, driver.fns.destroy_shader_module) else {
             return Err(Left::Memory);
         };
         let mut modules = memory::vec(codes.len());
@@ -220,7 +223,7 @@ impl Device {
             let info = vk::ShaderModuleCreateInfo::default().code(words);
             let mut module = vk::ShaderModule::null();
             // SAFETY: the application's own words, or what a pass made of them.
-            result = unsafe { create(self.handle, &info, std::ptr::null(), &mut module) };
+            result = unsafe { create(driver.handle, &info, std::ptr::null(), &mut module) };
             if result != vk::Result::SUCCESS {
                 break;
             }
@@ -229,22 +232,22 @@ impl Device {
         let (mut pipeline, mut libraries) = (vk::Pipeline::null(), Vec::new());
         if result == vk::Result::SUCCESS {
             let modules = &mut modules.iter().copied();
-            result = self.compile_with(separate, &recipe.source, modules, twin, (&mut pipeline, &mut libraries));
+            result = self.compile_with(driver, &recipe.source, modules, twin, (&mut pipeline, &mut libraries));
         }
         for module in modules {
             // SAFETY: made above with a NULL allocator; pipelines do without their modules.
-            unsafe { destroy(self.handle, module, std::ptr::null()) };
+            unsafe { destroy(driver.handle, module, std::ptr::null()) };
         }
         if result == vk::Result::SUCCESS {
             return Ok((Executable::Pipeline(pipeline.as_raw()), libraries));
         }
-        libraries.into_iter().for_each(|library| self.destroy_executable(&Executable::Pipeline(library)));
+        libraries.into_iter().for_each(|library| driver.destroy_executable(&Executable::Pipeline(library)));
         Err(Left::Memory)
     }
 
     fn compile_with(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         source: &Source,
         modules: &mut dyn Iterator<Item = vk::ShaderModule>,
         layout: vk::PipelineLayout,
@@ -254,21 +257,21 @@ impl Device {
         let (cache, none) = (vk::PipelineCache::null(), std::ptr::null());
         match source {
             Source::Compute(kept) => {
-                let (Some(create), Some(module)) = (self.fns.create_compute_pipelines, modules.next()) else {
+                let (Some(create), Some(module)) = (driver.fns.create_compute_pipelines, modules.next()) else {
                     return LACKING;
                 };
                 kept.with_create_info(layout, module, |info| {
                     // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it.
-                    unsafe { create(self.handle, cache, 1, info, none, pipeline) }
+                    unsafe { create(driver.handle, cache, 1, info, none, pipeline) }
                 })
             }
             Source::Graphics(kept, pass, parts) => {
-                let (create, pass) = (self.fns.create_graphics_pipelines, self.twin_of_pass(separate, pass.as_deref()));
+                let (create, pass) = (driver.fns.create_graphics_pipelines, self.twin_of_pass(driver, pass.as_deref()));
                 let (Some(create), Some(pass)) = (create, pass) else { return LACKING };
                 let mut libraries = memory::vec(parts.len());
                 for part in parts {
                     let mut library = vk::Pipeline::null();
-                    let result = self.compile_with(separate, &part.source, modules, layout, (&mut library, linked));
+                    let result = self.compile_with(driver, &part.source, modules, layout, (&mut library, linked));
                     if result != vk::Result::SUCCESS {
                         return result;
                     }
@@ -285,7 +288,7 @@ impl Device {
                     }
                     // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it;
                     // the render pass is defined like the application's, and all libraries have the one layout, that of all their shaders.
-                    unsafe { create(self.handle, cache, 1, &info, none, pipeline) }
+                    unsafe { create(driver.handle, cache, 1, &info, none, pipeline) }
                 })
             }
             // Made without modules.
@@ -293,6 +296,35 @@ impl Device {
         }
     }
 
+    /// Destroys the second pipelines or shaders of a program that is about to go.
+    pub(super) fn destroy_seconds_of(&self, driver: &Driver, program: &Program) {
+        program.splits.take().iter().for_each(|second| self.leave_second(driver, second));
+    }
+
+    /// Destroys a second pipeline, and its hidden sets if it was the last with such sets.
+    pub(super) fn leave_second(&self, driver: &Driver, second: &Second) {
+        driver.destroy_second(second);
+        if let Some(shape) = &second.hidden {
+            self.leave_hidden(driver, shape);
+        }
+    }
+
+    /// Destroys every hidden set and second pipeline: for the end of the device.
+    pub(super) fn destroy_splits(&self, driver: &Driver) {
+        self.destroy_hidden(driver);
+        let mut gone = Vec::new();
+        let mut take = |program: &Program| {
+            for second in program.splits.take() {
+                gone.with_room().push(second);
+            }
+        };
+        self.programs.for_each(&mut |program| take(program));
+        self.shaders.for_each_combination(&mut take);
+        gone.iter().for_each(|second| driver.destroy_second(second));
+    }
+}
+
+impl Driver {
     /// Destroys a second pipeline or second shaders.
     pub(super) fn destroy_second(&self, second: &Second) {
         self.destroy_executable(&second.made);
@@ -311,33 +343,6 @@ impl Device {
             }
             Executable::Shaders(shaders) => shaders.iter().for_each(|(_, shader)| self.destroy_shader(*shader)),
         }
-    }
-
-    /// Destroys the second pipelines or shaders of a program that is about to go.
-    pub(super) fn destroy_seconds_of(&self, separate: &Separate, program: &Program) {
-        program.splits.take().iter().for_each(|second| self.leave_second(separate, second));
-    }
-
-    /// Destroys a second pipeline, and its hidden sets if it was the last with such sets.
-    pub(super) fn leave_second(&self, separate: &Separate, second: &Second) {
-        self.destroy_second(second);
-        if let Some(shape) = &second.hidden {
-            self.leave_hidden(separate, shape);
-        }
-    }
-
-    /// Destroys every hidden set and second pipeline: for the end of the device.
-    pub(super) fn destroy_splits(&self, separate: &Separate) {
-        self.destroy_hidden(separate);
-        let mut gone = Vec::new();
-        let mut take = |program: &Program| {
-            for second in program.splits.take() {
-                gone.with_room().push(second);
-            }
-        };
-        separate.programs.for_each(&mut |program| take(program));
-        separate.shaders.for_each_combination(&mut take);
-        gone.iter().for_each(|second| self.destroy_second(second));
     }
 }
 

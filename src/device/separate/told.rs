@@ -13,6 +13,7 @@ use samplin_wire::record::{Descriptor, Joined, Link, Source};
 use samplin_wire::text::handle;
 use serde_json::json;
 
+use super::Separate;
 use super::programs::{Program, ProgramLink, Stage};
 use super::progress::{Draw, Drawn};
 use super::reads::is_divided;
@@ -22,9 +23,15 @@ use super::tasks::Asked;
 use super::want::Want;
 use crate::counters::Path;
 use crate::decide::{Change, Reads, Rule};
-use crate::device::shaders::fingerprint;
-use crate::device::telling::LinkTold;
-use crate::device::{Device, ViewClass};
+use crate::device::ViewClass;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
+use crate::device::journal::Journal;
+use crate::device::journal::LinkTold;
+use crate::device::modules::fingerprint;
+use crate::device::resolve::Pairs;
+use crate::device::wishes::Wishes;
 use crate::outcome::{self, Chosen, Meeting};
 use crate::overrides::Override;
 use crate::record;
@@ -96,78 +103,259 @@ pub(super) fn joined(link: &ProgramLink) -> Link {
     }
 }
 
-impl Device {
+impl Separate {
     /// The part of the `summary` record that is about links.
-    pub fn separate_summary(&self) -> Option<kinds::Separate> {
-        let unresolved = self.unresolved_counts(|left| left.about() == About::Link);
-        let repeated = self.links_repeated();
-        Some(kinds::Separate { unresolved, repeated, ..self.separate.as_deref()?.summary() })
+    pub fn separate_summary(&self, journal: &Journal) -> kinds::Separate {
+        let unresolved = journal.unresolved_counts(|left| left.about() == About::Link);
+        let repeated = journal.links_repeated();
+        kinds::Separate { unresolved, repeated, ..self.summary() }
     }
 
+    /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed, by what is in the sets that
+    /// live when it is bound: a look at all of them, so not without a trace, nor again for each bind of sets. What is written and bound
+    /// later is named with the next bind of the pipeline there.
+    pub(super) fn began_before(&self, hot: &Hot, journal: &Journal, program: &Program) {
+        if !journal.records_decisions() {
+            return;
+        }
+        let unknown = Drawn { program, draw: &Draw::default() };
+        let sums = self.sums(&hot.gate, &program.layout.sets);
+        // What is not known may need and lack anything.
+        let sum = |operand: &Operand| sums.get(operand.set as usize).copied().unwrap_or(u64::MAX);
+        for (index, link) in program.links.iter().enumerate() {
+            if sum(&link.sampler) as u32 & (sum(&link.image) >> 32) as u32 != 0 {
+                journal.link_unresolved(Left::BeganBefore, unknown, index);
+            }
+        }
+    }
+}
+
+impl Wishes {
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
-    pub(super) fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
+    pub(super) fn meeting_of<'a>(
+        &'a self,
+        driver: &Driver,
+        shared: &SharedState,
+        class: &'a ViewClass,
+    ) -> Meeting<'a, ()> {
         let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
         let off = self.off(shared.overrides, Some(class));
-        outcome::meeting(&shared.kept, &class.traits, (overrides, off), &self.terms(), |_| Ok(()))
+        outcome::meeting(&shared.kept, &class.traits, (overrides, off), &self.terms(driver), |_| Ok(()))
     }
+}
 
+impl Pairs {
     /// Writes the `pair` record of a link; `because`: the pair that its sampler is wanted for, another one where all images of a sampler get
     /// what suits them all.
     fn record_link(
         &self,
+        ground: &Ground,
         program: Drawn<'_>,
         (at, how): (LinkAt, Option<&'static str>),
         (pair, because): (Pair, Pair),
         wanted: u64,
     ) {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
-        let Some(of) = self.class(because.class) else { return };
-        let meeting = self.meeting_of(&shared, of);
+        let (Some(shared), Some(class)) =
+            (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(pair.class))
+        else {
+            return;
+        };
+        let Some(of) = self.images.class(because.class) else { return };
+        let meeting = ground.wishes.meeting_of(&ground.driver, &shared, of);
         // There was no sampler, which has been told.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
         if !is_refused {
-            self.tell_unmendable((pair, because), &meeting, &self.joined(program, at, how));
+            self.tell_unmendable(
+                &ground.hot,
+                &ground.journal,
+                (pair, because),
+                &meeting,
+                &ground.journal.joined(program, at, how),
+            );
         }
-        if is_refused || (meeting.changes.is_empty() && !self.records_all()) {
+        if is_refused || (meeting.changes.is_empty() && !ground.journal.records_all()) {
             return;
         }
         let choice = if wanted == pair.sampler { KEEP } else { wanted };
-        if !self.is_news_of_link(link_told(&program, at, &shared, (pair.class, because.class), (how, choice != KEEP))) {
+        if !ground.journal.is_news_of_link(link_told(
+            &program,
+            at,
+            &shared,
+            (pair.class, because.class),
+            (how, choice != KEEP),
+        )) {
             return;
         }
-        self.count(&meeting.changes);
-        if self.records_decisions() {
-            let joined = Joined { source: source_of(&program, at.0), ..self.joined(program, at, how) };
-            self.record_pair(pair, &shared, (class, of), &meeting, choice, (Path::Draw, Some(joined)));
+        ground.journal.count(&meeting.changes);
+        if ground.journal.records_decisions() {
+            let joined = Joined { source: source_of(&program, at.0), ..ground.journal.joined(program, at, how) };
+            ground.journal.record_pair(pair, &shared, (class, of), &meeting, choice, (Path::Draw, Some(joined)));
         }
     }
 
     /// Writes an `unresolved` record of what no other sampler mends.
-    fn tell_unmendable(&self, (pair, because): (Pair, Pair), meeting: &Meeting<'_, ()>, joined: &Joined) {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(because.class)) else { return };
-        for unresolved in meeting.unresolved(&self.context(Some(class))) {
+    fn tell_unmendable(
+        &self,
+        hot: &Hot,
+        journal: &Journal,
+        (pair, because): (Pair, Pair),
+        meeting: &Meeting<'_, ()>,
+        joined: &Joined,
+    ) {
+        let (Some(shared), Some(class)) = (self.samplers.rows(hot).state(pair.state), self.images.class(because.class))
+        else {
+            return;
+        };
+        for unresolved in meeting.unresolved(&journal.context(Some(class))) {
             let pair = Pair { class: because.class, ..pair };
-            self.pair_unresolved(Left::Pair, &unresolved, (pair, Some(joined)), &shared, class);
+            journal.pair_unresolved(Left::Pair, &unresolved, (pair, Some(joined)), &shared, class);
         }
     }
 
     /// The same of a descriptor that is both, whose sampler was chosen when it was written.
-    pub(super) fn tell_read(&self, program: Drawn<'_>, (link, element): (usize, u32), pair: Pair) {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
+    pub(super) fn tell_read(&self, ground: &Ground, program: Drawn<'_>, (link, element): (usize, u32), pair: Pair) {
+        let (Some(shared), Some(class)) =
+            (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(pair.class))
+        else {
+            return;
+        };
         let Some(of) = program.links.get(link).filter(|_| class.traits.reads != Reads::Unknown) else { return };
-        if self.is_untold(&program, (link, pair), false) {
+        if ground.journal.is_untold(&program, (link, pair), false) {
             let at = (of.image.set, of.image.binding, element);
-            let joined = self.joined(program, (link, at, at), None);
-            self.tell_unmendable((pair, pair), &self.meeting_of(&shared, class), &joined);
+            let joined = ground.journal.joined(program, (link, at, at), None);
+            self.tell_unmendable(
+                &ground.hot,
+                &ground.journal,
+                (pair, pair),
+                &ground.wishes.meeting_of(&ground.driver, &shared, class),
+                &joined,
+            );
         }
     }
 
     /// Whether another sampler mends anything of a pair.
-    pub(super) fn is_mendable(&self, pair: Pair) -> bool {
-        let of = self.rows().state(pair.state).zip(self.class(pair.class));
-        of.is_none_or(|(shared, class)| !self.meeting_of(&shared, class).changes.is_empty())
+    pub(super) fn is_mendable(&self, ground: &Ground, pair: Pair) -> bool {
+        let of = self.samplers.rows(&ground.hot).state(pair.state).zip(self.images.class(pair.class));
+        of.is_none_or(|(shared, class)| !ground.wishes.meeting_of(&ground.driver, &shared, class).changes.is_empty())
     }
 
+    /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not. `left`: links whose
+    /// shaders do not do their tasks, which has been told; `divided`: positions whose coordinates are divided.
+    pub(super) fn tell_group(
+        &self,
+        ground: &Ground,
+        program: Drawn<'_>,
+        group: &[Want],
+        (how, met): (Result<How, Left>, Option<(u64, Pair)>),
+        (split, left, divided): (u64, u64, &[(usize, u32)]),
+    ) {
+        for want in group {
+            if let Some((pair, sampler)) = want.divided.filter(|_| want.is_divided(divided)) {
+                if ground.journal.is_untold(&program, (want.link, pair), false) {
+                    self.record_link(ground, program, (want.at(), Some(How::Split.name())), (pair, pair), sampler);
+                }
+                continue;
+            }
+            let is_split = split & link_bit(want.link) != 0;
+            // What one of them needs, all get that do not read one of their own.
+            let met = met.filter(|_| want.reads(split));
+            let Some(pair) = want.pair.or_else(|| met.and_then(|_| ground.hot.pair_at(want))) else { continue };
+            let wanted = met.map_or(want.wanted, |(sampler, _)| sampler);
+            let changes = wanted != want.given;
+            let how = match want.fetch {
+                Some(_) if left & link_bit(want.link) != 0 => continue,
+                Some(_) => Ok(How::Fetch),
+                None => how,
+            };
+            match how {
+                Err(what) if changes && !is_split && ground.journal.is_untold(&program, (want.link, pair), true) => {
+                    self.link_left(ground, what, program, want.at(), pair);
+                }
+                Err(_) if changes && !is_split => {}
+                // In audit mode and with what no other sampler repairs nothing changes.
+                _ if ground.journal.is_untold(&program, (want.link, pair), false) => {
+                    let how = if is_split { Ok(How::Split) } else { how };
+                    let how = how.ok().filter(|_| changes).map(How::name);
+                    let because = met.map_or(pair, |(_, because)| because);
+                    self.record_link(ground, program, (want.at(), how), (pair, because), wanted);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Writes the `unresolved` record of a link that conflicts.
+    pub(super) fn link_left(&self, ground: &Ground, what: Left, program: Drawn<'_>, at: LinkAt, pair: Pair) {
+        let shared = self.samplers.rows(&ground.hot).state(pair.state);
+        let told = |shared: &SharedState| {
+            link_told(&program, at, shared, (pair.class, pair.class), (Some(what.name()), false))
+        };
+        if shared.is_some_and(|shared| !ground.journal.is_news_of_link(told(&shared))) {
+            return;
+        }
+        let key = (fold(program.number) ^ at.0 as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
+        let link = (Some(link_members(&program, at)), source_of(&program, at.0));
+        self.pair_left(ground, what, program, pair, link, (false, key));
+    }
+
+    /// Says that a shader does not do what a descriptor asks for.
+    pub(super) fn task_left(&self, ground: &Ground, what: Left, program: Drawn<'_>, asked: &Asked) {
+        let link = (program.links.get(asked.link).map(joined), source_of(&program, asked.link));
+        self.pair_left(ground, what, program, asked.pair, link, (true, (program.number, asked.link as u64)));
+    }
+
+    /// Writes the `unresolved` record of a pair that a shader joins. `is_task`: it is about what the shader should do.
+    #[inline(never)]
+    fn pair_left(
+        &self,
+        ground: &Ground,
+        what: Left,
+        program: Drawn<'_>,
+        pair: Pair,
+        (link, source): (Option<Link>, Option<Source>),
+        (is_task, key): (bool, (u64, u64)),
+    ) {
+        let (Some(shared), Some(class)) =
+            (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(pair.class))
+        else {
+            return;
+        };
+        let meeting = ground.wishes.meeting_of(&ground.driver, &shared, class);
+        let is_divided = is_divided(&meeting);
+        let Meeting { changes, saturate, compare, .. } = meeting;
+        let context = ground.journal.context(Some(class));
+        let members = record::view(&class.traits);
+        let first = changes.first().map(|change| change.catalog);
+        let rule = match is_task {
+            true if is_divided => Some(Rule::Unnormalized),
+            true if compare.is_some() => Some(Rule::Compare),
+            true if saturate.contains(&true) => Some(Rule::GlClamp),
+            true => Some(Rule::LinearFilter),
+            false => first.map(|catalog| catalog.rule()),
+        };
+        let mut about = ground.journal.of_program(
+            program,
+            json!({
+                "vuid": first.and_then(|catalog| catalog.vuid()),
+                "sampler": handle(pair.sampler),
+                "view": handle(pair.view),
+                "names": ground.journal.names(pair),
+                "fingerprint": format!("{:016x}", shared.fingerprint()),
+                "format": members.format,
+                "aspect": members.aspect,
+                "view_type": members.view_type,
+                "link": link,
+                "changes": record::changes(changes.iter(), &context),
+            }),
+        );
+        if let Some(source) = source {
+            about["source"] = json!(source);
+        }
+        ground.journal.unresolved(what, &what.clause(), rule, about, key);
+    }
+}
+
+impl Journal {
     /// What a record says of a link, but for the line of the shader.
     pub(super) fn joined(&self, program: Drawn<'_>, at: LinkAt, how: Option<&'static str>) -> Joined {
         Joined {
@@ -180,61 +368,10 @@ impl Device {
         }
     }
 
-    /// State and class of a use, whether they conflict or not.
-    pub(super) fn pair_at(&self, want: &Want) -> Option<Pair> {
-        let (state, class) = (self.hot.gate.sampler(want.given), self.hot.gate.view(want.view));
-        let number = |word: u64| (word as u32).checked_sub(1);
-        Some(Pair { sampler: want.given, view: want.view, state: number(state)?, class: number(class)? })
-    }
-
     /// Whether it is told for the first time that a link is repaired, or left.
     pub(super) fn is_untold(&self, program: &Program, (link, pair): (usize, Pair), left: bool) -> bool {
         let turn = lock(&program.told.links).turn((link, pair.state, pair.class, left), TOLD);
         self.is_turn(turn)
-    }
-
-    /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not. `left`: links whose
-    /// shaders do not do their tasks, which has been told; `divided`: positions whose coordinates are divided.
-    pub(super) fn tell_group(
-        &self,
-        program: Drawn<'_>,
-        group: &[Want],
-        (how, met): (Result<How, Left>, Option<(u64, Pair)>),
-        (split, left, divided): (u64, u64, &[(usize, u32)]),
-    ) {
-        for want in group {
-            if let Some((pair, sampler)) = want.divided.filter(|_| want.is_divided(divided)) {
-                if self.is_untold(&program, (want.link, pair), false) {
-                    self.record_link(program, (want.at(), Some(How::Split.name())), (pair, pair), sampler);
-                }
-                continue;
-            }
-            let is_split = split & link_bit(want.link) != 0;
-            // What one of them needs, all get that do not read one of their own.
-            let met = met.filter(|_| want.reads(split));
-            let Some(pair) = want.pair.or_else(|| met.and_then(|_| self.pair_at(want))) else { continue };
-            let wanted = met.map_or(want.wanted, |(sampler, _)| sampler);
-            let changes = wanted != want.given;
-            let how = match want.fetch {
-                Some(_) if left & link_bit(want.link) != 0 => continue,
-                Some(_) => Ok(How::Fetch),
-                None => how,
-            };
-            match how {
-                Err(what) if changes && !is_split && self.is_untold(&program, (want.link, pair), true) => {
-                    self.link_left(what, program, want.at(), pair);
-                }
-                Err(_) if changes && !is_split => {}
-                // In audit mode and with what no other sampler repairs nothing changes.
-                _ if self.is_untold(&program, (want.link, pair), false) => {
-                    let how = if is_split { Ok(How::Split) } else { how };
-                    let how = how.ok().filter(|_| changes).map(How::name);
-                    let because = met.map_or(pair, |(_, because)| because);
-                    self.record_link(program, (want.at(), how), (pair, because), wanted);
-                }
-                _ => {}
-            }
-        }
     }
 
     /// Writes the `shader` record of a stage that a pass has rewritten for some links; `words`: how many it has now.
@@ -300,71 +437,6 @@ impl Device {
         );
     }
 
-    /// Writes the `unresolved` record of a link that conflicts.
-    pub(super) fn link_left(&self, what: Left, program: Drawn<'_>, at: LinkAt, pair: Pair) {
-        let shared = self.rows().state(pair.state);
-        let told = |shared: &SharedState| {
-            link_told(&program, at, shared, (pair.class, pair.class), (Some(what.name()), false))
-        };
-        if shared.is_some_and(|shared| !self.is_news_of_link(told(&shared))) {
-            return;
-        }
-        let key = (fold(program.number) ^ at.0 as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
-        let link = (Some(link_members(&program, at)), source_of(&program, at.0));
-        self.pair_left(what, program, pair, link, (false, key));
-    }
-
-    /// Says that a shader does not do what a descriptor asks for.
-    pub(super) fn task_left(&self, what: Left, program: Drawn<'_>, asked: &Asked) {
-        let link = (program.links.get(asked.link).map(joined), source_of(&program, asked.link));
-        self.pair_left(what, program, asked.pair, link, (true, (program.number, asked.link as u64)));
-    }
-
-    /// Writes the `unresolved` record of a pair that a shader joins. `is_task`: it is about what the shader should do.
-    #[inline(never)]
-    fn pair_left(
-        &self,
-        what: Left,
-        program: Drawn<'_>,
-        pair: Pair,
-        (link, source): (Option<Link>, Option<Source>),
-        (is_task, key): (bool, (u64, u64)),
-    ) {
-        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
-        let meeting = self.meeting_of(&shared, class);
-        let is_divided = is_divided(&meeting);
-        let Meeting { changes, saturate, compare, .. } = meeting;
-        let context = self.context(Some(class));
-        let members = record::view(&class.traits);
-        let first = changes.first().map(|change| change.catalog);
-        let rule = match is_task {
-            true if is_divided => Some(Rule::Unnormalized),
-            true if compare.is_some() => Some(Rule::Compare),
-            true if saturate.contains(&true) => Some(Rule::GlClamp),
-            true => Some(Rule::LinearFilter),
-            false => first.map(|catalog| catalog.rule()),
-        };
-        let mut about = self.of_program(
-            program,
-            json!({
-                "vuid": first.and_then(|catalog| catalog.vuid()),
-                "sampler": handle(pair.sampler),
-                "view": handle(pair.view),
-                "names": self.names(pair),
-                "fingerprint": format!("{:016x}", shared.fingerprint()),
-                "format": members.format,
-                "aspect": members.aspect,
-                "view_type": members.view_type,
-                "link": link,
-                "changes": record::changes(changes.iter(), &context),
-            }),
-        );
-        if let Some(source) = source {
-            about["source"] = json!(source);
-        }
-        self.unresolved(what, &what.clause(), rule, about, key);
-    }
-
     /// Says once that a pipeline joins what lies in descriptor buffers.
     pub(super) fn descriptor_buffer(&self, pipeline: vk::Pipeline) {
         let what = Left::DescriptorBuffer;
@@ -381,22 +453,6 @@ impl Device {
     pub fn generated_commands(&self) {
         let what = Left::GeneratedCommands;
         self.unresolved(what, &what.clause(), None, json!({}), (0, 0));
-    }
-
-    /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed, by what is in the sets that
-    /// live when it is bound: a look at all of them, so not without a trace, nor again for each bind of sets. What is written and bound
-    /// later is named with the next bind of the pipeline there.
-    pub(super) fn began_before(&self, program: &Program) {
-        let Some(separate) = self.separate.as_deref().filter(|_| self.records_decisions()) else { return };
-        let unknown = Drawn { program, draw: &Draw::default() };
-        let sums = separate.sums(&self.hot.gate, &program.layout.sets);
-        // What is not known may need and lack anything.
-        let sum = |operand: &Operand| sums.get(operand.set as usize).copied().unwrap_or(u64::MAX);
-        for (index, link) in program.links.iter().enumerate() {
-            if sum(&link.sampler) as u32 & (sum(&link.image) >> 32) as u32 != 0 {
-                self.link_unresolved(Left::BeganBefore, unknown, index);
-            }
-        }
     }
 
     /// Says so where sets are bound for a pipeline that was bound before.
@@ -436,5 +492,14 @@ impl Device {
             "entry": stage.name,
         });
         self.unresolved(what, why, None, members, (program, u64::from(stage.stage.as_raw())));
+    }
+}
+
+impl Hot {
+    /// State and class of a use, whether they conflict or not.
+    pub(super) fn pair_at(&self, want: &Want) -> Option<Pair> {
+        let (state, class) = (self.gate.sampler(want.given), self.gate.view(want.view));
+        let number = |word: u64| (word as u32).checked_sub(1);
+        Some(Pair { sampler: want.given, view: want.view, state: number(state)?, class: number(class)? })
     }
 }

@@ -12,7 +12,7 @@ use super::definitions::Own;
 use super::layouts::{PipelineShape, SetShape, Twin};
 use super::passes::RenderPass;
 use super::programs::Program;
-use crate::device::Device;
+use crate::device::driver::Driver;
 use crate::kept::RenderPassInfo;
 use crate::table::lock;
 
@@ -33,37 +33,33 @@ fn twin(kept: &Twin, own: &Mutex<Own>, make: impl FnOnce() -> Option<u64>, destr
     Some(made)
 }
 
-impl Device {
+impl Separate {
     /// A set layout of the layer's own that is defined like `shape`; none if that is not known, if it names a sampler that is gone, or if
     /// the driver refuses.
-    pub(super) fn twin_of_set(&self, separate: &Separate, shape: &SetShape) -> Option<vk::DescriptorSetLayout> {
+    pub(super) fn twin_of_set(&self, driver: &Driver, shape: &SetShape) -> Option<vk::DescriptorSetLayout> {
         if !shape.is_known || shape.is_dead() {
             return None;
         }
         let make = || {
-            let create = self.fns.create_descriptor_set_layout?;
+            let create = driver.fns.create_descriptor_set_layout?;
             let mut made = vk::DescriptorSetLayout::null();
             let result = shape.kept.with_create_info(|info| {
                 // SAFETY: a create info equal to one that the driver accepted, or one of plain samplers; none of its immutable samplers was
                 // destroyed, which `is_dead` would say.
-                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
+                unsafe { create(driver.handle, info, std::ptr::null(), &mut made) }
             });
             (result == vk::Result::SUCCESS).then(|| made.as_raw())
         };
-        let made = twin(&shape.twin, &separate.layouts.own_sets, make, |made| self.destroy_set_layout(made))?;
+        let made = twin(&shape.twin, &self.layouts.own_sets, make, |made| driver.destroy_set_layout(made))?;
         Some(vk::DescriptorSetLayout::from_raw(made))
     }
 
     /// Set layouts of the layer's own that are defined like those of `shape`.
-    pub(super) fn twins_of_sets(
-        &self,
-        separate: &Separate,
-        shape: &PipelineShape,
-    ) -> Option<Vec<vk::DescriptorSetLayout>> {
+    pub(super) fn twins_of_sets(&self, driver: &Driver, shape: &PipelineShape) -> Option<Vec<vk::DescriptorSetLayout>> {
         let mut sets = memory::vec(shape.sets.len());
         for set in &shape.sets {
             sets.push(match set {
-                Some(set) => self.twin_of_set(separate, set)?,
+                Some(set) => self.twin_of_set(driver, set)?,
                 None => vk::DescriptorSetLayout::null(),
             });
         }
@@ -71,19 +67,19 @@ impl Device {
     }
 
     /// A pipeline layout of the layer's own that is defined like `shape`.
-    pub(super) fn twin_of_pipeline(&self, separate: &Separate, shape: &PipelineShape) -> Option<vk::PipelineLayout> {
+    pub(super) fn twin_of_pipeline(&self, driver: &Driver, shape: &PipelineShape) -> Option<vk::PipelineLayout> {
         let make = || {
-            let (create, kept) = (self.fns.create_pipeline_layout?, shape.kept.as_ref()?);
-            let sets = self.twins_of_sets(separate, shape)?;
+            let (create, kept) = (driver.fns.create_pipeline_layout?, shape.kept.as_ref()?);
+            let sets = self.twins_of_sets(driver, shape)?;
             let mut made = vk::PipelineLayout::null();
             let result = kept.with_create_info(&sets, |info| {
                 // SAFETY: equal to a create info that the driver accepted but for the set layouts, which are defined alike, and for one
                 // more at the end, within the device's limits.
-                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
+                unsafe { create(driver.handle, info, std::ptr::null(), &mut made) }
             });
             (result == vk::Result::SUCCESS).then(|| made.as_raw())
         };
-        let made = twin(&shape.twin, &separate.layouts.own_pipelines, make, |made| self.destroy_pipeline_layout(made))?;
+        let made = twin(&shape.twin, &self.layouts.own_pipelines, make, |made| driver.destroy_pipeline_layout(made))?;
         Some(vk::PipelineLayout::from_raw(made))
     }
 
@@ -92,11 +88,11 @@ impl Device {
     /// as the command buffer is of use.
     pub(super) fn twin_for_set(
         &self,
-        separate: &Separate,
+        driver: &Driver,
         shape: &PipelineShape,
         number: usize,
     ) -> Option<(vk::PipelineLayout, Option<Arc<PipelineShape>>)> {
-        if let Some(twin) = self.twin_of_pipeline(separate, shape) {
+        if let Some(twin) = self.twin_of_pipeline(driver, shape) {
             return Some((twin, None));
         }
         let mut found = None;
@@ -106,12 +102,50 @@ impl Device {
                 found = Some(Arc::clone(layout));
             }
         };
-        separate.programs.for_each(&mut look);
-        separate.shaders.for_each_combination(&mut look);
+        self.programs.for_each(&mut look);
+        self.shaders.for_each_combination(&mut look);
         let twin = found.as_ref().map(|layout| vk::PipelineLayout::from_raw(layout.twin.load(Ordering::Acquire)));
         Some((twin?, found))
     }
 
+    /// Destroys the layouts of the layer's own: for the end of the device.
+    pub(super) fn destroy_twins(&self, driver: &Driver) {
+        let pipelines = std::mem::take(&mut *lock(&self.layouts.own_pipelines));
+        pipelines.twins.iter().for_each(|twin| driver.destroy_pipeline_layout(twin.load(Ordering::Acquire)));
+        let sets = std::mem::take(&mut *lock(&self.layouts.own_sets));
+        sets.twins.iter().for_each(|twin| driver.destroy_set_layout(twin.load(Ordering::Acquire)));
+    }
+
+    /// A render pass of the layer's own that is defined like the application's, and so compatible with it; null for none, and nothing if
+    /// the driver refuses.
+    pub(super) fn twin_of_pass(&self, driver: &Driver, pass: Option<&RenderPass>) -> Option<vk::RenderPass> {
+        let Some(pass) = pass else { return Some(vk::RenderPass::null()) };
+        let make = || {
+            let (mut made, none) = (vk::RenderPass::null(), std::ptr::null());
+            let result = pass.kept.as_ref().ok()?.with_create_info(|info| match info {
+                // SAFETY: a create info equal to one that the driver accepted.
+                RenderPassInfo::First(info) => unsafe {
+                    driver.fns.create_render_pass.map(|create| create(driver.handle, info, none, &mut made))
+                },
+                // SAFETY: as above.
+                RenderPassInfo::Second(info) => unsafe {
+                    driver.fns.create_render_pass2.map(|create| create(driver.handle, info, none, &mut made))
+                },
+            });
+            (result == Some(vk::Result::SUCCESS)).then(|| made.as_raw())
+        };
+        let made = twin(&pass.twin, &self.own_passes, make, |made| driver.destroy_pass(made))?;
+        Some(vk::RenderPass::from_raw(made))
+    }
+
+    /// Destroys the render passes of the layer's own: for the end of the device.
+    pub(super) fn destroy_passes(&self, driver: &Driver) {
+        let own = std::mem::take(&mut *lock(&self.own_passes));
+        own.twins.iter().for_each(|twin| driver.destroy_pass(twin.load(Ordering::Acquire)));
+    }
+}
+
+impl Driver {
     fn destroy_set_layout(&self, layout: u64) {
         if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
             // SAFETY: made by `twin_of_set` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that uses it
@@ -128,47 +162,11 @@ impl Device {
         }
     }
 
-    /// Destroys the layouts of the layer's own: for the end of the device.
-    pub(super) fn destroy_twins(&self, separate: &Separate) {
-        let pipelines = std::mem::take(&mut *lock(&separate.layouts.own_pipelines));
-        pipelines.twins.iter().for_each(|twin| self.destroy_pipeline_layout(twin.load(Ordering::Acquire)));
-        let sets = std::mem::take(&mut *lock(&separate.layouts.own_sets));
-        sets.twins.iter().for_each(|twin| self.destroy_set_layout(twin.load(Ordering::Acquire)));
-    }
-
-    /// A render pass of the layer's own that is defined like the application's, and so compatible with it; null for none, and nothing if
-    /// the driver refuses.
-    pub(super) fn twin_of_pass(&self, separate: &Separate, pass: Option<&RenderPass>) -> Option<vk::RenderPass> {
-        let Some(pass) = pass else { return Some(vk::RenderPass::null()) };
-        let make = || {
-            let (mut made, none) = (vk::RenderPass::null(), std::ptr::null());
-            let result = pass.kept.as_ref().ok()?.with_create_info(|info| match info {
-                // SAFETY: a create info equal to one that the driver accepted.
-                RenderPassInfo::First(info) => unsafe {
-                    self.fns.create_render_pass.map(|create| create(self.handle, info, none, &mut made))
-                },
-                // SAFETY: as above.
-                RenderPassInfo::Second(info) => unsafe {
-                    self.fns.create_render_pass2.map(|create| create(self.handle, info, none, &mut made))
-                },
-            });
-            (result == Some(vk::Result::SUCCESS)).then(|| made.as_raw())
-        };
-        let made = twin(&pass.twin, &separate.own_passes, make, |made| self.destroy_pass(made))?;
-        Some(vk::RenderPass::from_raw(made))
-    }
-
     fn destroy_pass(&self, pass: u64) {
         if let Some(destroy) = self.fns.destroy_render_pass {
             // SAFETY: made by `twin_of_pass` with a NULL allocator; nobody has seen it, and what it was made of is gone, with which any
             // command that uses it would be at work, or the device is about to end.
             unsafe { destroy(self.handle, Handle::from_raw(pass), std::ptr::null()) };
         }
-    }
-
-    /// Destroys the render passes of the layer's own: for the end of the device.
-    pub(super) fn destroy_passes(&self, separate: &Separate) {
-        let own = std::mem::take(&mut *lock(&separate.own_passes));
-        own.twins.iter().for_each(|twin| self.destroy_pass(twin.load(Ordering::Acquire)));
     }
 }

@@ -27,9 +27,13 @@ use super::seen::{AGAIN, EVER, Variable, add, role};
 use super::stages::model;
 use super::told::stages;
 use crate::decide::{Rule, ViewTraits};
-use crate::device::Device;
 use crate::device::aspects::Shown;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
 use crate::device::hot::follow;
+use crate::device::journal::Journal;
+use crate::device::resolve::{On, Pairs};
 use crate::format::{NumericClass, is_known, numeric_class};
 use crate::names::{self, Spirv};
 
@@ -78,6 +82,11 @@ impl Bound<'_> {
 }
 
 impl Separate {
+    /// Forgets a view of a texel buffer.
+    pub fn forget_buffer_view(&self, view: vk::BufferView) {
+        self.seen.buffers.remove(view.as_raw());
+    }
+
     /// Whether what shaders declare is made what is bound.
     pub fn repairs_formats(&self) -> bool {
         self.seen.repairs
@@ -92,94 +101,176 @@ impl Separate {
     fn forget_views(&self) {
         self.sets.for_each(&mut |entry| entry.forget_views());
     }
-}
 
-impl Device {
     /// Takes note of a new view of an image, with the usage that it has.
-    pub fn note_view(&self, usage: u64, traits: &ViewTraits) {
+    pub fn note_view(&self, (ground, pairs): On<'_>, usage: u64, traits: &ViewTraits) {
         use vk::ImageUsageFlags as U;
-        let Some(separate) = self.separate.as_deref().filter(|separate| separate.seen.is_on) else { return };
+        if !self.seen.is_on {
+            return;
+        }
         let roles = [(U::SAMPLED, role::SAMPLED), (U::STORAGE, role::STORAGE), (U::INPUT_ATTACHMENT, role::INPUT)];
         let has = |flag: U| usage & u64::from(flag.as_raw()) != 0;
         let roles = roles.into_iter().filter(|(flag, _)| has(*flag)).fold(0, |all, (_, role)| all | role);
-        let is_lowered = usage & u64::from(U::STORAGE.as_raw()) != 0 && self.storage.lowers(traits.format);
-        let viewed = Viewed { is_lowered, ..self.viewed_image(traits) };
-        if roles != 0 && separate.seen.view(roles, viewed) {
-            self.follow_declared(separate);
+        let is_lowered = usage & u64::from(U::STORAGE.as_raw()) != 0 && pairs.stand_ins.storage.lowers(traits.format);
+        let viewed = Viewed { is_lowered, ..ground.driver.viewed_image(traits) };
+        if roles != 0 && self.seen.view(roles, viewed) {
+            self.follow_declared(&ground.hot);
         }
     }
 
     /// Takes note of a new view of a texel buffer.
-    pub fn note_buffer_view(&self, view: vk::BufferView, format: vk::Format) {
-        let Some(separate) = self.separate.as_deref().filter(|separate| separate.seen.is_on) else { return };
-        separate.seen.buffers.insert(view.as_raw(), u64::from(format.as_raw() as u32) + 1);
-        let is_lowered = self.storage.lowers_buffers(format);
-        let viewed = Viewed { is_lowered, ..self.viewed_buffer(format) };
-        if separate.seen.view(role::TEXELS | role::STORAGE_TEXELS, viewed) {
-            self.follow_declared(separate);
+    pub fn note_buffer_view(&self, (ground, pairs): On<'_>, view: vk::BufferView, format: vk::Format) {
+        if !self.seen.is_on {
+            return;
         }
-    }
-
-    /// Forgets one.
-    pub fn forget_noted_buffer_view(&self, view: vk::BufferView) {
-        if let Some(separate) = self.separate.as_deref() {
-            separate.seen.buffers.remove(view.as_raw());
+        self.seen.buffers.insert(view.as_raw(), u64::from(format.as_raw() as u32) + 1);
+        let is_lowered = pairs.stand_ins.storage.lowers_buffers(format);
+        let viewed = Viewed { is_lowered, ..ground.driver.viewed_buffer(format) };
+        if self.seen.view(role::TEXELS | role::STORAGE_TEXELS, viewed) {
+            self.follow_declared(&ground.hot);
         }
     }
 
     /// Takes note of what a program declares, before it is bound.
-    pub(super) fn note_declared(&self, separate: &Separate, variables: &[Variable]) {
-        if !variables.is_empty() && separate.seen.declare(variables) {
-            self.follow_declared(separate);
+    pub(super) fn note_declared(&self, hot: &Hot, variables: &[Variable]) {
+        if !variables.is_empty() && self.seen.declare(variables) {
+            self.follow_declared(hot);
         }
     }
 
     /// Follows binds from now on, and writes for a while.
     #[cold]
-    fn follow_declared(&self, separate: &Separate) {
-        let seen = &separate.seen;
+    fn follow_declared(&self, hot: &Hot) {
+        let seen = &self.seen;
         seen.left.fetch_max(if seen.repairs { EVER } else { AGAIN }, Ordering::AcqRel);
         if !seen.watches.swap(true, Ordering::AcqRel) {
             // What is written while nobody notes it has no trace in them.
-            separate.forget_views();
-            self.hot.look_at_views(seen.types.load(Ordering::SeqCst));
+            self.forget_views();
+            hot.look_at_views(seen.types.load(Ordering::SeqCst));
         }
         if !seen.differs.swap(true, Ordering::AcqRel) {
-            self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+            hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
             // What was found out looked at samplers alone.
-            separate.resolutions.look_again();
-        }
-    }
-
-    /// Notes writes of descriptors of these types, as long as they are noted.
-    pub fn look_at_views(&self, types: u32) {
-        if types != 0 {
-            self.hot.look_at_views(types);
+            self.resolutions.look_again();
         }
     }
 
     /// Notes no more writes, if nothing was found for as long as that is looked for.
     #[inline(always)]
-    pub fn rest_from_views(&self, separate: &Separate) {
-        if separate.seen.is_watching() && separate.seen.left.load(Ordering::Relaxed) <= 0 {
-            self.rest(separate);
+    pub fn rest_from_views(&self, ground: &Ground) {
+        if self.seen.is_watching() && self.seen.left.load(Ordering::Relaxed) <= 0 {
+            self.rest(ground);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn rest(&self, separate: &Separate) {
+    fn rest(&self, ground: &Ground) {
         let rest = || {
-            if separate.seen.watches.swap(false, Ordering::AcqRel) {
-                separate.seen.differs.store(false, Ordering::Release);
-                self.hot.leave_views();
-                separate.forget_views();
-                separate.resolutions.look_again();
+            if self.seen.watches.swap(false, Ordering::AcqRel) {
+                self.seen.differs.store(false, Ordering::Release);
+                ground.hot.leave_views();
+                self.forget_views();
+                self.resolutions.look_again();
             }
         };
-        self.guard(rest, || ());
+        ground.guard(rest, || ());
     }
 
+    /// What a variable finds in a descriptor; none if that is not known.
+    fn viewed(&self, hot: &Hot, driver: &Driver, pairs: &Pairs, variable: &Variable, view: u64) -> Option<Viewed> {
+        let viewed = if variable.is_buffer() {
+            let format = u32::try_from(self.seen.buffers.get(view).checked_sub(1)?).ok()?;
+            driver.viewed_buffer(vk::Format::from_raw(format as i32))
+        } else {
+            let viewed = driver.viewed_image(&pairs.images.class((hot.gate.view(view) as u32).checked_sub(1)?)?.traits);
+            match pairs.stand_ins.aspects.shown(view, viewed.format) {
+                Shown::Itself => viewed,
+                // A shader reads the aspect that it declares: depth is of floats, and stencil is unsigned.
+                Shown::OneAspect if variable.declared.class == NumericClass::Float => viewed,
+                Shown::OneAspect => Viewed { class: Some(NumericClass::Uint), ..viewed },
+                Shown::Unknown => Viewed { class: None, ..viewed },
+            }
+        };
+        if !variable.declared.is_storage {
+            return Some(viewed);
+        }
+        let format = pairs.stand_ins.storage.found_through(view, viewed.format, variable.is_buffer())?;
+        match format == viewed.format {
+            true => Some(viewed),
+            // Shaders that declare its format were rewritten to declare what stands in for it.
+            false if number_of(format) == Some(variable.declared.format) => {
+                Some(Viewed { format, class: Some(numeric_class(format)), features: None, ..viewed })
+            }
+            false => Some(Viewed { is_lowered: true, ..viewed }),
+        }
+    }
+
+    /// What is bound for a program, of the images that it declares.
+    pub(super) fn bound<'a>(
+        &self,
+        hot: &Hot,
+        driver: &Driver,
+        pairs: &Pairs,
+        program: &'a Program,
+        point: &Point,
+    ) -> Vec<Bound<'a>> {
+        if !program.looks_at_views(self) {
+            return Vec::new();
+        }
+        let bound_of = |(position, variable): (usize, &'a Variable)| {
+            let number = variable.at.set as usize;
+            let bound = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number));
+            let entry = bound.and_then(|bound| bound.content())?;
+            let binding = entry.shape.binding(variable.at.binding)?;
+            let views = elements(&variable.at, binding)?.filter_map(|element| {
+                let view = entry.get(binding.image_slot(element)?);
+                (view != 0).then(|| (element, view, self.viewed(hot, driver, pairs, variable, view)))
+            });
+            Some(Bound { position, variable, views: memory::collect(views), after_bind: binding.after_bind })
+        };
+        memory::collect(program.variables.iter().enumerate().filter_map(bound_of))
+    }
+
+    /// Tells, once for a binding and a class of views, what is bound and is not as the shader declares it. `mended`: positions of variables
+    /// whose format the shader declares by now.
+    pub(super) fn tell_declared(
+        &self,
+        journal: &Journal,
+        program: Drawn<'_>,
+        bound: &[Bound<'_>],
+        mended: &[(usize, Format)],
+    ) {
+        if bound.iter().any(|bound| Mismatch::ALL.into_iter().any(|how| bound.is_wrong(how))) {
+            self.seen.left.store(EVER, Ordering::Release);
+        }
+        for bound in bound {
+            for how in Mismatch::ALL.into_iter().filter(|how| bound.is_wrong(*how)) {
+                let is_format = !matches!(how, Mismatch::ViewType | Mismatch::Numbers);
+                if is_format && mended.iter().any(|(position, _)| *position == bound.position) {
+                    continue;
+                }
+                for (element, view, viewed) in &bound.views {
+                    if let Some(viewed) = viewed.filter(|viewed| bound.differs(viewed, how)) {
+                        journal.tell_found(program, (bound.variable, *element), (*view, viewed), how);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds what a stage declares of images. `program`: the handle that records name it by.
+    pub(super) fn variables_of(&self, stage: &Stage<'_>, all: &mut Vec<Variable>) {
+        let Some(model) = model(stage.stage).filter(|_| self.seen.is_on) else { return };
+        let constants = samplin_spirv::Specialization(stage.constants);
+        let module = samplin_spirv::Module::read(stage.words);
+        // What cannot be read was told when links were looked for.
+        let found = module.and_then(|module| module.declared(stage.name, model, Some(&constants)));
+        add(all, found.unwrap_or_default().into_iter().map(|one| Variable::of(one, stage.stage)));
+    }
+}
+
+impl Driver {
     /// Features with the two that say whether shaders may do without a format. Where formats do not tell, the features of the device go
     /// for all of them (VkPhysicalDeviceFeatures, `shaderStorageImageReadWithoutFormat`).
     fn with_formatless(&self, features: Feature) -> Feature {
@@ -208,82 +299,9 @@ impl Device {
         let class = is_known(format).then(|| numeric_class(format));
         Viewed { format, view_type: None, class, features, is_lowered: false }
     }
+}
 
-    /// What a variable finds in a descriptor; none if that is not known.
-    fn viewed(&self, separate: &Separate, variable: &Variable, view: u64) -> Option<Viewed> {
-        let viewed = if variable.is_buffer() {
-            let format = u32::try_from(separate.seen.buffers.get(view).checked_sub(1)?).ok()?;
-            self.viewed_buffer(vk::Format::from_raw(format as i32))
-        } else {
-            let viewed = self.viewed_image(&self.class((self.hot.gate.view(view) as u32).checked_sub(1)?)?.traits);
-            match self.aspects.shown(view, viewed.format) {
-                Shown::Itself => viewed,
-                // A shader reads the aspect that it declares: depth is of floats, and stencil is unsigned.
-                Shown::OneAspect if variable.declared.class == NumericClass::Float => viewed,
-                Shown::OneAspect => Viewed { class: Some(NumericClass::Uint), ..viewed },
-                Shown::Unknown => Viewed { class: None, ..viewed },
-            }
-        };
-        if !variable.declared.is_storage {
-            return Some(viewed);
-        }
-        let format = self.storage.found_through(view, viewed.format, variable.is_buffer())?;
-        match format == viewed.format {
-            true => Some(viewed),
-            // Shaders that declare its format were rewritten to declare what stands in for it.
-            false if number_of(format) == Some(variable.declared.format) => {
-                Some(Viewed { format, class: Some(numeric_class(format)), features: None, ..viewed })
-            }
-            false => Some(Viewed { is_lowered: true, ..viewed }),
-        }
-    }
-
-    /// What is bound for a program, of the images that it declares.
-    pub(super) fn bound<'a>(&self, separate: &Separate, program: &'a Program, point: &Point) -> Vec<Bound<'a>> {
-        if !program.looks_at_views(separate) {
-            return Vec::new();
-        }
-        let bound_of = |(position, variable): (usize, &'a Variable)| {
-            let number = variable.at.set as usize;
-            let bound = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number));
-            let entry = bound.and_then(|bound| bound.content())?;
-            let binding = entry.shape.binding(variable.at.binding)?;
-            let views = elements(&variable.at, binding)?.filter_map(|element| {
-                let view = entry.get(binding.image_slot(element)?);
-                (view != 0).then(|| (element, view, self.viewed(separate, variable, view)))
-            });
-            Some(Bound { position, variable, views: memory::collect(views), after_bind: binding.after_bind })
-        };
-        memory::collect(program.variables.iter().enumerate().filter_map(bound_of))
-    }
-
-    /// Tells, once for a binding and a class of views, what is bound and is not as the shader declares it. `mended`: positions of variables
-    /// whose format the shader declares by now.
-    pub(super) fn tell_declared(
-        &self,
-        separate: &Separate,
-        program: Drawn<'_>,
-        bound: &[Bound<'_>],
-        mended: &[(usize, Format)],
-    ) {
-        if bound.iter().any(|bound| Mismatch::ALL.into_iter().any(|how| bound.is_wrong(how))) {
-            separate.seen.left.store(EVER, Ordering::Release);
-        }
-        for bound in bound {
-            for how in Mismatch::ALL.into_iter().filter(|how| bound.is_wrong(*how)) {
-                let is_format = !matches!(how, Mismatch::ViewType | Mismatch::Numbers);
-                if is_format && mended.iter().any(|(position, _)| *position == bound.position) {
-                    continue;
-                }
-                for (element, view, viewed) in &bound.views {
-                    if let Some(viewed) = viewed.filter(|viewed| bound.differs(viewed, how)) {
-                        self.tell_found(program, (bound.variable, *element), (*view, viewed), how);
-                    }
-                }
-            }
-        }
-    }
-
+impl Journal {
     #[inline(never)]
     fn tell_found(
         &self,
@@ -333,16 +351,6 @@ impl Device {
         let what = if viewed.is_lowered && is_formatless { Left::StorageWithoutFormat } else { how.left() };
         let key = (hash_of(&(at.set, at.binding, declared)), hash_of(&viewed));
         self.unresolved(what, &what.clause(), Some(rule), about, key);
-    }
-
-    /// Finds what a stage declares of images. `program`: the handle that records name it by.
-    pub(super) fn variables_of(&self, separate: &Separate, stage: &Stage<'_>, all: &mut Vec<Variable>) {
-        let Some(model) = model(stage.stage).filter(|_| separate.seen.is_on) else { return };
-        let constants = samplin_spirv::Specialization(stage.constants);
-        let module = samplin_spirv::Module::read(stage.words);
-        // What cannot be read was told when links were looked for.
-        let found = module.and_then(|module| module.declared(stage.name, model, Some(&constants)));
-        add(all, found.unwrap_or_default().into_iter().map(|one| Variable::of(one, stage.stage)));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Shading for each sample, as far as it depends on the pipeline: what a rule wishes, what the device cannot do, and whether that loses
 //! anything.
 
-use ash::vk::{self, Handle};
+use ash::vk::{self};
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::passes::{self, Outcome, Sampling};
@@ -14,7 +14,14 @@ use crate::decide::{
     Catalog, Change, Changes, Field, Guard, Guards, Rule, SampleShading, ShadingWish, Value, sample_shading,
     wish_shading,
 };
-use crate::device::Device;
+use crate::device::driver::Driver;
+use crate::device::ground::Ground;
+use crate::device::journal::Journal;
+use crate::device::live::Live;
+use crate::device::modules::fingerprint;
+use crate::device::separate::Separate;
+use crate::device::shaders::Shaders;
+use crate::device::wishes::Wishes;
 use crate::names;
 
 /// What a pipeline asks for, as far as its create info says it.
@@ -43,21 +50,24 @@ pub struct Shading {
     pub told: Option<Told>,
 }
 
-impl Device {
+impl Shaders {
     /// Whether rules are about pipelines.
     pub fn looks_at_pipelines(&self) -> bool {
-        self.shaders.pipelines
+        self.pipelines
     }
 
     /// Decides how often the fragment shader of a pipeline runs; `fragment` are its words, if they are known, and its entry point.
-    pub fn shading(&self, asked: &Asked, fragment: Option<(Option<&[u32]>, &str)>) -> Shading {
+    pub fn shading(&self, ground: &Ground, asked: &Asked, fragment: Option<(Option<&[u32]>, &str)>) -> Shading {
         let mut told = Told { pass: "multisample_state", ..Told::default() };
         let (mut state, mut words) = (asked.shading, None);
         let mut follow = None;
-        let wish =
-            self.overrides.for_pipeline(asked.samples, asked.blended).filter_map(|one| Some((one, one.shading?)));
+        let wish = ground
+            .wishes
+            .overrides
+            .for_pipeline(asked.samples, asked.blended)
+            .filter_map(|one| Some((one, one.shading?)));
         if let (Some((one, wish)), Some((given, name))) = (wish.last(), fragment)
-            && let Some((mut holding, per_sample, given)) = self.holding(given, name)
+            && let Some((mut holding, per_sample, given)) = ground.journal.holding(given, name)
             && (wish == ShadingWish::Off || !per_sample)
         {
             let mut hold = |guard, holds: bool| {
@@ -72,12 +82,12 @@ impl Device {
             let (wished, follows) = wish_shading(state, wish, (holding, one.guards_off), &mut changes);
             told.changes.extend(changes.iter());
             told.rules.with_room().push(one.name.clone());
-            told.module = Some(told::fingerprint(given));
+            told.module = Some(fingerprint(given));
             state = wished;
             follow = follows.then_some((wish, given, name));
         }
         // What is illegal is so in each part of a library, and parts that agree still do.
-        let (legal, changes) = sample_shading(state, self.caps.sample_rate_shading, asked.samples == Some(1));
+        let (legal, changes) = sample_shading(state, ground.driver.caps.sample_rate_shading, asked.samples == Some(1));
         told.changes.extend(changes.iter());
         state = legal;
         if let Some((wish, given, name)) = follow {
@@ -87,12 +97,79 @@ impl Device {
                 ShadingWish::Least(_) => Sampling::Keep,
             };
             let Ok(outcome) = passes::for_pipeline(given, scan(given), sampling) else { memory::give_up() };
-            words = self.follow(&mut told, given, outcome);
+            words = self.follow(&ground.wishes, &ground.journal, &mut told, given, outcome);
         }
         let told = (!told.changes.is_empty()).then_some(told);
         Shading { state, words, told }
     }
 
+    /// Takes over what a pass made of a fragment shader because a rule wishes it.
+    fn follow(
+        &self,
+        wishes: &Wishes,
+        journal: &Journal,
+        told: &mut Told,
+        given: &[u32],
+        outcome: Outcome,
+    ) -> Option<Vec<u32>> {
+        journal.tell_of_refusals(fingerprint(given), &outcome);
+        let words = outcome.words?;
+        for (pass, change) in &outcome.changes {
+            told.pass = pass.name();
+            let sample = Value::Spirv(names::SAMPLE);
+            let added =
+                Change { catalog: Catalog::Override, field: Field::Decoration, from: Value::Absent, to: sample };
+            let dropped = told::change(*pass, change).map(|change| Change { catalog: Catalog::Override, ..change });
+            told.changes.with_room().push(dropped.unwrap_or(added));
+        }
+        told.words = Some([given.len(), words.len()]);
+        (!wishes.audit).then_some(words)
+    }
+
+    /// What is written down of a pipeline whose fragment shader does without sample shading, which the device does not have. Where it
+    /// is not known how many samples there will be, that is said at once.
+    pub fn lowered(
+        &self,
+        driver: &Driver,
+        journal: &Journal,
+        module: Live<'_, vk::ShaderModule>,
+        samples: Option<u32>,
+    ) -> Option<Told> {
+        if driver.caps.sample_rate_shading {
+            return None;
+        }
+        let kept = module.of(&self.modules)?;
+        let (fingerprint, changes) = &kept.lowered;
+        if changes.is_empty() {
+            return None;
+        }
+        let Some(samples) = samples else {
+            journal.samples_unresolved(*fingerprint);
+            return None;
+        };
+        let catalog = if samples == 1 { Catalog::J2One } else { Catalog::J2More };
+        let changes = memory::collect(changes.iter().map(|change| Change { catalog, ..*change }));
+        let (module, single) = (Some(*fingerprint), Some(samples == 1));
+        Some(Told { module, pass: "sample_builtins", single, changes, ..Told::default() })
+    }
+
+    /// Calls `then` with the words of a module, if they are known.
+    pub fn with_words_of<R>(
+        &self,
+        separate: Option<&Separate>,
+        module: Live<'_, vk::ShaderModule>,
+        then: impl FnOnce(Option<&[u32]>) -> R,
+    ) -> R {
+        if let Some(separate) = separate {
+            let words = separate.words(module);
+            return then(words.as_deref().map(|words| &words[..]));
+        }
+        let kept = module.of(&self.modules);
+        then(kept.map(|kept| &kept.words[..]).filter(|words| !words.is_empty()))
+    }
+}
+
+impl Journal {
     /// The guards that hold for a fragment shader, whether it is shaded for each sample in any case, and its words. None if they cannot
     /// be read, which is told.
     fn holding<'w>(&self, words: Option<&'w [u32]>, name: &str) -> Option<(Guards, bool, &'w [u32])> {
@@ -113,69 +190,11 @@ impl Device {
                 return Some((holding, facts.per_sample, words));
             }
             Some((_, Err(Error::Memory))) => memory::give_up(),
-            Some((words, Err(why))) => (Left::MalformedSpirv, why.to_string(), told::fingerprint(words)),
+            Some((words, Err(why))) => (Left::MalformedSpirv, why.to_string(), fingerprint(words)),
             None => (Left::HiddenSpirv, "there are no words to read".to_owned(), 0),
         };
         let why = format!("a rule is about the pipeline, but of its fragment shader nothing is known: {why}");
         self.unresolved(what, &why, Some(Rule::Override), serde_json::json!({}), (key, 1));
         None
-    }
-
-    /// Takes over what a pass made of a fragment shader because a rule wishes it.
-    fn follow(&self, told: &mut Told, given: &[u32], outcome: Outcome) -> Option<Vec<u32>> {
-        self.tell_of_refusals(told::fingerprint(given), &outcome);
-        let words = outcome.words?;
-        for (pass, change) in &outcome.changes {
-            told.pass = pass.name();
-            let sample = Value::Spirv(names::SAMPLE);
-            let added =
-                Change { catalog: Catalog::Override, field: Field::Decoration, from: Value::Absent, to: sample };
-            let dropped = told::change(*pass, change).map(|change| Change { catalog: Catalog::Override, ..change });
-            told.changes.with_room().push(dropped.unwrap_or(added));
-        }
-        told.words = Some([given.len(), words.len()]);
-        (!self.audit).then_some(words)
-    }
-
-    /// What is written down of a pipeline whose fragment shader does without sample shading, which the device does not have. Where it
-    /// is not known how many samples there will be, that is said at once.
-    ///
-    /// # Safety
-    ///
-    /// `module` is null or valid.
-    pub unsafe fn lowered(&self, module: vk::ShaderModule, samples: Option<u32>) -> Option<Told> {
-        if self.caps.sample_rate_shading {
-            return None;
-        }
-        // SAFETY: null or not destroyed meanwhile, by this function's contract.
-        let kept = unsafe { self.shaders.modules.get(module.as_raw()) }?;
-        let (fingerprint, changes) = &kept.lowered;
-        if changes.is_empty() {
-            return None;
-        }
-        let Some(samples) = samples else {
-            self.samples_unresolved(*fingerprint);
-            return None;
-        };
-        let catalog = if samples == 1 { Catalog::J2One } else { Catalog::J2More };
-        let changes = memory::collect(changes.iter().map(|change| Change { catalog, ..*change }));
-        let (module, single) = (Some(*fingerprint), Some(samples == 1));
-        Some(Told { module, pass: "sample_builtins", single, changes, ..Told::default() })
-    }
-
-    /// Calls `then` with the words of a module, if they are known.
-    ///
-    /// # Safety
-    ///
-    /// `module` is null or valid.
-    pub unsafe fn with_words_of<R>(&self, module: vk::ShaderModule, then: impl FnOnce(Option<&[u32]>) -> R) -> R {
-        if let Some(separate) = self.separate.as_deref() {
-            // SAFETY: null or valid, by this function's contract.
-            let words = unsafe { separate.words(module) };
-            return then(words.as_deref().map(|words| &words[..]));
-        }
-        // SAFETY: null or not destroyed meanwhile, by this function's contract.
-        let kept = unsafe { self.shaders.modules.get(module.as_raw()) };
-        then(kept.map(|kept| &kept.words[..]).filter(|words| !words.is_empty()))
     }
 }

@@ -12,7 +12,8 @@ use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
 use crate::decide::{AT_OFFSET, Catalog, Change, Field, IN_PLACE, OF_SAMPLES, Rule, Value, fnv1a};
-use crate::device::Device;
+use crate::device::journal::Journal;
+use crate::device::modules::{add_module, fingerprint};
 use crate::names::{self, Spirv};
 use crate::record;
 
@@ -28,20 +29,6 @@ pub struct Told {
     pub(super) rules: Vec<String>,
     /// Words before and after.
     pub(super) words: Option<[usize; 2]>,
-}
-
-/// Identifies a module in records; the same in every run.
-pub(in crate::device) fn fingerprint(words: &[u32]) -> u64 {
-    fnv1a(words.iter().flat_map(|word| word.to_le_bytes()))
-}
-
-/// Adds which module a record is about, and which of its descriptors.
-#[inline(never)]
-pub(in crate::device) fn add_module(members: &mut Json, module: u64, at: Option<Descriptor>) {
-    members["module"] = format!("{module:016x}").into();
-    if let Some(at) = at {
-        members["descriptor"] = json!(at);
-    }
 }
 
 /// The rule that is concerned where a pass left something.
@@ -213,7 +200,7 @@ fn weaker() -> [(&'static str, Step<'static>); 7] {
     ]
 }
 
-impl Device {
+impl Journal {
     /// Writes down, for predictions, what the passes would make of a module on devices that can do less.
     #[inline(never)]
     pub(super) fn tell_of_weaker(&self, words: &[u32], found: Scan) {

@@ -11,10 +11,14 @@ use samplin_core::storage::lowers;
 use serde_json::Value as Json;
 
 use super::formatless::of_view;
-use super::{LOST, NOTHING, OWN};
 use crate::decide::Rule;
-use crate::device::Device;
-use crate::device::aspects;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
+use crate::device::images::Images;
+use crate::device::journal::Journal;
+use crate::device::shown::{ElementsOf, LOST, NOTHING, OWN, Shown};
+use crate::device::stand_ins::StandIns;
+use crate::device::storage::Storage;
 use crate::device::types::type_bit;
 
 /// Writes and words of elements that are copied on the stack.
@@ -33,38 +37,6 @@ impl Room<'_> {
         Self {
             few: ([const { MaybeUninit::uninit() }; _], [const { MaybeUninit::uninit() }; _]),
             many: Default::default(),
-        }
-    }
-}
-
-/// Elements of a template that are stored to: views of images at these places of the data, or of buffers.
-pub(in crate::device) struct ElementsOf {
-    /// Offset of the first, distance to the next, and how many.
-    pub(in crate::device) at: (usize, usize, usize),
-    /// The binding that they are written to.
-    pub(in crate::device) binding: u32,
-    pub(in crate::device) shown: Shown,
-}
-
-/// What stands in for views.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::device) enum Shown {
-    /// An image that is stored to.
-    Stored,
-    /// A texel buffer that is stored to.
-    Buffer,
-    /// An image that is read.
-    Read,
-}
-
-impl Shown {
-    /// What descriptors of a type show, if that may be something else than what they are written with.
-    pub(in crate::device) fn of(ty: vk::DescriptorType) -> Option<Self> {
-        match ty {
-            vk::DescriptorType::STORAGE_IMAGE => Some(Self::Stored),
-            vk::DescriptorType::STORAGE_TEXEL_BUFFER => Some(Self::Buffer),
-            _ if aspects::BITS & type_bit(ty) != 0 && ty.as_raw() < 32 => Some(Self::Read),
-            _ => None,
         }
     }
 }
@@ -91,13 +63,15 @@ fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u64, u
 // Both are made of whole words.
 const _: () = assert!(size_of::<DescriptorImageInfo>().is_multiple_of(8) && size_of::<vk::BufferView>() == 8);
 
-impl Device {
+impl Hot {
     /// Whether any view is stored to through another one or cannot be stored to any more, or is read through another one.
     #[inline(always)]
     pub fn exchanges_views(&self) -> bool {
-        self.hot.exchanged() != 0
+        self.exchanged() != 0
     }
+}
 
+impl StandIns {
     /// What a descriptor gets in place of a view that the table says `found` of; the view itself if nothing stands in for it.
     fn stands_in(found: u64, view: u64) -> u64 {
         match found {
@@ -109,33 +83,21 @@ impl Device {
 
     /// Says what there is to be said of a view that the table says `found` of, and that is written to a binding, if it is known to which.
     #[inline(always)]
-    fn shown_at(&self, found: u64, view: u64, (binding, shown): (Option<u32>, Shown)) {
+    fn shown_at(
+        &self,
+        ground: &Ground,
+        images: &Images,
+        found: u64,
+        view: u64,
+        (binding, shown): (Option<u32>, Shown),
+    ) {
         match (found, shown) {
             (0 | NOTHING, _) => {}
-            (_, Shown::Read) => self.tell_aspect(view, vk::ImageAspectFlags::DEPTH),
-            (LOST, _) => self.first_stored_to(LOST, view),
-            (_, Shown::Stored) => self.stored_at(self.class_of(view), binding),
-            (_, Shown::Buffer) => self.stored_at(0, binding),
+            (_, Shown::Read) => images.tell_aspect(ground, view, vk::ImageAspectFlags::DEPTH),
+            (LOST, _) => self.storage.first_stored_to(ground, images, LOST, view),
+            (_, Shown::Stored) => self.storage.stored_at(ground, images, ground.hot.class_of(view), binding),
+            (_, Shown::Buffer) => self.storage.stored_at(ground, images, 0, binding),
         }
-    }
-
-    /// Says of the class of a view that one is stored to which cannot be, if it is `LOST`; else that a view is written to a binding for
-    /// the first time, with the key of both.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn first_stored_to(&self, found: u64, what: u64) {
-        self.guard(|| if found == LOST { self.tell_of_lost(what) } else { self.first_stored_at(what) }, || ());
-    }
-
-    fn tell_of_lost(&self, view: u64) {
-        let number = self.class_of(view);
-        if let Some(class) = self.class((number as u32).wrapping_sub(1)) {
-            self.storage.lost_classes.insert(number, 1);
-            let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view stands in for \
-                       it";
-            self.unresolved(Left::StorageView, why, Some(Rule::ViewUsage), of_view(&class.traits), (number, 1));
-        }
-        self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view);
     }
 
     /// Calls `with` with the writes, or copies with the views that their descriptors show.
@@ -145,16 +107,18 @@ impl Device {
     /// The writes are valid.
     pub unsafe fn with_shown<'a>(
         &self,
+        ground: &Ground,
+        images: &Images,
         writes: &[WriteDescriptorSet<'a>],
         with: impl FnOnce(&[WriteDescriptorSet<'a>]),
     ) {
-        if !self.exchanges_views() {
+        if !ground.hot.exchanges_views() {
             return with(writes);
         }
         let mut room = Room::new();
         // SAFETY: valid writes by this function's contract; what comes back are as many, here or in the room.
         with(unsafe {
-            let shown = self.aliased_writes(writes.len() as u32, writes.as_ptr(), &mut room);
+            let shown = self.aliased_writes(ground, images, writes.len() as u32, writes.as_ptr(), &mut room);
             std::slice::from_raw_parts(shown, writes.len())
         });
     }
@@ -167,13 +131,15 @@ impl Device {
     #[inline(never)]
     pub(in crate::device) unsafe fn aliased_writes<'a>(
         &self,
+        ground: &Ground,
+        images: &Images,
         count: u32,
         writes: *const WriteDescriptorSet<'a>,
         room: &mut Room<'a>,
     ) -> *const WriteDescriptorSet<'a> {
         // SAFETY: `count` valid writes by this function's contract.
         let given = unsafe { crate::pnext::slice(writes, count) };
-        let watched = self.hot.exchanged();
+        let watched = ground.hot.exchanged();
         let (mut words, mut is_found) = (0, false);
         for (elements, size, of) in given.iter().filter_map(|write| stored(write, watched)) {
             words += size * of.at.2;
@@ -200,7 +166,7 @@ impl Device {
                 // SAFETY: as many words as the write has, for which there is room, and which nobody else has seen.
                 unsafe {
                     std::ptr::copy_nonoverlapping(elements, to, length);
-                    differs |= self.exchange_stored(&[of], elements.cast(), to.cast());
+                    differs |= self.exchange_stored(ground, images, &[of], elements.cast(), to.cast());
                 }
                 (copy.p_image_info, copy.p_texel_buffer_view) = (to.cast_const().cast(), to.cast_const().cast());
                 to = to.wrapping_add(length);
@@ -230,6 +196,8 @@ impl Device {
     #[inline(never)]
     pub(in crate::device) unsafe fn exchange_stored(
         &self,
+        ground: &Ground,
+        images: &Images,
         elements: &[ElementsOf],
         data: *const c_void,
         copy: *mut u8,
@@ -237,7 +205,7 @@ impl Device {
         let mut differs = false;
         let exchange = |of: &ElementsOf, at, view, found| {
             let other = Self::stands_in(found, view);
-            self.shown_at(found, view, (Some(of.binding), of.shown));
+            self.shown_at(ground, images, found, view, (Some(of.binding), of.shown));
             if other != view {
                 differs = true;
                 if !copy.is_null() {
@@ -283,32 +251,72 @@ impl Device {
         ControlFlow::Continue(())
     }
 
-    /// Says of a template that its data cannot be copied, so that views in it are the application's.
-    pub(in crate::device) fn template_unresolved(&self) {
-        self.guard(
+    /// The view that a descriptor of an image shows.
+    pub fn shown_view(
+        &self,
+        ground: &Ground,
+        images: &Images,
+        ty: vk::DescriptorType,
+        view: vk::ImageView,
+    ) -> vk::ImageView {
+        let Some(shown) = Shown::of(ty).filter(|_| ground.hot.exchanged() & type_bit(ty) != 0) else {
+            return view;
+        };
+        let table = if shown == Shown::Read { &self.aspects.depths } else { &self.storage.views };
+        let (view, found) = (view.as_raw(), table.get_in_line(view.as_raw()));
+        self.shown_at(ground, images, found, view, (None, shown));
+        vk::ImageView::from_raw(Self::stands_in(found, view))
+    }
+}
+
+impl Storage {
+    /// Says of the class of a view that one is stored to which cannot be, if it is `LOST`; else that a view is written to a binding for
+    /// the first time, with the key of both.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn first_stored_to(&self, ground: &Ground, images: &Images, found: u64, what: u64) {
+        ground.guard(
             || {
-                let why = "the data of an update template is too large to be copied, or has elements of unknown size or that share bytes";
-                self.unresolved(Left::StorageTemplate, why, Some(Rule::StorageFormat), Json::Null, (0, 0));
+                if found == LOST {
+                    self.tell_of_lost(&ground.hot, &ground.journal, images, what)
+                } else {
+                    self.first_stored_at(&ground.journal, images, what)
+                }
             },
             || (),
         );
     }
 
-    /// The view that a descriptor of an image shows.
-    pub fn shown_view(&self, ty: vk::DescriptorType, view: vk::ImageView) -> vk::ImageView {
-        let Some(shown) = Shown::of(ty).filter(|_| self.hot.exchanged() & type_bit(ty) != 0) else { return view };
-        let table = if shown == Shown::Read { &self.aspects.depths } else { &self.storage.views };
-        let (view, found) = (view.as_raw(), table.get_in_line(view.as_raw()));
-        self.shown_at(found, view, (None, shown));
-        vk::ImageView::from_raw(Self::stands_in(found, view))
+    fn tell_of_lost(&self, hot: &Hot, journal: &Journal, images: &Images, view: u64) {
+        let number = hot.class_of(view);
+        if let Some(class) = images.class((number as u32).wrapping_sub(1)) {
+            self.lost_classes.insert(number, 1);
+            let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view stands in for \
+                       it";
+            journal.unresolved(Left::StorageView, why, Some(Rule::ViewUsage), of_view(&class.traits), (number, 1));
+        }
+        self.leave_table(hot, &self.views, vk::DescriptorType::STORAGE_IMAGE, view);
     }
 
     /// The format that a descriptor of a storage texel buffer gets, which has no view.
-    pub fn stored_format(&self, format: vk::Format) -> vk::Format {
-        if !lowers(self.storage.lowered.buffers, format) {
+    pub fn stored_format(&self, ground: &Ground, images: &Images, format: vk::Format) -> vk::Format {
+        if !lowers(self.lowered.buffers, format) {
             return format;
         }
-        self.stored_at(0, None);
+        self.stored_at(ground, images, 0, None);
         samplin_core::storage::alias(format).unwrap_or(format)
+    }
+}
+
+impl Ground {
+    /// Says of a template that its data cannot be copied, so that views in it are the application's.
+    pub(in crate::device) fn template_unresolved(&self) {
+        self.guard(
+            || {
+                let why = "the data of an update template is too large to be copied, or has elements of unknown size or that share bytes";
+                self.journal.unresolved(Left::StorageTemplate, why, Some(Rule::StorageFormat), Json::Null, (0, 0));
+            },
+            || (),
+        );
     }
 }

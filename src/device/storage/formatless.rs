@@ -15,10 +15,13 @@ use samplin_spirv::image_access::{Formatless, formatless};
 use samplin_wire::record::Descriptor;
 use serde_json::Value as Json;
 
-use super::OWN;
 use crate::decide::{Rule, ViewTraits};
-use crate::device::Device;
-use crate::device::shaders::add_module;
+use crate::device::ground::Ground;
+use crate::device::images::Images;
+use crate::device::journal::Journal;
+use crate::device::modules::add_module;
+use crate::device::shown::OWN;
+use crate::device::storage::Storage;
 use crate::format::{NumericClass, numeric_class};
 use crate::names;
 use crate::record;
@@ -47,48 +50,51 @@ impl Meetings {
     }
 }
 
-impl Device {
+impl Storage {
     /// Takes note of what a module reads or writes without a format.
     #[inline(never)]
-    pub(in crate::device) fn formatless_module(&self, words: &[u32], module: u64) {
-        let meetings = &self.storage.meetings;
+    pub(in crate::device) fn formatless_module(&self, journal: &Journal, images: &Images, words: &[u32], module: u64) {
+        let meetings = &self.meetings;
         let found = Module::read(words).and_then(|module| formatless(&module)).unwrap_or_default();
         if found.is_empty() || meetings.modules.insert(module, 1) != 0 {
             return;
         }
         // Here and in `stored_at` what is new is entered before the other side is looked through, so that one of two threads sees both.
         found.iter().for_each(|shader| lock(&meetings.shaders).with_room().push((module, *shader)));
-        let tell = &mut |view, _| found.iter().for_each(|shader| self.tell_of_meeting(view, module, shader));
+        let tell =
+            &mut |view, _| found.iter().for_each(|shader| self.tell_of_meeting(journal, images, view, module, shader));
         meetings.views.for_each(tell);
     }
 
     /// Takes note of a view of integers that is written to a binding, if it is known to which: by its class, or of a texel buffer.
     #[inline(always)]
-    pub(super) fn stored_at(&self, class: u64, binding: Option<u32>) {
+    pub(super) fn stored_at(&self, ground: &Ground, images: &Images, class: u64, binding: Option<u32>) {
         let of = if class == 0 { BUFFER } else { class << 32 };
         let key = of | u64::from(binding.unwrap_or(ANY));
-        if self.storage.meetings.views.get(key) == 0 {
-            self.first_stored_to(OWN, key);
+        if self.meetings.views.get(key) == 0 {
+            self.first_stored_to(ground, images, OWN, key);
         }
     }
 
-    pub(super) fn first_stored_at(&self, key: u64) {
-        let meetings = &self.storage.meetings;
+    pub(super) fn first_stored_at(&self, journal: &Journal, images: &Images, key: u64) {
+        let meetings = &self.meetings;
         meetings.views.insert(key, 1);
-        lock(&meetings.shaders).iter().for_each(|(module, shader)| self.tell_of_meeting(key, *module, shader));
+        lock(&meetings.shaders)
+            .iter()
+            .for_each(|(module, shader)| self.tell_of_meeting(journal, images, key, *module, shader));
     }
 
     #[inline(never)]
-    fn tell_of_meeting(&self, view: u64, module: u64, shader: &Formatless) {
+    fn tell_of_meeting(&self, journal: &Journal, images: &Images, view: u64, module: u64, shader: &Formatless) {
         let (class, binding) = (((view & !BUFFER) >> 32) as u32, view as u32);
         let (at, is_buffer) = (shader.binding, view & BUFFER != 0);
         let is_known = binding != ANY;
         // Draws look at what is bound, where they do.
-        let is_looked_at = is_known && self.separate.as_deref().is_some_and(|separate| separate.repairs_formats());
+        let is_looked_at = is_known && self.draws_look;
         if is_looked_at || (is_known && binding != at) || is_buffer != (shader.dim == DIM_BUFFER) {
             return;
         }
-        let mut members = match self.class(class.wrapping_sub(1)) {
+        let mut members = match images.class(class.wrapping_sub(1)) {
             Some(class) if !is_like(&class.traits, shader) => return,
             Some(class) => of_view(&class.traits),
             None => Json::Object(Default::default()),
@@ -97,7 +103,7 @@ impl Device {
         let why = "the shader declares no format here, and at a binding of this number is an image that is viewed as unsigned integers, as \
                    the device cannot store its format: the shader meets bits";
         let key = (module, u64::from(shader.set) << 32 | u64::from(at));
-        self.unresolved(Left::StorageWithoutFormat, why, Some(Rule::StorageFormat), members, key);
+        journal.unresolved(Left::StorageWithoutFormat, why, Some(Rule::StorageFormat), members, key);
     }
 }
 

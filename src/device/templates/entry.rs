@@ -8,11 +8,12 @@ use ash::vk::{self, DescriptorImageInfo};
 use samplin_hot::memory::{self, Room};
 use samplin_hot::{Pair, SetLayout};
 
-use super::LARGEST_COPY;
-use crate::counters::Path;
-use crate::device::Device;
-use crate::device::storage::{ElementsOf, Shown};
+use crate::device::shown::{ElementsOf, Shown};
 use crate::variant::Gate;
+
+/// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
+/// is applied as it is and the conflicting descriptors are written again.
+pub(super) const LARGEST_COPY: usize = 256 * 1024;
 
 /// One entry of a template.
 #[derive(Clone, Copy, Debug)]
@@ -101,25 +102,13 @@ impl Entry {
         unsafe { at.cast::<DescriptorImageInfo>().read_unaligned() }
     }
 
-    /// Takes note of the immutable samplers that conflict.
-    ///
-    /// # Safety
-    ///
-    /// `data` is valid for the template, and the entry is of combined image samplers.
-    #[inline(never)]
-    pub(super) unsafe fn note_immutables(&self, device: &Device, layout: &SetLayout, data: *const c_void) {
-        // SAFETY: the index is below the count, and `data` is valid for the template of this entry.
-        let infos = (0..self.count).map(|index| unsafe { self.read(data, index) });
-        device.note_immutables(layout, (self.binding, self.element), infos);
-    }
-
     /// A bit for each element from `start` on, of at most 64, whose pair may conflict.
     ///
     /// # Safety
     ///
     /// As for [`Entry::read`].
     #[inline(always)]
-    unsafe fn candidates(&self, gate: &Gate, data: *const c_void, start: usize) -> u64 {
+    pub(super) unsafe fn candidates(&self, gate: &Gate, data: *const c_void, start: usize) -> u64 {
         let end = self.count.min(start + 64);
         (start..end).rev().fold(0, |all, index| {
             // SAFETY: the index is below the count, and `data` is valid for the template by this function's contract, which is that of
@@ -185,38 +174,6 @@ impl Entry {
         // SAFETY: `data` is valid for the template of this entry by this function's contract.
         unsafe { self.each_conflict(gate, data, stop) };
         out
-    }
-
-    /// Puts the chosen sampler into each pair of `copy` that conflicts. Returns how many there are.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Entry::each_conflict`]; `copy` has the layout of the template's data and may be written.
-    #[inline(always)]
-    pub(super) unsafe fn substitute(&self, device: &Device, copy: *mut u8, path: Path) -> u64 {
-        let gate = &device.hot.gate;
-        let mut undecided = |pair| device.resolve(pair, path);
-        let mut changed = 0;
-        for start in (0..self.count).step_by(64) {
-            // SAFETY: the start is below the count, and the copy has the layout of the template's data, so it is read as that is.
-            let mut left = unsafe { self.candidates(gate, copy.cast_const().cast(), start) };
-            let look = gate.look();
-            while left != 0 {
-                let index = start + left.trailing_zeros() as usize;
-                left &= left - 1;
-                let info = copy.wrapping_add(self.at(index)).cast::<DescriptorImageInfo>();
-                // SAFETY: the template describes an info there; alignment is not promised.
-                let (sampler, view) = unsafe {
-                    ((&raw const (*info).sampler).read_unaligned(), (&raw const (*info).image_view).read_unaligned())
-                };
-                let choice = look.choice(sampler, view, &mut undecided);
-                changed += u64::from(choice != sampler);
-                // SAFETY: the same info, of which the copy has room for all by this function's contract, and may be written; alignment is
-                // not promised.
-                unsafe { (&raw mut (*info).sampler).write_unaligned(choice) };
-            }
-        }
-        changed
     }
 
     /// Whether `next` goes on where this one ends, and then takes it over.

@@ -11,7 +11,7 @@ use samplin_hot::{Pair, SetLayout};
 use super::Template;
 use super::entry::Entry;
 use crate::counters::Path;
-use crate::device::Device;
+use crate::device::resolve::On;
 
 /// A rewritten write: binding, array element, image info.
 pub(super) type Patch = (u32, u32, DescriptorImageInfo);
@@ -78,7 +78,7 @@ unsafe fn again(
 ///
 /// `data` is valid for the template.
 pub(super) unsafe fn patches(
-    device: &Device,
+    (ground, pairs): On<'_>,
     template: &Template,
     layout: Option<&SetLayout>,
     data: *const c_void,
@@ -87,7 +87,7 @@ pub(super) unsafe fn patches(
     let mut changed: Vec<(Patch, usize)> = Vec::new();
     for entry in template.entries.iter().filter(|entry| entry.is_pair(layout)) {
         let with = |index, pair: Pair| {
-            let choice = device.choose(pair, path);
+            let choice = pairs.choose(ground, pair, path);
             if choice != pair.sampler {
                 // SAFETY: `each_conflict` calls with indices below the count of this entry, and `data` is valid for its template by this
                 // function's contract.
@@ -99,7 +99,7 @@ pub(super) unsafe fn patches(
             ControlFlow::Continue(())
         };
         // SAFETY: an entry of the template that `data` is valid for, of combined image samplers.
-        unsafe { entry.each_conflict(&device.hot.gate, data, with) };
+        unsafe { entry.each_conflict(&ground.hot.gate, data, with) };
     }
     // SAFETY: `data` is valid for the template by this function's contract, and `changed` are places in what it describes.
     (unsafe { again(template, layout, data, &changed) }, changed.len() as u64)

@@ -5,58 +5,25 @@ use std::mem::MaybeUninit;
 
 use ash::vk::{DescriptorImageInfo, WriteDescriptorSet};
 
-use super::super::Device;
-use super::{LayoutOf, WRITES, kind_of};
+use super::looks::{Stop, kind_of};
+use super::{LayoutOf, WRITES};
 use crate::counters::Path;
+use crate::device::ground::Ground;
+use crate::device::resolve::Pairs;
 
-/// Where the look through writes stopped, in a word that one more argument has room for.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Stop(u64);
-
-impl Stop {
-    /// The bit that tells a stop at a write of a single combined image sampler.
-    const SINGLE: u64 = 1 << 63;
-
-    /// Behind all writes.
-    pub(super) const END: Self = Self(u32::MAX as u64);
-
-    /// At write `at`, with so many combined image samplers in those before.
-    #[inline(always)]
-    pub(super) fn new(at: u32, seen: u64, is_single: bool) -> Self {
-        Self((if is_single { Self::SINGLE } else { 0 }) | seen << 32 | u64::from(at))
-    }
-
-    /// The write at which it stopped; `u32::MAX` if only counting takes longer.
-    #[inline(always)]
-    pub fn at(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// Whether that is one of a single combined image sampler.
-    #[inline(always)]
-    pub fn is_single(self) -> bool {
-        self.0 & Self::SINGLE != 0
-    }
-
-    /// Combined image samplers in the writes before.
-    fn seen(self) -> u64 {
-        (self.0 & !Self::SINGLE) >> 32
-    }
-}
-
-impl Device {
+impl Pairs {
     /// Hands a few writes of single combined image samplers to `down`, or a copy with legal pairs, and counts them. Others may stand between
     /// them, of which nothing is to be looked at. False, and nothing is done, if it is not that simple: there are more writes or others, or
     /// descriptors are stored to through other views, or a set may have immutable samplers.
     ///
     /// # Safety
     ///
-    /// `count` valid writes to sets, in which [`Device::pass_each`] has stopped there. If no layout has immutable samplers it need not be told
+    /// `count` valid writes to sets, in which [`Hot::pass_each`] has stopped there. If no layout has immutable samplers it need not be told
     /// (`BESIDE`) to look for them.
     #[inline(always)]
     pub unsafe fn forward_few<'a, const BESIDE: bool>(
         &self,
+        ground: &Ground,
         count: u32,
         writes: *const WriteDescriptorSet<'a>,
         stop: Stop,
@@ -64,10 +31,10 @@ impl Device {
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) -> bool {
         let (count, first) = (count as usize, stop.at() as usize);
-        if count > WRITES || first >= count || self.exchanges_views() {
+        if count > WRITES || first >= count || ground.hot.exchanges_views() {
             return false;
         }
-        let (single, plain) = (self.hot.single(), self.hot.plain());
+        let (single, plain) = (ground.hot.single(), ground.hot.plain());
         // Those before the first may not conflict; a bit for each from there on.
         let (mut left, mut seen, mut ordinary) = (0_u64, stop.seen(), None);
         for at in (first..count).rev() {
@@ -82,19 +49,19 @@ impl Device {
                     // SAFETY: one of the valid writes, which are to sets.
                     let (set, write) = unsafe { ((*write).dst_set, &*write) };
                     // SAFETY: the same one.
-                    if ordinary != Some(set) && unsafe { self.has_layout(write, LayoutOf::DstSet) } {
+                    if ordinary != Some(set) && unsafe { ground.hot.has_layout(write, LayoutOf::DstSet) } {
                         return false;
                     }
                     ordinary = Some(set);
                 }
                 // SAFETY: one of the valid writes, and one descriptor of a combined image sampler, as its kind says.
-                left |= u64::from(unsafe { self.may_conflict(write) });
+                left |= u64::from(unsafe { ground.hot.may_conflict(write) });
             } else if kind < plain {
                 return false;
             }
         }
         if left == 0 {
-            self.hot.counters.add(path, seen, 0);
+            ground.hot.counters.add(path, seen, 0);
             down(writes);
             return true;
         }
@@ -103,7 +70,7 @@ impl Device {
         let copies = copies.as_mut_ptr().cast::<WriteDescriptorSet<'a>>();
         // SAFETY: there is room for as many, which was asked above.
         unsafe { copies.copy_from_nonoverlapping(writes, count) };
-        let look = self.hot.gate.look();
+        let look = ground.hot.gate.look();
         let mut rewritten = 0;
         for info in &mut infos {
             if left == 0 {
@@ -113,14 +80,14 @@ impl Device {
             left &= left - 1;
             // SAFETY: bits are those of single combined image samplers among the writes.
             let given = unsafe { *(*writes.add(at)).p_image_info };
-            let sampler = look.choice(given.sampler, given.image_view, &mut |pair| self.resolve(pair, path));
+            let sampler = look.choice(given.sampler, given.image_view, &mut |pair| self.resolve(ground, pair, path));
             rewritten += u64::from(sampler != given.sampler);
             // Also where it is the same, because a branch costs more.
             let info = info.write(DescriptorImageInfo { sampler, ..given });
             // SAFETY: all writes are copied.
             unsafe { (*copies.add(at)).p_image_info = info };
         }
-        self.hot.counters.add(path, seen, rewritten);
+        ground.hot.counters.add(path, seen, rewritten);
         down(if rewritten > 0 { copies } else { writes });
         true
     }

@@ -10,7 +10,7 @@ use ash::vk;
 use vk::PipelineBindPoint as Point;
 
 use crate::commands::commands;
-use crate::device::Device;
+use crate::device::{Device, Recording};
 use crate::dispatch::DeviceFns;
 
 /// A command that uses what is bound at a bind point.
@@ -82,8 +82,8 @@ macro_rules! hooked {
                         unsafe {
                             let mut to: Own::Next = followed::<Own, $($type),+>;
                             if let Some(device) = Device::find_first(commands)
-                                && !device.follows_binds()
-                                && let Some(next) = Own::next(&device.fns)
+                                && !device.ground.hot.follows_binds()
+                                && let Some(next) = Own::next(&device.ground.driver.fns)
                             {
                                 to = next;
                             }
@@ -104,9 +104,12 @@ macro_rules! hooked {
                         unsafe {
                             let mut to: Own::Next = counted::<Own, $($type),+>;
                             if let Some(device) = Device::find_first(commands)
-                                && let Some(next) = Own::next(&device.fns)
+                                && let Some(next) = Own::next(&device.ground.driver.fns)
                             {
-                                to = if device.count_draw(commands, Own::POINT) { met::<Own, $($type),+> } else { next };
+                                let is_met = device.separate.as_deref().is_some_and(|separate| {
+                                    separate.count_draw(&device.ground, Recording::new(commands), Own::POINT)
+                                });
+                                to = if is_met { met::<Own, $($type),+> } else { next };
                             }
                             to(commands, $($argument),+);
                         }
@@ -121,11 +124,12 @@ macro_rules! hooked {
                         Own: Action<Next = unsafe extern "system" fn(vk::CommandBuffer, $($type),+)>,
                     {
                         let device = enter!(commands);
-                        let Some(next) = Own::next(&device.fns) else { return };
-                        // SAFETY: a recording command buffer (the `-commandBuffer-recording` VUID of each action).
-                        unsafe {
-                            if device.count_draw(commands, Own::POINT) {
-                                device.meet_draw(commands, Own::POINT);
+                        let Some(next) = Own::next(&device.ground.driver.fns) else { return };
+                        if let Some(separate) = device.separate.as_deref() {
+                            // SAFETY: a recording command buffer (the `-commandBuffer-recording` VUID of each action).
+                            let recording = unsafe { Recording::new(commands) };
+                            if separate.count_draw(&device.ground, recording, Own::POINT) {
+                                separate.meet_draw(&device.ground, &device.pairs, recording, Own::POINT);
                             }
                         }
                         down!(next(commands, $($argument),+));
@@ -139,9 +143,12 @@ macro_rules! hooked {
                         Own: Action<Next = unsafe extern "system" fn(vk::CommandBuffer, $($type),+)>,
                     {
                         let device = enter!(commands);
-                        let Some(next) = Own::next(&device.fns) else { return };
-                        // SAFETY: a recording command buffer (the `-commandBuffer-recording` VUID of each action).
-                        unsafe { device.meet_draw(commands, Own::POINT) };
+                        let Some(next) = Own::next(&device.ground.driver.fns) else { return };
+                        if let Some(separate) = device.separate.as_deref() {
+                            // SAFETY: a recording command buffer (the `-commandBuffer-recording` VUID of each action).
+                            let recording = unsafe { Recording::new(commands) };
+                            separate.meet_draw(&device.ground, &device.pairs, recording, Own::POINT);
+                        }
                         down!(next(commands, $($argument),+));
                     }
 

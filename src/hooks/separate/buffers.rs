@@ -10,7 +10,7 @@ use ash::vk;
 use vk::PipelineBindPoint as Point;
 
 use super::commands::{ALL_POINTS, points};
-use crate::device::Device;
+use crate::device::{Device, Recording};
 
 /// What is bound at these bind points is not known any more.
 ///
@@ -18,10 +18,11 @@ use crate::device::Device;
 ///
 /// `commands` is a valid command buffer in the recording state.
 unsafe fn forget(device: &Device, commands: vk::CommandBuffer, points: impl IntoIterator<Item = Point>) {
-    if device.follows_binds() {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
         // SAFETY: the command buffer is recording, by this function's contract.
-        let forget = || points.into_iter().for_each(|point| unsafe { device.note_buffers(commands, point) });
-        device.guard(forget, || ());
+        let recording = unsafe { Recording::new(commands) };
+        let forget = || points.into_iter().for_each(|point| separate.note_buffers(recording, point));
+        device.ground.guard(forget, || ());
     }
 }
 

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use ash::vk;
 use vk::PipelineBindPoint as Point;
 
-use crate::device::{Binds, Device};
+use crate::device::{Binds, Device, Live, Recording};
 use crate::pnext::slice;
 
 pub(crate) unsafe extern "system" fn allocate_command_buffers(
@@ -18,7 +18,7 @@ pub(crate) unsafe extern "system" fn allocate_command_buffers(
     let (device, next) = enter!(handle, allocate_command_buffers);
     let result = down!(next(handle, info, commands));
     if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: valid by VUID-vkAllocateCommandBuffers-pAllocateInfo-parameter; the successful call set that many handles.
                 let (pool, made) = unsafe { ((*info).command_pool, slice(commands, (*info).command_buffer_count)) };
@@ -39,7 +39,7 @@ pub(crate) unsafe extern "system" fn free_command_buffers(
     let (device, next) = enter!(handle, free_command_buffers);
     if let Some(separate) = device.separate.as_deref() {
         // SAFETY: `count` elements, null ones among them (VUID-vkFreeCommandBuffers-pCommandBuffers-00048).
-        device.guard(|| separate.forget_commands(pool, unsafe { slice(commands, count) }), || ());
+        device.ground.guard(|| separate.forget_commands(pool, unsafe { slice(commands, count) }), || ());
     }
     down!(next(handle, pool, count, commands));
 }
@@ -51,7 +51,7 @@ pub(crate) unsafe extern "system" fn destroy_command_pool(
 ) {
     let (device, next) = enter!(handle, destroy_command_pool);
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(|| separate.forget_command_pool(pool), || ());
+        device.ground.guard(|| separate.forget_command_pool(pool), || ());
     }
     down!(next(handle, pool, allocator));
 }
@@ -61,9 +61,10 @@ pub(crate) unsafe extern "system" fn begin_command_buffer(
     info: *const vk::CommandBufferBeginInfo<'_>,
 ) -> vk::Result {
     let (device, next) = enter!(commands, begin_command_buffer);
-    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
         // SAFETY: a valid command buffer by VUID-vkBeginCommandBuffer-commandBuffer-parameter.
-        device.guard(|| unsafe { separate.clear_commands(commands, true) }, || ());
+        let live = unsafe { Live::new(commands) };
+        device.ground.guard(|| separate.clear_commands(live, true), || ());
     }
     down!(next(commands, info))
 }
@@ -75,10 +76,11 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
 ) {
     let (device, next) = enter!(commands, cmd_execute_commands);
     down!(next(commands, count, secondaries));
-    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
         // The state of the primary is undefined after it (vkCmdExecuteCommands).
         // SAFETY: a valid command buffer by VUID-vkCmdExecuteCommands-commandBuffer-parameter.
-        device.guard(|| unsafe { separate.clear_commands(commands, false) }, || ());
+        let live = unsafe { Live::new(commands) };
+        device.ground.guard(|| separate.clear_commands(live, false), || ());
     }
 }
 
@@ -92,8 +94,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     unsafe {
         let mut to: vk::PFN_vkCmdBindPipeline = note_own_pipeline;
         if let Some(device) = Device::find_first(commands)
-            && !device.follows_binds()
-            && let Some(next) = device.fns.cmd_bind_pipeline
+            && !device.ground.hot.follows_binds()
+            && let Some(next) = device.ground.driver.fns.cmd_bind_pipeline
         {
             to = next;
         }
@@ -108,8 +110,10 @@ unsafe extern "system" fn note_own_pipeline(commands: vk::CommandBuffer, point: 
     unsafe {
         let mut to: vk::PFN_vkCmdBindPipeline = note_pipeline;
         if let Some(device) = Device::find_first(commands)
-            && let Some(next) = device.fns.cmd_bind_pipeline
-            && device.note_own_pipeline(commands, point, pipeline)
+            && let Some(next) = device.ground.driver.fns.cmd_bind_pipeline
+            && let Some(separate) = device.separate.as_deref()
+            && let (recording, live) = (Recording::new(commands), Live::new(pipeline))
+            && separate.note_own_pipeline(&device.ground.hot, recording, point, live)
         {
             to = next;
         }
@@ -120,10 +124,14 @@ unsafe extern "system" fn note_own_pipeline(commands: vk::CommandBuffer, point: 
 #[inline(never)]
 unsafe extern "system" fn note_pipeline(commands: vk::CommandBuffer, point: Point, pipeline: vk::Pipeline) {
     let (device, next) = enter!(commands, cmd_bind_pipeline);
-    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording, -pipeline-parameter).
-    if !device.follows_binds() || unsafe { device.note_pipeline(commands, point, pipeline) } {
-        down!(next(commands, point, pipeline));
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
+        // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording, -pipeline-parameter).
+        let (recording, live) = unsafe { (Recording::new(commands), Live::new(pipeline)) };
+        if !separate.note_pipeline(&device.ground, recording, point, live) {
+            return;
+        }
     }
+    down!(next(commands, point, pipeline));
 }
 
 /// Hooks of commands between which transform feedback is active.
@@ -132,10 +140,11 @@ macro_rules! feedback {
         /// It begins for a pipeline, so that everything has to be bound.
         pub(crate) unsafe extern "system" fn $begin(commands: vk::CommandBuffer, $($argument: $type),+) {
             let (device, next) = enter!(commands, $begin);
-            // SAFETY: a recording command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-recording.
-            unsafe {
-                device.meet_feedback(commands, Point::GRAPHICS);
-                device.note_feedback(commands, true);
+            if let Some(separate) = device.separate.as_deref() {
+                // SAFETY: a recording command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-recording.
+                let recording = unsafe { Recording::new(commands) };
+                separate.meet_feedback(&device.ground, &device.pairs, recording, Point::GRAPHICS);
+                separate.note_feedback(recording, true);
             }
             down!(next(commands, $($argument),+));
         }
@@ -143,8 +152,10 @@ macro_rules! feedback {
         /// What had to wait for the end is bound for the next draw.
         pub(crate) unsafe extern "system" fn $end(commands: vk::CommandBuffer, $($argument: $type),+) {
             let (device, next) = enter!(commands, $end);
-            // SAFETY: a recording command buffer by VUID-vkCmdEndTransformFeedbackEXT-commandBuffer-recording.
-            unsafe { device.note_feedback(commands, false) };
+            if let Some(separate) = device.separate.as_deref() {
+                // SAFETY: a recording command buffer by VUID-vkCmdEndTransformFeedbackEXT-commandBuffer-recording.
+                separate.note_feedback(unsafe { Recording::new(commands) }, false);
+            }
             down!(next(commands, $($argument),+));
         }
     )+};
@@ -174,8 +185,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     unsafe {
         let mut to: vk::PFN_vkCmdBindDescriptorSets = note_sets_alike;
         if let Some(device) = Device::find_first(commands)
-            && !device.follows_binds()
-            && let Some(next) = device.fns.cmd_bind_descriptor_sets
+            && !device.ground.hot.follows_binds()
+            && let Some(next) = device.ground.driver.fns.cmd_bind_descriptor_sets
         {
             to = next;
         }
@@ -199,10 +210,12 @@ unsafe extern "system" fn note_sets_alike(
     // -pDescriptorSets-parameter, -layout-parameter); `count` elements by the command's valid usage.
     unsafe {
         let mut to: vk::PFN_vkCmdBindDescriptorSets = note_sets;
-        let binds = Binds { layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) };
+        let (layout_alive, sets_alive) = (Live::new(layout), Live::all(slice(sets, count)));
+        let binds = Binds { layout: layout_alive, first, sets: sets_alive, offsets: slice(offsets, offset_count) };
         if let Some(device) = Device::find_first(commands)
-            && let Some(next) = device.fns.cmd_bind_descriptor_sets
-            && device.note_sets_alike(commands, point, binds)
+            && let Some(next) = device.ground.driver.fns.cmd_bind_descriptor_sets
+            && let Some(separate) = device.separate.as_deref()
+            && separate.note_sets_alike(Recording::new(commands), point, binds)
         {
             to = next;
         }
@@ -222,16 +235,18 @@ unsafe extern "system" fn note_sets(
     offsets: *const u32,
 ) {
     let (device, next) = enter!(commands, cmd_bind_descriptor_sets);
-    if device.follows_binds() {
-        // SAFETY: `count` and `offset_count` elements by the command's valid usage.
-        let binds = unsafe { Binds { layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
+        let (ground, pairs) = (&device.ground, &device.pairs);
         // SAFETY: a recording command buffer, valid sets and a valid layout (VUID-vkCmdBindDescriptorSets-commandBuffer-recording,
-        // -pDescriptorSets-parameter, -layout-parameter).
-        let goes_down = device.guard(
-            || unsafe { device.note_sets(commands, point, (binds, true)) },
+        // -pDescriptorSets-parameter, -layout-parameter); `count` and `offset_count` elements by the command's valid usage.
+        let (recording, binds) = unsafe {
+            let (layout, sets) = (Live::new(layout), Live::all(slice(sets, count)));
+            (Recording::new(commands), Binds { layout, first, sets, offsets: slice(offsets, offset_count) })
+        };
+        let goes_down = ground.guard(
+            || separate.note_sets(ground, recording, point, (binds, true)),
             || {
-                // SAFETY: as above.
-                unsafe { device.forget_kept_sets(commands, point) };
+                separate.forget_kept_sets(ground, pairs, recording, point);
                 true
             },
         );
@@ -265,18 +280,17 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
     let (device, next) = enter!(commands, cmd_bind_descriptor_sets2);
     down!(next(commands, info));
     // SAFETY: VUID-vkCmdBindDescriptorSets2-pBindDescriptorSetsInfo-parameter.
-    let Some(info) = unsafe { info.as_ref() }.filter(|_| device.follows_binds()) else { return };
-    // SAFETY: as many sets and offsets as the structure says (VUID-VkBindDescriptorSetsInfo-pDescriptorSets-parameter,
+    let Some(info) = unsafe { info.as_ref() }.filter(|_| device.ground.hot.follows_binds()) else { return };
+    let Some(separate) = device.separate.as_deref() else { return };
+    // SAFETY: a recording command buffer (VUID-vkCmdBindDescriptorSets2-commandBuffer-recording), a layout that is null or valid, and as many
+    // valid sets, and offsets, as the structure says (VUID-VkBindDescriptorSetsInfo-layout-parameter, -pDescriptorSets-parameter,
     // -pDynamicOffsets-parameter).
-    let (sets, offsets) = unsafe {
-        (
-            slice(info.p_descriptor_sets, info.descriptor_set_count),
-            slice(info.p_dynamic_offsets, info.dynamic_offset_count),
-        )
+    let (recording, layout, sets, offsets) = unsafe {
+        let sets = Live::all(slice(info.p_descriptor_sets, info.descriptor_set_count));
+        let offsets = slice(info.p_dynamic_offsets, info.dynamic_offset_count);
+        (Recording::new(commands), Live::new(info.layout), sets, offsets)
     };
-    let binds = Binds { layout: info.layout, first: info.first_set, sets, offsets };
-    // SAFETY: a recording command buffer (VUID-vkCmdBindDescriptorSets2-commandBuffer-recording), and a layout that is null or valid
-    // (VUID-VkBindDescriptorSetsInfo-layout-parameter).
-    let note = |point| _ = unsafe { device.note_sets(commands, point, (binds, false)) };
-    device.guard(|| points(info.stage_flags).for_each(note), || ());
+    let binds = Binds { layout, first: info.first_set, sets, offsets };
+    let note = |point| _ = separate.note_sets(&device.ground, recording, point, (binds, false));
+    device.ground.guard(|| points(info.stage_flags).for_each(note), || ());
 }

@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use vk::PipelineBindPoint as Point;
 
 use super::commands::ALL_POINTS;
-use crate::device::Device;
+use crate::device::{Device, Recording};
 
 /// Binds what the application has bound in place of what is the layer's own, and names once that this happens.
 ///
@@ -16,12 +16,14 @@ use crate::device::Device;
 ///
 /// `commands` is a valid command buffer in the recording state.
 unsafe fn give_back(device: &Device, commands: vk::CommandBuffer) {
-    if device.follows_binds() {
-        device.guard(
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
+        // SAFETY: the command buffer is recording, by this function's contract.
+        let recording = unsafe { Recording::new(commands) };
+        let give_back = |point| separate.give_back(&device.ground, &device.pairs, recording, point);
+        device.ground.guard(
             || {
-                device.generated_commands();
-                // SAFETY: the command buffer is recording, by this function's contract.
-                ALL_POINTS.into_iter().for_each(|point| unsafe { device.give_back(commands, point) });
+                device.ground.journal.generated_commands();
+                ALL_POINTS.into_iter().for_each(give_back);
             },
             || (),
         );
@@ -79,10 +81,10 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline_shader_group(
     group: u32,
 ) {
     let (device, next) = enter!(commands, cmd_bind_pipeline_shader_group);
-    if device.follows_binds() {
-        device.guard(|| device.generated_commands(), || ());
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
+        device.ground.guard(|| device.ground.journal.generated_commands(), || ());
         // SAFETY: a recording command buffer (VUID-vkCmdBindPipelineShaderGroupNV-commandBuffer-recording).
-        unsafe { device.note_unknown(commands, point, pipeline) };
+        separate.note_unknown(unsafe { Recording::new(commands) }, point, pipeline);
     }
     down!(next(commands, point, pipeline, group));
 }

@@ -2,17 +2,12 @@
 
 use ash::vk;
 
-use crate::device::{Device, Label};
+use crate::device::{Device, Label, Recording, Text};
 
 /// Takes note of a label.
-///
-/// # Safety
-///
-/// `commands` is a valid command buffer in the recording state; the name is null or null-terminated.
-unsafe fn note(device: &Device, commands: vk::CommandBuffer, label: Label) {
-    if device.follows_binds() {
-        // SAFETY: by this function's contract.
-        device.guard(|| unsafe { device.label(commands, label) }, || ());
+fn note(device: &Device, commands: Recording<'_>, label: Label<'_>) {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
+        device.ground.guard(|| separate.label(&device.ground.journal, commands, label), || ());
     }
 }
 
@@ -21,10 +16,11 @@ macro_rules! labels {
         pub(crate) unsafe extern "system" fn $command(commands: vk::CommandBuffer, info: *const vk::$info<'_>) {
             let (device, next) = enter!(commands, $command);
             // SAFETY: a recording command buffer, and a structure whose name is null-terminated, by the command's valid usage.
-            unsafe {
+            let (recording, name) = unsafe {
                 let name = info.as_ref().map_or(std::ptr::null(), |info| info.$name);
-                note(device, commands, Label::$label(name));
-            }
+                (Recording::new(commands), Text::new(name))
+            };
+            note(device, recording, Label::$label(name));
             down!(next(commands, info));
         }
     )+};
@@ -42,7 +38,7 @@ macro_rules! ends {
         pub(crate) unsafe extern "system" fn $command(commands: vk::CommandBuffer) {
             let (device, next) = enter!(commands, $command);
             // SAFETY: a recording command buffer, by the command's valid usage.
-            unsafe { note(device, commands, Label::End) };
+            note(device, unsafe { Recording::new(commands) }, Label::End);
             down!(next(commands));
         }
     )+};

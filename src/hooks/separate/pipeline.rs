@@ -8,7 +8,7 @@ use ash::vk;
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 
-use crate::device::{Device, Made, Program, Separate, Stage, Words};
+use crate::device::{Device, Live, Made, Program, Separate, Stage, Words};
 use crate::hooks::shader::{copies, words};
 use crate::kept;
 use crate::pnext::{self, slice};
@@ -20,7 +20,9 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
 ) {
     let (device, next) = enter!(handle, destroy_pipeline);
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(|| device.forget_pipeline(separate, pipeline), || ());
+        device
+            .ground
+            .guard(|| separate.forget_pipeline(&device.ground.driver, &device.ground.journal, pipeline), || ());
     }
     down!(next(handle, pipeline, allocator));
 }
@@ -69,7 +71,7 @@ unsafe fn remember(
     }
     // SAFETY: the create info is that of the pipeline, by this function's contract.
     if let Some(program) = unsafe { program(device, separate, pipeline, made, stages, libraries) } {
-        device.insert_pipeline(separate, pipeline, program);
+        separate.insert_pipeline(&device.ground, &device.pairs, pipeline, program);
     }
 }
 
@@ -94,7 +96,7 @@ pub(super) unsafe fn program(
         // SAFETY: the module is null or valid while a pipeline is made of it; otherwise the code is in the chain
         // (VUID-VkPipelineShaderStageCreateInfo-stage-06845).
         let code = unsafe {
-            separate.words(stage.module).or_else(|| {
+            separate.words(Live::new(stage.module)).or_else(|| {
                 let chained = pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)?;
                 Some(separate.intern(words(chained)))
             })
@@ -117,7 +119,10 @@ pub(super) unsafe fn program(
         words,
     }));
     // SAFETY: `made` is the valid create info of `pipeline`, and the libraries are named in it, by this function's contract.
-    unsafe { device.program_of(separate, pipeline, made, &stages, libraries, hidden) }
+    unsafe {
+        let libraries = Live::all(libraries);
+        separate.program_of((&device.ground, &device.pairs), pipeline, made, &stages, libraries, hidden)
+    }
 }
 
 pub(crate) unsafe extern "system" fn create_graphics_pipelines(
@@ -130,18 +135,18 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_graphics_pipelines);
     // SAFETY: `count` valid create infos (VUID-vkCreateGraphicsPipelines-pCreateInfos-parameter).
-    let copies = device.guard(|| unsafe { copies::graphics(device, slice(create_infos, count)) }, || None);
+    let copies = device.ground.guard(|| unsafe { copies::graphics(device, slice(create_infos, count)) }, || None);
     let differs = copies.as_ref().filter(|copies| copies.differs());
     let create_infos = differs.map_or(create_infos, |copies| copies.infos.as_ptr());
     // SAFETY: the application's own arguments, or create infos that differ in what had to.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     if let Some(copies) = &copies {
         // SAFETY: the call wrote all handles.
-        device.guard(|| copies.tell(unsafe { slice(pipelines.cast_const(), count) }), || ());
+        device.ground.guard(|| copies.tell(unsafe { slice(pipelines.cast_const(), count) }), || ());
     }
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: `count` create infos (VUID-vkCreateGraphicsPipelines-pCreateInfos-parameter) and as many handles, all of which
                 // the call wrote.
@@ -172,13 +177,13 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_compute_pipelines);
     // SAFETY: `count` valid create infos (VUID-vkCreateComputePipelines-pCreateInfos-parameter).
-    let copies = device.guard(|| unsafe { copies::compute(device, slice(create_infos, count)) }, || None);
+    let copies = device.ground.guard(|| unsafe { copies::compute(device, slice(create_infos, count)) }, || None);
     let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
     // SAFETY: the application's own arguments, or create infos that differ in what had to.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: `count` create infos (VUID-vkCreateComputePipelines-pCreateInfos-parameter) and as many handles, all of which the
                 // call wrote.
@@ -209,7 +214,7 @@ macro_rules! create_render_pass {
             let (device, next) = enter!(handle, $command);
             let result = down!(next(handle, create_info, allocator, pass));
             if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
-                device.guard(
+                device.ground.guard(
                     || {
                         // SAFETY: the create info is valid by the `-pCreateInfo-parameter` VUID of each command; the handle was set by the
                         // successful call.
@@ -231,5 +236,9 @@ create_render_pass! {
 }
 
 destroy! {
-    destroy_render_pass(vk::RenderPass): forget_render_pass;
+    destroy_render_pass(vk::RenderPass): |device, pass| {
+        if let Some(separate) = device.separate.as_deref() {
+            device.ground.guard(|| separate.forget_render_pass(pass), || ());
+        }
+    };
 }

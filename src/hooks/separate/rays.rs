@@ -40,7 +40,7 @@ fn insert(
 ) {
     for (index, pipeline) in made.iter().enumerate().filter(|(_, pipeline)| **pipeline != vk::Pipeline::null()) {
         if let Some(program) = program(index, *pipeline) {
-            device.insert_pipeline(separate, *pipeline, program);
+            separate.insert_pipeline(&device.ground, &device.pairs, *pipeline, program);
         }
     }
 }
@@ -63,7 +63,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     let infos = unsafe { slice(create_infos, count) };
     if operation != vk::DeferredOperationKHR::null() {
         // Before the call: after it, another thread may complete the operation, and is told so.
-        device.guard(
+        device.ground.guard(
             || {
                 let none = vk::Pipeline::null();
                 // SAFETY: each create info is valid (VUID-vkCreateRayTracingPipelinesKHR-pCreateInfos-parameter), and no pipeline is made
@@ -78,7 +78,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     // SAFETY: what `vkCreateRayTracingPipelinesKHR` was called with; nothing that it leads to has been written since.
     let result = unsafe { next(handle, operation, cache, count, create_infos, allocator, pipelines) };
     if operation == vk::DeferredOperationKHR::null() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: the call wrote all handles, whatever its result.
                 let made = unsafe { slice(pipelines.cast_const(), count) };
@@ -93,7 +93,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     } else if result != vk::Result::OPERATION_DEFERRED_KHR {
         // Not deferred after all: the call wrote all handles.
         // SAFETY: nobody has been told yet.
-        device.guard(|| unsafe { device.take_deferred(separate, operation) }, || ());
+        device.ground.guard(|| unsafe { separate.take_deferred(&device.ground, &device.pairs, operation) }, || ());
     }
     result
 }
@@ -110,7 +110,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines_nv(
     // SAFETY: what `vkCreateRayTracingPipelinesNV` was called with, before anything is looked at.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles, whatever its result.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
@@ -142,7 +142,7 @@ macro_rules! completion {
             let $result = unsafe { next(handle, operation) };
             if let Some(separate) = device.separate.as_deref().filter(|_| $is_complete) {
                 // SAFETY: the operation is complete, of which nobody is told before its pipelines are taken over.
-                device.guard(|| unsafe { device.take_deferred(separate, operation) }, || ());
+                device.ground.guard(|| unsafe { separate.take_deferred(&device.ground, &device.pairs, operation) }, || ());
             }
             $result
         }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use ash::vk;
 
-use crate::device::{Descriptors, Device, Pushes};
+use crate::device::{Descriptors, Device, Filled, Live, Pushes, Recording, Writes};
 use crate::hooks::{descriptor, template};
 use crate::pnext::slice;
 
@@ -34,7 +34,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
 #[inline(always)]
 unsafe fn is_left(commands: vk::CommandBuffer) -> bool {
     // SAFETY: the command buffer is valid by this function's contract, and so its device is not destroyed meanwhile.
-    unsafe { Device::find_first(commands) }.is_some_and(|device| !device.follows_binds())
+    unsafe { Device::find_first(commands) }.is_some_and(|device| !device.ground.hot.follows_binds())
 }
 
 #[inline(never)]
@@ -49,15 +49,12 @@ unsafe extern "system" fn push_and_follow(
     // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
     let device = enter!(commands);
-    if device.follows_binds() {
-        // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
-        device.guard(
-            || unsafe {
-                let pushes = Pushes { layout, set, descriptors: Descriptors::Writes(slice(writes, count)) };
-                device.note_push(commands, bind_point, pushes);
-            },
-            || (),
-        );
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
+        // SAFETY: the command buffer is recording, the layout is valid, and so are the writes, by the command's valid usage.
+        let (recording, layout, writes) =
+            unsafe { (Recording::new(commands), Live::new(layout), Writes::new(slice(writes, count))) };
+        let pushes = Pushes { layout, set, descriptors: Descriptors::Writes(writes) };
+        device.ground.guard(|| separate.note_push(&device.ground.journal, recording, bind_point, pushes), || ());
     }
 }
 
@@ -68,20 +65,17 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set2(commands, info) };
     let device = enter!(commands);
+    let separate = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds());
     // SAFETY: VUID-vkCmdPushDescriptorSet2-pPushDescriptorSetInfo-parameter.
-    if let Some(info) = unsafe { info.as_ref() }.filter(|_| device.follows_binds()) {
-        device.guard(
-            || {
-                // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
-                unsafe {
-                    let writes = slice(info.p_descriptor_writes, info.descriptor_write_count);
-                    let (layout, set, descriptors) = (info.layout, info.set, Descriptors::Writes(writes));
-                    let push = |point| device.note_push(commands, point, Pushes { layout, set, descriptors });
-                    super::commands::points(info.stage_flags).for_each(push);
-                }
-            },
-            || (),
-        );
+    if let Some((info, separate)) = unsafe { info.as_ref() }.zip(separate) {
+        // SAFETY: the command buffer is recording, the layout is null or valid, and the writes are valid, by the command's valid usage.
+        let (recording, layout, writes) = unsafe {
+            let writes = slice(info.p_descriptor_writes, info.descriptor_write_count);
+            (Recording::new(commands), Live::new(info.layout), Writes::new(writes))
+        };
+        let pushes = Pushes { layout, set: info.set, descriptors: Descriptors::Writes(writes) };
+        let push = |point| separate.note_push(&device.ground.journal, recording, point, pushes);
+        device.ground.guard(|| super::commands::points(info.stage_flags).for_each(push), || ());
     }
 }
 
@@ -97,15 +91,14 @@ unsafe fn pushed_with_template(
     at: (vk::PipelineLayout, u32),
     data: *const c_void,
 ) {
-    if device.follows_binds() {
-        let pushes = Pushes { layout: at.0, set: at.1, descriptors: Descriptors::Template(template, data) };
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
         // SAFETY: the arguments are those of a valid push with this template, by this function's contract.
-        device.guard(
-            || unsafe {
-                device.push_point(template).into_iter().for_each(|point| device.note_push(commands, point, pushes));
-            },
-            || (),
-        );
+        let (recording, layout, template) = unsafe { (Recording::new(commands), Live::new(at.0), Live::new(template)) };
+        // SAFETY: as above.
+        let filled = unsafe { Filled::new(template, data) };
+        let pushes = Pushes { layout, set: at.1, descriptors: Descriptors::Template(filled) };
+        let push = |point| separate.note_push(&device.ground.journal, recording, point, pushes);
+        device.ground.guard(|| separate.push_point(template).into_iter().for_each(push), || ());
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use ash::vk;
 
 use super::pipeline::constants;
-use crate::device::{Device, Group, Separate, Stage};
+use crate::device::{Device, Group, Live, Recording, Separate, Stage};
 use crate::hooks::shader::copies;
 use crate::pnext::slice;
 
@@ -25,7 +25,7 @@ unsafe fn remember(
 ) {
     if info.code_type != vk::ShaderCodeTypeEXT::SPIRV {
         // SAFETY: `info` is the valid create info of `shader` by this function's contract.
-        return unsafe { device.insert_shader(separate, shader, info, group, None) };
+        return unsafe { separate.insert_shader((&device.ground, &device.pairs), shader, info, group, None) };
     }
     // SAFETY: SPIR-V is a multiple of four bytes (VUID-VkShaderCreateInfoEXT-codeSize-08735) at an address that is one too (-pCode-08493).
     let words = unsafe { slice(info.p_code.cast::<u32>(), u32::try_from(info.code_size / 4).unwrap_or(0)) };
@@ -36,7 +36,7 @@ unsafe fn remember(
     let words = separate.intern(words);
     let stage = Stage { stage: info.stage, name: &name, constants: &constants, words: &words };
     // SAFETY: `info` is the valid create info of `shader` by this function's contract, and the stage holds copies of what it says.
-    unsafe { device.insert_shader(separate, shader, info, group, Some(&stage)) };
+    unsafe { separate.insert_shader((&device.ground, &device.pairs), shader, info, group, Some(&stage)) };
 }
 
 pub(crate) unsafe extern "system" fn create_shaders(
@@ -48,13 +48,13 @@ pub(crate) unsafe extern "system" fn create_shaders(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_shaders);
     // SAFETY: `count` valid create infos (VUID-vkCreateShadersEXT-pCreateInfos-parameter).
-    let copies = device.guard(|| unsafe { copies::objects(device, slice(create_infos, count)) }, || None);
+    let copies = device.ground.guard(|| unsafe { copies::objects(device, slice(create_infos, count)) }, || None);
     let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
     // SAFETY: what `vkCreateShadersEXT` was called with, or as many create infos with words that a pass has made of the application's.
     let result = unsafe { next(handle, count, create_infos, allocator, shaders) };
     // Whatever the result: each element was written, with a handle or null (vkCreateShadersEXT).
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(
+        device.ground.guard(
             || {
                 // SAFETY: `count` create infos (VUID-vkCreateShadersEXT-pCreateInfos-parameter) and as many handles, all of which the call
                 // wrote.
@@ -80,7 +80,7 @@ pub(crate) unsafe extern "system" fn destroy_shader(
 ) {
     let (device, next) = enter!(handle, destroy_shader);
     if let Some(separate) = device.separate.as_deref() {
-        device.guard(|| device.forget_shader(separate, shader), || ());
+        device.ground.guard(|| separate.forget_shader(&device.ground.driver, &device.ground.journal, shader), || ());
     }
     // SAFETY: what `vkDestroyShaderEXT` was called with; nothing of the layer's names the shader any more.
     unsafe { next(handle, shader, allocator) };
@@ -93,14 +93,15 @@ pub(crate) unsafe extern "system" fn cmd_bind_shaders(
     shaders: *const vk::ShaderEXT,
 ) {
     let (device, next) = enter!(commands, cmd_bind_shaders);
-    if device.follows_binds() {
-        // SAFETY: `count` elements by the command's valid usage; the shaders may be a null array, which `slice` makes an empty one.
-        let (all, given) = unsafe { (slice(stages, count), slice(shaders, count)) };
-        device.guard(
-            // SAFETY: a recording command buffer and valid shaders (VUID-vkCmdBindShadersEXT-commandBuffer-recording, -pShaders-parameter).
-            || unsafe { device.note_shaders(commands, all, given) },
-            // SAFETY: as above.
-            || unsafe { device.forget_program(commands) },
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
+        let (ground, pairs) = (&device.ground, &device.pairs);
+        // SAFETY: a recording command buffer and valid shaders (VUID-vkCmdBindShadersEXT-commandBuffer-recording, -pShaders-parameter);
+        // `count` elements by the command's valid usage, but the shaders may be a null array, which `slice` makes an empty one.
+        let (recording, all, given) =
+            unsafe { (Recording::new(commands), slice(stages, count), Live::all(slice(shaders, count))) };
+        ground.guard(
+            || separate.note_shaders(ground, recording, all, given),
+            || separate.forget_program(ground, pairs, recording),
         );
     }
     down!(next(commands, count, stages, shaders));

@@ -6,7 +6,7 @@ use samplin_hot::memory::Room;
 
 use super::samples;
 use super::words;
-use crate::device::{Device, Rewritten, Told};
+use crate::device::{Device, Live, Rewritten, Told};
 use crate::kept;
 use crate::pnext::{self, Base, slice};
 
@@ -59,7 +59,8 @@ impl<'a, I: Copy> Copies<'a, I> {
         // SAFETY: `stage` is valid by this function's contract, so a module structure in its chain is whole.
         let chained = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) }?;
         // SAFETY: a whole structure of the chain of `stage`, which is valid by this function's contract, so its words can be read.
-        let rewritten = self.device.module_words(unsafe { words(chained) })?;
+        let rewritten =
+            self.device.shaders.module_words(&self.device.ground, &self.device.pairs, unsafe { words(chained) })?;
         // SAFETY: `stage` is valid by this function's contract, which is all that `with_module` asks.
         unsafe { self.with_module(stage, &rewritten.words, Some(&rewritten)) }
     }
@@ -80,20 +81,22 @@ impl<'a, I: Copy> Copies<'a, I> {
         if let Some(chained) = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(p_next) } {
             let first: *const Base = p_next.cast();
             if first != (&raw const *chained).cast() {
-                self.device.chain_unresolved(words);
+                self.device.ground.journal.chain_unresolved(words);
                 return None;
             }
             p_next = chained.p_next;
         }
-        let create = self.device.fns.create_shader_module?;
+        let create = self.device.ground.driver.fns.create_shader_module?;
         let info = vk::ShaderModuleCreateInfo::default().code(words);
         let mut module = vk::ShaderModule::null();
         // SAFETY: words that a pass has made of the application's.
-        if unsafe { create(self.device.handle, &info, std::ptr::null(), &mut module) } != vk::Result::SUCCESS {
+        if unsafe { create(self.device.ground.driver.handle, &info, std::ptr::null(), &mut module) }
+            != vk::Result::SUCCESS
+        {
             return None;
         }
         self.modules.with_room().push(module);
-        self.device.insert_module(module, words, rewritten);
+        self.device.shaders.insert_module(self.device.separate.as_deref(), module, words, rewritten);
         Some(vk::PipelineShaderStageCreateInfo { module, p_next, ..*stage })
     }
 }
@@ -103,7 +106,7 @@ impl<I> Copies<'_, I> {
     pub(in crate::hooks) fn tell(&self, made: &[vk::Pipeline]) {
         for (position, told) in &self.told {
             let pipeline = made.get(*position).copied().unwrap_or_default();
-            self.device.record_pipeline(pipeline, told);
+            self.device.ground.journal.record_pipeline(pipeline, told);
         }
     }
 }
@@ -112,10 +115,10 @@ impl<I> Drop for Copies<'_, I> {
     fn drop(&mut self) {
         let device = self.device;
         for module in self.modules.drain(..) {
-            device.guard(|| device.forget_module(module), || ());
-            if let Some(destroy) = device.fns.destroy_shader_module {
+            device.ground.guard(|| device.shaders.forget_module(device.separate.as_deref(), module), || ());
+            if let Some(destroy) = device.ground.driver.fns.destroy_shader_module {
                 // SAFETY: made by `stage` with a NULL allocator; the call that needed it is over.
-                unsafe { destroy(device.handle, module, std::ptr::null()) };
+                unsafe { destroy(device.ground.driver.handle, module, std::ptr::null()) };
             }
         }
     }
@@ -139,7 +142,9 @@ pub(in crate::hooks) unsafe fn compute<'a>(
         // SAFETY: the stage of a valid create info.
         let other = unsafe { copies.stage(&info.stage) };
         // SAFETY: layout and module are those of a valid create info, or the module was made above.
-        unsafe { device.check_counters(info.layout, other.as_ref().unwrap_or(&info.stage).module) };
+        let (layout, module) =
+            unsafe { (Live::new(info.layout), Live::new(other.as_ref().unwrap_or(&info.stage).module)) };
+        device.shaders.check_counters(&device.ground.journal, device.separate.as_deref(), layout, module);
         if let (Some(stage), Some(copy)) = (other, copies.infos.get_mut(position)) {
             copy.stage = stage;
         }
@@ -164,8 +169,10 @@ pub(in crate::hooks) unsafe fn objects<'a>(
         // SAFETY: SPIR-V is a multiple of four bytes (VUID-VkShaderCreateInfoEXT-codeSize-08735) at an address that is one too
         // (-pCode-08493).
         let given = unsafe { slice(info.p_code.cast::<u32>(), u32::try_from(info.code_size / 4).unwrap_or(0)) };
-        if let (Some(rewritten), Some(copy)) = (device.module_words(given), copies.infos.get_mut(position)) {
-            rewritten.of_an_object(device);
+        if let (Some(rewritten), Some(copy)) =
+            (device.shaders.module_words(&device.ground, &device.pairs, given), copies.infos.get_mut(position))
+        {
+            rewritten.of_an_object(&device.ground.journal);
             let words = rewritten.words;
             (copy.p_code, copy.code_size) = (words.as_ptr().cast(), size_of_val(&*words));
             copies.words.with_room().push(words);
@@ -195,7 +202,9 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
                 // SAFETY: a stage of a valid create info.
                 let made = unsafe { copies.stage(stage) };
                 // SAFETY: layout and module are those of a valid create info, or the module was made above.
-                unsafe { device.check_counters(info.layout, made.as_ref().unwrap_or(stage).module) };
+                let (layout, module) =
+                    unsafe { (Live::new(info.layout), Live::new(made.as_ref().unwrap_or(stage).module)) };
+                device.shaders.check_counters(&device.ground.journal, device.separate.as_deref(), layout, module);
                 if let Some(stage) = made {
                     put(&mut other, stages, number, stage);
                 }

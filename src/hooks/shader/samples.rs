@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::words;
 use crate::decide::SampleShading;
-use crate::device::{Asked, Device, Shading, Told};
+use crate::device::{Asked, Device, Live, Shading, Told};
 use crate::kept::{self, Facts, Member};
 use crate::pnext::{self, slice};
 
@@ -63,7 +63,7 @@ pub(super) unsafe fn decide<'a>(
         shading: SampleShading { enable: state.sample_shading_enable != vk::FALSE, least: state.min_sample_shading },
         samples: known.then_some(state.rasterization_samples.as_raw()),
         // SAFETY: the facts are those of the valid create info of this function's contract.
-        blended: device.looks_at_pipelines().then(|| unsafe { blended(info, &facts) }).flatten(),
+        blended: device.shaders.looks_at_pipelines().then(|| unsafe { blended(info, &facts) }).flatten(),
         library,
         // SAFETY: `info` is valid by this function's contract, so a shading rate structure in its chain is whole.
         rate: is_dynamic(vk::DynamicState::FRAGMENT_SHADING_RATE_KHR)
@@ -73,14 +73,18 @@ pub(super) unsafe fn decide<'a>(
     if given.is_none() && !library {
         return None;
     }
-    let Shading { state: got, words, told } = match stage.filter(|_| device.looks_at_pipelines()) {
+    let Shading { state: got, words, told } = match stage.filter(|_| device.shaders.looks_at_pipelines()) {
         // SAFETY: a stage of a create info that is valid by this function's contract, or a copy of one.
-        Some(stage) => unsafe { with_words(device, stage, |words, name| device.shading(&asked, Some((words, name)))) },
-        None => device.shading(&asked, None),
+        Some(stage) => unsafe {
+            with_words(device, stage, |words, name| device.shaders.shading(&device.ground, &asked, Some((words, name))))
+        },
+        None => device.shaders.shading(&device.ground, &asked, None),
     };
     let lowered = stage.and_then(|stage| {
+        let samples = asked.samples.filter(|samples| !(moved && *samples == 1));
         // SAFETY: the module of a valid stage.
-        unsafe { device.lowered(stage.module, asked.samples.filter(|samples| !(moved && *samples == 1))) }
+        let module = unsafe { Live::new(stage.module) };
+        device.shaders.lowered(&device.ground.driver, &device.ground.journal, module, samples)
     });
     let other = vk::PipelineMultisampleStateCreateInfo {
         sample_shading_enable: got.enable.into(),
@@ -90,7 +94,7 @@ pub(super) unsafe fn decide<'a>(
     let differs =
         given.is_some() && (got.enable, got.least.to_bits()) != (asked.shading.enable, asked.shading.least.to_bits());
     Some(Samples {
-        state: (differs && !device.audit).then_some(other),
+        state: (differs && !device.ground.wishes.audit).then_some(other),
         fragment: fragment.zip(words),
         told: [told, lowered],
     })
@@ -113,8 +117,11 @@ unsafe fn with_words<R>(
     match chained.filter(|_| stage.module == vk::ShaderModule::null()) {
         // SAFETY: a whole structure of the chain of `stage`, which is valid by this function's contract, so its words can be read.
         Some(chained) => then(Some(unsafe { words(chained) }), &name),
-        // SAFETY: the module of a valid stage.
-        None => unsafe { device.with_words_of(stage.module, |words| then(words, &name)) },
+        None => {
+            // SAFETY: the module of a valid stage.
+            let module = unsafe { Live::new(stage.module) };
+            device.shaders.with_words_of(device.separate.as_deref(), module, |words| then(words, &name))
+        }
     }
 }
 

@@ -372,7 +372,7 @@ impl Application {
             buffer ash::ext::descriptor_buffer::NAME,
             subset ash::khr::portability_subset::NAME
         );
-        assert_eq!(device.entry().caps, caps, "what the layer found out about the device");
+        assert_eq!(device.entry().ground.driver.caps, caps, "what the layer found out about the device");
         device.driver.calls();
         // Kept by the thread for tests that look at them.
         crate::driver::ATTEMPTS.take();
@@ -424,7 +424,7 @@ impl Application {
             30 => self.create_conversion(),
             _ => self.name(),
         }
-        let places = self.device.entry().cache().with_borders(|borders| borders.taken());
+        let places = self.device.entry().pairs.samplers.cache().with_borders(|borders| borders.taken());
         // Audit and replay hand down what is not enabled.
         let limit = self.caps.max_custom_border_color_samplers;
         assert!(limit == 0 || places <= limit, "{places} places for custom borders are taken");
@@ -1565,7 +1565,7 @@ impl Application {
     /// Destroys everything and checks that nothing is left.
     pub(crate) fn finish(mut self) -> Tally {
         self.verify();
-        assert!(!self.device.entry().is_broken(), "a hook panicked");
+        assert!(!self.device.entry().ground.is_broken(), "a hook panicked");
         let device = &self.device;
         for template in self.templates.drain(..) {
             let raw = vk::DescriptorUpdateTemplate::from_raw(template.handle);

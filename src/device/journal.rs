@@ -1,8 +1,8 @@
 //! How what was seen and done becomes lines of the trace: what is counted, what is said once only, and each record of a device.
 
 use std::hash::Hash;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ash::vk;
 use samplin_core::left::Left;
@@ -13,13 +13,15 @@ use samplin_wire::text::{api_version, handle};
 use samplin_wire::words;
 use serde_json::{Map, Value as Json, json};
 
-use super::Device;
-use super::images::ViewClass;
+use super::classes::ViewClass;
+use super::driver::Driver;
+use super::frames::Frames;
 use super::once::{Once, Turn};
 use crate::ability;
 use crate::counters::Path;
-use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
+use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, DeviceCaps, Policy, Rule, SamplerState};
 use crate::features::Tiling;
+use crate::instance::Instance;
 use crate::names;
 use crate::outcome::{Meeting, Unresolved};
 use crate::record;
@@ -65,8 +67,19 @@ struct Said {
     rules: FastMap<&'static str, u64>,
 }
 
+/// What reasons are worded by.
+#[derive(Clone, Copy)]
+pub(super) struct Wording {
+    pub(super) caps: DeviceCaps,
+    pub(super) policy: Policy,
+}
+
 /// What was counted, said and named.
-pub(super) struct Telling {
+pub struct Journal {
+    instance: Arc<Instance>,
+    wording: Wording,
+    /// Which frame it is.
+    pub frames: Frames,
     /// Every pair is recorded.
     records_all: bool,
     /// Names that the application gave its objects.
@@ -81,10 +94,14 @@ pub(super) struct Telling {
     links_repeated: AtomicU64,
 }
 
-impl Telling {
-    /// Nothing said yet, to this trace.
-    pub(super) fn new(trace: &Trace) -> Self {
+impl Journal {
+    /// Nothing said yet, to the trace of this instance.
+    pub(super) fn new(instance: &Arc<Instance>, wording: Wording) -> Self {
+        let trace = &instance.trace;
         Self {
+            instance: Arc::clone(instance),
+            wording,
+            frames: Frames::default(),
             records_all: trace.is_on() && trace.level() == TraceLevel::All,
             names: Mutex::default(),
             has_names: AtomicBool::new(false),
@@ -95,11 +112,6 @@ impl Telling {
         }
     }
 
-    /// Whether records of everything are wanted.
-    pub(super) fn records_all(&self) -> bool {
-        self.records_all
-    }
-
     /// How many names and how many things that were said are remembered.
     pub(super) fn remembered(&self) -> [usize; 2] {
         let said = lock(&self.said);
@@ -107,9 +119,7 @@ impl Telling {
             said.usages.len() + said.exempted.len() + said.modules.len() + said.samplers.len() + said.links.len();
         [lock(&self.names).len(), said.unresolved.len() + said.blits.len() + others]
     }
-}
 
-impl Device {
     /// Where records go.
     pub fn trace(&self) -> &Trace {
         &self.instance.trace
@@ -122,49 +132,49 @@ impl Device {
 
     /// Whether records of everything are wanted.
     pub fn records_all(&self) -> bool {
-        self.telling.records_all
+        self.records_all
     }
 
     /// Remembers the application's name of an object; an empty one forgets it.
-    pub(super) fn set_name(&self, ty: vk::ObjectType, object: u64, name: String) {
+    pub fn set_name(&self, ty: vk::ObjectType, object: u64, name: String) {
         if name.is_empty() {
             return self.forget_name(ty, object);
         }
-        self.telling.has_names.store(true, Ordering::Relaxed);
-        lock(&self.telling.names).with_room().insert((ty.as_raw(), object), name);
+        self.has_names.store(true, Ordering::Relaxed);
+        lock(&self.names).with_room().insert((ty.as_raw(), object), name);
     }
 
     /// Whether the application ever named an object.
     pub(super) fn has_names(&self) -> bool {
-        self.telling.has_names.load(Ordering::Relaxed)
+        self.has_names.load(Ordering::Relaxed)
     }
 
     /// Forgets the name of an object that goes away.
     pub(super) fn forget_name(&self, ty: vk::ObjectType, object: u64) {
         if self.has_names() {
-            lock(&self.telling.names).remove(&(ty.as_raw(), object));
+            lock(&self.names).remove(&(ty.as_raw(), object));
         }
     }
 
     /// The application's name of an object.
     pub fn name(&self, ty: vk::ObjectType, object: u64) -> Option<String> {
-        lock(&self.telling.names).get(&(ty.as_raw(), object)).cloned()
+        lock(&self.names).get(&(ty.as_raw(), object)).cloned()
     }
 
     pub(super) fn context<'a>(&'a self, class: Option<&'a ViewClass>) -> Context<'a> {
         Context {
             view: class.map(|class| &class.traits),
             tiling: class.map_or(Tiling::Optimal, |class| class.tiling),
-            saturates: self.separate.as_deref().is_some_and(|separate| separate.tasks().saturate),
-            emulates: self.separate.as_deref().is_some_and(|separate| separate.tasks().filter),
-            divides: self.policy.divides,
-            ..Context::new(&self.caps)
+            saturates: self.wording.policy.saturates,
+            emulates: self.wording.policy.emulates,
+            divides: self.wording.policy.divides,
+            ..Context::new(&self.wording.caps)
         }
     }
 
     /// Counts a sampler that was changed at creation, or would have been but for the mode.
     pub(super) fn count_changed_sampler(&self) {
-        self.telling.samplers_changed.fetch_add(1, Ordering::Relaxed);
+        self.samplers_changed.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Whether a record of a usage is to be written: each time with `all`, else once per format and change.
@@ -185,7 +195,7 @@ impl Device {
 
     /// Adds changes to the counts by rule.
     pub(super) fn count(&self, changes: &[Change]) {
-        let mut said = lock(&self.telling.said);
+        let mut said = lock(&self.said);
         for change in changes.iter().filter(|change| change.catalog.is_made()) {
             *said.rules.entry(change.catalog.rule().name()).or_insert(0) += 1;
         }
@@ -195,19 +205,19 @@ impl Device {
     pub(super) fn is_news_of_link(&self, told: LinkTold) -> bool {
         let is_news = self.records_all() || self.is_news(|said| &mut said.links, told);
         if !is_news {
-            self.telling.links_repeated.fetch_add(1, Ordering::Relaxed);
+            self.links_repeated.fetch_add(1, Ordering::Relaxed);
         }
         is_news
     }
 
     /// How many repairs of links were not told again.
     pub(super) fn links_repeated(&self) -> u64 {
-        self.telling.links_repeated.load(Ordering::Relaxed)
+        self.links_repeated.load(Ordering::Relaxed)
     }
 
     /// Whether something is to be said: not again, and not if too much was said already, which counts as left out of the trace.
     fn is_news<T: Hash + Eq, const N: usize>(&self, kind: impl FnOnce(&mut Said) -> &mut Once<T, N>, thing: T) -> bool {
-        let turn = kind(&mut lock(&self.telling.said)).turn(thing, SAID);
+        let turn = kind(&mut lock(&self.said)).turn(thing, SAID);
         self.is_turn(turn)
     }
 
@@ -300,19 +310,10 @@ impl Device {
         );
     }
 
-    /// Writes the record of a sampler that is what was asked for, and was there.
-    pub(super) fn record_as_asked(&self, sampler: u64) {
-        let number = (self.hot.gate.sampler(sampler) as u32).checked_sub(1);
-        if let Some(shared) = number.and_then(|number| self.rows().state(number)) {
-            let state = shared.kept.original;
-            self.record_sampler(sampler, &state, &decide::create(&state, &self.caps, &self.policy));
-        }
-    }
-
     /// Says that samplers are shared from here on, of so many.
     pub(super) fn record_sharing(&self, count: u32) {
         if self.records_decisions() {
-            let max = self.caps.max_sampler_allocation_count;
+            let max = self.wording.caps.max_sampler_allocation_count;
             self.trace().emit("sharing", &kinds::SharingBegins { count, max });
         }
     }
@@ -346,7 +347,7 @@ impl Device {
     ) {
         let changes: Vec<Change> = changes.iter().copied().collect();
         if !changes.is_empty() {
-            self.telling.blits_rewritten.fetch_add(1, Ordering::Relaxed);
+            self.blits_rewritten.fetch_add(1, Ordering::Relaxed);
         } else if !self.records_all() {
             return;
         }
@@ -408,7 +409,7 @@ impl Device {
         if !self.records_decisions() || !self.is_news(|said| &mut said.unresolved, (what, rule, key.0, key.1)) {
             return;
         }
-        *lock(&self.telling.said).whats.with_room().entry(what).or_insert(0) += 1;
+        *lock(&self.said).whats.with_room().entry(what).or_insert(0) += 1;
         let about = if let Json::Object(about) = members { about } else { Map::new() };
         let rule = rule.map(|rule| rule.name().to_owned());
         let record = kinds::Unresolved { what: what.name().to_owned(), why: why.to_owned(), rule, about };
@@ -417,20 +418,26 @@ impl Device {
 
     /// How often records tell of what is unresolved, by those names that `is_meant` takes.
     pub fn unresolved_counts(&self, is_meant: impl Fn(Left) -> bool) -> kinds::Members<u64> {
-        let said = lock(&self.telling.said);
+        let said = lock(&self.said);
         let meant = said.whats.iter().filter(|(what, _)| is_meant(**what));
         kinds::Members(meant.map(|(what, count)| (what.name().to_owned(), *count)).collect())
     }
 
     /// Says once (per `key`) that members of a sampler, or the filter of a blit, hold values which an extension younger than
     /// the layer may have added.
-    pub fn unknown_enumerants(&self, members: &[(decide::Field, decide::Value)], sampler: Option<u64>, key: u64) {
+    pub fn unknown_enumerants(
+        &self,
+        driver: &Driver,
+        members: &[(decide::Field, decide::Value)],
+        sampler: Option<u64>,
+        key: u64,
+    ) {
         let Some(((field, value), others)) = members.split_first() else { return };
         let mut why = format!("{} {}", field.name(), record::value(*value));
         for (field, value) in others {
             why = format!("{why}, {} {}", field.name(), record::value(*value));
         }
-        let origin = self.enabled.unknown().next().unwrap_or("the device's core version");
+        let origin = driver.enabled.unknown().next().unwrap_or("the device's core version");
         why += ": ";
         why += origin;
         why += " is younger than the layer and may have added it";
@@ -442,36 +449,17 @@ impl Device {
         self.unresolved(Left::UnknownEnumerant, &why, None, Json::Object(about), (key, sampler.is_some().into()));
     }
 
-    /// Says once that separate samplers and images are paired in the shader only.
-    #[inline(always)]
-    pub fn separate_seen(&self) {
-        if self.separate.is_none() && self.hot.unwatch(vk::DescriptorType::SAMPLER) {
-            self.tell_of_separate();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn tell_of_separate(&self) {
-        self.guard(
-            || {
-                let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
-                self.unresolved(Left::SeparateSamplers, why, None, json!({}), (0, 0));
-            },
-            || (),
-        );
-    }
-
     /// Writes the `device` record, with what the driver calls itself and says of its build.
     pub fn record_device(
         &self,
+        driver: &Driver,
         properties: Option<(vk::PhysicalDeviceProperties, Option<(String, String)>)>,
         intercepts: &[&str],
     ) {
-        let (name, driver) = properties.map_or((String::new(), None), |(p, said)| {
+        let (name, kind) = properties.map_or((String::new(), None), |(p, said)| {
             let name = p.device_name_as_c_str().map_or_else(|_| String::new(), |n| n.to_string_lossy().into_owned());
             let (called, info) = said.unzip();
-            let driver = kinds::Driver {
+            let kind = kinds::Driver {
                 vendor_id: p.vendor_id,
                 device_id: p.device_id,
                 driver_version: p.driver_version,
@@ -479,9 +467,9 @@ impl Device {
                 name: called.filter(|name| !name.is_empty()),
                 info: info.filter(|info| !info.is_empty()),
             };
-            (name, Some(driver))
+            (name, Some(kind))
         });
-        let augmented_for = self.enabled.augmented.iter().filter_map(|name| {
+        let augmented_for = driver.enabled.augmented.iter().filter_map(|name| {
             let why = ability::added_for(name)?;
             Some(((*name).to_owned(), why.to_owned()))
         });
@@ -490,67 +478,26 @@ impl Device {
             "device",
             &kinds::Device {
                 device: name,
-                driver,
-                limits: record::limits(&self.caps),
-                features: self.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
-                augmented: words(&self.enabled.augmented),
+                driver: kind,
+                limits: record::limits(&driver.caps),
+                features: driver.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
+                augmented: words(&driver.enabled.augmented),
                 augmented_for: augmented_for.collect(),
-                simulated: self.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
-                storage: if self.records_all() { words::stored(self.known_formats()) } else { Vec::new() },
+                simulated: driver.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
+                storage: if self.records_all() { words::stored(driver.known_formats()) } else { Vec::new() },
                 intercepts: words(intercepts),
             },
         );
     }
 
-    /// Writes the `summary` record.
-    pub fn record_summary(&self) {
-        let writes = Path::ALL.iter().map(|path| {
-            let (seen, rewritten) = self.hot.counters.sum(*path);
-            (path.name().to_owned(), kinds::Writes { seen, rewritten })
-        });
-        let changes = lock(&self.telling.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), *count)).collect();
-        let (variants, states, samplers) = (self.cache.variants(), self.rows().states(), self.rows().samplers());
-        let (borders, asked_borders) = self.cache.with_borders(|borders| (borders.peak(), borders.asked_peak()));
-        let (max_samplers, max_borders) =
-            (self.caps.max_sampler_allocation_count, self.caps.max_custom_border_color_samplers);
-        let summary = kinds::DeviceSummary {
-            device: handle(vk::Handle::as_raw(self.handle)),
-            samplers: kinds::Samplers {
-                created: samplers.created,
-                live: samplers.live.into(),
-                peak: samplers.peak.into(),
-                changed: self.telling.samplers_changed.load(Ordering::Relaxed),
-                shared: self.sharing(),
-            },
-            views: kinds::Views {
-                created: self.views_created(),
-                live: self.hot.gate.views() as u64,
-                classes: self.view_classes() as u64,
-            },
-            writes: writes.collect(),
-            blits_rewritten: self.telling.blits_rewritten.load(Ordering::Relaxed),
-            changes,
-            variants: kinds::Variants {
-                live: variants.live.into(),
-                peak: variants.peak.into(),
-                created: variants.created,
-            },
-            census: kinds::Census {
-                unique_states: kinds::Alive { live: states.live.into(), peak: states.peak.into() },
-                headroom: kinds::Headroom {
-                    samplers: max_samplers.saturating_sub(self.driver_peak(samplers.peak) + variants.peak),
-                    custom_borders: max_borders.saturating_sub(borders),
-                },
-                limits: Some(kinds::Limits {
-                    samplers: kinds::Asked { asked: self.samplers_asked(samplers.peak), limit: max_samplers },
-                    custom_borders: kinds::Asked { asked: asked_borders, limit: max_borders },
-                }),
-            },
-            separate: self.separate_summary(),
-            passed_through: self.is_broken(),
-            dropped: self.trace().dropped(),
-            left_out: self.trace().left_out(),
-        };
+    /// The last record: what is known of the device, with what was counted here.
+    pub(super) fn record_summary(&self, mut summary: kinds::DeviceSummary) {
+        let said = lock(&self.said);
+        summary.changes = said.rules.iter().map(|(rule, count)| ((*rule).to_owned(), *count)).collect();
+        drop(said);
+        summary.samplers.changed = self.samplers_changed.load(Ordering::Relaxed);
+        summary.blits_rewritten = self.blits_rewritten.load(Ordering::Relaxed);
+        (summary.dropped, summary.left_out) = (self.trace().dropped(), self.trace().left_out());
         self.trace().emit_last("summary", &kinds::Summary::Device(Box::new(summary)));
     }
 }
