@@ -36,6 +36,8 @@ struct Pass {
     format: vk::Format,
     address: vk::SamplerAddressMode,
     mips: vk::SamplerMipmapMode,
+    /// The sampler compares, and the shader asks for that.
+    compares: bool,
 }
 
 const VERTEX: &str = "#version 450
@@ -49,10 +51,14 @@ const SMALLER_CLAMPED: &str = "texture(t, clamp(p * 2.4, 0.0, 1.0))";
 /// With levels of detail of what is not clamped: what saturated coordinates have to cost at least.
 const SMALLER_GRADED: &str = "textureGrad(t, clamp(p * 2.4, 0.0, 1.0), dFdx(p * 2.4), dFdy(p * 2.4))";
 
-fn fragment(lookup: &str) -> String {
+/// With a sampler that compares, of which the device can do nothing with colours.
+const COMPARED: &str = "vec4(texture(t, vec3(p, 0.5)))";
+
+fn fragment(pass: &Pass) -> String {
+    let (lookup, ty) = (pass.shader, if pass.compares { "sampler2DShadow" } else { "sampler2D" });
     format!(
         "#version 450
-layout(set = 0, binding = 0) uniform sampler2D t;
+layout(set = 0, binding = 0) uniform {ty} t;
 layout(location = 0) out vec4 colour;
 void main() {{ vec2 p = gl_FragCoord.xy / {SIDE}.0 * 1.25 - 0.125; colour = {lookup}; }}"
     )
@@ -69,13 +75,15 @@ void main() {
 fn rows() -> Vec<Row> {
     let border = vk::SamplerAddressMode::CLAMP_TO_BORDER;
     let (nearest, linear) = (vk::SamplerMipmapMode::NEAREST, vk::SamplerMipmapMode::LINEAR);
-    let clamp = Pass { shader: CLAMPED, format: vk::Format::R8G8B8A8_UNORM, address: border, mips: nearest };
+    let clamp =
+        Pass { shader: CLAMPED, format: vk::Format::R8G8B8A8_UNORM, address: border, mips: nearest, compares: false };
     let smaller = Pass { shader: SMALLER_CLAMPED, mips: linear, ..clamp };
     let ours = Pass { shader: SMALLER, address: GL_CLAMP, ..smaller };
     let repeat = vk::SamplerAddressMode::REPEAT;
-    let float = Pass { shader: PLAIN, format: vk::Format::R32_SFLOAT, address: repeat, mips: nearest };
+    let float = Pass { shader: PLAIN, format: vk::Format::R32_SFLOAT, address: repeat, ..clamp };
+    let colour = Pass { shader: PLAIN, address: repeat, ..clamp };
     let trilinear = Pass { shader: SMALLER, mips: linear, ..float };
-    let store = Pass { shader: STORE, format: vk::Format::B10G11R11_UFLOAT_PACK32, address: border, mips: nearest };
+    let store = Pass { shader: STORE, format: vk::Format::B10G11R11_UFLOAT_PACK32, ..clamp };
     let emulate: &[_] = &[("unfilterable", "emulate"), ("device", "qualcomm-adreno-650-android")];
     vec![
         Row {
@@ -93,6 +101,13 @@ fn rows() -> Vec<Row> {
         },
         Row { name: "bilinear R32_SFLOAT", settings: emulate, plain: float, ours: float },
         Row { name: "trilinear R32_SFLOAT", settings: emulate, plain: trilinear, ours: trilinear },
+        Row {
+            name: "compared R8G8B8A8 beside bilinear",
+            // With which combined descriptors are followed; the format itself is filtered.
+            settings: &[("unfilterable", "emulate")],
+            plain: colour,
+            ours: Pass { shader: COMPARED, compares: true, ..colour },
+        },
         Row {
             name: "stores of B10G11R11_UFLOAT",
             settings: &[("storage", "emulate"), ("device", "qualcomm-adreno-540-android")],
@@ -178,6 +193,9 @@ fn measure(context: &Context, pass: &Pass, rounds: usize) -> Result<f64, String>
     let set = pool.allocate(&layout);
     let mut sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE).address(pass.address);
     sampler.mipmap_mode = pass.mips;
+    if pass.compares {
+        sampler = sampler.compare(vk::CompareOp::LESS);
+    }
     let sampler = sampler.create(context);
     if is_store {
         let info = vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL);
@@ -202,7 +220,7 @@ fn measure(context: &Context, pass: &Pass, rounds: usize) -> Result<f64, String>
         let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(pipeline_layout);
         samplin_testkit::shader::make_compute(device, &info)
     } else {
-        let (vertex, words) = (compile("vert", VERTEX)?, compile("frag", &fragment(pass.shader))?);
+        let (vertex, words) = (compile("vert", VERTEX)?, compile("frag", &fragment(pass))?);
         let stages = [(vk::ShaderStageFlags::VERTEX, &vertex), (vk::ShaderStageFlags::FRAGMENT, &words)].map(
             |(stage, words)| {
                 let module = module(context, words);

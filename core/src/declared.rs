@@ -49,18 +49,26 @@ pub struct Viewed {
 const BUFFER: u32 = 5;
 const SUBPASS: u32 = 6;
 
+/// The view types with the dimension, and whether it has layers, that shaders declare for them ("Compatibility Between SPIR-V Image
+/// Dimensions and Vulkan ImageView Types").
+const DIMENSIONS: [(T, (u32, bool)); 7] = [
+    (T::TYPE_1D, (0, false)),
+    (T::TYPE_1D_ARRAY, (0, true)),
+    (T::TYPE_2D, (1, false)),
+    (T::TYPE_2D_ARRAY, (1, true)),
+    (T::TYPE_3D, (2, false)),
+    (T::CUBE, (3, false)),
+    (T::CUBE_ARRAY, (3, true)),
+];
+
 /// The view type that a dimension asks for; none where any does, or it is not known.
 fn view_type(dim: u32, arrayed: bool) -> Option<vk::ImageViewType> {
-    Some(match (dim, arrayed) {
-        (0, false) => T::TYPE_1D,
-        (0, true) => T::TYPE_1D_ARRAY,
-        (1, false) => T::TYPE_2D,
-        (1, true) => T::TYPE_2D_ARRAY,
-        (2, false) => T::TYPE_3D,
-        (3, false) => T::CUBE,
-        (3, true) => T::CUBE_ARRAY,
-        _ => return None,
-    })
+    DIMENSIONS.iter().find(|(_, declared)| *declared == (dim, arrayed)).map(|(own, _)| *own)
+}
+
+/// The dimension, as SPIR-V numbers it, and whether it has layers, that shaders declare for a view type; none if that is not known.
+pub fn dimension(view_type: vk::ImageViewType) -> Option<(u32, bool)> {
+    DIMENSIONS.iter().find(|(own, _)| *own == view_type).map(|(_, declared)| *declared)
 }
 
 /// By the number of an image format, the format of the texels that it stands for ("Compatibility Between SPIR-V Image Formats and Vulkan
@@ -260,10 +268,16 @@ mod tests {
     /// `spirv::ImageFormat` and the table agree, by what the names say.
     #[test]
     fn formats_stand_at_their_numbers() {
-        for (number, format) in [(1, F::R32G32B32A32_SFLOAT), (4, F::R8G8B8A8_UNORM), (21, F::R32G32B32A32_SINT)] {
-            assert_eq!((declared_format(number), number_of(format)), (Some(format), Some(number)));
-        }
-        for (number, format) in [(24, F::R32_SINT), (33, F::R32_UINT), (39, F::R8_UINT), (41, F::R64_SINT)] {
+        let all = [
+            (1, F::R32G32B32A32_SFLOAT),
+            (4, F::R8G8B8A8_UNORM),
+            (21, F::R32G32B32A32_SINT),
+            (24, F::R32_SINT),
+            (33, F::R32_UINT),
+            (39, F::R8_UINT),
+            (41, F::R64_SINT),
+        ];
+        for (number, format) in all {
             assert_eq!((declared_format(number), number_of(format)), (Some(format), Some(number)));
         }
         // The other table knows the formats that a device may lack.

@@ -7,8 +7,8 @@ use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
 use samplin_testkit::shader::{Access, Bind, Op, grid};
 use samplin_testkit::{
-    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Point, Probe, SamplerDesc, Value,
-    ViewDesc, sample, texel,
+    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Path, Point, Probe, SamplerDesc, Value,
+    ViewDesc, sample, sample_via, texel,
 };
 
 /// Edge of a panel in pixels.
@@ -122,14 +122,15 @@ pub(crate) const CASES: &[Case] = &[
         title: "D32_SFLOAT, LINEAR with compare",
         asks: "A shadow map with comparison LESS: filtering comparisons is legal on every depth format.",
         prepare: as_it_is,
-        paint: |context| shadow(context, vk::Format::D32_SFLOAT),
+        paint: |context| shadow(context, vk::Format::D32_SFLOAT, Path::Update),
     },
     Case {
         name: "colour-shadow",
         title: "RGBA8, compared by the shader",
-        asks: "The same of the red of a colour texture, whose format cannot be compared: the shader compares each of the four texels.",
+        asks: "The same of the red of a colour texture, whose format cannot be compared, with a sampler in a descriptor of its own: \
+               the shader compares each of the four texels.",
         prepare: as_it_is,
-        paint: |context| shadow(context, vk::Format::R8G8B8A8_UNORM),
+        paint: |context| shadow(context, vk::Format::R8G8B8A8_UNORM, Path::Separate),
     },
     Case {
         name: "colour-compare",
@@ -435,13 +436,13 @@ pub(crate) fn diagonal(halves: [&Picture; 2]) -> Picture {
     (0..PANEL * PANEL).map(pixel).collect()
 }
 
-fn shadow(context: &Context, format: vk::Format) -> Result<Picture, String> {
+fn shadow(context: &Context, format: vk::Format, path: Path) -> Result<Picture, String> {
     let image = relief_image(context, format)?;
     let view = image.view(&ViewDesc::default());
     let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS).create(context);
     let points: Vec<_> = whole_panel().into_iter().map(|point| point.reference(0.55)).collect();
-    let values = sample(context, Pair::new(&view, &sampler).shadow(), &points);
-    Ok(values.into_iter().map(|value| scale(0.05 + 0.95 * value.components()[0])).collect())
+    let values = sample_via(context, path, &[Pair::new(&view, &sampler).shadow()], &points)?;
+    Ok(values.into_iter().flatten().map(|value| scale(0.05 + 0.95 * value.components()[0])).collect())
 }
 
 /// What a shader that declares integers finds through a view with these aspects.

@@ -252,7 +252,7 @@ impl Samplers {
         }
         if let Some(s_type) = dropped {
             let why = format!(
-                "the structure of type {s_type} stands before one that had to change, and its size is not self, so it was left out"
+                "the structure of type {s_type} stands before one that had to change, and its size is not known, so it was left out"
             );
             let members = json!({ "sampler": handle(sampler) });
             ground.journal.unresolved(

@@ -365,50 +365,38 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     descriptor: *mut c_void,
 ) {
     let (device, next) = enter!(handle, get_descriptor);
-    if let Some(separate) = device.separate.as_deref()
+    // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
+    let Some(given) = (unsafe { info.as_ref() }) else { return down!(next(handle, info, size, descriptor)) };
+    if given.ty == vk::DescriptorType::SAMPLED_IMAGE
+        && let Some(separate) = device.separate.as_deref()
         && separate.has_embedded(&device.ground.hot)
     {
-        // SAFETY: valid by VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter; `type` tells which member of the union is set
-        // (VUID-VkDescriptorGetInfoEXT-type-parameter).
-        let image = unsafe {
-            let sampled = info.as_ref().filter(|info| info.ty == vk::DescriptorType::SAMPLED_IMAGE);
-            sampled.and_then(|info| info.data.p_sampled_image.as_ref())
-        };
+        // SAFETY: `type` tells which member of the union is set (VUID-VkDescriptorGetInfoEXT-type-parameter).
+        let image = unsafe { given.data.p_sampled_image.as_ref() };
         image.iter().for_each(|image| separate.meet_embedded(&device.ground, &device.pairs, image.image_view));
     }
-    // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
-    if let Some(result) = unsafe { info.as_ref().and_then(|given| stored_descriptor(device, given)) } {
+    // SAFETY: `given` is valid, as above.
+    if let Some(result) = unsafe { stored_descriptor(device, given) } {
         // SAFETY: the application's own arguments, but for another view or another format of the same size.
         return unsafe { result.with(|info| next(handle, info, size, descriptor)) };
     }
-    // SAFETY: valid by VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter; `type` tells which member of the union is set
-    // (VUID-VkDescriptorGetInfoEXT-type-parameter).
-    let pair = unsafe {
-        info.as_ref()
-            .filter(|info| info.ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-            .and_then(|info| info.data.p_combined_image_sampler.as_ref())
-    };
-    if let Some(image) = pair {
-        let choice = substitute(device, image.sampler, image.image_view, Path::GetDescriptor);
-        let image_view = device.pairs.stand_ins.shown_view(
-            &device.ground,
-            &device.pairs.images,
-            vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
-            image.image_view,
-        );
-        if choice != image.sampler || image_view != image.image_view {
-            let changed = vk::DescriptorImageInfo { sampler: choice, image_view, ..*image };
-            // SAFETY: `info` was dereferenced above; the copies live during the call.
-            unsafe {
-                let data = vk::DescriptorDataEXT { p_combined_image_sampler: &changed };
-                return next(handle, &vk::DescriptorGetInfoEXT { data, ..*info }, size, descriptor);
+    match given.ty {
+        vk::DescriptorType::COMBINED_IMAGE_SAMPLER => {
+            // SAFETY: `type` tells which member of the union is set (VUID-VkDescriptorGetInfoEXT-type-parameter).
+            if let Some(image) = unsafe { given.data.p_combined_image_sampler.as_ref() } {
+                let sampler = substitute(device, image.sampler, image.image_view, Path::GetDescriptor);
+                let (stand_ins, images) = (&device.pairs.stand_ins, &device.pairs.images);
+                let image_view = stand_ins.shown_view(&device.ground, images, given.ty, image.image_view);
+                if (sampler, image_view) != (image.sampler, image.image_view) {
+                    let changed = vk::DescriptorImageInfo { sampler, image_view, ..*image };
+                    let data = vk::DescriptorDataEXT { p_combined_image_sampler: &changed };
+                    // SAFETY: the application's own arguments but for the pair; the copies live during the call.
+                    return unsafe { next(handle, &vk::DescriptorGetInfoEXT { data, ..*given }, size, descriptor) };
+                }
             }
         }
-    } else if device.ground.hot.gate.must_look() {
-        // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
-        if unsafe { info.as_ref() }.is_some_and(|info| info.ty == vk::DescriptorType::SAMPLER) {
-            device.ground.separate_seen();
-        }
+        vk::DescriptorType::SAMPLER if device.ground.hot.gate.must_look() => device.ground.separate_seen(),
+        _ => {}
     }
     down!(next(handle, info, size, descriptor))
 }

@@ -100,6 +100,31 @@ fn with_aspects<'c>(image: &Image<'c>, aspects: Aspects) -> View<'c> {
     image.view(&ViewDesc::aspect(aspects))
 }
 
+/// What a program reads of a set of its own for each view of an image, with these aspects, in a descriptor of a type.
+fn read_each<const N: usize>(
+    context: &Context,
+    (code, ty): (Code, vk::DescriptorType),
+    sampler: &SamplerDesc,
+    aspects: [Aspects; N],
+) -> Result<[Vec<Value>; N], Skip> {
+    let image = image(context, 0)?;
+    let sampler = sampler.create(context);
+    let layout = SetLayout::new(context, &[Binding::new(0, ty, 1)]);
+    let pool = Pool::new(context, &[&layout; N]);
+    let probe = probe(context, &layout, code);
+    Ok(aspects.map(|aspects| {
+        let (view, set) = (with_aspects(&image, aspects), pool.allocate(&layout));
+        let mut info = Pair::new(&view, &sampler).info();
+        if ty != COMBINED {
+            info.sampler = vk::Sampler::null();
+        }
+        descriptor::write_images(context, set, (0, 0), ty, &[info]);
+        probe.run(&Bind::Set(set), &points())
+    }))
+}
+
+const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+
 /// Two programs read one set, one of them floats and the other integers, in turns.
 fn two_programs() -> Outcome {
     let (_, judged) = with_layer(builder(), |context| {
@@ -159,7 +184,7 @@ fn overwritten(way: Way) -> Outcome {
                 Way::Template => {
                     let entry = vk::DescriptorUpdateTemplateEntry {
                         descriptor_count: 1,
-                        descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+                        descriptor_type: COMBINED,
                         ..Default::default()
                     };
                     let template = Template::for_set(context, Spelling::Core, &layout, &[entry]);
@@ -185,21 +210,10 @@ fn overwritten(way: Way) -> Outcome {
 
 /// One program reads a descriptor as both. It shows one of them, which is the depth, and that is said.
 fn mixed() -> Outcome {
-    let (_, judged) = with_layer(builder().record_only(), |context| {
-        let image = image(context, 0)?;
-        let views = [BOTH, Aspects::DEPTH].map(|aspects| with_aspects(&image, aspects));
-        let sampler = SamplerDesc::nearest().create(context);
-        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let pool = Pool::new(context, &[&layout; 2]);
-        let probe = probe(context, &layout, MIXED);
-        let [both, depth] = [0, 1].map(|view| {
-            let set = pool.allocate(&layout);
-            descriptor::write_combined(context, set, (0, 0), &[Pair::new(&views[view], &sampler)]);
-            probe.run(&Bind::Set(set), &points())
-        });
-        assert_eq!(both, depth);
-        Ok(())
-    })?;
+    let read =
+        |context: &Context| read_each(context, (MIXED, COMBINED), &SamplerDesc::nearest(), [BOTH, Aspects::DEPTH]);
+    let ([both, depth], judged) = with_layer(builder().record_only(), read)?;
+    assert_eq!(both, depth);
     let left: Vec<_> = judged.trace.events("unresolved").filter(|record| record["rule"] == "aspect").collect();
     let [record] = left.as_slice() else { panic!("{left:#?}") };
     assert_eq!(record["what"], "both-aspects", "{record:#}");
@@ -209,22 +223,12 @@ fn mixed() -> Outcome {
 
 /// An image by itself, of which texels are fetched.
 fn fetched() -> Outcome {
-    let (_, judged) = with_layer(builder(), |context| {
-        let image = image(context, 0)?;
-        let layout = SetLayout::new(context, &[Binding::image(0)]);
-        let pool = Pool::new(context, &[&layout; 2]);
-        let probe = probe(context, &layout, FETCHED);
-        let [both, stencil] = [BOTH, Aspects::STENCIL].map(|aspects| {
-            let (view, set) = (with_aspects(&image, aspects), pool.allocate(&layout));
-            let sampler = SamplerDesc::nearest().create(context);
-            let info = Pair::new(&view, &sampler).info();
-            let info = vk::DescriptorImageInfo { sampler: vk::Sampler::null(), ..info };
-            descriptor::write_images(context, set, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &[info]);
-            probe.run(&Bind::Set(set), &points())
-        });
-        assert_eq!(both, stencil);
-        Ok(())
-    })?;
+    let read = |context: &Context| {
+        let code = (FETCHED, vk::DescriptorType::SAMPLED_IMAGE);
+        read_each(context, code, &SamplerDesc::nearest(), [BOTH, Aspects::STENCIL])
+    };
+    let ([both, stencil], judged) = with_layer(builder(), read)?;
+    assert_eq!(both, stencil);
     judged.assert_silent("with samplin");
     Ok(())
 }
@@ -234,20 +238,9 @@ fn border() -> Outcome {
     let sampler = SamplerDesc::linear()
         .address(vk::SamplerAddressMode::CLAMP_TO_BORDER)
         .border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
-    let (_, judged) = with_layer(builder(), |context| {
-        let image = image(context, 0)?;
-        let sampler = sampler.create(context);
-        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let pool = Pool::new(context, &[&layout; 2]);
-        let probe = probe(context, &layout, INTEGERS);
-        let [both, stencil] = [BOTH, Aspects::STENCIL].map(|aspects| {
-            let (view, set) = (with_aspects(&image, aspects), pool.allocate(&layout));
-            descriptor::write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
-            probe.run(&Bind::Set(set), &points())
-        });
-        assert_eq!(both, stencil);
-        Ok(())
-    })?;
+    let read = |context: &Context| read_each(context, (INTEGERS, COMBINED), &sampler, [BOTH, Aspects::STENCIL]);
+    let ([both, stencil], judged) = with_layer(builder(), read)?;
+    assert_eq!(both, stencil);
     judged.assert_silent("with samplin");
     Ok(())
 }

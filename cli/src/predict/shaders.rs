@@ -102,6 +102,13 @@ impl Prediction {
     }
 
     pub(super) fn view(&mut self, record: &Record<'_>, value: &Value) {
+        // Which aspect descriptors show of a view with two is the same on every device.
+        if value.get("path").is_some() {
+            if self.first("view", value.to_string()) {
+                self.records.push(value.clone());
+            }
+            return;
+        }
         let Some((caps, format, class)) = self.described(record, "view", value, read::usage_class(value)) else {
             return;
         };

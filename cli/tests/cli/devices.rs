@@ -295,6 +295,33 @@ fn views_of_swapchains_are_looked_at_where_their_format_lacks_something() {
     }
 }
 
+/// Descriptors show one aspect of a view with two on every device: a prediction has what the run had.
+#[test]
+fn aspects_that_descriptors_show_are_predicted() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let view = |path: &str, to: &str| {
+        serde_json::json!({
+            "seq": 999_999, "t_ns": 1, "pid": first["pid"], "tid": 1, "event": "view", "view": "0x9", "name": null,
+            "format": "VK_FORMAT_D32_SFLOAT_S8_UINT", "path": path,
+            "changes": [{
+                "rule": "aspect", "catalog": "H-6", "vuid": "VUID-VkDescriptorImageInfo-imageView-01976",
+                "field": "aspectMask", "from": ["VK_IMAGE_ASPECT_DEPTH_BIT", "VK_IMAGE_ASPECT_STENCIL_BIT"], "to": [to],
+                "because": "a descriptor shows one", "lost": "nothing",
+            }],
+        })
+    };
+    let views = [view("descriptor", "VK_IMAGE_ASPECT_DEPTH_BIT"), view("draw", "VK_IMAGE_ASPECT_STENCIL_BIT")];
+    let views = views.map(|view| view.to_string()).join("\n");
+    home.write("run.jsonl", format!("{}\n{views}\n", text.trim_end()));
+    let told = samplin_in(&home, ["predict", "run.jsonl", "--device", "rtx-5080", "--json"]).json(0);
+    let rules = told["by_rule"].as_array().unwrap();
+    let aspects: Vec<_> = rules.iter().filter(|rule| rule["rule"] == "aspect").map(|rule| &rule["changes"]).collect();
+    assert_eq!(aspects, [2], "{told:#}");
+}
+
 /// Where samplers are shared, as many count as there are states.
 #[test]
 fn shared_samplers_count_by_their_states() {

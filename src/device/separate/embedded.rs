@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, Handle};
+use samplin_core::declared::dimension;
 use samplin_core::left::Left;
 use samplin_hot::memory::Room;
 use samplin_spirv::{ImageType, Sampled};
@@ -56,22 +57,12 @@ struct Sampler {
 
 /// Whether a shader that declares `ty` can have the image of a view.
 fn is_like(view: &ViewTraits, ty: &ImageType) -> bool {
-    use vk::ImageViewType as T;
-    let shape = match view.view_type {
-        T::TYPE_1D => (0, false),
-        T::TYPE_1D_ARRAY => (0, true),
-        T::TYPE_2D => (1, false),
-        T::TYPE_2D_ARRAY => (1, true),
-        T::TYPE_3D => (2, false),
-        T::CUBE => (3, false),
-        _ => (3, true),
-    };
     let sampled = match (view.aspect, numeric_class(view.format)) {
         (Aspect::Stencil, _) | (_, NumericClass::Uint) => Sampled::Uint,
         (_, NumericClass::Sint) => Sampled::Sint,
         _ => Sampled::Float,
     };
-    shape == (ty.dim, ty.arrayed) && sampled == ty.sampled
+    dimension(view.view_type) == Some((ty.dim, ty.arrayed)) && sampled == ty.sampled
 }
 
 impl Embedded {

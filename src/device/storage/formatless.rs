@@ -7,7 +7,7 @@
 
 use std::sync::Mutex;
 
-use ash::vk;
+use samplin_core::declared::dimension;
 use samplin_core::left::Left;
 use samplin_hot::memory::Room;
 use samplin_spirv::Module;
@@ -116,19 +116,9 @@ pub(super) fn of_view(view: &ViewTraits) -> Json {
 
 /// Whether a shader can have the image of a view there: it has its dimension, and components of its kind.
 fn is_like(view: &ViewTraits, shader: &Formatless) -> bool {
-    use vk::ImageViewType as T;
-    let (dim, arrayed) = match view.view_type {
-        T::TYPE_1D => (0, false),
-        T::TYPE_1D_ARRAY => (0, true),
-        T::TYPE_2D => (1, false),
-        T::TYPE_2D_ARRAY => (1, true),
-        T::TYPE_3D => (2, false),
-        T::CUBE => (3, false),
-        _ => (3, true),
-    };
     let integer = match numeric_class(view.format) {
         NumericClass::Float => None,
         of => Some(of == NumericClass::Sint),
     };
-    (dim, arrayed, integer) == (shader.dim, shader.arrayed, shader.integer)
+    dimension(view.view_type) == Some((shader.dim, shader.arrayed)) && integer == shader.integer
 }
