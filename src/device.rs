@@ -119,9 +119,6 @@ impl Device {
         let mut storage =
             unsafe { Storage::new(settings, &driver.formats, &driver.instance_fns, &driver.enabled, is_on) };
         storage.draws_look = separate.as_deref().is_some_and(Separate::repairs_formats);
-        if let Some(separate) = separate.as_deref().filter(|_| storage.is_lowering()) {
-            separate.store_by_views();
-        }
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
         let shaders = Shaders::new(settings, caps, &overrides, (storage.lowered, driver.enabled.storage_buffers));
         let may_share = SharedSamplers::may_share(settings, &driver.enabled, overrides.use_samplers());

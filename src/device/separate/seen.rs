@@ -200,13 +200,6 @@ impl Seen {
         self.is_on
     }
 
-    /// Notes writes as long as the device lives: what shaders store through views that others stand in for is made for these.
-    pub(super) fn keep_watching(&self) {
-        if self.repairs {
-            self.left.store(EVER, Ordering::Release);
-        }
-    }
-
     /// Whether writes are noted.
     #[inline(always)]
     pub(super) fn is_watching(&self) -> bool {

@@ -92,11 +92,6 @@ impl Separate {
         self.seen.repairs
     }
 
-    /// Notes what is stored to as long as the device lives: others stand in for views, and shaders are made for these.
-    pub fn store_by_views(&self) {
-        self.seen.keep_watching();
-    }
-
     /// Nothing is known any more of views that alone have slots.
     fn forget_views(&self) {
         self.sets.for_each(&mut |entry| entry.forget_views());
@@ -113,6 +108,9 @@ impl Separate {
         let roles = roles.into_iter().filter(|(flag, _)| has(*flag)).fold(0, |all, (_, role)| all | role);
         let is_lowered = usage & u64::from(U::STORAGE.as_raw()) != 0 && pairs.stand_ins.storage.lowers(traits.format);
         let viewed = Viewed { is_lowered, ..ground.driver.viewed_image(traits) };
+        if is_lowered {
+            self.watch_stand_ins(&ground.hot);
+        }
         if roles != 0 && self.seen.view(roles, viewed) {
             self.follow_declared(&ground.hot);
         }
@@ -126,6 +124,9 @@ impl Separate {
         self.seen.buffers.insert(view.as_raw(), u64::from(format.as_raw() as u32) + 1);
         let is_lowered = pairs.stand_ins.storage.lowers_buffers(format);
         let viewed = Viewed { is_lowered, ..ground.driver.viewed_buffer(format) };
+        if is_lowered {
+            self.watch_stand_ins(&ground.hot);
+        }
         if self.seen.view(role::TEXELS | role::STORAGE_TEXELS, viewed) {
             self.follow_declared(&ground.hot);
         }
@@ -138,16 +139,29 @@ impl Separate {
         }
     }
 
+    /// Notes writes at least so many times more.
+    #[cold]
+    fn watch_views(&self, hot: &Hot, least: i64) {
+        self.seen.left.fetch_max(least, Ordering::AcqRel);
+        if !self.seen.watches.swap(true, Ordering::AcqRel) {
+            // What is written while nobody notes it has no trace in them.
+            self.forget_views();
+            hot.look_at_views(self.seen.types.load(Ordering::SeqCst));
+        }
+    }
+
+    /// Integers stand in for a view, and shaders are made for what they find: writes are noted as long as the device lives.
+    fn watch_stand_ins(&self, hot: &Hot) {
+        if self.seen.repairs && !(self.seen.is_watching() && self.seen.left.load(Ordering::Relaxed) > EVER / 2) {
+            self.watch_views(hot, EVER);
+        }
+    }
+
     /// Follows binds from now on, and writes for a while.
     #[cold]
     fn follow_declared(&self, hot: &Hot) {
         let seen = &self.seen;
-        seen.left.fetch_max(if seen.repairs { EVER } else { AGAIN }, Ordering::AcqRel);
-        if !seen.watches.swap(true, Ordering::AcqRel) {
-            // What is written while nobody notes it has no trace in them.
-            self.forget_views();
-            hot.look_at_views(seen.types.load(Ordering::SeqCst));
-        }
+        self.watch_views(hot, if seen.repairs { EVER } else { AGAIN });
         if !seen.differs.swap(true, Ordering::AcqRel) {
             hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
             // What was found out looked at samplers alone.
