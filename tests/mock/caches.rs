@@ -602,7 +602,6 @@ fn a_pipeline_that_others_take_the_place_of_outlives_what_is_recorded() {
 fn run(row: &Row) {
     let mut world = World::new(row.settings, false);
     let mut most = [BTreeMap::new(), BTreeMap::new()];
-    // Every bound is reached in the first fifth, or the halves behind it differ.
     let frames = number("API_CACHE_FRAMES", 20_000);
     let (first, half) = (frames / 5, frames * 3 / 5);
     for frame in 0..frames {
@@ -623,7 +622,9 @@ fn run(row: &Row) {
         let (count, bound) = (after[cache.name], cache.most.unwrap_or(0) + row.live);
         assert!(count <= bound, "{}: {} of {} at most {bound}", row.name, count, cache.name);
     }
-    for (name, count) in after {
+    // What has a bound moves below it.
+    let is_bounded = |name: &str| caches::all().any(|cache| cache.name == name && cache.most > Some(0));
+    for (name, count) in after.into_iter().filter(|(name, _)| !is_bounded(name)) {
         let slack = if name == "bytes" { 64 << 10 } else { 8 };
         assert!(count <= before[name] + slack, "{}: {name} grows from {} to {count}", row.name, before[name]);
     }
