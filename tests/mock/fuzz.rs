@@ -18,7 +18,7 @@ use application::{Application, Tally};
 /// Calls of the application in one sequence.
 const STEPS: u64 = 60;
 
-fn number(variable: &str, otherwise: u64) -> u64 {
+pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{variable}={text}")))
 }
 

@@ -426,8 +426,8 @@ fn longer_layout(stage: Stage, program: Program) -> Outcome {
     let (sets, _) = without_layer(Context::builder().record_only(), limit)?;
     let mut expected = Expected::one(How::Split, LINK.0, LINK.1);
     if program == Program::Above {
-        // Where there is no set behind the four, no switch can have that pipeline split.
-        let how = if sets > 4 { forced(How::Shadow) } else { How::Shadow };
+        // Where there is no set behind the four a link that has to be split fetches.
+        let how = if switch::is_split() && sets <= 4 { How::Fetch } else { forced(How::Shadow) };
         expected = expected.and_just(how, LINK.0, LINK.1);
     }
     // Newer validation layers do not look at sets that were bound with a longer layout.

@@ -109,6 +109,10 @@ impl Separate {
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
     ) {
         let entry = set.of(&self.sets);
+        let shows_any = || entry.map_or_else(|| self.wholes.is_unfollowed(set.handle()), SetEntry::has_wholes);
+        if !shows_aspects(ty) && !shows_any() {
+            return;
+        }
         let whole = |index| {
             let info = shows_aspects(ty).then(|| info(index))?;
             let (sampler, view, image_layout) = (info.sampler, info.image_view, info.image_layout);

@@ -157,6 +157,11 @@ impl SetEntry {
         has_any
     }
 
+    /// Whether any of its descriptors shows such a view.
+    pub(super) fn has_wholes(&self) -> bool {
+        lock(&self.rare).as_ref().is_some_and(|rare| !rare.wholes.is_empty())
+    }
+
     /// Its descriptor at a binding and an element, if that shows such a view.
     pub(super) fn whole(&self, at: (u32, u32)) -> Option<Whole> {
         lock(&self.rare).as_ref()?.wholes.get(at)

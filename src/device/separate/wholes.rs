@@ -7,6 +7,7 @@ use ash::vk::{self, Handle};
 use samplin_bind::Brief;
 use samplin_hot::memory::{self, Room};
 
+use super::layouts::LARGEST;
 use super::sets::SetEntry;
 use super::shown::{ASPECTS, Shown, Whole, Written};
 use crate::table::{FastMap, lock};
@@ -48,6 +49,11 @@ impl Wholes {
         lock(&self.unfollowed).get(&set).map(with)
     }
 
+    /// Whether a set that is not followed shows such a view.
+    pub(super) fn is_unfollowed(&self, set: vk::DescriptorSet) -> bool {
+        self.unfollowed(set.as_raw(), |_| ()).is_some()
+    }
+
     /// What a bind remembers of a set that is not followed.
     pub(super) fn brief(&self, set: u64) -> Brief {
         self.unfollowed(set, |_| Self::UNFOLLOWED).unwrap_or(Brief::EMPTY)
@@ -66,12 +72,13 @@ impl Wholes {
     }
 
     /// The descriptors that `count` ones of a set are, from one on. The layout of a set that is not followed is not known, so that all
-    /// are taken to be of one binding.
+    /// are taken to be of one binding. No more are walked than a binding that is followed may hold.
     pub(super) fn walk(
         entry: Option<&SetEntry>,
         target: (u32, u32),
         count: u32,
     ) -> impl Iterator<Item = (u32, u32)> + use<'_> {
+        let count = count.min(LARGEST);
         let known =
             entry.map(|entry| entry.shape.walk(target, count).map(|(binding, element)| (binding.binding, element)));
         let guessed =
