@@ -6,7 +6,7 @@
 //! panics, and giving one back takes no memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
@@ -89,6 +89,8 @@ pub struct SharedSamplers {
     others: AtomicBool,
     without: AtomicBool,
     table: Mutex<Table>,
+    /// Held while the driver creates one that is to be shared.
+    creating: Mutex<()>,
 }
 
 impl SharedSamplers {
@@ -236,6 +238,11 @@ impl SharedSamplers {
         }
         let words = sampler_info::words(&plain)?;
         Some(Key::new(sampler_info::key_of(&words), chained, allocator_of(allocator)))
+    }
+
+    /// Waits until no other thread creates one that is to be shared.
+    pub fn creating(&self) -> MutexGuard<'_, ()> {
+        lock(&self.creating)
     }
 
     /// Hands out the sampler that was made for an equal key, if there is one, and says whether that was changed.

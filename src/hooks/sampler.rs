@@ -50,9 +50,14 @@ unsafe fn create_shared_sampler(
     // SAFETY: valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let key = info.and_then(|info| unsafe { device.pairs.samplers.shared.shared_key(&device.ground, info, given) });
     let is_chained = key.as_ref().is_some_and(Key::is_chained);
-    if let (Some(info), Some((made, is_changed))) =
-        (info, key.as_ref().and_then(|key| device.pairs.samplers.shared.take_shared(key)))
-    {
+    let shared = &device.pairs.samplers.shared;
+    let mut found = key.as_ref().and_then(|key| shared.take_shared(key));
+    // Of threads that ask for the same at once one creates it, and the others share that.
+    let creating = key.as_ref().filter(|_| found.is_none()).map(|_| shared.creating());
+    if creating.is_some() {
+        found = key.as_ref().and_then(|key| shared.take_shared(key));
+    }
+    if let (Some(info), Some((made, is_changed))) = (info, found) {
         // SAFETY: valid by VUID-vkCreateSampler-pSampler-parameter.
         unsafe { *sampler = made };
         if !device.pairs.samplers.insert_shared(&device.ground, made, is_changed, is_chained) {

@@ -18,7 +18,7 @@ impl Pairs {
     ///
     /// # Safety
     ///
-    /// `count` valid writes to sets, in which [`Hot::pass_each`] has stopped there. If no layout has immutable samplers it need not be told
+    /// `count` valid writes to sets, in which `Hot::pass_each` has stopped there. If no layout has immutable samplers it need not be told
     /// (`BESIDE`) to look for them.
     #[inline(always)]
     pub unsafe fn forward_few<'a, const BESIDE: bool>(
