@@ -40,7 +40,7 @@ fn downgraded(judged: &Judged, event: &str) -> usize {
     for record in judged.trace.events(event).filter(by_budget) {
         for change in changes(record).iter().filter(|change| change.catalog == "A-35") {
             assert!(change.to.contains("_OPAQUE_") || change.to.contains("_TRANSPARENT_"), "{change:?}");
-            assert!(change.because.contains(" 24"), "{change:?}");
+            assert!(change.because.contains("24"), "{change:?}");
             assert_eq!((change.rule.as_str(), change.lost.as_str()), ("border-budget", "exact border colour"));
         }
     }
