@@ -321,8 +321,17 @@ impl SetShape {
     /// A binding by its number; as a rule every number has one.
     #[inline(always)]
     pub(super) fn binding(&self, number: u32) -> Option<&Binding> {
-        let at = |at: usize| self.bindings.get(at).filter(|binding| binding.binding == number);
-        at(number as usize).or_else(|| at(self.bindings.partition_point(|binding| binding.binding < number)))
+        match self.bindings.get(number as usize) {
+            Some(binding) if binding.binding == number => Some(binding),
+            _ => self.other_binding(number),
+        }
+    }
+
+    /// A binding whose number is not its position. Apart, so that looking up the others calls nothing.
+    #[inline(never)]
+    fn other_binding(&self, number: u32) -> Option<&Binding> {
+        let at = self.bindings.partition_point(|binding| binding.binding < number);
+        self.bindings.get(at).filter(|binding| binding.binding == number)
     }
 
     /// The slots of a write of samplers or sampled images that stays in one binding of nothing but these.
