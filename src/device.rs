@@ -118,6 +118,9 @@ impl Device {
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
         let mut storage =
             unsafe { Storage::new(settings, &driver.formats, &driver.instance_fns, &driver.enabled, is_on) };
+        if let Some(separate) = separate.as_deref().filter(|_| storage.is_lowering()) {
+            separate.expect_stand_ins();
+        }
         storage.draws_look = separate.as_deref().is_some_and(Separate::repairs_formats);
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
         let shaders = Shaders::new(settings, caps, &overrides, (storage.lowered, driver.enabled.storage_buffers));

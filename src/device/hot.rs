@@ -116,9 +116,9 @@ impl Hot {
         }
     }
 
-    /// Views in descriptors are looked at no more.
-    pub(super) fn leave_views(&self) {
-        let types = self.viewed.swap(0, Ordering::SeqCst);
+    /// Views in descriptors are looked at no more, but for those of these types.
+    pub(super) fn leave_views(&self, kept: u32) {
+        let types = self.viewed.fetch_and(kept, Ordering::SeqCst) & !kept;
         let own = (0..u32::BITS).filter(|bit| types >> bit & 1 != 0);
         own.for_each(|bit| _ = self.unwatch(vk::DescriptorType::from_raw(bit as i32)));
     }
@@ -211,7 +211,7 @@ mod tests {
         assert_ne!((hot.single(), hot.plain()), (before.1, before.2));
         // Another view may stand in for one meanwhile.
         hot.exchange(types::type_bit(image));
-        hot.leave_views();
+        hot.leave_views(0);
         assert_eq!((hot.watched(), hot.single()), (types::type_bit(image), before.1));
         hot.exchange_no_more(image);
         assert_eq!((hot.watched(), hot.single(), hot.plain()), before);
@@ -220,7 +220,7 @@ mod tests {
         hot.look_at_views(types::type_bit(image));
         hot.exchange_no_more(image);
         assert_eq!(hot.watched(), types::type_bit(image));
-        hot.leave_views();
+        hot.leave_views(0);
         assert_eq!((hot.watched(), hot.single(), hot.plain()), before);
     }
 }

@@ -37,7 +37,7 @@ impl Separate {
         for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
             let Some(layout) = self.set_layout(*layout) else { continue };
             let shows_aspects = self.wholes.may_come() && layout.shape.may_show_aspects();
-            if !layout.shape.is_followed(self.seen.is_watching()) && !shows_aspects {
+            if !layout.shape.is_followed(self.seen.has_slots()) && !shows_aspects {
                 continue;
             }
             let variable = variable.get(index).copied().unwrap_or(0);

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
 use ash::vk;
 use samplin_core::declared::{Declared, Mismatch, Viewed, differs, differs_at_all};
+use samplin_core::storage;
 use samplin_hot::memory::Room;
 use samplin_spirv::{Access, Sampled};
 
@@ -129,10 +130,12 @@ impl Lists {
 }
 
 /// Whether a type and a view that may meet are reason to look where they do. Of what is sampled dimensions are none: programs have views
-/// of several.
+/// of several. What declares the integers that stand in for a view was rewritten for it.
 fn alarms(role: u32, declared: &Declared, viewed: &Viewed) -> bool {
+    let is_rewritten = viewed.is_lowered && storage::stand_in(viewed.format) == Some(declared.format);
     match role {
         role::SAMPLED => differs(declared, viewed, Mismatch::Numbers),
+        _ if is_rewritten => differs(declared, viewed, Mismatch::ViewType),
         _ => differs_at_all(declared, viewed),
     }
 }
@@ -153,6 +156,10 @@ pub(super) struct Seen {
     pub(super) left: AtomicI64,
     /// They are.
     pub(super) watches: AtomicBool,
+    /// Integers may stand in for views, so sets have slots for them from the start.
+    pub(super) may_stand_in: AtomicBool,
+    /// Types of descriptors whose views are noted as long as the device lives.
+    pub(super) kept: AtomicU32,
     /// The types of descriptors with such slots, of all layouts.
     pub(super) types: AtomicU32,
     /// Something that is declared may meet a view that it does not suit.
@@ -171,6 +178,8 @@ impl Default for Seen {
             repairs: false,
             left: AtomicI64::new(0),
             watches: AtomicBool::new(false),
+            may_stand_in: AtomicBool::new(false),
+            kept: AtomicU32::new(0),
             types: AtomicU32::new(0),
             differs: AtomicBool::new(false),
             known: FlatTable::new(8),
@@ -188,6 +197,10 @@ impl Seen {
         | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER)
         | COMBINED;
 
+    /// Those of them that shaders store through.
+    pub(super) const STORES: u32 =
+        type_bit(vk::DescriptorType::STORAGE_IMAGE) | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
+
     pub(super) fn new(settings: &Settings) -> Self {
         let repairs = settings.storage.emulates() && settings.mode == Mode::Legalize;
         let tells = settings.trace != TraceTarget::Off && settings.trace_level != TraceLevel::Summary;
@@ -204,6 +217,11 @@ impl Seen {
     #[inline(always)]
     pub(super) fn is_watching(&self) -> bool {
         self.watches.load(Ordering::Acquire)
+    }
+
+    /// Whether sets need slots for views alone.
+    pub(super) fn has_slots(&self) -> bool {
+        self.is_watching() || self.may_stand_in.load(Ordering::Relaxed)
     }
 
     /// The types of descriptors whose views have slots in a layout.
@@ -317,6 +335,19 @@ mod tests {
                 "{variable:?} {viewed:?}"
             );
             assert!(!first.declare(variables) && !then.view(roles, viewed), "twice");
+        }
+        // What was rewritten for a view declares the integers that stand in for it.
+        let lowered = Viewed { is_lowered: true, ..PLANE };
+        let integers = Declared { format: 33, class: NumericClass::Uint, ..variable(role::STORAGE, 0, 1).declared };
+        for (declared, wanted) in [
+            (integers, false),
+            (Declared { dim: 2, ..integers }, true),
+            (Declared { format: 38, ..integers }, true),
+            (Declared { format: 0, class: NumericClass::Float, ..integers }, true),
+        ] {
+            let seen = Seen::new(&Settings::default());
+            assert!(!seen.declare(&[Variable { declared, ..variable(role::STORAGE, 0, 1) }]));
+            assert_eq!(seen.view(role::STORAGE, lowered), wanted, "{declared:?}");
         }
         // Programs have views of several dimensions.
         let seen = Seen::new(&Settings::default());

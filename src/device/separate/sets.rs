@@ -341,11 +341,12 @@ impl SetEntry {
     }
 
     /// Nothing is known any more of what is in slots for views alone.
-    pub(super) fn forget_views(&self) {
-        if self.shape.viewed == 0 {
+    pub(super) fn forget_views(&self, types: u32) {
+        if self.shape.viewed & types == 0 {
             return;
         }
-        for binding in self.shape.bindings.iter().filter(|binding| binding.kind == Kind::Viewed) {
+        let is_viewed = |binding: &&Binding| binding.kind == Kind::Viewed && types & type_bit(binding.ty) != 0;
+        for binding in self.shape.bindings.iter().filter(is_viewed) {
             (0..binding.count).for_each(|element| self.set(binding.image_slot(element), 0));
         }
         self.touch();

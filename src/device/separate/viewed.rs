@@ -23,7 +23,7 @@ use super::layouts::hash_of;
 use super::programs::{Program, Stage};
 use super::progress::Drawn;
 use super::recipe::Format;
-use super::seen::{AGAIN, EVER, Variable, add, role};
+use super::seen::{AGAIN, EVER, Seen, Variable, add, role};
 use super::stages::model;
 use super::told::stages;
 use crate::decide::{Rule, ViewTraits};
@@ -92,9 +92,15 @@ impl Separate {
         self.seen.repairs
     }
 
-    /// Nothing is known any more of views that alone have slots.
+    /// Integers may stand in for views of the device's.
+    pub fn expect_stand_ins(&self) {
+        self.seen.may_stand_in.store(self.seen.repairs, Ordering::Relaxed);
+    }
+
+    /// Nothing is known any more of views that alone have slots and are not noted all the time.
     fn forget_views(&self) {
-        self.sets.for_each(&mut |entry| entry.forget_views());
+        let types = !self.seen.kept.load(Ordering::Acquire);
+        self.sets.for_each(&mut |entry| entry.forget_views(types));
     }
 
     /// Takes note of a new view of an image, with the usage that it has.
@@ -150,10 +156,15 @@ impl Separate {
         }
     }
 
-    /// Integers stand in for a view, and shaders are made for what they find: writes are noted as long as the device lives.
+    /// Integers stand in for a view, and shaders are made for what they find: what is stored through is noted as long as the device lives.
     fn watch_stand_ins(&self, hot: &Hot) {
-        if self.seen.repairs && !(self.seen.is_watching() && self.seen.left.load(Ordering::Relaxed) > EVER / 2) {
-            self.watch_views(hot, EVER);
+        let seen = &self.seen;
+        if seen.repairs && seen.kept.load(Ordering::Acquire) == 0 && seen.kept.swap(Seen::STORES, Ordering::AcqRel) == 0
+        {
+            hot.look_at_views(Seen::STORES);
+            if !seen.is_watching() {
+                self.sets.for_each(&mut |entry| entry.forget_views(Seen::STORES));
+            }
         }
     }
 
@@ -183,7 +194,7 @@ impl Separate {
         let rest = || {
             if self.seen.watches.swap(false, Ordering::AcqRel) {
                 self.seen.differs.store(false, Ordering::Release);
-                ground.hot.leave_views();
+                ground.hot.leave_views(self.seen.kept.load(Ordering::Acquire));
                 self.forget_views();
                 self.resolutions.look_again();
             }

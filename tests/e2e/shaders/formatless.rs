@@ -116,8 +116,8 @@ pub(super) fn stored_one(
         if late { vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND } else { vk::DescriptorPoolCreateFlags::empty() };
     let pool = Pool::with_flags(context, &[&layout], of_pool);
     let set = pool.allocate(&layout);
-    let job = Job::with(context, module.expect("a module"), layout).expect("a pipeline");
     (0..=before).for_each(|_| write_image(context, set, 1, &view));
+    let job = Job::with(context, module.expect("a module"), layout).expect("a pipeline");
     job.dispatch(1, |commands| {
         // SAFETY: the buffer is recording; set and layout belong together.
         unsafe {
@@ -182,16 +182,34 @@ fn declared() -> Outcome {
     Ok(())
 }
 
-/// What is written is noted for as long as the device lives, and not for its first writes only.
+/// Writes an image that the device stores to a set so many times.
+fn write_others(context: &Context, times: usize) -> Result<(), Skip> {
+    let desc = ImageDesc { usage: Usage::STORAGE, ..ImageDesc::d2(vk::Format::R32_UINT, 1, 1) };
+    let image = Image::new(context, &desc).map_err(Skip)?;
+    let view = image.view(&ViewDesc::default());
+    let layout = SetLayout::new(context, &[Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1)]);
+    let pool = Pool::new(context, &[&layout]);
+    let set = pool.allocate(&layout);
+    (0..times).for_each(|_| write_image(context, set, 0, &view));
+    Ok(())
+}
+
+/// What is written long before there is a shader is known at its draw, and so is a set that is allocated after many writes to others.
 fn late() -> Outcome {
     let folder = Folder::new();
     let file = lacking_one(&folder, FORMAT)?;
     let flags = vk::DescriptorBindingFlags::empty();
     let source = storing("", "vec4(1.0, 0.0, 0.0, 0.0)");
-    let run = |context: &Context| stored_one(context, (&source, flags), (FORMAT, 5000));
-    let (bytes, judged) = with_layer(lowering(Context::builder(), &file), run)?;
-    judged.assert_silent("with samplin");
-    assert_eq!((becomes(&judged), bytes), (line(["H-5", "Unknown", "R32ui"]), vec![255, 0, 0, 0]));
+    for (others, own) in [(0, 5000), (300, 0)] {
+        let run = |context: &Context| {
+            write_others(context, others)?;
+            stored_one(context, (&source, flags), (FORMAT, own))
+        };
+        let (bytes, judged) = with_layer(lowering(Context::builder(), &file), run)?;
+        judged.assert_silent("with samplin");
+        let converted = (line(["H-5", "Unknown", "R32ui"]), vec![255, 0, 0, 0]);
+        assert_eq!((becomes(&judged), bytes), converted, "{others} writes to others, {own} of its own");
+    }
     Ok(())
 }
 
