@@ -107,6 +107,13 @@ built() {
     sed -n "s|.*\"executable\":\"\\([^\"]*/$1\\)\".*|\\1|p" <<<"$messages" | tail -n 1
 }
 
+# xtask TASK ARGUMENT…: builds the program of tasks and becomes it.
+xtask() {
+    local program
+    program=$(CARGO_TERM_QUIET=true built xtask)
+    exec "$program" "$@"
+}
+
 # --- drivers and displays -----------------------------------------------------------------------------------------
 
 # Prints the path of the first manifest NAME (a glob) in the folders the loader searches below vulkan/FOLDER.

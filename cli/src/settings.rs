@@ -4,14 +4,11 @@ use std::path::PathBuf;
 
 use samplin_config::overrides::{self, Overrides};
 use samplin_config::settings::{self as config, Level, Loaded, Problem};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
-
-/// The manifest describes the settings, for Vulkan Configurator and for this tool.
-const MANIFEST: &str = include_str!("../../layer.json");
 
 /// The arguments of `samplin settings`.
 #[derive(Clone, Debug, clap::Args)]
@@ -57,21 +54,6 @@ impl Described {
     }
 }
 
-#[derive(Deserialize)]
-struct Setting {
-    key: String,
-    env: String,
-    description: String,
-    #[serde(default)]
-    flags: Vec<Flag>,
-}
-
-#[derive(Deserialize)]
-struct Flag {
-    key: String,
-    description: String,
-}
-
 /// The settings that a program started here would have, but for what it sets itself.
 pub fn load() -> Loaded {
     let mut loaded = config::load(&[]);
@@ -108,30 +90,18 @@ fn problems(loaded: &Loaded) -> Vec<Problem> {
     problems
 }
 
-/// Every setting, in the manifest's order.
+/// Every setting, in the order of the table.
 pub fn described(loaded: &Loaded) -> Vec<Described> {
-    let manifest: serde_json::Value = serde_json::from_str(MANIFEST).unwrap_or_default();
-    let settings = manifest.pointer("/layer/features/settings").cloned().unwrap_or_default();
-    let settings: Vec<Setting> = serde_json::from_value(settings).unwrap_or_default();
-    let defaults = config::defaults();
-    let of = |key: &str| loaded.sources.iter().find(|(name, ..)| *name == key);
-    settings
-        .into_iter()
-        .filter_map(|setting| {
-            let (_, value, source) = of(&setting.key)?;
-            let default = defaults.iter().find(|(name, _)| *name == setting.key)?.1.clone();
-            let values = setting.flags.into_iter().map(|flag| Value { value: flag.key, meaning: flag.description });
-            Some(Described {
-                variable: setting.env,
-                value: value.clone(),
-                source: *source,
-                default,
-                description: setting.description,
-                values: values.collect(),
-                key: setting.key,
-            })
-        })
-        .collect()
+    let of = |(row, (_, value, source)): (&config::Described, &(_, String, _))| Described {
+        key: row.name.to_owned(),
+        variable: row.variable(),
+        value: value.clone(),
+        source: *source,
+        default: config::default_of(row.name),
+        description: row.about().to_owned(),
+        values: row.words().iter().map(|one| Value { value: one.word.into(), meaning: one.meaning().into() }).collect(),
+    };
+    config::DESCRIBED.iter().zip(&loaded.sources).map(of).collect()
 }
 
 /// Who set it, in a word.

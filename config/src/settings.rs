@@ -18,9 +18,11 @@
 //! This module does not know what a setting does, and reads no rules or capability file.
 
 mod file;
-mod keys;
+#[macro_use]
+mod kinds;
 mod suggest;
-mod words;
+mod table;
+mod values;
 
 use std::fmt::{self, Display};
 
@@ -29,10 +31,12 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use samplin_platform as platform;
 
-pub use self::keys::Settings;
-use self::keys::{KEYS, Wrong};
+use self::kinds::Wrong;
+pub use self::kinds::{Described, Form, Word};
 pub use self::suggest::nearest;
-pub use self::words::*;
+use self::table::KEYS;
+pub use self::table::*;
+pub use self::values::{Counters, TraceTarget};
 
 /// Where the value of a setting came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -183,10 +187,9 @@ pub fn load(application: &[(String, String)]) -> Loaded {
     resolve(application, file, environment)
 }
 
-/// Each setting's name and its default as text.
-pub fn defaults() -> Vec<(&'static str, String)> {
-    let settings = Settings::default();
-    KEYS.iter().map(|key| (key.name, (key.show)(&settings))).collect()
+/// A setting's default as text; empty for what is no setting.
+pub fn default_of(name: &str) -> String {
+    KEYS.iter().find(|key| key.name == name).map_or_else(String::new, |key| (key.show)(&Settings::default()))
 }
 
 /// What the environment says about `log`, and nobody else: for what happens before there is an instance.
