@@ -152,7 +152,6 @@ fn through(format: vk::Format, mappings: impl Iterator<Item = [Swizzle; 4]>, cou
 fn no_border_is_further_off_than_without_the_layer() {
     let mut counts = [0; 3];
     // One format for each number of components and each class, through every mapping.
-    use vk::Format as F;
     let shapes = [
         F::R8_UNORM,
         F::R8G8_UNORM,

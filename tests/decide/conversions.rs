@@ -2,55 +2,31 @@
 
 use crate::setting::*;
 
-pub(crate) const ROWS: &[Row] = &[
-    Row {
-        id: "A-40",
-        vuid: Some("VUID-VkSamplerCreateInfo-minFilter-01645"),
-        what: "filters other than the chroma filter",
-        illegal: |t| {
-            t.converts();
-            t.filters(NEAREST);
-        },
-        changes: &["A-40 magFilter NEAREST -> LINEAR", "A-40 minFilter NEAREST -> LINEAR"],
-        legal: |t| {
-            t.s.ycbcr = t.s.ycbcr.map(|conversion| YcbcrConversion { separate_reconstruction: true, ..conversion });
-        },
-    },
-    Row {
-        id: "A-41",
-        vuid: Some("VUID-VkSamplerCreateInfo-addressModeU-01646"),
-        what: "address modes, W too",
-        illegal: |t| {
-            t.converts();
-            t.s.address_mode = [Mode::REPEAT, Mode::CLAMP_TO_EDGE, Mode::CLAMP_TO_BORDER];
-        },
-        changes: &["A-41 addressModeU REPEAT -> CLAMP_TO_EDGE", "A-41 addressModeW CLAMP_TO_BORDER -> CLAMP_TO_EDGE"],
-        legal: |t| t.s.ycbcr = None,
-    },
-    Row {
-        id: "A-41",
-        vuid: Some("VUID-VkSamplerCreateInfo-addressModeU-01646"),
-        what: "anisotropy and unnormalized coordinates",
-        illegal: |t| {
-            t.converts();
-            (t.s.anisotropy_enable, t.s.max_anisotropy) = (true, 2.0);
-            t.s.unnormalized_coordinates = true;
-        },
-        changes: &["A-41 anisotropyEnable true -> false", "A-41 unnormalizedCoordinates true -> false"],
-        legal: |t| (t.s.anisotropy_enable, t.s.unnormalized_coordinates) = (false, false),
-    },
-    Row {
-        id: "A-42",
-        vuid: Some("VUID-VkSamplerCreateInfo-None-01647"),
-        what: "a reduction",
-        illegal: |t| {
-            t.converts();
-            t.s.reduction_mode = MAX;
-        },
-        changes: &["A-42 reductionMode MAX -> WEIGHTED_AVERAGE"],
-        legal: |t| t.s.reduction_mode = Some(vk::SamplerReductionMode::WEIGHTED_AVERAGE),
-    },
-];
+pub(crate) const ROWS: &[Row] = rows! { t:
+    "A-40" Some("VUID-VkSamplerCreateInfo-minFilter-01645") => {
+        "filters other than the chroma filter"
+            { t.converts(); t.filters(NEAREST); }
+            => ["A-40 magFilter NEAREST -> LINEAR", "A-40 minFilter NEAREST -> LINEAR"]
+            but {
+              t.s.ycbcr = t.s.ycbcr.map(|conversion| YcbcrConversion { separate_reconstruction: true, ..conversion }); }
+    }
+    "A-41" Some("VUID-VkSamplerCreateInfo-addressModeU-01646") => {
+        "address modes, W too"
+            { t.converts(); t.s.address_mode = [Mode::REPEAT, Mode::CLAMP_TO_EDGE, Mode::CLAMP_TO_BORDER]; }
+            => ["A-41 addressModeU REPEAT -> CLAMP_TO_EDGE", "A-41 addressModeW CLAMP_TO_BORDER -> CLAMP_TO_EDGE"]
+            but { t.s.ycbcr = None; }
+        "anisotropy and unnormalized coordinates"
+            { t.converts(); t.anisotropic(2.0); t.s.unnormalized_coordinates = true; }
+            => ["A-41 anisotropyEnable true -> false", "A-41 unnormalizedCoordinates true -> false"]
+            but { (t.s.anisotropy_enable, t.s.unnormalized_coordinates) = (false, false); }
+    }
+    "A-42" Some("VUID-VkSamplerCreateInfo-None-01647") => {
+        "a reduction"
+            { t.converts(); t.s.reduction_mode = MAX; }
+            => ["A-42 reductionMode MAX -> WEIGHTED_AVERAGE"]
+            but { t.s.reduction_mode = Some(vk::SamplerReductionMode::WEIGHTED_AVERAGE); }
+    }
+};
 
 /// Rule, valid-usage id, illegal state, missing feature, changes. The twin has the feature.
 pub(crate) type ConversionRow =
@@ -92,7 +68,7 @@ pub(crate) const AT_CREATION: &[ConversionRow] = &[
 
 /// Judges the rows of [`AT_CREATION`].
 pub(crate) fn at_creation() {
-    let everything = Feature::from_raw(u64::MAX);
+    let everything = EVERY;
     for (id, vuid, illegal, missing, changes) in AT_CREATION {
         let mut state = ConversionState {
             x_chroma_offset: vk::ChromaLocation::MIDPOINT,
@@ -120,5 +96,5 @@ pub(crate) fn at_creation() {
     let decision = decide::conversion(&cosited, Some(Feature::MIDPOINT_CHROMA_SAMPLES), [true, false]);
     assert_eq!(decision.state.y_chroma_offset, vk::ChromaLocation::COSITED_EVEN);
     assert_eq!(decision.changes.len(), 1);
-    assert!(decide::conversion(&cosited, Some(Feature::empty()), [true, true]).changes.is_empty());
+    assert!(decide::conversion(&cosited, Some(NONE), [true, true]).changes.is_empty());
 }

@@ -24,6 +24,7 @@ mod unnormalized;
 mod usages;
 mod views;
 
+use decide::Field;
 use setting::*;
 
 /// The tables, so that none is forgotten by the tests that count.
@@ -160,162 +161,58 @@ fn losses_of_gl_address_modes() {
 /// What is said to be lost is what happens: each edit, the member whose change is looked at, and the words.
 #[test]
 fn losses_are_what_happens() {
-    type Case = (&'static str, fn(&mut Setting), decide::Field, &'static str);
-    use decide::Field as F;
+    macro_rules! losses {
+        ($t:ident: $($name:literal $edit:block => $field:path, $lost:expr;)*) => {
+            [$(($name, |$t| $edit, $field, $lost)),*]
+        };
+    }
+    type Case = (&'static str, fn(&mut Setting), Field, &'static str);
     let undefined = "what this driver happened to show";
-    let cases: [Case; 25] = [
-        ("no filter", |t| t.s.mag_filter = vk::Filter::from_raw(77), F::MagFilter, undefined),
-        ("no mode", |t| t.s.mipmap_mode = vk::SamplerMipmapMode::from_raw(77), F::MipmapMode, undefined),
-        ("no bias", |t| t.s.mip_lod_bias = f32::NAN, F::MipLodBias, undefined),
-        (
-            "no bias, of a device without",
-            |t| (t.s.mip_lod_bias, t.caps.sampler_mip_lod_bias) = (f32::NAN, false),
-            F::MipLodBias,
-            undefined,
-        ),
-        ("no least level", |t| (t.s.min_lod, t.s.max_lod) = (f32::NAN, 1.0), F::MinLod, undefined),
-        ("no last level", |t| t.s.max_lod = f32::NAN, F::MaxLod, undefined),
-        (
-            "levels in reverse",
-            |t| (t.s.min_lod, t.s.max_lod) = (2.0, 1.0),
-            F::MinLod,
-            "nothing: the same two ends, in order",
-        ),
-        ("a long bias", |t| t.s.mip_lod_bias = 99.0, F::MipLodBias, "part of the bias"),
-        ("no address", |t| t.s.address_mode[1] = Mode::from_raw(77), F::AddressModeV, undefined),
-        ("no colour", |t| t.border(vk::BorderColor::from_raw(77)), F::BorderColor, undefined),
-        ("no structure", |t| t.border(vk::BorderColor::INT_CUSTOM_EXT), F::BorderColor, undefined),
-        (
-            "integers on floats",
-            |t| {
-                t.border(vk::BorderColor::INT_OPAQUE_WHITE);
-                t.sees(vk::Format::R8_UNORM, Feature::empty());
-            },
-            F::BorderColor,
-            undefined,
-        ),
-        (
-            "floats on integers",
-            |t| {
-                t.float_border([0.5; 4], vk::Format::UNDEFINED);
-                t.sees(vk::Format::R8_UINT, Feature::empty());
-            },
-            F::CustomBorderColor,
-            "what the format cannot hold of the colour",
-        ),
-        (
-            "white by another name",
-            |t| {
-                t.float_border([1.0, 0.0, 0.0, 0.0], vk::Format::UNDEFINED);
-                t.sees(vk::Format::R8_UNORM, Feature::empty());
-                t.caps.custom_border_colors = false;
-            },
-            F::BorderColor,
-            "nothing: the predefined colour shows the same",
-        ),
-        (
-            "black by another name",
-            |t| {
-                t.float_border([0.0, 0.0, 0.0, 1.0], vk::Format::UNDEFINED);
-                t.sees(vk::Format::R5G5B5A1_UNORM_PACK16, Feature::empty());
-                t.caps.custom_border_colors = false;
-            },
-            F::BorderColor,
-            "nothing: the predefined colour shows the same",
-        ),
-        (
-            "black whose alpha may be blue",
-            |t| {
-                t.float_border([0.0, 0.0, 0.0, 1.0], vk::Format::UNDEFINED);
-                t.sees(vk::Format::B4G4R4A4_UNORM_PACK16, Feature::empty());
-                t.caps.custom_border_colors = false;
-            },
-            F::BorderColor,
-            "exact border colour",
-        ),
-        (
-            "grey",
-            |t| {
-                t.float_border([0.5; 4], vk::Format::UNDEFINED);
-                t.caps.custom_border_colors = false;
-            },
-            F::BorderColor,
-            "exact border colour",
-        ),
-        (
-            "texels",
-            |t| {
-                t.texels();
-                t.s.mipmap_mode = MIP_LINEAR;
-            },
-            F::MipmapMode,
-            "nothing: only the first level is read",
-        ),
-        (
-            "range clamp",
-            |t| {
-                t.s.reduction_mode = Some(vk::SamplerReductionMode::WEIGHTED_AVERAGE_RANGECLAMP_QCOM);
-                t.caps.sampler_filter_minmax = false;
-            },
-            F::ReductionMode,
-            "range clamp",
-        ),
-        (
-            "one level",
-            |t| {
-                t.s.mipmap_mode = MIP_LINEAR;
-                t.sees(vk::Format::R8_UNORM, Feature::empty());
-            },
-            F::MipmapMode,
-            "nothing: the view has one level",
-        ),
-        (
-            "levels",
-            |t| {
-                t.s.mipmap_mode = MIP_LINEAR;
-                t.sees(vk::Format::R8_UNORM, Feature::empty()).single_level = false;
-            },
-            F::MipmapMode,
-            "blending between mip levels",
-        ),
-        (
-            "levels of integers",
-            |t| {
-                t.s.mipmap_mode = MIP_LINEAR;
-                t.sees(vk::Format::R8_UINT, Feature::empty()).single_level = false;
-            },
-            F::MipmapMode,
-            "nothing: integer values have no average",
-        ),
-        (
-            "least stencil value",
-            |t| {
-                t.filters(LINEAR);
-                t.s.reduction_mode = Some(vk::SamplerReductionMode::MIN);
-                t.sees(vk::Format::S8_UINT, Feature::empty());
-            },
-            F::ReductionMode,
-            "footprint minimum or maximum",
-        ),
-        (
-            "smoothing",
-            |t| {
-                t.filters(LINEAR);
-                t.sees(vk::Format::R8_UNORM, Feature::empty());
-            },
-            F::MagFilter,
-            "smoothing",
-        ),
-        (
-            "a gather",
-            |t| {
-                t.filters(LINEAR);
-                t.sees(vk::Format::R8_UNORM, Feature::empty());
-            },
-            F::MinFilter,
-            "nothing: the shader gathers, and gathers use no filter",
-        ),
-    ];
+    let cases: [Case; 25] = losses! { t:
+        "no filter" { t.s.mag_filter = vk::Filter::from_raw(77); } => Field::MagFilter, undefined;
+        "no mode" { t.s.mipmap_mode = vk::SamplerMipmapMode::from_raw(77); } => Field::MipmapMode, undefined;
+        "no bias" { t.s.mip_lod_bias = f32::NAN; } => Field::MipLodBias, undefined;
+        "no bias, of a device without" { (t.s.mip_lod_bias, t.caps.sampler_mip_lod_bias) = (f32::NAN, false); }
+            => Field::MipLodBias, undefined;
+        "no least level" { (t.s.min_lod, t.s.max_lod) = (f32::NAN, 1.0); } => Field::MinLod, undefined;
+        "no last level" { t.s.max_lod = f32::NAN; } => Field::MaxLod, undefined;
+        "levels in reverse" { (t.s.min_lod, t.s.max_lod) = (2.0, 1.0); }
+            => Field::MinLod, "nothing: the same two ends, in order";
+        "a long bias" { t.s.mip_lod_bias = 99.0; } => Field::MipLodBias, "part of the bias";
+        "no address" { t.s.address_mode[1] = Mode::from_raw(77); } => Field::AddressModeV, undefined;
+        "no colour" { t.border(vk::BorderColor::from_raw(77)); } => Field::BorderColor, undefined;
+        "no structure" { t.border(vk::BorderColor::INT_CUSTOM_EXT); } => Field::BorderColor, undefined;
+        "integers on floats" { t.border(vk::BorderColor::INT_OPAQUE_WHITE); t.sees(F::R8_UNORM, NONE); }
+            => Field::BorderColor, undefined;
+        "floats on integers" { t.float_border([0.5; 4], F::UNDEFINED); t.sees(F::R8_UINT, NONE); }
+            => Field::CustomBorderColor, "what the format cannot hold of the colour";
+        "white by another name"
+            { t.float_border([1.0, 0.0, 0.0, 0.0], F::UNDEFINED); t.sees(F::R8_UNORM, NONE); t.caps.custom_border_colors = false; }
+            => Field::BorderColor, "nothing: the predefined colour shows the same";
+        "black by another name"
+            { t.float_border([0.0, 0.0, 0.0, 1.0], F::UNDEFINED); t.sees(F::R5G5B5A1_UNORM_PACK16, NONE); t.caps.custom_border_colors = false; }
+            => Field::BorderColor, "nothing: the predefined colour shows the same";
+        "black whose alpha may be blue"
+            { t.float_border([0.0, 0.0, 0.0, 1.0], F::UNDEFINED); t.sees(F::B4G4R4A4_UNORM_PACK16, NONE); t.caps.custom_border_colors = false; }
+            => Field::BorderColor, "exact border colour";
+        "grey" { t.float_border([0.5; 4], F::UNDEFINED); t.caps.custom_border_colors = false; }
+            => Field::BorderColor, "exact border colour";
+        "texels" { t.texels(); t.s.mipmap_mode = MIP_LINEAR; }
+            => Field::MipmapMode, "nothing: only the first level is read";
+        "range clamp" { t.s.reduction_mode = RANGE_CLAMP; t.caps.sampler_filter_minmax = false; }
+            => Field::ReductionMode, "range clamp";
+        "one level" { t.s.mipmap_mode = MIP_LINEAR; t.sees(F::R8_UNORM, NONE); }
+            => Field::MipmapMode, "nothing: the view has one level";
+        "levels" { t.s.mipmap_mode = MIP_LINEAR; t.sees(F::R8_UNORM, NONE).single_level = false; }
+            => Field::MipmapMode, "blending between mip levels";
+        "levels of integers" { t.s.mipmap_mode = MIP_LINEAR; t.sees(F::R8_UINT, NONE).single_level = false; }
+            => Field::MipmapMode, "nothing: integer values have no average";
+        "least stencil value" { t.filters(LINEAR); t.s.reduction_mode = MIN; t.sees(F::S8_UINT, NONE); }
+            => Field::ReductionMode, "footprint minimum or maximum";
+        "smoothing" { t.filters(LINEAR); t.sees(F::R8_UNORM, NONE); } => Field::MagFilter, "smoothing";
+        "a gather" { t.filters(LINEAR); t.sees(F::R8_UNORM, NONE); }
+            => Field::MinFilter, "nothing: the shader gathers, and gathers use no filter";
+    };
     for (name, edit, field, wanted) in cases {
         let mut t = Setting::new();
         edit(&mut t);

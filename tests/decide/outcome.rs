@@ -10,9 +10,9 @@ use samplin_core::outcome::{self, Chosen, Kept, Off, Refusal, Terms, Unresolved,
 use crate::properties::for_all;
 use crate::setting::*;
 
-const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const RGBA: vk::Format = F::R8G8B8A8_UNORM;
 /// The same values in another order.
-const BGRA: vk::Format = vk::Format::B8G8R8A8_UNORM;
+const BGRA: vk::Format = F::B8G8R8A8_UNORM;
 /// Neither of the predefined colours.
 const TEAL: [f32; 4] = [0.0, 0.5, 0.5, 1.0];
 
@@ -105,120 +105,61 @@ const TAKE: Option<BorderWish> = Some(BorderWish::Take { must: false });
 const MUST: Option<BorderWish> = Some(BorderWish::Take { must: true });
 const REFUSED: &[&str] = &["A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"];
 
-const CREATIONS: &[CreationRow] = &[
-    CreationRow {
-        what: "what is illegal goes down otherwise",
-        given: |c| c.aniso(64.0),
-        changes: &["A-6 maxAnisotropy 64 -> 16"],
-        rewrite: true,
-        wanted: None,
-        border: BorderPlace::None,
-        twin: |c| c.aniso(16.0),
-    },
-    CreationRow {
-        what: "audit tells what it would do, and does not",
-        given: |c| {
-            c.audit = true;
-            c.aniso(64.0);
-        },
-        changes: &["A-6 maxAnisotropy 64 -> 16"],
-        rewrite: false,
-        wanted: None,
-        border: BorderPlace::None,
-        twin: |c| c.aniso(16.0),
-    },
-    CreationRow {
-        what: "audit replaces the modes that no driver knows",
-        given: |c| {
-            (c.audit, c.t.caps.gl_address_modes) = (true, true);
-            c.t.s.address_mode[1] = decide::GL_CLAMP;
-        },
-        changes: &["S-4 addressModeV 10496 -> CLAMP_TO_EDGE"],
-        rewrite: true,
-        wanted: None,
-        border: BorderPlace::None,
-        twin: |c| c.t.s.address_mode[1] = Mode::CLAMP_TO_EDGE,
-    },
-    CreationRow {
-        what: "a custom border colour beyond the application's own count becomes a predefined one",
-        given: |c| {
-            c.t.float_border([0.9; 4], RGBA);
-            c.borders = 0;
-        },
-        changes: REFUSED,
-        rewrite: true,
-        wanted: TAKE,
-        border: BorderPlace::Refused,
-        twin: |c| c.borders = 1,
-    },
-    CreationRow {
-        what: "a refused one is also told where something else had to change",
-        given: |c| {
-            c.t.float_border([0.9; 4], RGBA);
-            c.aniso(64.0);
-            c.borders = 0;
-        },
-        changes: &["A-6 maxAnisotropy 64 -> 16", REFUSED[0]],
-        rewrite: true,
-        wanted: TAKE,
-        border: BorderPlace::Refused,
-        twin: |c| {
-            c.aniso(2.0);
-            c.borders = 1;
-        },
-    },
-    CreationRow {
-        what: "one that cannot stay, for want of a format, leaves its place to variants",
-        given: |c| {
-            c.t.float_border([0.9; 4], vk::Format::UNDEFINED);
-            c.t.caps.custom_border_color_without_format = false;
-        },
-        changes: &["A-32 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"],
-        rewrite: true,
-        wanted: Some(BorderWish::GiveUp),
-        border: BorderPlace::GivenUp,
-        twin: |c| c.t.caps.custom_border_color_without_format = true,
-    },
-    CreationRow {
-        what: "one that the user wants no repair of is no matter of the limit",
-        given: |c| {
-            c.t.float_border([0.9; 4], RGBA);
-            (c.t.caps.custom_border_colors, c.borders) = (false, 0);
-            c.off.created = Exempt::named("border-custom").unwrap();
-        },
-        changes: &[],
-        rewrite: false,
-        wanted: MUST,
-        border: BorderPlace::Held,
-        twin: |c| (c.t.caps.custom_border_colors, c.borders) = (true, 1),
-    },
-    CreationRow {
-        what: "where the device has them, only the limit's own rule leaves it",
-        given: |c| {
-            c.t.float_border([0.9; 4], RGBA);
-            c.borders = 0;
-            c.off.created = Exempt::named("border-custom").unwrap();
-        },
-        changes: REFUSED,
-        rewrite: true,
-        wanted: TAKE,
-        border: BorderPlace::Refused,
-        twin: |c| c.off.created = Exempt::named("border-budget").unwrap(),
-    },
-    CreationRow {
-        what: "audit keeps it, and it must be created as it is",
-        given: |c| {
-            c.t.float_border([0.9; 4], vk::Format::UNDEFINED);
-            c.t.caps.custom_border_color_without_format = false;
-            (c.audit, c.borders) = (true, 0);
-        },
-        changes: &["A-32 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"],
-        rewrite: false,
-        wanted: MUST,
-        border: BorderPlace::Held,
-        twin: |c| c.t.s.custom_border.as_mut().expect("is custom").format = RGBA,
-    },
-];
+/// What is wrong and done to the scene for that; changes, whether another create info goes down, what is wanted and had; the twin.
+macro_rules! creations {
+    ($c:ident: $($what:literal $given:block => $changes:expr, $rewrite:literal, $wanted:expr, $border:expr; but $twin:block)*) => {
+        &[$(CreationRow {
+            what: $what,
+            given: |$c| $given,
+            changes: $changes,
+            rewrite: $rewrite,
+            wanted: $wanted,
+            border: $border,
+            twin: |$c| $twin,
+        },)*]
+    };
+}
+
+const CREATIONS: &[CreationRow] = creations! { c:
+    "what is illegal goes down otherwise"
+        { c.aniso(64.0); }
+        => &["A-6 maxAnisotropy 64 -> 16"], true, None, BorderPlace::None;
+        but { c.aniso(16.0); }
+    "audit tells what it would do, and does not"
+        { c.audit = true; c.aniso(64.0); }
+        => &["A-6 maxAnisotropy 64 -> 16"], false, None, BorderPlace::None;
+        but { c.aniso(16.0); }
+    "audit replaces the modes that no driver knows"
+        { (c.audit, c.t.caps.gl_address_modes) = (true, true); c.t.s.address_mode[1] = decide::GL_CLAMP; }
+        => &["S-4 addressModeV 10496 -> CLAMP_TO_EDGE"], true, None, BorderPlace::None;
+        but { c.t.s.address_mode[1] = Mode::CLAMP_TO_EDGE; }
+    "a custom border colour beyond the application's own count becomes a predefined one"
+        { c.t.float_border([0.9; 4], RGBA); c.borders = 0; }
+        => REFUSED, true, TAKE, BorderPlace::Refused;
+        but { c.borders = 1; }
+    "a refused one is also told where something else had to change"
+        { c.t.float_border([0.9; 4], RGBA); c.aniso(64.0); c.borders = 0; }
+        => &["A-6 maxAnisotropy 64 -> 16", REFUSED[0]], true, TAKE, BorderPlace::Refused;
+        but { c.aniso(2.0); c.borders = 1; }
+    "one that cannot stay, for want of a format, leaves its place to variants"
+        { c.t.float_border([0.9; 4], F::UNDEFINED); c.t.caps.custom_border_color_without_format = false; }
+        => &["A-32 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"], true, Some(BorderWish::GiveUp), BorderPlace::GivenUp;
+        but { c.t.caps.custom_border_color_without_format = true; }
+    "one that the user wants no repair of is no matter of the limit"
+        { c.t.float_border([0.9; 4], RGBA); (c.t.caps.custom_border_colors, c.borders) = (false, 0);
+          c.off.created = Exempt::named("border-custom").unwrap(); }
+        => &[], false, MUST, BorderPlace::Held;
+        but { (c.t.caps.custom_border_colors, c.borders) = (true, 1); }
+    "where the device has them, only the limit's own rule leaves it"
+        { c.t.float_border([0.9; 4], RGBA); c.borders = 0; c.off.created = Exempt::named("border-custom").unwrap(); }
+        => REFUSED, true, TAKE, BorderPlace::Refused;
+        but { c.off.created = Exempt::named("border-budget").unwrap(); }
+    "audit keeps it, and it must be created as it is"
+        { c.t.float_border([0.9; 4], F::UNDEFINED); c.t.caps.custom_border_color_without_format = false;
+          (c.audit, c.borders) = (true, 0); }
+        => &["A-32 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"], false, MUST, BorderPlace::Held;
+        but { c.t.s.custom_border.as_mut().expect("is custom").format = RGBA; }
+};
 
 #[test]
 fn what_creation_comes_to() {
@@ -272,10 +213,10 @@ fn a_colour_that_is_left_alone_stays_in_variants() {
         ("anisotropy", true, false),
     ] {
         let mut scene = Scene::new();
-        scene.t.float_border([0.9; 4], vk::Format::UNDEFINED);
+        scene.t.float_border([0.9; 4], F::UNDEFINED);
         scene.t.filters(LINEAR);
         (scene.t.caps.custom_border_colors, scene.t.caps.custom_border_color_without_format) = (is_there, true);
-        scene.t.sees(RGBA, Feature::empty());
+        scene.t.sees(RGBA, NONE);
         scene.off.created = Exempt::named(rule).unwrap();
         scene.off.pair = scene.off.created;
         (scene.border_variants, scene.borders) = (0, u32::from(is_there));
@@ -320,344 +261,143 @@ fn nearest() -> Wish {
 /// A LINEAR sampler, and a view that cannot be filtered.
 fn unfiltered(c: &mut Scene) {
     c.t.filters(LINEAR);
-    c.t.sees(vk::Format::R32_SFLOAT, Feature::empty());
+    c.t.sees(F::R32_SFLOAT, NONE);
 }
 
 fn filters(c: &mut Scene) {
-    c.t.sees(RGBA, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+    c.t.sees(RGBA, FILTERS);
 }
 
 /// A custom border colour that creation drops for want of a format, and a view that has one.
 fn formatless(c: &mut Scene) {
-    c.t.float_border(TEAL, vk::Format::UNDEFINED);
+    c.t.float_border(TEAL, F::UNDEFINED);
     c.t.caps.custom_border_color_without_format = false;
     filters(c);
 }
 
 const DEMOTED: &[&str] = &["B-1 magFilter LINEAR -> NEAREST", "B-1 minFilter LINEAR -> NEAREST"];
 
-const MEETINGS: &[MeetingRow] = &[
-    MeetingRow {
-        what: "no guard holds back that anisotropy is off, though all are against it",
-        given: |c| {
-            c.aniso(16.0);
-            (c.t.s.compare_enable, c.t.caps.mutable_comparison_samplers) = (true, true);
-            let view = c.t.sees(vk::Format::D16_UNORM, Feature::SAMPLED_IMAGE_DEPTH_COMPARISON);
-            (view.attachment, view.single_level, view.view_type) = (true, true, vk::ImageViewType::TYPE_1D);
-            c.wish("off", Wish { max_anisotropy: Some(1.0), ..Wish::default() });
-        },
-        asked: &["sampler"],
-        chosen: Kind::Variant,
-        changes: &["O-1 anisotropyEnable true -> false"],
-        by_overrides: &["off"],
-        unresolved: &[],
-        twin: |c| c.t.s.anisotropy_enable = false,
-    },
-    MeetingRow {
-        what: "nor where the degree is 1 already",
-        given: |c| {
-            c.aniso(1.0);
-            filters(c);
-            c.wish("off", Wish { max_anisotropy: Some(1.0), ..Wish::default() });
-        },
-        asked: &["sampler"],
-        chosen: Kind::Variant,
-        changes: &["O-1 anisotropyEnable true -> false"],
-        by_overrides: &["off"],
-        unresolved: &[],
-        twin: |c| c.wishes.clear(),
-    },
-    MeetingRow {
-        what: "more anisotropy is held back there",
-        given: |c| {
-            c.aniso(2.0);
-            filters(c);
-            c.wish("more", Wish { max_anisotropy: Some(16.0), ..Wish::default() });
-        },
-        asked: &[],
-        chosen: Kind::Own,
-        changes: &["O-2 maxAnisotropy 16 -> 2"],
-        by_overrides: &["more"],
-        unresolved: &[],
-        twin: |c| c.wishes.clear(),
-    },
-    MeetingRow {
-        what: "aniso_nearest=off goes for both filters, and creation has told it",
-        given: |c| {
-            (c.t.policy.flat_nearest, c.variants) = (true, 0);
-            c.aniso(16.0);
-            unfiltered(c);
-            c.t.filters(NEAREST);
-        },
-        asked: &[],
-        chosen: Kind::Own,
-        changes: &[],
-        by_overrides: &[],
-        unresolved: &[],
-        twin: |c| c.t.policy.flat_nearest = false,
-    },
-    MeetingRow {
-        what: "an illegal pair gets a variant",
-        given: unfiltered,
-        asked: &["sampler"],
-        chosen: Kind::Variant,
-        changes: DEMOTED,
-        by_overrides: &[],
-        unresolved: &[],
-        twin: filters,
-    },
-    MeetingRow {
-        what: "what creation told is not told again",
-        given: |c| {
-            unfiltered(c);
-            c.t.s.mip_lod_bias = 20.0;
-        },
-        asked: &["sampler"],
-        chosen: Kind::Variant,
-        changes: DEMOTED,
-        by_overrides: &[],
-        unresolved: &[],
-        twin: filters,
-    },
-    MeetingRow {
-        what: "audit tells, and asks for nothing",
-        given: |c| {
-            unfiltered(c);
-            c.audit = true;
-        },
-        asked: &[],
-        chosen: Kind::Own,
-        changes: DEMOTED,
-        by_overrides: &[],
-        unresolved: &[],
-        twin: filters,
-    },
-    MeetingRow {
-        what: "audit replaces the modes that no driver knows",
-        given: |c| {
-            (c.audit, c.t.caps.gl_address_modes) = (true, true);
-            c.t.filters(LINEAR);
-            c.t.s.address_mode[0] = decide::GL_CLAMP;
-            filters(c);
-        },
-        asked: &["sampler"],
-        chosen: Kind::Variant,
-        changes: &["S-4 addressModeU 10496 -> CLAMP_TO_BORDER"],
-        by_overrides: &[],
-        unresolved: &[],
+/// What is wrong and done to the scene for that; kind, what is asked for, changes, overrides and what stays wrong; the twin.
+macro_rules! meetings {
+    ($c:ident: $($what:literal $given:block
+        => $chosen:expr, $asked:expr, $changes:expr $(, by [$($by:expr),*] leaves [$($wrong:expr),*])?; but $twin:block)*) => {
+        &[$(MeetingRow {
+            what: $what,
+            given: |$c| $given,
+            asked: $asked,
+            chosen: $chosen,
+            changes: $changes,
+            twin: |$c| $twin,
+            by_overrides: &[$($($by),*)?],
+            unresolved: &[$($($wrong),*)?],
+        },)*]
+    };
+}
+
+const MEETINGS: &[MeetingRow] = meetings! { c:
+    "no guard holds back that anisotropy is off, though all are against it"
+        { c.aniso(16.0); (c.t.s.compare_enable, c.t.caps.mutable_comparison_samplers) = (true, true);
+          let view = c.t.sees(F::D16_UNORM, COMPARES);
+          (view.attachment, view.single_level, view.view_type) = (true, true, vk::ImageViewType::TYPE_1D);
+          c.wish("off", Wish { max_anisotropy: Some(1.0), ..Wish::default() }); }
+        => Kind::Variant, &["sampler"], &["O-1 anisotropyEnable true -> false"], by ["off"] leaves [];
+        but { c.t.s.anisotropy_enable = false; }
+    "nor where the degree is 1 already"
+        { c.aniso(1.0); filters(c); c.wish("off", Wish { max_anisotropy: Some(1.0), ..Wish::default() }); }
+        => Kind::Variant, &["sampler"], &["O-1 anisotropyEnable true -> false"], by ["off"] leaves [];
+        but { c.wishes.clear(); }
+    "more anisotropy is held back there"
+        { c.aniso(2.0); filters(c); c.wish("more", Wish { max_anisotropy: Some(16.0), ..Wish::default() }); }
+        => Kind::Own, &[], &["O-2 maxAnisotropy 16 -> 2"], by ["more"] leaves [];
+        but { c.wishes.clear(); }
+    "aniso_nearest=off goes for both filters, and creation has told it"
+        { (c.t.policy.flat_nearest, c.variants) = (true, 0); c.aniso(16.0); unfiltered(c); c.t.filters(NEAREST); }
+        => Kind::Own, &[], &[];
+        but { c.t.policy.flat_nearest = false; }
+    "an illegal pair gets a variant"
+        { unfiltered(c); }
+        => Kind::Variant, &["sampler"], DEMOTED;
+        but { filters(c); }
+    "what creation told is not told again"
+        { unfiltered(c); c.t.s.mip_lod_bias = 20.0; }
+        => Kind::Variant, &["sampler"], DEMOTED;
+        but { filters(c); }
+    "audit tells, and asks for nothing"
+        { unfiltered(c); c.audit = true; }
+        => Kind::Own, &[], DEMOTED;
+        but { filters(c); }
+    "audit replaces the modes that no driver knows"
+        { (c.audit, c.t.caps.gl_address_modes) = (true, true); c.t.filters(LINEAR);
+          c.t.s.address_mode[0] = decide::GL_CLAMP; filters(c); }
+        => Kind::Variant, &["sampler"], &["S-4 addressModeU 10496 -> CLAMP_TO_BORDER"];
         // The edge is what creation took.
-        twin: |c| c.t.filters(NEAREST),
-    },
-    MeetingRow {
-        what: "without a place the pair keeps its sampler, and nothing counts as changed",
-        given: |c| {
-            unfiltered(c);
-            c.variants = 0;
-        },
-        asked: &["sampler"],
-        chosen: Kind::Refused,
-        changes: &[],
-        by_overrides: &[],
-        unresolved: &[(Rule::SamplerBudget, None)],
-        twin: filters,
-    },
-    MeetingRow {
-        what: "a border colour that creation dropped comes back with the view's format",
-        given: formatless,
-        asked: &["sampler and border"],
-        chosen: Kind::Variant,
-        changes: &["A-32 format UNDEFINED -> R8G8B8A8_UNORM"],
-        by_overrides: &[],
-        unresolved: &[],
-        twin: |c| c.t.caps.custom_border_color_without_format = true,
-    },
-    MeetingRow {
-        what: "without a place for it the colour that creation took stays, and that is told",
-        given: |c| {
-            formatless(c);
-            c.border_variants = 0;
-        },
-        asked: &["sampler and border"],
-        chosen: Kind::Own,
-        changes: &[
-            "A-32 format UNDEFINED -> R8G8B8A8_UNORM",
-            "A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK",
-        ],
-        by_overrides: &[],
-        unresolved: &[],
-        twin: |c| c.t.caps.custom_border_color_without_format = true,
-    },
-    MeetingRow {
-        what: "without a place for it a sampler is asked for that needs none",
-        given: |c| {
-            formatless(c);
-            c.t.filters(LINEAR);
-            c.border_variants = 0;
-            c.t.sees(RGBA, Feature::empty());
-        },
-        asked: &["sampler and border", "sampler"],
-        chosen: Kind::Variant,
-        changes: &[
-            DEMOTED[0],
-            DEMOTED[1],
-            "A-32 format UNDEFINED -> R8G8B8A8_UNORM",
-            "A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK",
-        ],
-        by_overrides: &[],
-        unresolved: &[],
-        twin: |c| {
-            c.t.filters(NEAREST);
-            c.t.caps.custom_border_color_without_format = true;
-        },
-    },
-    MeetingRow {
-        what: "a colour that creation was refused does not come back",
-        given: |c| {
-            c.t.float_border(TEAL, RGBA);
-            c.t.filters(LINEAR);
-            c.borders = 0;
-            c.t.sees(RGBA, Feature::empty());
-        },
-        asked: &["sampler"],
-        chosen: Kind::Variant,
-        changes: DEMOTED,
-        by_overrides: &[],
-        unresolved: &[],
-        twin: filters,
-    },
-    MeetingRow {
-        what: "a wish is granted and told with its rule",
-        given: |c| {
-            c.t.filters(LINEAR);
-            filters(c);
-            c.wish("blocky", nearest());
-        },
-        asked: &["sampler"],
-        chosen: Kind::Variant,
-        changes: &["O-1 magFilter LINEAR -> NEAREST"],
-        by_overrides: &["blocky"],
-        unresolved: &[],
-        twin: |c| c.wishes.clear(),
-    },
-    MeetingRow {
-        what: "a later rule has the last word, and what comes of both is made legal",
-        given: |c| {
-            c.t.s.compare_enable = true;
-            c.t.sees(vk::Format::D16_UNORM, Feature::SAMPLED_IMAGE_DEPTH_COMPARISON);
-            let mut off = Guards::NONE;
-            off.insert(Guard::Compare);
-            c.wishes.push(("smooth", Wish { mag_filter: Some(LINEAR), ..Wish::default() }, off));
-            c.wishes.push(("flat", Wish { compare: Some(Compare::Off), ..Wish::default() }, off));
-        },
-        asked: &["sampler"],
-        chosen: Kind::Variant,
-        changes: &[
-            "O-1 magFilter NEAREST -> LINEAR",
-            "O-1 compareEnable true -> false",
-            "B-1 magFilter LINEAR -> NEAREST",
-        ],
-        by_overrides: &["smooth", "flat"],
-        unresolved: &[],
-        twin: |c| c.wishes.clear(),
-    },
-    MeetingRow {
-        what: "a wish that is held back is told and asks for nothing",
-        given: |c| {
-            c.t.filters(LINEAR);
-            filters(c);
-            c.t.seen().attachment = true;
-            c.wish("blocky", nearest());
-        },
-        asked: &[],
-        chosen: Kind::Own,
-        changes: &["O-2 magFilter NEAREST -> LINEAR"],
-        by_overrides: &["blocky"],
-        unresolved: &[],
-        twin: |c| c.wishes.clear(),
-    },
-    MeetingRow {
-        what: "no wish is worth the bits that were captured",
-        given: |c| {
-            c.t.filters(LINEAR);
-            filters(c);
-            c.wish("blocky", nearest());
-        },
-        asked: &["sampler"],
-        chosen: Kind::Variant,
-        changes: &["O-1 magFilter LINEAR -> NEAREST"],
-        by_overrides: &["blocky"],
-        unresolved: &[],
-        twin: |c| c.t.s.flags = REPLAY,
-    },
-    MeetingRow {
-        what: "no wish is worth the colour that the application has",
-        given: |c| {
-            c.t.filters(LINEAR);
-            c.t.float_border(TEAL, RGBA);
-            filters(c);
-            c.border_variants = 0;
-            c.wish("blocky", nearest());
-        },
-        asked: &["sampler and border"],
-        chosen: Kind::Refused,
-        changes: &[],
-        by_overrides: &["blocky"],
-        unresolved: &[(Rule::BorderBudget, None)],
-        twin: |c| c.wishes.clear(),
-    },
-    MeetingRow {
-        what: "without the wish the pair may still need another colour, and then one without a place",
-        given: |c| {
-            c.t.filters(LINEAR);
-            c.t.float_border(TEAL, RGBA);
-            c.t.sees(BGRA, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
-            c.border_variants = 0;
-            c.wish("blocky", nearest());
-        },
-        asked: &["sampler and border", "sampler and border", "sampler"],
-        chosen: Kind::Variant,
-        changes: &[
-            "B-57 format R8G8B8A8_UNORM -> B8G8R8A8_UNORM",
-            "A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK",
-        ],
-        by_overrides: &["blocky"],
-        unresolved: &[],
-        twin: |c| {
-            c.wishes.clear();
-            filters(c);
-        },
-    },
-    MeetingRow {
-        what: "what only another view could mend is passed through and said",
-        given: |c| {
-            c.t.texels();
-            c.t.sees(RGBA, Feature::empty()).view_type = vk::ImageViewType::TYPE_3D;
-            c.t.seen().reads = Reads::Plain;
-        },
-        asked: &[],
-        chosen: Kind::Own,
-        changes: &[],
-        by_overrides: &[],
-        unresolved: &[(Rule::Unnormalized, Catalog::B40.vuid())],
-        twin: filters,
-    },
-    MeetingRow {
-        what: "what cannot be mended and what may not be are both said, in this order",
-        given: |c| {
-            c.t.texels();
-            c.t.filters(LINEAR);
-            c.t.sees(RGBA, Feature::empty()).view_type = vk::ImageViewType::TYPE_3D;
-            c.t.seen().reads = Reads::Plain;
-            c.variants = 0;
-        },
-        asked: &["sampler"],
-        chosen: Kind::Refused,
-        changes: &[],
-        by_overrides: &[],
-        unresolved: &[(Rule::Unnormalized, Catalog::B40.vuid()), (Rule::SamplerBudget, None)],
-        twin: filters,
-    },
-];
+        but { c.t.filters(NEAREST); }
+    "without a place the pair keeps its sampler, and nothing counts as changed"
+        { unfiltered(c); c.variants = 0; }
+        => Kind::Refused, &["sampler"], &[], by [] leaves [(Rule::SamplerBudget, None)];
+        but { filters(c); }
+    "a border colour that creation dropped comes back with the view's format"
+        { formatless(c); }
+        => Kind::Variant, &["sampler and border"], &["A-32 format UNDEFINED -> R8G8B8A8_UNORM"];
+        but { c.t.caps.custom_border_color_without_format = true; }
+    "without a place for it the colour that creation took stays, and that is told"
+        { formatless(c); c.border_variants = 0; }
+        => Kind::Own, &["sampler and border"], &["A-32 format UNDEFINED -> R8G8B8A8_UNORM",
+           "A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK"];
+        but { c.t.caps.custom_border_color_without_format = true; }
+    "without a place for it a sampler is asked for that needs none"
+        { formatless(c); c.t.filters(LINEAR); c.border_variants = 0; c.t.sees(RGBA, NONE); }
+        => Kind::Variant, &["sampler and border", "sampler"], &[DEMOTED[0], DEMOTED[1],
+           "A-32 format UNDEFINED -> R8G8B8A8_UNORM", "A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK"];
+        but { c.t.filters(NEAREST); c.t.caps.custom_border_color_without_format = true; }
+    "a colour that creation was refused does not come back"
+        { c.t.float_border(TEAL, RGBA); c.t.filters(LINEAR); c.borders = 0; c.t.sees(RGBA, NONE); }
+        => Kind::Variant, &["sampler"], DEMOTED;
+        but { filters(c); }
+    "a wish is granted and told with its rule"
+        { c.t.filters(LINEAR); filters(c); c.wish("blocky", nearest()); }
+        => Kind::Variant, &["sampler"], &["O-1 magFilter LINEAR -> NEAREST"], by ["blocky"] leaves [];
+        but { c.wishes.clear(); }
+    "a later rule has the last word, and what comes of both is made legal"
+        { c.t.s.compare_enable = true; c.t.sees(F::D16_UNORM, COMPARES); let mut off = Guards::NONE;
+          off.insert(Guard::Compare);
+          c.wishes.push(("smooth", Wish { mag_filter: Some(LINEAR), ..Wish::default() }, off));
+          c.wishes.push(("flat", Wish { compare: Some(Compare::Off), ..Wish::default() }, off)); }
+        => Kind::Variant, &["sampler"], &["O-1 magFilter NEAREST -> LINEAR", "O-1 compareEnable true -> false",
+           "B-1 magFilter LINEAR -> NEAREST"], by ["smooth", "flat"] leaves [];
+        but { c.wishes.clear(); }
+    "a wish that is held back is told and asks for nothing"
+        { c.t.filters(LINEAR); filters(c); c.t.seen().attachment = true; c.wish("blocky", nearest()); }
+        => Kind::Own, &[], &["O-2 magFilter NEAREST -> LINEAR"], by ["blocky"] leaves [];
+        but { c.wishes.clear(); }
+    "no wish is worth the bits that were captured"
+        { c.t.filters(LINEAR); filters(c); c.wish("blocky", nearest()); }
+        => Kind::Variant, &["sampler"], &["O-1 magFilter LINEAR -> NEAREST"], by ["blocky"] leaves [];
+        but { c.t.s.flags = REPLAY; }
+    "no wish is worth the colour that the application has"
+        { c.t.filters(LINEAR); c.t.float_border(TEAL, RGBA); filters(c); c.border_variants = 0;
+          c.wish("blocky", nearest()); }
+        => Kind::Refused, &["sampler and border"], &[], by ["blocky"] leaves [(Rule::BorderBudget, None)];
+        but { c.wishes.clear(); }
+    "without the wish the pair may still need another colour, and then one without a place"
+        { c.t.filters(LINEAR); c.t.float_border(TEAL, RGBA); c.t.sees(BGRA, FILTERS); c.border_variants = 0;
+          c.wish("blocky", nearest()); }
+        => Kind::Variant, &["sampler and border", "sampler and border", "sampler"],
+           &["B-57 format R8G8B8A8_UNORM -> B8G8R8A8_UNORM",
+           "A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK"], by ["blocky"] leaves [];
+        but { c.wishes.clear(); filters(c); }
+    "what only another view could mend is passed through and said"
+        { c.t.texels(); c.t.sees(RGBA, NONE).view_type = vk::ImageViewType::TYPE_3D;
+          c.t.seen().reads = Reads::Plain; }
+        => Kind::Own, &[], &[], by [] leaves [(Rule::Unnormalized, Catalog::B40.vuid())];
+        but { filters(c); }
+    "what cannot be mended and what may not be are both said, in this order"
+        { c.t.texels(); c.t.filters(LINEAR); c.t.sees(RGBA, NONE).view_type = vk::ImageViewType::TYPE_3D;
+          c.t.seen().reads = Reads::Plain; c.variants = 0; }
+        => Kind::Refused, &["sampler"], &[],
+           by [] leaves [(Rule::Unnormalized, Catalog::B40.vuid()), (Rule::SamplerBudget, None)];
+        but { filters(c); }
+};
 
 #[test]
 fn what_a_meeting_comes_to() {
@@ -738,7 +478,7 @@ fn what_an_immutable_sampler_cannot_have() {
     assert_eq!(immutable(&scene), None, "creation told of the anisotropy");
     scene.t = Setting::new();
     scene.t.texels();
-    scene.t.sees(RGBA, Feature::empty()).view_type = vk::ImageViewType::TYPE_3D;
+    scene.t.sees(RGBA, NONE).view_type = vk::ImageViewType::TYPE_3D;
     assert_eq!(immutable(&scene), None, "whether anything samples it is not known");
     scene.t.seen().reads = Reads::Plain;
     let said = immutable(&scene).expect("no sampler suits the view");

@@ -9,6 +9,7 @@ pub(crate) use samplin_core::decide::{
 pub(crate) use std::collections::BTreeSet;
 
 pub(crate) use vk::ComponentSwizzle as Swizzle;
+pub(crate) use vk::Format as F;
 pub(crate) use vk::FormatFeatureFlags2 as Feature;
 pub(crate) use vk::SamplerAddressMode as Mode;
 
@@ -16,6 +17,12 @@ pub(crate) const LINEAR: vk::Filter = vk::Filter::LINEAR;
 pub(crate) const NEAREST: vk::Filter = vk::Filter::NEAREST;
 pub(crate) const CUBIC: vk::Filter = vk::Filter::CUBIC_EXT;
 pub(crate) const MIP_LINEAR: vk::SamplerMipmapMode = vk::SamplerMipmapMode::LINEAR;
+pub(crate) const MIP_NEAREST: vk::SamplerMipmapMode = vk::SamplerMipmapMode::NEAREST;
+/// Features of a format beside that it may be sampled.
+pub(crate) const NONE: Feature = Feature::empty();
+pub(crate) const EVERY: Feature = Feature::from_raw(u64::MAX);
+pub(crate) const FILTERS: Feature = Feature::SAMPLED_IMAGE_FILTER_LINEAR;
+pub(crate) const COMPARES: Feature = Feature::SAMPLED_IMAGE_DEPTH_COMPARISON;
 pub(crate) const MIN: Option<vk::SamplerReductionMode> = Some(vk::SamplerReductionMode::MIN);
 pub(crate) const MAX: Option<vk::SamplerReductionMode> = Some(vk::SamplerReductionMode::MAX);
 pub(crate) const RANGE_CLAMP: Option<vk::SamplerReductionMode> =
@@ -103,6 +110,15 @@ impl Setting {
 
     pub(crate) fn seen(&mut self) -> &mut ViewTraits {
         self.view.as_mut().expect("the row has a view")
+    }
+
+    /// The view's format has these features and no other.
+    pub(crate) fn gains(&mut self, features: Feature) {
+        self.seen().features = Some(Feature::SAMPLED_IMAGE | features);
+    }
+
+    pub(crate) fn anisotropic(&mut self, degree: f32) {
+        (self.s.anisotropy_enable, self.s.max_anisotropy) = (true, degree);
     }
 
     pub(crate) fn filters(&mut self, filter: vk::Filter) {
@@ -200,6 +216,17 @@ pub(crate) struct Row {
     /// On top of `illegal`: makes the sampler that must be left alone.
     pub(crate) legal: fn(&mut Setting),
 }
+
+/// Rows by their statements: the id, its valid usage, and for each row what is wrong, what is done to the setting `$t` for that, the changes,
+/// and what makes it legal.
+macro_rules! rows {
+    ($t:ident: $($id:literal $vuid:expr => {
+        $($what:literal $illegal:block => [$($change:expr),*] but $legal:block)*
+    })*) => {
+        &[$($(Row { id: $id, vuid: $vuid, what: $what, illegal: |$t| $illegal, changes: &[$($change),*], legal: |$t| $legal },)*)*]
+    };
+}
+pub(crate) use rows;
 
 /// Rows seen so far, by the variants of [`Catalog`] that their changes name.
 pub(crate) fn check(rows: &[Row]) -> BTreeSet<String> {

@@ -116,7 +116,7 @@ pub(crate) fn kept() {
         (ViewUsage { can_be_told: false, ..narrowable }, UsageKept::NoStructure),
         // The structure has 32 bits, and those above must not get lost.
         (ViewUsage { inherited: narrowable.inherited | 1 << 40, ..narrowable }, UsageKept::NoStructure),
-        (view(both, Feature::empty()), UsageKept::NothingLeft),
+        (view(both, NONE), UsageKept::NothingLeft),
         (view(Usage::STORAGE | Usage::TRANSFER_DST, SAMPLED), UsageKept::NothingLeft),
         (ViewUsage { of_image: bits(Usage::SAMPLED), ..narrowable }, UsageKept::NoFormat),
         (ViewUsage { imageless: true, ..rendered }, UsageKept::Imageless),
@@ -134,7 +134,7 @@ pub(crate) fn beside_storage() {
     assert_eq!(left(all, SAMPLED), bits(Usage::SAMPLED | Usage::TRANSFER_DST));
     // What its format cannot have goes as well, and nothing is left of what makes no view.
     assert_eq!(left(all | Usage::COLOR_ATTACHMENT, SAMPLED), bits(Usage::SAMPLED | Usage::TRANSFER_DST));
-    assert_eq!(left(all, Feature::empty()), 0);
+    assert_eq!(left(all, NONE), 0);
     assert_eq!(left(Usage::STORAGE | Usage::TRANSFER_DST, SAMPLED), 0);
 }
 
