@@ -9,7 +9,7 @@ use ash::vk::{self, Handle};
 
 use crate::driver::machine::{Read, place};
 use crate::driver::{Kind, OwnFailure, Reuse, lock};
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, linear_info, pair};
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, create, linear_info, pair};
 use crate::separate::{Operand, shader};
 
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
@@ -36,9 +36,8 @@ pub(crate) struct Scene {
 
 /// A command buffer of a pool of its own.
 pub(crate) fn commands(device: &Device) -> vk::CommandBuffer {
-    let mut pool = vk::CommandPool::null();
     let info = vk::CommandPoolCreateInfo::default();
-    assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+    let pool = create!(device.create_command_pool(&info));
     let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
     let mut commands = vk::CommandBuffer::null();
     assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
@@ -132,14 +131,12 @@ impl Scene {
     pub(crate) fn pipeline_of_words(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {
         let device = &self.device;
         let info = vk::ShaderModuleCreateInfo::default().code(words);
-        let mut module = vk::ShaderModule::null();
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+        let module = create!(device.create_module(&info));
         let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
         let stage = stage.stage(vk::ShaderStageFlags::COMPUTE);
         let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
-        let (none, mut made) = (vk::PipelineCache::null(), vk::Pipeline::null());
-        let result = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made));
-        assert_eq!(result, vk::Result::SUCCESS);
+        let none = vk::PipelineCache::null();
+        let made = create!(device.create_compute_pipelines(none, 1, &info));
         call!(device.destroy_module(device.raw, module, allocator()));
         made
     }
@@ -755,7 +752,6 @@ fn immutable_samplers_that_differ_are_named_once() {
                 assert_eq!(record["immutable"]["needed"].is_null(), other.is_none(), "{record:#}");
                 assert_eq!((&record["draw"], record["pipeline"].is_string()), (&1.into(), true));
             }
-            scene.device.finish();
         }
     }
 }

@@ -40,7 +40,6 @@ fn created(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> Result<(vk::Sam
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn the_last_sampler_is_the_applications() {
     let device = InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = 4).device();
     let (set, view) = (device.plain_set(), device.view(UNFILTERED));
@@ -67,11 +66,9 @@ fn the_last_sampler_is_the_applications() {
     assert_eq!(device.instance.records("pair").len(), 0, "what could not be changed is no change");
     device.destroy_sampler(last);
     assert!(created(&device, &biased(2.0)).is_ok_and(|(_, is_own)| is_own));
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_variants_hold_of_a_large_limit_is_named() {
     const LIMIT: u32 = 1024;
     let builder = InstanceBuilder::new().traced("decisions").driver(|driver| {
@@ -113,12 +110,10 @@ fn what_variants_hold_of_a_large_limit_is_named() {
     assert_eq!((said.len(), &said[0]["what"], &said[0]["rule"]), (1, &"limit".into(), &"sampler-budget".into()));
     device.destroy_sampler(sampler);
     assert!(created(&device, &biased(1.0)).is_ok_and(|(_, is_own)| is_own));
-    device.finish();
 }
 
 /// The application alone asks for more than a limit allows: one record, and exact figures in the summary. Exactly full is no fault.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_the_application_asks_for_beyond_a_limit_is_told_once() {
     const LIMIT: u32 = 8;
     let name_of = |border: bool| if border { "maxCustomBorderColorSamplers" } else { "maxSamplerAllocationCount" };
@@ -219,7 +214,6 @@ fn threads_together_keep_within_the_limit() {
             }
         });
         assert_eq!(device.driver.variants().len(), 2);
-        device.finish();
     }
 }
 
@@ -392,7 +386,6 @@ fn use_every_place(
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "takes an hour")]
 fn an_application_may_use_every_limit_to_its_last_place() {
     const SEQUENCES: u64 = 2_500;
     let some = [0, 1, 2, 24, 96];
@@ -423,12 +416,10 @@ fn an_application_may_use_every_limit_to_its_last_place() {
         assert!(full > 0 || samplers == 0 || samplers > 96, "{samplers} samplers were never reached");
         assert!(filled > 0 || borders == 0 || borders > 96, "{borders} borders were never reached");
         assert!((variants > 0) == (samplers > 96), "{samplers}: {variants} variants");
-        device.finish();
     }
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "takes an hour")]
 fn threads_never_take_a_place_that_the_application_wants() {
     const THREADS: u32 = 4;
     const EACH: usize = 6;
@@ -471,11 +462,9 @@ fn threads_never_take_a_place_that_the_application_wants() {
     });
     device.driver.check();
     assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_variant_that_cannot_be_made_is_given_up() {
     for failure in [vk::Result::ERROR_OUT_OF_HOST_MEMORY, vk::Result::ERROR_TOO_MANY_OBJECTS] {
         let device = Device::traced();
@@ -497,7 +486,6 @@ fn a_variant_that_cannot_be_made_is_given_up() {
         let info = linear_info();
         assert_eq!(call!(device.create_sampler(device.raw, &info, allocator(), &mut out)), failure);
         assert_eq!(out.as_raw(), 0xabab, "the output stays as it was");
-        device.finish();
     }
 }
 
@@ -630,7 +618,6 @@ const FAILURES: [vk::Result; 4] = [
 ];
 
 #[test]
-#[cfg_attr(miri, ignore = "takes an hour")]
 fn any_call_may_fail_and_nothing_is_left_behind() {
     let mut injected = 0;
     for failure in FAILURES {

@@ -18,13 +18,12 @@ use samplin_testkit::again::alone;
 use crate::driver::machine::{ARRAY, Snapshot, place};
 use crate::driver::{Kind, Reuse, lock};
 use crate::fuzz::number;
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info};
+use crate::loader::{Device, InstanceBuilder, SUCCESS, allocator, binding, call, create, entry, linear_info};
 use crate::separate::{Operand, heap, shader};
 
 use vk::PipelineBindPoint as Point;
 use vk::ShaderStageFlags as S;
 
-const SUCCESS: vk::Result = vk::Result::SUCCESS;
 const IMAGE: vk::DescriptorType = vk::DescriptorType::SAMPLED_IMAGE;
 const SAMPLER: vk::DescriptorType = vk::DescriptorType::SAMPLER;
 const GOOD: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -127,8 +126,7 @@ impl World {
         let pool = device.pool();
         let sets = device.sets(pool, &[of_set; PENDING]);
         let info = vk::CommandPoolCreateInfo::default();
-        let mut command_pool = vk::CommandPool::null();
-        assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut command_pool)), SUCCESS);
+        let command_pool = create!(device.create_command_pool(&info));
         let commands = allocate(&device, command_pool);
         let mut world = Self {
             device,
@@ -167,14 +165,13 @@ impl World {
     }
 
     fn compute_of(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {
-        let (device, mut module, mut pipeline) = (&self.device, vk::ShaderModule::null(), vk::Pipeline::null());
+        let device = &self.device;
         let info = vk::ShaderModuleCreateInfo::default().code(words);
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+        let module = create!(device.create_module(&info));
         let stage = vk::PipelineShaderStageCreateInfo::default().stage(S::COMPUTE).module(module).name(c"main");
         let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
         let none = vk::PipelineCache::null();
-        let made = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-        assert_eq!(made, SUCCESS);
+        let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
         call!(device.destroy_module(device.raw, module, allocator()));
         pipeline
     }
@@ -312,8 +309,7 @@ fn templates(world: &mut World, frame: u64) {
 fn command_pools(world: &mut World, frame: u64) {
     world.begin(frame);
     let (device, info) = (&world.device, vk::CommandPoolCreateInfo::default());
-    let mut pool = vk::CommandPool::null();
-    assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), SUCCESS);
+    let pool = create!(device.create_command_pool(&info));
     let commands = allocate(device, pool);
     let usual = std::mem::replace(&mut world.commands, commands);
     let now = frame as usize % PENDING;
@@ -394,8 +390,8 @@ fn shader_objects(world: &mut World, frame: u64) {
         .set_layouts(&sets)
         .stage(S::COMPUTE)
         .code(&code);
-    let (device, mut made) = (&world.device, vk::ShaderEXT::null());
-    assert_eq!(call!(device.create_shaders(device.raw, 1, &info, allocator(), &mut made)), SUCCESS);
+    let device = &world.device;
+    let made = create!(device.create_shaders(1, &info));
     call!(device.bind_shaders(world.commands[now], 1, &S::COMPUTE, &made));
     let set = world.sets[now];
     call!(device.bind_sets(world.commands[now], Point::COMPUTE, world.layout, 0, 1, &set, 0, ptr::null()));
@@ -455,8 +451,7 @@ fn a_hidden_set_outlives_a_sampler_that_is_not_read() {
     let flags = [vk::DescriptorBindingFlags::empty(), vk::DescriptorBindingFlags::empty(), partially];
     let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
     let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).push_next(&mut flags);
-    let mut of_set = vk::DescriptorSetLayout::null();
-    assert_eq!(call!(device.create_layout(device.raw, &info, allocator(), &mut of_set)), SUCCESS);
+    let of_set = create!(device.create_layout(&info));
     let layout = device.pipeline_layout(&[of_set]);
     let set = device.sets(device.pool(), &[of_set])[0];
     let any = Operand { set: 0, binding: 2, count: ARRAY, element: None };
@@ -506,7 +501,6 @@ fn a_hidden_set_outlives_a_sampler_that_is_not_read() {
     let before = world.own(Kind::Pool);
     device.destroy_sampler(world.sampler(99));
     assert!(world.own(Kind::Pool) < before, "{} of {before}", world.own(Kind::Pool));
-    world.device.finish();
 }
 
 /// What was found out for a pipeline and its sets goes with the samplers that these name, and with no other.
@@ -533,7 +527,6 @@ fn what_was_found_out_goes_with_its_own_samplers() {
     record(0);
     world.device.destroy_sampler(samplers[0]);
     assert_eq!(found_out(), 0);
-    world.device.finish();
 }
 
 /// One command buffer may be pending for long, while others ask for so many sets that the first is not found any more.
@@ -553,7 +546,6 @@ fn a_hidden_set_that_others_take_the_place_of_outlives_what_is_recorded() {
     }
     pending.assert_whole(&world, "two thousand others");
     assert!(world.own(Kind::Pool) < 600, "{} are left", world.own(Kind::Pool));
-    world.device.finish();
 }
 
 /// The same with pipelines whose shaders have in their code what they do for a descriptor.
@@ -593,7 +585,6 @@ fn a_pipeline_that_others_take_the_place_of_outlives_what_is_recorded() {
         record(now, 1000 + now as u64);
     }
     assert!(world.own(Kind::Pipeline) <= 66, "{} are left", world.own(Kind::Pipeline));
-    world.device.finish();
 }
 
 // ---- judging ----
@@ -634,7 +625,6 @@ fn run(row: &Row) {
 
 /// `docs/internals/memory.md` says what is remembered.
 #[test]
-#[cfg_attr(miri, ignore = "reads a file")]
 fn the_table_is_the_one_that_is_written_down() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/internals/memory.md");
     let text = std::fs::read_to_string(path).expect("the file is there");
@@ -651,7 +641,6 @@ fn the_table_is_the_one_that_is_written_down() {
 macro_rules! rows {
     ($($test:ident $row:literal)+) => {
         $(#[test]
-        #[cfg_attr(miri, ignore = "starts a process")]
         fn $test() {
             let row = KINDS.iter().find(|row| row.name == $row).expect("a row");
             alone(concat!("caches::", stringify!($test)), || run(row));

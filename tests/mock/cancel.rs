@@ -96,7 +96,6 @@ fn furnish() -> std::path::PathBuf {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn a_cancelled_thread_comes_back_from_the_layer() {
     alone("cancel::a_cancelled_thread_comes_back_from_the_layer", || {
         let folder = furnish();
@@ -130,7 +129,6 @@ fn a_cancelled_thread_comes_back_from_the_layer() {
 
 /// The twin: a thread that may not be cancelled stays one that may not.
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn a_thread_that_may_not_be_cancelled_stays_so() {
     unsafe extern "C" {
         fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;

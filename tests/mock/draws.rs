@@ -64,7 +64,6 @@ impl Scene {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn a_record_says_the_first_draw_that_met_its_pair() {
     let scene = traced();
     let legal = scene.set([FILTERED; 2]);
@@ -86,7 +85,6 @@ fn a_record_says_the_first_draw_that_met_its_pair() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn draws_count_from_the_begin_of_their_command_buffer() {
     let scene = traced();
     let first = scene.commands.get();
@@ -103,7 +101,6 @@ fn draws_count_from_the_begin_of_their_command_buffer() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn other_bind_points_count_as_well() {
     let scene = traced();
     for point in [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::RAY_TRACING_KHR] {
@@ -113,7 +110,6 @@ fn other_bind_points_count_as_well() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn transform_feedback_is_no_draw() {
     let scene = traced();
     let (device, raw) = (&scene.device, scene.commands.get());
@@ -124,7 +120,6 @@ fn transform_feedback_is_no_draw() {
 
 /// What is left is told with its draw too.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn what_is_left_says_its_draw() {
     let builder = InstanceBuilder::new().traced("decisions").set("separate_shared", "keep");
     let scene = Scene::of(builder);
@@ -142,7 +137,6 @@ fn what_is_left_says_its_draw() {
 
 /// What is told at a bind has no draw, nor has a command buffer that was begun before anything could conflict.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn what_is_told_at_a_bind_says_no_draw() {
     let scene = Scene::without_conflict(Reuse::Never);
     scene.begin();
@@ -166,7 +160,6 @@ fn what_is_told_at_a_bind_says_no_draw() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn the_innermost_region_is_the_label() {
     let scene = traced();
     let label = |expected: Option<&str>| assert_eq!(scene.meet()[2], json!(expected));
@@ -189,7 +182,6 @@ fn the_innermost_region_is_the_label() {
 
 /// Regions of both extensions are one stack, and the names of a command buffer are its own.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn markers_and_secondary_command_buffers_have_labels() {
     let scene = traced();
     let (device, primary) = (&scene.device, scene.commands.get());
@@ -213,7 +205,6 @@ fn markers_and_secondary_command_buffers_have_labels() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn hostile_labels_are_survived() {
     let scene = traced();
     let (device, raw) = (&scene.device, scene.commands.get());
@@ -287,7 +278,6 @@ fn labels_go_down_as_they_came() {
 
 /// Where a submission says that a frame ends, these are the frames.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn frame_boundaries_count_in_place_of_presents() {
     let scene = traced();
     let (device, fence) = (&scene.device, vk::Fence::null());

@@ -8,7 +8,7 @@ use ash::vk::{self, Handle};
 use crate::binds::Below::{Given, Layers, Own};
 use crate::binds::{FILTERED, Scene, UNFILTERED, commands};
 use crate::driver::{Kind, Reuse, lock};
-use crate::loader::{InstanceBuilder, allocator, binding, call, linear_info, pair};
+use crate::loader::{InstanceBuilder, binding, call, create, linear_info, pair};
 use crate::programs::Stand;
 use crate::separate::{Operand, shader};
 
@@ -17,7 +17,6 @@ const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 
 /// A state that is static in a pipeline and dynamic in the next is set between the bind of the first one and what makes that need another.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn static_state_of_a_pipeline_stays_away_from_the_next() {
     let dynamic = [vk::DynamicState::LINE_WIDTH];
     for (is_static, feeds_back) in [(true, false), (true, true), (false, false), (false, true)] {
@@ -57,7 +56,6 @@ fn static_state_of_a_pipeline_stays_away_from_the_next() {
 
 /// A command buffer is begun, and binds sets, while nothing can conflict; another has the pipeline split.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn a_command_buffer_that_is_not_whole_gets_nothing() {
     for longer in [false, true] {
         let scene = Scene::without_conflict(Reuse::Never);
@@ -97,7 +95,6 @@ fn a_command_buffer_that_is_not_whole_gets_nothing() {
 
 /// A command buffer is begun again while transform feedback is active in it, for a pipeline that was never split.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn a_command_buffer_that_begins_again_feeds_nothing_back() {
     for feeds_back in [true, false] {
         let stand = Stand::new();
@@ -142,7 +139,6 @@ fn descriptor_buffers_disturb_what_is_bound() {
 
 /// A bind without a layout (`dynamicPipelineLayout`) leaves nothing known: nothing of the layer's own is drawn with, and it is named.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn a_bind_without_a_layout_leaves_nothing_known() {
     let scene = Scene::of(InstanceBuilder::new().traced("decisions"));
     let (device, layout, pipeline) = (&scene.device, scene.layouts[0], scene.pipeline());
@@ -174,7 +170,6 @@ struct Rung {
 
 /// Every way to have a pair repaired leaves a descriptor alone that may be another one after the bind.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn update_after_bind_is_left_alone_on_every_rung() {
     let rung = |what, settings, formats| Rung { what, settings, formats, clamps: false, sets: 8, pipelines: 1 };
     let both = [UNFILTERED; 2];
@@ -213,14 +208,12 @@ fn update_after_bind_is_left_alone_on_every_rung() {
         let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
         let words = shader(5, &[(at(0), at(2)), (at(1), at(2))]);
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        let mut module = vk::ShaderModule::null();
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+        let module = create!(device.create_module(&info));
         let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
         let info = vk::ComputePipelineCreateInfo::default().layout(layout);
         let info = info.stage(stage.stage(vk::ShaderStageFlags::COMPUTE));
-        let (none, mut pipeline) = (vk::PipelineCache::null(), vk::Pipeline::null());
-        let result = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-        assert_eq!(result, vk::Result::SUCCESS);
+        let none = vk::PipelineCache::null();
+        let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
         let mode = vk::SamplerAddressMode::from_raw(0x2900);
         let clamp = linear_info().address_mode_u(mode).address_mode_v(mode).address_mode_w(mode);
         let sampler = if *clamps { device.sampler(&clamp) } else { device.linear() };

@@ -61,7 +61,6 @@ fn sequence(seed: u64) -> Tally {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "takes an hour")]
 fn valid_calls_arrive_as_the_model_says() {
     let start = Instant::now();
     let mut tally = Tally::default();
@@ -75,7 +74,6 @@ fn valid_calls_arrive_as_the_model_says() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "takes an hour")]
 fn calls_that_break_rules_are_survived() {
     let start = Instant::now();
     let mut calls = 0;
@@ -84,7 +82,6 @@ fn calls_that_break_rules_are_survived() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "takes an hour")]
 fn seeds_that_failed_once() {
     let file = include_str!("../data/api-seeds.txt");
     let mut seen = 0;
@@ -114,7 +111,6 @@ fn resident() -> u64 {
 /// Everything is created and destroyed over and over, for `API_SOAK_SECONDS`, on devices that come and go and on one that stays; what
 /// was done in the first third warms up caches, and after that memory has to stay flat.
 #[test]
-#[cfg_attr(miri, ignore = "takes its time")]
 fn memory_stays_flat() {
     const ALLOWED: u64 = 1 << 20;
     let seconds = number("API_SOAK_SECONDS", 6);

@@ -9,8 +9,8 @@ use ash::vk::{self, Handle};
 
 use crate::driver::Args;
 use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, allocator, binding, call, combined, entry, image_info, linear_info, pair,
-    view_info,
+    Device, DeviceInfo, InstanceBuilder, allocator, binding, call, combined, create, entry, image_info, linear_info,
+    pair, view_info,
 };
 use crate::pages::{Guarded, Pages, dangling, page};
 
@@ -30,7 +30,6 @@ fn scene(device: &Device) -> (vk::Sampler, vk::ImageView, vk::ImageView, vk::Des
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "maps memory")]
 fn create_infos_are_neither_written_nor_read_beyond_their_end() {
     let device = InstanceBuilder::new().traced("all").device();
     let mut memory = Guarded::new();
@@ -44,15 +43,12 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
     for node in nodes {
         for bias in [0.0, 100.0] {
             let info = memory.value(vk::SamplerCreateInfo { p_next: node, mip_lod_bias: bias, ..linear_info() });
-            let mut out = vk::Sampler::null();
-            assert_eq!(call!(device.create_sampler(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+            create!(device.create_sampler(info));
         }
         let info = memory.value(vk::ImageCreateInfo { p_next: node, ..image_info(FILTERED) });
-        let mut image = vk::Image::null();
-        assert_eq!(call!(device.create_image(device.raw, info, allocator(), &mut image)), vk::Result::SUCCESS);
+        let image = create!(device.create_image(info));
         let info = memory.value(vk::ImageViewCreateInfo { p_next: node, ..view_info(image, FILTERED) });
-        let mut view = vk::ImageView::null();
-        assert_eq!(call!(device.create_view(device.raw, info, allocator(), &mut view)), vk::Result::SUCCESS);
+        create!(device.create_view(info));
         let info = memory.value(vk::SamplerYcbcrConversionCreateInfo {
             p_next: node,
             format: vk::Format::G8_B8R8_2PLANE_420_UNORM,
@@ -60,12 +56,10 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
             force_explicit_reconstruction: 1,
             ..Default::default()
         });
-        let mut out = vk::SamplerYcbcrConversion::null();
-        assert_eq!(call!(device.create_conversion(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+        create!(device.create_conversion(info));
         let info =
             memory.value(vk::SwapchainCreateInfoKHR { p_next: node, image_format: FILTERED, ..Default::default() });
-        let mut out = vk::SwapchainKHR::null();
-        assert_eq!(call!(device.create_swapchain(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+        create!(device.create_swapchain(info));
 
         // Arrays behind create infos.
         let sampler = device.linear();
@@ -87,9 +81,8 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
             p_set_layouts: layouts,
             ..Default::default()
         };
-        let mut out = vk::PipelineLayout::null();
         let info = memory.value(info);
-        assert_eq!(call!(device.create_pipeline_layout(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+        create!(device.create_pipeline_layout(info));
         let entries = memory.slice(&[entry(4, 0, 3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 24); 2]);
         let info = vk::DescriptorUpdateTemplateCreateInfo {
             p_next: node,
@@ -114,7 +107,6 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
         let gone = memory.slice(&[sets[1], vk::DescriptorSet::null(), sets[0]]);
         assert_eq!(call!(device.free_sets(device.raw, pool, 3, gone)), vk::Result::SUCCESS);
     }
-    device.finish();
 }
 
 /// A reference to guarded memory.
@@ -131,8 +123,7 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
     let info = vk::DescriptorSetLayoutCreateInfo { p_bindings: dangling(), ..Default::default() };
     let empty = device.try_layout(&info).expect("the layout is created");
     let info = vk::PipelineLayoutCreateInfo { p_set_layouts: dangling(), ..Default::default() };
-    let mut out = vk::PipelineLayout::null();
-    assert_eq!(call!(device.create_pipeline_layout(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+    create!(device.create_pipeline_layout(&info));
     let info = vk::DescriptorUpdateTemplateCreateInfo { p_descriptor_update_entries: dangling(), ..Default::default() };
     let template = device.try_template(&info).expect("the template is created");
     device.update_with_template(device.plain_set(), template, dangling());
@@ -206,11 +197,9 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
     device.push2(&info);
     assert_eq!(device.driver.variants().len(), 1);
     call!(device.destroy_layout(device.raw, empty, allocator()));
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "maps memory")]
 fn writes_are_neither_written_nor_read_beyond_their_end() {
     let device = Device::usual();
     let (sampler, legal, illegal, set) = scene(&device);
@@ -283,11 +272,9 @@ fn writes_are_neither_written_nor_read_beyond_their_end() {
         let layout = vk::ImageLayout::GENERAL;
         call!(device.blit(device.commands, source, layout, source, layout, 2, regions, vk::Filter::LINEAR));
     }
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "maps memory")]
 fn template_data_is_read_where_it_is_described_only() {
     use vk::DescriptorType as T;
     let device = Device::usual();
@@ -340,7 +327,6 @@ fn template_data_is_read_where_it_is_described_only() {
             assert_eq!(seen, 2);
         }
     }
-    device.finish();
 }
 
 #[test]
@@ -375,11 +361,9 @@ fn samplers_of_immutable_bindings_may_be_garbage() {
         }
     }
     assert!(device.driver.variants().is_empty());
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "maps memory")]
 fn instances_and_devices_are_made_from_guarded_memory() {
     let mut memory = Guarded::new();
     let node = memory.value(unknown(ptr::null()));
@@ -400,5 +384,4 @@ fn instances_and_devices_are_made_from_guarded_memory() {
         DeviceInfo { chain: node.cast(), extensions: vec![ash::ext::custom_border_color::NAME], ..Default::default() };
     let device = instance.device(&info);
     assert!(device.entry().ground.driver.caps.custom_border_colors);
-    device.finish();
 }

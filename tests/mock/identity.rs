@@ -9,7 +9,8 @@ use ash::vk::{self, Handle};
 use crate::args;
 use crate::driver::{Args, Array, Write};
 use crate::loader::{
-    Device, InstanceBuilder, allocator, binding, call, combined, entry, image_info, linear_info, pair, view_info,
+    Device, InstanceBuilder, allocator, binding, call, combined, create, entry, image_info, linear_info, pair,
+    view_info,
 };
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -135,8 +136,7 @@ fn a_legal_sampler_goes_down_with_everything_given() {
     let mut reduction = vk::SamplerReductionModeCreateInfo::default();
     reduction.p_next = ptr::from_ref(&node).cast();
     let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&reduction).cast(), ..linear_info() };
-    let mut out = vk::Sampler::null();
-    assert_eq!(call!(device.create_sampler(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+    let out = create!(device.create_sampler(&info));
     args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, allocator: given, out: at });
     assert_eq!(down.at, ptr::from_ref(&info) as usize);
     assert_eq!(
@@ -151,7 +151,6 @@ fn a_legal_sampler_goes_down_with_everything_given() {
     call!(device.destroy_sampler(device.raw, vk::Sampler::null(), ptr::null()));
     args!(device, c"vkDestroySampler", Args::Destroy { handle, allocator: given });
     assert_eq!((handle, given), (0, 0));
-    device.finish();
 }
 
 #[test]
@@ -170,8 +169,7 @@ fn an_illegal_sampler_differs_in_the_illegal_members_only() {
         mipmap_mode: vk::SamplerMipmapMode::LINEAR,
         ..linear_info()
     };
-    let mut out = vk::Sampler::null();
-    assert_eq!(call!(device.create_sampler(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+    let out = create!(device.create_sampler(&info));
     args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, allocator: given, out: at });
     assert_ne!(down.at, ptr::from_ref(&info) as usize);
     assert_eq!((given, at), (allocator() as usize, &raw const out as usize));
@@ -180,7 +178,6 @@ fn an_illegal_sampler_differs_in_the_illegal_members_only() {
     let expected = vk::SamplerCreateInfo { mip_lod_bias: 4.0, max_anisotropy: 16.0, ..info };
     assert_eq!(format!("{v:?}"), format!("{expected:?}"));
     assert_eq!(v.p_next, info.p_next);
-    device.finish();
 }
 
 #[test]
@@ -204,7 +201,6 @@ fn legal_writes_and_copies_go_down_as_they_are() {
     call!(device.update(device.raw, 0, dangling, 0, ptr::null()));
     args!(scene.device, c"vkUpdateDescriptorSets", Args::Update { writes: down, copies: down_copies });
     assert_eq!((down.at, down_copies.at), (dangling as usize, 0));
-    scene.device.finish();
 }
 
 #[test]
@@ -226,7 +222,6 @@ fn illegal_writes_are_copied_with_other_samplers() {
     }
     assert_eq!(before, format!("{writes:?} {first:?} {second:?}"), "the application's arrays stay as they are");
     assert_eq!(scene.device.driver.variants().len(), 1);
-    scene.device.finish();
 }
 
 #[test]
@@ -270,7 +265,6 @@ fn pushes_go_down_as_given_or_copied() {
     let members =
         |i: &vk::PushDescriptorSetInfoKHR<'_>| (i.s_type, i.stage_flags, i.layout, i.set, i.descriptor_write_count);
     assert_eq!(members(&down.value), members(&info));
-    scene.device.finish();
 }
 
 /// A template's data: what the application puts in a structure of its own.
@@ -385,7 +379,6 @@ fn template_data_goes_down_as_given_or_copied() {
             }
         }
     }
-    scene.device.finish();
 }
 
 #[test]
@@ -433,7 +426,6 @@ fn descriptor_buffers_and_view_handles_get_a_copy_with_another_sampler() {
             assert_eq!(handle as u32, d.sampler.as_raw() as u32, "the handle is the driver's");
         }
     }
-    scene.device.finish();
 }
 
 #[test]
@@ -472,7 +464,6 @@ fn other_descriptor_types_go_down_as_given() {
     call!(device.get_view_handle(device.raw, &info));
     args!(device, c"vkGetImageViewHandleNVX", Args::ViewHandle { info: down });
     assert_eq!(down.at, ptr::from_ref(&info) as usize);
-    scene.device.finish();
 }
 
 #[test]
@@ -508,7 +499,6 @@ fn a_blit_differs_in_the_filter_only() {
         let expected = vk::BlitImageInfo2 { filter: expected, ..info };
         assert_eq!(format!("{:?}", down.value), format!("{expected:?}"));
     }
-    device.finish();
 }
 
 #[test]
@@ -548,11 +538,9 @@ fn objects_are_created_and_destroyed_with_what_was_given() {
         DescriptorUpdateTemplate = vk::DescriptorUpdateTemplateCreateInfo::default().descriptor_update_entries(&template));
     passes!(create_swapchain c"vkCreateSwapchainKHR" destroy_swapchain c"vkDestroySwapchainKHR"
         SwapchainKHR = vk::SwapchainCreateInfoKHR::default());
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn an_audit_hands_down_the_original_everywhere() {
     let device = InstanceBuilder::new().set("mode", "audit").traced("decisions").device();
     let scene = Scene::on(device);
@@ -586,5 +574,4 @@ fn an_audit_hands_down_the_original_everywhere() {
     for rule in ["lod-bias", "linear-filter", "blit-filter"] {
         assert!(rules.iter().any(|r| r == rule), "{rule} is not in {rules:?}");
     }
-    scene.device.finish();
 }

@@ -14,8 +14,8 @@ use vk_layer_sys::{
 use crate::args;
 use crate::driver::{Args, Config, FormatSupport, Kind, Reuse};
 use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, allocator, binding, call, combined, image_info, linear_info, pair, view_info,
-    written,
+    Device, DeviceInfo, InstanceBuilder, SUCCESS, allocator, binding, call, combined, create, image_info, linear_info,
+    pair, view_info, written,
 };
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -61,7 +61,6 @@ fn what_filters_cubic_is_asked_once_for_each_kind_of_view() {
             assert_eq!(able, number < asked, "view {number}");
         }
         assert!(crate::driver::lock(&answers).is_empty(), "everything was asked for");
-        device.finish();
     }
 }
 
@@ -101,7 +100,6 @@ fn wide_flags_stand_for_the_words_of_an_image() {
         let seen = traits(&device, device.view_of(device.image_with(&info), FILTERED));
         assert_eq!((seen.corner_sampled, seen.subsampled, seen.attachment), expected);
     }
-    device.finish();
 }
 
 #[test]
@@ -121,7 +119,6 @@ fn a_view_has_the_usage_that_its_chain_says() {
         let info = vk::ImageViewCreateInfo { p_next: next, ..view_info(image, FILTERED) };
         assert_eq!(traits(&device, device.view_with(&info)).attachment, expected);
     }
-    device.finish();
 }
 
 #[test]
@@ -152,7 +149,6 @@ fn views_that_have_to_change_do_so_each_time_and_others_never() {
             device.destroy_view(view);
         }
     }
-    device.finish();
 }
 
 #[test]
@@ -178,7 +174,6 @@ fn a_stencil_view_has_the_usage_of_its_aspect() {
         });
         assert_eq!(seen, expected);
     }
-    device.finish();
 }
 
 #[test]
@@ -217,7 +212,6 @@ fn what_filters_cubic_is_asked_with_the_flags_that_count() {
         assert_eq!(chained.len(), expected.len());
         assert!(expected.iter().all(|node| chained.contains(node)), "{chained:x?}");
     }
-    device.finish();
 }
 
 fn swapchain_info(flags: vk::SwapchainCreateFlagsKHR) -> vk::SwapchainCreateInfoKHR<'static> {
@@ -230,9 +224,7 @@ fn swapchain_info(flags: vk::SwapchainCreateFlagsKHR) -> vk::SwapchainCreateInfo
 
 fn swapchain(device: &Device) -> vk::SwapchainKHR {
     let info = swapchain_info(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT);
-    let mut out = vk::SwapchainKHR::null();
-    assert_eq!(call!(device.create_swapchain(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
-    out
+    create!(device.create_swapchain(&info))
 }
 
 /// The second call of the idiom, with room for `room` images.
@@ -268,7 +260,6 @@ fn swapchain_images_have_the_format_of_the_swapchain() {
     for image in all {
         assert_eq!(device.entry().pairs.images.image_number(image), None, "gone with the swapchain");
     }
-    device.finish();
 }
 
 #[test]
@@ -278,19 +269,15 @@ fn wide_usage_stands_for_that_of_a_swapchain() {
     for (next, expected) in [(ptr::null(), true), (ptr::from_ref(&wide).cast::<c_void>(), false)] {
         let info = vk::SwapchainCreateInfoKHR { p_next: next, ..swapchain_info(Default::default()) };
         let info = info.image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT);
-        let mut chain = vk::SwapchainKHR::null();
-        let result = call!(device.create_swapchain(device.raw, &info, allocator(), &mut chain));
-        assert_eq!(result, vk::Result::SUCCESS);
+        let chain = create!(device.create_swapchain(&info));
         let (_, all) = images(&device, chain, 3);
         assert_eq!(traits(&device, device.view_of(all[0], SRGB)).attachment, expected);
     }
-    device.finish();
 }
 
 /// A surface may offer a usage that one of its formats has and another has not. The driver makes such a swapchain, and its views would
 /// inherit the usage.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn views_of_a_swapchain_go_without_what_its_format_lacks() {
     let stores = |driver: &mut Config| {
         let unorm = driver.formats.iter_mut().find(|(format, _)| *format == vk::Format::B8G8R8A8_UNORM).unwrap();
@@ -317,9 +304,7 @@ fn views_of_a_swapchain_go_without_what_its_format_lacks() {
         if !list.is_empty() {
             info = info.push_next(&mut formats);
         }
-        let mut chain = vk::SwapchainKHR::null();
-        let result = call!(device.create_swapchain(device.raw, &info, allocator(), &mut chain));
-        assert_eq!(result, vk::Result::SUCCESS);
+        let chain = create!(device.create_swapchain(&info));
         args!(device, c"vkCreateSwapchainKHR", Args::Create { info: went, .. });
         assert_eq!(went, ptr::from_ref(&info) as usize, "the swapchain itself stays as it is");
         // An image of the application's that is bound to the swapchain's memory is one of them.
@@ -344,20 +329,17 @@ fn views_of_a_swapchain_go_without_what_its_format_lacks() {
         let vuid = "VUID-VkSwapchainCreateInfoKHR-imageFormat-01778";
         let expected = (vuid.into(), serde_json::json!(["VK_IMAGE_USAGE_STORAGE_BIT"]));
         assert_eq!(told, if named { vec![expected] } else { Vec::new() });
-        device.finish();
     }
     // What the application says of a view itself stays.
     let device = InstanceBuilder::new().driver(stores).device();
-    let mut chain = vk::SwapchainKHR::null();
     let info = swapchain_info(none).image_usage(usage);
-    assert_eq!(call!(device.create_swapchain(device.raw, &info, allocator(), &mut chain)), vk::Result::SUCCESS);
+    let chain = create!(device.create_swapchain(&info));
     let own = vk::ImageViewUsageCreateInfo::default().usage(sampled);
     let image = images(&device, chain, 1).1[0];
     let info = vk::ImageViewCreateInfo { p_next: ptr::from_ref(&own).cast(), ..view_info(image, SRGB) };
     device.view_with(&info);
     args!(device, c"vkCreateImageView", Args::Create { info: went, .. });
     assert_eq!(went, ptr::from_ref(&info) as usize);
-    device.finish();
 }
 
 #[test]
@@ -368,15 +350,16 @@ fn shared_swapchains_are_known_too() {
         swapchain_info(Default::default()).image_format(FILTERED),
     ];
     let mut out = [vk::SwapchainKHR::null(); 2];
-    let result = call!(device.create_shared_swapchains(device.raw, 2, infos.as_ptr(), allocator(), out.as_mut_ptr()));
-    assert_eq!(result, vk::Result::SUCCESS);
+    assert_eq!(
+        call!(device.create_shared_swapchains(device.raw, 2, infos.as_ptr(), allocator(), out.as_mut_ptr())),
+        SUCCESS
+    );
     args!(device, c"vkCreateSharedSwapchainsKHR", Args::Create { info, allocator: given, out: at });
     assert_eq!((info, given, at), (infos.as_ptr() as usize, allocator() as usize, out.as_ptr() as usize));
     for (chain, format, expected) in [(out[0], SRGB, true), (out[1], FILTERED, false)] {
         let (_, all) = images(&device, chain, 3);
         assert_eq!(changes(&device, device.view_of(all[2], format)), expected);
     }
-    device.finish();
 }
 
 #[test]
@@ -391,7 +374,6 @@ fn a_swapchain_takes_its_images_along() {
         assert!(all.contains(&image));
         assert!(!changes(&device, device.view_of(image, FILTERED)));
     }
-    device.finish();
 }
 
 #[test]
@@ -424,12 +406,10 @@ fn a_retired_swapchain_takes_only_its_own_images_along() {
             owned.iter().all(|image| device.entry().pairs.images.image_number(*image).is_none()),
             "gone with their owner"
         );
-        device.finish();
     }
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_view_of_an_unknown_image_is_left_alone() {
     let device = Device::traced();
     let (_, all) = (swapchain(&device), [vk::Image::from_raw(0xabc), vk::Image::from_raw(0xdef)]);
@@ -438,7 +418,6 @@ fn a_view_of_an_unknown_image_is_left_alone() {
     }
     let unknown = device.instance.records("unresolved").into_iter().filter(|r| r["what"] == "unknown image").count();
     assert_eq!(unknown, 1);
-    device.finish();
 }
 
 #[test]
@@ -455,7 +434,6 @@ fn linear_tiling_has_features_of_its_own() {
         args!(device, c"vkCmdBlitImage", Args::Blit { filter, .. });
         assert_eq!(filter, expected);
     }
-    device.finish();
 }
 
 #[test]
@@ -480,7 +458,6 @@ fn the_modifier_that_the_driver_chose_decides() {
             let optimal = device.image(FORMAT);
             assert!(!changes(&device, device.view_of(optimal, FORMAT)));
             assert!(device.driver.calls_of(c"vkGetImageDrmFormatModifierPropertiesEXT").is_empty());
-            device.finish();
         }
     }
 }
@@ -496,15 +473,12 @@ fn an_external_format_is_left_alone() {
     args!(device, c"vkCmdBlitImage", Args::Blit { filter, .. });
     assert_eq!(filter, vk::Filter::LINEAR);
     let info = vk::SamplerYcbcrConversionCreateInfo { chroma_filter: vk::Filter::LINEAR, ..Default::default() };
-    let mut out = vk::SamplerYcbcrConversion::null();
-    assert_eq!(call!(device.create_conversion(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+    create!(device.create_conversion(&info));
     args!(device, c"vkCreateSamplerYcbcrConversion", Args::CreateConversion { info: down, .. });
     assert_eq!(down.at, ptr::from_ref(&info) as usize);
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_view_outlives_its_image_in_the_records() {
     let device = InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device();
     let image = device.image(UNFILTERED);
@@ -514,7 +488,6 @@ fn a_view_outlives_its_image_in_the_records() {
     assert_eq!(image, other);
     assert!(changes(&device, view), "the view stays what it was");
     assert!(!changes(&device, device.view_of(other, FILTERED)));
-    device.finish();
 }
 
 #[test]
@@ -529,7 +502,6 @@ fn old_devices_are_asked_the_old_way() {
     assert!(!changes(&device, device.view(FILTERED)));
     let depth = device.view(vk::Format::D32_SFLOAT);
     assert!(changes(&device, depth), "LINEAR without the bit");
-    device.finish();
 }
 
 #[test]
@@ -543,7 +515,6 @@ fn formats_are_asked_once() {
         device.view_with(&first);
     }
     assert_eq!(device.entry().pairs.images.view_classes(), 1, "equal views are one class");
-    device.finish();
 }
 
 /// With the last view that has another one in its place writes go down by the application's pointer again, and with the next one they do
@@ -574,7 +545,6 @@ fn writes_are_looked_at_while_a_view_has_another_in_its_place() {
         device.destroy_view(other);
         assert!(goes_as_it_came(native));
     }
-    device.finish();
 }
 
 /// Descriptors in memory and handles of views are made of the view that is stored to, which comes and goes with the application's.
@@ -616,7 +586,6 @@ fn descriptors_in_memory_are_of_the_view_that_is_stored_to() {
         device.destroy_view(view);
         assert_eq!(device.driver.live(Kind::View).len(), views.len() - 1 - usize::from(is_other));
     }
-    device.finish();
 }
 
 /// A texel buffer in memory has no view: its description names another format, if the device does not store to that one.
@@ -657,7 +626,6 @@ fn texel_buffers_in_memory_are_of_the_format_that_is_stored_to() {
             args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, .. });
             assert_eq!(down.at, ptr::from_ref(&info) as usize);
         }
-        device.finish();
     }
 }
 
@@ -726,7 +694,6 @@ fn images_that_are_not_there_yet_are_asked_about_as_they_would_go_down() {
             assert_eq!((*flags != 0, !formats.is_empty()), (differs, differs && !formats.is_empty()), "{seen:?}");
         }
     }
-    device.finish();
 }
 
 /// Usage and flags of 64 bits count where the words do not. No such image changes, so it is named.
@@ -763,6 +730,5 @@ fn images_with_wide_usage_are_named() {
         let told = device.instance.records("unresolved");
         let what: Vec<&str> = told.iter().map(|record| record["what"].as_str().expect("what")).collect();
         assert_eq!(what, named.into_iter().collect::<Vec<_>>(), "{setting} {flags:#x} {usage:#x}: {told:#?}");
-        device.finish();
     }
 }

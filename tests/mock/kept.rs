@@ -29,7 +29,6 @@ fn starve(what: &str, body: impl Fn()) -> u64 {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn copies_unwind_where_there_is_no_memory() {
     alone("kept::copies_unwind_where_there_is_no_memory", || {
         let samplers = [vk::Sampler::from_raw(1)];

@@ -8,7 +8,7 @@ use std::{env, fs, process};
 use ash::vk::{self, Handle};
 use serde_json::Value;
 
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, pair};
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, create, pair};
 use crate::separate::{Operand, shader};
 
 const HEADER: &str = "# samplin: links that are split when their pipeline is made\n";
@@ -57,8 +57,7 @@ impl Scene {
             device.update(&[write.image_info(std::slice::from_ref(info))], &[]);
         }
         let info = vk::CommandPoolCreateInfo::default();
-        let mut pool = vk::CommandPool::null();
-        assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+        let pool = create!(device.create_command_pool(&info));
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         let mut commands = vk::CommandBuffer::null();
         assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
@@ -73,15 +72,13 @@ impl Scene {
         // OpNop
         words.extend(std::iter::repeat_n(0x1_0000, more));
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        let mut module = vk::ShaderModule::null();
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+        let module = create!(device.create_module(&info));
         let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
         let info = vk::ComputePipelineCreateInfo::default()
             .layout(self.layout)
             .stage(stage.stage(vk::ShaderStageFlags::COMPUTE));
-        let (none, mut made) = (vk::PipelineCache::null(), vk::Pipeline::null());
-        let result = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made));
-        assert_eq!(result, vk::Result::SUCCESS);
+        let none = vk::PipelineCache::null();
+        let made = create!(device.create_compute_pipelines(none, 1, &info));
         call!(device.destroy_module(device.raw, module, allocator()));
         made
     }
@@ -120,7 +117,6 @@ impl Scene {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_link_that_conflicted_is_split_when_the_next_pipeline_is_made() {
     let scene = Scene::new(&[]);
     let (first, good) = (scene.pipeline(&[0, 1], 0), scene.pipeline(&[0], 0));
@@ -158,7 +154,6 @@ fn names(scene: &Scene) -> Vec<(u64, String)> {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_is_bound_instead_is_named_after_it() {
     let scene = Scene::new(&[]);
     let device = &scene.device;
@@ -194,7 +189,6 @@ fn what_is_bound_instead_is_named_after_it() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn learn_compiles_nothing_in_a_bind() {
     let scene = Scene::new(&[("split_compile", "learn")]);
     let first = scene.pipeline(&[0, 1], 0);
@@ -216,7 +210,6 @@ fn learn_compiles_nothing_in_a_bind() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_is_kept_has_a_limit() {
     // Words of a third of a MiB and more each.
     let sizes = [100_000, 100_001, 100_002];
@@ -247,7 +240,6 @@ fn what_is_kept_has_a_limit() {
 
 /// Modules that are alive are the application's to bound, and the newest pipeline can be made again whatever else is kept.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn modules_that_are_alive_keep_no_pipeline_from_being_split() {
     let scene = Scene::new(&[("resolve_memory", "1")]);
     let device = &scene.device;
@@ -256,9 +248,7 @@ fn modules_that_are_alive_keep_no_pipeline_from_being_split() {
             let mut words = shader(5, &[(at(0), at(2))]);
             words.extend(std::iter::repeat_n(0x1_0000, 100_000 + number));
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            let mut module = vk::ShaderModule::null();
-            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
-            module
+            create!(device.create_module(&info))
         })
         .collect();
     // All of them are made before any conflicts, so that none is kept because it is split.
@@ -276,7 +266,6 @@ fn modules_that_are_alive_keep_no_pipeline_from_being_split() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_shared_sampler_is_kept_where_it_is_to_be() {
     let scene = Scene::new(&[("separate_shared", "keep")]);
     scene.bind(scene.pipeline(&[0, 1], 0));
@@ -293,7 +282,6 @@ fn a_shared_sampler_is_kept_where_it_is_to_be() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn images_of_a_shared_sampler_get_what_suits_them_all() {
     let scene = Scene::new(&[("separate_shared", "meet")]);
     scene.bind(scene.pipeline(&[0], 0));
@@ -346,7 +334,6 @@ fn is_there(path: &Path) -> bool {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn links_are_learned_from_run_to_run() {
     let file = Kept::new("runs");
     let scene = Scene::new(&file.setting());
@@ -369,7 +356,6 @@ fn links_are_learned_from_run_to_run() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn two_that_learn_at_once_keep_what_the_other_wrote() {
     let file = Kept::new("two");
     // Both read before either writes; their bad images are in different bindings.
@@ -386,7 +372,6 @@ fn two_that_learn_at_once_keep_what_the_other_wrote() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_is_no_list_is_neither_read_nor_written() {
     let notes = "0123456789abcdef is not ours\n".to_owned();
     let huge = format!("{HEADER}{}", "0123456789abcdef # image 0.0, sampler 0.0\n".repeat(110_000));
@@ -409,7 +394,6 @@ fn what_is_no_list_is_neither_read_nor_written() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn audit_neither_reads_nor_writes_the_list() {
     let file = Kept::new("audit");
     let scene = Scene::new(&file.setting());

@@ -141,11 +141,8 @@ impl InstanceBuilder {
         self
     }
 
-    /// Writes a trace of this level. Under Miri, which knows too few system calls, there is none.
+    /// Writes a trace of this level.
     pub(crate) fn traced(mut self, level: &str) -> Self {
-        if cfg!(miri) {
-            return self;
-        }
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("samplin-mock-{}-{number}.jsonl", std::process::id()));
@@ -593,6 +590,18 @@ macro_rules! call {
 }
 pub(crate) use call;
 
+/// What a command of a device creates, which has to work: `create!(device.create_x(arguments))`, without device, allocator and place.
+macro_rules! create {
+    ($device:ident.$name:ident($($argument:expr),* $(,)?)) => {{
+        let mut out = Default::default();
+        let result = $crate::loader::call!($device.$name($device.raw, $($argument,)* $crate::loader::allocator(), &mut out));
+        assert_eq!(result, ash::vk::Result::SUCCESS, stringify!($name));
+        out
+    }};
+}
+pub(crate) use create;
+pub(crate) const SUCCESS: vk::Result = vk::Result::SUCCESS;
+
 impl Device {
     /// Draws, dispatches or traces rays with what is bound.
     pub(crate) fn act(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
@@ -667,9 +676,7 @@ impl Device {
     }
 
     pub(crate) fn image_with(&self, info: &vk::ImageCreateInfo<'_>) -> vk::Image {
-        let mut out = vk::Image::null();
-        assert_eq!(call!(self.create_image(self.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
-        out
+        create!(self.create_image(info))
     }
 
     pub(crate) fn image(&self, format: vk::Format) -> vk::Image {
@@ -681,9 +688,7 @@ impl Device {
     }
 
     pub(crate) fn view_with(&self, info: &vk::ImageViewCreateInfo<'_>) -> vk::ImageView {
-        let mut out = vk::ImageView::null();
-        assert_eq!(call!(self.create_view(self.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
-        out
+        create!(self.create_view(info))
     }
 
     /// A view of an image, with the format of the image.
@@ -715,17 +720,12 @@ impl Device {
 
     pub(crate) fn pipeline_layout(&self, sets: &[vk::DescriptorSetLayout]) -> vk::PipelineLayout {
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(sets);
-        let mut out = vk::PipelineLayout::null();
-        let result = call!(self.create_pipeline_layout(self.raw, &info, allocator(), &mut out));
-        assert_eq!(result, vk::Result::SUCCESS);
-        out
+        create!(self.create_pipeline_layout(&info))
     }
 
     pub(crate) fn pool(&self) -> vk::DescriptorPool {
-        let mut out = vk::DescriptorPool::null();
         let info = vk::DescriptorPoolCreateInfo::default();
-        assert_eq!(call!(self.create_pool(self.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
-        out
+        create!(self.create_pool(&info))
     }
 
     pub(crate) fn sets(&self, pool: vk::DescriptorPool, layouts: &[vk::DescriptorSetLayout]) -> Vec<vk::DescriptorSet> {
@@ -798,13 +798,8 @@ impl Device {
         call!(self.push2(self.commands, info));
     }
 
-    /// Checks that the driver was not misused, then destroys the device.
-    pub(crate) fn finish(self) {
-        self.driver.check();
-        let driver = Arc::clone(&self.driver);
-        drop(self);
-        driver.check();
-    }
+    /// Destroys the device.
+    pub(crate) fn finish(self) {}
 
     /// Leaves the device alive: for the tests that destroy it in a way of their own.
     pub(crate) fn leak(mut self) {
@@ -813,13 +808,18 @@ impl Device {
 }
 
 impl Drop for Device {
+    /// Destroys it, and checks that the driver was not misused.
     fn drop(&mut self) {
         if !self.owned {
             return;
         }
+        if !std::thread::panicking() {
+            self.driver.check();
+        }
         // SAFETY: the last use of the device.
         unsafe { (self.fns.destroy_device.unwrap())(self.raw, allocator()) };
         if !std::thread::panicking() {
+            self.driver.check();
             assert!(self.destroyed.load(Ordering::Acquire), "vkDestroyDevice did not reach the driver");
         }
     }

@@ -39,7 +39,6 @@ fn life(builder: InstanceBuilder) {
         }
         device.destroy_sampler(sampler);
         device.destroy_view(view);
-        device.finish();
     }
     drop(instance);
     // The harness has begun a line.
@@ -62,7 +61,6 @@ fn a_variant() {
     let (sampler, view, set) = (device.linear(), device.view(UNFILTERED), device.plain_set());
     device.update(&[combined(set, 0, &[pair(sampler, view)])], &[]);
     assert_eq!(device.driver.variants().len(), 1);
-    device.finish();
 }
 
 /// The lines of the log.
@@ -135,31 +133,26 @@ fn check_level(name: &str, level: &str) {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn warn_tells_what_was_given_up() {
     check_level("log::warn_tells_what_was_given_up", "warn");
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn info_tells_of_instances_and_devices_too() {
     check_level("log::info_tells_of_instances_and_devices_too", "info");
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn debug_tells_of_settings_additions_and_variants_too() {
     check_level("log::debug_tells_of_settings_additions_and_variants_too", "debug");
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn trace_tells_of_each_command_too() {
     check_level("log::trace_tells_of_each_command_too", "trace");
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn off_tells_nothing() {
     const NAME: &str = "log::off_tells_nothing";
     let Ended { stderr: errors, .. } = alone(NAME, || {
@@ -170,7 +163,6 @@ fn off_tells_nothing() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn the_log_changes_no_record() {
     const NAME: &str = "log::the_log_changes_no_record";
     let Ended { stdout: said, stderr: errors } = alone(NAME, || {
@@ -188,7 +180,6 @@ fn the_log_changes_no_record() {
 
 /// The trace may be what a process finds behind descriptor 2 when it has closed its own: never the layer's doing.
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn without_standard_error_the_log_goes_nowhere() {
     const NAME: &str = "log::without_standard_error_the_log_goes_nowhere";
     let Ended { stdout: said, stderr: errors } = alone(NAME, || {
@@ -202,7 +193,6 @@ fn without_standard_error_the_log_goes_nowhere() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn negotiation_is_told_if_the_environment_asks() {
     const NAME: &str = "log::negotiation_is_told_if_the_environment_asks";
     let Ended { stderr: errors, .. } = alone(NAME, || {
@@ -223,7 +213,6 @@ fn negotiation_is_told_if_the_environment_asks() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn the_most_talkative_instance_counts() {
     const NAME: &str = "log::the_most_talkative_instance_counts";
     let Ended { stderr: errors, .. } = alone(NAME, || {
@@ -238,7 +227,6 @@ fn the_most_talkative_instance_counts() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn mode_off_is_told() {
     const NAME: &str = "log::mode_off_is_told";
     let Ended { stderr: errors, .. } = alone(NAME, || {

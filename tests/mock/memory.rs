@@ -15,8 +15,8 @@ use crate::binds::{self, FILTERED, Scene};
 use crate::budget::{destroy, script};
 use crate::driver::{Args, Kind, lock};
 use crate::loader::{
-    Device, InstanceBuilder, allocator, binding, call, combined, entry, image_info, linear_info, pair, view_info,
-    written,
+    Device, InstanceBuilder, allocator, binding, call, combined, create, entry, image_info, linear_info, pair,
+    view_info, written,
 };
 use crate::separate::{Operand, shader};
 
@@ -61,7 +61,6 @@ fn assert_driver_is_clean(device: Device, when: &str) {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn a_host_without_memory_for_small_things() {
     let said = alone("memory::a_host_without_memory_for_small_things", small_allocations_fail).stdout;
     assert!(figure(&said, " allocations failed alone") > 300);
@@ -114,11 +113,9 @@ fn small_allocations_fail() {
     // With memory again everything is as before.
     let device = Device::usual();
     assert_ne!(written(&device, device.linear(), device.view(UNFILTERED)), device.linear());
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn a_host_without_memory_for_large_things() {
     let said = alone("memory::a_host_without_memory_for_large_things", large_allocations_fail).stdout;
     assert!(figure(&said, " large allocations failed") > 40);
@@ -154,7 +151,6 @@ fn large_allocations_fail() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn whole_hooks_without_memory() {
     let said = alone("memory::whole_hooks_without_memory", every_allocation_of_a_hook_fails).stdout;
     assert!(figure(&said, " allocations failed in whole hooks") > 3);
@@ -211,7 +207,6 @@ fn every_allocation_of_a_hook_fails() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn a_draw_without_memory() {
     let said = alone("memory::a_draw_without_memory", allocations_of_a_draw_fail).stdout;
     assert!(figure(&said, " allocations failed in a draw") > 0);
@@ -258,7 +253,6 @@ fn at(set: u32, binding: u32) -> Operand {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn a_host_that_stays_without_memory() {
     alone("memory::a_host_that_stays_without_memory", everything_fails);
 }
@@ -312,15 +306,10 @@ fn grow(device: &Device) {
     let (mut conversions, mut swapchains) = (Vec::new(), Vec::new());
     let (mut layouts, mut pools, mut templates, mut pipelines) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for n in 0..MANY {
-        let mut out = vk::SamplerYcbcrConversion::null();
-        assert_eq!(
-            call!(device.create_conversion(device.raw, &conversion, allocator(), &mut out)),
-            vk::Result::SUCCESS
-        );
+        let out = create!(device.create_conversion(&conversion));
         conversions.push(out);
-        let mut out = vk::SwapchainKHR::null();
         let info = vk::SwapchainCreateInfoKHR::default().image_format(UNFILTERED);
-        assert_eq!(call!(device.create_swapchain(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+        let out = create!(device.create_swapchain(&info));
         swapchains.push(out);
         let immutable = if n == 0 { &samplers } else { &samplers[..1] };
         let bindings = [binding(0, COMBINED, immutable.len() as u32).immutable_samplers(immutable)];

@@ -7,11 +7,9 @@ use ash::vk::{self, Handle};
 
 use crate::args;
 use crate::driver::{Args, Kind};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, SUCCESS, allocator, binding, call, create};
 use crate::pages::Pages;
 use crate::refused::assembled;
-
-const SUCCESS: vk::Result = vk::Result::SUCCESS;
 
 /// A compute shader that counts, or does not.
 fn words(counts: bool) -> Vec<u32> {
@@ -51,11 +49,11 @@ fn modules_of_no_interest_go_down_by_the_applications_pointer() {
     for separate in SEPARATE {
         let device = device(&[("separate", separate), ("counters", "auto")]);
         for counts in [false, true] {
-            let (words, mut module) = (words(counts), vk::ShaderModule::null());
+            let words = words(counts);
             let before = words.clone();
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
             device.driver.calls_of(c"vkCreateShaderModule");
-            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+            let module = create!(device.create_module(&info));
             args!(device, c"vkCreateShaderModule", Args::Create { info: went, allocator: with, .. });
             assert_eq!(went != ptr::from_ref(&info) as usize, counts, "{separate}");
             assert_eq!((with, &words), (allocator() as usize, &before), "{separate}");
@@ -63,7 +61,6 @@ fn modules_of_no_interest_go_down_by_the_applications_pointer() {
         }
         let records = device.instance.records("shader");
         assert_eq!(records.len(), 1, "{records:#?}");
-        device.finish();
     }
 }
 
@@ -71,15 +68,14 @@ fn modules_of_no_interest_go_down_by_the_applications_pointer() {
 #[test]
 fn counters_that_nobody_allows_are_told_and_go_down() {
     let device = device(&[]);
-    let (words, mut module) = (words(true), vk::ShaderModule::null());
+    let words = words(true);
     let info = vk::ShaderModuleCreateInfo::default().code(&words);
-    assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+    let module = create!(device.create_module(&info));
     args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
     assert_eq!(went, ptr::from_ref(&info) as usize);
     let told = device.instance.records("unresolved");
     assert_eq!((told.len(), &told[0]["what"]), (1, &"atomic-counters".into()), "{told:#?}");
     call!(device.destroy_module(device.raw, module, allocator()));
-    device.finish();
 }
 
 /// A module in the chain of a stage gets one of the layer's for as long as the call takes; behind other structures it stays.
@@ -101,11 +97,9 @@ fn modules_in_chains_of_stages_are_replaced_for_the_call() {
                 stage = stage.push_next(&mut size);
             }
             let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
-            let mut pipeline = vk::Pipeline::null();
             let none = vk::PipelineCache::null();
             device.driver.calls();
-            let result = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-            assert_eq!(result, SUCCESS);
+            let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
             let replaced = counts && first;
             let calls = device.driver.calls();
             let [modules, pipelines] = [c"vkCreateShaderModule", c"vkCreateComputePipelines"]
@@ -120,7 +114,6 @@ fn modules_in_chains_of_stages_are_replaced_for_the_call() {
         assert_eq!((told.len(), &told[0]["what"]), (1, &"stage-chain".into()), "{told:#?}");
         call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
         call!(device.destroy_layout(device.raw, set_layout, allocator()));
-        device.finish();
     }
 }
 
@@ -142,8 +135,10 @@ fn shader_objects_are_rewritten_in_a_copy() {
         });
         let mut shaders = [vk::ShaderEXT::null(); 2];
         device.driver.calls_of(c"vkCreateShadersEXT");
-        let result = call!(device.create_shaders(device.raw, 2, infos.as_ptr(), allocator(), shaders.as_mut_ptr()));
-        assert_eq!(result, SUCCESS);
+        assert_eq!(
+            call!(device.create_shaders(device.raw, 2, infos.as_ptr(), allocator(), shaders.as_mut_ptr())),
+            SUCCESS
+        );
         args!(device, c"vkCreateShadersEXT", Args::Create { info: went, .. });
         assert_eq!(went != infos.as_ptr() as usize, counts);
         assert_eq!(
@@ -153,7 +148,6 @@ fn shader_objects_are_rewritten_in_a_copy() {
         );
         shaders.iter().for_each(|shader| call!(device.destroy_shader(device.raw, *shader, allocator())));
     }
-    device.finish();
 }
 
 /// Multisample states that the rules ignore may dangle; legal ones go down by the application's own pointer.
@@ -178,11 +172,9 @@ fn multisample_states_are_read_where_they_count() {
     ] {
         let mut info = vk::GraphicsPipelineCreateInfo::default().layout(layout).rasterization_state(raster);
         (info.p_multisample_state, info.p_next) = (state, chain);
-        let mut pipeline = vk::Pipeline::null();
         device.driver.calls_of(c"vkCreateGraphicsPipelines");
         let none = vk::PipelineCache::null();
-        let result = call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-        assert_eq!(result, SUCCESS);
+        let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
         args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
         assert_eq!(went != ptr::from_ref(&info) as usize, differs);
         assert_ne!(pipeline.as_raw(), 0);
@@ -192,7 +184,6 @@ fn multisample_states_are_read_where_they_count() {
     let records = device.instance.records("shader");
     assert_eq!((records.len(), &records[0]["changes"][0]["catalog"]), (1, &"J-3".into()), "{records:#?}");
     call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
-    device.finish();
 }
 
 /// Keys are asked for what would go down.
@@ -234,7 +225,6 @@ fn keys_are_of_what_goes_down() {
     assert_eq!(unsafe { get(device.raw, ptr::null(), key.as_mut_ptr().cast()) }, SUCCESS);
     assert!(device.driver.live(Kind::Module).is_empty(), "a module of the layer's is left");
     call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
-    device.finish();
 }
 
 /// An identifier is that of the words which go down when the module is made.
@@ -259,7 +249,7 @@ fn identifiers_are_of_what_goes_down() {
         crate::driver::lock(&writes).push(went);
     });
     for counts in [false, true] {
-        let (words, mut module) = (words(counts), vk::ShaderModule::null());
+        let words = words(counts);
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
         let mut identifier = vk::ShaderModuleIdentifierEXT::default();
         device.driver.calls();
@@ -267,14 +257,13 @@ fn identifiers_are_of_what_goes_down() {
         unsafe { get(device.raw, &info, &mut identifier) };
         args!(device, c"vkGetShaderModuleCreateInfoIdentifierEXT", Args::Other(went));
         assert_eq!(went[0] == ptr::from_ref(&info) as u64, !counts, "the application's own pointer");
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+        let module = create!(device.create_module(&info));
         let seen = std::mem::take(&mut *crate::driver::lock(&seen));
         let [identified, made] = &seen[..] else { panic!("{seen:?}") };
         assert_eq!(identified, made);
         assert_eq!(*made == words, !counts);
         call!(device.destroy_module(device.raw, module, allocator()));
     }
-    device.finish();
 }
 
 /// The state of a part of a pipeline library is repaired as that of a whole pipeline is, in each part that has one and in no other: parts
@@ -322,12 +311,9 @@ fn parts_of_libraries_get_a_legal_state() {
             // Of the parts here only this one has it.
             let own = vk::PipelineRasterizationStateCreateInfo::default();
             info.p_rasterization_state = if flags == Part::PRE_RASTERIZATION_SHADERS { &raw const own } else { raster };
-            let mut pipeline = vk::Pipeline::null();
             device.driver.calls_of(c"vkCreateGraphicsPipelines");
             let none = vk::PipelineCache::null();
-            let result =
-                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-            assert_eq!(result, SUCCESS);
+            let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
             args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
             assert_eq!(went != ptr::from_ref(&info) as usize, differs && state != dangling, "{flags:?}");
             call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
@@ -350,7 +336,6 @@ fn parts_of_libraries_get_a_legal_state() {
         };
         assert_eq!(told, expected);
         call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
-        device.finish();
     }
 }
 
@@ -382,9 +367,8 @@ fn rules_about_pipelines_make_modules_for_the_call() {
         let given = DeviceInfo { features, ..builder.device_info() };
         let device = Arc::new(builder.create().expect("an instance")).device(&given);
         let (words, layout) = (fragment(), device.pipeline_layout(&[]));
-        let mut module = vk::ShaderModule::null();
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+        let module = create!(device.create_module(&info));
         let stages = [vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::FRAGMENT)
             .module(module)
@@ -411,12 +395,9 @@ fn rules_about_pipelines_make_modules_for_the_call() {
             if fails {
                 device.driver.fail(c"vkCreateShaderModule", [vk::Result::ERROR_OUT_OF_HOST_MEMORY]);
             }
-            let mut pipeline = vk::Pipeline::null();
             device.driver.calls();
             let none = vk::PipelineCache::null();
-            let result =
-                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-            assert_eq!(result, SUCCESS);
+            let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
             let calls = device.driver.calls();
             let modules = calls.iter().filter(|call| call.command == c"vkCreateShaderModule").count();
             let went = calls.iter().find(|call| call.command == c"vkCreateGraphicsPipelines").expect("the call");
@@ -436,7 +417,6 @@ fn rules_about_pipelines_make_modules_for_the_call() {
         assert_eq!(held.len(), 2, "{held:?}");
         assert!(held[0] == "a rule asks for it" && held[1].ends_with("(guard library)"), "{held:?}");
         call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
-        device.finish();
     }
 }
 
@@ -479,9 +459,9 @@ fn guards_look_at_what_the_shader_does() {
             let features = vk::PhysicalDeviceFeatures { sample_rate_shading: 1, ..Default::default() };
             let given = DeviceInfo { features, ..builder.device_info() };
             let device = Arc::new(builder.create().expect("an instance")).device(&given);
-            let (layout, mut module) = (device.pipeline_layout(&[]), vk::ShaderModule::null());
+            let layout = device.pipeline_layout(&[]);
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+            let module = create!(device.create_module(&info));
             let stages = [vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::FRAGMENT)
                 .module(module)
@@ -490,11 +470,9 @@ fn guards_look_at_what_the_shader_does() {
                 vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_4);
             let info =
                 vk::GraphicsPipelineCreateInfo::default().layout(layout).stages(&stages).multisample_state(&state);
-            let (mut pipeline, none) = (vk::Pipeline::null(), vk::PipelineCache::null());
+            let none = vk::PipelineCache::null();
             device.driver.calls_of(c"vkCreateGraphicsPipelines");
-            let result =
-                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-            assert_eq!(result, SUCCESS);
+            let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
             args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
             let records = device.instance.records("shader");
             let because = records[0]["changes"][0]["because"].as_str().expect("a reason");
@@ -503,7 +481,6 @@ fn guards_look_at_what_the_shader_does() {
             call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
             call!(device.destroy_module(device.raw, module, allocator()));
             call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
-            device.finish();
         }
     }
 }
@@ -547,9 +524,9 @@ fn what_is_lost_without_samples_depends_on_the_pipeline() {
         .into_iter()
         .enumerate()
         {
-            let (words, mut module) = (of_a_sample(number as u32), vk::ShaderModule::null());
+            let words = of_a_sample(number as u32);
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+            let module = create!(device.create_module(&info));
             args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
             assert_ne!(went, ptr::from_ref(&info) as usize, "lowered");
             let stages = [vk::PipelineShaderStageCreateInfo::default()
@@ -560,12 +537,9 @@ fn what_is_lost_without_samples_depends_on_the_pipeline() {
                 vk::GraphicsPipelineCreateInfo::default().layout(layout).stages(&stages).dynamic_state(dynamic);
             (info.p_multisample_state, info.p_next) = (state, chained);
             let before = device.instance.records("unresolved").len();
-            let mut pipeline = vk::Pipeline::null();
             let cache = vk::PipelineCache::null();
             device.driver.calls_of(c"vkCreateGraphicsPipelines");
-            let result =
-                call!(device.create_graphics_pipelines(device.raw, cache, 1, &info, allocator(), &mut pipeline));
-            assert_eq!(result, SUCCESS);
+            let pipeline = create!(device.create_graphics_pipelines(cache, 1, &info));
             args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
             assert_eq!(went, ptr::from_ref(&info) as usize, "the pipeline is as the application's");
             let records = device.instance.records("shader");
@@ -591,11 +565,10 @@ fn what_is_lost_without_samples_depends_on_the_pipeline() {
             .code_type(vk::ShaderCodeTypeEXT::SPIRV)
             .code(bytes)
             .name(c"main");
-        let (before, mut shader) = (device.instance.records("unresolved").len(), vk::ShaderEXT::null());
-        assert_eq!(call!(device.create_shaders(device.raw, 1, &info, allocator(), &mut shader)), SUCCESS);
+        let before = device.instance.records("unresolved").len();
+        let shader = create!(device.create_shaders(1, &info));
         assert_eq!(device.instance.records("unresolved")[before]["what"], "sample-count");
         call!(device.destroy_shader(device.raw, shader, allocator()));
         call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
-        device.finish();
     }
 }

@@ -9,13 +9,12 @@ use ash::vk::{self, Handle};
 use samplin_compiler::{Language, compile};
 
 use crate::driver::Args;
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, linear_info, pair};
+use crate::loader::{Device, InstanceBuilder, SUCCESS, allocator, binding, call, linear_info, pair};
 use crate::separate::{Operand, shader};
 
 use vk::DescriptorType as Ty;
 use vk::ShaderStageFlags as S;
 
-const SUCCESS: vk::Result = vk::Result::SUCCESS;
 const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
 const IMAGE: Ty = Ty::SAMPLED_IMAGE;
 const SAMPLER: Ty = Ty::SAMPLER;
@@ -350,7 +349,6 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_shaders_do_that_is_left_has_one_record() {
     let mut wrong = Vec::new();
     for (row, (name, case, twins)) in rows().into_iter().enumerate() {
@@ -432,7 +430,6 @@ fn absurd(good: &[u32]) -> Vec<(&'static str, Vec<u32>)> {
 
 /// Whatever the words are, they are the driver's to judge: they go down as they came, and what is said of them is said once.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn words_that_do_not_hold_together_go_down_as_they_came() {
     let at = |binding, count| Operand { set: 0, binding, count, element: (count == 1).then_some(0) };
     let good = shader(5, &[(at(0, 4), at(2, 1)), (at(1, 1), at(2, 1))]);

@@ -112,11 +112,9 @@ fn a_template_with_an_unknown_type_is_applied_and_then_corrected() {
     let data = Data { odd: [7; 40], pairs: [l; 4] };
     device.update_with_template(set, for_sets, ptr::from_ref(&data).cast());
     assert_eq!(device.driver.calls().len(), 1);
-    scene.device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "maps memory")]
 fn a_template_of_huge_extent_is_not_copied() {
     let scene = Scene::on(Device::usual());
     let device = &scene.device;
@@ -133,7 +131,6 @@ fn a_template_of_huge_extent_is_not_copied() {
     assert_eq!(*down, data.start() as usize);
     let Args::Update { writes, .. } = &calls[calls.len() - 1].args else { panic!("{calls:?}") };
     scene.check_patches(&writes.items, Some(set), &[(1, 0), (1, 1)]);
-    scene.device.finish();
 }
 
 #[test]
@@ -170,11 +167,9 @@ fn entries_that_share_their_data_keep_what_is_not_a_pair() {
     }
     assert!(scene.is_variant(held[0]));
     assert_eq!(held[1], scene.sampler, "the separate sampler is the application's");
-    scene.device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn immutable_samplers_are_left_alone_across_bindings() {
     let scene = Scene::traced();
     let device = &scene.device;
@@ -217,11 +212,9 @@ fn immutable_samplers_are_left_alone_across_bindings() {
     device.update(&[combined(set, 12, &infos)], &[]);
     args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
     assert!(scene.is_variant(down.items[0].images[0].sampler));
-    scene.device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn writes_to_ordinary_sets_are_repaired_beside_those_to_immutable_samplers() {
     let scene = Scene::traced();
     let device = &scene.device;
@@ -265,11 +258,9 @@ fn writes_to_ordinary_sets_are_repaired_beside_those_to_immutable_samplers() {
         }
     }
     assert_eq!(scene.unresolved("immutable sampler").len(), 1, "said once, whatever stands beside it");
-    scene.device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn pushes_find_the_immutable_samplers_of_the_pipeline_layout() {
     let scene = Scene::traced();
     let device = &scene.device;
@@ -306,12 +297,10 @@ fn pushes_find_the_immutable_samplers_of_the_pipeline_layout() {
     device.push(pipeline, 2, &[combined(vk::DescriptorSet::null(), 0, &infos)]);
     args!(device, c"vkCmdPushDescriptorSet", Args::Push { writes: down, .. });
     assert!(scene.is_variant(down.items[0].images[0].sampler));
-    scene.device.finish();
 }
 
 /// Pushes with a layout that is only chained (VUID-VkPushDescriptorSetInfo-layout-09496).
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn pushes_with_a_chained_layout_stay_valid() {
     let scene = Scene::traced();
     let device = &scene.device;
@@ -356,7 +345,6 @@ fn pushes_with_a_chained_layout_stay_valid() {
     assert_eq!((down.value.layout, down.chain[0].at), (vk::PipelineLayout::null(), ptr::from_ref(&chained) as usize));
     assert_eq!(down.value.stage_flags, vk::ShaderStageFlags::COMPUTE, "of the template's bind point");
     scene.check_patches(&writes.items, None, &[(1, 0)]);
-    scene.device.finish();
 }
 
 /// VK_NV_per_stage_descriptor_set: a binding number may stand for one binding in each stage.
@@ -385,11 +373,9 @@ fn a_binding_number_may_stand_for_several_bindings() {
         args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
         assert_eq!(scene.is_variant(writes.items[0].images[0].sampler), changes, "{bindings:?}");
     }
-    scene.device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn templates_for_sets_find_the_immutable_samplers_of_their_layout() {
     let scene = Scene::traced();
     let device = &scene.device;
@@ -406,11 +392,9 @@ fn templates_for_sets_find_the_immutable_samplers_of_their_layout() {
     assert_eq!(elements[0].image.unwrap().sampler, garbage);
     assert!(scene.is_variant(elements[1].image.unwrap().sampler));
     assert_eq!(scene.unresolved("immutable sampler").len(), 1);
-    scene.device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_conflict_of_an_immutable_sampler_is_decided_once_on_each_path() {
     // More classes than have a place in the first row of a state.
     const FORMATS: [vk::Format; 12] = [
@@ -487,12 +471,10 @@ fn a_conflict_of_an_immutable_sampler_is_decided_once_on_each_path() {
             }
             assert_eq!(records(), if level.is_some() { nth + 1 } else { 0 }, "{path}, {format:?}");
         }
-        scene.device.finish();
     }
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_was_said_of_an_immutable_sampler_is_not_held_of_another_one() {
     let scene = Scene::traced();
     let device = &scene.device;
@@ -523,7 +505,6 @@ fn what_was_said_of_an_immutable_sampler_is_not_held_of_another_one() {
         write(&vk::SamplerCreateInfo { max_lod: 4.0 + f32::from(n), ..linear_info() });
     }
     assert_eq!(scene.unresolved("immutable sampler").len(), 2 + 600);
-    scene.device.finish();
 }
 
 #[test]
@@ -564,7 +545,6 @@ fn sets_are_forgotten_with_their_pool() {
         let flags = vk::DescriptorPoolResetFlags::empty();
         assert_eq!(call!(device.reset_pool(device.raw, pool, flags)), vk::Result::SUCCESS);
     }
-    scene.device.finish();
 }
 
 #[test]
@@ -585,11 +565,9 @@ fn unknown_and_null_handles_are_no_conflict() {
     device.update(&writes, &[]);
     args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
     assert_eq!(down.at, writes.as_ptr() as usize);
-    scene.device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_cannot_be_seen_is_said_once() {
     let scene = Scene::on(InstanceBuilder::new().set("separate", "base").traced("decisions").device());
     let device = &scene.device;
@@ -607,7 +585,6 @@ fn what_cannot_be_seen_is_said_once() {
     assert_eq!(*arguments, [set.as_raw(), &raw mut mapped as u64]);
     assert_eq!(scene.unresolved("host-mapped descriptor set").len(), 1);
     assert_eq!(scene.unresolved("separate samplers").len(), 1);
-    scene.device.finish();
 }
 
 #[test]
@@ -637,7 +614,6 @@ fn core_1_4_commands_need_no_extension() {
     call!(device.push_with_template2(device.commands, &info.descriptor_update_template(template)));
     args!(device, c"vkCmdPushDescriptorSetWithTemplate2", Args::Template2 { elements, .. });
     assert!(scene.is_variant(elements[0].image.unwrap().sampler));
-    scene.device.finish();
 }
 
 #[test]
@@ -667,7 +643,6 @@ fn a_sampler_of_a_descriptor_buffer_layout_is_the_same_everywhere() {
     let other = device.view(vk::Format::R32_SFLOAT);
     assert!(scene.is_variant(get(free, other)));
     assert_eq!(get(pinned, other), pinned);
-    scene.device.finish();
 }
 
 #[test]
@@ -693,5 +668,4 @@ fn the_last_element_for_a_descriptor_stays_the_last() {
         assert_eq!(down.image_view, last);
         assert_eq!(down.sampler == sampler, last == good);
     }
-    device.finish();
 }

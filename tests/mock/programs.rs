@@ -13,13 +13,13 @@ use crate::args;
 use crate::binds::FILTERED;
 use crate::driver::machine::place;
 use crate::driver::{Args, Kind, lock};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call, cast, linear_info, pair};
+use crate::loader::{
+    Device, DeviceInfo, InstanceBuilder, SUCCESS, allocator, binding, call, cast, create, linear_info, pair,
+};
 use crate::separate::{Operand, shader};
 
 use vk::PipelineBindPoint as Point;
 use vk::ShaderStageFlags as S;
-
-const SUCCESS: vk::Result = vk::Result::SUCCESS;
 
 pub(crate) struct Stand {
     pub(crate) device: Device,
@@ -82,10 +82,9 @@ impl Stand {
     }
 
     pub(crate) fn module(&self, words: &[u32]) -> vk::ShaderModule {
-        let (device, mut module) = (&self.device, vk::ShaderModule::null());
+        let device = &self.device;
         let info = vk::ShaderModuleCreateInfo::default().code(words);
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
-        module
+        create!(device.create_module(&info))
     }
 
     fn compute(&self, flags: vk::PipelineCreateFlags) -> (vk::Result, vk::Pipeline) {
@@ -152,8 +151,10 @@ impl Stand {
             .flags(flags);
         info.p_next = chain;
         let none = vk::PipelineCache::null();
-        let result = call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-        assert_eq!(result, SUCCESS);
+        assert_eq!(
+            call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline)),
+            SUCCESS
+        );
         pipeline
     }
 
@@ -201,7 +202,6 @@ impl Stand {
 /// While the pipeline has to stay the application's sets do too, and each link that would have been repaired by either is named; with no
 /// feedback each is repaired.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn active_transform_feedback_names_what_copies_of_sets_would_repair() {
     for feeds_back in [true, false] {
         let mut stand = Stand::new();
@@ -241,7 +241,6 @@ fn active_transform_feedback_names_what_copies_of_sets_would_repair() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn active_transform_feedback_keeps_its_pipeline() {
     let stand = Stand::new();
     let (device, point) = (&stand.device, Point::GRAPHICS);
@@ -282,7 +281,6 @@ fn active_transform_feedback_keeps_its_pipeline() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn nothing_is_lost_of_a_command_buffer_that_was_begun_before() {
     for bound_before in [false, true] {
         let stand = Stand::new();
@@ -307,7 +305,6 @@ fn nothing_is_lost_of_a_command_buffer_that_was_begun_before() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn pipelines_that_would_have_to_be_compiled_are_made_later() {
     const ONLY_CACHED: vk::PipelineCreateFlags = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED;
     const REQUIRED: vk::Result = vk::Result::PIPELINE_COMPILE_REQUIRED;
@@ -345,7 +342,6 @@ fn pipelines_that_would_have_to_be_compiled_are_made_later() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn attachments_of_advanced_blending_are_made_again() {
     use vk::DynamicState as D;
     let states = [D::COLOR_BLEND_ENABLE_EXT, D::COLOR_BLEND_EQUATION_EXT, D::COLOR_WRITE_MASK_EXT];
@@ -374,7 +370,6 @@ fn attachments_of_advanced_blending_are_made_again() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn what_the_device_chooses_is_named_and_gets_what_the_application_bound() {
     let (stand, point) = (Stand::new(), Point::GRAPHICS);
     let device = &stand.device;
@@ -417,12 +412,10 @@ fn what_the_device_chooses_is_named_and_gets_what_the_application_bound() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn descriptor_buffers_are_named_where_a_shader_joins() {
     let (stand, point) = (Stand::new(), Point::COMPUTE);
     let device = &stand.device;
     let with = |words: &[u32], flags: u64, wide: bool| {
-        let mut made = vk::Pipeline::null();
         let chained =
             vk::PipelineCreateFlags2CreateInfoKHR::default().flags(vk::PipelineCreateFlags2KHR::from_raw(flags));
         let mut info = vk::ComputePipelineCreateInfo::default().layout(stand.layout);
@@ -433,8 +426,7 @@ fn descriptor_buffers_are_named_where_a_shader_joins() {
             info.flags = vk::PipelineCreateFlags::from_raw(flags as u32);
         }
         let none = vk::PipelineCache::null();
-        assert_eq!(call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made)), SUCCESS);
-        made
+        create!(device.create_compute_pipelines(none, 1, &info))
     };
     let flag = u64::from(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT.as_raw());
     with(&words(5), 0, false);
@@ -452,7 +444,6 @@ fn descriptor_buffers_are_named_where_a_shader_joins() {
 
 /// An embedded sampler and an image that may be what a shader finds in a descriptor buffer, whichever of the two comes first.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn embedded_samplers_are_named_with_the_images_that_they_may_meet() {
     use vk::DescriptorSetLayoutCreateFlags as Flags;
     type Ty = vk::DescriptorType;
@@ -499,15 +490,14 @@ fn embedded_samplers_are_named_with_the_images_that_they_may_meet() {
         }
         let at = |set| Operand { set, binding: 0, count: 1, element: Some(0) };
         let words = shader(5, &[(at(0), at(1))]);
-        let mut module = vk::ShaderModule::null();
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+        let module = create!(device.create_module(&info));
         let info = vk::ComputePipelineCreateInfo::default()
             .flags(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT)
             .layout(device.pipeline_layout(&layouts))
             .stage(stage(S::COMPUTE, module));
-        let (none, mut made) = (vk::PipelineCache::null(), vk::Pipeline::null());
-        assert_eq!(call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made)), SUCCESS);
+        let none = vk::PipelineCache::null();
+        create!(device.create_compute_pipelines(none, 1, &info));
         if first.is_some() {
             // Again, of which nothing is said.
             get();
@@ -522,12 +512,10 @@ fn embedded_samplers_are_named_with_the_images_that_they_may_meet() {
             assert!(record["pipeline"].is_string() && record["fingerprint"].is_string());
             assert_eq!(record["rule"].as_str(), record["format"].as_str().map(|_| "linear-filter"));
         }
-        device.finish();
     }
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn the_first_sixty_four_links_can_be_split() {
     let (stand, point) = (Stand::new(), Point::COMPUTE);
     let (device, image, sampler) = (&stand.device, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER);
@@ -552,12 +540,10 @@ fn the_first_sixty_four_links_can_be_split() {
     let of = |set, binding| Operand { set, binding, count: 1, element: Some(0) };
     let links: Vec<_> = (0..66).map(|link| (of(0, link), of(1, link / 9))).collect();
     let pipeline = |links: &[_]| {
-        let mut made = vk::Pipeline::null();
         let stage = stage(S::COMPUTE, stand.module(&shader(5, links)));
         let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
         let none = vk::PipelineCache::null();
-        assert_eq!(call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made)), SUCCESS);
-        made
+        create!(device.create_compute_pipelines(none, 1, &info))
     };
     let last_first: Vec<_> = links.iter().rev().copied().collect();
     for (links, left) in [(&last_first, vec![]), (&links, vec!["too-many-links".to_owned()])] {
@@ -577,7 +563,6 @@ fn the_first_sixty_four_links_can_be_split() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn ray_tracing_pipelines_get_other_sets_but_stay() {
     let point = Point::RAY_TRACING_KHR;
     for deferred in [false, true] {
@@ -615,7 +600,6 @@ fn ray_tracing_pipelines_get_other_sets_but_stay() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn pipelines_of_libraries_are_linked_again() {
     let (stand, point) = (Stand::new(), Point::GRAPHICS);
     let parts = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(
@@ -653,7 +637,6 @@ fn pipelines_of_libraries_are_linked_again() {
 
 /// A library whose code is not to be seen keeps what is linked of it from being made again.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn libraries_without_words_are_named() {
     let (stand, point) = (Stand::new(), Point::GRAPHICS);
     let unknown = vk::BaseInStructure { s_type: vk::StructureType::from_raw(0x7fff_0001), ..Default::default() };
@@ -674,17 +657,16 @@ fn libraries_without_words_are_named() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn code_that_is_not_to_be_read_is_told_where_it_matters() {
     let (stand, point) = (Stand::new(), Point::COMPUTE);
-    let (device, mut shader, sets) = (&stand.device, vk::ShaderEXT::null(), [stand.set_layout]);
+    let (device, sets) = (&stand.device, [stand.set_layout]);
     let info = vk::ShaderCreateInfoEXT::default()
         .stage(S::COMPUTE)
         .code_type(vk::ShaderCodeTypeEXT::BINARY)
         .code(&[0xff; 16])
         .name(c"main")
         .set_layouts(&sets);
-    assert_eq!(call!(device.create_shaders(device.raw, 1, &info, allocator(), &mut shader)), SUCCESS);
+    let shader = create!(device.create_shaders(1, &info));
     let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
     stand.begin();
     call!(device.bind_shaders(device.commands, 1, &S::COMPUTE, &shader));
@@ -701,7 +683,6 @@ fn code_that_is_not_to_be_read_is_told_where_it_matters() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn shader_objects_come_and_go_with_those_they_stand_in_for() {
     // Nothing, or what the command may return, a success that is none (VK_INCOMPATIBLE_SHADER_BINARY_EXT) and what it may not among it.
     let results = [
@@ -728,8 +709,10 @@ fn shader_objects_come_and_go_with_those_they_stand_in_for() {
         let infos =
             [info.stage(S::VERTEX).next_stage(S::FRAGMENT).code(&vertex), info.stage(S::FRAGMENT).code(&fragment)];
         let mut shaders = [vk::ShaderEXT::null(); 2];
-        let result = call!(device.create_shaders(device.raw, 2, infos.as_ptr(), allocator(), shaders.as_mut_ptr()));
-        assert_eq!(result, SUCCESS);
+        assert_eq!(
+            call!(device.create_shaders(device.raw, 2, infos.as_ptr(), allocator(), shaders.as_mut_ptr())),
+            SUCCESS
+        );
         let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(shaders[1]).object_name(c"lit");
         assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
         if fails {

@@ -8,7 +8,7 @@ use ash::vk;
 
 use crate::args;
 use crate::driver::{Args, Config, Feature, FormatSupport};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, create};
 use bad::Bad;
 
 #[path = "../../spirv/tests/spirv/bad.rs"]
@@ -59,9 +59,9 @@ fn device_with(bad: &Bad, storage: &str, [reads, writes]: [bool; 2]) -> Device {
 fn what_is_refused_goes_down_as_it_came() {
     for bad in bad::all() {
         let (words, device) = (assembled(&bad.text), device(&bad));
-        let (before, mut module) = (words.clone(), vk::ShaderModule::null());
+        let before = words.clone();
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+        let module = create!(device.create_module(&info));
         args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
         let what = format!("{} {}\n{}", bad.pass, bad.name, bad.text);
         assert!(went == ptr::from_ref(&info) as usize && words == before, "{what}");
@@ -71,7 +71,6 @@ fn what_is_refused_goes_down_as_it_came() {
         assert!(named.contains(&(Some(bad.pass), Some(bad.name))), "{named:?}: {what}");
         assert!(named.iter().all(|(_, name)| *name == Some(bad.name)), "{named:?}: {what}");
         call!(device.destroy_module(device.raw, module, allocator()));
-        device.finish();
     }
 }
 
@@ -87,9 +86,9 @@ fn legal_reads_without_a_format_go_down_as_they_came() {
         let text = bad.text.replacen("OpDecorate %a", "OpDecorate %a NonWritable\nOpDecorate %a", 1);
         for (storage, writes) in [("base", false), ("base", true), ("emulate", false), ("emulate", true)] {
             let (words, device) = (assembled(&text), device_with(bad, storage, [true, writes]));
-            let (before, mut module) = (words.clone(), vk::ShaderModule::null());
+            let before = words.clone();
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+            let module = create!(device.create_module(&info));
             args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
             let what = format!("storage={storage}, writes: {writes}\n{text}");
             assert!(went == ptr::from_ref(&info) as usize && words == before, "{what}");

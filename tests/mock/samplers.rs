@@ -9,7 +9,7 @@ use ash::vk::{self, Handle};
 
 use crate::args;
 use crate::driver::{Args, Chained, Feature};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, linear_info, written};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, create, linear_info, written};
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 const PLANAR: vk::Format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
@@ -46,16 +46,14 @@ fn conversion(
     device: &Device,
     info: &vk::SamplerYcbcrConversionCreateInfo<'_>,
 ) -> (vk::SamplerYcbcrConversion, Chained<vk::SamplerYcbcrConversionCreateInfo<'static>>) {
-    let mut out = vk::SamplerYcbcrConversion::null();
     device.driver.calls();
-    assert_eq!(call!(device.create_conversion(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+    let out = create!(device.create_conversion(info));
     args!(device, c"vkCreateSamplerYcbcrConversion", Args::CreateConversion { info: down, allocator: given, out: at });
     assert_eq!((given, at), (allocator() as usize, &raw const out as usize));
     (out, down)
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn conversions_are_repaired_and_keep_their_handle() {
     // The format of the mock has MIDPOINT only: no linear chroma filter, no cosited samples, nothing explicit.
     let device = Device::traced();
@@ -110,7 +108,6 @@ fn conversions_are_repaired_and_keep_their_handle() {
     assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
     call!(device.destroy_conversion(device.raw, repaired, allocator()));
     call!(device.destroy_conversion(device.raw, vk::SamplerYcbcrConversion::null(), ptr::null()));
-    device.finish();
 }
 
 #[test]
@@ -134,7 +131,6 @@ fn a_separate_reconstruction_filter_may_differ() {
     let info = linear_info().push_next(&mut chained);
     let (_, _, own) = create(&device, &info);
     assert!(own, "LINEAR with a NEAREST chroma filter is legal here");
-    device.finish();
 }
 
 #[test]
@@ -159,7 +155,6 @@ fn the_portability_subset_takes_bias_and_dynamic_comparison() {
             let model = device.driver.sampler(after.as_raw()).unwrap();
             assert_eq!((model.info.compare_enable, model.by_layer), (0, true));
         }
-        device.finish();
     }
     // Without the extension both are there.
     let device = device_with(&[], ptr::null(), |_| ());
@@ -167,11 +162,9 @@ fn the_portability_subset_takes_bias_and_dynamic_comparison() {
         create(&device, &vk::SamplerCreateInfo { mip_lod_bias: 0.5, compare_enable: 1, ..linear_info() });
     assert!(own);
     assert_eq!(written(&device, sampler, device.view(vk::Format::D32_SFLOAT)), sampler);
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn subsampled_samplers_are_never_exchanged() {
     let device = device_with(&[ash::ext::fragment_density_map::NAME], ptr::null(), |_| ());
     let info = vk::SamplerCreateInfo { flags: vk::SamplerCreateFlags::SUBSAMPLED_EXT, max_lod: 0.0, ..linear_info() };
@@ -189,7 +182,6 @@ fn subsampled_samplers_are_never_exchanged() {
     let whys: Vec<_> = unresolved(&device, "pair").iter().map(|record| record["why"].clone()).collect();
     let needs = "a subsampled image is read through an immutable sampler that is subsampled";
     assert_eq!(whys, ["the sampler is subsampled and the image is not", needs, needs]);
-    device.finish();
 }
 
 #[test]
@@ -224,7 +216,6 @@ fn image_processing_samplers_follow_their_limits() {
     let behind: Vec<usize> = down.chain.iter().skip(1).map(|node| node.at).collect();
     assert_eq!(behind, [ptr::from_ref(&weights) as usize, ptr::from_ref(&node) as usize]);
     assert_eq!(window.window_extent.width, 100, "the application's stays as it is");
-    device.finish();
 }
 
 #[test]
@@ -241,7 +232,6 @@ fn cubic_weights_need_their_feature() {
         assert_eq!(own, selectable == 1);
         assert_eq!(down.chain.len(), selectable as usize);
         assert_eq!(down.value.mag_filter, vk::Filter::CUBIC_EXT);
-        device.finish();
     }
 }
 
@@ -287,11 +277,9 @@ fn capture_and_replay_needs_the_very_bits() {
     let (_, down, own) = create(&device, &info);
     assert!(!own && down.chain.is_empty() && down.value.flags.is_empty());
     assert_eq!(down.value.mip_lod_bias, 4.0);
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn unknown_structures_stay_where_they_can() {
     let device = device_with(&[], ptr::null(), |_| ());
     let s_type = vk::StructureType::from_raw(0x7fff_0005);
@@ -345,7 +333,6 @@ fn unknown_structures_stay_where_they_can() {
     let (_, down, own) = create(&device, &info);
     assert!(!own);
     assert_eq!((down.value.p_next, down.value.mip_lod_bias), (info.p_next, -4.0));
-    device.finish();
 }
 
 #[test]
@@ -379,11 +366,9 @@ fn a_variant_carries_every_structure_of_its_sampler() {
     // SAFETY: the member that was set.
     assert_eq!((unsafe { found.custom_border_color.float32 }, found.format), ([0.25, 0.5, 0.75, 1.0], border.format));
     assert_eq!((model.info.mag_filter, model.info.max_lod), (vk::Filter::NEAREST, info.max_lod));
-    device.finish();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn names_reach_the_records() {
     let device = Device::traced();
     let (sampler, view) = (device.linear(), device.view(UNFILTERED));
@@ -424,7 +409,6 @@ fn names_reach_the_records() {
     };
     assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
     assert!(device.entry().ground.journal.name(vk::ObjectType::SAMPLER, other.as_raw()).is_none());
-    device.finish();
 }
 
 /// The first value that an extension without enumerants of a sampler's today could give one.
@@ -457,7 +441,6 @@ fn with_value_in_each_member(raw: i32) -> [(&'static str, vk::SamplerCreateInfo<
 /// Fundamentals > Valid Usage for Enumerated Types: an enumerant is valid if an enabled extension added it, and which ones an
 /// extension adds that is younger than the layer is not known.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn values_of_an_unknown_extension_pass() {
     let device = device_of_tomorrow();
     for (count, (member, info)) in with_value_in_each_member(NEW).into_iter().enumerate() {
@@ -498,12 +481,10 @@ fn values_of_an_unknown_extension_pass() {
     }
     assert_eq!(unresolved(&device, "unknown enumerant").len(), said + 1);
     assert_eq!(unresolved(&device, "pair").len(), 0);
-    device.finish();
 }
 
 /// The twin: what no extension can have added is repaired, and so is everything where no unknown extension is enabled.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn values_of_no_extension_are_repaired() {
     let today = || device_with(&[ash::ext::filter_cubic::NAME, ash::khr::swapchain::NAME], ptr::null(), |_| ());
     for (device, values) in
@@ -517,7 +498,6 @@ fn values_of_no_extension_are_repaired() {
             }
         }
         assert_eq!(unresolved(&device, "unknown enumerant").len(), 0);
-        device.finish();
     }
     // A value that an extension of today has, which is not enabled, is not one of tomorrow.
     let device = device_of_tomorrow();
@@ -528,12 +508,10 @@ fn values_of_no_extension_are_repaired() {
     let (_, _, own) = create(&device, &ignored);
     assert!(own);
     assert_eq!(unresolved(&device, "unknown enumerant").len(), 0);
-    device.finish();
 }
 
 /// Legal anisotropy on NEAREST filters, which is the driver's business unless a setting, or what is known of a device, says otherwise.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
     let smooth = vk::SamplerCreateInfo { anisotropy_enable: 1, max_anisotropy: 8.0, ..linear_info() };
     let nearest = vk::Filter::NEAREST;
@@ -583,7 +561,6 @@ fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
 
 /// A custom border colour that is chained and not asked for is legal, and mostly a mistake.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_custom_border_colour_that_is_ignored_is_hinted_at() {
     let features = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
         custom_border_colors: 1,
@@ -613,6 +590,5 @@ fn a_custom_border_colour_that_is_ignored_is_hinted_at() {
         assert_eq!(records.len(), usize::from(level == "all"));
         assert!(records.iter().all(|record| record["hint"].is_string() == hinted), "{records:#?}");
         assert!(device.instance.records("unresolved").is_empty());
-        device.finish();
     }
 }

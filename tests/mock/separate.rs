@@ -18,7 +18,9 @@ use fastrand::Rng;
 use crate::driver::machine::{ARRAY, Machine, Place, Read, Snapshot};
 use crate::driver::{Kind, OwnFailure, Reuse, lock};
 use crate::fuzz::for_seeds;
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, dangling_handle, entry, linear_info};
+use crate::loader::{
+    Device, InstanceBuilder, SUCCESS, allocator, binding, call, create, dangling_handle, entry, linear_info,
+};
 use crate::pages::dangling;
 
 type Ty = vk::DescriptorType;
@@ -375,10 +377,9 @@ impl Application {
         (0..5).for_each(|_| self.create_view());
         // Sets whose image may be updated after a bind come from the first one, all others from either.
         for flags in [vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND, vk::DescriptorPoolCreateFlags::empty()] {
-            let mut pool = vk::DescriptorPool::null();
             let info = vk::DescriptorPoolCreateInfo::default().flags(flags);
             let device = &self.device;
-            assert_eq!(call!(device.create_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+            let pool = create!(device.create_pool(&info));
             // SAFETY: a valid create info.
             unsafe { self.machine.pool(pool.as_raw(), &info) };
             self.pools.push(pool);
@@ -520,10 +521,8 @@ impl Application {
                 subpass[0].p_depth_stencil_attachment = &unused;
             }
             let info = vk::RenderPassCreateInfo::default().subpasses(&subpass);
-            let mut pass = vk::RenderPass::null();
             let device = &self.device;
-            let result = call!(device.create_render_pass(device.raw, &info, allocator(), &mut pass));
-            assert_eq!(result, vk::Result::SUCCESS);
+            let pass = create!(device.create_render_pass(&info));
             let viewports = [vk::Viewport::default()];
             let scissors = [vk::Rect2D::default()];
             let mut viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
@@ -569,8 +568,10 @@ impl Application {
                 (info.p_viewport_state, info.p_multisample_state) = (dangling(), dangling());
             }
             let none = vk::PipelineCache::null();
-            let result = call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut handle));
-            assert_eq!(result, vk::Result::SUCCESS);
+            assert_eq!(
+                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut handle)),
+                SUCCESS
+            );
             self.machine.pipeline(handle.as_raw(), layout.as_raw(), &[vertex_module.as_raw(), module.as_raw()]);
             width.iter().for_each(|width| self.machine.set_static_width(handle.as_raw(), *width));
             call!(device.destroy_render_pass(device.raw, pass, allocator()));
@@ -585,8 +586,10 @@ impl Application {
             let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
             let device = &self.device;
             let none = vk::PipelineCache::null();
-            let result = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut handle));
-            assert_eq!(result, vk::Result::SUCCESS);
+            assert_eq!(
+                call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut handle)),
+                SUCCESS
+            );
             self.machine.pipeline(handle.as_raw(), layout.as_raw(), &[module.as_raw()]);
         }
         self.destroy_module(module);
@@ -617,8 +620,10 @@ impl Application {
         };
         let mut made = vec![vk::ShaderEXT::null(); infos.len()];
         let (device, count) = (&self.device, infos.len() as u32);
-        let result = call!(device.create_shaders(device.raw, count, infos.as_ptr(), allocator(), made.as_mut_ptr()));
-        assert_eq!(result, vk::Result::SUCCESS);
+        assert_eq!(
+            call!(device.create_shaders(device.raw, count, infos.as_ptr(), allocator(), made.as_mut_ptr())),
+            SUCCESS
+        );
         for (info, shader) in infos.iter().zip(&made) {
             // SAFETY: the create info of a shader that was made.
             unsafe { self.machine.shader(shader.as_raw(), info) };
@@ -662,9 +667,8 @@ impl Application {
 
     fn create_module(&mut self, words: &[u32]) -> vk::ShaderModule {
         let device = &self.device;
-        let mut module = vk::ShaderModule::null();
         let info = vk::ShaderModuleCreateInfo::default().code(words);
-        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+        let module = create!(device.create_module(&info));
         self.machine.module(module.as_raw(), words);
         module
     }
@@ -677,9 +681,8 @@ impl Application {
 
     fn create_buffer(&mut self) {
         let device = &self.device;
-        let mut pool = vk::CommandPool::null();
         let info = vk::CommandPoolCreateInfo::default();
-        assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+        let pool = create!(device.create_command_pool(&info));
         let mut handle = vk::CommandBuffer::null();
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), vk::Result::SUCCESS);
@@ -1625,7 +1628,6 @@ impl Endless {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn shaders_read_what_the_application_bound_or_what_is_legal() {
     let mut tally = Tally::default();
     let count = for_seeds(2000, |seed| tally += sequence(seed));
@@ -1639,7 +1641,6 @@ fn shaders_read_what_the_application_bound_or_what_is_legal() {
 /// What the layer calls on its own may fail, once or from one time on: the shaders go on to read what the application bound or what is
 /// legal, nothing is left behind, and what is not repaired has a record.
 #[test]
-#[cfg_attr(miri, ignore = "has no trace")]
 fn calls_of_the_layers_own_may_fail() {
     use vk::Result as R;
     const COMMANDS: [&CStr; 8] = [
@@ -1820,7 +1821,6 @@ impl Recorder<'_> {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "takes its time")]
 fn eight_threads_record_at_once() {
     const THREADS: u64 = 8;
     let device = InstanceBuilder::new()
@@ -1869,9 +1869,8 @@ fn eight_threads_record_at_once() {
         .iter()
         .map(|links| {
             let words = shader(5, links);
-            let (mut module, mut pipeline) = (vk::ShaderModule::null(), vk::Pipeline::null());
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+            let module = create!(device.create_module(&info));
             machine.module(module.as_raw(), &words);
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .name(c"main")
@@ -1879,8 +1878,7 @@ fn eight_threads_record_at_once() {
                 .module(module);
             let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
             let none = vk::PipelineCache::null();
-            let made = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-            assert_eq!(made, vk::Result::SUCCESS);
+            let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
             machine.pipeline(pipeline.as_raw(), layout.as_raw(), &[module.as_raw()]);
             call!(device.destroy_module(device.raw, module, allocator()));
             pipeline
@@ -1889,8 +1887,7 @@ fn eight_threads_record_at_once() {
     let info = vk::DescriptorPoolCreateInfo::default();
     let pools: Vec<_> = (0..=THREADS)
         .map(|_| {
-            let mut pool = vk::DescriptorPool::null();
-            assert_eq!(call!(device.create_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+            let pool = create!(device.create_pool(&info));
             // SAFETY: as above.
             unsafe { machine.pool(pool.as_raw(), &info) };
             pool
@@ -1899,9 +1896,8 @@ fn eight_threads_record_at_once() {
     let command_info = vk::CommandPoolCreateInfo::default();
     let command_pools: Vec<_> = (0..THREADS)
         .map(|_| {
-            let (mut pool, mut commands) = (vk::CommandPool::null(), vk::CommandBuffer::null());
-            let made = call!(device.create_command_pool(device.raw, &command_info, allocator(), &mut pool));
-            assert_eq!(made, vk::Result::SUCCESS);
+            let mut commands = vk::CommandBuffer::null();
+            let pool = create!(device.create_command_pool(&command_info));
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
             (pool, commands)
@@ -1989,19 +1985,15 @@ fn held(separate: &str) -> usize {
     let layout = device.pipeline_layout(&[shape; 4]);
     let operand = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
     let words = shader(5, &[(operand(0), operand(2))]);
-    let (mut module, mut pipeline) = (vk::ShaderModule::null(), vk::Pipeline::null());
     let info = vk::ShaderModuleCreateInfo::default().code(&words);
-    assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+    let module = create!(device.create_module(&info));
     let stage =
         vk::PipelineShaderStageCreateInfo::default().name(c"main").stage(vk::ShaderStageFlags::COMPUTE).module(module);
     let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
     let none = vk::PipelineCache::null();
-    let made = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-    assert_eq!(made, vk::Result::SUCCESS);
+    create!(device.create_compute_pipelines(none, 1, &info));
     let (pool, command_info) = (device.pool(), vk::CommandPoolCreateInfo::default());
-    let mut command_pool = vk::CommandPool::null();
-    let made = call!(device.create_command_pool(device.raw, &command_info, allocator(), &mut command_pool));
-    assert_eq!(made, vk::Result::SUCCESS);
+    let command_pool = create!(device.create_command_pool(&command_info));
 
     let before = heap();
     let layouts = vec![shape; 100];
@@ -2029,7 +2021,6 @@ fn held(separate: &str) -> usize {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "starts a process")]
 fn ten_thousand_sets_and_their_command_buffers_hold_two_megabytes() {
     let body = || println!("{} bytes held", held("resolve").saturating_sub(held("base")));
     let said =

@@ -65,7 +65,6 @@ fn equal_samplers_are_one() {
     assert_eq!(arrived(&device), [1, 0]);
     device.destroy_sampler(again);
     device.destroy_sampler(other);
-    device.finish();
 }
 
 /// A sampler that is changed at creation is changed for all who ask for it.
@@ -79,7 +78,6 @@ fn what_is_changed_is_shared_as_well() {
     assert!(device.driver.sampler(vk::Handle::as_raw(all[0])).unwrap().info.mip_lod_bias < 100.0);
     all.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
     assert_eq!(arrived(&device), [0, 1]);
-    device.finish();
 }
 
 /// Each goes to the allocator that it came from.
@@ -103,7 +101,6 @@ fn allocators_do_not_mix() {
             .collect();
         assert_eq!(last, if sampler == b && given != ptr::from_ref(&one) { vec![] } else { vec![given as usize] });
     }
-    device.finish();
 }
 
 /// What must be one's own is: samplers for capture and replay, and any on a device whose handles are unique.
@@ -140,13 +137,11 @@ fn what_is_told_apart_is_not_shared() {
         }
         device.destroy_sampler(a);
         device.destroy_sampler(b);
-        device.finish();
     }
 }
 
 /// A chain of what says all that there is to a sampler, and of names, is compared by what it says.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn equal_chains_are_one() {
     let features = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
         custom_border_colors: 1,
@@ -213,7 +208,6 @@ fn equal_chains_are_one() {
         assert_eq!(records.len(), if level == "all" { 12 } else { 0 });
         assert!(records.iter().all(|record| record["changes"] == serde_json::json!([])));
         assert!(device.instance.records("sharing").is_empty(), "it was asked for");
-        device.finish();
     }
 }
 
@@ -259,7 +253,6 @@ fn many_samplers_of_their_own_are_refused() {
     let all: Vec<_> = (0..1025).map(|n| device.try_sampler(&state(n % 900))).collect();
     assert!(all[..1024].iter().all(Result::is_ok) && all[1024].is_err());
     all.into_iter().flatten().for_each(|sampler| device.destroy_sampler(sampler));
-    device.finish();
 }
 
 /// With samplers of several allocators it is not known who made which: those that are there stay their own.
@@ -273,7 +266,6 @@ fn what_was_made_with_several_allocators_stays_apart() {
     assert!(a == b && !before.contains(&a) && a != foreign);
     call!(device.destroy_sampler(device.raw, foreign, &other));
     before.into_iter().chain([a, b]).for_each(|sampler| device.destroy_sampler(sampler));
-    device.finish();
 }
 
 /// Samplers of a small limit leave no eighth to variants; shared ones need none.
@@ -285,7 +277,6 @@ fn variants_have_what_is_left() {
         let view = device.view(vk::Format::R32_UINT);
         assert_eq!(written(&device, sampler, view) != sampler, has_variant, "{setting}");
         device.destroy_sampler(sampler);
-        device.finish();
     }
 }
 
@@ -309,6 +300,5 @@ fn sharing_starts_while_threads_come_and_go() {
                 });
             }
         });
-        device.finish();
     }
 }

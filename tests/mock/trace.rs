@@ -48,7 +48,6 @@ fn summary(records: &samplin_testkit::Trace) -> Value {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn equal_illegal_samplers_have_one_record_and_a_count() {
     let device = InstanceBuilder::new().traced("decisions").device();
     let trace = device.instance.keep_trace();
@@ -71,7 +70,6 @@ fn equal_illegal_samplers_have_one_record_and_a_count() {
 
 /// In mode audit samplers are not changed, and told and counted as if they were.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn equal_illegal_samplers_have_one_record_in_audit() {
     let device = InstanceBuilder::new().set("mode", "audit").traced("decisions").device();
     let trace = device.instance.keep_trace();
@@ -85,7 +83,6 @@ fn equal_illegal_samplers_have_one_record_in_audit() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn the_level_all_has_a_record_for_each_sampler() {
     let device = InstanceBuilder::new().traced("all").device();
     let trace = device.instance.keep_trace();
@@ -122,7 +119,6 @@ fn limited(limit: &str) -> (u64, u64, Value) {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn beyond_the_limit_there_are_only_summaries() {
     let (whole, records, left_out) = limited("none");
     assert_eq!(left_out, json!({ "records": 0, "bytes": 0 }));

@@ -10,7 +10,7 @@ use ash::vk::{self, Handle};
 
 use crate::binds::Scene;
 use crate::driver::{Reuse, lock};
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info, pair};
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, create, entry, linear_info, pair};
 
 type Ty = vk::DescriptorType;
 
@@ -339,9 +339,7 @@ fn a_copy_comes_from_a_pool_like_that_of_its_set() {
         for _ in 0..2 {
             let device = bench.device();
             let info = vk::DescriptorPoolCreateInfo::default().flags(in_pool);
-            let mut pool = vk::DescriptorPool::null();
-            let result = call!(device.create_pool(device.raw, &info, allocator(), &mut pool));
-            assert_eq!(result, vk::Result::SUCCESS);
+            let pool = create!(device.create_pool(&info));
             bench.bound(bench.set(pool));
             bench.assert_left_alone(pool);
             // It stays a pool of its kind when it is reset.
@@ -404,7 +402,6 @@ fn an_immutable_sampler_that_comes_back_is_another_one() {
 /// A command buffer is begun before anything can conflict. What its pipeline joins has a record if it conflicts, and not because something
 /// else on the device does.
 #[test]
-#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_began_before_is_told_of_where_it_conflicts() {
     for conflicts in [false, true] {
         let builder = InstanceBuilder::new().traced("decisions").driver(|config| config.follows = true);

@@ -78,7 +78,6 @@ fn chains() -> Vec<(&'static str, Lend)> {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "writes a file")]
 fn a_hidden_feature_cannot_be_enabled() {
     for (key, chain) in chains() {
         for (said, visible, refused) in [("false", "on", true), ("true", "on", false), ("false", "off", false)] {
@@ -115,7 +114,6 @@ fn a_hidden_feature_cannot_be_enabled() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "writes a file")]
 fn an_extension_goes_with_the_feature_that_it_demands() {
     for (key, gone) in [
         ("mirrorClampToEdge", vec![ash::khr::sampler_mirror_clamp_to_edge::NAME]),
@@ -150,7 +148,6 @@ fn an_extension_goes_with_the_feature_that_it_demands() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "writes a file")]
 fn the_version_is_one_that_does_not_demand_what_is_hidden() {
     // The formats of the file are those of shaderStorageImageExtendedFormats, which version 1.4 demands.
     let numbers = [9, 10, 13, 14, 16, 17, 20, 21, 64, 68, 70, 71, 74, 75, 76, 77, 78, 81, 82, 83, 91, 92, 122];
@@ -203,7 +200,6 @@ const FORMATS: &str = r#"
         {"optimalTilingFeatures": ["VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT"], "linearTilingFeatures": []}"#;
 
 #[test]
-#[cfg_attr(miri, ignore = "writes a file")]
 fn image_queries_agree_with_the_format_features() {
     use vk::ImageUsageFlags as U;
     let none = vk::ImageCreateFlags::empty();
@@ -293,7 +289,6 @@ fn image_queries_agree_with_the_format_features() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "writes a file")]
 fn format_features_are_those_that_can_be_together() {
     for visible in ["on", "off"] {
         let (instance, _) = File::new("", "", FORMATS).show(visible, |driver| {

@@ -20,7 +20,8 @@ use samplin_core::decide::{
 use super::chain::{Unknown, put, read_back, with_info};
 use crate::driver::{Args, Call, FormatSupport, Reuse};
 use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, allocator, assert_nothing_left, binding, call, dangling_handle, entry, pair,
+    Device, DeviceInfo, InstanceBuilder, allocator, assert_nothing_left, binding, call, create, dangling_handle, entry,
+    pair,
 };
 use crate::pages::dangling;
 use crate::stress::Random;
@@ -543,10 +544,8 @@ impl Application {
         }
         let filter = if self.chance(50) { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
         let info = vk::SamplerYcbcrConversionCreateInfo { format: PLANAR, chroma_filter: filter, ..Default::default() };
-        let mut out = vk::SamplerYcbcrConversion::null();
         let device = &self.device;
-        let result = call!(device.create_conversion(device.raw, &info, allocator(), &mut out));
-        assert_eq!(result, vk::Result::SUCCESS);
+        let out = create!(device.create_conversion(&info));
         let calls = self.calls();
         let [Call { args: Args::CreateConversion { info: down, .. }, .. }] = &calls[..] else { panic!("{calls:?}") };
         let support = self.formats.iter().find(|(format, _)| *format == PLANAR).map(|(_, f)| f.clone()).unwrap();
