@@ -6,7 +6,7 @@ use ash::vk;
 
 use crate::binds::Scene;
 use crate::driver::machine::ARRAY;
-use crate::loader::{InstanceBuilder, SUCCESS, binding, call, pair};
+use crate::loader::*;
 use crate::separate::{Operand, shader};
 
 type Ty = vk::DescriptorType;
@@ -73,7 +73,7 @@ impl World {
         let samplers = device.try_layout(&info).expect("a layout");
         let layout = device.pipeline_layout(&[images, samplers]);
         let mut late = vk::DescriptorPool::null();
-        assert_eq!(call!(device.create_pool(device.raw, &pool, crate::loader::allocator(), &mut late)), SUCCESS);
+        assert_eq!(call!(device.create_pool(device.raw, &pool, allocator(), &mut late)), SUCCESS);
         let pools = [device.pool(), late];
         let sets = || [0, 1].map(|at| device.sets(pools[at], &[[images, samplers][at]])[0]);
         let (sets, sources) = (sets(), is_copied.then(sets));

@@ -9,7 +9,7 @@ use ash::vk::{self, Handle};
 
 use crate::driver::machine::{Read, place};
 use crate::driver::{Kind, OwnFailure, Reuse, lock};
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, create, linear_info, pair};
+use crate::loader::*;
 use crate::separate::{Operand, shader};
 
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
@@ -32,16 +32,6 @@ pub(crate) struct Scene {
     pool: vk::DescriptorPool,
     /// The one that is recorded now.
     pub(crate) commands: Cell<vk::CommandBuffer>,
-}
-
-/// A command buffer of a pool of its own.
-pub(crate) fn commands(device: &Device) -> vk::CommandBuffer {
-    let info = vk::CommandPoolCreateInfo::default();
-    let pool = create!(device.create_command_pool(&info));
-    let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-    let mut commands = vk::CommandBuffer::null();
-    assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
-    commands
 }
 
 impl Scene {
@@ -73,13 +63,13 @@ impl Scene {
         let device = builder.set("separate", "resolve").device();
         let of_set = device.layout(&bindings());
         let layouts = [device.pipeline_layout(&[of_set]), device.pipeline_layout(&[of_set, of_set])];
-        let (pool, commands) = (device.pool(), Cell::new(commands(&device)));
+        let (pool, commands) = (device.pool(), Cell::new(device.command_buffer()));
         Self { device, of_set, layouts, pool, commands }
     }
 
     /// A device on which nothing conflicts yet, and a command buffer that is begun.
     pub(crate) fn begun(device: Device, of_set: vk::DescriptorSetLayout, layout: vk::PipelineLayout) -> Self {
-        let (pool, commands) = (device.pool(), Cell::new(commands(&device)));
+        let (pool, commands) = (device.pool(), Cell::new(device.command_buffer()));
         let scene = Self { device, of_set, layouts: [layout; 2], pool, commands };
         scene.begin();
         scene
@@ -130,15 +120,7 @@ impl Scene {
 
     pub(crate) fn pipeline_of_words(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {
         let device = &self.device;
-        let info = vk::ShaderModuleCreateInfo::default().code(words);
-        let module = create!(device.create_module(&info));
-        let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
-        let stage = stage.stage(vk::ShaderStageFlags::COMPUTE);
-        let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
-        let none = vk::PipelineCache::null();
-        let made = create!(device.create_compute_pipelines(none, 1, &info));
-        call!(device.destroy_module(device.raw, module, allocator()));
-        made
+        device.compute(layout, words)
     }
 
     pub(crate) fn bind(&self, pipeline: vk::Pipeline) {
@@ -192,7 +174,7 @@ impl Scene {
     /// Nothing is bound any more.
     pub(crate) fn begin(&self) {
         let (device, info) = (&self.device, vk::CommandBufferBeginInfo::default());
-        assert_eq!(call!(device.begin_command_buffer(self.commands.get(), &info)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.begin_command_buffer(self.commands.get(), &info)), SUCCESS);
     }
 }
 
@@ -303,7 +285,7 @@ fn links_are_split_as_they_conflict_and_once() {
         most = most.max(count);
         assert_eq!(made(), most, "{turn:?}");
     }
-    call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+    device.destroy_pipeline(pipeline);
     assert_eq!(made(), 0, "they go with the application's");
 }
 
@@ -341,7 +323,7 @@ fn what_another_command_buffer_found_is_about_the_same_sets() {
     let others = CONTENTS.map(|(formats, own)| (scene.set(formats), own));
     for _ in 0..3 {
         // The first turn in each finds out that it was found, and then takes over what is new in the other.
-        for buffer in [commands(&scene.device), commands(&scene.device)] {
+        for buffer in [scene.device.command_buffer(), scene.device.command_buffer()] {
             scene.commands.set(buffer);
             scene.begin();
             for (set, own) in sets.iter().chain(&others).chain(sets.iter().rev()) {
@@ -589,7 +571,7 @@ fn what_is_bound_in_one_command_buffer_is_not_bound_in_another() {
     let layout = scene.layouts[0];
     let pipeline = scene.pipeline();
     let sets = CONTENTS.map(|(formats, own)| ([scene.set(formats)], own));
-    let buffers = [commands(&scene.device), commands(&scene.device)];
+    let buffers = [scene.device.command_buffer(), scene.device.command_buffer()];
     for turn in 0..3 {
         for buffer in buffers {
             scene.commands.set(buffer);

@@ -1,18 +1,15 @@
 //! Limits and failures: what the layer does when it may not or cannot make a sampler, and what it leaves behind when a call of the
 //! application fails.
 
+use std::sync::Barrier;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Barrier};
 
 use ash::vk::{self, Handle};
 use samplin_core::budget::IN_FLIGHT;
 
 use crate::args;
 use crate::driver::{Args, Kind};
-use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, allocator, assert_nothing_left, binding, call, combined, entry, image_info,
-    linear_info, pair, view_info,
-};
+use crate::loader::*;
 use crate::stress::Random;
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
@@ -224,7 +221,7 @@ const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 /// A device that has custom border colours and wants their format.
 fn with_custom_borders(builder: InstanceBuilder) -> Device {
     let feature = vk::PhysicalDeviceCustomBorderColorFeaturesEXT { custom_border_colors: 1, ..Default::default() };
-    let instance = Arc::new(builder.create().expect("the instance is created"));
+    let instance = builder.instance();
     instance.device(&DeviceInfo {
         extensions: vec![ash::ext::custom_border_color::NAME],
         chain: std::ptr::from_ref(&feature).cast(),
@@ -672,7 +669,7 @@ fn results_of_instances_and_devices_come_back() {
     for failure in [vk::Result::ERROR_OUT_OF_HOST_MEMORY, vk::Result::ERROR_INCOMPATIBLE_DRIVER] {
         crate::driver::NEXT_RESULTS.set([failure].into());
         assert_eq!(InstanceBuilder::new().create().err(), Some(failure));
-        let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+        let instance = InstanceBuilder::new().instance();
         crate::driver::NEXT_RESULTS.set([failure].into());
         assert_eq!(instance.try_device(&Default::default()).err(), Some(failure));
         // The next one works.

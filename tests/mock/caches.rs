@@ -8,7 +8,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
@@ -18,7 +17,7 @@ use samplin_testkit::again::alone;
 use crate::driver::machine::{ARRAY, Snapshot, place};
 use crate::driver::{Kind, Reuse, lock};
 use crate::fuzz::number;
-use crate::loader::{Device, InstanceBuilder, SUCCESS, allocator, binding, call, create, entry, linear_info};
+use crate::loader::*;
 use crate::separate::{Operand, heap, shader};
 
 use vk::PipelineBindPoint as Point;
@@ -112,11 +111,8 @@ impl World {
         if settings == TRACED {
             builder = builder.traced("decisions");
         }
-        let mut info = builder.device_info();
-        if is_gl {
-            info.extensions.push(c"VK_SAMPLIN_gl_address_modes");
-        }
-        let device = Arc::new(builder.create().expect("an instance")).device(&info);
+        let device =
+            builder.device_with(|info| info.extensions.extend(is_gl.then_some(c"VK_SAMPLIN_gl_address_modes")));
         device.driver.recording.store(false, Ordering::Relaxed);
         device.driver.reserve(1 << 14);
         let linear = device.linear();
@@ -166,14 +162,7 @@ impl World {
 
     fn compute_of(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {
         let device = &self.device;
-        let info = vk::ShaderModuleCreateInfo::default().code(words);
-        let module = create!(device.create_module(&info));
-        let stage = vk::PipelineShaderStageCreateInfo::default().stage(S::COMPUTE).module(module).name(c"main");
-        let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
-        let none = vk::PipelineCache::null();
-        let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
-        call!(device.destroy_module(device.raw, module, allocator()));
-        pipeline
+        device.compute(layout, words)
     }
 
     fn write(
@@ -345,7 +334,7 @@ fn names(world: &mut World, frame: u64) {
     world.bind(now, pipeline, world.layout, world.sets[now]);
     world.later(move |device| {
         device.destroy_sampler(sampler);
-        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        device.destroy_pipeline(pipeline);
         device.driver.names.lock().expect("no test panicked with it").clear();
     });
 }
@@ -353,7 +342,7 @@ fn names(world: &mut World, frame: u64) {
 fn pipelines(world: &mut World, frame: u64) {
     let now = world.begin(frame);
     let pipeline = world.compute(world.layout, frame);
-    world.later(move |device| call!(device.destroy_pipeline(device.raw, pipeline, allocator())));
+    world.later(move |device| device.destroy_pipeline(pipeline));
     world.bind(now, pipeline, world.layout, world.sets[now]);
 }
 
@@ -374,7 +363,7 @@ fn layouts(world: &mut World, frame: u64) {
     world.bind(now, pipeline, layout, set);
     world.later(move |device| {
         call!(device.destroy_pool(device.raw, pool, allocator()));
-        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        device.destroy_pipeline(pipeline);
         call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
         call!(device.destroy_layout(device.raw, of_set, allocator()));
     });

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ash::vk;
 use samplin_testkit::again::alone;
 
-use crate::loader::{InstanceBuilder, combined, linear_info, pair};
+use crate::loader::*;
 
 // Of pthread.h. Cancelling unwinds the stack through whoever calls a cancellation point.
 unsafe extern "C-unwind" {

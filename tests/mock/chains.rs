@@ -2,7 +2,6 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
-use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin::hooks::augment::{GL_ADDRESS_MODES, GL_SHADERS};
@@ -10,9 +9,7 @@ use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo
 
 use crate::args;
 use crate::driver::{ATTEMPTS, Args, Attempt, EXPECTED_LINK, NEXT_RESULTS, Node};
-use crate::loader::{
-    Device, DeviceChain, DeviceInfo, InstanceBuilder, InstanceChain, LOADERS_DEVICE, allocator, cast, gipa, linear_info,
-};
+use crate::loader::*;
 use crate::pages::Guarded;
 
 const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -73,7 +70,7 @@ fn an_instance_needs_its_link() {
 
 #[test]
 fn a_device_needs_its_link() {
-    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+    let instance = InstanceBuilder::new().instance();
     let create: vk::PFN_vkCreateDevice = instance.get(c"vkCreateDevice");
     let physical = instance.physical();
     let loop_of_one = &mut unknown(ptr::null());
@@ -158,7 +155,7 @@ fn version_1_0_gets_the_usages_of_views() {
             driver.extensions.extend(has_it.then_some(NAME));
         });
         attempts();
-        let device = Arc::new(instance.create().unwrap()).device(&DeviceInfo::default());
+        let device = instance.instance().device(&DeviceInfo::default());
         assert_eq!(names(&attempts()[0]), expected, "{version:#x} {has_it}");
         assert_eq!(device.entry().ground.driver.caps.view_usage, version > vk::API_VERSION_1_0 || has_it);
     }
@@ -166,9 +163,7 @@ fn version_1_0_gets_the_usages_of_views() {
 
 #[test]
 fn what_a_device_is_augmented_with_comes_on_top() {
-    let instance = Arc::new(
-        InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).create().unwrap(),
-    );
+    let instance = InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).instance();
     let mut memory = Guarded::new();
     let robustness = memory.value(unknown(ptr::null()));
     let given = [ash::khr::push_descriptor::NAME, ash::ext::debug_marker::NAME];
@@ -215,7 +210,7 @@ fn what_a_device_is_augmented_with_comes_on_top() {
 
 #[test]
 fn a_border_that_was_not_asked_for_is_made_with_the_format_of_its_view() {
-    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.tells_features = true).create().unwrap());
+    let instance = InstanceBuilder::new().driver(|driver| driver.tells_features = true).instance();
     let info = linear_info()
         .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER)
         .border_color(vk::BorderColor::FLOAT_CUSTOM_EXT);
@@ -231,7 +226,7 @@ fn a_border_that_was_not_asked_for_is_made_with_the_format_of_its_view() {
         let device = instance.device(&DeviceInfo { chain, ..Default::default() });
         let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(color);
         let sampler = device.sampler(&info.push_next(&mut border));
-        let down = crate::loader::written(&device, sampler, device.view(format));
+        let down = written(&device, sampler, device.view(format));
         let model = device.driver.sampler(down.as_raw()).unwrap();
         assert_eq!((down == sampler, model.by_layer), (own, !own));
         let found: vk::SamplerCustomBorderColorCreateInfoEXT<'_> =
@@ -257,7 +252,7 @@ fn structures_younger_than_the_bindings_are_copied_whole() {
         p_next: *const c_void,
         features: [u32; 21],
     }
-    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.tells_features = true).create().unwrap());
+    let instance = InstanceBuilder::new().driver(|driver| driver.tells_features = true).instance();
     let mut memory = Guarded::new();
     let twelve = memory.value(vk::PhysicalDeviceVulkan12Features::default());
     let features = std::array::from_fn(|index| 0x1400 + index as u32);
@@ -278,7 +273,7 @@ fn structures_younger_than_the_bindings_are_copied_whole() {
 
 #[test]
 fn a_descriptor_heap_is_named_once_for_each_device() {
-    let instance = Arc::new(InstanceBuilder::new().traced("decisions").create().unwrap());
+    let instance = InstanceBuilder::new().traced("decisions").instance();
     let heaps = || {
         let records = instance.records("unresolved").into_iter().filter(|record| record["what"] == "descriptor-heap");
         records.collect::<Vec<_>>()
@@ -299,7 +294,7 @@ fn a_descriptor_heap_is_named_once_for_each_device() {
 
 #[test]
 fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
-    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.tells_features = true).create().unwrap());
+    let instance = InstanceBuilder::new().driver(|driver| driver.tells_features = true).instance();
     let mut memory = Guarded::new();
     let behind = memory.value(unknown(ptr::null()));
     let twelve = vk::PhysicalDeviceVulkan12Features {
@@ -366,8 +361,7 @@ fn what_only_has_to_be_enabled_is() {
         let builder = InstanceBuilder::new().traced("decisions").driver(|driver| {
             (driver.tells_features, driver.permits) = (true, permits);
         });
-        let instance =
-            Arc::new(settings.iter().fold(builder, |all, (key, value)| all.set(key, value)).create().unwrap());
+        let instance = builder.settings(settings).instance();
         // In pEnabledFeatures, and in a structure that is copied for it.
         let two = vk::PhysicalDeviceFeatures2 { features: given, ..Default::default() };
         for chained in [false, true] {
@@ -401,9 +395,7 @@ fn what_only_has_to_be_enabled_is() {
 
 #[test]
 fn a_device_that_fails_with_additions_is_tried_without() {
-    let instance = Arc::new(
-        InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).create().unwrap(),
-    );
+    let instance = InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).instance();
     let given = [ash::khr::push_descriptor::NAME, GL_ADDRESS_MODES, GL_SHADERS];
     let info = DeviceInfo { extensions: given.to_vec(), ..Default::default() };
     attempts();
@@ -431,7 +423,7 @@ fn a_device_that_fails_with_additions_is_tried_without() {
 fn a_copied_chain_leaves_the_link_to_the_second_attempt() {
     // The loader's nodes stand before the structure that has to differ, so they are copied with it and the layers below advance the
     // copy; the second attempt goes down with the loader's own.
-    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.tells_features = true).create().unwrap());
+    let instance = InstanceBuilder::new().driver(|driver| driver.tells_features = true).instance();
     let twelve = vk::PhysicalDeviceVulkan12Features::default();
     let info = DeviceInfo { chain: ptr::from_ref(&twelve).cast(), ..Default::default() };
     attempts();
@@ -449,7 +441,7 @@ fn a_copied_chain_leaves_the_link_to_the_second_attempt() {
 #[test]
 fn nothing_is_copied_when_nothing_is_added() {
     for builder in [InstanceBuilder::new().set("augment", "off"), InstanceBuilder::new().set("mode", "audit")] {
-        let instance = Arc::new(builder.driver(|driver| driver.tells_features = true).create().unwrap());
+        let instance = builder.driver(|driver| driver.tells_features = true).instance();
         // SAFETY: a live instance of the driver.
         let below = unsafe { crate::driver::get_instance_proc_addr(instance.raw, c"vkGetDeviceProcAddr".as_ptr()) };
         let chain = DeviceChain::new(ptr::null(), cast(below).unwrap());
@@ -459,7 +451,7 @@ fn nothing_is_copied_when_nothing_is_added() {
         let mut raw = vk::Device::null();
         attempts();
         // SAFETY: a valid create info.
-        assert_eq!(unsafe { create(instance.physical(), &info, allocator(), &mut raw) }, vk::Result::SUCCESS);
+        assert_eq!(unsafe { create(instance.physical(), &info, allocator(), &mut raw) }, SUCCESS);
         assert_eq!(attempts()[0].info, ptr::from_ref(&info) as usize);
         assert!(attempts().is_empty());
         let destroy: vk::PFN_vkDestroyDevice = instance.get(c"vkDestroyDevice");
@@ -471,7 +463,7 @@ fn nothing_is_copied_when_nothing_is_added() {
 #[test]
 fn features_are_found_wherever_they_stand() {
     // In pEnabledFeatures, in VkPhysicalDeviceFeatures2, in neither.
-    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+    let instance = InstanceBuilder::new().instance();
     let two = vk::PhysicalDeviceFeatures2 {
         features: vk::PhysicalDeviceFeatures { sampler_anisotropy: 1, ..Default::default() },
         ..Default::default()

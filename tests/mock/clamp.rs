@@ -8,9 +8,7 @@ use samplin_spirv::sampling::flags;
 
 use crate::driver::machine::place;
 use crate::driver::{Args, Kind, lock};
-use crate::loader::{
-    Device, InstanceBuilder, allocator, binding, call, create, image_info, linear_info, pair, view_info,
-};
+use crate::loader::*;
 use crate::separate::{Operand, shader};
 
 const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
@@ -19,16 +17,13 @@ const POINT: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 
 /// A device, with the extension or without it.
 fn device(settings: &[(&str, &str)], extended: bool) -> Device {
-    let mut builder = InstanceBuilder::new().driver(|config| config.follows = true);
-    for (key, value) in settings {
-        builder = builder.set(key, value);
-    }
+    let builder = InstanceBuilder::new().driver(|config| config.follows = true).settings(settings);
     let builder = builder.traced("decisions");
     let mut info = builder.device_info();
     if extended {
         info.extensions.push(GL_ADDRESS_MODES);
     }
-    std::sync::Arc::new(builder.create().expect("an instance")).device(&info)
+    builder.instance().device(&info)
 }
 
 /// The bindings of a set.
@@ -57,27 +52,15 @@ impl Scene {
         let set = set_of(device, of_set, (sampler, levels));
         let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
         let words = shader(5, &[(at(0), at(1))]);
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        let module = create!(device.create_module(&info));
-        let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
-        let info =
-            vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage.stage(vk::ShaderStageFlags::COMPUTE));
-        let none = vk::PipelineCache::null();
-        let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
-        call!(device.destroy_module(device.raw, module, allocator()));
-        let info = vk::CommandPoolCreateInfo::default();
-        let pool = create!(device.create_command_pool(&info));
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        let mut commands = vk::CommandBuffer::null();
-        assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
+        let pipeline = device.compute(layout, &words);
+        let commands = device.command_buffer();
         Self { of_set, set, layout, pipeline, commands }
     }
 
     /// Binds the pipeline and the set; the pipelines that arrive in the driver.
     fn bind(&self, device: &Device) -> Vec<u64> {
         device.driver.calls();
-        let info = vk::CommandBufferBeginInfo::default();
-        assert_eq!(call!(device.begin_command_buffer(self.commands, &info)), vk::Result::SUCCESS);
+        device.begin(self.commands);
         call!(device.bind_pipeline(self.commands, POINT, self.pipeline));
         call!(device.bind_sets(self.commands, POINT, self.layout, 0, 1, &self.set, 0, std::ptr::null()));
         device.act(self.commands, POINT);
@@ -147,7 +130,7 @@ fn a_clamped_coordinate_takes_a_pipeline_of_the_layers_own() {
     let own =
         |kind| device.driver.live(kind).into_iter().filter(|handle| device.driver.is_layers(kind, *handle)).count();
     assert_eq!(own(Kind::Pool), 2, "the hidden set, and the copy with the sampler that has a border");
-    call!(device.destroy_pipeline(device.raw, scene.pipeline, allocator()));
+    device.destroy_pipeline(scene.pipeline);
     assert_eq!((own(Kind::Pipeline), own(Kind::Pool)), (0, 1), "they go with the application's");
 }
 
@@ -171,7 +154,7 @@ fn shaders_are_told_where_levels_of_detail_do_not_matter() {
         let mut created = builder.device_info();
         created.extensions.push(GL_ADDRESS_MODES);
         created.features.sampler_anisotropy = 1;
-        let device = std::sync::Arc::new(builder.create().expect("an instance")).device(&created);
+        let device = builder.instance().device(&created);
         let scene = Scene::of(&device, device.sampler(&info), levels);
         scene.bind(&device);
         let told = words(&device)[0];
@@ -197,7 +180,7 @@ fn shaders_are_told_of_filters_and_of_anisotropy() {
         let mut created = builder.device_info();
         created.extensions.push(GL_ADDRESS_MODES);
         created.features.sampler_anisotropy = 1;
-        let device = std::sync::Arc::new(builder.create().expect("an instance")).device(&created);
+        let device = builder.instance().device(&created);
         let scene = Scene::of(&device, device.sampler(&info), 3);
         scene.bind(&device);
         assert_eq!(words(&device)[0], 3 | told, "{info:?}");

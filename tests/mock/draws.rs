@@ -6,9 +6,9 @@ use std::ptr;
 use ash::vk;
 use serde_json::{Value, json};
 
-use crate::binds::{FILTERED, Scene, UNFILTERED, commands};
+use crate::binds::{FILTERED, Scene, UNFILTERED};
 use crate::driver::{Args, Reuse};
-use crate::loader::{DeviceInfo, InstanceBuilder, call, linear_info};
+use crate::loader::*;
 use crate::pages::Guarded;
 
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
@@ -59,7 +59,7 @@ impl Scene {
 
     fn present(&self) {
         let (device, info) = (&self.device, vk::PresentInfoKHR::default());
-        assert_eq!(call!(device.present(device.queue(), &info)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.present(device.queue(), &info)), SUCCESS);
     }
 }
 
@@ -90,7 +90,7 @@ fn draws_count_from_the_begin_of_their_command_buffer() {
     let first = scene.commands.get();
     assert_eq!(scene.meet()[1], 1);
     // Another command buffer counts its own.
-    scene.commands.set(commands(&scene.device));
+    scene.commands.set(scene.device.command_buffer());
     scene.begin();
     scene.act();
     assert_eq!(scene.meet()[1], 2);
@@ -189,7 +189,7 @@ fn markers_and_secondary_command_buffers_have_labels() {
     scene.begin_label(c"Frame");
     call!(device.begin_marker(primary, &marker(c"Shadow pass")));
     assert_eq!(scene.meet()[2], "Shadow pass");
-    let secondary = commands(device);
+    let secondary = device.command_buffer();
     scene.commands.set(secondary);
     scene.begin();
     assert_eq!(scene.meet()[1..], [json!(1), Value::Null]);
@@ -290,13 +290,13 @@ fn frame_boundaries_count_in_place_of_presents() {
         let chained = ptr::from_ref(boundary).cast();
         let plain = vk::SubmitInfo::default();
         let infos = [plain, vk::SubmitInfo { p_next: chained, ..plain }];
-        assert_eq!(call!(device.submit(device.queue(), 2, infos.as_ptr(), fence)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.submit(device.queue(), 2, infos.as_ptr(), fence)), SUCCESS);
         args_are_own(&scene, c"vkQueueSubmit", infos.as_ptr() as u64);
         let infos = [vk::SubmitInfo2 { p_next: chained, ..Default::default() }];
-        assert_eq!(call!(device.submit2(device.queue(), 1, infos.as_ptr(), fence)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.submit2(device.queue(), 1, infos.as_ptr(), fence)), SUCCESS);
         args_are_own(&scene, c"vkQueueSubmit2", infos.as_ptr() as u64);
         let infos = [vk::BindSparseInfo { p_next: chained, ..Default::default() }];
-        assert_eq!(call!(device.bind_sparse(device.queue(), 1, infos.as_ptr(), fence)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.bind_sparse(device.queue(), 1, infos.as_ptr(), fence)), SUCCESS);
         args_are_own(&scene, c"vkQueueBindSparse", infos.as_ptr() as u64);
     };
     submit(&inside);
@@ -307,10 +307,10 @@ fn frame_boundaries_count_in_place_of_presents() {
     frame(4);
     let mut info = vk::PresentInfoKHR::default();
     info.p_next = ptr::from_ref(&end).cast();
-    assert_eq!(call!(device.present(device.queue(), &info)), vk::Result::SUCCESS);
+    assert_eq!(call!(device.present(device.queue(), &info)), SUCCESS);
     frame(5);
     // Nothing is submitted: no pointer is followed.
-    assert_eq!(call!(device.submit(device.queue(), 0, crate::pages::dangling(), fence)), vk::Result::SUCCESS);
+    assert_eq!(call!(device.submit(device.queue(), 0, crate::pages::dangling(), fence)), SUCCESS);
 }
 
 #[track_caller]
@@ -327,7 +327,7 @@ fn submissions_are_hooked_where_they_can_end_a_frame() {
         let builder = InstanceBuilder::new().set("separate", follows);
         let mut info: DeviceInfo = builder.device_info();
         info.extensions.retain(|name| has_boundaries || *name != ash::ext::frame_boundary::NAME);
-        let device = std::sync::Arc::new(builder.create().expect("the instance is created")).device(&info);
+        let device = builder.instance().device(&info);
         let which = device.entry().which();
         assert_eq!((which.frames, which.separate), (has_boundaries && follows == "resolve", follows == "resolve"));
     }

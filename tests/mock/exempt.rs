@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::args;
 use crate::binds;
 use crate::driver::{Args, lock};
-use crate::loader::{Device, InstanceBuilder, binding, call, combined, create, entry, linear_info, pair, written};
+use crate::loader::*;
 
 /// Neither can be filtered.
 const LEFT: vk::Format = vk::Format::R32_SFLOAT;
@@ -236,7 +236,7 @@ fn a_sampler_is_named_by_fingerprint_and_by_name() {
         let sampler = device.linear();
         if is_named {
             let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(sampler).object_name(c"shadow map");
-            assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+            assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
         }
         assert_eq!(written(&device, sampler, device.view(LEFT)) == sampler, left, "{text}");
     }

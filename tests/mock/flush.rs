@@ -6,9 +6,9 @@ use std::ptr;
 use ash::vk::{self, Handle};
 
 use crate::binds::Below::{Given, Layers, Own};
-use crate::binds::{FILTERED, Scene, UNFILTERED, commands};
+use crate::binds::{FILTERED, Scene, UNFILTERED};
 use crate::driver::{Kind, Reuse, lock};
-use crate::loader::{InstanceBuilder, binding, call, create, linear_info, pair};
+use crate::loader::*;
 use crate::programs::Stand;
 use crate::separate::{Operand, shader};
 
@@ -67,7 +67,7 @@ fn a_command_buffer_that_is_not_whole_gets_nothing() {
         scene.begin();
         scene.bind_sets(layout, 0, &sets[..1 + usize::from(longer)]);
         let mixed = [scene.set([FILTERED, UNFILTERED])];
-        let new = commands(device);
+        let new = device.command_buffer();
         scene.commands.set(new);
         scene.begin();
         scene.bind(pipeline);
@@ -189,13 +189,10 @@ fn update_after_bind_is_left_alone_on_every_rung() {
             config.follows = true;
             config.set_limits[0] = *sets;
         });
-        builder = settings.iter().fold(builder, |builder, (key, value)| builder.set(key, value));
+        builder = builder.settings(settings);
         let builder = builder.set("separate", "resolve").traced("decisions");
-        let mut info = builder.device_info();
-        if *clamps {
-            info.extensions.push(c"VK_SAMPLIN_gl_address_modes");
-        }
-        let device = std::sync::Arc::new(builder.create().expect("an instance")).device(&info);
+        let device =
+            builder.device_with(|info| info.extensions.extend(clamps.then_some(c"VK_SAMPLIN_gl_address_modes")));
         let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
         let bindings =
             [0, 1, 2].map(|at: u32| binding(at, types[at as usize], 1).stage_flags(vk::ShaderStageFlags::COMPUTE));
@@ -207,13 +204,7 @@ fn update_after_bind_is_left_alone_on_every_rung() {
         let layout = device.pipeline_layout(&[of_set]);
         let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
         let words = shader(5, &[(at(0), at(2)), (at(1), at(2))]);
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        let module = create!(device.create_module(&info));
-        let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
-        let info = vk::ComputePipelineCreateInfo::default().layout(layout);
-        let info = info.stage(stage.stage(vk::ShaderStageFlags::COMPUTE));
-        let none = vk::PipelineCache::null();
-        let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
+        let pipeline = device.compute(layout, &words);
         let mode = vk::SamplerAddressMode::from_raw(0x2900);
         let clamp = linear_info().address_mode_u(mode).address_mode_v(mode).address_mode_w(mode);
         let sampler = if *clamps { device.sampler(&clamp) } else { device.linear() };
@@ -227,11 +218,10 @@ fn update_after_bind_is_left_alone_on_every_rung() {
         let own = [pair(sampler, vk::ImageView::null())];
         let write = write.dst_binding(2).image_info(&own);
         device.update(&[write.descriptor_type(vk::DescriptorType::SAMPLER)], &[]);
-        let raw = commands(&device);
+        let raw = device.command_buffer();
         let mut bound = Vec::new();
         for _ in 0..2 {
-            let info = vk::CommandBufferBeginInfo::default();
-            assert_eq!(call!(device.begin_command_buffer(raw, &info)), vk::Result::SUCCESS);
+            device.begin(raw);
             call!(device.bind_pipeline(raw, COMPUTE, pipeline));
             call!(device.bind_sets(raw, COMPUTE, layout, 0, 1, &set, 0, ptr::null()));
             device.act(raw, COMPUTE);

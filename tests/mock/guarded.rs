@@ -3,15 +3,11 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 
 use crate::driver::Args;
-use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, allocator, binding, call, combined, create, entry, image_info, linear_info,
-    pair, view_info,
-};
+use crate::loader::*;
 use crate::pages::{Guarded, Pages, dangling, page};
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -103,9 +99,9 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
         };
         let info = memory.value(info);
         let mut sets = [vk::DescriptorSet::null(); 2];
-        assert_eq!(call!(device.allocate_sets(device.raw, info, sets.as_mut_ptr())), vk::Result::SUCCESS);
+        assert_eq!(call!(device.allocate_sets(device.raw, info, sets.as_mut_ptr())), SUCCESS);
         let gone = memory.slice(&[sets[1], vk::DescriptorSet::null(), sets[0]]);
-        assert_eq!(call!(device.free_sets(device.raw, pool, 3, gone)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.free_sets(device.raw, pool, 3, gone)), SUCCESS);
     }
 }
 
@@ -143,9 +139,9 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
     ]);
     // From here on the device has immutable samplers, and looks at the sets' life.
     let sets = device.sets(pool, &[layout]);
-    assert_eq!(call!(device.free_sets(device.raw, pool, 0, dangling())), vk::Result::SUCCESS);
+    assert_eq!(call!(device.free_sets(device.raw, pool, 0, dangling())), SUCCESS);
     let info = vk::DescriptorSetAllocateInfo { descriptor_pool: pool, p_set_layouts: dangling(), ..Default::default() };
-    assert_eq!(call!(device.allocate_sets(device.raw, &info, ptr::null_mut())), vk::Result::SUCCESS);
+    assert_eq!(call!(device.allocate_sets(device.raw, &info, ptr::null_mut())), SUCCESS);
     let info = vk::DescriptorUpdateTemplateCreateInfo {
         template_type: vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET,
         descriptor_set_layout: layout,
@@ -369,7 +365,7 @@ fn instances_and_devices_are_made_from_guarded_memory() {
     let node = memory.value(unknown(ptr::null()));
     let mut builder = InstanceBuilder::new();
     builder.chain = node.cast();
-    let instance = Arc::new(builder.create().expect("the instance is created"));
+    let instance = builder.instance();
     // The nodes of the loader are written (their links), the application's may not be.
     let border = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
         p_next: node.cast_mut().cast(),

@@ -8,10 +8,7 @@ use ash::vk::{self, Handle};
 
 use crate::args;
 use crate::driver::{Args, Array, Write};
-use crate::loader::{
-    Device, InstanceBuilder, allocator, binding, call, combined, create, entry, image_info, linear_info, pair,
-    view_info,
-};
+use crate::loader::*;
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
@@ -136,7 +133,8 @@ fn a_legal_sampler_goes_down_with_everything_given() {
     let mut reduction = vk::SamplerReductionModeCreateInfo::default();
     reduction.p_next = ptr::from_ref(&node).cast();
     let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&reduction).cast(), ..linear_info() };
-    let out = create!(device.create_sampler(&info));
+    let mut out = vk::Sampler::null();
+    assert_eq!(call!(device.create_sampler(device.raw, &info, allocator(), &mut out)), SUCCESS);
     args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, allocator: given, out: at });
     assert_eq!(down.at, ptr::from_ref(&info) as usize);
     assert_eq!(
@@ -169,7 +167,8 @@ fn an_illegal_sampler_differs_in_the_illegal_members_only() {
         mipmap_mode: vk::SamplerMipmapMode::LINEAR,
         ..linear_info()
     };
-    let out = create!(device.create_sampler(&info));
+    let mut out = vk::Sampler::null();
+    assert_eq!(call!(device.create_sampler(device.raw, &info, allocator(), &mut out)), SUCCESS);
     args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, allocator: given, out: at });
     assert_ne!(down.at, ptr::from_ref(&info) as usize);
     assert_eq!((given, at), (allocator() as usize, &raw const out as usize));
@@ -412,8 +411,7 @@ fn descriptor_buffers_and_view_handles_get_a_copy_with_another_sampler() {
             sampler: scene.sampler,
             ..Default::default()
         };
-        let get64: vk_layer_sys::PfnGetImageViewHandle64Nvx =
-            crate::loader::cast(device.resolve(c"vkGetImageViewHandle64NVX")).unwrap();
+        let get64: vk_layer_sys::PfnGetImageViewHandle64Nvx = device.get(c"vkGetImageViewHandle64NVX");
         // SAFETY: a valid structure.
         let handles =
             [u64::from(call!(device.get_view_handle(device.raw, &info))), unsafe { get64(device.raw, &info) }];
@@ -511,8 +509,7 @@ fn objects_are_created_and_destroyed_with_what_was_given() {
             let info = $info;
             let mut out = vk::$handle::null();
             device.driver.calls();
-            let result = call!(device.$create(device.raw, &info, allocator(), &mut out));
-            assert_eq!(result, vk::Result::SUCCESS);
+            assert_eq!(call!(device.$create(device.raw, &info, allocator(), &mut out)), SUCCESS);
             args!(device, $create_name, Args::Create { info: down, allocator: given, out: at });
             assert_eq!((down, given), (ptr::from_ref(&info) as usize, allocator() as usize));
             assert_eq!(at, &raw const out as usize);

@@ -13,10 +13,7 @@ use vk_layer_sys::{
 
 use crate::args;
 use crate::driver::{Args, Config, FormatSupport, Kind, Reuse};
-use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, SUCCESS, allocator, binding, call, combined, create, image_info, linear_info,
-    pair, view_info, written,
-};
+use crate::loader::*;
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
@@ -50,7 +47,7 @@ fn what_filters_cubic_is_asked_once_for_each_kind_of_view() {
         };
         let builder = InstanceBuilder::new().driver(config);
         let answers = Arc::clone(&builder.config.cubic);
-        let instance = Arc::new(builder.create().unwrap());
+        let instance = builder.instance();
         let device =
             instance.device(&DeviceInfo { extensions: vec![ash::ext::filter_cubic::NAME], ..Default::default() });
         let sampler = device.sampler(&linear_info().mag_filter(vk::Filter::CUBIC_EXT));
@@ -184,7 +181,7 @@ fn what_filters_cubic_is_asked_with_the_flags_that_count() {
     };
     let builder = InstanceBuilder::new().driver(config);
     let asked = Arc::clone(&builder.config.asked);
-    let instance = Arc::new(builder.create().unwrap());
+    let instance = builder.instance();
     let device = instance.device(&DeviceInfo { extensions: vec![ash::ext::filter_cubic::NAME], ..Default::default() });
     let sampled = u64::from(vk::ImageUsageFlags::SAMPLED.as_raw());
     let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
@@ -496,7 +493,7 @@ fn old_devices_are_asked_the_old_way() {
     let mut builder = InstanceBuilder::new().driver(|driver| driver.api_version = vk::API_VERSION_1_0);
     builder.api_version = vk::API_VERSION_1_0;
     builder.extensions.clear();
-    let instance = Arc::new(builder.create().unwrap());
+    let instance = builder.instance();
     let device = instance.device(&DeviceInfo::default());
     assert!(changes(&device, device.view(UNFILTERED)));
     assert!(!changes(&device, device.view(FILTERED)));
@@ -555,7 +552,7 @@ fn descriptors_in_memory_are_of_the_view_that_is_stored_to() {
         driver.formats.iter_mut().filter(|(format, _)| *format == UNFILTERED).for_each(|it| it.1.optimal |= stores);
     };
     let builder = InstanceBuilder::new().traced("decisions").set("storage", "emulate").driver(config);
-    let instance = Arc::new(builder.create().unwrap());
+    let instance = builder.instance();
     let extensions = vec![ash::ext::descriptor_buffer::NAME, ash::nvx::image_view_handle::NAME];
     let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
     let stored = |format| {
@@ -602,7 +599,7 @@ fn texel_buffers_in_memory_are_of_the_format_that_is_stored_to() {
     };
     for (setting, lowers) in [("emulate", true), ("base", false)] {
         let builder = InstanceBuilder::new().set("storage", setting).driver(config);
-        let instance = Arc::new(builder.create().unwrap());
+        let instance = builder.instance();
         let extensions = vec![ash::ext::descriptor_buffer::NAME];
         let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
         for (format, wanted) in [(STORED, STORED), (UNFILTERED, UNFILTERED), (FILTERED, UNFILTERED)] {
@@ -646,11 +643,11 @@ fn images_that_are_not_there_yet_are_asked_about_as_they_would_go_down() {
     let device = lowering(InstanceBuilder::new().set("storage", "emulate"));
     let resolved = |name| device.resolve(name);
     let needs: vk::PFN_vkGetDeviceImageMemoryRequirements =
-        crate::loader::cast(resolved(c"vkGetDeviceImageMemoryRequirements")).expect("resolved");
+        cast(resolved(c"vkGetDeviceImageMemoryRequirements")).expect("resolved");
     let sparse: vk::PFN_vkGetDeviceImageSparseMemoryRequirements =
-        crate::loader::cast(resolved(c"vkGetDeviceImageSparseMemoryRequirements")).expect("resolved");
+        cast(resolved(c"vkGetDeviceImageSparseMemoryRequirements")).expect("resolved");
     let layout: vk::PFN_vkGetDeviceImageSubresourceLayoutKHR =
-        crate::loader::cast(resolved(c"vkGetDeviceImageSubresourceLayoutKHR")).expect("resolved");
+        cast(resolved(c"vkGetDeviceImageSubresourceLayoutKHR")).expect("resolved");
     let seen: Arc<std::sync::Mutex<Vec<(usize, Seen)>>> = Arc::default();
     let writes = Arc::clone(&seen);
     device.driver.observe(move |_, call| {

@@ -8,7 +8,7 @@ use std::{env, fs, process};
 use ash::vk::{self, Handle};
 use serde_json::Value;
 
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, create, pair};
+use crate::loader::*;
 use crate::separate::{Operand, shader};
 
 const HEADER: &str = "# samplin: links that are split when their pipeline is made\n";
@@ -34,10 +34,7 @@ impl Scene {
     }
 
     fn with(settings: &[(&str, &str)], formats: [vk::Format; 2]) -> Self {
-        let mut builder = InstanceBuilder::new().driver(|config| config.follows = true);
-        for (key, value) in settings {
-            builder = builder.set(key, value);
-        }
+        let builder = InstanceBuilder::new().driver(|config| config.follows = true).settings(settings);
         let device = builder.traced("decisions").device();
         let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
         let bindings: Vec<_> = std::iter::zip(0.., types)
@@ -56,11 +53,7 @@ impl Scene {
             let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
             device.update(&[write.image_info(std::slice::from_ref(info))], &[]);
         }
-        let info = vk::CommandPoolCreateInfo::default();
-        let pool = create!(device.create_command_pool(&info));
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        let mut commands = vk::CommandBuffer::null();
-        assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
+        let commands = device.command_buffer();
         Self { device, layout, set, commands }
     }
 
@@ -71,23 +64,13 @@ impl Scene {
         let mut words = shader(5, &links);
         // OpNop
         words.extend(std::iter::repeat_n(0x1_0000, more));
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        let module = create!(device.create_module(&info));
-        let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
-        let info = vk::ComputePipelineCreateInfo::default()
-            .layout(self.layout)
-            .stage(stage.stage(vk::ShaderStageFlags::COMPUTE));
-        let none = vk::PipelineCache::null();
-        let made = create!(device.create_compute_pipelines(none, 1, &info));
-        call!(device.destroy_module(device.raw, module, allocator()));
-        made
+        device.compute(self.layout, &words)
     }
 
     /// Binds a pipeline and the set, and dispatches.
     fn bind(&self, pipeline: vk::Pipeline) {
         let (device, commands, point) = (&self.device, self.commands, vk::PipelineBindPoint::COMPUTE);
-        let info = vk::CommandBufferBeginInfo::default();
-        assert_eq!(call!(device.begin_command_buffer(commands, &info)), vk::Result::SUCCESS);
+        device.begin(commands);
         call!(device.bind_pipeline(commands, point, pipeline));
         call!(device.bind_sets(commands, point, self.layout, 0, 1, &self.set, 0, std::ptr::null()));
         device.act(commands, point);
@@ -159,7 +142,7 @@ fn what_is_bound_instead_is_named_after_it() {
     let device = &scene.device;
     let name = |pipeline: vk::Pipeline, text: &CStr| {
         let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(pipeline).object_name(text);
-        assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
     };
     // Made for a bind, when the name is there.
     let first = scene.pipeline(&[0, 1], 0);
@@ -180,7 +163,7 @@ fn what_is_bound_instead_is_named_after_it() {
     name(good, c"sky");
     scene.bind(good);
     assert_eq!(texts(&scene), ["sky"]);
-    call!(device.destroy_pipeline(device.raw, first, allocator()));
+    device.destroy_pipeline(first);
     let nameless = scene.pipeline(&[0, 1], 2);
     scene.bind(nameless);
     assert_eq!(texts(&scene), [""; 0]);
@@ -194,7 +177,7 @@ fn learn_compiles_nothing_in_a_bind() {
     let first = scene.pipeline(&[0, 1], 0);
     let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(first).object_name(c"shadows");
     let device = &scene.device;
-    assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+    assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
     scene.bind(first);
     assert_eq!((scene.splits(), scene.left()), (vec![], vec!["learned".to_owned()]));
     assert_eq!(scene.records("unresolved")[0]["pipeline_name"], "shadows");
@@ -247,15 +230,14 @@ fn modules_that_are_alive_keep_no_pipeline_from_being_split() {
         .map(|number| {
             let mut words = shader(5, &[(at(0), at(2))]);
             words.extend(std::iter::repeat_n(0x1_0000, 100_000 + number));
-            let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            create!(device.create_module(&info))
+            device.module(&words)
         })
         .collect();
     // All of them are made before any conflicts, so that none is kept because it is split.
     let pipelines = [0, 1].map(|more| scene.pipeline(&[0, 1], more));
     pipelines.into_iter().for_each(|pipeline| scene.bind(pipeline));
     assert_eq!((scene.splits(), scene.left()), (vec![false; 2], vec![]));
-    modules.into_iter().for_each(|module| call!(device.destroy_module(device.raw, module, allocator())));
+    modules.into_iter().for_each(|module| device.destroy_module(module));
     // One that is larger than all that may be kept.
     let huge = scene.pipeline(&[0, 1], 400_000);
     scene.bind(huge);

@@ -8,7 +8,7 @@ use samplin::device::Device as Entry;
 use serde_json::{Value, json};
 
 use crate::driver::{Args, Kind, Reuse};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, call, combined, entry, linear_info, pair, written};
+use crate::loader::*;
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 
@@ -26,7 +26,7 @@ fn destroyed(device: &Device) -> Vec<(u64, usize)> {
 #[test]
 fn a_variant_goes_with_the_last_sampler_that_it_stands_for() {
     let device = Device::usual();
-    let allocator = crate::loader::allocator() as usize;
+    let allocator = allocator() as usize;
     let view = device.view(UNFILTERED);
     // Two states that come to the same with this view.
     let a = device.linear();
@@ -126,8 +126,8 @@ fn the_summary_counts_what_happened() {
 #[test]
 fn devices_do_not_see_each_other() {
     // The drivers of all devices hand out the same values.
-    let first = Arc::new(InstanceBuilder::new().traced("decisions").create().unwrap());
-    let second = Arc::new(InstanceBuilder::new().traced("decisions").create().unwrap());
+    let first = InstanceBuilder::new().traced("decisions").instance();
+    let second = InstanceBuilder::new().traced("decisions").instance();
     let devices = [
         first.device(&DeviceInfo::default()),
         first.device(&DeviceInfo::default()),

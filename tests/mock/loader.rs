@@ -141,6 +141,11 @@ impl InstanceBuilder {
         self
     }
 
+    /// Sets several.
+    pub(crate) fn settings(self, all: &[(&str, &str)]) -> Self {
+        all.iter().fold(self, |builder, (key, value)| builder.set(key, value))
+    }
+
     /// Writes a trace of this level.
     pub(crate) fn traced(mut self, level: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -206,10 +211,21 @@ impl InstanceBuilder {
         DeviceInfo { extensions: without, ..DeviceInfo::default() }
     }
 
-    /// Creates an instance that has to work, and a device with every extension of the driver.
+    /// Creates an instance that has to work.
+    pub(crate) fn instance(self) -> Arc<Instance> {
+        Arc::new(self.create().expect("the instance is created"))
+    }
+
+    /// Creates such an instance, and a device with every extension of the driver.
     pub(crate) fn device(self) -> Device {
-        let info = self.device_info();
-        Arc::new(self.create().expect("the instance is created")).device(&info)
+        self.device_with(|_| ())
+    }
+
+    /// The same, of which the caller changes something.
+    pub(crate) fn device_with(self, change: impl FnOnce(&mut DeviceInfo)) -> Device {
+        let mut info = self.device_info();
+        change(&mut info);
+        self.instance().device(&info)
     }
 }
 
@@ -645,6 +661,11 @@ impl Device {
         unsafe { (layer().gdpa)(self.raw, name.as_ptr()) }
     }
 
+    /// A command by its name.
+    pub(crate) fn get<F: Copy>(&self, name: &CStr) -> F {
+        cast(self.resolve(name)).unwrap_or_else(|| panic!("{name:?} does not resolve"))
+    }
+
     /// The layer's entry of the device.
     pub(crate) fn entry(&self) -> &Entry {
         // SAFETY: the device is alive as long as `self`.
@@ -721,6 +742,42 @@ impl Device {
     pub(crate) fn pipeline_layout(&self, sets: &[vk::DescriptorSetLayout]) -> vk::PipelineLayout {
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(sets);
         create!(self.create_pipeline_layout(&info))
+    }
+
+    /// A command buffer of a pool of its own.
+    pub(crate) fn command_buffer(&self) -> vk::CommandBuffer {
+        let pool = create!(self.create_command_pool(&vk::CommandPoolCreateInfo::default()));
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let mut commands = vk::CommandBuffer::null();
+        assert_eq!(call!(self.allocate_command_buffers(self.raw, &info, &mut commands)), SUCCESS);
+        commands
+    }
+
+    #[track_caller]
+    pub(crate) fn begin(&self, commands: vk::CommandBuffer) {
+        assert_eq!(call!(self.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())), SUCCESS);
+    }
+
+    pub(crate) fn module(&self, words: &[u32]) -> vk::ShaderModule {
+        create!(self.create_module(&vk::ShaderModuleCreateInfo::default().code(words)))
+    }
+
+    pub(crate) fn destroy_module(&self, module: vk::ShaderModule) {
+        call!(self.destroy_module(self.raw, module, allocator()));
+    }
+
+    pub(crate) fn destroy_pipeline(&self, pipeline: vk::Pipeline) {
+        call!(self.destroy_pipeline(self.raw, pipeline, allocator()));
+    }
+
+    /// A compute pipeline of these words, whose module is gone.
+    pub(crate) fn compute(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {
+        let module = self.module(words);
+        let info = vk::ComputePipelineCreateInfo::default().layout(layout);
+        let info = info.stage(stage(vk::ShaderStageFlags::COMPUTE, module));
+        let pipeline = create!(self.create_compute_pipelines(vk::PipelineCache::null(), 1, &info));
+        self.destroy_module(module);
+        pipeline
     }
 
     pub(crate) fn pool(&self) -> vk::DescriptorPool {
@@ -826,6 +883,14 @@ impl Drop for Device {
 }
 
 // ---- structures that many tests need ----
+
+/// A stage of a pipeline, of a module's function `main`.
+pub(crate) fn stage(
+    stage: vk::ShaderStageFlags,
+    module: vk::ShaderModule,
+) -> vk::PipelineShaderStageCreateInfo<'static> {
+    vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
+}
 
 /// A handle that stands for nothing, for members that are ignored.
 pub(crate) fn dangling_handle() -> u64 {

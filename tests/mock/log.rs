@@ -2,8 +2,6 @@
 //!
 //! There is one log a process, so each case runs in a process of its own.
 
-use std::sync::Arc;
-
 use ash::vk;
 use samplin::log;
 use samplin_config::settings::{Log, log_of_environment};
@@ -11,7 +9,7 @@ use samplin_testkit::again::{Ended, alone};
 use serde_json::Value;
 
 use crate::driver::NEXT_RESULTS;
-use crate::loader::{DeviceInfo, InstanceBuilder, combined, negotiate_with, pair};
+use crate::loader::*;
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 /// A name that would clear a terminal, begin a line of its own and turn the rest of it round.
@@ -26,7 +24,7 @@ fn life(builder: InstanceBuilder) {
         driver.max_samplers = 1000;
         driver.hidden = vec![c"vkCmdBlitImage2"];
     });
-    let instance = Arc::new(builder.create().expect("the instance is created"));
+    let instance = builder.instance();
     let trace = instance.keep_trace();
     for results in [vec![], vec![vk::Result::ERROR_TOO_MANY_OBJECTS]] {
         let is_refused = !results.is_empty();
@@ -196,11 +194,11 @@ fn without_standard_error_the_log_goes_nowhere() {
 fn negotiation_is_told_if_the_environment_asks() {
     const NAME: &str = "log::negotiation_is_told_if_the_environment_asks";
     let Ended { stderr: errors, .. } = alone(NAME, || {
-        assert_eq!(negotiate_with(1, 2).0, vk::Result::SUCCESS);
+        assert_eq!(negotiate_with(1, 2).0, SUCCESS);
         // SAFETY: no other thread of this process reads the environment now.
         unsafe { std::env::set_var("SAMPLIN_LOG", " Debug ") };
         assert_eq!(log_of_environment(), Log::Debug);
-        assert_eq!(negotiate_with(1, 6).0, vk::Result::SUCCESS);
+        assert_eq!(negotiate_with(1, 6).0, SUCCESS);
         assert_ne!(negotiate_with(1, 1).0, vk::Result::SUCCESS);
     });
     assert_eq!(

@@ -14,10 +14,7 @@ use crate::args;
 use crate::binds::{self, FILTERED, Scene};
 use crate::budget::{destroy, script};
 use crate::driver::{Args, Kind, lock};
-use crate::loader::{
-    Device, InstanceBuilder, allocator, binding, call, combined, create, entry, image_info, linear_info, pair,
-    view_info, written,
-};
+use crate::loader::*;
 use crate::separate::{Operand, shader};
 
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
@@ -321,7 +318,7 @@ fn grow(device: &Device) {
     }
     for sampler in &samplers {
         let name = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(*sampler).object_name(c"a sampler");
-        assert_eq!(call!(device.set_name(device.raw, &name)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.set_name(device.raw, &name)), SUCCESS);
     }
     for sampler in samplers {
         device.destroy_sampler(sampler);

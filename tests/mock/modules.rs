@@ -7,7 +7,7 @@ use ash::vk::{self, Handle};
 
 use crate::args;
 use crate::driver::{Args, Kind};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, SUCCESS, allocator, binding, call, create};
+use crate::loader::*;
 use crate::pages::Pages;
 use crate::refused::assembled;
 
@@ -37,7 +37,7 @@ fn words(counts: bool) -> Vec<u32> {
 /// A device on which counters are allowed, of an instance with these settings.
 fn device(settings: &[(&str, &str)]) -> Device {
     let builder = InstanceBuilder::new().traced("decisions");
-    let builder = settings.iter().fold(builder, |builder, (key, value)| builder.set(key, value));
+    let builder = builder.settings(settings);
     builder.device()
 }
 
@@ -57,7 +57,7 @@ fn modules_of_no_interest_go_down_by_the_applications_pointer() {
             args!(device, c"vkCreateShaderModule", Args::Create { info: went, allocator: with, .. });
             assert_eq!(went != ptr::from_ref(&info) as usize, counts, "{separate}");
             assert_eq!((with, &words), (allocator() as usize, &before), "{separate}");
-            call!(device.destroy_module(device.raw, module, allocator()));
+            device.destroy_module(module);
         }
         let records = device.instance.records("shader");
         assert_eq!(records.len(), 1, "{records:#?}");
@@ -75,7 +75,7 @@ fn counters_that_nobody_allows_are_told_and_go_down() {
     assert_eq!(went, ptr::from_ref(&info) as usize);
     let told = device.instance.records("unresolved");
     assert_eq!((told.len(), &told[0]["what"]), (1, &"atomic-counters".into()), "{told:#?}");
-    call!(device.destroy_module(device.raw, module, allocator()));
+    device.destroy_module(module);
 }
 
 /// A module in the chain of a stage gets one of the layer's for as long as the call takes; behind other structures it stays.
@@ -108,7 +108,7 @@ fn modules_in_chains_of_stages_are_replaced_for_the_call() {
             let Args::Create { info: went, .. } = pipelines[0].args else { panic!("{pipelines:?}") };
             assert_eq!(went != ptr::from_ref(&info) as usize, replaced, "{separate}");
             assert!(device.driver.live(Kind::Module).is_empty(), "{separate}: a module of the layer's is left");
-            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+            device.destroy_pipeline(pipeline);
         }
         let told = device.instance.records("unresolved");
         assert_eq!((told.len(), &told[0]["what"]), (1, &"stage-chain".into()), "{told:#?}");
@@ -178,7 +178,7 @@ fn multisample_states_are_read_where_they_count() {
         args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
         assert_eq!(went != ptr::from_ref(&info) as usize, differs);
         assert_ne!(pipeline.as_raw(), 0);
-        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        device.destroy_pipeline(pipeline);
     }
     assert_eq!(states[1].min_sample_shading, 2.0, "the application's is as before");
     let records = device.instance.records("shader");
@@ -190,8 +190,7 @@ fn multisample_states_are_read_where_they_count() {
 #[test]
 fn keys_are_of_what_goes_down() {
     let device = device(&[("counters", "auto")]);
-    let get: vk_layer_sys::PfnGetPipelineKey =
-        crate::loader::cast(device.resolve(c"vkGetPipelineKeyKHR")).expect("resolved");
+    let get: vk_layer_sys::PfnGetPipelineKey = device.get(c"vkGetPipelineKeyKHR");
     let layout = device.pipeline_layout(&[]);
     let mut key = [0_u64; 8];
     let mut ask = |first: *const std::ffi::c_void| {
@@ -231,8 +230,7 @@ fn keys_are_of_what_goes_down() {
 #[test]
 fn identifiers_are_of_what_goes_down() {
     let device = device(&[("counters", "auto")]);
-    let get: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT =
-        crate::loader::cast(device.resolve(c"vkGetShaderModuleCreateInfoIdentifierEXT")).expect("resolved");
+    let get: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT = device.get(c"vkGetShaderModuleCreateInfoIdentifierEXT");
     let seen: Arc<Mutex<Vec<Vec<u32>>>> = Arc::default();
     let writes = Arc::clone(&seen);
     device.driver.observe(move |_, call| {
@@ -262,7 +260,7 @@ fn identifiers_are_of_what_goes_down() {
         let [identified, made] = &seen[..] else { panic!("{seen:?}") };
         assert_eq!(identified, made);
         assert_eq!(*made == words, !counts);
-        call!(device.destroy_module(device.raw, module, allocator()));
+        device.destroy_module(module);
     }
 }
 
@@ -281,7 +279,7 @@ fn parts_of_libraries_get_a_legal_state() {
         let builder = InstanceBuilder::new().traced("decisions");
         let features = vk::PhysicalDeviceFeatures { sample_rate_shading: feature.into(), ..Default::default() };
         let info = DeviceInfo { features, ..builder.device_info() };
-        let device = Arc::new(builder.create().expect("an instance")).device(&info);
+        let device = builder.instance().device(&info);
         let layout = device.pipeline_layout(&[]);
         let seen: Arc<Mutex<Vec<(u32, u32)>>> = Arc::default();
         let writes = Arc::clone(&seen);
@@ -316,7 +314,7 @@ fn parts_of_libraries_get_a_legal_state() {
             let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
             args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
             assert_eq!(went != ptr::from_ref(&info) as usize, differs && state != dangling, "{flags:?}");
-            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+            device.destroy_pipeline(pipeline);
         }
         let seen = std::mem::take(&mut *crate::driver::lock(&seen));
         assert_eq!((seen.len(), seen[0]), (2, seen[1]), "both parts have the same");
@@ -365,14 +363,10 @@ fn rules_about_pipelines_make_modules_for_the_call() {
         let builder = InstanceBuilder::new().traced("decisions").set("separate", separate).set("config", config);
         let features = vk::PhysicalDeviceFeatures { sample_rate_shading: 1, ..Default::default() };
         let given = DeviceInfo { features, ..builder.device_info() };
-        let device = Arc::new(builder.create().expect("an instance")).device(&given);
+        let device = builder.instance().device(&given);
         let (words, layout) = (fragment(), device.pipeline_layout(&[]));
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        let module = create!(device.create_module(&info));
-        let stages = [vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::FRAGMENT)
-            .module(module)
-            .name(c"main")];
+        let module = device.module(&words);
+        let stages = [stage(vk::ShaderStageFlags::FRAGMENT, module)];
         let state = |samples| vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
         let (one, four) = (state(vk::SampleCountFlags::TYPE_1), state(vk::SampleCountFlags::TYPE_4));
         let library = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
@@ -404,10 +398,10 @@ fn rules_about_pipelines_make_modules_for_the_call() {
             let Args::Create { info: went, .. } = went.args else { panic!("{went:?}") };
             assert_eq!((went != ptr::from_ref(&info) as usize, modules), (differs, usize::from(makes)), "{separate}");
             assert_eq!(device.driver.live(Kind::Module).len(), 1, "{separate}: only the application's is left");
-            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+            device.destroy_pipeline(pipeline);
         }
         assert_eq!(four.sample_shading_enable, 0, "the application's is as before");
-        call!(device.destroy_module(device.raw, module, allocator()));
+        device.destroy_module(module);
         let held: Vec<String> = device
             .instance
             .records("shader")
@@ -458,14 +452,10 @@ fn guards_look_at_what_the_shader_does() {
             let builder = InstanceBuilder::new().traced("decisions").set("config", path.to_str().expect("UTF-8"));
             let features = vk::PhysicalDeviceFeatures { sample_rate_shading: 1, ..Default::default() };
             let given = DeviceInfo { features, ..builder.device_info() };
-            let device = Arc::new(builder.create().expect("an instance")).device(&given);
+            let device = builder.instance().device(&given);
             let layout = device.pipeline_layout(&[]);
-            let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            let module = create!(device.create_module(&info));
-            let stages = [vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::FRAGMENT)
-                .module(module)
-                .name(c"main")];
+            let module = device.module(&words);
+            let stages = [stage(vk::ShaderStageFlags::FRAGMENT, module)];
             let state =
                 vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_4);
             let info =
@@ -478,8 +468,8 @@ fn guards_look_at_what_the_shader_does() {
             let because = records[0]["changes"][0]["because"].as_str().expect("a reason");
             assert_eq!(went == ptr::from_ref(&info) as usize, off.is_empty(), "{records:#?}");
             assert_eq!(because.ends_with(&format!("(guard {guard})")), off.is_empty(), "{because}");
-            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
-            call!(device.destroy_module(device.raw, module, allocator()));
+            device.destroy_pipeline(pipeline);
+            device.destroy_module(module);
             call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
         }
     }
@@ -529,10 +519,7 @@ fn what_is_lost_without_samples_depends_on_the_pipeline() {
             let module = create!(device.create_module(&info));
             args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
             assert_ne!(went, ptr::from_ref(&info) as usize, "lowered");
-            let stages = [vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::FRAGMENT)
-                .module(module)
-                .name(c"main")];
+            let stages = [stage(vk::ShaderStageFlags::FRAGMENT, module)];
             let mut info =
                 vk::GraphicsPipelineCreateInfo::default().layout(layout).stages(&stages).dynamic_state(dynamic);
             (info.p_multisample_state, info.p_next) = (state, chained);
@@ -553,8 +540,8 @@ fn what_is_lost_without_samples_depends_on_the_pipeline() {
                 }
                 None => assert_eq!((&last["tier"], told), (&"module".into(), Some("sample-count".into())), "{left:#?}"),
             }
-            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
-            call!(device.destroy_module(device.raw, module, allocator()));
+            device.destroy_pipeline(pipeline);
+            device.destroy_module(module);
         }
         // Shader objects never know.
         let words = of_a_sample(9);

@@ -3,13 +3,12 @@
 //! none.
 
 use std::ptr;
-use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_compiler::{Language, compile};
 
 use crate::driver::Args;
-use crate::loader::{Device, InstanceBuilder, SUCCESS, allocator, binding, call, linear_info, pair};
+use crate::loader::*;
 use crate::separate::{Operand, shader};
 
 use vk::DescriptorType as Ty;
@@ -62,7 +61,7 @@ fn device() -> Device {
     let builder = InstanceBuilder::new().traced("decisions");
     let mut info = builder.device_info();
     info.extensions.push(c"VK_SAMPLIN_gl_address_modes");
-    Arc::new(builder.create().expect("an instance")).device(&info)
+    builder.instance().device(&info)
 }
 
 fn info_of(device: &Device, put: Put) -> vk::DescriptorImageInfo {
@@ -120,7 +119,7 @@ fn pipeline(device: &Device, case: &Case, layout: vk::PipelineLayout, what: &str
         arrived(c"vkCreateGraphicsPipelines", ptr::from_ref(&info) as usize);
     }
     assert!(case.words == before, "{what}: the application's words are as before");
-    call!(device.destroy_module(device.raw, module, allocator()));
+    device.destroy_module(module);
     made
 }
 
@@ -143,8 +142,7 @@ fn names(case: &Case, what: &str) -> (Vec<String>, usize) {
     let point = if case.stage == S::COMPUTE { vk::PipelineBindPoint::COMPUTE } else { vk::PipelineBindPoint::GRAPHICS };
     device.driver.calls();
     for _ in 0..2 {
-        let info = vk::CommandBufferBeginInfo::default();
-        assert_eq!(call!(device.begin_command_buffer(device.commands, &info)), SUCCESS);
+        device.begin(device.commands);
         call!(device.bind_pipeline(device.commands, point, made));
         call!(device.bind_sets(device.commands, point, layout, 0, 1, &set, 0, ptr::null()));
         device.act(device.commands, point);
@@ -154,7 +152,7 @@ fn names(case: &Case, what: &str) -> (Vec<String>, usize) {
     let others = bound.iter().filter(is_other).count();
     let told = device.instance.records("unresolved");
     let all = told.iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect();
-    call!(device.destroy_pipeline(device.raw, made, allocator()));
+    device.destroy_pipeline(made);
     (all, others)
 }
 

@@ -2,16 +2,13 @@
 //! only written down.
 
 use std::ptr;
-use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin::memory::faults;
 
 use crate::args;
 use crate::driver::{Args, Write};
-use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, allocator, binding, call, combined, entry, linear_info, pair,
-};
+use crate::loader::*;
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
@@ -486,7 +483,7 @@ fn what_was_said_of_an_immutable_sampler_is_not_held_of_another_one() {
         let set = device.sets(pool, &[layout])[0];
         (0..3).for_each(|_| device.update(&[combined(set, 0, &[pair(vk::Sampler::null(), view)])], &[]));
         let sets = [set];
-        assert_eq!(call!(device.free_sets(device.raw, pool, 1, sets.as_ptr())), vk::Result::SUCCESS);
+        assert_eq!(call!(device.free_sets(device.raw, pool, 1, sets.as_ptr())), SUCCESS);
         call!(device.destroy_layout(device.raw, layout, allocator()));
         device.destroy_sampler(sampler[0]);
     };
@@ -528,11 +525,11 @@ fn sets_are_forgotten_with_their_pool() {
         match how {
             0 => {
                 let sets = [vk::DescriptorSet::null(), set];
-                assert_eq!(call!(device.free_sets(device.raw, pool, 2, sets.as_ptr())), vk::Result::SUCCESS);
+                assert_eq!(call!(device.free_sets(device.raw, pool, 2, sets.as_ptr())), SUCCESS);
             }
             1 => {
                 let flags = vk::DescriptorPoolResetFlags::empty();
-                assert_eq!(call!(device.reset_pool(device.raw, pool, flags)), vk::Result::SUCCESS);
+                assert_eq!(call!(device.reset_pool(device.raw, pool, flags)), SUCCESS);
             }
             _ => {
                 call!(device.destroy_pool(device.raw, pool, allocator()));
@@ -543,7 +540,7 @@ fn sets_are_forgotten_with_their_pool() {
         assert_eq!(again, set, "the driver hands the handle out again");
         assert!(changes(again));
         let flags = vk::DescriptorPoolResetFlags::empty();
-        assert_eq!(call!(device.reset_pool(device.raw, pool, flags)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.reset_pool(device.raw, pool, flags)), SUCCESS);
     }
 }
 
@@ -592,7 +589,7 @@ fn core_1_4_commands_need_no_extension() {
     let version = vk::make_api_version(0, 1, 4, 0);
     let mut builder = InstanceBuilder::new().driver(|driver| driver.api_version = version);
     builder.api_version = version;
-    let instance = Arc::new(builder.create().unwrap());
+    let instance = builder.instance();
     let scene = Scene::on(instance.device(&DeviceInfo::default()));
     let device = &scene.device;
     assert!(device.resolve(c"vkCmdPushDescriptorSetKHR").is_none());

@@ -10,9 +10,9 @@ use ash::vk::{self, Handle};
 use samplin::commands::{Which, intercepted_on_devices};
 
 use crate::driver::{Args, Kind, lock};
-use crate::loader::{SUCCESS, allocator, call, cast, create};
+use crate::loader::*;
 use crate::pages::dangling;
-use crate::programs::{Stand, stage, words};
+use crate::programs::{Stand, words};
 
 use vk::PipelineBindPoint as Point;
 use vk::ShaderStageFlags as S;
@@ -126,7 +126,7 @@ fn a_render_pass_may_go_before_its_pipeline_is_made_again() {
         assert_eq!(device.driver.live(Kind::RenderPass), [0_u64; 0], "nothing is made again for what is legal");
         stand.bind_set(point, mixed);
         assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
-        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        device.destroy_pipeline(pipeline);
     }
 }
 
@@ -185,7 +185,7 @@ fn render_passes_of_the_layers_own_do_not_add_up() {
         // On two threads at once.
         std::thread::scope(|scope| {
             scope.spawn(|| call!(device.destroy_render_pass(device.raw, pass, allocator())));
-            scope.spawn(|| call!(device.destroy_pipeline(device.raw, pipeline, allocator())));
+            scope.spawn(|| device.destroy_pipeline(pipeline));
         });
         most = most.max(device.driver.live(Kind::RenderPass).len());
     }

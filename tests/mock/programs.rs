@@ -13,9 +13,7 @@ use crate::args;
 use crate::binds::FILTERED;
 use crate::driver::machine::place;
 use crate::driver::{Args, Kind, lock};
-use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, SUCCESS, allocator, binding, call, cast, create, linear_info, pair,
-};
+use crate::loader::*;
 use crate::separate::{Operand, shader};
 
 use vk::PipelineBindPoint as Point;
@@ -39,11 +37,6 @@ pub(crate) fn words(model: u32) -> Vec<u32> {
     shader(model, &[(operand(0), operand(2)), (operand(1), operand(2))])
 }
 
-/// A number of the execution model, for a stage.
-pub(crate) fn stage(stage: S, module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'static> {
-    vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
-}
-
 impl Stand {
     pub(crate) fn new() -> Self {
         Self::with(ptr::null())
@@ -54,7 +47,7 @@ impl Stand {
         let builder = InstanceBuilder::new().driver(|config| config.follows = true);
         let builder = builder.set("separate", "resolve").traced("decisions");
         let info = DeviceInfo { chain, ..builder.device_info() };
-        let device = Arc::new(builder.create().expect("the instance is created")).device(&info);
+        let device = builder.instance().device(&info);
         let (image, sampler) = (vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER);
         let bindings =
             [(0, image), (1, image), (2, sampler)].map(|(number, ty)| binding(number, ty, 1).stage_flags(S::ALL));
@@ -83,8 +76,7 @@ impl Stand {
 
     pub(crate) fn module(&self, words: &[u32]) -> vk::ShaderModule {
         let device = &self.device;
-        let info = vk::ShaderModuleCreateInfo::default().code(words);
-        create!(device.create_module(&info))
+        device.module(words)
     }
 
     fn compute(&self, flags: vk::PipelineCreateFlags) -> (vk::Result, vk::Pipeline) {
@@ -373,10 +365,8 @@ fn attachments_of_advanced_blending_are_made_again() {
 fn what_the_device_chooses_is_named_and_gets_what_the_application_bound() {
     let (stand, point) = (Stand::new(), Point::GRAPHICS);
     let device = &stand.device;
-    let group: vk::PFN_vkCmdBindPipelineShaderGroupNV =
-        cast(device.resolve(c"vkCmdBindPipelineShaderGroupNV")).expect("it resolves");
-    let generated: vk_layer_sys::PfnCmdExecuteGeneratedCommands =
-        cast(device.resolve(c"vkCmdExecuteGeneratedCommandsEXT")).expect("it resolves");
+    let group: vk::PFN_vkCmdBindPipelineShaderGroupNV = device.get(c"vkCmdBindPipelineShaderGroupNV");
+    let generated: vk_layer_sys::PfnCmdExecuteGeneratedCommands = device.get(c"vkCmdExecuteGeneratedCommandsEXT");
     let pipeline = stand.graphics(&[], vk::PipelineCreateFlags::empty(), ptr::null());
     let [goods, mixed, bads] = [[stand.good; 2], [stand.bad, stand.good], [stand.bad; 2]].map(|views| stand.set(views));
     stand.begin();
@@ -464,7 +454,7 @@ fn embedded_samplers_are_named_with_the_images_that_they_may_meet() {
     ] {
         let builder = InstanceBuilder::new().traced("decisions").set("separate", "resolve");
         let extensions = vec![ash::ext::descriptor_buffer::NAME];
-        let instance = Arc::new(builder.create().expect("the instance is created"));
+        let instance = builder.instance();
         let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
         // A sampler that nobody embeds, so that something may conflict.
         device.linear();
@@ -490,8 +480,7 @@ fn embedded_samplers_are_named_with_the_images_that_they_may_meet() {
         }
         let at = |set| Operand { set, binding: 0, count: 1, element: Some(0) };
         let words = shader(5, &[(at(0), at(1))]);
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        let module = create!(device.create_module(&info));
+        let module = device.module(&words);
         let info = vk::ComputePipelineCreateInfo::default()
             .flags(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT)
             .layout(device.pipeline_layout(&layouts))
@@ -620,7 +609,7 @@ fn pipelines_of_libraries_are_linked_again() {
     assert_eq!((stand.own(point), stand.left().len()), ([false, false], 0));
     // What it is linked of again outlives the libraries.
     let device = &stand.device;
-    call!(device.destroy_pipeline(device.raw, libraries[0], allocator()));
+    device.destroy_pipeline(libraries[0]);
     let made = || device.driver.live(Kind::Pipeline).len();
     let before = made();
     for _ in 0..2 {
@@ -631,7 +620,7 @@ fn pipelines_of_libraries_are_linked_again() {
     }
     assert_eq!(stand.left(), [""; 0]);
     stand.begin();
-    call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+    device.destroy_pipeline(pipeline);
     assert_eq!(made(), before - 1);
 }
 

@@ -2,13 +2,12 @@
 
 use std::process::Command;
 use std::ptr;
-use std::sync::Arc;
 
 use ash::vk;
 
 use crate::args;
 use crate::driver::{Args, Config, Feature, FormatSupport};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, create};
+use crate::loader::*;
 use bad::Bad;
 
 #[path = "../../spirv/tests/spirv/bad.rs"]
@@ -52,7 +51,7 @@ fn device_with(bad: &Bad, storage: &str, [reads, writes]: [bool; 2]) -> Device {
         ..Default::default()
     };
     let info = DeviceInfo { features, ..DeviceInfo::default() };
-    Arc::new(builder.create().expect("an instance")).device(&info)
+    builder.instance().device(&info)
 }
 
 #[test]
@@ -70,7 +69,7 @@ fn what_is_refused_goes_down_as_it_came() {
         let named: Vec<_> = told.iter().map(|record| (record["pass"].as_str(), record["what"].as_str())).collect();
         assert!(named.contains(&(Some(bad.pass), Some(bad.name))), "{named:?}: {what}");
         assert!(named.iter().all(|(_, name)| *name == Some(bad.name)), "{named:?}: {what}");
-        call!(device.destroy_module(device.raw, module, allocator()));
+        device.destroy_module(module);
     }
 }
 
@@ -96,7 +95,7 @@ fn legal_reads_without_a_format_go_down_as_they_came() {
                 let told = device.instance.records(event);
                 assert!(told.is_empty(), "{told:#?}: {what}");
             }
-            call!(device.destroy_module(device.raw, module, allocator()));
+            device.destroy_module(module);
             device.finish();
             seen += 1;
         }

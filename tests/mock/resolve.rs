@@ -11,7 +11,7 @@ use samplin::hooks::augment::OWN_EXTENSIONS;
 use samplin_config::LAYER_NAME;
 
 use crate::driver::{COMMANDS, Config, Level, Need};
-use crate::loader::{Device, DeviceInfo, Instance, InstanceBuilder, cast, gipa, negotiate_with};
+use crate::loader::*;
 
 const NULL: vk::Instance = vk::Instance::null();
 
@@ -134,12 +134,12 @@ fn an_instance_resolves_what_the_driver_has() {
             }
         }
     }
-    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+    let instance = InstanceBuilder::new().instance();
     assert!(instance.resolve(c"vkNoSuchCommand").is_none());
     assert!(instance.resolve(c"vkEnumerateDeviceLayerProperties").is_some());
     // Commands that the driver lacks altogether, and aliases of which it has one.
     let hidden = vec![c"vkGetImageViewHandle64NVX", c"vkUpdateDescriptorSetWithTemplate", c"vkCmdBlitImage2KHR"];
-    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.hidden = hidden.clone()).create().unwrap());
+    let instance = InstanceBuilder::new().driver(|driver| driver.hidden = hidden.clone()).instance();
     for name in hidden {
         assert!(instance.resolve(name).is_none(), "{name:?}");
     }
@@ -170,7 +170,7 @@ fn check_device(device: &Device, separate: bool) {
     assert!(device.resolve(c"vkNoSuchCommand").is_none());
     assert!(device.resolve(c"vkGetInstanceProcAddr").is_none());
     // SAFETY: null is what is asked about.
-    assert!(unsafe { (crate::loader::layer().gdpa)(device.raw, std::ptr::null()) }.is_none());
+    assert!(unsafe { (layer().gdpa)(device.raw, std::ptr::null()) }.is_none());
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_device_resolves_what_is_enabled_and_nothing_else() {
             let builder = InstanceBuilder::new().driver(|driver| driver.api_version = version(minor));
             let mut builder = builder.set("separate", word);
             builder.api_version = version(asked);
-            let instance = Arc::new(builder.create().unwrap());
+            let instance = builder.instance();
             let all = instance.device(&DeviceInfo { extensions: Config::new().extensions, ..Default::default() });
             check_device(&all, separate);
             let none = instance.device(&DeviceInfo::default());
@@ -209,7 +209,7 @@ fn every_extension_is_needed_for_its_own_commands() {
     for left_out in &config.extensions {
         let extensions = config.extensions.iter().copied().filter(|name| name != left_out).collect();
         // Only what was enabled counts, not what the driver supports.
-        let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+        let instance = InstanceBuilder::new().instance();
         let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
         check_device(&device, true);
         for (name, _, need) in COMMANDS {
@@ -257,7 +257,7 @@ fn both_spellings_of_an_alias_reach_the_driver_whichever_it_has() {
 
 #[test]
 fn a_hook_from_the_instance_survives_a_device_without_the_command() {
-    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+    let instance = InstanceBuilder::new().instance();
     let device = instance.device(&DeviceInfo::default());
     let push: vk::PFN_vkCmdPushDescriptorSetKHR = instance.get(c"vkCmdPushDescriptorSetKHR");
     let get: vk::PFN_vkGetDescriptorEXT = instance.get(c"vkGetDescriptorEXT");
@@ -287,11 +287,11 @@ fn enumerations_speak_of_the_layer_alone() {
     let mut count = 9;
     // SAFETY: the two-call idiom, with room for what is asked for.
     unsafe {
-        assert_eq!(layers(&mut count, std::ptr::null_mut()), vk::Result::SUCCESS);
+        assert_eq!(layers(&mut count, std::ptr::null_mut()), SUCCESS);
         assert_eq!(count, 1);
         let mut out = [vk::LayerProperties::default(); 3];
         count = 3;
-        assert_eq!(layers(&mut count, out.as_mut_ptr()), vk::Result::SUCCESS);
+        assert_eq!(layers(&mut count, out.as_mut_ptr()), SUCCESS);
         assert_eq!((count, out[0].layer_name_as_c_str()), (1, Ok(LAYER_NAME)));
         assert_eq!(out[0].spec_version, API_VERSION);
         count = 0;
@@ -304,7 +304,7 @@ fn enumerations_speak_of_the_layer_alone() {
         }
         count = 5;
         let mut out = [vk::ExtensionProperties::default(); 5];
-        assert_eq!(extensions(LAYER_NAME.as_ptr(), &mut count, out.as_mut_ptr()), vk::Result::SUCCESS);
+        assert_eq!(extensions(LAYER_NAME.as_ptr(), &mut count, out.as_mut_ptr()), SUCCESS);
         let names: Vec<_> = out[..count as usize].iter().map(|e| e.extension_name_as_c_str().unwrap()).collect();
         assert_eq!(names, [ash::ext::layer_settings::NAME]);
     }
@@ -320,12 +320,12 @@ fn enumerations_speak_of_the_layer_alone() {
     unsafe {
         let mut out = [vk::LayerProperties::default(); 2];
         count = 2;
-        assert_eq!(layers(physical, &mut count, out.as_mut_ptr()), vk::Result::SUCCESS);
+        assert_eq!(layers(physical, &mut count, out.as_mut_ptr()), SUCCESS);
         assert_eq!((count, out[0].layer_name_as_c_str()), (1, Ok(LAYER_NAME)));
         for (layer, expected) in
             [(std::ptr::null(), of_driver + 2), (LAYER_NAME.as_ptr(), 2), (c"VK_LAYER_OTHER".as_ptr(), of_driver)]
         {
-            assert_eq!(extensions(physical, layer, &mut count, std::ptr::null_mut()), vk::Result::SUCCESS);
+            assert_eq!(extensions(physical, layer, &mut count, std::ptr::null_mut()), SUCCESS);
             assert_eq!(count, expected);
         }
         let mut out = [vk::ExtensionProperties::default(); 2];
@@ -374,7 +374,7 @@ fn mode_off_hands_out_the_driver() {
         }
     }
     // Nothing is looked at: a sampler that is anything but legal goes down.
-    let info = vk::SamplerCreateInfo { mip_lod_bias: f32::NAN, ..crate::loader::linear_info() };
+    let info = vk::SamplerCreateInfo { mip_lod_bias: f32::NAN, ..linear_info() };
     device.sampler(&info);
     crate::args!(device, c"vkCreateSampler", crate::driver::Args::CreateSampler { info: down, .. });
     assert_eq!(down.at, std::ptr::from_ref(&info) as usize);
@@ -402,7 +402,7 @@ fn mode_off_forgets_its_devices() {
                 instance.get::<vk::PFN_vkDestroyDevice>(c"vkDestroyDevice")
             };
             // SAFETY: the last use of the device.
-            unsafe { destroy(raw, crate::loader::allocator()) };
+            unsafe { destroy(raw, allocator()) };
             assert!(!is_known(), "{mode}, by the device's resolver: {by_device}");
         }
     }
@@ -421,7 +421,7 @@ fn a_physical_device_of_version_1_0_is_asked_nothing_of_1_1() {
         builder.extensions.clear();
         let asked = Arc::clone(&builder.config.queries);
         let info = builder.device_info();
-        let instance = Arc::new(builder.create().expect("the instance is created"));
+        let instance = builder.instance();
         let device = instance.device(&info);
         device.view(vk::Format::R8G8B8A8_UNORM);
         let asked = std::mem::take(&mut *crate::driver::lock(&asked));

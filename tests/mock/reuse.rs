@@ -7,7 +7,7 @@ use ash::vk::{self, Handle};
 use samplin::device::Device as Entry;
 
 use crate::driver::{Args, Kind, Reuse, lock};
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, create, entry, linear_info, written};
+use crate::loader::*;
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
@@ -119,8 +119,7 @@ fn records_are_gone_when_a_destroy_call_arrives() {
     let info = vk::SwapchainCreateInfoKHR::default().image_format(FILTERED);
     let swapchain = create!(device.create_swapchain(&info));
     let (mut count, mut images) = (3, [vk::Image::null(); 3]);
-    let result = call!(device.get_swapchain_images(device.raw, swapchain, &mut count, images.as_mut_ptr()));
-    assert_eq!(result, vk::Result::SUCCESS);
+    assert_eq!(call!(device.get_swapchain_images(device.raw, swapchain, &mut count, images.as_mut_ptr())), SUCCESS);
 
     // The records, looked at from another thread while the driver is at work.
     let found = move |device: &Entry, kind: Kind, handle: u64| {

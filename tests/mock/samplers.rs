@@ -3,13 +3,12 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
-use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 
 use crate::args;
 use crate::driver::{Args, Chained, Feature};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, create, linear_info, written};
+use crate::loader::*;
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 const PLANAR: vk::Format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
@@ -21,7 +20,7 @@ fn device_with(
     change: impl FnOnce(&mut crate::driver::Config),
 ) -> Device {
     let builder = InstanceBuilder::new().traced("decisions").driver(change);
-    let instance = Arc::new(builder.create().unwrap());
+    let instance = builder.instance();
     instance.device(&DeviceInfo { extensions: extensions.to_vec(), chain, ..Default::default() })
 }
 
@@ -47,7 +46,8 @@ fn conversion(
     info: &vk::SamplerYcbcrConversionCreateInfo<'_>,
 ) -> (vk::SamplerYcbcrConversion, Chained<vk::SamplerYcbcrConversionCreateInfo<'static>>) {
     device.driver.calls();
-    let out = create!(device.create_conversion(info));
+    let mut out = vk::SamplerYcbcrConversion::null();
+    assert_eq!(call!(device.create_conversion(device.raw, info, allocator(), &mut out)), SUCCESS);
     args!(device, c"vkCreateSamplerYcbcrConversion", Args::CreateConversion { info: down, allocator: given, out: at });
     assert_eq!((given, at), (allocator() as usize, &raw const out as usize));
     (out, down)
@@ -172,7 +172,7 @@ fn subsampled_samplers_are_never_exchanged() {
     assert!(own);
     let view = device.view(vk::Format::R8G8B8A8_UNORM);
     assert_eq!(written(&device, subsampled, view), subsampled);
-    let image = crate::loader::image_info(vk::Format::R8G8B8A8_UNORM).flags(vk::ImageCreateFlags::SUBSAMPLED_EXT);
+    let image = image_info(vk::Format::R8G8B8A8_UNORM).flags(vk::ImageCreateFlags::SUBSAMPLED_EXT);
     let image = device.image_with(&image);
     let other = device.view_of(image, vk::Format::R8G8B8A8_UNORM);
     assert_eq!(written(&device, subsampled, other), subsampled);
@@ -379,7 +379,7 @@ fn names_reach_the_records() {
             p_object_name: text.as_ptr(),
             ..Default::default()
         };
-        assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
         args!(device, c"vkSetDebugUtilsObjectNameEXT", Args::Other(arguments));
         assert_eq!(arguments, [ptr::from_ref(&info) as u64]);
     };
@@ -391,7 +391,7 @@ fn names_reach_the_records() {
         p_object_name: c"ids".as_ptr(),
         ..Default::default()
     };
-    assert_eq!(call!(device.set_marker_name(device.raw, &marker)), vk::Result::SUCCESS);
+    assert_eq!(call!(device.set_marker_name(device.raw, &marker)), SUCCESS);
     assert_ne!(written(&device, sampler, view), sampler);
     let pair = &device.instance.records("pair")[0];
     assert_eq!((&pair["names"]["sampler"], &pair["names"]["view"]), (&"albedo".into(), &"ids".into()));
@@ -407,7 +407,7 @@ fn names_reach_the_records() {
         object_type: vk::ObjectType::SAMPLER,
         ..Default::default()
     };
-    assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+    assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
     assert!(device.entry().ground.journal.name(vk::ObjectType::SAMPLER, other.as_raw()).is_none());
 }
 
@@ -538,8 +538,7 @@ fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
         (&[("aniso_nearest", "off"), ("mode", "audit")], false),
     ] {
         let builder = InstanceBuilder::new().traced("decisions");
-        let instance =
-            Arc::new(settings.iter().fold(builder, |all, (key, value)| all.set(key, value)).create().unwrap());
+        let instance = builder.settings(settings).instance();
         let on = vk::PhysicalDeviceFeatures { sampler_anisotropy: 1, ..Default::default() };
         let device = instance.device(&DeviceInfo { features: on, ..Default::default() });
         for (info, concerned) in [(&flat, true), (&one, true), (&mixed, false), (&smooth, false), (&flat, true)] {
@@ -573,7 +572,7 @@ fn a_custom_border_colour_that_is_ignored_is_hinted_at() {
         ("all", vk::BorderColor::FLOAT_OPAQUE_BLACK, false, false),
         ("decisions", vk::BorderColor::FLOAT_OPAQUE_BLACK, true, false),
     ] {
-        let instance = Arc::new(InstanceBuilder::new().traced(level).create().expect("the instance is created"));
+        let instance = InstanceBuilder::new().traced(level).instance();
         let extensions = vec![ash::ext::custom_border_color::NAME];
         let info = DeviceInfo { extensions, chain: ptr::from_ref(&features).cast(), ..Default::default() };
         let device = instance.device(&info);

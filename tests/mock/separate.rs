@@ -18,9 +18,7 @@ use fastrand::Rng;
 use crate::driver::machine::{ARRAY, Machine, Place, Read, Snapshot};
 use crate::driver::{Kind, OwnFailure, Reuse, lock};
 use crate::fuzz::for_seeds;
-use crate::loader::{
-    Device, InstanceBuilder, SUCCESS, allocator, binding, call, create, dangling_handle, entry, linear_info,
-};
+use crate::loader::*;
 use crate::pages::dangling;
 
 type Ty = vk::DescriptorType;
@@ -456,9 +454,9 @@ impl Application {
         let format = if self.steps < self.late { 0 } else { self.rng.usize(0..2) };
         self.could_conflict |= format == 1;
         // Of cubes nothing is fetched, so whatever shaders read here they read through a sampler.
-        let layers = vk::ImageCreateInfo { array_layers: 6, ..crate::loader::image_info(FORMATS[format]) };
+        let layers = vk::ImageCreateInfo { array_layers: 6, ..image_info(FORMATS[format]) };
         let image = self.device.image_with(&layers.flags(vk::ImageCreateFlags::CUBE_COMPATIBLE));
-        let mut view = crate::loader::view_info(image, FORMATS[format]).view_type(vk::ImageViewType::CUBE);
+        let mut view = view_info(image, FORMATS[format]).view_type(vk::ImageViewType::CUBE);
         view.subresource_range.layer_count = 6;
         self.views.push((self.device.view_with(&view), image, format));
     }
@@ -667,15 +665,14 @@ impl Application {
 
     fn create_module(&mut self, words: &[u32]) -> vk::ShaderModule {
         let device = &self.device;
-        let info = vk::ShaderModuleCreateInfo::default().code(words);
-        let module = create!(device.create_module(&info));
+        let module = device.module(words);
         self.machine.module(module.as_raw(), words);
         module
     }
 
     fn destroy_module(&mut self, module: vk::ShaderModule) {
         let device = &self.device;
-        call!(device.destroy_module(device.raw, module, allocator()));
+        device.destroy_module(module);
         self.machine.destroy_module(module.as_raw());
     }
 
@@ -685,7 +682,7 @@ impl Application {
         let pool = create!(device.create_command_pool(&info));
         let mut handle = vk::CommandBuffer::null();
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), SUCCESS);
         self.buffers.push(Buffer {
             handle,
             pool,
@@ -910,7 +907,7 @@ impl Application {
             gone.iter().for_each(|set| self.touch(set.handle.as_raw()));
             let device = &self.device;
             let flags = vk::DescriptorPoolResetFlags::empty();
-            assert_eq!(call!(device.reset_pool(device.raw, self.pools[pool], flags)), vk::Result::SUCCESS);
+            assert_eq!(call!(device.reset_pool(device.raw, self.pools[pool], flags)), SUCCESS);
             self.machine.reset_pool(self.pools[pool].as_raw());
             self.sets.retain(|set| set.pool != pool);
         } else if let Some(index) = self.some(self.sets.len()) {
@@ -918,8 +915,7 @@ impl Application {
             self.log.push(format!("free {:?}", set.handle));
             self.touch(set.handle.as_raw());
             let device = &self.device;
-            let freed = call!(device.free_sets(device.raw, self.pools[set.pool], 1, &set.handle));
-            assert_eq!(freed, vk::Result::SUCCESS);
+            assert_eq!(call!(device.free_sets(device.raw, self.pools[set.pool], 1, &set.handle)), SUCCESS);
             self.machine.free(set.handle.as_raw());
         }
     }
@@ -992,7 +988,7 @@ impl Application {
     fn destroy(&self, pipeline: vk::Pipeline, shaders: &[(vk::ShaderStageFlags, vk::ShaderEXT)]) {
         let device = &self.device;
         if shaders.is_empty() {
-            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+            device.destroy_pipeline(pipeline);
         }
         for (_, shader) in shaders {
             call!(device.destroy_shader(device.raw, *shader, allocator()));
@@ -1043,13 +1039,12 @@ impl Application {
             self.machine.clear(handle.as_raw());
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             let mut handle = vk::CommandBuffer::null();
-            assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), vk::Result::SUCCESS);
+            assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), SUCCESS);
             self.buffers[index].handle = handle;
         }
         let buffer = &mut self.buffers[index];
         self.log.push(format!("begin {:?}", buffer.handle));
-        let info = vk::CommandBufferBeginInfo::default();
-        assert_eq!(call!(device.begin_command_buffer(buffer.handle, &info)), vk::Result::SUCCESS);
+        device.begin(buffer.handle);
         self.machine.clear(buffer.handle.as_raw());
         (buffer.is_valid, buffer.uses, buffer.draws) = (true, HashSet::new(), Vec::new());
         (buffer.is_early, buffer.asked) = (!self.could_conflict, HashSet::new());
@@ -1067,7 +1062,7 @@ impl Application {
             true => call!(device.reset_command_pool(device.raw, pool, vk::CommandPoolResetFlags::empty())),
             false => call!(device.reset_command_buffer(commands, vk::CommandBufferResetFlags::empty())),
         };
-        assert_eq!(result, vk::Result::SUCCESS);
+        assert_eq!(result, SUCCESS);
         self.machine.clear(commands.as_raw());
     }
 
@@ -1748,13 +1743,13 @@ impl Recorder<'_> {
         match self.rng.u8(0..8) {
             0 => {
                 let flags = vk::DescriptorPoolResetFlags::empty();
-                assert_eq!(call!(device.reset_pool(device.raw, self.pool, flags)), vk::Result::SUCCESS);
+                assert_eq!(call!(device.reset_pool(device.raw, self.pool, flags)), SUCCESS);
                 self.machine.reset_pool(self.pool.as_raw());
                 self.own.clear();
             }
             1 if !self.own.is_empty() => {
                 let set = self.own.swap_remove(self.rng.usize(0..self.own.len()));
-                assert_eq!(call!(device.free_sets(device.raw, self.pool, 1, &set)), vk::Result::SUCCESS);
+                assert_eq!(call!(device.free_sets(device.raw, self.pool, 1, &set)), SUCCESS);
                 self.machine.free(set.as_raw());
             }
             2..5 if !self.own.is_empty() => {
@@ -1770,8 +1765,7 @@ impl Recorder<'_> {
 
     fn record(&mut self) {
         let (device, commands) = (self.device, self.commands);
-        let info = vk::CommandBufferBeginInfo::default();
-        assert_eq!(call!(device.begin_command_buffer(commands, &info)), vk::Result::SUCCESS);
+        device.begin(commands);
         self.machine.clear(commands.as_raw());
         let point = vk::PipelineBindPoint::COMPUTE;
         for _ in 0..12 {
@@ -1869,8 +1863,7 @@ fn eight_threads_record_at_once() {
         .iter()
         .map(|links| {
             let words = shader(5, links);
-            let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            let module = create!(device.create_module(&info));
+            let module = device.module(&words);
             machine.module(module.as_raw(), &words);
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .name(c"main")
@@ -1880,7 +1873,7 @@ fn eight_threads_record_at_once() {
             let none = vk::PipelineCache::null();
             let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
             machine.pipeline(pipeline.as_raw(), layout.as_raw(), &[module.as_raw()]);
-            call!(device.destroy_module(device.raw, module, allocator()));
+            device.destroy_module(module);
             pipeline
         })
         .collect();
@@ -1899,7 +1892,7 @@ fn eight_threads_record_at_once() {
             let mut commands = vk::CommandBuffer::null();
             let pool = create!(device.create_command_pool(&command_info));
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-            assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
+            assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), SUCCESS);
             (pool, commands)
         })
         .collect();
@@ -1944,7 +1937,7 @@ fn eight_threads_record_at_once() {
     println!("{read} pairs read, {repaired} of them repaired");
     assert!(read > 1000 && repaired > read / 10 && repaired < read);
     device.driver.check();
-    pipelines.iter().for_each(|pipeline| call!(device.destroy_pipeline(device.raw, *pipeline, allocator())));
+    pipelines.iter().for_each(|pipeline| device.destroy_pipeline(*pipeline));
     pools.iter().for_each(|pool| call!(device.destroy_pool(device.raw, *pool, allocator())));
     for (pool, commands) in &command_pools {
         call!(device.free_command_buffers(device.raw, *pool, 1, commands));
@@ -1985,8 +1978,7 @@ fn held(separate: &str) -> usize {
     let layout = device.pipeline_layout(&[shape; 4]);
     let operand = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
     let words = shader(5, &[(operand(0), operand(2))]);
-    let info = vk::ShaderModuleCreateInfo::default().code(&words);
-    let module = create!(device.create_module(&info));
+    let module = device.module(&words);
     let stage =
         vk::PipelineShaderStageCreateInfo::default().name(c"main").stage(vk::ShaderStageFlags::COMPUTE).module(module);
     let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
@@ -2007,10 +1999,10 @@ fn held(separate: &str) -> usize {
     }
     let info = vk::CommandBufferAllocateInfo::default().command_pool(command_pool).command_buffer_count(64);
     let mut buffers = [vk::CommandBuffer::null(); 64];
-    assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, buffers.as_mut_ptr())), vk::Result::SUCCESS);
+    assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, buffers.as_mut_ptr())), SUCCESS);
     let info = vk::CommandBufferBeginInfo::default();
     for (commands, sets) in buffers.iter().zip(sets.chunks(4)) {
-        assert_eq!(call!(device.begin_command_buffer(*commands, &info)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.begin_command_buffer(*commands, &info)), SUCCESS);
         for point in [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::COMPUTE] {
             call!(device.bind_sets(*commands, point, layout, 0, 4, sets.as_ptr(), 0, ptr::null()));
         }

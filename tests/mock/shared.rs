@@ -2,12 +2,11 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Arc;
 
 use ash::vk;
 
 use crate::driver::Args;
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, call, linear_info, written};
+use crate::loader::*;
 
 /// The `n`-th state.
 fn state(n: u32) -> vk::SamplerCreateInfo<'static> {
@@ -22,7 +21,7 @@ fn arrived(device: &Device) -> [usize; 2] {
 
 fn sharing(setting: &str, max: u32) -> Device {
     let builder = InstanceBuilder::new().set("samplers", setting).driver(|driver| driver.max_samplers = max);
-    Arc::new(builder.create().unwrap()).device(&DeviceInfo::default())
+    builder.instance().device(&DeviceInfo::default())
 }
 
 fn create_with(
@@ -31,8 +30,10 @@ fn create_with(
     given: Option<&vk::AllocationCallbacks<'_>>,
 ) -> vk::Sampler {
     let mut out = vk::Sampler::null();
-    let result = call!(device.create_sampler(device.raw, info, given.map_or(ptr::null(), ptr::from_ref), &mut out));
-    assert_eq!(result, vk::Result::SUCCESS);
+    assert_eq!(
+        call!(device.create_sampler(device.raw, info, given.map_or(ptr::null(), ptr::from_ref), &mut out)),
+        SUCCESS
+    );
     out
 }
 
@@ -120,7 +121,7 @@ fn what_is_told_apart_is_not_shared() {
         (ptr::null(), vec![], &[("samplers", "own")], false),
     ] {
         let builder = settings.iter().fold(InstanceBuilder::new(), |all, (key, value)| all.set(key, value));
-        let instance = Arc::new(builder.create().unwrap());
+        let instance = builder.instance();
         let device = instance.device(&DeviceInfo { chain, extensions, ..Default::default() });
         let [a, b] = [device.linear(), device.linear()];
         assert_eq!(a == b, shares, "{settings:?}");
@@ -151,7 +152,7 @@ fn equal_chains_are_one() {
     for level in ["decisions", "all"] {
         let builder = InstanceBuilder::new().set("samplers", "share").traced(level);
         let extensions = vec![ash::ext::custom_border_color::NAME, ash::ext::sampler_filter_minmax::NAME];
-        let instance = Arc::new(builder.create().unwrap());
+        let instance = builder.instance();
         let info = DeviceInfo { extensions, chain: ptr::from_ref(&features).cast(), ..Default::default() };
         let device = instance.device(&info);
         // A mode, a colour and its format, whether that is the border, and a name.
@@ -215,9 +216,7 @@ fn equal_chains_are_one() {
 #[test]
 fn many_samplers_of_few_states_fit() {
     const STATES: u32 = 900;
-    let instance = Arc::new(
-        InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = 1024).create().unwrap(),
-    );
+    let instance = InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = 1024).instance();
     let device = instance.device(&DeviceInfo::default());
     let all: Vec<vk::Sampler> = (0..100_000).map(|n| device.sampler(&state(n % STATES))).collect();
     assert_eq!(arrived(&device)[0], STATES as usize);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ash::vk::{self, Handle};
 
 use crate::driver::{Args, DeviceState, Kind, Reuse};
-use crate::loader::{Device, InstanceBuilder, combined, entry, linear_info, pair};
+use crate::loader::*;
 
 const THREADS: u64 = 8;
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;

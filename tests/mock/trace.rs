@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::args;
 use crate::driver::Args;
-use crate::loader::{Device, InstanceBuilder, linear_info};
+use crate::loader::*;
 
 fn illegal(bias: f32) -> vk::SamplerCreateInfo<'static> {
     vk::SamplerCreateInfo { mip_lod_bias: bias, ..linear_info() }

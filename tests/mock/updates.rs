@@ -10,7 +10,7 @@ use ash::vk::{self, Handle};
 
 use crate::binds::Scene;
 use crate::driver::{Reuse, lock};
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, create, entry, linear_info, pair};
+use crate::loader::*;
 
 type Ty = vk::DescriptorType;
 
@@ -256,11 +256,11 @@ impl Bench {
                 copy(other, 0);
             }
             Way::Free => {
-                assert_eq!(call!(device.free_sets(device.raw, pool, 1, &set)), vk::Result::SUCCESS);
+                assert_eq!(call!(device.free_sets(device.raw, pool, 1, &set)), SUCCESS);
             }
             Way::Reset => {
                 let none = vk::DescriptorPoolResetFlags::empty();
-                assert_eq!(call!(device.reset_pool(device.raw, pool, none)), vk::Result::SUCCESS);
+                assert_eq!(call!(device.reset_pool(device.raw, pool, none)), SUCCESS);
             }
             Way::DestroyPool => call!(device.destroy_pool(device.raw, pool, allocator())),
         }
@@ -344,7 +344,7 @@ fn a_copy_comes_from_a_pool_like_that_of_its_set() {
             bench.assert_left_alone(pool);
             // It stays a pool of its kind when it is reset.
             let none = vk::DescriptorPoolResetFlags::empty();
-            assert_eq!(call!(device.reset_pool(device.raw, pool, none)), vk::Result::SUCCESS);
+            assert_eq!(call!(device.reset_pool(device.raw, pool, none)), SUCCESS);
             bench.bound(bench.set(pool));
             // The handle comes back as another pool.
             call!(device.destroy_pool(device.raw, pool, allocator()));

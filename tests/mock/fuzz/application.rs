@@ -9,7 +9,6 @@ use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 use std::ptr;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_core::decide::{
@@ -19,10 +18,7 @@ use samplin_core::decide::{
 
 use super::chain::{Unknown, put, read_back, with_info};
 use crate::driver::{Args, Call, FormatSupport, Reuse};
-use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, allocator, assert_nothing_left, binding, call, create, dangling_handle, entry,
-    pair,
-};
+use crate::loader::*;
 use crate::pages::dangling;
 use crate::stress::Random;
 use samplin_checker::draw::{self, Dice};
@@ -359,7 +355,7 @@ impl Application {
                 if rules {
                     builder = builder.set("config", rules_file().to_str().expect("a path in UTF-8"));
                 }
-                let instance = Arc::new(builder.create().expect("the instance is created"));
+                let instance = builder.instance();
                 let device = instance.device(&DeviceInfo { extensions, features: core, chain: next });
                 (device, caps)
             }};
@@ -579,7 +575,7 @@ impl Application {
         };
         self.say(format!("name {object:#x} {name:?}"));
         let device = &self.device;
-        assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+        assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
         self.calls();
     }
 
@@ -910,7 +906,7 @@ impl Application {
             0 => {
                 self.sets.retain(|set| set.pool != pool);
                 let flags = vk::DescriptorPoolResetFlags::empty();
-                assert_eq!(call!(device.reset_pool(device.raw, raw, flags)), vk::Result::SUCCESS);
+                assert_eq!(call!(device.reset_pool(device.raw, raw, flags)), SUCCESS);
             }
             1 => {
                 self.sets.retain(|set| set.pool != pool);
@@ -922,7 +918,7 @@ impl Application {
                 let gone = self.sets.swap_remove(set);
                 // Null ones are ignored.
                 let sets = [vk::DescriptorSet::null(), vk::DescriptorSet::from_raw(gone.handle)];
-                assert_eq!(call!(device.free_sets(device.raw, raw, 2, sets.as_ptr())), vk::Result::SUCCESS);
+                assert_eq!(call!(device.free_sets(device.raw, raw, 2, sets.as_ptr())), SUCCESS);
             }
         }
         self.calls();

@@ -11,9 +11,7 @@ use ash::vk::{self, Handle};
 
 use super::chain::{Unknown, put, with_info};
 use crate::driver::{Args, Call, Kind, lock};
-use crate::loader::{
-    Device, InstanceBuilder, allocator, assert_nothing_left, binding, call, entry, image_info, pair, view_info,
-};
+use crate::loader::*;
 use crate::pages::dangling;
 use crate::stress::Random;
 use samplin_checker::draw::{self, Dice};
@@ -418,7 +416,7 @@ impl Edges {
                     p_object_name: if self.random.below(2) == 0 { ptr::null() } else { name.as_ptr() },
                     ..Default::default()
                 };
-                assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+                assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
             }
             2 => {
                 let get = vk::DescriptorGetInfoEXT {
@@ -463,8 +461,8 @@ impl Edges {
             7 => {
                 let pool = self.pools.first().copied().unwrap_or_default();
                 let unknown = [vk::DescriptorSet::null(), vk::DescriptorSet::from_raw(0x77)];
-                assert_eq!(call!(device.free_sets(raw, pool, 2, unknown.as_ptr())), vk::Result::SUCCESS);
-                assert_eq!(call!(device.free_sets(raw, pool, 0, dangling())), vk::Result::SUCCESS);
+                assert_eq!(call!(device.free_sets(raw, pool, 2, unknown.as_ptr())), SUCCESS);
+                assert_eq!(call!(device.free_sets(raw, pool, 0, dangling())), SUCCESS);
             }
             _ => {
                 // Handles that were never made.
