@@ -3,11 +3,34 @@
 //! Each task is a module, whose `USAGE` is its help. The exit status is 0; 1 when something does not hold; 2 for wrong usage; 3 when an
 //! input cannot be read.
 
+mod alphabet;
+mod extensions;
+mod imports;
+mod instructions;
 mod manifests;
+mod opcodes;
+mod registry;
+mod report;
+mod sizes;
 mod views;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// A task, called with its arguments.
+type Task = fn(&[&str]) -> Outcome;
+
+/// The tasks by their names.
+const TASKS: [(&str, Task); 8] = [
+    ("alphabet", alphabet::run),
+    ("imports", imports::run),
+    ("instructions", instructions::run),
+    ("known-extensions", extensions::run),
+    ("known-opcodes", opcodes::run),
+    ("manifests", manifests::run),
+    ("structure-sizes", sizes::run),
+    ("test-report", report::run),
+];
 
 /// How a task ends without an answer.
 enum Failure {
@@ -35,14 +58,19 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let outcome = match arguments.split_first() {
-        Some((&"manifests", rest)) => manifests::run(rest),
-        _ => Err(Failure::Usage("xtask manifests")),
+    let (name, rest) = arguments.split_first().unwrap_or((&"", &[]));
+    let Some((_, run)) = TASKS.iter().find(|(task, _)| task == name) else {
+        eprintln!("usage: xtask {} ARGUMENT…", TASKS.map(|(task, _)| task).join("|"));
+        return ExitCode::from(2);
     };
-    match outcome {
+    match run(rest) {
         Ok(holds) => ExitCode::from(u8::from(!holds)),
-        Err(Failure::Usage(text)) => {
-            eprintln!("{text}");
+        Err(Failure::Usage(text)) if rest.last().is_some_and(|last| ["-h", "--help"].contains(last)) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(Failure::Usage(usage)) => {
+            eprintln!("{usage}");
             ExitCode::from(2)
         }
         Err(Failure::Input(what)) => {
