@@ -118,9 +118,6 @@ impl Device {
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
         let mut storage =
             unsafe { Storage::new(settings, &driver.formats, &driver.instance_fns, &driver.enabled, is_on) };
-        if let Some(separate) = separate.as_deref().filter(|_| storage.is_lowering()) {
-            separate.expect_stand_ins();
-        }
         storage.draws_look = separate.as_deref().is_some_and(Separate::repairs_formats);
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
         let shaders = Shaders::new(settings, caps, &overrides, (storage.lowered, driver.enabled.storage_buffers));
@@ -133,7 +130,10 @@ impl Device {
             // It is to be said once that separate samplers are not followed.
             hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));
         }
-        if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
+        let noted = separate.as_deref().map_or(0, Separate::noted_views);
+        hot.look_at_views(noted);
+        // A command buffer that is begun before the first view tells nothing of what it binds later.
+        if noted != 0 || separate.as_deref().is_some_and(Separate::is_forced) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }
         let joins_immutables = separate.as_deref().is_some_and(Separate::follows_all_immutables);

@@ -11,14 +11,14 @@ pub enum Pass {
     ImageAccess,
     /// Counters become storage buffers.
     AtomicCounters,
-    /// Images of formats that the device cannot store become images of unsigned integers.
-    ImageFormats,
     /// Fragment shaders do without sample shading.
     SampleBuiltins,
     /// Inputs of fragment shaders are interpolated for each sample.
     SampleInputs,
     /// Sample masks have no more words than the device has.
     SampleMask,
+    /// Images of formats that the device cannot store become images of unsigned integers.
+    ImageFormats,
 }
 
 impl Pass {

@@ -4,7 +4,7 @@
 //! to do. What it refuses has a name.
 
 use crate::atomic_counters::{self, atomic_counters};
-use crate::error::{Error, push};
+use crate::error::{Error, extend, push};
 use crate::image_access::{self, image_access};
 use crate::image_formats::{self, image_formats};
 use crate::module::Module;
@@ -102,6 +102,8 @@ pub enum Sampling<'a> {
 pub struct Outcome {
     /// The new words; none if the module stays as it came.
     pub words: Option<Vec<u32>>,
+    /// The same with the formats that the module declares, if [`image_formats()`] changed any.
+    pub declared: Option<Vec<u32>>,
     /// What was done, in the order of the passes.
     pub changes: Vec<(Pass, Change)>,
     /// Passes that changed nothing although there was something to change, and parts that a pass left.
@@ -119,7 +121,7 @@ pub fn for_module(words: &[u32], scan: Scan, options: &ModuleOptions) -> Result<
     let formats = Some(options.formats).filter(|formats| *formats != image_formats::Options::default());
     let formats = formats.map(Step::ImageFormats);
     let (images, counters) = (options.images.map(Step::ImageAccess), options.counters.map(Step::AtomicCounters));
-    let steps = [images, counters, formats, samples, mask];
+    let steps = [images, counters, samples, mask, formats];
     run(words, scan, steps.iter().flatten())
 }
 
@@ -149,11 +151,11 @@ pub fn run<'a>(words: &[u32], scan: Scan, steps: impl Iterator<Item = &'a Step<'
 
 /// One function for all ways to list steps.
 #[inline(never)]
-fn run_each<'a>(words: &[u32], steps: &mut dyn Iterator<Item = &'a Step<'a>>) -> Result<Outcome, Error> {
+fn run_each<'a>(given: &[u32], steps: &mut dyn Iterator<Item = &'a Step<'a>>) -> Result<Outcome, Error> {
     let mut outcome = Outcome::default();
     for step in steps {
         let pass = step.pass();
-        let now = outcome.words.as_deref().unwrap_or(words);
+        let now = outcome.words.as_deref().unwrap_or(given);
         match Module::read(now).map_err(Why::Module).and_then(|module| step.run(&module)) {
             Ok(rewrite) => {
                 // Types of counters that nothing is declared with go, but nobody misses them.
@@ -165,7 +167,14 @@ fn run_each<'a>(words: &[u32], steps: &mut dyn Iterator<Item = &'a Step<'a>>) ->
                     push(&mut outcome.refusals, (pass, why))?;
                 }
                 if let (true, Some(words)) = (is_changed, rewrite.words) {
-                    outcome.words = Some(words);
+                    let before = outcome.words.replace(words);
+                    if pass == Pass::ImageFormats {
+                        let mut copy = before.unwrap_or_default();
+                        if copy.is_empty() {
+                            extend(&mut copy, given)?;
+                        }
+                        outcome.declared = Some(copy);
+                    }
                 }
             }
             Err(why) => push(&mut outcome.refusals, (pass, why))?,

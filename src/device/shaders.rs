@@ -64,6 +64,8 @@ impl Kept {
 pub struct Rewritten {
     /// The words.
     pub words: Vec<u32>,
+    /// The same with the image formats that the application declares, if others stand for them.
+    pub declared: Option<Vec<u32>>,
     kept: Arc<Kept>,
 }
 
@@ -131,7 +133,7 @@ impl Shaders {
     ) {
         let words = made_of.map_or(given, |made_of| &made_of.words);
         if let Some(separate) = separate {
-            separate.insert_module(module, words);
+            separate.insert_module(module, words, made_of.and_then(|made_of| made_of.declared.as_deref()));
         }
         let keeps = separate.is_none() && self.pipelines && scan(words).intersects(Scan::FRAGMENT);
         let kept = match made_of {
@@ -189,7 +191,16 @@ impl Shaders {
         let lowered = memory::collect(lowered.filter_map(|(pass, change)| told::change(*pass, change)));
         let lowered = (if lowered.is_empty() { 0 } else { fingerprint(words) }, lowered);
         let kept = Arc::new(Kept { counters, lowered, words: Vec::new() });
-        outcome.words.filter(|_| !ground.wishes.audit).map(|words| Rewritten { words, kept })
+        let words = outcome.words.filter(|_| !ground.wishes.audit)?;
+        Some(Rewritten { words, declared: outcome.declared, kept })
+    }
+
+    /// Words of which a pass has made others before formats were converted, with that done again.
+    pub fn with_formats(&self, words: Vec<u32>) -> Rewritten {
+        let options = ModuleOptions { formats: self.options.formats, ..ModuleOptions::default() };
+        let Ok(outcome) = passes::for_module(&words, scan(&words), &options) else { memory::give_up() };
+        let (words, kept) = (outcome.words.unwrap_or(words), Arc::default());
+        Rewritten { words, declared: outcome.declared, kept }
     }
 
     /// Names the stages of a module that may not write buffers, where its counters have become some.

@@ -123,13 +123,13 @@ impl Storage {
         self.is_used.load(Ordering::Acquire)
     }
 
-    /// What shaders find through a view that they store to, instead of its own format; none if there is nothing to find.
-    pub(super) fn found_through(&self, view: u64, format: vk::Format, is_buffer: bool) -> Option<vk::Format> {
+    /// Whether shaders that store to a view find unsigned integers instead; none if there is nothing to find.
+    pub(super) fn is_stood_in_for(&self, view: u64, is_buffer: bool) -> Option<bool> {
         let table = if is_buffer { &self.buffer_views } else { &self.views };
         match table.get(view) {
-            0 | LOST => Some(format),
+            0 | LOST => Some(false),
             NOTHING => None,
-            _ => storage::alias(format),
+            _ => Some(true),
         }
     }
 

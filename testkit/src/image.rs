@@ -566,7 +566,7 @@ impl<'c> Image<'c> {
     }
 
     /// Records a full barrier that moves the whole image to `layout`.
-    pub(crate) fn record_transition(&self, commands: vk::CommandBuffer, layout: vk::ImageLayout) {
+    pub fn record_transition(&self, commands: vk::CommandBuffer, layout: vk::ImageLayout) {
         let everything = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
         let barrier = vk::ImageMemoryBarrier::default()
             .src_access_mask(everything)

@@ -285,8 +285,8 @@ impl Separate {
     }
 
     /// Remembers the words of a shader module.
-    pub fn insert_module(&self, module: vk::ShaderModule, words: &[u32]) {
-        self.modules.insert(module.as_raw(), Arc::new(Module::new(self.intern(words))));
+    pub fn insert_module(&self, module: vk::ShaderModule, words: &[u32], declared: Option<&[u32]>) {
+        self.modules.insert(module.as_raw(), Arc::new(Module::new(self.intern(words, declared))));
     }
 
     /// The words of a module.
@@ -294,9 +294,10 @@ impl Separate {
         module.of(&self.modules).map(|module| Arc::clone(module.words()))
     }
 
-    /// A copy of words, shared with all that are equal.
-    pub fn intern(&self, words: &[u32]) -> Arc<Words> {
-        self.words.intern(words)
+    /// A copy of words, shared with all that are equal. `declared`: the same with the image formats that the application declares, where
+    /// others stand for them.
+    pub fn intern(&self, words: &[u32], declared: Option<&[u32]>) -> Arc<Words> {
+        self.words.intern(words, declared.map(|declared| self.words.intern(declared, None)))
     }
 
     /// Forgets a pipeline that is about to be destroyed.

@@ -165,8 +165,8 @@ impl Separate {
         let decided = self.decide_links(ground, pairs, program, point, (&mut wants, since));
         let Decided { shadows, pushes, mut second, hidden, is_lasting } = decided;
         // What is split or has tasks is made of the application's words.
-        let retyped =
-            if second.is_none() { self.retyped_for(&ground.driver, &ground.journal, &program, &bound) } else { None };
+        let device = (&ground.driver, pairs.stand_ins.storage.lowered);
+        let retyped = if second.is_none() { self.retyped_for(device, &ground.journal, &program, &bound) } else { None };
         let mended = retyped.as_ref().map_or(&[][..], |made| &made.formats);
         self.tell_declared(&ground.journal, program, &bound, mended);
         second = second.or(retyped.map(|made| (made, 0)));

@@ -145,10 +145,10 @@ impl Driver {
 
 impl Separate {
     /// The pipeline, or shaders, in which what is bound is declared as it is: variables by themselves, or where functions take them, all of
-    /// a type. None where nothing has to differ, or it cannot be made.
+    /// a type. None where nothing has to differ, or it cannot be made. `all`: what every shader of the device converts.
     pub(super) fn retyped_for(
         &self,
-        driver: &Driver,
+        (driver, all): (&Driver, Options),
         journal: &Journal,
         program: &Program,
         bound: &[Bound<'_>],
@@ -158,7 +158,7 @@ impl Separate {
                 return None;
             }
             let formats = Some(driver.formats_for(self, bound, by)).filter(|formats| !formats.is_empty())?;
-            let made = self.retyped(driver, journal, program, (&formats, by));
+            let made = self.retyped((driver, all), journal, program, (&formats, by));
             if by == By::Variable && made.as_ref().is_err_and(|why| *why == Left::ImageEscapes) {
                 program.splits.by_type.store(true, Ordering::Relaxed);
             }
@@ -169,7 +169,7 @@ impl Separate {
     /// The pipeline, or shaders, that declare these formats, made if there is none.
     fn retyped(
         &self,
-        driver: &Driver,
+        (driver, all): (&Driver, Options),
         journal: &Journal,
         program: &Program,
         (formats, by): (&[(usize, Format)], By),
@@ -198,13 +198,18 @@ impl Separate {
                 codes.push(None);
                 continue;
             }
-            let module = samplin_spirv::Module::read(&stage.words).map_err(left_module)?;
+            // Other variables were converted when the module came, and are again.
+            let declared = stage.words.declared();
+            let module = samplin_spirv::Module::read(declared).map_err(left_module)?;
             let assigned = match by {
                 By::Variable => Formats::OfVariables(&ids),
                 By::Type => Formats::OfTypes(&ids),
             };
             let (mut words, others) = assign(&module, assigned).map_err(|why| why.left())?;
-            let lowered = lowered(own.clone());
+            let mut lowered = lowered(own.clone());
+            if !std::ptr::eq(declared, &**stage.words) {
+                lowered = Options { images: lowered.images | all.images, buffers: lowered.buffers | all.buffers };
+            }
             if lowered != Options::default() {
                 let module = samplin_spirv::Module::read(&words).map_err(left_module)?;
                 let rewrite = image_formats(&module, &lowered).map_err(|why| why.left())?;

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
 use ash::vk;
 use samplin_core::declared::{Declared, Mismatch, Viewed, differs, differs_at_all};
-use samplin_core::storage;
 use samplin_hot::memory::Room;
 use samplin_spirv::{Access, Sampled};
 
@@ -130,12 +129,10 @@ impl Lists {
 }
 
 /// Whether a type and a view that may meet are reason to look where they do. Of what is sampled dimensions are none: programs have views
-/// of several. What declares the integers that stand in for a view was rewritten for it.
+/// of several.
 fn alarms(role: u32, declared: &Declared, viewed: &Viewed) -> bool {
-    let is_rewritten = viewed.is_lowered && storage::stand_in(viewed.format) == Some(declared.format);
     match role {
         role::SAMPLED => differs(declared, viewed, Mismatch::Numbers),
-        _ if is_rewritten => differs(declared, viewed, Mismatch::ViewType),
         _ => differs_at_all(declared, viewed),
     }
 }
@@ -156,10 +153,8 @@ pub(super) struct Seen {
     pub(super) left: AtomicI64,
     /// They are.
     pub(super) watches: AtomicBool,
-    /// Integers may stand in for views, so sets have slots for them from the start.
-    pub(super) may_stand_in: AtomicBool,
-    /// Types of descriptors whose views are noted as long as the device lives.
-    pub(super) kept: AtomicU32,
+    /// Types of descriptors whose views are noted as long as the device lives: shaders are made for what they find there.
+    pub(super) kept: u32,
     /// The types of descriptors with such slots, of all layouts.
     pub(super) types: AtomicU32,
     /// Something that is declared may meet a view that it does not suit.
@@ -178,8 +173,7 @@ impl Default for Seen {
             repairs: false,
             left: AtomicI64::new(0),
             watches: AtomicBool::new(false),
-            may_stand_in: AtomicBool::new(false),
-            kept: AtomicU32::new(0),
+            kept: 0,
             types: AtomicU32::new(0),
             differs: AtomicBool::new(false),
             known: FlatTable::new(8),
@@ -206,7 +200,8 @@ impl Seen {
         let tells = settings.trace != TraceTarget::Off && settings.trace_level != TraceLevel::Summary;
         let is_on = tells || repairs;
         let (left, watches) = (AtomicI64::new(if is_on { FIRST } else { 0 }), AtomicBool::new(is_on));
-        Self { is_on, repairs, left, watches, ..Self::default() }
+        let kept = if repairs { Self::STORES } else { 0 };
+        Self { is_on, repairs, kept, left, watches, ..Self::default() }
     }
 
     pub(super) fn is_on(&self) -> bool {
@@ -221,7 +216,7 @@ impl Seen {
 
     /// Whether sets need slots for views alone.
     pub(super) fn has_slots(&self) -> bool {
-        self.is_watching() || self.may_stand_in.load(Ordering::Relaxed)
+        self.is_watching() || self.kept != 0
     }
 
     /// The types of descriptors whose views have slots in a layout.
@@ -336,14 +331,14 @@ mod tests {
             );
             assert!(!first.declare(variables) && !then.view(roles, viewed), "twice");
         }
-        // What was rewritten for a view declares the integers that stand in for it.
+        // Shaders that declare the format of a view that integers stand in for are rewritten as they come.
         let lowered = Viewed { is_lowered: true, ..PLANE };
-        let integers = Declared { format: 33, class: NumericClass::Uint, ..variable(role::STORAGE, 0, 1).declared };
+        let declared = variable(role::STORAGE, 4, 1).declared;
         for (declared, wanted) in [
-            (integers, false),
-            (Declared { dim: 2, ..integers }, true),
-            (Declared { format: 38, ..integers }, true),
-            (Declared { format: 0, class: NumericClass::Float, ..integers }, true),
+            (declared, false),
+            (Declared { dim: 2, ..declared }, true),
+            (Declared { format: 33, class: NumericClass::Uint, ..declared }, true),
+            (Declared { format: 0, ..declared }, true),
         ] {
             let seen = Seen::new(&Settings::default());
             assert!(!seen.declare(&[Variable { declared, ..variable(role::STORAGE, 0, 1) }]));

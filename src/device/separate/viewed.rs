@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle};
-use samplin_core::declared::{Declared, Mismatch, Viewed, differs, number_of};
+use samplin_core::declared::{Declared, Mismatch, Viewed, differs};
 use samplin_core::left::Left;
 use samplin_hot::memory;
 use samplin_spirv::Index;
@@ -23,7 +23,7 @@ use super::layouts::hash_of;
 use super::programs::{Program, Stage};
 use super::progress::Drawn;
 use super::recipe::Format;
-use super::seen::{AGAIN, EVER, Seen, Variable, add, role};
+use super::seen::{AGAIN, EVER, Variable, add, role};
 use super::stages::model;
 use super::told::stages;
 use crate::decide::{Rule, ViewTraits};
@@ -92,14 +92,14 @@ impl Separate {
         self.seen.repairs
     }
 
-    /// Integers may stand in for views of the device's.
-    pub fn expect_stand_ins(&self) {
-        self.seen.may_stand_in.store(self.seen.repairs, Ordering::Relaxed);
+    /// Types of descriptors whose views are noted from the start.
+    pub fn noted_views(&self) -> u32 {
+        self.seen.kept
     }
 
     /// Nothing is known any more of views that alone have slots and are not noted all the time.
     fn forget_views(&self) {
-        let types = !self.seen.kept.load(Ordering::Acquire);
+        let types = !self.seen.kept;
         self.sets.for_each(&mut |entry| entry.forget_views(types));
     }
 
@@ -114,9 +114,6 @@ impl Separate {
         let roles = roles.into_iter().filter(|(flag, _)| has(*flag)).fold(0, |all, (_, role)| all | role);
         let is_lowered = usage & u64::from(U::STORAGE.as_raw()) != 0 && pairs.stand_ins.storage.lowers(traits.format);
         let viewed = Viewed { is_lowered, ..ground.driver.viewed_image(traits) };
-        if is_lowered {
-            self.watch_stand_ins(&ground.hot);
-        }
         if roles != 0 && self.seen.view(roles, viewed) {
             self.follow_declared(&ground.hot);
         }
@@ -130,9 +127,6 @@ impl Separate {
         self.seen.buffers.insert(view.as_raw(), u64::from(format.as_raw() as u32) + 1);
         let is_lowered = pairs.stand_ins.storage.lowers_buffers(format);
         let viewed = Viewed { is_lowered, ..ground.driver.viewed_buffer(format) };
-        if is_lowered {
-            self.watch_stand_ins(&ground.hot);
-        }
         if self.seen.view(role::TEXELS | role::STORAGE_TEXELS, viewed) {
             self.follow_declared(&ground.hot);
         }
@@ -153,18 +147,6 @@ impl Separate {
             // What is written while nobody notes it has no trace in them.
             self.forget_views();
             hot.look_at_views(self.seen.types.load(Ordering::SeqCst));
-        }
-    }
-
-    /// Integers stand in for a view, and shaders are made for what they find: what is stored through is noted as long as the device lives.
-    fn watch_stand_ins(&self, hot: &Hot) {
-        let seen = &self.seen;
-        if seen.repairs && seen.kept.load(Ordering::Acquire) == 0 && seen.kept.swap(Seen::STORES, Ordering::AcqRel) == 0
-        {
-            hot.look_at_views(Seen::STORES);
-            if !seen.is_watching() {
-                self.sets.for_each(&mut |entry| entry.forget_views(Seen::STORES));
-            }
         }
     }
 
@@ -194,7 +176,7 @@ impl Separate {
         let rest = || {
             if self.seen.watches.swap(false, Ordering::AcqRel) {
                 self.seen.differs.store(false, Ordering::Release);
-                ground.hot.leave_views(self.seen.kept.load(Ordering::Acquire));
+                ground.hot.leave_views(self.seen.kept);
                 self.forget_views();
                 self.resolutions.look_again();
             }
@@ -220,15 +202,8 @@ impl Separate {
         if !variable.declared.is_storage {
             return Some(viewed);
         }
-        let format = pairs.stand_ins.storage.found_through(view, viewed.format, variable.is_buffer())?;
-        match format == viewed.format {
-            true => Some(viewed),
-            // Shaders that declare its format were rewritten to declare what stands in for it.
-            false if number_of(format) == Some(variable.declared.format) => {
-                Some(Viewed { format, class: Some(numeric_class(format)), features: None, ..viewed })
-            }
-            false => Some(Viewed { is_lowered: true, ..viewed }),
-        }
+        let is_lowered = pairs.stand_ins.storage.is_stood_in_for(view, variable.is_buffer())?;
+        Some(Viewed { is_lowered, ..viewed })
     }
 
     /// What is bound for a program, of the images that it declares.
@@ -288,7 +263,7 @@ impl Separate {
     pub(super) fn variables_of(&self, stage: &Stage<'_>, all: &mut Vec<Variable>) {
         let Some(model) = model(stage.stage).filter(|_| self.seen.is_on) else { return };
         let constants = samplin_spirv::Specialization(stage.constants);
-        let module = samplin_spirv::Module::read(stage.words);
+        let module = samplin_spirv::Module::read(stage.words.declared());
         // What cannot be read was told when links were looked for.
         let found = module.and_then(|module| module.declared(stage.name, model, Some(&constants)));
         add(all, found.unwrap_or_default().into_iter().map(|one| Variable::of(one, stage.stage)));

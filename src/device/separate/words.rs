@@ -23,12 +23,19 @@ impl Drop for Counted {
 /// The words of a shader module. They count as long as no module that is alive has them: those are the application's to bound.
 pub struct Words {
     words: Box<[u32]>,
+    /// The same words with the image formats that the application declares, where others stand for them.
+    declared: Option<Arc<Words>>,
     /// Modules that are alive and have these words.
     modules: AtomicU64,
     all: Arc<AtomicU64>,
 }
 
 impl Words {
+    /// The words with the image formats that the application declares.
+    pub fn declared(&self) -> &[u32] {
+        self.declared.as_deref().unwrap_or(self)
+    }
+
     fn bytes(&self) -> u64 {
         size_of_val(&*self.words) as u64
     }
@@ -40,26 +47,30 @@ impl Drop for Words {
     }
 }
 
-/// The words of a module that is alive.
-pub(super) struct Module(Arc<Words>);
+/// The words of a module that is alive, and those that they were made of.
+pub(super) struct Module {
+    words: Arc<Words>,
+    _declared: Option<Box<Module>>,
+}
 
 impl Module {
     pub(super) fn new(words: Arc<Words>) -> Self {
         if words.modules.fetch_add(1, Ordering::Relaxed) == 0 {
             words.all.fetch_sub(words.bytes(), Ordering::Relaxed);
         }
-        Self(words)
+        let _declared = words.declared.clone().map(|declared| Box::new(Self::new(declared)));
+        Self { words, _declared }
     }
 
     pub(super) fn words(&self) -> &Arc<Words> {
-        &self.0
+        &self.words
     }
 }
 
 impl Drop for Module {
     fn drop(&mut self) {
-        if self.0.modules.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.0.all.fetch_add(self.0.bytes(), Ordering::Relaxed);
+        if self.words.modules.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.words.all.fetch_add(self.words.bytes(), Ordering::Relaxed);
         }
     }
 }
@@ -121,18 +132,23 @@ impl WordTable {
     }
 
     /// These words: those that are kept, if they are.
-    pub(super) fn intern(&self, words: &[u32]) -> Arc<Words> {
+    pub(super) fn intern(&self, words: &[u32], declared: Option<Arc<Words>>) -> Arc<Words> {
         let hash = words.iter().fold(words.len() as u64, |hash, word| fold(hash.rotate_left(5) ^ u64::from(*word)));
         let mut lists = lock(&self.lists);
         let list = lists.list(hash);
-        if let Some(same) = list.iter().filter_map(Weak::upgrade).find(|same| ***same == *words) {
+        if let Some(same) = list
+            .iter()
+            .filter_map(Weak::upgrade)
+            .find(|same| ***same == *words && same.declared() == declared.as_deref().map_or(words, |own| own))
+        {
             return same;
         }
         let mut copy = memory::vec(words.len());
         copy.extend_from_slice(words);
         list.with_room();
         self.all.fetch_add(size_of_val(words) as u64, Ordering::Relaxed);
-        let words = Arc::new(Words { words: copy.into(), modules: AtomicU64::new(0), all: Arc::clone(&self.all) });
+        let words =
+            Arc::new(Words { words: copy.into(), declared, modules: AtomicU64::new(0), all: Arc::clone(&self.all) });
         list.push(Arc::downgrade(&words));
         words
     }
@@ -145,7 +161,8 @@ mod tests {
     #[test]
     fn equal_words_are_kept_once_and_counted_as_long_as_they_live() {
         let table = WordTable::default();
-        let (one, same, other) = (table.intern(&[1, 2, 3]), table.intern(&[1, 2, 3]), table.intern(&[1, 2]));
+        let (one, same, other) =
+            (table.intern(&[1, 2, 3], None), table.intern(&[1, 2, 3], None), table.intern(&[1, 2], None));
         assert!(Arc::ptr_eq(&one, &same) && !Arc::ptr_eq(&one, &other));
         assert_eq!((&one[..], &other[..], table.bytes()), (&[1, 2, 3][..], &[1, 2][..], 20));
         drop(one);
@@ -153,17 +170,17 @@ mod tests {
         drop(same);
         assert_eq!(table.bytes(), 8);
         for word in 0..1000 {
-            table.intern(&[word; 7]);
+            table.intern(&[word; 7], None);
         }
         assert!(table.len() <= 128, "what nobody has is forgotten");
-        assert_eq!((table.bytes(), &table.intern(&[1, 2])[..]), (8, &other[..]));
+        assert_eq!((table.bytes(), &table.intern(&[1, 2], None)[..]), (8, &other[..]));
     }
 
     #[test]
     fn words_count_when_no_module_has_them() {
         let table = WordTable::default();
-        let kept = table.intern(&[1, 2, 3]);
-        let modules = [(); 2].map(|()| Module::new(table.intern(&[1, 2, 3])));
+        let kept = table.intern(&[1, 2, 3], None);
+        let modules = [(); 2].map(|()| Module::new(table.intern(&[1, 2, 3], None)));
         assert_eq!(table.bytes(), 0);
         let [one, other] = modules;
         drop(one);
@@ -172,7 +189,7 @@ mod tests {
         assert_eq!(table.bytes(), 12, "a pipeline may be made of them again");
         drop(kept);
         assert_eq!(table.bytes(), 0);
-        drop(Module::new(table.intern(&[1, 2, 3])));
+        drop(Module::new(table.intern(&[1, 2, 3], None)));
         assert_eq!(table.bytes(), 0);
     }
 }

@@ -19,7 +19,7 @@ use crate::device::ground::Ground;
 use crate::device::journal::Journal;
 use crate::device::live::Live;
 use crate::device::modules::fingerprint;
-use crate::device::separate::Separate;
+use crate::device::separate::{Separate, Words};
 use crate::device::shaders::Shaders;
 use crate::device::wishes::Wishes;
 use crate::names;
@@ -44,7 +44,7 @@ pub struct Asked {
 pub struct Shading {
     /// Its multisample state.
     pub state: SampleShading,
-    /// The words of its fragment shader, if not its own.
+    /// The words of its fragment shader before formats are converted, if not its own.
     pub words: Option<Vec<u32>>,
     /// What is written down once there is a pipeline, if anything.
     pub told: Option<Told>,
@@ -153,7 +153,7 @@ impl Shaders {
         Some(Told { module, pass: "sample_builtins", single, changes, ..Told::default() })
     }
 
-    /// Calls `then` with the words of a module, if they are known.
+    /// Calls `then` with the words of a module as they are before formats are converted, if they are known.
     pub fn with_words_of<R>(
         &self,
         separate: Option<&Separate>,
@@ -162,7 +162,7 @@ impl Shaders {
     ) -> R {
         if let Some(separate) = separate {
             let words = separate.words(module);
-            return then(words.as_deref().map(|words| &words[..]));
+            return then(words.as_deref().map(Words::declared));
         }
         let kept = module.of(&self.modules);
         then(kept.map(|kept| &kept.words[..]).filter(|words| !words.is_empty()))

@@ -98,7 +98,7 @@ pub(super) unsafe fn program(
         let code = unsafe {
             separate.words(Live::new(stage.module)).or_else(|| {
                 let chained = pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)?;
-                Some(separate.intern(words(chained)))
+                Some(separate.intern(words(chained), None))
             })
         };
         let Some(code) = code else {

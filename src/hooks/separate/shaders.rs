@@ -5,13 +5,13 @@ use std::ffi::CStr;
 use ash::vk;
 
 use super::pipeline::constants;
-use crate::device::{Device, Group, Live, Recording, Separate, Stage};
+use crate::device::{Device, Group, Live, Recording, Rewritten, Separate, Stage};
 use crate::hooks::shader::copies;
 use crate::pnext::slice;
 
 const LINKED: vk::ShaderCreateFlagsEXT = vk::ShaderCreateFlagsEXT::LINK_STAGE;
 
-/// Remembers a shader object.
+/// Remembers a shader object. `made_of`: what its code was made of, if it is not the application's.
 ///
 /// # Safety
 ///
@@ -22,6 +22,7 @@ unsafe fn remember(
     shader: vk::ShaderEXT,
     info: &vk::ShaderCreateInfoEXT<'_>,
     group: Group,
+    made_of: Option<&Rewritten>,
 ) {
     if info.code_type != vk::ShaderCodeTypeEXT::SPIRV {
         // SAFETY: `info` is the valid create info of `shader` by this function's contract.
@@ -33,7 +34,7 @@ unsafe fn remember(
     let name = unsafe { CStr::from_ptr(info.p_name) }.to_string_lossy();
     // SAFETY: VUID-VkShaderCreateInfoEXT-pSpecializationInfo-parameter.
     let constants = unsafe { constants(info.p_specialization_info) };
-    let words = separate.intern(words);
+    let words = separate.intern(words, made_of.and_then(|made_of| made_of.declared.as_deref()));
     let stage = Stage { stage: info.stage, name: &name, constants: &constants, words: &words };
     // SAFETY: `info` is the valid create info of `shader` by this function's contract, and the stage holds copies of what it says.
     unsafe { separate.insert_shader((&device.ground, &device.pairs), shader, info, group, Some(&stage)) };
@@ -61,10 +62,11 @@ pub(crate) unsafe extern "system" fn create_shaders(
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(shaders.cast_const(), count)) };
                 let linked = infos.iter().filter(|info| info.flags.contains(LINKED)).count();
                 let linked = separate.shader_group(linked);
+                let made_of = |info: &vk::ShaderCreateInfoEXT<'_>| copies.as_ref()?.made_of(info.p_code);
                 for (info, shader) in infos.iter().zip(made).filter(|(_, shader)| **shader != vk::ShaderEXT::null()) {
                     let group = if info.flags.contains(LINKED) { linked } else { Group::default() };
                     // SAFETY: the create info of that shader.
-                    unsafe { remember(device, separate, *shader, info, group) };
+                    unsafe { remember(device, separate, *shader, info, group, made_of(info)) };
                 }
             },
             || (),

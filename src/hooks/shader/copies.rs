@@ -17,7 +17,7 @@ pub(in crate::hooks) struct Copies<'a, I> {
     stages: Vec<Vec<vk::PipelineShaderStageCreateInfo<'a>>>,
     /// With room for all, so that none moves.
     states: Vec<vk::PipelineMultisampleStateCreateInfo<'a>>,
-    words: Vec<Vec<u32>>,
+    words: Vec<Rewritten>,
     /// Modules of what came in chains, which live as long as the call.
     modules: Vec<vk::ShaderModule>,
     /// What is written down of pipelines, by the position of the create info.
@@ -37,6 +37,11 @@ impl<'a, I: Copy> Copies<'a, I> {
             modules: Vec::new(),
             told: Vec::new(),
         }
+    }
+
+    /// What the code of a shader object was made of, if it goes down in place of the application's.
+    pub(in crate::hooks) fn made_of(&self, code: *const std::ffi::c_void) -> Option<&Rewritten> {
+        self.words.iter().find(|rewritten| rewritten.words.as_ptr().cast() == code)
     }
 
     /// Whether anything differs from what was given; where nothing does there is only something to tell.
@@ -62,10 +67,10 @@ impl<'a, I: Copy> Copies<'a, I> {
         let rewritten =
             self.device.shaders.module_words(&self.device.ground, &self.device.pairs, unsafe { words(chained) })?;
         // SAFETY: `stage` is valid by this function's contract, which is all that `with_module` asks.
-        unsafe { self.with_module(stage, &rewritten.words, Some(&rewritten)) }
+        unsafe { self.with_module(stage, &rewritten) }
     }
 
-    /// The stage with a module of these words in place of its own, which may come in its chain.
+    /// The stage with a module of other words in place of its own, which may come in its chain.
     ///
     /// # Safety
     ///
@@ -73,10 +78,9 @@ impl<'a, I: Copy> Copies<'a, I> {
     unsafe fn with_module(
         &mut self,
         stage: &vk::PipelineShaderStageCreateInfo<'a>,
-        words: &[u32],
-        rewritten: Option<&Rewritten>,
+        rewritten: &Rewritten,
     ) -> Option<vk::PipelineShaderStageCreateInfo<'a>> {
-        let mut p_next = stage.p_next;
+        let (words, mut p_next) = (&rewritten.words, stage.p_next);
         // SAFETY: `stage` is valid by this function's contract, so a module structure in its chain is whole.
         if let Some(chained) = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(p_next) } {
             let first: *const Base = p_next.cast();
@@ -96,7 +100,7 @@ impl<'a, I: Copy> Copies<'a, I> {
             return None;
         }
         self.modules.with_room().push(module);
-        self.device.shaders.insert_module(self.device.separate.as_deref(), module, words, rewritten);
+        self.device.shaders.insert_module(self.device.separate.as_deref(), module, words, Some(rewritten));
         Some(vk::PipelineShaderStageCreateInfo { module, p_next, ..*stage })
     }
 }
@@ -173,9 +177,8 @@ pub(in crate::hooks) unsafe fn objects<'a>(
             (device.shaders.module_words(&device.ground, &device.pairs, given), copies.infos.get_mut(position))
         {
             rewritten.of_an_object(&device.ground.journal);
-            let words = rewritten.words;
-            (copy.p_code, copy.code_size) = (words.as_ptr().cast(), size_of_val(&*words));
-            copies.words.with_room().push(words);
+            (copy.p_code, copy.code_size) = (rewritten.words.as_ptr().cast(), size_of_val(&*rewritten.words));
+            copies.words.with_room().push(rewritten);
         }
     }
     copies.differs().then_some(copies)
@@ -214,8 +217,9 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
         if let Some(samples) = unsafe { samples::decide(device, info, &other) } {
             if let Some((number, words)) = samples.fragment {
                 let now = if other.is_empty() { stages } else { &other }.get(number).copied();
+                let rewritten = device.shaders.with_formats(words);
                 // SAFETY: a stage of a create info that is valid by this function's contract, or a copy of one with a module made above.
-                if let Some(stage) = now.and_then(|stage| unsafe { copies.with_module(&stage, &words, None) }) {
+                if let Some(stage) = now.and_then(|stage| unsafe { copies.with_module(&stage, &rewritten) }) {
                     put(&mut other, stages, number, stage);
                 }
             }

@@ -1,9 +1,9 @@
 //! Shaders without a format where an image is viewed as integers: a draw converts by the view that it finds, and names what stays. With
 //! `separate=base` nothing is seen of draws, so shaders are named that may meet such a view.
 
-use super::formats::{STORE, Way, lacking_one, lacks, lowering, on_device, store_by};
+use super::formats::{STORE, Way, lacking, lacking_one, lacks, lowering, on_device, store_by};
 use super::{Job, vulkan, write_image};
-use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer};
+use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
 use ash::vk::{self, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
@@ -22,6 +22,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/formatless/converted-of-formats-that-no-shader-declares", unnamed),
         ("shaders/formatless/converted-where-another-format-is-declared", declared),
         ("shaders/formatless/converted-after-many-writes", late),
+        ("shaders/formatless/converted-in-command-buffers-that-began-before", early),
         ("shaders/formatless/named-where-views-come-after-the-bind", after_bind),
         ("shaders/formatless/named-by-update", || named(Way::Update)),
         ("shaders/formatless/named-by-several-writes", || named(Way::Several)),
@@ -89,14 +90,19 @@ fn converted(way: Way) -> Outcome {
     Ok(())
 }
 
+/// A storage image of one texel.
+fn storage_image(context: &Context, format: vk::Format) -> Result<Image<'_>, Skip> {
+    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) }).map_err(Skip)
+}
+
 /// A storage image at binding 1 that may get its view after the bind, or not, and that a job writes to: its first four bytes.
 pub(super) fn stored_one(
     context: &Context,
     (source, flags): (&str, vk::DescriptorBindingFlags),
     (format, before): (vk::Format, usize),
 ) -> Result<Vec<u8>, Skip> {
-    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) }).map_err(Skip)?;
+    let image = storage_image(context, format)?;
     image.clear(vk::ClearColorValue { uint32: [0; 4] });
     image.transition(vk::ImageLayout::GENERAL);
     let view = image.view(&ViewDesc::default());
@@ -118,14 +124,14 @@ pub(super) fn stored_one(
     let set = pool.allocate(&layout);
     (0..=before).for_each(|_| write_image(context, set, 1, &view));
     let job = Job::with(context, module.expect("a module"), layout).expect("a pipeline");
-    job.dispatch(1, |commands| {
-        // SAFETY: the buffer is recording; set and layout belong together.
-        unsafe {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]);
-        }
-    });
+    job.dispatch(1, |commands| bind(&job, commands, set));
     Ok(image.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
+}
+
+fn bind(job: &Job<'_>, commands: vk::CommandBuffer, set: vk::DescriptorSet) {
+    let point = vk::PipelineBindPoint::COMPUTE;
+    // SAFETY: the buffer is recording; set and layout belong together.
+    unsafe { job.context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]) };
 }
 
 /// A shader that stores a texel without a format, or with one.
@@ -168,17 +174,65 @@ fn unnamed() -> Outcome {
     Ok(())
 }
 
-/// A format that the device stores, over a view of one that it does not: the components keep their order.
+/// A format over a view of another that the device cannot store: the texels are the view's, in its order, whether the device stores the
+/// declared format or not, and also where integers are declared that are as large as the view's. A view that suits stays.
 fn declared() -> Outcome {
     let folder = Folder::new();
-    let format = vk::Format::B8G8R8A8_UNORM;
-    let file = lacking_one(&folder, format)?;
-    let source = storing(", rgba8", "vec4(1.0, 128.0 / 255.0, 64.0 / 255.0, 0.0)");
-    let flags = vk::DescriptorBindingFlags::empty();
-    let run = |context: &Context| stored_one(context, (&source, flags), (format, 0));
-    let (bytes, judged) = with_layer(lowering(Context::builder(), &file), run)?;
-    judged.assert_silent("with samplin");
-    assert_eq!((becomes(&judged), bytes), (line(["H-5", "Rgba8", "R32ui"]), vec![64, 128, 255, 0]));
+    let (bgra, halves, words) = (vk::Format::B8G8R8A8_UNORM, vk::Format::R16G16_UINT, vk::Format::R32_UINT);
+    let texel = "vec4(1.0, 128.0 / 255.0, 64.0 / 255.0, 0.0)";
+    let (rgba8, r32ui) = (storing(", rgba8", texel), storing(", r32ui", "uvec4(0x12345678, 9, 9, 9)"));
+    let r32ui = r32ui.replace("image2D", "uimage2D");
+    let (from_rgba8, from_r32ui) = (line(["H-5", "Rgba8", "R32ui"]), line(["H-5", "R32ui", "R32ui"]));
+    let ordered = [64, 128, 255, 0];
+    for (lacks, source, viewed, changes, wanted) in [
+        (vec![bgra], &rgba8, bgra, from_rgba8.clone(), ordered),
+        (vec![bgra, FORMAT], &rgba8, bgra, [from_rgba8.clone(), from_rgba8].concat(), ordered),
+        (vec![halves], &r32ui, halves, from_r32ui, [0x78, 0x56, 9, 0]),
+        (vec![halves], &r32ui, words, Vec::new(), [0x78, 0x56, 0x34, 0x12]),
+    ] {
+        let (file, _) = without_layer(Context::builder(), |context| Ok(lacking(context, &folder, &lacks)))?;
+        let run = |context: &Context| stored_one(context, (source, Default::default()), (viewed, 0));
+        let (bytes, judged) = with_layer(lowering(Context::builder(), &file), run)?;
+        judged.assert_silent("with samplin");
+        assert_eq!(
+            (becomes(&judged), bytes),
+            (changes, wanted.to_vec()),
+            "{source} over {viewed:?}, without {lacks:?}"
+        );
+    }
+    Ok(())
+}
+
+/// A command buffer that is begun before there is an image, and a view of another format than the shader declares: its draws are
+/// converted as others are.
+fn early() -> Outcome {
+    let folder = Folder::new();
+    let weak = lacking_one(&folder, FORMAT)?;
+    let on_all = || Context::builder().setting("storage", "emulate");
+    for (declared, builder, changes) in [
+        ("", lowering(Context::builder(), &weak), line(["H-5", "Unknown", "R32ui"])),
+        (", r32f", lowering(Context::builder(), &weak), line(["H-5", "R32f", "R32ui"])),
+        (", r32f", on_all(), line(["H-4", "R32f", "Unknown"])),
+        (", rgba8", on_all(), Vec::new()),
+    ] {
+        let (bytes, judged) = with_layer(builder, |context| {
+            let words = vulkan("comp", &storing(declared, "vec4(1.0, 0.0, 0.0, 0.0)"));
+            let bindings = [Binding::new(1, vk::DescriptorType::STORAGE_IMAGE, 1)];
+            let job = Job::new(context, &words, &bindings).expect("a pipeline");
+            let pool = Pool::new(context, &[&job.set_layout]);
+            let (mut image, mut view) = (None, None);
+            job.dispatch(1, |commands| {
+                let made = &*image.insert(storage_image(context, FORMAT).expect("an image"));
+                made.record_transition(commands, vk::ImageLayout::GENERAL);
+                let set = pool.allocate(&job.set_layout);
+                write_image(context, set, 1, view.insert(made.view(&ViewDesc::default())));
+                bind(&job, commands, set);
+            });
+            Ok(image.expect("one was made").read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
+        })?;
+        judged.assert_silent("with samplin");
+        assert_eq!((becomes(&judged), bytes), (changes, vec![255, 0, 0, 0]), "{declared}");
+    }
     Ok(())
 }
 
