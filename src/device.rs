@@ -130,10 +130,8 @@ impl Device {
             // It is to be said once that separate samplers are not followed.
             hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));
         }
-        let noted = separate.as_deref().map_or(0, Separate::noted_views);
-        hot.look_at_views(noted);
-        // A command buffer that is begun before the first view tells nothing of what it binds later.
-        if noted != 0 || separate.as_deref().is_some_and(Separate::is_forced) {
+        // Of a command buffer that began before binds are followed nothing is known.
+        if separate.as_deref().is_some_and(|separate| separate.is_forced() || separate.repairs_formats()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }
         let joins_immutables = separate.as_deref().is_some_and(Separate::follows_all_immutables);

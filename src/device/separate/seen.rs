@@ -153,8 +153,8 @@ pub(super) struct Seen {
     pub(super) left: AtomicI64,
     /// They are.
     pub(super) watches: AtomicBool,
-    /// Types of descriptors whose views are noted as long as the device lives: shaders are made for what they find there.
-    pub(super) kept: u32,
+    /// Types of descriptors whose views are noted as long as the device lives.
+    pub(super) kept: AtomicU32,
     /// The types of descriptors with such slots, of all layouts.
     pub(super) types: AtomicU32,
     /// Something that is declared may meet a view that it does not suit.
@@ -173,7 +173,7 @@ impl Default for Seen {
             repairs: false,
             left: AtomicI64::new(0),
             watches: AtomicBool::new(false),
-            kept: 0,
+            kept: AtomicU32::new(0),
             types: AtomicU32::new(0),
             differs: AtomicBool::new(false),
             known: FlatTable::new(8),
@@ -200,8 +200,7 @@ impl Seen {
         let tells = settings.trace != TraceTarget::Off && settings.trace_level != TraceLevel::Summary;
         let is_on = tells || repairs;
         let (left, watches) = (AtomicI64::new(if is_on { FIRST } else { 0 }), AtomicBool::new(is_on));
-        let kept = if repairs { Self::STORES } else { 0 };
-        Self { is_on, repairs, kept, left, watches, ..Self::default() }
+        Self { is_on, repairs, left, watches, ..Self::default() }
     }
 
     pub(super) fn is_on(&self) -> bool {
@@ -216,7 +215,7 @@ impl Seen {
 
     /// Whether sets need slots for views alone.
     pub(super) fn has_slots(&self) -> bool {
-        self.is_watching() || self.kept != 0
+        self.is_watching() || self.repairs
     }
 
     /// The types of descriptors whose views have slots in a layout.

@@ -23,7 +23,7 @@ use super::layouts::hash_of;
 use super::programs::{Program, Stage};
 use super::progress::Drawn;
 use super::recipe::Format;
-use super::seen::{AGAIN, EVER, Variable, add, role};
+use super::seen::{AGAIN, EVER, Seen, Variable, add, role};
 use super::stages::model;
 use super::told::stages;
 use crate::decide::{Rule, ViewTraits};
@@ -92,14 +92,9 @@ impl Separate {
         self.seen.repairs
     }
 
-    /// Types of descriptors whose views are noted from the start.
-    pub fn noted_views(&self) -> u32 {
-        self.seen.kept
-    }
-
     /// Nothing is known any more of views that alone have slots and are not noted all the time.
     fn forget_views(&self) {
-        let types = !self.seen.kept;
+        let types = !self.seen.kept.load(Ordering::Acquire);
         self.sets.for_each(&mut |entry| entry.forget_views(types));
     }
 
@@ -114,6 +109,9 @@ impl Separate {
         let roles = roles.into_iter().filter(|(flag, _)| has(*flag)).fold(0, |all, (_, role)| all | role);
         let is_lowered = usage & u64::from(U::STORAGE.as_raw()) != 0 && pairs.stand_ins.storage.lowers(traits.format);
         let viewed = Viewed { is_lowered, ..ground.driver.viewed_image(traits) };
+        if is_lowered {
+            self.watch_stand_ins(&ground.hot);
+        }
         if roles != 0 && self.seen.view(roles, viewed) {
             self.follow_declared(&ground.hot);
         }
@@ -127,6 +125,9 @@ impl Separate {
         self.seen.buffers.insert(view.as_raw(), u64::from(format.as_raw() as u32) + 1);
         let is_lowered = pairs.stand_ins.storage.lowers_buffers(format);
         let viewed = Viewed { is_lowered, ..ground.driver.viewed_buffer(format) };
+        if is_lowered {
+            self.watch_stand_ins(&ground.hot);
+        }
         if self.seen.view(role::TEXELS | role::STORAGE_TEXELS, viewed) {
             self.follow_declared(&ground.hot);
         }
@@ -147,6 +148,18 @@ impl Separate {
             // What is written while nobody notes it has no trace in them.
             self.forget_views();
             hot.look_at_views(self.seen.types.load(Ordering::SeqCst));
+        }
+    }
+
+    /// Integers stand in for a view, and shaders are made for what they find: what is stored through is noted as long as the device lives.
+    fn watch_stand_ins(&self, hot: &Hot) {
+        let seen = &self.seen;
+        if seen.repairs && seen.kept.load(Ordering::Acquire) == 0 && seen.kept.swap(Seen::STORES, Ordering::AcqRel) == 0
+        {
+            hot.look_at_views(Seen::STORES);
+            if !seen.is_watching() {
+                self.sets.for_each(&mut |entry| entry.forget_views(Seen::STORES));
+            }
         }
     }
 
@@ -176,7 +189,7 @@ impl Separate {
         let rest = || {
             if self.seen.watches.swap(false, Ordering::AcqRel) {
                 self.seen.differs.store(false, Ordering::Release);
-                ground.hot.leave_views(self.seen.kept);
+                ground.hot.leave_views(self.seen.kept.load(Ordering::Acquire));
                 self.forget_views();
                 self.resolutions.look_again();
             }
