@@ -2,7 +2,7 @@
 
 use samplin_core::budget::IN_FLIGHT;
 
-use super::rows::{WITH_CUSTOM, custom_float};
+use super::rows::WITH_CUSTOM;
 use super::*;
 
 /// A capability file of a device that holds few custom borders and needs their format.

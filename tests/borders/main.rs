@@ -12,201 +12,47 @@ mod rows;
 
 use ash::vk;
 use libtest_mimic::Trial;
-use rows::{WITH_CUSTOM, custom_float, custom_int, custom_uint, rows};
+use rows::WITH_CUSTOM;
 use run::{Judged, Outcome, Skip, build, skip_if, trial, with_layer};
+use samplin_suite::case::*;
 use samplin_suite::{run, scene};
-use samplin_testkit::trace::{Change, changes};
+use samplin_testkit::trace::changes;
 use samplin_testkit::{
-    BorderValue, Capability, Context, Image, ImageDesc, Pair, Point, Sampler, SamplerDesc, Value, View, ViewDesc,
+    Capability, Context, Image, ImageDesc, Pair, Point, Sampler, SamplerDesc, Value, View, ViewDesc,
     descriptor, reference, sample,
 };
 use scene::{Scene, Shape};
 use serde_json::Value as Json;
 
 type C = vk::ComponentSwizzle;
-type F = vk::Format;
-type B = vk::BorderColor;
 type M = vk::SamplerAddressMode;
 
 const BGRA: vk::ComponentMapping = vk::ComponentMapping { r: C::B, g: C::G, b: C::R, a: C::A };
 const ALPHA_ONE: vk::ComponentMapping = vk::ComponentMapping { r: C::R, g: C::G, b: C::B, a: C::ONE };
 const RED_IN_ALPHA: vk::ComponentMapping = vk::ComponentMapping { r: C::ONE, g: C::ONE, b: C::ONE, a: C::R };
 
-/// Catalogue row, member, value before and after.
-type Wanted = (&'static str, &'static str, String, String);
+/// What drivers may round: half a step of eight bits, and the least of an sRGB value.
+const NEAR: f64 = 0.004;
 
-/// One case.
-struct Row {
-    name: String,
-    scene: Scene,
-    sampler: SamplerDesc,
-    /// The sampler whose result the specification asks for.
-    legal: SamplerDesc,
-    at_creation: Vec<Wanted>,
-    at_pair: Vec<Wanted>,
-    needs: Vec<Capability>,
-    without: Vec<Capability>,
-    settings: Vec<(&'static str, &'static str)>,
-    /// Mesa's software driver returns something else without samplin.
-    visible: bool,
-    /// The rule that stays broken.
-    left: Option<&'static str>,
+fn run(case: &Case) -> Outcome {
+    let (look, judged) = with_layer(case.builder().setting("augment", "off"), |context| case.look(context))?;
+    judged.assert_silent("with samplin");
+    if case.left.is_none() && case.at_creation.is_empty() && case.at_pair.is_empty() {
+        judged.assert_untouched("a legal border");
+    }
+    case.assert_changes(&judged);
+    assert_within(&look.got, &look.wanted, NEAR, (&case.scene, false), "with samplin");
+    if case.visible { run_alone(case) } else { Ok(()) }
 }
 
-impl Row {
-    /// A sampler that must be left alone.
-    fn untouched(name: impl Into<String>, scene: Scene, sampler: SamplerDesc) -> Self {
-        Self {
-            name: name.into(),
-            scene,
-            legal: sampler.clone(),
-            sampler,
-            at_creation: Vec::new(),
-            at_pair: Vec::new(),
-            needs: Vec::new(),
-            without: Vec::new(),
-            settings: Vec::new(),
-            visible: false,
-            left: None,
-        }
-    }
-
-    /// A sampler that must become another one when it meets the view.
-    fn pair(
-        name: impl Into<String>,
-        scene: Scene,
-        sampler: SamplerDesc,
-        legal: SamplerDesc,
-        at_pair: Vec<Wanted>,
-    ) -> Self {
-        Self { legal, at_pair, ..Self::untouched(name, scene, sampler) }
-    }
-
-    /// A sampler that the specification leaves to the driver and that no other one mends, by this rule.
-    fn left(name: impl Into<String>, scene: Scene, sampler: SamplerDesc, rule: &'static str) -> Self {
-        Self { left: Some(rule), ..Self::untouched(name, scene, sampler) }
-    }
-
-    /// The same, changed when it is created already.
-    fn created(mut self, at_creation: Vec<Wanted>) -> Self {
-        self.at_creation = at_creation;
-        self
-    }
-
-    fn without(mut self, capabilities: &[Capability]) -> Self {
-        self.without.extend(capabilities);
-        self
-    }
-
-    fn needs(mut self, capabilities: &[Capability]) -> Self {
-        self.needs.extend(capabilities);
-        self
-    }
-
-    fn setting(mut self, key: &'static str, value: &'static str) -> Self {
-        self.settings.push((key, value));
-        self
-    }
-
-    fn visible(mut self) -> Self {
-        self.visible = true;
-        self
-    }
-
-    fn context(&self) -> samplin_testkit::ContextBuilder {
-        let builder = self.without.iter().fold(Context::builder(), |builder, c| builder.without(*c));
-        let builder = builder.setting("augment", "off");
-        self.settings.iter().fold(builder, |builder, (key, value)| builder.setting(key, value))
-    }
-
-    fn run(&self) -> Outcome {
-        let ((got, wanted), judged) = with_layer(self.context(), |context| self.look(context))?;
-        judged.assert_silent("with samplin");
-        self.assert_changes(&judged);
-        assert_same(&got, &wanted, &self.scene, "with samplin");
-        if self.visible {
-            self.run_alone()?;
-        }
-        Ok(())
-    }
-
-    /// Without samplin the driver's result is another one, where it lets that be seen.
-    fn run_alone(&self) -> Outcome {
-        let builder = self.without.iter().fold(Context::builder(), |builder, c| builder.without(*c));
-        let context = build(&builder)?;
-        skip_if((!context.device_name().contains("llvmpipe")).then(|| "only known of Mesa's software driver".into()))?;
-        let (got, wanted) = self.look(&context)?;
-        assert!(
-            !same(&got, &wanted, &self.scene),
-            "the driver gives the specification's result without samplin as well"
-        );
-        Ok(())
-    }
-
-    /// What the pair gives, and what the legal sampler gives: by the reference, of cubes by the driver.
-    fn look(&self, context: &Context) -> Result<(Vec<Value>, Vec<Value>), Skip> {
-        skip_if(context.missing(&self.needs))?;
-        let image = self.scene.image(context)?;
-        let view = self.scene.view(&image);
-        let made = self.sampler.create(context);
-        let points = self.scene.points(false);
-        let got = sample(context, Pair::new(&view, &made), &points);
-        let wanted = if self.scene.shape == Shape::Cube {
-            let legal = self.legal.create(context);
-            sample(context, Pair::new(&view, &legal), &points)
-        } else {
-            let texture = reference::Texture::read(&image, &view);
-            let bias = context.limits().max_sampler_lod_bias;
-            points.iter().map(|point| reference::sample(&texture, &self.legal, point, bias)).collect()
-        };
-        Ok((got, wanted))
-    }
-
-    fn assert_changes(&self, judged: &Judged) {
-        let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-        let rules: Vec<_> = unresolved.iter().map(|record| record["rule"].as_str().expect("a rule")).collect();
-        if self.left.is_some() {
-            assert!(rules == Vec::from_iter(self.left), "{unresolved:#?}");
-        } else if self.at_creation.is_empty() && self.at_pair.is_empty() {
-            return judged.assert_untouched("a legal border");
-        }
-        for (event, wanted) in [("sampler", &self.at_creation), ("pair", &self.at_pair)] {
-            assert_eq!(rows_of(&judged.changes(event)), *wanted, "{event}: left the trace, right what is wanted");
-        }
-        assert!(self.left.is_some() || unresolved.is_empty(), "{unresolved:#?}");
-    }
-}
-
-/// Changes as [`Wanted`].
-fn rows_of(changes: &[Change]) -> Vec<Wanted> {
-    let leak = |text: &str| -> &'static str { String::leak(text.to_owned()) };
-    changes.iter().map(|c| (leak(&c.catalog), leak(&c.field), c.from.clone(), c.to.clone())).collect()
-}
-
-fn same(got: &[Value], wanted: &[Value], scene: &Scene) -> bool {
-    first_difference(got, wanted, scene).is_none()
-}
-
-fn first_difference(got: &[Value], wanted: &[Value], scene: &Scene) -> Option<usize> {
-    assert_eq!(got.len(), wanted.len());
-    let colour = scene.aspect == vk::ImageAspectFlags::COLOR;
-    // Half a step of eight bits, and the least a driver may round an sRGB value by.
-    let differs = |(got, wanted): (&Value, &Value)| {
-        if colour {
-            !got.is_near(*wanted, 0.004)
-        } else {
-            // Depth and stencil define their first component only.
-            (got.components()[0] - wanted.components()[0]).abs() > 0.004
-        }
-    };
-    got.iter().zip(wanted).position(differs)
-}
-
-fn assert_same(got: &[Value], wanted: &[Value], scene: &Scene, what: &str) {
-    if let Some(index) = first_difference(got, wanted, scene) {
-        let point = scene.points(false)[index];
-        panic!("{what}: {:?} is not {:?} at {point:?}", got[index], wanted[index]);
-    }
+/// Without samplin the driver's result is another one, where it lets that be seen.
+fn run_alone(case: &Case) -> Outcome {
+    let context = build(&case.without.iter().fold(Context::builder(), |builder, c| builder.without(*c)))?;
+    skip_if((!context.device_name().contains("llvmpipe")).then(|| "only known of Mesa's software driver".into()))?;
+    let look = case.look(&context)?;
+    let difference = first_difference(&look.got, &look.wanted, &case.scene, NEAR);
+    assert!(difference.is_some(), "the driver gives the specification's result without samplin as well");
+    Ok(())
 }
 
 // --- one sampler, several views ---------------------------------------------------------------------------------------
@@ -232,7 +78,7 @@ fn variant_per_view() -> Outcome {
             let got = sample(context, Pair::new(&view, &sampler), &points);
             let texture = reference::Texture::read(&image, &view);
             let wanted: Vec<_> = points.iter().map(|point| reference::sample(&texture, legal, point, 2.0)).collect();
-            assert_same(&got, &wanted, &scene, &format!("{format:?}"));
+            assert_within(&got, &wanted, NEAR, (&scene, false), &format!("{format:?}"));
         }
         Ok(())
     })?;
@@ -244,7 +90,8 @@ fn variant_per_view() -> Outcome {
 }
 
 fn main() -> std::process::ExitCode {
-    let mut trials: Vec<Trial> = rows().into_iter().map(|row| trial(row.name.clone(), move || row.run())).collect();
+    let mut trials: Vec<Trial> =
+        rows::all().into_iter().map(|row| trial(row.name.clone(), move || run(&row))).collect();
     trials.extend(clamp::trials());
     trials.extend(augment::trials());
     trials.push(trial("variant-per-view", variant_per_view));

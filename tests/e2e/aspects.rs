@@ -1,11 +1,11 @@
 //! Views of depth and stencil at once: a descriptor may show one of them, and shows what the shader declares: floats are the depth, integers
 //! the stencil.
 
-use crate::legality::assert_reported;
 use crate::run::{Outcome, Skip, skip_if, trial, with_layer, without_layer};
 use crate::scene::pattern;
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageAspectFlags as Aspects};
 use libtest_mimic::Trial;
+use samplin_suite::case::assert_reported;
 use samplin_testkit::{
     Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Path, Point, SamplerDesc, Value, ViewDesc, lookup,
     sample_via, texel,

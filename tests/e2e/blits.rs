@@ -1,10 +1,10 @@
 //! Blits: both commands and the alias, filters that the source's format cannot do, scaled and not.
 
-use crate::legality::assert_reported;
 use crate::run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
 use crate::scene::{Scene, Shape, pattern};
 use ash::vk;
 use libtest_mimic::Trial;
+use samplin_suite::case::assert_reported;
 use samplin_testkit::{BlitApi, Capability, Context, Image, ImageDesc, Value, texel};
 
 /// One blit.

@@ -1,8 +1,8 @@
 //! What the other tests rest on: which library is loaded, and that the validation layer lies below it.
 
-use crate::legality::assert_reported;
 use crate::run::{Folder, Outcome, build, read_trace, trial, with_layer, without_layer};
 use libtest_mimic::Trial;
+use samplin_suite::case::assert_reported;
 use samplin_testkit::{Context, SamplerDesc, layer};
 use std::path::Path;
 use std::time::SystemTime;

@@ -1,12 +1,12 @@
 //! What belongs to instances and devices: modes, trace levels, variants and their lives, names, several of each at once.
 
-use crate::legality::assert_reported;
 use crate::run::{
     self, Folder, Judged, Outcome, Skip, assert_silent, build, read_trace, skip_if, with_layer, without_layer,
 };
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
+use samplin_suite::case::assert_reported;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
 use samplin_testkit::{BlitApi, Capability, Context, Image, Pair, SamplerDesc, Trace, sample};
 use serde_json::{Value as Json, json};

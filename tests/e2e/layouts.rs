@@ -3,11 +3,11 @@
 //! Immutable samplers of pairs and such views are left as they are and told once as `unresolved`, as separate samplers are with
 //! `separate=base`; a sampler that is illegal by itself is repaired here too.
 
-use crate::legality::{assert_reported, assert_same};
 use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
 use crate::scene::{Scene, Shape};
 use ash::vk::{self, Handle};
 use libtest_mimic::Trial;
+use samplin_suite::case::{assert_reported, assert_same};
 use samplin_testkit::descriptor::{
     Binding, Pool, SetLayout, Spelling, Template, TemplateData, update, write_combined, write_images,
 };

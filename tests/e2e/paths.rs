@@ -2,11 +2,11 @@
 //!
 //! The same five pairs take each path. Two of them share one sampler, which must go on filtering the view that can be filtered.
 
-use crate::legality::{assert_reported, assert_same};
 use crate::run::{self, Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
 use crate::scene::Scene;
 use ash::vk::{self, Handle};
 use libtest_mimic::Trial;
+use samplin_suite::case::{assert_reported, assert_same};
 use samplin_testkit::descriptor::{
     Binding, IMAGE_INFO_SIZE, Pool, SetLayout, Spelling, Template, TemplateData, update, write_combined, write_images,
 };

@@ -1,10 +1,10 @@
 //! What settings ask for beyond legality: added features, overrides by rules, simulated devices, GL's clamp, strict borders.
 
-use crate::legality::{assert_reported, assert_same};
 use crate::run::{self, Folder, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
+use samplin_suite::case::{assert_reported, assert_same};
 use samplin_testkit::{
     BorderValue, Capability, Context, ContextBuilder, Image, ImageDesc, Pair, SamplerDesc, Value, ViewDesc, reference,
     sample,

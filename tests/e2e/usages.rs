@@ -1,10 +1,10 @@
 //! Views that inherit a usage which their format cannot have, and images that have one of which only other formats can.
 
-use crate::legality::assert_reported;
 use crate::run::{self, Outcome, Skip, skip_if, with_layer, without_layer};
 use crate::scene::pattern;
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
+use samplin_suite::case::assert_reported;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::{
     Context, Image, ImageDesc, Pair, Path, SamplerDesc, Value, View, ViewDesc, lookup, sample_via, texel,

@@ -1,9 +1,9 @@
 //! Y′CbCr conversions and the samplers that have one: what is wrong with them is repaired when they are created.
 
-use crate::legality::assert_reported;
 use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
 use ash::vk;
 use libtest_mimic::Trial;
+use samplin_suite::case::assert_reported;
 use samplin_testkit::{Capability, Context};
 
 /// The tests of this file.

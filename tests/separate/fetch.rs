@@ -81,10 +81,15 @@ fn one(stage: Stage, conflict: &Conflict, lack: Lack) -> Outcome {
     let run = (Program::Shared, stage, lack);
     judge(&Context::builder(), conflict.oracle, &expected, &|context| {
         conflict.check(context)?;
-        scene(context, run, &conflict.sampler, [(conflict.scene, &conflict.legal), (conflict.good, &conflict.sampler)])
+        scene(
+            context,
+            run,
+            &conflict.sampler,
+            [(conflict.scene, &conflict.legal), (conflict.twin.0, &conflict.sampler)],
+        )
     })?;
     judge_legal(&Context::builder(), &|context| {
-        scene(context, run, &conflict.sampler, [(conflict.good, &conflict.sampler); 2])
+        scene(context, run, &conflict.sampler, [(conflict.twin.0, &conflict.sampler); 2])
     })
 }
 
@@ -222,7 +227,7 @@ fn legal_combined() -> Outcome {
 fn border_kind() -> Outcome {
     let conflict = conflicts::border();
     judge(&Context::builder(), conflict.oracle, &Expected::unresolved("no-free-set"), &|context| {
-        let images = [(conflict.scene, &conflict.legal), (conflict.good, &conflict.sampler)];
+        let images = [(conflict.scene, &conflict.legal), (conflict.twin.0, &conflict.sampler)];
         scene(context, (Program::Shared, Stage::Compute, Lack::Set), &conflict.sampler, images)
     })
 }
@@ -231,7 +236,7 @@ fn border_kind() -> Outcome {
 fn gathers() -> Outcome {
     let conflict = conflicts::uint();
     judge(&Context::builder(), conflict.oracle, &Expected::unresolved("no-free-set"), &|context| {
-        let images = [(conflict.scene, &conflict.legal), (conflict.good, &conflict.sampler)];
+        let images = [(conflict.scene, &conflict.legal), (conflict.twin.0, &conflict.sampler)];
         scene(context, (Program::Gather, Stage::Compute, Lack::Set), &conflict.sampler, images)
     })
 }
@@ -241,7 +246,7 @@ fn learn() -> Outcome {
     let conflict = conflicts::uint();
     let builder = Context::builder().setting("split_compile", "learn");
     judge(&builder, conflict.oracle, &Expected::unresolved("learned"), &|context| {
-        let images = [(conflict.scene, &conflict.legal), (conflict.good, &conflict.sampler)];
+        let images = [(conflict.scene, &conflict.legal), (conflict.twin.0, &conflict.sampler)];
         scene(context, (Program::Shared, Stage::Compute, Lack::Set), &conflict.sampler, images)
     })
 }

@@ -113,12 +113,12 @@ fn over_time(stage: Stage, way: Way, conflict: &Conflict) -> Outcome {
 fn over_time_in(builder: ContextBuilder, (stage, way): (Stage, Way), conflict: &Conflict) -> Result<Judged, Skip> {
     let body = |context: &Context| {
         conflict.check(context)?;
-        let [good, bad] = [Texture::new(context, conflict.good)?, Texture::new(context, conflict.scene)?];
+        let [good, bad] = [Texture::new(context, conflict.twin.0)?, Texture::new(context, conflict.scene)?];
         let turns = [(&good, &conflict.sampler), (&bad, &conflict.legal), (&good, &conflict.sampler)];
         look(context, (stage, way), &conflict.sampler, &turns)
     };
     let oracle = conflict.oracle.where_seen();
-    let builder = match conflict.name {
+    let builder = match &*conflict.name {
         "d16" => builder,
         _ => builder.setting("device", &conflicts::weak()),
     };
@@ -182,7 +182,7 @@ fn updated_after_bind(builder: ContextBuilder) -> Outcome {
     let builder = builder.setting("device", &conflicts::weak());
     let (looks, judged) = with_layer(resolve(builder), |context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
-        let [good, bad] = [Texture::new(context, conflict.good)?, Texture::new(context, conflict.scene)?];
+        let [good, bad] = [Texture::new(context, conflict.twin.0)?, Texture::new(context, conflict.scene)?];
         let (immutable, plain) = (conflict.sampler.create(context), SamplerDesc::nearest().create(context));
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
         let bindings = [

@@ -29,24 +29,23 @@ mod texels;
 mod wishes;
 
 use ash::vk;
-use conflicts::{Conflict, Oracle};
+use conflicts::Conflict;
 use libtest_mimic::Trial;
 use run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
+use samplin_suite::case::*;
 use samplin_suite::{run, scene};
 use samplin_testkit::descriptor::{
     Binding, IMAGE_INFO_SIZE, Pool, SetLayout, Spelling, Template, TemplateData, write_images,
 };
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
 use samplin_testkit::{
-    BorderValue, Capability, Context, ContextBuilder, Image, Kind, Message, Pair, Point, Sampler, SamplerDesc, Value,
+    Capability, Context, ContextBuilder, Image, Kind, Message, Pair, Point, Sampler, SamplerDesc, Value,
     View, reference, sample,
 };
 use scene::Scene;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use switch::{assert_passes, forced};
-
-type F = vk::Format;
 
 /// How a conflict is repaired: `how` of its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +155,7 @@ fn points() -> Vec<Point> {
     RGBA8.points(false)
 }
 
-const RGBA8: Scene = Scene::colour(F::R8G8B8A8_UNORM);
+const RGBA8: Scene = Scene::RGBA8;
 
 /// What one lookup of a shader gave, and what it had to give.
 struct Look {

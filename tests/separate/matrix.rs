@@ -44,7 +44,7 @@ fn run(conflict: &Conflict, way: Way) -> Outcome {
     let (builder, expected) = (Context::builder(), Expected::one(how, place(0, 0, 0), way.state()));
     let look = |context: &Context, of: &Conflict| look(context, conflict, &of.sampler, &[of], way);
     judge(&builder, way.oracle(conflict), &expected, &|context| look(context, conflict))?;
-    for twin in [conflict.twin(), conflict.good_twin()] {
+    for twin in [conflict.repaired(), conflict.good()] {
         judge_legal(&builder, &|context| look(context, &twin))?;
     }
     Ok(())

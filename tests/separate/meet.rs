@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 fn meets(conflict: &Conflict, way: Way) -> Outcome {
     let builder = Context::builder().setting("separate_shared", "meet");
-    let (parts, own) = (PART.contains(&conflict.name) || switch::is_split(), conflict.good_twin());
+    let (parts, own) = (PART.contains(&&*conflict.name) || switch::is_split(), conflict.good());
     let how = match way.pushes() {
         _ if parts => How::Split,
         true => How::Push,

@@ -450,7 +450,7 @@ fn immutable_shared(stage: Stage) -> Outcome {
 /// The same where the sampler suits the second image: that one keeps it.
 fn immutable_good_and_bad(stage: Stage) -> Outcome {
     let conflict = conflicts::uint();
-    let good = conflict.good_twin();
+    let good = conflict.good();
     let look = |context: &Context, images: [&Conflict; 2]| {
         check(context, stage)?;
         let [first, second] = [Texture::new(context, images[0].scene)?, Texture::new(context, images[1].scene)?];
@@ -574,7 +574,7 @@ fn variable_samplers(stage: Stage) -> Outcome {
 /// One descriptor with a sampler that the shader has two variables for.
 fn aliased(stage: Stage) -> Outcome {
     let conflict = conflicts::uint();
-    let good = conflict.good_twin();
+    let good = conflict.good();
     let look = |context: &Context, sampler: &SamplerDesc, images: [&Conflict; 2]| {
         check(context, stage)?;
         let [first, second] = [Texture::new(context, images[0].scene)?, Texture::new(context, images[1].scene)?];
@@ -596,7 +596,7 @@ fn aliased(stage: Stage) -> Outcome {
     let shadow = Expected::one(How::Shadow, place(0, 0, 0), sampler).and(How::Shadow, place(0, 2, 0), sampler);
     judge(&builder, conflict.oracle, &shadow, &|context| look(context, &conflict.sampler, [&conflict, &conflict]))?;
     judge_legal(&builder, &|context| look(context, &conflict.sampler, [&good, &good]))?;
-    judge_legal(&builder, &|context| look(context, &conflict.legal, [&conflict.twin(), &conflict.twin()]))
+    judge_legal(&builder, &|context| look(context, &conflict.legal, [&conflict.repaired(), &conflict.repaired()]))
 }
 
 /// Invocations choose different elements of an array at once. Its images are alike, so that each reads the same of its own.

@@ -841,7 +841,7 @@ fn updated_after_bind([at_bind, at_submit]: [Has; 2]) -> Outcome {
     let builder = Context::builder().setting("device", &conflicts::weak());
     let body = |context: &Context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
-        let [bad, good] = [Texture::new(context, conflict.scene)?, Texture::new(context, conflict.good)?];
+        let [bad, good] = [Texture::new(context, conflict.scene)?, Texture::new(context, conflict.twin.0)?];
         let sampler = conflict.sampler.create(context);
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
         let layout = SetLayout::with_flags(

@@ -48,7 +48,7 @@ const WAYS: [(&str, By, Stage); 21] = [
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, conflict, way) in crossed(&WAYS) {
-        let (agreeing, of) = (conflict.clone(), conflict.name);
+        let (agreeing, of) = (conflict.clone(), conflict.name.clone());
         trials.push(trial_in(way.stage, format!("shared/good-and-bad/{of}/{name}"), move || disagree(&conflict, way)));
         trials.push(trial_in(way.stage, format!("shared/both-bad/{of}/{name}"), move || agree(&agreeing, way)));
     }
@@ -92,7 +92,7 @@ impl Way {
 
 /// The bad image gets what is legal for it, the good one keeps its sampler.
 fn disagree(conflict: &Conflict, way: Way) -> Outcome {
-    let (builder, good) = (Context::builder(), conflict.good_twin());
+    let (builder, good) = (Context::builder(), conflict.good());
     let expected = Expected::one(How::Split, place(0, 0, 0), way.state());
     judge(&builder, way.oracle(conflict), &expected, &|context| {
         look(context, conflict, &conflict.sampler, &[conflict, &good], way)
@@ -110,7 +110,7 @@ fn agree(conflict: &Conflict, way: Way) -> Outcome {
         look(context, conflict, &conflict.sampler, &[conflict, conflict], way)
     })?;
     judge_legal(&builder, &|context| {
-        look(context, conflict, &conflict.legal, &[&conflict.twin(), &conflict.twin()], way)
+        look(context, conflict, &conflict.legal, &[&conflict.repaired(), &conflict.repaired()], way)
     })
 }
 

@@ -221,7 +221,7 @@ fn room() -> Outcome {
             let most = limits.max_per_stage_descriptor_samplers.min(limits.max_descriptor_set_samplers);
             skip_if((most > 256).then(|| format!("{} has {most} samplers", context.device_name())))?;
             let more = if crowded { most - 3 } else { 0 };
-            let images = [(minmax.scene.flat(), &minmax.legal), (minmax.good, wanted), (minmax.good.flat(), own)];
+            let images = [(minmax.scene.flat(), &minmax.legal), (minmax.twin.0, wanted), (minmax.twin.0.flat(), own)];
             scene_of(context, Stage::Compute, (own, more), images)
         })?;
         let mut links = vec![(0, 0, 1, How::Split)];

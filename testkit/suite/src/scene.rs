@@ -39,6 +39,13 @@ pub enum Shape {
 }
 
 impl Scene {
+    /// The image of legal twins.
+    pub const RGBA8: Self = Self::colour(vk::Format::R8G8B8A8_UNORM);
+    /// Integers, which no device filters.
+    pub const UINT: Self = Self::colour(vk::Format::R32_UINT);
+    /// Depth.
+    pub const D32: Self = Self::depth(vk::Format::D32_SFLOAT);
+
     /// A 2D colour image with three levels.
     pub const fn colour(format: vk::Format) -> Self {
         Self {

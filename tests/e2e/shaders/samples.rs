@@ -1,10 +1,10 @@
 //! Fragment shaders that are shaded for each sample.
 
 use super::{buffer, vulkan, write_buffer};
-use crate::legality::assert_reported;
 use crate::run::{self, Folder, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
 use ash::vk::{self, ImageUsageFlags as Usage, SampleCountFlags as Samples};
 use libtest_mimic::Trial;
+use samplin_suite::case::assert_reported;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::texel::Value;
 use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Image, ImageDesc, Message, ViewDesc};
