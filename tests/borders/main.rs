@@ -18,8 +18,8 @@ use samplin_suite::case::*;
 use samplin_suite::{run, scene};
 use samplin_testkit::trace::changes;
 use samplin_testkit::{
-    Capability, Context, Image, ImageDesc, Pair, Point, Sampler, SamplerDesc, Value, View, ViewDesc,
-    descriptor, reference, sample,
+    Capability, Context, Image, ImageDesc, Pair, Point, Sampler, SamplerDesc, Value, View, ViewDesc, descriptor,
+    reference, sample,
 };
 use scene::{Scene, Shape};
 use serde_json::Value as Json;

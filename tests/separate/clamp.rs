@@ -3,8 +3,8 @@
 //! The reference is OpenGL's: the coordinate is clamped to [0, 1], then the footprint is taken, with the border for what is outside of
 //! the image (OpenGL compatibility profile, Coordinate Wrapping and Texel Selection, "CLAMP").
 
+use super::ways::{Route, Way};
 use super::*;
-use samplin_testkit::descriptor::update;
 use switch::Switch;
 
 type M = vk::SamplerAddressMode;
@@ -192,11 +192,9 @@ fn untouched(stage: Stage, room: bool) -> Outcome {
         let above: Vec<_> = rest.iter().collect();
         let mut plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage);
         plan.above = &above;
-        let rig = Rig::new(context, &plan);
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[held.set]);
+        let results = found(context, &plan, &[held.set]);
         let wanted = [Wanted::Edge, Wanted::Half, Wanted::Half];
-        Ok(job.results().iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "legal")).collect())
+        Ok(results.iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "legal")).collect())
     })?;
     judged.assert_untouched("without GL_CLAMP");
     if !matches!(Switch::on(), Some(Switch::Saturate | Switch::Filter)) {
@@ -306,10 +304,7 @@ fn no_set_fetched() -> Outcome {
         let above: Vec<_> = rest.iter().collect();
         let mut plan = Plan::new(Program::Beside, good.kind(), &layouts);
         plan.above = &above;
-        let rig = Rig::new(context, &plan);
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[held.set]);
-        let results = job.results();
+        let results = found(context, &plan, &[held.set]);
         let texels = reference::Texture::read(&bad.image, &bad.view);
         let wanted: Vec<_> = points().iter().map(|at| reference::sample(&texels, &nearest, at, 2.0)).collect();
         Ok(vec![
@@ -365,11 +360,8 @@ fn immutable(stage: Stage) -> Outcome {
         let sampler = clamp().create(context);
         let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler])];
         let held = Held::new(context, &bindings, &[texture.slot(0, 0)]);
-        let layouts = [&held.layout];
-        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts).stage(stage));
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[held.set]);
-        Ok(vec![Wanted::Exact.wrong(&texture, &job.results()[0], "an immutable sampler")])
+        let results = held.found(context, (Program::One, stage), texture.kind());
+        Ok(vec![Wanted::Exact.wrong(&texture, &results[0], "an immutable sampler")])
     })?;
     assert_resolved(&judged);
     Ok(())
@@ -390,74 +382,26 @@ fn immutable_combined(stage: Stage) -> Outcome {
             Slot::sampler(&gl, 3, 0),
         ];
         let held = Held::new(context, &bindings, &slots);
-        let layouts = [&held.layout];
-        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage));
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[held.set]);
+        let results = held.found(context, (Program::Beside, stage), texture.kind());
         let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Exact];
-        Ok(job.results().iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "immutable")).collect())
+        Ok(results.iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "immutable")).collect())
     })?;
     assert_resolved(&judged);
     Ok(())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    Push,
-    Template,
-    Copy,
-}
-
 /// Descriptors that come to their sets in other ways than by writes.
 fn by(way: Way) -> Outcome {
     let judged = judged(builder(), |context| {
-        if way == Way::Push {
-            skip_if(context.missing(&[Capability::PushDescriptor]))?;
-        }
-        if way == Way::Template {
-            skip_if(context.missing(&[Capability::UpdateTemplate]))?;
-        }
+        let route = Route::new(context, way, &beside(), 0)?;
         let texture = Texture::new(context, RGBA8)?;
         let (gl, plain) = (clamp().create(context), edge().create(context));
         let slots =
             [texture.slot(0, 0), Slot::sampler(&plain, 1, 0), combined(&texture, &gl, 2, 0), Slot::sampler(&gl, 3, 0)];
-        let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-        let flags = if way == Way::Push { push } else { vk::DescriptorSetLayoutCreateFlags::empty() };
-        let layout = SetLayout::with_flags(context, &beside(), flags);
-        let layouts = [&layout];
-        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts));
-        let job = Job::new(&rig, &points());
-        let pool = (way != Way::Push).then(|| Pool::new(context, &[&layout, &layout]));
-        let set = pool.as_ref().map(|pool| pool.allocate(&layout));
-        match (way, set) {
-            (Way::Template, Some(set)) => write_by_template(context, &layout, set, &slots),
-            (Way::Copy, Some(set)) => {
-                let from = pool.as_ref().expect("there is one").allocate(&layout);
-                write(context, from, &slots);
-                let copies = slots.map(|slot| {
-                    vk::CopyDescriptorSet::default()
-                        .src_set(from)
-                        .src_binding(slot.at.0)
-                        .dst_set(set)
-                        .dst_binding(slot.at.0)
-                        .descriptor_count(1)
-                });
-                update(context, &[], &copies, &[]);
-            }
-            _ => {}
-        }
-        let commands = Commands::primary(context, |commands| {
-            rig.bind(commands);
-            job.bind(commands);
-            match set {
-                Some(set) => rig.bind_sets(commands, 0, &[set], &[]),
-                None => rig.push(commands, 0, &slots.each_ref().map(|slot| slot.write(vk::DescriptorSet::null()))),
-            }
-            job.run(commands, 0);
-        });
-        commands.execute();
+        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &route.layouts()));
+        let found = route.found(&rig, &slots, &points());
         let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Exact];
-        Ok(job.results().iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "another way")).collect())
+        Ok(found.iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "another way")).collect())
     })?;
     assert_resolved(&judged);
     Ok(())
@@ -508,11 +452,8 @@ fn array_constant() -> Outcome {
         ] {
             let states = (0..).zip(samplers).map(|(element, sampler)| Slot::sampler(sampler, 1, element));
             let held = Held::new(context, &bindings, &images.clone().chain(states).collect::<Vec<_>>());
-            let layouts = [&held.layout];
-            let rig = Rig::new(context, &Plan::new(Program::Constant, texture.kind(), &layouts));
-            let job = Job::new(&rig, &points());
-            execute(context, &rig, &job, &[held.set]);
-            let all = job.results().into_iter().zip(wanted);
+            let results = held.found(context, (Program::Constant, Stage::Compute), texture.kind());
+            let all = results.into_iter().zip(wanted);
             wrong.extend(all.map(|(got, wanted)| wanted.wrong(&texture, &got, "an element that is named")));
         }
         Ok(wrong)
@@ -566,10 +507,8 @@ fn update_after_bind() -> Outcome {
         let set = pool.allocate(&layout);
         write(context, set, &[0, 1, 2].map(|at| combined(&texture, &gl, 0, at)));
         let layouts = [&layout];
-        let rig = Rig::new(context, &Plan::new(Program::Pairs, texture.kind(), &layouts));
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[set]);
-        Ok(vec![Wanted::Half.wrong(&texture, &job.results()[0], "after the bind")])
+        let results = found(context, &Plan::new(Program::Pairs, texture.kind(), &layouts), &[set]);
+        Ok(vec![Wanted::Half.wrong(&texture, &results[0], "after the bind")])
     })?;
     let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
     assert_eq!(left, ["update-after-bind"], "once for the link");

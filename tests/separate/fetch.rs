@@ -66,11 +66,9 @@ fn scene(
     let above: Vec<_> = empty.iter().collect();
     let mut plan = Plan::new(program, one.kind(), &layouts).second(two.kind()).stage(stage);
     plan.above = &above;
-    let rig = Rig::new(context, &plan);
-    let job = Job::new(&rig, &points());
-    execute(context, &rig, &job, &[held.set]);
+    let results = found(context, &plan, &[held.set]);
     let looks = [("the first image", &one, one_legal), ("the second", &two, two_legal)];
-    Ok(std::iter::zip(looks, job.results()).map(|((what, image, legal), got)| image.look(what, legal, got)).collect())
+    Ok(std::iter::zip(looks, results).map(|((what, image, legal), got)| image.look(what, legal, got)).collect())
 }
 
 fn one(stage: Stage, conflict: &Conflict, lack: Lack) -> Outcome {

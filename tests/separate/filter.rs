@@ -122,10 +122,7 @@ fn shared(stage: Stage) -> Outcome {
         let held = Held::new(context, &[Binding::image(0), Binding::image(2), Binding::sampler(1)], &slots);
         let layouts = [&held.layout];
         let plan = Plan::new(Program::Shared, good.kind(), &layouts).second(bad.kind()).stage(stage);
-        let rig = Rig::new(context, &plan);
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[held.set]);
-        let results = job.results();
+        let results = found(context, &plan, &[held.set]);
         // The good one has the device's precision.
         let texels = reference::Texture::read(&good.image, &good.view);
         let near = |(got, at): (&Value, Point)| {
@@ -149,10 +146,7 @@ fn clamped() -> Outcome {
             let made = asked.create(context);
             let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
             let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-            let layouts = [&held.layout];
-            let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts));
-            let job = Job::new(&rig, &points());
-            execute(context, &rig, &job, &[held.set]);
+            let results = held.found(context, (Program::One, Stage::Compute), texture.kind());
             let texels = reference::Texture::read(&texture.image, &texture.view);
             let border = asked.clone().address(M::CLAMP_TO_BORDER);
             let exact = |point: Point| {
@@ -161,7 +155,7 @@ fn clamped() -> Outcome {
                 let at = |s: f32| if mirrors { s.abs().clamp(low, 1.0) } else { s.clamp(0.0, 1.0) };
                 reference::sample(&texels, &border, &Point { coord: point.coord.map(at), ..point }, 2.0)
             };
-            let results = job.results();
+            let results = results;
             let far = |(got, point): &(&Value, Point)| !got.is_near(exact(*point), 1e-5);
             let first = results[0].iter().zip(points()).find(far);
             Ok(vec![first.map(|(got, point)| format!("{mode:#x}: {got:?}, not {:?}, at {point:?}", exact(point)))])
@@ -182,11 +176,8 @@ fn look(
     let made = sampler.create(context);
     let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
     let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-    let layouts = [&held.layout];
-    let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts));
-    let job = Job::new(&rig, &points());
-    execute(context, &rig, &job, &[held.set]);
-    Ok(vec![wrong(&texture, legal, &job.results()[0])])
+    let results = held.found(context, (Program::One, Stage::Compute), texture.kind());
+    Ok(vec![wrong(&texture, legal, &results[0])])
 }
 
 /// Integers, for which weights mean nothing.

@@ -1,7 +1,7 @@
 //! `immutable=demote`: a combined descriptor whose sampler is immutable meets a view that it suits and one that it does not, over time.
 
+use super::ways::{Route, Way};
 use super::*;
-use samplin_testkit::descriptor::update;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = run::trials(&[
@@ -20,7 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     for conflict in [conflicts::d16(), conflicts::simulated()] {
         for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
             let (conflict, name) = (conflict.clone(), format!("demote/over-time-{}/{name}", conflict.name));
-            trials.push(trial_in(stage, name, move || over_time(stage, Way::Write, &conflict)));
+            trials.push(trial_in(stage, name, move || over_time(stage, Way::Set, &conflict)));
         }
         for (name, way) in [("push", Way::Push), ("template", Way::Template), ("copy", Way::Copy)] {
             let (conflict, name) = (conflict.clone(), format!("demote/{name}-{}", conflict.name));
@@ -28,14 +28,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
     }
     trials
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    Write,
-    Push,
-    Template,
-    Copy,
 }
 
 fn builder() -> ContextBuilder {
@@ -52,53 +44,18 @@ fn look(
     textures: &[(&Texture<'_>, &SamplerDesc)],
 ) -> Result<Vec<Look>, Skip> {
     skip_if(context.missing(stage.needs()))?;
-    match way {
-        Way::Push => skip_if(context.missing(&[Capability::PushDescriptor]))?,
-        Way::Template => skip_if(context.missing(&[Capability::UpdateTemplate]))?,
-        Way::Write | Way::Copy => {}
-    }
     let (immutable, plain) = (immutable.create(context), SamplerDesc::nearest().create(context));
     let bindings =
         [Binding::image(0), Binding::sampler(1), Binding::combined(2, 1).immutable(&[&immutable]), Binding::sampler(3)];
-    let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-    let flags = if way == Way::Push { push } else { vk::DescriptorSetLayoutCreateFlags::empty() };
-    let layout = SetLayout::with_flags(context, &bindings, flags);
-    let pool = (way != Way::Push).then(|| Pool::new(context, &[&layout, &layout]));
-    let set = pool.as_ref().map(|pool| pool.allocate(&layout));
-    let layouts = [&layout];
-    let rig = Rig::new(context, &Plan::new(Program::Beside, textures[0].0.kind(), &layouts).stage(stage));
+    let route = Route::new(context, way, &bindings, 0)?;
+    let kind = textures[0].0.kind();
+    let rig = Rig::new(context, &Plan::new(Program::Beside, kind, &route.layouts()).stage(stage));
     let mut looks = Vec::new();
     for (texture, legal) in textures {
         // The sampler that is written does not count.
         let combined = Slot { ty: COMBINED, ..texture.slot(2, 0) };
         let slots = [texture.slot(0, 0), Slot::sampler(&plain, 1, 0), combined, Slot::sampler(&plain, 3, 0)];
-        match (way, set) {
-            (Way::Template, Some(set)) => write_by_template(context, &layout, set, &slots),
-            (Way::Copy, Some(set)) => {
-                let pool = Pool::new(context, &[&layout]);
-                let from = pool.allocate(&layout);
-                write(context, from, &slots);
-                let copies = slots.map(|slot| {
-                    let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(slot.at.0).dst_set(set);
-                    copy.dst_binding(slot.at.0).descriptor_count(1)
-                });
-                update(context, &[], &copies, &[]);
-            }
-            (_, Some(set)) => write(context, set, &slots),
-            _ => {}
-        }
-        let job = Job::new(&rig, &points());
-        let commands = Commands::primary(context, |commands| {
-            rig.bind(commands);
-            job.bind(commands);
-            match set {
-                Some(set) => rig.bind_sets(commands, 0, &[set], &[]),
-                None => rig.push(commands, 0, &slots.each_ref().map(|slot| slot.write(vk::DescriptorSet::null()))),
-            }
-            job.run(commands, 0);
-        });
-        commands.execute();
-        let mut found = job.results();
+        let mut found = route.found(&rig, &slots, &points());
         looks.push(texture.look("a sampler of its own", &SamplerDesc::nearest(), found.remove(0)));
         looks.push(texture.look("the immutable one", legal, found.remove(0)));
     }
@@ -146,7 +103,7 @@ fn ruled(when: &str) -> (run::Folder, ContextBuilder) {
 /// A rule names the sampler and the format: the pipeline is split when it is made, and no bind compiles.
 fn named() -> Outcome {
     let (_folder, builder) = ruled("min_filter = \"linear\", format = \"R32_*\"");
-    let judged = over_time_in(builder, (Stage::Compute, Way::Write), &conflicts::simulated())?;
+    let judged = over_time_in(builder, (Stage::Compute, Way::Set), &conflicts::simulated())?;
     assert_passes(&judged, &["split"]);
     let first = judged.trace.events("shader").next();
     assert!(first.is_some_and(|record| record["learned"] == true), "{:#?}", judged.trace);
@@ -161,7 +118,7 @@ fn not_named() -> Outcome {
         let (_folder, builder) = ruled(when);
         let (_, judged) = with_layer(resolve(builder.record_only()), |context| {
             let texture = Texture::new(context, conflict.scene)?;
-            look(context, (Stage::Compute, Way::Write), &conflict.sampler, &[(&texture, &conflict.legal)])
+            look(context, (Stage::Compute, Way::Set), &conflict.sampler, &[(&texture, &conflict.legal)])
         })?;
         let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
         assert_eq!(left, ["immutable sampler"], "{when}: {:#?}", judged.trace);
@@ -172,7 +129,7 @@ fn not_named() -> Outcome {
     let linear = SamplerDesc::linear();
     judge_legal(&builder, &|context| {
         let texture = Texture::new(context, RGBA8)?;
-        look(context, (Stage::Compute, Way::Write), &linear, &[(&texture, &linear)])
+        look(context, (Stage::Compute, Way::Set), &linear, &[(&texture, &linear)])
     })
 }
 
@@ -222,7 +179,7 @@ fn legal() -> Outcome {
     let linear = SamplerDesc::linear();
     judge_legal(&builder(), &|context| {
         let texture = Texture::new(context, RGBA8)?;
-        look(context, (Stage::Compute, Way::Write), &linear, &[(&texture, &linear), (&texture, &linear)])
+        look(context, (Stage::Compute, Way::Set), &linear, &[(&texture, &linear), (&texture, &linear)])
     })
 }
 
@@ -232,7 +189,7 @@ fn off() -> Outcome {
     let conflict = conflicts::uint();
     let (_, judged) = with_layer(resolve(Context::builder().record_only()), |context| {
         let texture = Texture::new(context, conflict.scene)?;
-        look(context, (Stage::Compute, Way::Write), &conflict.sampler, &[(&texture, &conflict.legal)])
+        look(context, (Stage::Compute, Way::Set), &conflict.sampler, &[(&texture, &conflict.legal)])
     })?;
     let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
     assert_eq!(left, ["immutable sampler"], "{:#?}", judged.trace);
@@ -245,7 +202,7 @@ fn compares() -> Outcome {
     let (plain, compares) = (SamplerDesc::nearest(), SamplerDesc::nearest().compare(vk::CompareOp::LESS));
     let body = |context: &Context, immutable: &SamplerDesc| {
         let texture = Texture::new(context, RGBA8)?;
-        look(context, (Stage::Compute, Way::Write), immutable, &[(&texture, &plain)])
+        look(context, (Stage::Compute, Way::Set), immutable, &[(&texture, &plain)])
     };
     let changed = Changed { image: place(0, 2, 0), sampler: place(0, 2, 0), how: How::Split };
     let (looks, judged) = with_layer(resolve(builder()), |context| body(context, &compares))?;

@@ -26,6 +26,7 @@ mod sets;
 mod shared;
 mod switch;
 mod texels;
+mod ways;
 mod wishes;
 
 use ash::vk;
@@ -34,13 +35,11 @@ use libtest_mimic::Trial;
 use run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
 use samplin_suite::case::*;
 use samplin_suite::{run, scene};
-use samplin_testkit::descriptor::{
-    Binding, IMAGE_INFO_SIZE, Pool, SetLayout, Spelling, Template, TemplateData, write_images,
-};
+use samplin_testkit::descriptor::{Binding, IMAGE_INFO_SIZE, Pool, SetLayout, write_images};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, Kind, Message, Pair, Point, Sampler, SamplerDesc, Value,
-    View, reference, sample,
+    Capability, Context, ContextBuilder, Image, Kind, Message, Pair, Point, Sampler, SamplerDesc, Value, View,
+    reference, sample,
 };
 use scene::Scene;
 use serde_json::Value as Json;
@@ -235,25 +234,11 @@ impl<'c> Held<'c> {
         write(context, set, slots);
         Self { layout, _pool: pool, set }
     }
-}
 
-/// Updates a set with these slots by an update template.
-fn write_by_template<const N: usize>(
-    context: &Context,
-    layout: &SetLayout<'_>,
-    set: vk::DescriptorSet,
-    slots: &[Slot; N],
-) {
-    let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
-        dst_binding: slot.at.0,
-        dst_array_element: 0,
-        descriptor_count: 1,
-        descriptor_type: slot.ty,
-        offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
-        stride: 0,
-    });
-    let data = TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE);
-    Template::for_set(context, Spelling::Core, layout, &entries).update(set, &data);
+    /// What a program finds in it.
+    fn found(&self, context: &Context, (program, stage): (Program, Stage), kind: Kind) -> Vec<Vec<Value>> {
+        found(context, &Plan::new(program, kind, &[&self.layout]).stage(stage), &[self.set])
+    }
 }
 
 /// Binds a pipeline, then the sets and the job's own, and executes.
@@ -265,6 +250,14 @@ fn execute(context: &Context, rig: &Rig<'_>, job: &Job<'_, '_>, sets: &[vk::Desc
         job.run(commands, 0);
     });
     commands.execute();
+}
+
+/// What a program finds, of a rig of its own.
+fn found(context: &Context, plan: &Plan<'_, '_>, sets: &[vk::DescriptorSet]) -> Vec<Vec<Value>> {
+    let rig = Rig::new(context, plan);
+    let job = Job::new(&rig, &points());
+    execute(context, &rig, &job, sets);
+    job.results()
 }
 
 // --- judging ----------------------------------------------------------------------------------------------------------

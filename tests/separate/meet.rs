@@ -1,7 +1,8 @@
 //! `separate_shared=meet`: images that share a sampler get the one that suits them all, in a copy of the set; where none of them needs
 //! one that does, their links part as ever.
 
-use super::shared::{By, Way, look};
+use super::shared::{Way, look};
+use super::ways::Way as By;
 use super::*;
 
 /// Conflicts whose repair takes from the good image what its own sampler has: kinds of border suit images of one kind only.

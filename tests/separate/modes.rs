@@ -71,9 +71,10 @@ fn audit_legal() -> Outcome {
         let sampler = linear.create(context);
         let slots = [texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)];
         let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &[&held.layout]));
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[held.set]);
-        Ok(vec![texture.look("the image", &linear, job.results().remove(0))])
+        Ok(vec![texture.look(
+            "the image",
+            &linear,
+            held.found(context, (Program::One, Stage::Compute), texture.kind()).remove(0),
+        )])
     })
 }

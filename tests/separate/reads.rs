@@ -36,10 +36,8 @@ pub(crate) fn run(
     let layouts = [&held.layout];
     let [first, .., last] = [&textures[0], &textures[0], &textures[textures.len() - 1]];
     let plan = Plan::new(program, first.kind(), &layouts).second(last.kind()).stage(stage);
-    let rig = Rig::new(context, &plan);
-    let job = Job::new(&rig, &points());
-    execute(context, &rig, &job, &[held.set]);
-    Ok(job.results())
+    let results = found(context, &plan, &[held.set]);
+    Ok(results)
 }
 
 /// The only unresolved record is about a link of these uses and this rule; nothing was changed.

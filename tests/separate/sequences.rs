@@ -758,12 +758,9 @@ fn template_without_stride(shape: Shape) -> Outcome {
         let template = Template::for_set(context, Spelling::Core, &held.layout, &entries);
         let infos = [stand.texture.slot(0, 0).info, Slot::sampler(&stand.bad, 1, 0).info];
         template.update(held.set, &TemplateData::pack(&infos, 0, IMAGE_INFO_SIZE));
-        let rig =
-            Rig::new(context, &Plan::new(Program::Constant, stand.texture.kind(), &[&held.layout]).stage(shape.stage));
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[held.set]);
+        let results = held.found(context, (Program::Constant, shape.stage), stand.texture.kind());
         let look = |found| stand.texture.look("an element", &legal(), found);
-        Ok(job.results().into_iter().map(look).collect())
+        Ok(results.into_iter().map(look).collect())
     })
 }
 
@@ -827,10 +824,8 @@ fn update_after_bind() -> Outcome {
         let pool = Pool::new(context, &[&layout]);
         let set = pool.allocate(&layout);
         write(context, set, &[stand.texture.slot(0, 0), Slot::sampler(&stand.bad, 1, 0)]);
-        let rig = Rig::new(context, &Plan::new(Program::One, stand.texture.kind(), &[&layout]));
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[set]);
-        Ok(vec![stand.texture.look("the image", &legal(), job.results().remove(0))])
+        let mut results = found(context, &Plan::new(Program::One, stand.texture.kind(), &[&layout]), &[set]);
+        Ok(vec![stand.texture.look("the image", &legal(), results.remove(0))])
     })
 }
 

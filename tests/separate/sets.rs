@@ -115,10 +115,11 @@ fn of_pool(stage: Stage, in_layout: bool, in_pool: bool) -> Outcome {
         let pool = Pool::with_flags(context, &[&layout], flags);
         let set = pool.allocate(&layout);
         write(context, set, &[texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)]);
-        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &[&layout]).stage(stage));
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[set]);
-        Ok(vec![texture.look("the image", legal, job.results().remove(0))])
+        Ok(vec![texture.look(
+            "the image",
+            legal,
+            found(context, &Plan::new(Program::One, texture.kind(), &[&layout]).stage(stage), &[set]).remove(0),
+        )])
     };
     let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
     let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
@@ -156,10 +157,7 @@ fn global(
     write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &infos);
     let layouts = [&images.layout, &all];
     let plan = Plan::new(Program::Constant, textures[0].kind(), &layouts).stage(stage);
-    let rig = Rig::new(context, &plan);
-    let job = Job::new(&rig, &points());
-    execute(context, &rig, &job, &[images.set, set]);
-    let mut found = job.results();
+    let mut found = found(context, &plan, &[images.set, set]);
     let second = found.remove(1);
     Ok(vec![textures[2].look("element 2", legal, found.remove(0)), textures[0].look("element 0", legal, second)])
 }

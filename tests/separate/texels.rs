@@ -1,8 +1,9 @@
 //! `unnormalized=exact`: coordinates in texels with what Vulkan excludes beside them. The shader divides them by the size of the level, and
 //! the sampler with normalized coordinates that it reads keeps what the application asked for.
 
+use super::ways::{Route, Way};
 use super::*;
-use samplin_testkit::descriptor::{update, write_combined};
+use samplin_testkit::descriptor::write_combined;
 use samplin_testkit::lookup::{Access, OFFSET, Op, Shape};
 use samplin_testkit::shader::{Bind, Mapping, Painter, Probe};
 use samplin_testkit::{ImageDesc, ViewDesc};
@@ -46,9 +47,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         trials.push(trial(format!("texels/{name}/legal"), move || legal(access, Shape::D2)));
         trials.push(trial(format!("texels/{name}/legal-1d"), move || legal(access, Shape::D1)));
     }
-    for (name, way) in
-        [("push", Way::Push), ("template", Way::Template), ("copy", Way::Copy), ("fixed", Way::Immutable)]
-    {
+    for (name, way) in [
+        ("push", (Way::Push, false)),
+        ("template", (Way::Template, false)),
+        ("copy", (Way::Copy, false)),
+        ("fixed", (Way::Set, true)),
+    ] {
         trials.push(trial(format!("texels/ways/{name}"), move || by(way)));
     }
     for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
@@ -778,37 +782,17 @@ fn look_beside(context: &Context, stage: Stage, samplers: &[SamplerDesc]) -> Res
     Ok(all)
 }
 
-/// How descriptors reach the shader, beside a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    Push,
-    Template,
-    Copy,
-    /// Written, with an immutable sampler.
-    Immutable,
-}
-
-/// A combined descriptor with a sampler that wraps, by one of the ways, and what is wrong with what is found.
-fn look_by(context: &Context, way: Way, desc: &SamplerDesc) -> Result<Option<String>, Skip> {
-    match way {
-        Way::Push => skip_if(context.missing(&[Capability::PushDescriptor]))?,
-        Way::Template => skip_if(context.missing(&[Capability::UpdateTemplate]))?,
-        Way::Copy | Way::Immutable => {}
-    }
+/// A combined descriptor with a sampler that wraps, by one of the ways, and what is wrong with what is found. The sampler may be immutable.
+fn look_by(context: &Context, (way, fixed): (Way, bool), desc: &SamplerDesc) -> Result<Option<String>, Skip> {
     let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let (sampler, plain) = (desc.create(context), SamplerDesc::nearest().create(context));
     let combined = Binding::combined(2, 1);
-    let combined = if way == Way::Immutable { combined.immutable(&[&sampler]) } else { combined };
+    let combined = if fixed { combined.immutable(&[&sampler]) } else { combined };
     let bindings = [Binding::image(0), Binding::sampler(1), combined, Binding::sampler(3)];
-    let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-    let flags = if way == Way::Push { push } else { vk::DescriptorSetLayoutCreateFlags::empty() };
-    let layout = SetLayout::with_flags(context, &bindings, flags);
-    let pool = (way != Way::Push).then(|| Pool::new(context, &[&layout, &layout]));
-    let set = pool.as_ref().map(|pool| pool.allocate(&layout));
-    let layouts = [&layout];
-    let rig = Rig::new(context, &Plan::new(Program::Beside, Kind::Float, &layouts));
+    let route = Route::new(context, way, &bindings, 0)?;
+    let rig = Rig::new(context, &Plan::new(Program::Beside, Kind::Float, &route.layouts()));
     let pair = Pair::new(&view, &sampler).info();
     let slot = |binding, ty| Slot { at: (binding, 0), ty, info: pair };
     let slots = [
@@ -817,36 +801,12 @@ fn look_by(context: &Context, way: Way, desc: &SamplerDesc) -> Result<Option<Str
         slot(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER),
         Slot::sampler(&plain, 3, 0),
     ];
-    match (way, set) {
-        (Way::Template, Some(set)) => write_by_template(context, &layout, set, &slots),
-        (Way::Copy, Some(set)) => {
-            let from = pool.as_ref().map(|pool| pool.allocate(&layout)).expect("a pool");
-            write(context, from, &slots);
-            let copies = slots.map(|slot| {
-                let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(slot.at.0).dst_set(set);
-                copy.dst_binding(slot.at.0).descriptor_count(1)
-            });
-            update(context, &[], &copies, &[]);
-        }
-        (_, Some(set)) => write(context, set, &slots),
-        _ => {}
-    }
     let points = points(Shape::D2, reads_one(desc));
-    let job = Job::new(&rig, &points);
-    let commands = Commands::primary(context, |commands| {
-        rig.bind(commands);
-        job.bind(commands);
-        match set {
-            Some(set) => rig.bind_sets(commands, 0, &[set], &[]),
-            None => rig.push(commands, 0, &slots.each_ref().map(|slot| slot.write(vk::DescriptorSet::null()))),
-        }
-        job.run(commands, 0);
-    });
-    commands.execute();
-    Ok(wrong(desc, &points, &job.results()[1], &wanted(&texels, desc, &points, Shape::D2, 1)))
+    let found = route.found(&rig, &slots, &points);
+    Ok(wrong(desc, &points, &found[1], &wanted(&texels, desc, &points, Shape::D2, 1)))
 }
 
-fn by(way: Way) -> Outcome {
+fn by(way: (Way, bool)) -> Outcome {
     let desc = in_texels(SamplerDesc::nearest().address(M::REPEAT));
     let (wrong, judged) = with_layer(builder(), |context| look_by(context, way, &desc))?;
     assert_eq!(wrong, None);

@@ -190,10 +190,7 @@ fn keep() -> Outcome {
         let slots = [flat.slot(0, 0), deep.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
         let held = Held::new(context, &bindings, &slots);
         let layouts = [&held.layout];
-        let rig = Rig::new(context, &Plan::new(Program::Shared, flat.kind(), &layouts).second(deep.kind()));
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[held.set]);
-        let found = job.results();
+        let found = found(context, &Plan::new(Program::Shared, flat.kind(), &layouts).second(deep.kind()), &[held.set]);
         Ok(vec![wrong(("the flat one", &flat, &own), &found[0]), wrong(("the deep one", &deep, legal), &found[1])])
     };
     for (shared, how, legal) in [("keep", None, &own), ("split", Some(How::Split), &other)] {
