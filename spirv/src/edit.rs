@@ -21,13 +21,20 @@ use crate::op::{self, Result as Defines, Section};
 ///
 /// [`Error::TooLong`], [`Error::Memory`]; `to` is then as it was.
 pub fn assemble(to: &mut Vec<u32>, opcode: Op, operands: &[u32]) -> Result<(), Error> {
-    let length = operands.len() + 1;
+    write(to, opcode as u32, &[operands])
+}
+
+/// The same with operands in parts.
+pub(crate) fn write(to: &mut Vec<u32>, opcode: u32, operands: &[&[u32]]) -> Result<(), Error> {
+    let length = operands.iter().map(|part| part.len()).sum::<usize>() + 1;
     if length > 0xffff {
         return Err(Error::TooLong);
     }
     to.try_reserve(length).map_err(|_| Error::Memory)?;
-    to.push((length as u32) << 16 | opcode as u32);
-    to.extend_from_slice(operands);
+    to.push((length as u32) << 16 | opcode);
+    for part in operands {
+        to.extend_from_slice(part);
+    }
     Ok(())
 }
 
@@ -120,6 +127,17 @@ impl<'m, 'w> Editor<'m, 'w> {
         Ok(id)
     }
 
+    /// Appends an instruction with a type and an id of its own to `words`; the id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IdBound`], [`Error::TooLong`], [`Error::Memory`].
+    pub fn op(&mut self, words: &mut Vec<u32>, opcode: Op, ty: u32, operands: &[u32]) -> Result<u32, Error> {
+        let id = self.id()?;
+        write(words, opcode as u32, &[&[ty, id], operands])?;
+        Ok(id)
+    }
+
     /// Replaces `remove` words at word offset `at` by `words`; inserts them if `remove` is 0.
     ///
     /// # Errors
@@ -155,11 +173,8 @@ impl<'m, 'w> Editor<'m, 'w> {
         if op::result(instruction.opcode()) != Defines::Typed {
             return Err(Error::Edits);
         }
-        let mut operands = Vec::new();
-        extend(&mut operands, &[instruction.word(1), instruction.word(2), function])?;
-        extend(&mut operands, arguments)?;
         let mut call = Vec::new();
-        assemble(&mut call, Op::FunctionCall, &operands)?;
+        write(&mut call, op::FUNCTION_CALL, &[&[instruction.word(1), instruction.word(2), function], arguments])?;
         self.replace(instruction.at, instruction.words.len(), &call)
     }
 
@@ -169,14 +184,8 @@ impl<'m, 'w> Editor<'m, 'w> {
     ///
     /// [`Error::TooLong`], [`Error::Memory`].
     pub fn lengthen(&mut self, instruction: &Instruction<'_>, operands: &[u32]) -> Result<(), Error> {
-        let length = instruction.words.len() + operands.len();
-        if length > 0xffff {
-            return Err(Error::TooLong);
-        }
         let mut words = Vec::new();
-        extend(&mut words, &[(length as u32) << 16 | instruction.opcode()])?;
-        extend(&mut words, instruction.words.get(1..).unwrap_or_default())?;
-        extend(&mut words, operands)?;
+        write(&mut words, instruction.opcode(), &[instruction.words.get(1..).unwrap_or_default(), operands])?;
         self.replace(instruction.at, instruction.words.len(), &words)
     }
 
@@ -305,10 +314,7 @@ impl<'m, 'w> Editor<'m, 'w> {
             return Ok(*id);
         }
         let id = self.id()?;
-        let mut operands = Vec::new();
-        extend(&mut operands, &[id])?;
-        extend(&mut operands, &name)?;
-        assemble(&mut self.imports, Op::ExtInstImport, &operands)?;
+        write(&mut self.imports, op::EXT_INST_IMPORT, &[&[id], &name])?;
         Ok(id)
     }
 
@@ -318,10 +324,7 @@ impl<'m, 'w> Editor<'m, 'w> {
     ///
     /// [`Error::TooLong`], [`Error::Memory`].
     pub fn name(&mut self, target: u32, name: &str) -> Result<(), Error> {
-        let mut operands = Vec::new();
-        extend(&mut operands, &[target])?;
-        extend(&mut operands, &literal(name)?)?;
-        assemble(&mut self.names, Op::Name, &operands)
+        write(&mut self.names, op::NAME, &[&[target], &literal(name)?])
     }
 
     /// Decorates an id.
@@ -330,10 +333,7 @@ impl<'m, 'w> Editor<'m, 'w> {
     ///
     /// [`Error::Memory`].
     pub fn decorate(&mut self, target: u32, decoration: Decoration, operands: &[u32]) -> Result<(), Error> {
-        let mut words = Vec::new();
-        extend(&mut words, &[target, decoration as u32])?;
-        extend(&mut words, operands)?;
-        assemble(&mut self.annotations, Op::Decorate, &words)
+        write(&mut self.annotations, op::DECORATE, &[&[target, decoration as u32], operands])
     }
 
     /// Appends a whole instruction to the annotations.
@@ -357,10 +357,7 @@ impl<'m, 'w> Editor<'m, 'w> {
         decoration: Decoration,
         operands: &[u32],
     ) -> Result<(), Error> {
-        let mut words = Vec::new();
-        extend(&mut words, &[structure, member, decoration as u32])?;
-        extend(&mut words, operands)?;
-        assemble(&mut self.annotations, Op::MemberDecorate, &words)
+        write(&mut self.annotations, op::MEMBER_DECORATE, &[&[structure, member, decoration as u32], operands])
     }
 
     /// Appends a whole instruction to the types, constants and global variables.
@@ -419,15 +416,14 @@ impl<'m, 'w> Editor<'m, 'w> {
                 }
                 continue;
             }
-            let mut operands = Vec::new();
-            let words = entry.instruction.words;
-            extend(&mut operands, words.get(1..words.len() - interface.len()).unwrap_or_default())?;
+            let mut kept = Vec::new();
             for id in interface.iter().filter(|id| taken.binary_search(id).is_err()) {
-                push(&mut operands, *id)?;
+                push(&mut kept, *id)?;
             }
-            extend(&mut operands, &listed)?;
+            let words = entry.instruction.words;
+            let head = words.get(1..words.len() - interface.len()).unwrap_or_default();
             let mut new = Vec::new();
-            assemble(&mut new, Op::EntryPoint, &operands)?;
+            write(&mut new, op::ENTRY_POINT, &[head, &kept, &listed])?;
             self.replace(entry.instruction.at, words.len(), &new)?;
         }
         Ok(())
@@ -449,16 +445,13 @@ impl<'m, 'w> Editor<'m, 'w> {
                 {
                     // Pairs of a structure and a member, or targets.
                     let each = if grouped == op::GROUP_DECORATE { 1 } else { 2 };
-                    let mut words = Vec::new();
-                    extend(&mut words, &[0, instruction.word(1)])?;
+                    let (mut targets, mut words) = (Vec::new(), Vec::new());
                     for target in instruction.words.get(2..).unwrap_or_default().chunks(each) {
                         if !target.first().is_some_and(gone) {
-                            extend(&mut words, target)?;
+                            extend(&mut targets, target)?;
                         }
                     }
-                    if let (length, Some(first)) = (words.len() as u32, words.first_mut()) {
-                        *first = length << 16 | grouped;
-                    }
+                    write(&mut words, grouped, &[&[instruction.word(1)], &targets])?;
                     self.replace(instruction.at, instruction.words.len(), &words)?;
                 }
                 op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => {}

@@ -63,9 +63,8 @@ pub fn image_formats(module: &Module<'_>, options: &Options) -> Result<Rewrite, 
             _ => pass.instruction(&instruction)?,
         }
     }
-    let Pass { mut editor, functions, .. } = pass;
+    let mut editor = pass.editor;
     retype::retype(&mut editor, module, &aliases, Some(uint))?;
-    editor.function(&functions.words)?;
     if aliases.values().any(|alias| *alias != codec::R32_UI) {
         editor.capability(Capability::StorageImageExtendedFormats)?;
     }
@@ -247,7 +246,12 @@ impl Pass<'_, '_, '_> {
         if !self.is_texel(texel, sampled) {
             return Err(Why::Texel);
         }
-        let decode = self.functions.make(&mut self.editor, (codec, sampled, false), [texel, self.functions.vector])?;
+        let decode = self.functions.make(
+            &mut self.editor,
+            self.module,
+            (codec, sampled, false),
+            [texel, self.functions.vector],
+        )?;
         let vector = self.functions.vector;
         let read = self.ids(4)?;
         let [code, words, decoded] = [read + 1, read + 2, read + 3];
@@ -289,7 +293,7 @@ impl Pass<'_, '_, '_> {
         let ty = self.editor.ty(Op::TypeVector, &[sampled, 4])?;
         let zero = self.editor.constant(sampled, &[0])?;
         let vector = self.functions.vector;
-        let encode = self.functions.make(&mut self.editor, (codec, sampled, true), [vector, ty])?;
+        let encode = self.functions.make(&mut self.editor, self.module, (codec, sampled, true), [vector, ty])?;
         let words = self.ids(2)?;
         let whole = words + 1;
         let mut operands = Vec::new();

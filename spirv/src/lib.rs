@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod atomic_counters;
+mod build;
 mod declared;
 mod edit;
 mod error;

@@ -7,7 +7,6 @@
 //!
 //! It runs behind [`split`](crate::split): a slot's operands are those that the module has by then.
 
-mod code;
 mod compare;
 mod cube;
 mod divide;
@@ -19,6 +18,7 @@ mod tasks;
 
 pub use self::tasks::Keys;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
@@ -299,7 +299,7 @@ pub fn sampling(
 ) -> Result<Sampled, Error> {
     let entry = module.entry(name, model).ok_or(Error::NoEntryPoint)?;
     let mut tracer = Tracer::new(module, specialization);
-    let analysis = Analysis::new(&mut tracer, entry, &code::own(module)?)?;
+    let analysis = Analysis::new(&mut tracer, entry, &helper::own(module)?)?;
     let (mut left, mut active, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     for (position, slot) in slots.iter().enumerate() {
         tracer.step(analysis.links.len())?;
@@ -330,7 +330,7 @@ pub fn sampling(
         limits,
         editor: Editor::new(module),
         tasks: tasks::Tasks::default(),
-        helpers: Helpers::default(),
+        helpers: RefCell::default(),
         joined: Vec::new(),
         changed: 0,
         left: Vec::new(),
@@ -367,7 +367,7 @@ struct Pass<'a, 'm, 'w> {
     limits: Limits,
     editor: Editor<'m, 'w>,
     tasks: tasks::Tasks,
-    helpers: Helpers,
+    helpers: RefCell<Helpers>,
     /// Functions and pairs that texels are fetched past, once for each instruction that read one.
     joined: Vec<(usize, u32)>,
     changed: u32,
@@ -469,15 +469,16 @@ impl<'w> Pass<'_, '_, 'w> {
         }
         let mut before = Vec::new();
         let Some(task) = self.source(number, source, pair, &mut before)? else { return Ok(false) };
-        let helper = match self.helpers.get(&sample.key) {
-            Some(helper) => *helper,
-            None if self.helpers.len() >= FUNCTIONS => return Err(Stop::Unchanged(Unchanged::Functions)),
+        let made = self.helpers.borrow().get(&sample.key).copied();
+        let helper = match made {
+            Some(helper) => helper,
+            None if self.helpers.borrow().len() >= FUNCTIONS => return Err(Stop::Unchanged(Unchanged::Functions)),
             None => {
                 let module = self.tracer.module;
-                let helper = helper::make(&mut self.editor, module, &sample, self.limits, &mut self.helpers)?;
+                let helper = helper::make(&mut self.editor, module, &sample, self.limits, &self.helpers)?;
                 let mut key = Vec::new();
                 extend(&mut key, &sample.key)?;
-                put(&mut self.helpers, key, helper)?;
+                put(&mut self.helpers.borrow_mut(), key, helper)?;
                 helper
             }
         };

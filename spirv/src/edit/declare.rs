@@ -4,8 +4,8 @@ use std::hash::Hasher;
 
 use spirv::{Op, StorageClass};
 
-use super::{Editor, assemble, instructions};
-use crate::error::{Error, extend, push};
+use super::{Editor, instructions, write};
+use crate::error::{Error, push};
 use crate::map::{Fold, put};
 use crate::module::{Module, sort};
 use crate::op::{self, Result as Defines};
@@ -18,16 +18,7 @@ impl Editor<'_, '_> {
     ///
     /// [`Error::IdBound`], [`Error::TooLong`], [`Error::Memory`].
     pub fn ty(&mut self, opcode: Op, operands: &[u32]) -> Result<u32, Error> {
-        let mut wanted = Vec::new();
-        extend(&mut wanted, &[0])?;
-        extend(&mut wanted, operands)?;
-        if let Some(seen) = self.find(1, opcode, &wanted)? {
-            return Ok(seen);
-        }
-        let at = self.globals.len();
-        let id = self.aggregate(opcode, operands)?;
-        self.remember(1, at)?;
-        Ok(id)
+        self.only(opcode, &[], operands)
     }
 
     /// The id of a new type: for arrays and structures, whose decorations tell them apart.
@@ -37,25 +28,17 @@ impl Editor<'_, '_> {
     /// As [`Editor::ty`].
     pub fn aggregate(&mut self, opcode: Op, operands: &[u32]) -> Result<u32, Error> {
         let id = self.id()?;
-        let mut words = Vec::new();
-        extend(&mut words, &[id])?;
-        extend(&mut words, operands)?;
-        assemble(&mut self.globals, opcode, &words)?;
+        write(&mut self.globals, opcode as u32, &[&[id], operands])?;
         Ok(id)
     }
 
-    /// The id of a new composite constant of a type.
+    /// The id of a composite constant of a type; made if there is none.
     ///
     /// # Errors
     ///
     /// As [`Editor::ty`].
     pub fn composite(&mut self, ty: u32, constituents: &[u32]) -> Result<u32, Error> {
-        let id = self.id()?;
-        let mut words = Vec::new();
-        extend(&mut words, &[ty, id])?;
-        extend(&mut words, constituents)?;
-        assemble(&mut self.globals, Op::ConstantComposite, &words)?;
-        Ok(id)
+        self.only(Op::ConstantComposite, &[ty], constituents)
     }
 
     /// The id of a scalar constant of a type, whose value is one word for each 32 bits begun; made if there is none.
@@ -64,39 +47,16 @@ impl Editor<'_, '_> {
     ///
     /// As [`Editor::ty`].
     pub fn constant(&mut self, ty: u32, value: &[u32]) -> Result<u32, Error> {
-        let mut words = Vec::new();
-        extend(&mut words, &[ty, 0])?;
-        extend(&mut words, value)?;
-        if let Some(seen) = self.find(2, Op::Constant, &words)? {
-            return Ok(seen);
-        }
-        let id = self.id()?;
-        if let Some(word) = words.get_mut(1) {
-            *word = id;
-        }
-        let at = self.globals.len();
-        assemble(&mut self.globals, Op::Constant, &words)?;
-        self.remember(2, at)?;
-        Ok(id)
+        self.only(Op::Constant, &[ty], value)
     }
 
-    /// Lets what has been added at a word offset of the globals be found again.
-    fn remember(&mut self, id_at: usize, at: usize) -> Result<(), Error> {
-        let hash = hash(self.globals.get(at..).unwrap_or_default(), id_at);
-        // Of two that share a hash the second is found behind the first.
-        if !self.added.contains_key(&hash) {
-            put(&mut self.added, hash, at)?;
-        }
-        Ok(())
-    }
-
-    /// The id, in word `id_at`, of a type or constant that has these operands but for it; among those that were there and those that
-    /// have been added.
-    fn find(&mut self, id_at: usize, opcode: Op, operands: &[u32]) -> Result<Option<u32>, Error> {
+    /// The id of a type or constant that has these operands before its id and behind it; made if there is none.
+    fn only(&mut self, opcode: Op, before: &[u32], operands: &[u32]) -> Result<u32, Error> {
+        let id_at = before.len() + 1;
         if self.seen.is_empty() {
             for instruction in self.module.instructions(Module::HEADER, self.module.sections.globals) {
                 let id_at = match (instruction.opcode(), op::result(instruction.opcode())) {
-                    (op::CONSTANT, _) => 2,
+                    (op::CONSTANT | op::CONSTANT_COMPOSITE, _) => 2,
                     (_, Defines::Id) => 1,
                     _ => continue,
                 };
@@ -104,19 +64,27 @@ impl Editor<'_, '_> {
             }
             sort(&mut self.seen);
         }
-        let mut wanted = Vec::new();
-        assemble(&mut wanted, opcode, operands)?;
-        let same = |words: &[u32]| {
-            let same_end = words.get(id_at + 1..) == wanted.get(id_at + 1..);
-            words.get(..id_at) == wanted.get(..id_at) && same_end
-        };
-        let hash = hash(&wanted, id_at);
+        // Behind the globals, where it stays if there is no other.
+        let (at, id) = (self.globals.len(), self.bound);
+        write(&mut self.globals, opcode as u32, &[before, &[id], operands])?;
+        let (others, new) = self.globals.split_at(at);
+        let hash = hash(new, id_at);
         let first = self.seen.partition_point(|(seen, _)| *seen < hash);
         let candidates = self.seen.iter().skip(first).take_while(|(seen, _)| *seen == hash);
         let there = candidates.map(|(_, at)| self.module.instruction(*at as usize).words);
-        let added = self.added.get(&hash).and_then(|at| self.globals.get(*at..)).unwrap_or_default();
-        let found = there.chain(instructions(added)).find(|words| same(words));
-        Ok(found.and_then(|words| words.get(id_at)).copied())
+        // Of two that have been added and share a hash, the second is found behind the first.
+        let added = self.added.get(&hash).and_then(|at| others.get(*at..)).unwrap_or_default();
+        let same =
+            |words: &&[u32]| words.get(..id_at) == new.get(..id_at) && words.get(id_at + 1..) == new.get(id_at + 1..);
+        let found = there.chain(instructions(added)).find(same).and_then(|words| words.get(id_at)).copied();
+        if let Some(found) = found {
+            self.globals.truncate(at);
+            return Ok(found);
+        }
+        if !self.added.contains_key(&hash) {
+            put(&mut self.added, hash, at)?;
+        }
+        self.id()
     }
 
     /// A global variable of a pointer type. All entry points list it where they must: from SPIR-V 1.4 on whatever its storage
@@ -126,7 +94,7 @@ impl Editor<'_, '_> {
     ///
     /// [`Error::IdBound`], [`Error::Memory`].
     pub fn variable(&mut self, pointer: u32, class: StorageClass) -> Result<u32, Error> {
-        self.declare(&[pointer, 0, class as u32], class)
+        self.declare(pointer, class, &[])
     }
 
     /// The same with a constant as its first value.
@@ -135,17 +103,12 @@ impl Editor<'_, '_> {
     ///
     /// As [`Editor::variable`].
     pub fn initialized(&mut self, pointer: u32, class: StorageClass, value: u32) -> Result<u32, Error> {
-        self.declare(&[pointer, 0, class as u32, value], class)
+        self.declare(pointer, class, &[value])
     }
 
-    fn declare(&mut self, operands: &[u32], class: StorageClass) -> Result<u32, Error> {
+    fn declare(&mut self, pointer: u32, class: StorageClass, value: &[u32]) -> Result<u32, Error> {
         let id = self.id()?;
-        let mut words = Vec::new();
-        extend(&mut words, operands)?;
-        if let Some(word) = words.get_mut(1) {
-            *word = id;
-        }
-        assemble(&mut self.globals, Op::Variable, &words)?;
+        write(&mut self.globals, op::VARIABLE, &[&[pointer, id, class as u32], value])?;
         if self.module.version() >= 0x0001_0400 || matches!(class, StorageClass::Input | StorageClass::Output) {
             push(&mut self.interface, id)?;
         }

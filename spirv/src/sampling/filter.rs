@@ -1,305 +1,216 @@
 //! LINEAR made of NEAREST: texels are taken one by one at their centres, so that address modes and borders stay the device's, and
 //! weighed in the shader.
 
-use spirv::{GlslStd450Op, ImageOperands, Op};
+use spirv::{GlslStd450Op as GLOp, ImageOperands, Op};
 
-use super::code::Code;
-use super::cube::Face;
-use super::helper::{Helper, Place, rooted};
-use super::site::operand::{CONST_OFFSET, COORDINATE, COUNT, EXTRA, OFFSET};
-use super::{NAME, flags};
+use super::cube::{Face, faced};
+use super::flags;
+use super::helper::{Helper, Place, begun, nearest_level, rooted, shrunk};
+use super::site::operand::{COORDINATE, COUNT, EXTRA};
+use crate::build::{Code, Scalar, Value};
 use crate::error::{Error, extend, push};
 use crate::map::put;
 
 /// What a level is asked for.
-pub(super) struct Spot {
+pub(super) struct Spot<'b> {
     /// Of a cube.
-    face: Option<Face>,
+    face: Option<Face<'b>>,
     /// Where, in texels.
-    at: u32,
+    at: Value<'b>,
     /// The size of the level as floats, and what makes coordinates of texels.
-    pub(super) size: u32,
-    scale: u32,
+    pub(super) size: Value<'b>,
+    scale: Value<'b>,
     /// The level, as a float and as an integer.
-    level: u32,
-    pub(super) number: u32,
+    level: Value<'b>,
+    pub(super) number: Value<'b>,
 }
 
-impl Helper<'_, '_, '_, '_> {
+impl<'b> Helper<'b> {
     /// What the sampler that was asked for would find, on one level or two.
-    pub(super) fn filtered(&mut self, place: &Place) -> Result<u32, Error> {
-        let bool = self.code.bool;
-        let place = &self.graded(place)?;
-        let base = self.base()?;
-        let size = self.texels(base)?;
-        let detail = match self.sample.cube {
-            true => {
-                let faced = self.faced(place)?;
-                self.detail(&faced, size)?
-            }
-            false => self.detail(place, size)?,
-        };
-        let level = self.within(detail)?;
-        let (level, share) = self.levels(level)?;
-        let (zero, one) = (self.code.splat(0.0, 1)?, self.code.splat(1.0, 1)?);
-        let magnified = self.code.op(Op::FOrdLessThanEqual, bool, &[detail, zero])?;
-        let mag = self.code.has(self.flags, flags::MAG_LINEAR)?;
-        let min = self.code.has(self.flags, flags::MIN_LINEAR)?;
-        let linear = self.code.op(Op::Select, bool, &[magnified, mag, min])?;
-        let function = self.function()?;
-        let first = self.on(function, place, level, linear)?;
+    pub(super) fn filtered(&self, place: &Place<'b>) -> Value<'b> {
+        let place = &self.graded(place);
+        let size = self.base().convert(Scalar::Float);
+        let detail =
+            if self.sample.cube { self.detail(&faced(self.code, place), size) } else { self.detail(place, size) };
+        let (level, share) = self.levels(self.within(detail));
+        let (mag, min) = (self.has(flags::MAG_LINEAR), self.has(flags::MIN_LINEAR));
+        let linear = detail.is(Op::FOrdLessThanEqual, 0.0).select(mag, min);
+        let function = self.code.noted(self.function());
+        let on = |level: Value<'b>| self.on(function, place, level, linear);
+        let first = on(level);
         if self.sample.whole {
-            return Ok(first);
+            return first;
         }
-        let between = self.code.op(Op::FOrdGreaterThan, bool, &[share, zero])?;
-        let mut fork = self.code.fork(between)?;
-        let next = self.code.float(Op::FAdd, &[level, one])?;
-        let second = self.on(function, place, next, linear)?;
-        let mixed = self.mixed(first, second, share)?;
-        self.code.otherwise(&mut fork, [mixed, 0])?;
-        Ok(self.code.join(&fork, self.sample.ty, [first, 0])?[0])
+        let two = share.is(Op::FOrdGreaterThan, 0.0);
+        self.code.either(two, || mixed(first, on(level + 1.0), share), || first)
     }
 
     /// The first level for a level of detail that the image has, and the share of the next one.
-    fn levels(&mut self, detail: u32) -> Result<(u32, u32), Error> {
-        let float = self.code.float;
-        let zero = self.code.splat(0.0, 1)?;
-        let whole = self.code.glsl(GlslStd450Op::Floor, float, &[detail])?;
-        let rest = self.code.float(Op::FSub, &[detail, whole])?;
-        let nearest = self.nearest_level(detail)?;
-        let linear = self.code.has(self.flags, flags::MIP_LINEAR)?;
-        let level = self.code.float(Op::Select, &[linear, whole, nearest])?;
-        let share = self.code.float(Op::Select, &[linear, rest, zero])?;
-        Ok((level, share))
+    fn levels(&self, detail: Value<'b>) -> (Value<'b>, Value<'b>) {
+        let whole = detail.math(GLOp::Floor);
+        let linear = self.has(flags::MIP_LINEAR);
+        (linear.select(whole, nearest_level(detail)), linear.select(detail - whole, 0.0))
     }
 
     /// An answer for the level of detail, as it would be for the sampler that was asked for.
-    pub(super) fn answer(&mut self, answer: u32) -> Result<u32, Error> {
-        let ty = self.sample.ty;
-        let emulated = self.code.has(self.flags, flags::EMULATE)?;
-        let mut fork = self.code.fork(emulated)?;
-        let detail = self.code.float(Op::CompositeExtract, &[answer, 1])?;
-        let detail = self.biased(detail)?;
-        let level = self.limited(detail)?;
-        let level = self.within(level)?;
-        let (first, share) = self.levels(level)?;
-        let level = self.code.float(Op::FAdd, &[first, share])?;
-        let other = self.code.op(Op::CompositeConstruct, ty, &[level, detail])?;
-        self.code.otherwise(&mut fork, [other, 0])?;
-        Ok(self.code.join(&fork, ty, [answer, 0])?[0])
+    pub(super) fn answer(&self, answer: Value<'b>) -> Value<'b> {
+        let emulated = || {
+            let detail = self.biased(answer.at(1));
+            let (first, share) = self.levels(self.within(self.limited(detail)));
+            self.code.composed(self.ty(), &[first + share, detail])
+        };
+        self.code.either(self.has(flags::EMULATE), emulated, || answer)
     }
 
     /// Calls the function for one level.
-    fn on(&mut self, function: u32, place: &Place, level: u32, linear: u32) -> Result<u32, Error> {
+    fn on(&self, function: u32, place: &Place<'b>, level: Value<'b>, linear: Value<'b>) -> Value<'b> {
         let mut arguments = Vec::new();
-        extend(&mut arguments, &[function, self.flags])?;
+        let mut add = |id: u32| self.code.noted(push(&mut arguments, id));
+        add(function);
+        add(self.flags.id);
         for root in self.roots.iter().flatten() {
-            if root.passed {
-                push(&mut arguments, root.id)?;
+            for (id, is_passed) in [(root.id, root.passed), (root.index, root.indexed)] {
+                if is_passed {
+                    add(id);
+                }
             }
-            if root.indexed {
-                push(&mut arguments, root.index)?;
-            }
         }
-        let mut offset = self.operands[CONST_OFFSET].max(self.operands[OFFSET]);
-        if offset == 0 {
-            let zero = self.code.editor.constant(self.code.int, &[0])?;
-            offset = self.code.repeat(self.code.int, zero, self.sample.sides)?;
-        }
-        let at = self.with_layer(place.at)?;
-        extend(&mut arguments, &[at, offset, level, linear])?;
-        if self.sample.passes.compare {
-            push(&mut arguments, place.reference)?;
-        }
-        self.code.op(Op::FunctionCall, self.sample.ty, &arguments)
+        add(self.with_layer(place.at).id);
+        add(self.offset().unwrap_or_else(|| self.code.constant(self.code.ty(Scalar::Int, self.sample.sides), &[0])).id);
+        add(level.id);
+        add(linear.id);
+        place.reference.filter(|_| self.sample.passes.compare).into_iter().for_each(|reference| add(reference.id));
+        self.code.op(Op::FunctionCall, self.ty(), &arguments)
     }
 
     /// The function that filters on one level; made when it is first needed.
-    fn function(&mut self) -> Result<u32, Error> {
-        let sample = self.sample;
-        let (axes, float, int) = (sample.axes, self.code.float, self.code.int);
-        let offset = match sample.operands[CONST_OFFSET].max(sample.operands[OFFSET]) {
-            0 => self.code.vector(int, sample.sides)?,
-            offset => self.module.type_of(offset),
-        };
+    fn function(&self) -> Result<u32, Error> {
+        let (sample, code) = (self.sample, Code::new(self.code.editor));
+        let coordinate = code.ty(Scalar::Float, sample.axes + u32::from(sample.arrayed));
+        let offset = self.offset().map_or(code.ty(Scalar::Int, sample.sides), |offset| offset.ty);
+        let [float, uint, bool] = [Scalar::Float, Scalar::Uint, Scalar::Bool].map(|of| code.ty(of, 1));
         let mut key = Vec::new();
         extend(&mut key, &sample.rooting)?;
-        extend(&mut key, &[u32::MAX, sample.ty, offset])?;
-        if let Some(made) = self.made.get(&key) {
+        extend(&mut key, &[u32::MAX, sample.ty, offset.id])?;
+        if let Some(made) = self.made.borrow().get(&key) {
             return Ok(*made);
         }
-        let coordinates = axes + u32::from(sample.arrayed);
         let mut types = Vec::new();
-        extend(&mut types, &[sample.ty, self.code.uint])?;
+        extend(&mut types, &[sample.ty, uint.id])?;
         for (_, ty) in sample.passed.iter().take(sample.rooted) {
             push(&mut types, *ty)?;
         }
-        extend(&mut types, &[self.code.vec(coordinates)?, offset, float, self.code.bool])?;
+        extend(&mut types, &[coordinate.id, offset.id, float.id, bool.id])?;
         if sample.passes.compare {
-            push(&mut types, float)?;
+            push(&mut types, float.id)?;
         }
-        let mut code = Code::new(&mut *self.code.editor)?;
-        let (function, parameters) = code.parameters(&types)?;
-        code.editor.name(function, NAME)?;
-        let mut parameters = parameters.iter().copied();
-        let flags = parameters.next().unwrap_or(0);
-        let mut roots = sample.roots;
-        rooted(&mut roots, &mut parameters);
-        let mut rest = [0; 5];
-        for (slot, parameter) in rest.iter_mut().zip(parameters) {
-            *slot = parameter;
-        }
-        let mut operands = [0; COUNT];
-        let [given, offset, level, linear, reference] = rest;
-        (operands[COORDINATE], operands[EXTRA]) = (given, reference);
-        let mut inner = Helper {
-            code,
+        let (function, parameters) = begun(&code, &types);
+        let mut parameters = parameters.into_iter();
+        let flags = code.value(parameters.next().unwrap_or(0), uint);
+        let roots = rooted(sample, &mut parameters);
+        let mut next = |ty| parameters.next().map(|id| code.value(id, ty));
+        let mut operands = [None; COUNT];
+        operands[COORDINATE] = next(coordinate);
+        let (offset, level, linear) = (next(offset), next(float), next(bool));
+        operands[EXTRA] = next(float);
+        let inner = Helper {
+            code: &code,
             module: self.module,
             sample,
-            roots,
             operands,
             limits: self.limits,
-            task: 0,
+            roots,
+            task: flags,
             flags,
             loaded: [(0, 0); 2],
-            gathered: 0,
-            made: &mut *self.made,
+            gathered: None,
+            made: self.made,
         };
-        inner.load()?;
-        let result = inner.level_of([given, offset, level, linear])?;
-        inner.code.end(result)?;
-        put(self.made, key, function)?;
+        let (Some(offset), Some(level), Some(linear)) = (offset, level, linear) else { return Err(Error::Edits) };
+        code.end(inner.load().level_of(offset, level, linear))?;
+        put(&mut self.made.borrow_mut(), key, function)?;
         Ok(function)
     }
 
-    /// What one level shows: at a coordinate with its layer, with an offset in texels, on a level that is a float, with texels mixed
-    /// or not.
-    fn level_of(&mut self, [given, offset, level, linear]: [u32; 4]) -> Result<u32, Error> {
-        let (axes, float, int) = (self.sample.axes, self.code.float, self.code.int);
-        let mut at = self.code.first(given, axes + u32::from(self.sample.arrayed), float, axes)?;
-        let axes = self.sample.sides;
-        let vector = self.code.vec(axes)?;
-        let mut face = None;
-        if self.sample.cube {
-            let met = self.face(at)?;
-            at = self.across(&met)?;
-            face = Some(met);
-        }
-        let number = self.code.op(Op::ConvertFToS, int, &[level])?;
-        let base = self.base()?;
-        let size = self.shrunk(base, number)?;
-        let size = self.texels(size)?;
+    /// What one level shows: with an offset in texels, on a level that is a float, with texels mixed or not.
+    fn level_of(&self, offset: Value<'b>, level: Value<'b>, linear: Value<'b>) -> Value<'b> {
+        let mut at = self.coordinate().first(self.sample.axes);
+        let face = self.sample.cube.then(|| Face::of(self.code, at));
+        at = face.as_ref().map_or(at, Face::across);
+        let number = level.convert(Scalar::Int);
+        let size = shrunk(self.base(), number).convert(Scalar::Float);
+        let scale = self.has(flags::UNNORMALIZED).select(size.of(1.0), size);
         // Coordinates are in texels from here on.
-        let one = self.code.splat(1.0, axes)?;
-        let unnormalized = self.code.has(self.flags, flags::UNNORMALIZED)?;
-        let scale = self.choose(unnormalized, one, size)?;
-        let at = self.code.op(Op::FMul, vector, &[at, scale])?;
-        let offset = self.code.op(Op::ConvertSToF, vector, &[offset])?;
-        let mut at = self.code.op(Op::FAdd, vector, &[at, offset])?;
+        let mut at = at * scale + offset.convert(Scalar::Float);
         if self.sample.passes.saturate {
-            let (zero, half) = (self.code.splat(0.0, axes)?, self.code.splat(0.5, axes)?);
-            let mirrored = self.axes(flags::MIRROR_S)?;
-            let low = self.code.op(Op::Select, vector, &[mirrored, half, zero])?;
-            at = self.clamped(at, [low, size])?;
+            let low = self.axes(flags::MIRROR_S).select(size.of(0.5), 0.0);
+            at = self.clamped(at, low, size);
         }
         let spot = Spot { face, at, size, scale, level, number };
         if self.sample.whole {
             return self.nearest(&spot);
         }
-        let mut fork = self.code.fork(linear)?;
-        let mixed = self.linear(&spot)?;
-        self.code.otherwise(&mut fork, [mixed, 0])?;
-        let nearest = self.nearest(&spot)?;
-        Ok(self.code.join(&fork, self.sample.ty, [nearest, 0])?[0])
+        self.code.either(linear, || self.linear(&spot), || self.nearest(&spot))
     }
 
     /// The texels around a spot, mixed.
-    fn linear(&mut self, spot: &Spot) -> Result<u32, Error> {
-        let (axes, float) = (self.sample.sides, self.code.float);
-        let (vector, half) = (self.code.vec(axes)?, self.code.splat(0.5, axes)?);
-        let corner = self.code.op(Op::FSub, vector, &[spot.at, half])?;
-        let corner = self.code.glsl(GlslStd450Op::Floor, vector, &[corner])?;
-        let middle = self.code.op(Op::FAdd, vector, &[corner, half])?;
-        let shares = self.code.op(Op::FSub, vector, &[spot.at, middle])?;
-        let mut texels = Vec::new();
-        for number in 0..1u32 << axes {
-            let mut steps = Vec::new();
-            for axis in 0..axes {
-                push(&mut steps, self.code.splat((number >> axis & 1) as f32, 1)?)?;
-            }
-            let step = match *steps.as_slice() {
-                [step] => step,
-                _ => self.code.op(Op::CompositeConstruct, vector, &steps)?,
-            };
-            let tap = self.code.op(Op::FAdd, vector, &[middle, step])?;
-            push(&mut texels, self.tap(spot, tap)?)?;
+    fn linear(&self, spot: &Spot<'b>) -> Value<'b> {
+        let middle = (spot.at - 0.5).math(GLOp::Floor) + 0.5;
+        let shares = spot.at - middle;
+        let axes = self.sample.sides;
+        // Texels, by their distance on each axis, and how many are left to be mixed.
+        let mut texels = [spot.at; 8];
+        let mut count = 1 << axes;
+        for (number, texel) in texels.iter_mut().enumerate().take(count) {
+            *texel = self.tap(spot, middle + [0, 1, 2, 3].map(|axis| (number >> axis & 1) as f32));
         }
         for axis in 0..axes {
-            let share = self.code.component(float, shares, axes, axis)?;
-            let mut mixed = Vec::new();
-            for two in texels.chunks(2) {
-                let &[a, b] = two else { break };
-                push(&mut mixed, self.mixed(a, b, share)?)?;
+            count /= 2;
+            let share = shares.at(axis);
+            for to in 0..count {
+                texels[to] = mixed(texels[2 * to], texels[2 * to + 1], share);
             }
-            texels = mixed;
         }
-        Ok(texels.first().copied().unwrap_or(0))
+        texels[0]
     }
 
     /// The texel that a spot is in.
-    fn nearest(&mut self, spot: &Spot) -> Result<u32, Error> {
-        let axes = self.sample.sides;
-        let (vector, half) = (self.code.vec(axes)?, self.code.splat(0.5, axes)?);
-        let mut texel = self.code.glsl(GlslStd450Op::Floor, vector, &[spot.at])?;
+    fn nearest(&self, spot: &Spot<'b>) -> Value<'b> {
+        let mut texel = spot.at.math(GLOp::Floor);
         if self.sample.passes.saturate {
             // The end belongs to the last texel.
-            let one = self.code.splat(1.0, axes)?;
-            let last = self.code.op(Op::FSub, vector, &[spot.size, one])?;
-            let inner = self.code.glsl(GlslStd450Op::NMin, vector, &[texel, last])?;
-            let clamped = self.axes(flags::CLAMP_S | flags::MIRROR_S)?;
-            texel = self.code.op(Op::Select, vector, &[clamped, inner, texel])?;
+            let clamps = self.axes(flags::CLAMP_S | flags::MIRROR_S);
+            texel = clamps.select(texel.min(spot.size - 1.0), texel);
         }
-        let texel = self.code.op(Op::FAdd, vector, &[texel, half])?;
-        self.tap(spot, texel)
+        self.tap(spot, texel + 0.5)
     }
 
     /// The texel around a place that is given in texels.
-    fn tap(&mut self, spot: &Spot, at: u32) -> Result<u32, Error> {
+    fn tap(&self, spot: &Spot<'b>, at: Value<'b>) -> Value<'b> {
         match (self.sample.passes.fetch, self.sample.fetches) {
-            (false, _) => return self.sampled_at(spot, at),
-            (true, true) => return self.fetched(spot, at),
-            (true, false) => {}
+            (false, _) => self.sampled_at(spot, at),
+            (true, true) => self.fetched(spot, at),
+            (true, false) => {
+                self.code.either(self.has(flags::FETCH), || self.fetched(spot, at), || self.sampled_at(spot, at))
+            }
         }
-        let fetches = self.code.has(self.flags, flags::FETCH)?;
-        let mut fork = self.code.fork(fetches)?;
-        let fetched = self.fetched(spot, at)?;
-        self.code.otherwise(&mut fork, [fetched, 0])?;
-        let sampled = self.sampled_at(spot, at)?;
-        Ok(self.code.join(&fork, self.sample.ty, [sampled, 0])?[0])
     }
 
-    fn sampled_at(&mut self, spot: &Spot, at: u32) -> Result<u32, Error> {
-        let vector = self.code.vec(self.sample.sides)?;
-        let mut at = self.code.op(Op::FDiv, vector, &[at, spot.scale])?;
-        if let Some(face) = &spot.face {
-            at = self.direction(face, at)?;
+    fn sampled_at(&self, spot: &Spot<'b>, at: Value<'b>) -> Value<'b> {
+        let at = at / spot.scale;
+        let at = self.with_layer(spot.face.as_ref().map_or(at, |face| face.direction(at)));
+        let operands = [self.pair(), at.id, ImageOperands::LOD.bits(), spot.level.id];
+        match self.operands[EXTRA] {
+            Some(reference) => {
+                let ty = self.code.ty(Scalar::Float, 4);
+                self.passes(self.code.op(Op::ImageSampleExplicitLod, ty, &operands).at(0), reference)
+            }
+            None => self.code.op(Op::ImageSampleExplicitLod, self.ty(), &operands),
         }
-        let at = self.with_layer(at)?;
-        let pair = self.pair()?;
-        let operands = [pair, at, ImageOperands::LOD.bits(), spot.level];
-        let ty = if self.sample.passes.compare { self.code.vec(4)? } else { self.sample.ty };
-        let texel = self.code.op(Op::ImageSampleExplicitLod, ty, &operands)?;
-        if self.sample.passes.compare { self.passed(texel, self.operands[EXTRA]) } else { Ok(texel) }
     }
+}
 
-    /// One colour, or result of a comparison, with a share of another.
-    fn mixed(&mut self, a: u32, b: u32, share: u32) -> Result<u32, Error> {
-        let ty = self.sample.ty;
-        let times = if self.sample.passes.compare { Op::FMul } else { Op::VectorTimesScalar };
-        let one = self.code.splat(1.0, 1)?;
-        let rest = self.code.float(Op::FSub, &[one, share])?;
-        let a = self.code.op(times, ty, &[a, rest])?;
-        let b = self.code.op(times, ty, &[b, share])?;
-        self.code.op(Op::FAdd, ty, &[a, b])
-    }
+/// One colour, or result of a comparison, with a share of another.
+fn mixed<'b>(a: Value<'b>, b: Value<'b>, share: Value<'b>) -> Value<'b> {
+    a.scaled(share.of(1.0) - share) + b.scaled(share)
 }

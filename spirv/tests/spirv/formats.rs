@@ -270,7 +270,7 @@ impl<'m, 'w> Machine<'m, 'w> {
                 Op::ExtInst => {
                     let of: Vec<Vec<u32>> = ids[2..].iter().map(|id| value(*id)).collect();
                     match GLOp::from_u32(ids[1]).expect("an instruction") {
-                        GLOp::FMax => each(&of, &float(|a, b, _| if a < b { b } else { a })),
+                        GLOp::NMax => each(&of, &float(|a, b, _| if a < b { b } else { a })),
                         GLOp::NClamp => each(&of, &float(|x, a, b| x.max(a).min(b))),
                         GLOp::RoundEven => each(&of, &float(|x, _, _| x.round_ties_even())),
                         GLOp::UMin => each(&of, &|of| of[0].min(of[1])),
