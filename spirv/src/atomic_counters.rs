@@ -259,15 +259,7 @@ impl<'w> Globals<'w> {
     fn declare(&self, editor: &mut Editor<'_, '_>, module: &Module<'_>, at: &Counters) -> Result<u32, Error> {
         let (class, block) = buffer_class(module);
         let array = editor.aggregate(Op::TypeRuntimeArray, &[self.uint])?;
-        editor.decorate(array, Decoration::ArrayStride, &[4])?;
-        let structure = editor.aggregate(Op::TypeStruct, &[array])?;
-        editor.decorate(structure, block, &[])?;
-        editor.decorate_member(structure, 0, Decoration::Offset, &[0])?;
-        let pointer = editor.ty(Op::TypePointer, &[class as u32, structure])?;
-        let variable = editor.variable(pointer, class)?;
-        editor.decorate(variable, Decoration::DescriptorSet, &[at.set])?;
-        editor.decorate(variable, Decoration::Binding, &[at.binding])?;
-        Ok(variable)
+        editor.buffer((array, 4), block, class, (at.set, at.binding))
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Type {
 impl Type {
     /// What a type of the module is.
     pub(crate) fn of(module: &Module<'_>, id: u32) -> Type {
-        let vector = module.definition(id).filter(|ty| ty.opcode() == op::TYPE_VECTOR);
+        let vector = module.defined(id, op::TYPE_VECTOR);
         let (scalar, count) = vector.map_or((id, 1), |vector| (vector.word(2), vector.word(3)));
         let of = module.definition(scalar).map_or(Scalar::Other, |ty| match (ty.opcode(), ty.word(2), ty.word(3)) {
             (op::TYPE_FLOAT, 32, _) => Scalar::Float,
@@ -294,6 +294,7 @@ impl<'b> Operand<'b> for Value<'b> {
 macro_rules! constants {
     ($($ty:ty: $bits:expr;)*) => { $(
         impl<'b> Operand<'b> for $ty {
+            #[inline(never)]
             fn beside(self, value: Value<'b>) -> Value<'b> {
                 value.code.constant(value.ty, &[self].map($bits))
             }
@@ -313,6 +314,7 @@ macro_rules! operators {
         impl<'b, T: Operand<'b>> $trait<T> for Value<'b> {
             type Output = Value<'b>;
 
+            #[inline(never)]
             fn $method(self, other: T) -> Value<'b> {
                 let opcode = match self.ty.of { $(Scalar::$kind => Op::$opcode,)* _ => Op::Nop };
                 self.with(opcode, &[other.beside(self)])

@@ -6,7 +6,7 @@
 
 use spirv::{Decoration, Dim};
 
-use crate::error::{Error, push};
+use crate::error::{Error, filled, push};
 use crate::fold::Specialization;
 use crate::links::{ImageType, Sampled, argument, image_type, order};
 use crate::module::{Function, Instruction, Module};
@@ -141,9 +141,7 @@ impl Module<'_> {
         }
         let entry = self.entry(name, model).ok_or(Error::NoEntryPoint)?;
         let mut tracer = Tracer::new(self, specialization);
-        let mut open: Vec<Vec<Use>> = Vec::new();
-        open.try_reserve_exact(self.functions().len()).map_err(|_| Error::Memory)?;
-        open.resize_with(self.functions().len(), Vec::new);
+        let mut open: Vec<Vec<Use>> = filled(self.functions().len(), Vec::new())?;
         let (mut terms, mut uses) = (Vec::new(), Vec::new());
         // Callees first.
         for number in order(self, entry)? {
@@ -247,8 +245,8 @@ impl Module<'_> {
 
     /// The image type of a variable that is an image or a sampled image, or an array of them.
     pub(crate) fn image_of(&self, variable: u32) -> Option<(Instruction<'_>, ImageType)> {
-        let variable = self.definition(variable).filter(|it| it.opcode() == op::VARIABLE)?;
-        let mut ty = self.definition(variable.word(1)).filter(|it| it.opcode() == op::TYPE_POINTER)?.word(3);
+        let variable = self.defined(variable, op::VARIABLE)?;
+        let mut ty = self.defined(variable.word(1), op::TYPE_POINTER)?.word(3);
         // No array of arrays is a descriptor in Vulkan, but a bound all the same.
         for _ in 0..4 {
             let of = self.definition(ty)?;

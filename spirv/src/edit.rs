@@ -197,11 +197,7 @@ impl<'m, 'w> Editor<'m, 'w> {
     /// [`Error::Memory`].
     pub fn remove(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
         self.replace(instruction.at, instruction.words.len(), &[])?;
-        match op::result(instruction.opcode()) {
-            Defines::None => Ok(()),
-            Defines::Id => self.forget(instruction.word(1)),
-            Defines::Typed => self.forget(instruction.word(2)),
-        }
+        instruction.id_at().map_or(Ok(()), |at| self.forget(instruction.word(at)))
     }
 
     /// Takes the names, decorations and places in interfaces of an id that nothing defines any more.
@@ -336,13 +332,9 @@ impl<'m, 'w> Editor<'m, 'w> {
         write(&mut self.annotations, op::DECORATE, &[&[target, decoration as u32], operands])
     }
 
-    /// Appends a whole instruction to the annotations.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Memory`].
-    pub fn annotation(&mut self, words: &[u32]) -> Result<(), Error> {
-        extend(&mut self.annotations, words)
+    /// Appends an instruction to the annotations.
+    pub(crate) fn annotation(&mut self, opcode: u32, operands: &[&[u32]]) -> Result<(), Error> {
+        write(&mut self.annotations, opcode, operands)
     }
 
     /// Decorates a member of a structure.
@@ -360,12 +352,9 @@ impl<'m, 'w> Editor<'m, 'w> {
         write(&mut self.annotations, op::MEMBER_DECORATE, &[&[structure, member, decoration as u32], operands])
     }
 
-    /// Appends a whole instruction to the types, constants and global variables.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Memory`].
-    pub fn global(&mut self, words: &[u32]) -> Result<(), Error> {
+    /// Moves an instruction behind all types, constants and global variables, where it has other words.
+    pub(crate) fn move_behind(&mut self, instruction: &Instruction<'_>, words: &[u32]) -> Result<(), Error> {
+        self.replace(instruction.at, instruction.words.len(), &[])?;
         extend(&mut self.globals, words)
     }
 

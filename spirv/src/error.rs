@@ -68,6 +68,22 @@ pub(crate) fn push<T>(to: &mut Vec<T>, item: T) -> Result<(), Error> {
     Ok(())
 }
 
+/// A list that is the same everywhere.
+pub(crate) fn filled<T: Clone>(count: usize, with: T) -> Result<Vec<T>, Error> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count).map_err(|_| Error::Memory)?;
+    list.resize(count, with);
+    Ok(list)
+}
+
+/// A copy of a list.
+pub(crate) fn copied<T: Copy>(from: &[T]) -> Result<Vec<T>, Error> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(from.len()).map_err(|_| Error::Memory)?;
+    list.extend_from_slice(from);
+    Ok(list)
+}
+
 /// Appends words to a vector, asking for room first.
 pub(crate) fn extend(to: &mut Vec<u32>, words: &[u32]) -> Result<(), Error> {
     to.try_reserve(words.len()).map_err(|_| Error::Memory)?;

@@ -139,11 +139,11 @@ pub fn formatless(module: &Module<'_>) -> Result<Vec<Formatless>, Error> {
             continue;
         }
         let Some(image) = module.definition(variable.image) else { continue };
-        let texel = module.definition(image.word(2)).filter(|it| it.opcode() == op::TYPE_INT);
-        let of = |decoration| module.decoration(variable.id, decoration).unwrap_or(0);
+        let texel = module.defined(image.word(2), op::TYPE_INT);
+        let (set, binding) = module.descriptor(variable.id);
         let one = Formatless {
-            set: of(Decoration::DescriptorSet),
-            binding: of(Decoration::Binding),
+            set,
+            binding,
             dim: image.word(3),
             arrayed: image.word(5) == 1,
             integer: texel.map(|texel| texel.word(3) == 1),
@@ -350,12 +350,6 @@ struct Pass<'a, 'm, 'w> {
 }
 
 impl Pass<'_, '_, '_> {
-    /// Set and binding of a variable.
-    fn descriptor(&self, variable: &Variable) -> (u32, u32) {
-        let of = |decoration| self.module.decoration(variable.id, decoration).unwrap_or(0);
-        (of(Decoration::DescriptorSet), of(Decoration::Binding))
-    }
-
     /// Finds the types whose format goes: all variables of a type have to allow it, since they share it.
     fn relax(&mut self, options: &Options) -> Result<(), Error> {
         let mut uses: Map<u8> = Map::default();
@@ -369,7 +363,7 @@ impl Pass<'_, '_, '_> {
             if !MADE_UP.contains(&format) {
                 continue;
             }
-            let (set, binding) = self.descriptor(variable);
+            let (set, binding) = self.module.descriptor(variable.id);
             let uses = uses.get(&variable.image).copied().unwrap_or(0);
             let why = match () {
                 () if uses & ESCAPED != 0 => Why::Escapes { set, binding },
@@ -409,7 +403,7 @@ impl Pass<'_, '_, '_> {
                 if self.images.format(variable.image) != UNKNOWN && !relaxed {
                     continue;
                 }
-                let (set, binding) = self.descriptor(variable);
+                let (set, binding) = self.module.descriptor(variable.id);
                 if variable.uses & mask != 0 {
                     used = true;
                     let why = if mask == READ {

@@ -7,12 +7,12 @@
 mod code;
 mod codec;
 
-use spirv::{Capability, Decoration, Dim, ImageOperands, Op};
+use spirv::{Capability, Dim, ImageOperands, Op};
 
 use self::code::Functions;
 pub use self::codec::{CODECS, Codec, Kind, UNNAMED};
 use crate::edit::{Editor, assemble};
-use crate::error::{Error, extend, push};
+use crate::error::{Error, copied, extend, push};
 use crate::ids;
 use crate::image_access::{Images, retype};
 use crate::map::{Map, put};
@@ -71,8 +71,7 @@ pub fn image_formats(module: &Module<'_>, options: &Options) -> Result<Rewrite, 
     let mut changes = Vec::new();
     for (variable, image) in &images.variables {
         let Some(format) = lowered.get(image) else { continue };
-        let of = |decoration| module.decoration(*variable, decoration).unwrap_or(0);
-        let (set, binding) = (of(Decoration::DescriptorSet), of(Decoration::Binding));
+        let (set, binding) = module.descriptor(*variable);
         push(&mut changes, Change::FormatLowered { set, binding, format: *format })?;
     }
     Ok(Rewrite { words: Some(editor.finish()?), changes, left: Vec::new() })
@@ -190,8 +189,8 @@ impl Pass<'_, '_, '_> {
 
     fn atomics(&self, image: u32) -> Why {
         let variable = self.images.variables.iter().find(|(_, of)| *of == image).map_or(0, |(id, _)| *id);
-        let of = |decoration| self.module.decoration(variable, decoration).unwrap_or(0);
-        Why::Atomics { set: of(Decoration::DescriptorSet), binding: of(Decoration::Binding) }
+        let (set, binding) = self.module.descriptor(variable);
+        Why::Atomics { set, binding }
     }
 
     /// Appends further operands, from word `at` on, but for what says how integers are widened.
@@ -213,27 +212,8 @@ impl Pass<'_, '_, '_> {
 
     /// Whether `ty` is a vector of four of these components.
     fn is_texel(&self, ty: u32, of: u32) -> bool {
-        let vector = self.module.definition(ty).filter(|ty| ty.opcode() == op::TYPE_VECTOR);
+        let vector = self.module.defined(ty, op::TYPE_VECTOR);
         vector.is_some_and(|vector| vector.words.get(2..) == Some(&[of, 4]))
-    }
-
-    /// As many ids that nothing has, one after the other: the first of them.
-    fn ids(&mut self, count: u32) -> Result<u32, Error> {
-        let first = self.editor.id();
-        for _ in 1..count {
-            self.editor.id()?;
-        }
-        first
-    }
-
-    /// Puts others in place of an instruction.
-    #[inline(never)]
-    fn replace(&mut self, instruction: &Instruction<'_>, others: &[(Op, &[u32])]) -> Result<(), Why> {
-        let mut out = Vec::new();
-        for (opcode, operands) in others {
-            assemble(&mut out, *opcode, operands)?;
-        }
-        Ok(self.editor.replace(instruction.at, instruction.words.len(), &out)?)
     }
 
     #[inline(never)]
@@ -253,29 +233,21 @@ impl Pass<'_, '_, '_> {
             [texel, self.functions.vector],
         )?;
         let vector = self.functions.vector;
-        let read = self.ids(4)?;
-        let [code, words, decoded] = [read + 1, read + 2, read + 3];
-        let mut from = vector;
-        if is_sparse {
-            from = self.editor.aggregate(Op::TypeStruct, &[residency, vector])?;
-        }
-        let mut operands = Vec::new();
-        extend(&mut operands, &[from, read, instruction.word(3), instruction.word(4)])?;
+        let mut operands = copied(&[instruction.word(3), instruction.word(4)])?;
         self.operands(instruction, 5, codec.kind, &mut operands)?;
-        if !is_sparse {
-            return self
-                .replace(instruction, &[(Op::ImageRead, &operands), (Op::FunctionCall, &[texel, id, decode, read])]);
+        let (mut out, editor) = (Vec::new(), &mut self.editor);
+        if is_sparse {
+            let both = editor.aggregate(Op::TypeStruct, &[residency, vector])?;
+            let read = editor.op(&mut out, Op::ImageSparseRead, both, &operands)?;
+            let code = editor.op(&mut out, Op::CompositeExtract, residency, &[read, 0])?;
+            let words = editor.op(&mut out, Op::CompositeExtract, vector, &[read, 1])?;
+            let decoded = editor.op(&mut out, Op::FunctionCall, texel, &[decode, words])?;
+            assemble(&mut out, Op::CompositeConstruct, &[ty, id, code, decoded])?;
+        } else {
+            let words = editor.op(&mut out, Op::ImageRead, vector, &operands)?;
+            assemble(&mut out, Op::FunctionCall, &[texel, id, decode, words])?;
         }
-        self.replace(
-            instruction,
-            &[
-                (Op::ImageSparseRead, &operands),
-                (Op::CompositeExtract, &[residency, code, read, 0]),
-                (Op::CompositeExtract, &[vector, words, read, 1]),
-                (Op::FunctionCall, &[texel, decoded, decode, words]),
-                (Op::CompositeConstruct, &[ty, id, code, decoded]),
-            ],
-        )
+        Ok(editor.replace(instruction.at, instruction.words.len(), &out)?)
     }
 
     #[inline(never)]
@@ -294,19 +266,17 @@ impl Pass<'_, '_, '_> {
         let zero = self.editor.constant(sampled, &[0])?;
         let vector = self.functions.vector;
         let encode = self.functions.make(&mut self.editor, self.module, (codec, sampled, true), [vector, ty])?;
-        let words = self.ids(2)?;
-        let whole = words + 1;
-        let mut operands = Vec::new();
-        extend(&mut operands, &[instruction.word(1), instruction.word(2), words])?;
+        let (mut out, mut texel) = (Vec::new(), given);
+        if count < 4 {
+            let parts = [given, zero, zero, zero];
+            let parts = parts.get(..5 - count as usize).unwrap_or(&parts);
+            texel = self.editor.op(&mut out, Op::CompositeConstruct, ty, parts)?;
+        }
+        let words = self.editor.op(&mut out, Op::FunctionCall, vector, &[encode, texel])?;
+        let mut operands = copied(&[instruction.word(1), instruction.word(2), words])?;
         self.operands(instruction, 4, codec.kind, &mut operands)?;
-        let fill = [ty, whole, given, zero, zero, zero];
-        let texel = if count < 4 { whole } else { given };
-        let others: [(Op, &[u32]); 3] = [
-            (Op::CompositeConstruct, fill.get(..7 - count as usize).unwrap_or_default()),
-            (Op::FunctionCall, &[vector, words, encode, texel]),
-            (Op::ImageWrite, &operands),
-        ];
-        self.replace(instruction, others.get(usize::from(count == 4)..).unwrap_or_default())
+        assemble(&mut out, Op::ImageWrite, &operands)?;
+        Ok(self.editor.replace(instruction.at, instruction.words.len(), &out)?)
     }
 }
 

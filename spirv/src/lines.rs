@@ -75,7 +75,7 @@ impl Module<'_> {
         }
         // 0 is what compilers write that do not know.
         let (file, line) = line.filter(|(_, line)| *line > 0)?;
-        let file = self.definition(file).filter(|it| it.opcode() == op::STRING)?;
+        let file = self.defined(file, op::STRING)?;
         Some((text(file.words.get(2..)?), line))
     }
 
@@ -92,7 +92,7 @@ impl Module<'_> {
     /// The ids of file and the number of the line that a `DebugLine` names.
     fn debug_line(&self, it: &Instruction<'_>) -> Option<(u32, u32)> {
         let source = self.definition(it.word(5))?;
-        let line = self.definition(it.word(6)).filter(|line| line.opcode() == op::CONSTANT)?;
+        let line = self.defined(it.word(6), op::CONSTANT)?;
         (source.opcode() == op::EXT_INST && source.word(4) == DEBUG_SOURCE).then(|| (source.word(5), line.word(3)))
     }
 }

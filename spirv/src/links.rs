@@ -9,7 +9,7 @@ use std::hash::BuildHasherDefault;
 
 use spirv::Dim;
 
-use crate::error::{Error, push};
+use crate::error::{Error, filled, push};
 use crate::fold::Specialization;
 use crate::map::Fold;
 use crate::module::{Function, Instruction, Module, is_vendor};
@@ -121,9 +121,7 @@ impl Analysis {
         let mut order = order(module, entry)?;
         let id = |number: &usize| module.functions().get(*number).map_or(0, |it| module.instruction(it.at).word(2));
         order.retain(|number| but.binary_search(&id(number)).is_err());
-        let mut open = Vec::new();
-        open.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
-        open.resize_with(module.functions().len(), Vec::new);
+        let open = filled(module.functions().len(), Vec::new())?;
         let mut analysis = Analysis { order, open, links: Vec::new(), indices: Indices::default() };
         let (mut scratch, mut total) = (Scratch::default(), 0);
         for at in 0..analysis.order.len() {
@@ -206,9 +204,7 @@ pub(crate) fn order(module: &Module<'_>, entry: usize) -> Result<Vec<usize>, Err
         Done,
     }
     let functions = module.functions();
-    let mut marks = Vec::new();
-    marks.try_reserve_exact(functions.len()).map_err(|_| Error::Memory)?;
-    marks.resize(functions.len(), Mark::New);
+    let mut marks = filled(functions.len(), Mark::New)?;
     let mut order = Vec::new();
     let callees = |index: usize| functions.get(index).map(|function| module.calls(function));
     // Functions that are being looked at, with the calls in them that have not been.

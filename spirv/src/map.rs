@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use crate::error::Error;
+use crate::error::{Error, filled};
 
 /// A hash that is good enough for what is bounded by limits.
 #[derive(Default)]
@@ -58,11 +58,7 @@ pub(crate) struct Marks {
 impl Marks {
     /// Nothing, with a bit for each of `ids` ids.
     pub(crate) fn new(ids: usize) -> Result<Marks, Error> {
-        let length = ids.div_ceil(64).next_power_of_two();
-        let mut bits = Vec::new();
-        bits.try_reserve_exact(length).map_err(|_| Error::Memory)?;
-        bits.resize(length, 0);
-        Ok(Marks { bits })
+        Ok(Marks { bits: filled(ids.div_ceil(64).next_power_of_two(), 0)? })
     }
 
     pub(crate) fn add(&mut self, id: u32) {

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use spirv::{Capability, Decoration};
 
-use crate::error::{Error, push};
+use crate::error::{Error, filled, push};
 use crate::op::{self, Result as Defines, Section};
 
 /// An instruction where it stands.
@@ -24,6 +24,16 @@ impl Instruction<'_> {
     #[inline]
     pub fn opcode(&self) -> u32 {
         self.word(0) & 0xffff
+    }
+
+    /// The word that is the id it defines.
+    #[inline]
+    pub(crate) fn id_at(&self) -> Option<usize> {
+        match op::result(self.opcode()) {
+            Defines::None => None,
+            Defines::Id => Some(1),
+            Defines::Typed => Some(2),
+        }
     }
 
     /// Word `n`, the one with the opcode being 0; 0, which is no id, if there are fewer.
@@ -182,10 +192,7 @@ impl<'w> Module<'w> {
             return Err(Error::IdBound(bound));
         }
         let ids = if bound as usize <= 2 * words.len() + 1024 {
-            let mut offsets = Vec::new();
-            offsets.try_reserve_exact(bound as usize).map_err(|_| Error::Memory)?;
-            offsets.resize(bound as usize, 0);
-            Ids::Dense(offsets)
+            Ids::Dense(filled(bound as usize, 0)?)
         } else {
             Ids::Sparse(Vec::new())
         };
@@ -400,6 +407,17 @@ impl<'w> Module<'w> {
         (at != 0).then(|| self.instruction(at as usize))
     }
 
+    /// The instruction that defines `id`, if it has this opcode.
+    pub(crate) fn defined(&self, id: u32, opcode: u32) -> Option<Instruction<'w>> {
+        self.definition(id).filter(|instruction| instruction.opcode() == opcode)
+    }
+
+    /// Set and binding of a variable, 0 for what it has not.
+    pub(crate) fn descriptor(&self, id: u32) -> (u32, u32) {
+        let of = |decoration| self.decoration(id, decoration).unwrap_or(0);
+        (of(Decoration::DescriptorSet), of(Decoration::Binding))
+    }
+
     /// The instruction behind the one that begins at a word offset.
     pub fn instruction_after(&self, at: usize) -> Option<Instruction<'w>> {
         let next = at + self.instruction(at).words.len();
@@ -461,7 +479,7 @@ impl<'w> Module<'w> {
 
     /// The number in the list of functions of the one that `id` names.
     pub(crate) fn function(&self, id: u32) -> Option<usize> {
-        let at = self.definition(id).filter(|instruction| instruction.opcode() == op::FUNCTION)?.at;
+        let at = self.defined(id, op::FUNCTION)?.at;
         self.functions.binary_search_by_key(&at, |function| function.at).ok()
     }
 

@@ -162,8 +162,7 @@ impl<'w> Pass<'_, 'w> {
                 if instruction.opcode() != op::EXT_INST {
                     return Err(Why::Opcode(instruction.opcode()));
                 }
-                self.editor.replace(instruction.at, instruction.words.len(), &[])?;
-                self.editor.global(instruction.words)?;
+                self.editor.move_behind(&instruction, instruction.words)?;
             }
         }
         Ok(())
@@ -181,11 +180,7 @@ impl<'w> Pass<'_, 'w> {
                 let half = self.editor.constant(of.word(2), &[0.5f32.to_bits()])?;
                 let class = StorageClass::Private as u32;
                 self.component = self.editor.ty(Op::TypePointer, &[class, of.word(2)])?;
-                let centre = self.editor.id()?;
-                let mut words = Vec::new();
-                assemble(&mut words, Op::ConstantComposite, &[ty, centre, half, half])?;
-                self.editor.global(&words)?;
-                centre
+                self.editor.composite(ty, &[half, half])?
             }
             _ => return Err(wrong),
         };
@@ -193,8 +188,7 @@ impl<'w> Pass<'_, 'w> {
         let pointer = self.editor.ty(Op::TypePointer, &[class, ty])?;
         let mut words = Vec::new();
         assemble(&mut words, Op::Variable, &[pointer, id, class, initializer])?;
-        self.editor.replace(variable.at, variable.words.len(), &[])?;
-        self.editor.global(&words)?;
+        self.editor.move_behind(variable, &words)?;
         // From SPIR-V 1.4 on interfaces list all variables, before that inputs and outputs only.
         if module.version() < 0x0001_0400 {
             self.editor.unlist(id)?;
@@ -317,7 +311,7 @@ impl<'w> Pass<'_, 'w> {
     fn interpolation(&mut self, instruction: &Instruction<'w>) -> Result<(), Why> {
         let (module, wrong) = (self.module, Why::Opcode(op::EXT_INST));
         let (ty, id, input) = (instruction.word(1), instruction.word(2), instruction.word(5));
-        let pointer = module.definition(module.type_of(input)).filter(|it| it.opcode() == op::TYPE_POINTER);
+        let pointer = module.defined(module.type_of(input), op::TYPE_POINTER);
         let is_input = |it: &Instruction<'_>| it.words.get(2..) == Some(&[StorageClass::Input as u32, ty]);
         if !pointer.is_some_and(|pointer| is_input(&pointer)) || self.pointers.contains_key(&input) {
             return Err(wrong);
@@ -354,23 +348,20 @@ impl<'w> Pass<'_, 'w> {
         let top = self.top.filter(|_| self.blocks > 1);
         let hoisted = if top.is_some() { self.hoisted(input, words)? } else { None };
         self.diverging += u32::from(hoisted.is_none() && (top.is_some() || self.top.is_none()));
-        let [centre, along_x, along_y] = [self.editor.id()?, self.editor.id()?, self.editor.id()?];
-        assemble(words, Op::Load, &[ty, centre, hoisted.unwrap_or(input)])?;
-        assemble(words, Op::DPdx, &[ty, along_x, centre])?;
-        assemble(words, Op::DPdy, &[ty, along_y, centre])?;
+        let centre = self.editor.op(words, Op::Load, ty, &[hoisted.unwrap_or(input)])?;
+        let along_x = self.editor.op(words, Op::DPdx, ty, &[centre])?;
+        let along_y = self.editor.op(words, Op::DPdy, ty, &[centre])?;
         if let Some(top) = top.filter(|_| hoisted.is_some()) {
             self.editor.insert(top, words)?;
             words.clear();
         }
-        let mut sum = centre;
-        for (component, slope) in [(0, along_x), (1, along_y)] {
-            let (by, product) = (self.editor.id()?, self.editor.id()?);
-            assemble(words, Op::CompositeExtract, &[float, by, offset, component])?;
-            assemble(words, scale, &[ty, product, slope, by])?;
-            let next = if component == 1 { id } else { self.editor.id()? };
-            assemble(words, Op::FAdd, &[ty, next, sum, product])?;
-            sum = next;
-        }
+        let mut along = |component: u32, slope: u32| {
+            let by = self.editor.op(words, Op::CompositeExtract, float, &[offset, component])?;
+            self.editor.op(words, scale, ty, &[slope, by])
+        };
+        let (along_x, along_y) = (along(0, along_x)?, along(1, along_y)?);
+        let sum = self.editor.op(words, Op::FAdd, ty, &[centre, along_x])?;
+        assemble(words, Op::FAdd, &[ty, id, sum, along_y])?;
         Ok(Some(()))
     }
 }
@@ -388,5 +379,5 @@ fn is_input(variable: &Instruction<'_>) -> bool {
 }
 
 fn is_float(module: &Module<'_>, ty: u32) -> bool {
-    module.definition(ty).is_some_and(|ty| ty.opcode() == op::TYPE_FLOAT && ty.word(2) == 32)
+    module.defined(ty, op::TYPE_FLOAT).is_some_and(|ty| ty.word(2) == 32)
 }

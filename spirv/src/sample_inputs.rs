@@ -7,7 +7,7 @@
 use spirv::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, StorageClass};
 
 use crate::edit::Editor;
-use crate::error::{Error, push};
+use crate::error::{Error, copied, filled, push};
 use crate::ids;
 use crate::links::order;
 use crate::map::{Map, put};
@@ -127,7 +127,7 @@ pub fn sample_inputs(module: &Module<'_>, name: &str) -> Result<Rewrite, Why> {
     // Types whose members have been decorated.
     let mut done: Map<()> = Map::default();
     for (position, id) in entry.interface().iter().enumerate() {
-        let Some(variable) = module.definition(*id).filter(|it| it.opcode() == op::VARIABLE) else { continue };
+        let Some(variable) = module.defined(*id, op::VARIABLE) else { continue };
         let placed = |decoration: &Decoration| module.decoration(*id, *decoration).is_some();
         let builtin = module.decoration(*id, Decoration::BuiltIn).is_some();
         if variable.word(3) != StorageClass::Input as u32 || builtin || PLACED.iter().any(placed) {
@@ -233,10 +233,7 @@ impl Blocks {
         if structure.opcode() != op::TYPE_STRUCT || self.members.is_empty() {
             return Ok(false);
         }
-        let mut open = Vec::new();
-        for member in structure.words.iter().skip(2) {
-            push(&mut open, *member)?;
-        }
+        let mut open = copied(structure.words.get(2..).unwrap_or_default())?;
         let mut steps = 1 << 12;
         while let Some(id) = open.pop() {
             steps -= 1;
@@ -261,10 +258,8 @@ impl Blocks {
     /// Decorates the members that are not placed; says how many.
     fn decorate(&self, editor: &mut Editor<'_, '_>, structure: &Instruction<'_>) -> Result<u32, Error> {
         let placed = self.members.get(&structure.word(1)).map_or(&[][..], Vec::as_slice);
-        let mut is_placed = Vec::new();
         let count = structure.words.len().saturating_sub(2);
-        is_placed.try_reserve_exact(count).map_err(|_| Error::Memory)?;
-        is_placed.resize(count, false);
+        let mut is_placed = filled(count, false)?;
         for member in placed {
             if let Some(index) = is_placed.get_mut(*member as usize) {
                 *index = true;

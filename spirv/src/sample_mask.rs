@@ -40,7 +40,7 @@ pub fn sample_mask(module: &Module<'_>, most: u32) -> Result<Rewrite, Why> {
         if instruction.opcode() == op::VARIABLE || !ids::operands(&instruction).any(|id| masks.contains_key(&id)) {
             continue;
         }
-        let index = module.definition(instruction.word(4)).filter(|index| index.opcode() == op::CONSTANT);
+        let index = module.defined(instruction.word(4), op::CONSTANT);
         match instruction.opcode() {
             op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN if index.is_some_and(|index| index.word(3) < most) => {}
             _ => return Err(Why::MaskWords),
@@ -61,7 +61,7 @@ fn shorten(
         return Err(Why::Group);
     }
     let pointee = module.definition(variable.word(1)).map_or(0, |pointer| pointer.word(3));
-    let array = module.definition(pointee).filter(|array| array.opcode() == op::TYPE_ARRAY).ok_or(WRONG)?;
+    let array = module.defined(pointee, op::TYPE_ARRAY).ok_or(WRONG)?;
     let length = module.definition(array.word(3)).ok_or(WRONG)?;
     // Of one word, as the shorter one will be.
     if length.opcode() != op::CONSTANT || length.words.len() != 4 {
@@ -77,7 +77,6 @@ fn shorten(
     let pointer = editor.ty(Op::TypePointer, &[*class, array])?;
     let mut words = Vec::new();
     assemble(&mut words, Op::Variable, &[pointer, *id, *class])?;
-    editor.replace(variable.at, variable.words.len(), &[])?;
-    editor.global(&words)?;
+    editor.move_behind(variable, &words)?;
     Ok(Some(length.word(3)))
 }

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use crate::edit::Editor;
-use crate::error::{Error, extend, push};
+use crate::error::{Error, copied, push};
 use crate::fold::Specialization;
 use crate::links::{Analysis, Pair, Scratch};
 use crate::map::{Fold, put};
@@ -476,9 +476,7 @@ impl<'w> Pass<'_, '_, 'w> {
             None => {
                 let module = self.tracer.module;
                 let helper = helper::make(&mut self.editor, module, &sample, self.limits, &self.helpers)?;
-                let mut key = Vec::new();
-                extend(&mut key, &sample.key)?;
-                put(&mut self.helpers.borrow_mut(), key, helper)?;
+                put(&mut self.helpers.borrow_mut(), copied(&sample.key)?, helper)?;
                 helper
             }
         };

@@ -6,7 +6,7 @@
 use spirv::Op;
 
 use crate::edit::{Editor, assemble};
-use crate::error::{Error, push};
+use crate::error::{Error, filled, push};
 use crate::links::{Analysis, Pair, Scratch};
 use crate::module::{Function, Module};
 use crate::operand::{Index, Operand};
@@ -251,13 +251,6 @@ impl Sources {
     pub(crate) fn is_reached(&self, number: usize) -> bool {
         self.reached.get(number).is_some_and(|reached| *reached)
     }
-}
-
-fn filled<T: Clone>(count: usize, with: T) -> Result<Vec<T>, Error> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(count).map_err(|_| Error::Memory)?;
-    list.resize(count, with);
-    Ok(list)
 }
 
 /// Whether the function that a pair belongs to has all indices that matter.

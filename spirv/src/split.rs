@@ -7,7 +7,7 @@
 
 use spirv::{Decoration, Op, StorageClass};
 
-use crate::edit::{Editor, assemble};
+use crate::edit::Editor;
 use crate::error::{Error, push};
 use crate::fold::Specialization;
 use crate::links::{Analysis, Pair, Scratch, origin};
@@ -190,10 +190,7 @@ impl<'w> Pass<'_, '_, 'w> {
                 let array = self.editor.aggregate(Op::TypeArray, &[self.sampler, length])?;
                 self.editor.ty(Op::TypePointer, &[class as u32, array])?
             };
-            let variable = self.editor.variable(pointer, class)?;
-            self.editor.decorate(variable, Decoration::DescriptorSet, &[set])?;
-            self.editor.decorate(variable, Decoration::Binding, &[hidden.binding])?;
-            push(&mut self.variables, variable)?;
+            push(&mut self.variables, self.editor.descriptor(pointer, class, (set, hidden.binding))?)?;
         }
         Ok(())
     }
@@ -251,19 +248,17 @@ impl<'w> Pass<'_, '_, 'w> {
         push(done, at)?;
         let mut words = Vec::new();
         let (pointer, nonuniform) = self.pointer(number, source, pair, &mut words)?;
-        let sampler = self.editor.id()?;
-        assemble(&mut words, Op::Load, &[self.sampler, sampler, pointer])?;
+        let sampler = self.editor.op(&mut words, Op::Load, self.sampler, &[pointer])?;
         if nonuniform {
             self.editor.decorate(sampler, Decoration::NonUniform, &[])?;
         }
         let (changed, with) = if joined {
             (at + 4, sampler)
         } else {
-            let (image, pair) = (self.editor.id()?, self.editor.id()?);
             let ty = self.tracer.module.type_of(site.word(3));
             let image_ty = self.tracer.module.definition(ty).map_or(0, |ty| ty.word(2));
-            assemble(&mut words, Op::Image, &[image_ty, image, site.word(3)])?;
-            assemble(&mut words, Op::SampledImage, &[ty, pair, image, sampler])?;
+            let image = self.editor.op(&mut words, Op::Image, image_ty, &[site.word(3)])?;
+            let pair = self.editor.op(&mut words, Op::SampledImage, ty, &[image, sampler])?;
             if self.tracer.module.is_nonuniform(site.word(3)) {
                 self.editor.decorate(image, Decoration::NonUniform, &[])?;
                 self.editor.decorate(pair, Decoration::NonUniform, &[])?;
@@ -312,21 +307,18 @@ impl<'w> Pass<'_, '_, 'w> {
             (Some(image), Some(sampler)) => {
                 let module = self.tracer.module;
                 for id in [image, sampler] {
-                    let ty = module.definition(module.type_of(id));
-                    ty.filter(|ty| ty.opcode() == op::TYPE_INT && ty.word(2) == 32).ok_or(cannot)?;
+                    let ty = module.defined(module.type_of(id), op::TYPE_INT);
+                    ty.filter(|ty| ty.word(2) == 32).ok_or(cannot)?;
                 }
                 let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
                 let length = self.editor.constant(int, &[asked.sampler.count])?;
-                let (row, index) = (self.editor.id()?, self.editor.id()?);
-                assemble(words, Op::IMul, &[int, row, image, length])?;
-                assemble(words, Op::IAdd, &[int, index, row, sampler])?;
-                index
+                let row = self.editor.op(words, Op::IMul, int, &[image, length])?;
+                self.editor.op(words, Op::IAdd, int, &[row, sampler])?
             }
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => return Err(cannot),
         };
-        let chain = self.editor.id()?;
-        assemble(words, Op::AccessChain, &[self.pointer, chain, variable, index])?;
+        let chain = self.editor.op(words, Op::AccessChain, self.pointer, &[variable, index])?;
         let differs = |operand: &Operand| operand.index == Index::Dynamic { nonuniform: true };
         let nonuniform = differs(&asked.image) || differs(&asked.sampler);
         if nonuniform {
@@ -383,8 +375,7 @@ impl<'w> Pass<'_, '_, 'w> {
             Base::Variable(variable) => variable,
             Base::Unknown => return Ok(None),
         };
-        let ty = module.definition(module.type_of(base));
-        if ty.is_none_or(|ty| ty.opcode() != op::TYPE_POINTER) {
+        if module.defined(module.type_of(base), op::TYPE_POINTER).is_none() {
             return Ok(None);
         }
         match pair.sampler.element.map(|element| element.index) {
@@ -392,9 +383,7 @@ impl<'w> Pass<'_, '_, 'w> {
             Some(Index::Const(element)) => {
                 let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
                 let element = self.editor.constant(int, &[element])?;
-                let chain = self.editor.id()?;
-                assemble(words, Op::AccessChain, &[self.pointer, chain, base, element])?;
-                Ok(Some(chain))
+                self.editor.op(words, Op::AccessChain, self.pointer, &[base, element]).map(Some)
             }
             Some(_) => Ok(None),
         }

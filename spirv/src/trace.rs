@@ -188,7 +188,7 @@ impl<'a, 'w> Tracer<'a, 'w> {
         if !matches!(chain.opcode(), op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN) {
             return None;
         }
-        let variable = module.definition(chain.word(3)).filter(|base| base.opcode() == op::VARIABLE)?;
+        let variable = module.defined(chain.word(3), op::VARIABLE)?;
         if variable.word(3) != spirv::StorageClass::PushConstant as u32 {
             return None;
         }

@@ -12,7 +12,7 @@ use spirv::{MemorySemantics, Op};
 use super::interface::Instance;
 use super::{Buffer, Globals, buffer_class, count};
 use crate::edit::{Editor, assemble};
-use crate::error::{Error, extend, push};
+use crate::error::{Error, copied, extend, filled, push};
 use crate::fold::fold;
 use crate::ids;
 use crate::map::{Fold, Map, Marks, put};
@@ -66,7 +66,7 @@ pub(super) fn rewrite<'m, 'w>(
         instance,
         versions: VecDeque::new(),
         seen: Default::default(),
-        met: Vec::new(),
+        met: filled(module.functions().len(), false)?,
         clones: 0,
         renamed: Vec::new(),
         constants: Map::default(),
@@ -75,8 +75,6 @@ pub(super) fn rewrite<'m, 'w>(
         semantics: 0,
         marks: marks(module, globals, instance)?,
     };
-    pass.met.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
-    pass.met.resize(module.functions().len(), false);
     for (number, function) in module.functions().iter().enumerate() {
         if !pass.takes_counters(function) {
             pass.version(number, &[])?;
@@ -87,10 +85,7 @@ pub(super) fn rewrite<'m, 'w>(
     for (number, function) in module.functions().iter().enumerate() {
         if pass.takes_counters(function) && !pass.is_met(number) {
             let count = module.parameters(function).filter(|it| pass.is_counter(it)).count();
-            let mut first = Vec::new();
-            first.try_reserve_exact(count).map_err(|_| Error::Memory)?;
-            first.resize(count, 0);
-            pass.version(number, &first)?;
+            pass.version(number, &filled(count, 0)?)?;
             pass.work()?;
         }
     }
@@ -196,10 +191,7 @@ impl<'w> Pass<'_, '_, 'w> {
 
     /// The id of a function for some buffers; it is put on the list of what is left to do when it is first asked for.
     fn version(&mut self, number: usize, buffers: &[usize]) -> Result<u32, Why> {
-        let mut list = Vec::new();
-        list.try_reserve_exact(buffers.len()).map_err(|_| Error::Memory)?;
-        list.extend_from_slice(buffers);
-        let key = (number, list);
+        let key = (number, copied(buffers)?);
         if let Some(id) = self.seen.get(&key) {
             return Ok(*id);
         }
@@ -215,11 +207,8 @@ impl<'w> Pass<'_, '_, 'w> {
         } else {
             own
         };
-        let mut list = Vec::new();
-        list.try_reserve_exact(buffers.len()).map_err(|_| Error::Memory)?;
-        list.extend_from_slice(buffers);
         self.versions.try_reserve(1).map_err(|_| Error::Memory)?;
-        self.versions.push_back(Version { number, id, buffers: list, clone });
+        self.versions.push_back(Version { number, id, buffers: copied(buffers)?, clone });
         put(&mut self.seen, key, id)?;
         if let Some(met) = self.met.get_mut(number) {
             *met = true;
@@ -292,12 +281,7 @@ impl<'w> Pass<'_, '_, 'w> {
                 let operands = [instruction.word(1), body.id(instruction.word(2)), instruction.word(3), ty];
                 return Ok(body.add(Op::Function, &operands)?);
             }
-            op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN => {
-                if let Some(base) = self.pointer(instruction.word(3), body) {
-                    return self.chain(instruction, base, body);
-                }
-            }
-            op::COPY_OBJECT => {
+            op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN | op::COPY_OBJECT => {
                 if let Some(base) = self.pointer(instruction.word(3), body) {
                     return self.chain(instruction, base, body);
                 }
@@ -368,8 +352,7 @@ impl<'w> Pass<'_, '_, 'w> {
             Index::Id(id) => (0, Vec::from([(id, uint)])),
         };
         for index in chain.words.get(4..).unwrap_or_default() {
-            let array = self.module.definition(ty).filter(|array| array.opcode() == op::TYPE_ARRAY);
-            ty = array.ok_or(Why::CounterType(ty))?.word(2);
+            ty = self.module.defined(ty, op::TYPE_ARRAY).ok_or(Why::CounterType(ty))?.word(2);
             let (_, each) = count(self.module, ty, 0)?;
             if let Some(value) = fold(self.module, None, *index) {
                 let value = value.as_u32().and_then(|value| value.checked_mul(each)?.checked_add(fixed));
@@ -377,15 +360,13 @@ impl<'w> Pass<'_, '_, 'w> {
                 continue;
             }
             let of = self.module.type_of(*index);
-            let integer = self.module.definition(of).filter(|it| it.opcode() == op::TYPE_INT && it.word(2) == 32);
-            integer.ok_or(Why::IndexWidth)?;
+            self.module.defined(of, op::TYPE_INT).filter(|ty| ty.word(2) == 32).ok_or(Why::IndexWidth)?;
             let index = body.id(*index);
             if each == 1 {
                 push(&mut terms, (index, of))?;
             } else {
-                let (product, each) = (self.editor.id()?, self.constant(each)?);
-                body.add(Op::IMul, &[uint, product, index, each])?;
-                push(&mut terms, (product, uint))?;
+                let each = self.constant(each)?;
+                push(&mut terms, (self.op(body, Op::IMul, uint, &[index, each])?, uint))?;
             }
         }
         if self.pointee(chain) != Some(ty) {
@@ -420,9 +401,7 @@ impl<'w> Pass<'_, '_, 'w> {
         };
         let mut sum = *first;
         for (term, _) in between {
-            let next = self.editor.id()?;
-            body.add(Op::IAdd, &[uint, next, sum, *term])?;
-            sum = next;
+            sum = self.op(body, Op::IAdd, uint, &[sum, *term])?;
         }
         Ok(body.add(Op::IAdd, &[uint, result, sum, *last])?)
     }
@@ -484,9 +463,8 @@ impl<'w> Pass<'_, '_, 'w> {
                 return Err(Why::CounterType(pointer.ty));
             }
             let variable = self.buffers.get(pointer.buffer).ok_or(Error::Edits)?.variable;
-            let (index, zero, ty, id) = (self.index(pointer)?, self.constant(0)?, self.element()?, self.editor.id()?);
-            body.add(Op::AccessChain, &[ty, id, variable, zero, index])?;
-            element = Some(id);
+            let (index, zero, ty) = (self.index(pointer)?, self.constant(0)?, self.element()?);
+            element = Some(self.op(body, Op::AccessChain, ty, &[variable, zero, index])?);
         }
         body.flush()?;
         let from = body.words.len();
@@ -550,10 +528,16 @@ impl<'w> Pass<'_, '_, 'w> {
 
     /// `InstanceId`: the index of the instance less that of the first one.
     fn instance(&mut self, load: &Instruction<'w>, instance: Instance, body: &mut Body<'_>) -> Result<(), Why> {
-        let (index, base) = (self.editor.id()?, self.editor.id()?);
-        body.add(Op::Load, &[instance.ty, index, instance.variable])?;
-        body.add(Op::Load, &[instance.ty, base, instance.base])?;
+        let index = self.op(body, Op::Load, instance.ty, &[instance.variable])?;
+        let base = self.op(body, Op::Load, instance.ty, &[instance.base])?;
         Ok(body.add(Op::ISub, &[load.word(1), body.id(load.word(2)), index, base])?)
+    }
+
+    /// Adds an instruction with an id of its own.
+    fn op(&mut self, body: &mut Body<'_>, opcode: Op, ty: u32, operands: &[u32]) -> Result<u32, Error> {
+        body.changed = true;
+        body.flush()?;
+        self.editor.op(&mut body.words, opcode, ty, operands)
     }
 
     /// The id of a pointer's index.
@@ -583,11 +567,10 @@ impl<'w> Pass<'_, '_, 'w> {
 
     /// The type of a function that takes indices where it took counters.
     fn function_type(&mut self, old: u32) -> Result<u32, Error> {
-        let mut operands = Vec::new();
         let words = self.globals.functions.get(&old).map_or(&[][..], |it| it.words);
-        for word in words.get(2..).unwrap_or_default() {
-            let counter = self.globals.pointers.contains_key(word);
-            push(&mut operands, if counter { self.globals.uint } else { *word })?;
+        let mut operands = copied(words.get(2..).unwrap_or_default())?;
+        for word in operands.iter_mut().filter(|word| self.globals.pointers.contains_key(word)) {
+            *word = self.globals.uint;
         }
         self.editor.ty(Op::TypeFunction, &operands)
     }

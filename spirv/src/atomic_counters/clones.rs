@@ -1,26 +1,24 @@
 //! Clones of functions: new ids for all that they define.
 
+use std::ops::Range;
+
 use spirv::Decoration;
 
 use super::body::{Body, Pass, Version};
-use crate::error::{Error, extend};
+use crate::error::Error;
 use crate::ids;
 use crate::map::put;
 use crate::module::{Function, Instruction, sort};
-use crate::op::{self, Result as Defines};
+use crate::op;
 use crate::outcome::Why;
 
 impl Pass<'_, '_, '_> {
     /// Gives all that a clone defines new ids.
     pub(super) fn rename(&mut self, function: &Function, version: &Version, body: &mut Body<'_>) -> Result<(), Why> {
         for instruction in self.module.instructions(function.at, function.end) {
-            let id = match op::result(instruction.opcode()) {
-                Defines::None => continue,
-                Defines::Id => instruction.word(1),
-                Defines::Typed => instruction.word(2),
-            };
+            let Some(at) = instruction.id_at() else { continue };
             let new = if instruction.opcode() == op::FUNCTION { version.id } else { self.editor.id()? };
-            put(&mut body.renamed, id, new)?;
+            put(&mut body.renamed, instruction.word(at), new)?;
         }
         Ok(())
     }
@@ -45,15 +43,8 @@ impl Pass<'_, '_, '_> {
             for target in instruction.words.get(targets).unwrap_or_default() {
                 let first = self.renamed.partition_point(|(old, _)| old < target);
                 for (_, new) in self.renamed.iter().skip(first).take_while(|(old, _)| old == target) {
-                    let mut words = Vec::new();
-                    extend(&mut words, &[0])?;
-                    extend(&mut words, instruction.words.get(before.clone()).unwrap_or_default())?;
-                    extend(&mut words, &[*new])?;
-                    extend(&mut words, instruction.words.get(after.clone()).unwrap_or_default())?;
-                    if let (length, Some(first)) = (words.len() as u32, words.first_mut()) {
-                        *first = length << 16 | instruction.opcode();
-                    }
-                    self.editor.annotation(&words)?;
+                    let part = |range: &Range<usize>| instruction.words.get(range.clone()).unwrap_or_default();
+                    self.editor.annotation(instruction.opcode(), &[part(&before), &[*new], part(&after)])?;
                 }
             }
         }
@@ -63,11 +54,7 @@ impl Pass<'_, '_, '_> {
     /// Puts a clone's ids into the copy of an instruction that begins at a word offset of the body.
     pub(super) fn renumber(&self, instruction: &Instruction<'_>, body: &mut Body<'_>, from: usize) -> Result<(), Why> {
         let opcode = instruction.opcode();
-        let result = match op::result(opcode) {
-            Defines::None => None,
-            Defines::Id => Some(1),
-            Defines::Typed => Some(2),
-        };
+        let result = instruction.id_at();
         if opcode == op::SWITCH {
             // Pairs of a literal, as long as the selector, and a label.
             let selector = self.module.definition(self.module.type_of(instruction.word(1)));

@@ -55,7 +55,7 @@ pub(super) fn rewrite(
             }
             op::DECORATE if instruction.word(2) == Decoration::Location as u32 => {
                 let id = instruction.word(1);
-                let variable = module.definition(id).filter(|it| it.opcode() == op::VARIABLE);
+                let variable = module.defined(id, op::VARIABLE);
                 if let Some(variable) = variable.filter(|it| it.word(3) == StorageClass::UniformConstant as u32) {
                     // Some compilers give what is in no block a binding, too.
                     if module.decoration(id, Decoration::Binding).is_none() || !is_opaque(module, &variable) {

@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 
-use spirv::{Op, StorageClass};
+use spirv::{Decoration, Op, StorageClass};
 
 use super::{Editor, instructions, write};
 use crate::error::{Error, push};
@@ -104,6 +104,35 @@ impl Editor<'_, '_> {
     /// As [`Editor::variable`].
     pub fn initialized(&mut self, pointer: u32, class: StorageClass, value: u32) -> Result<u32, Error> {
         self.declare(pointer, class, &[value])
+    }
+
+    /// A variable with a set and a binding.
+    pub(crate) fn descriptor(
+        &mut self,
+        pointer: u32,
+        class: StorageClass,
+        (set, binding): (u32, u32),
+    ) -> Result<u32, Error> {
+        let variable = self.variable(pointer, class)?;
+        self.decorate(variable, Decoration::DescriptorSet, &[set])?;
+        self.decorate(variable, Decoration::Binding, &[binding])?;
+        Ok(variable)
+    }
+
+    /// A buffer that is an array, whose elements are `stride` bytes apart; `block` is what its structure is decorated with.
+    pub(crate) fn buffer(
+        &mut self,
+        (array, stride): (u32, u32),
+        block: Decoration,
+        class: StorageClass,
+        descriptor: (u32, u32),
+    ) -> Result<u32, Error> {
+        self.decorate(array, Decoration::ArrayStride, &[stride])?;
+        let structure = self.aggregate(Op::TypeStruct, &[array])?;
+        self.decorate(structure, block, &[])?;
+        self.decorate_member(structure, 0, Decoration::Offset, &[0])?;
+        let pointer = self.ty(Op::TypePointer, &[class as u32, structure])?;
+        self.descriptor(pointer, class, descriptor)
     }
 
     fn declare(&mut self, pointer: u32, class: StorageClass, value: &[u32]) -> Result<u32, Error> {

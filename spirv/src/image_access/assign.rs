@@ -1,10 +1,10 @@
 //! Image types and variables with the formats of the views that are bound, where that is known.
 
-use spirv::{Capability, Decoration, Op};
+use spirv::{Capability, Op};
 
 use super::{Images, READ, UNKNOWN, Variable, WRITTEN, retype};
 use crate::edit::Editor;
-use crate::error::{extend, push};
+use crate::error::{copied, push};
 use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module};
@@ -111,8 +111,7 @@ fn with_format(
         return Ok(*known);
     }
     let Some(of) = module.definition(ty) else { return Err(Why::Opcode(0)) };
-    let mut operands = Vec::new();
-    extend(&mut operands, of.words.get(2..).unwrap_or_default())?;
+    let mut operands = copied(of.words.get(2..).unwrap_or_default())?;
     let (at, opcode) = match of.opcode() {
         op::TYPE_IMAGE => (FORMAT, Op::TypeImage),
         op::TYPE_POINTER => (1, Op::TypePointer),
@@ -136,15 +135,11 @@ const FORMAT: usize = 6;
 
 /// Puts a variable behind all types, as one of an image type with this format, and follows it through what is loaded from it.
 fn move_variable(editor: &mut Editor<'_, '_>, module: &Module<'_>, id: u32, format: u32) -> Result<(), Why> {
-    let (set, binding) = {
-        let of = |decoration| module.decoration(id, decoration).unwrap_or(0);
-        (of(Decoration::DescriptorSet), of(Decoration::Binding))
-    };
+    let (set, binding) = module.descriptor(id);
     let escapes = Why::Escapes { set, binding };
-    let Some(variable) = module.definition(id).filter(|it| it.opcode() == op::VARIABLE) else { return Err(escapes) };
+    let Some(variable) = module.defined(id, op::VARIABLE) else { return Err(escapes) };
     let mut made = Map::default();
-    let mut words = Vec::new();
-    extend(&mut words, variable.words)?;
+    let mut words = copied(variable.words)?;
     let pointer = with_format(editor, module, &mut made, (variable.word(1), format))?;
     if let Some(word) = words.get_mut(1) {
         *word = pointer;
@@ -175,6 +170,5 @@ fn move_variable(editor: &mut Editor<'_, '_>, module: &Module<'_>, id: u32, form
             _ => return Err(escapes),
         }
     }
-    editor.replace(variable.at, variable.words.len(), &[])?;
-    Ok(editor.global(&words)?)
+    Ok(editor.move_behind(&variable, &words)?)
 }

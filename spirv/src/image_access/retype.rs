@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use crate::edit::Editor;
-use crate::error::{Error, extend};
+use crate::error::{Error, copied};
 use crate::ids;
 use crate::map::{Fold, Map, put};
 use crate::module::{Instruction, Module};
@@ -33,12 +33,11 @@ pub(crate) fn retype(
     // Types that must be unique, with their ids.
     let mut seen: HashMap<Vec<u32>, u32, BuildHasherDefault<Fold>> = HashMap::default();
     for instruction in module.instructions(module.sections.annotations, module.sections.globals) {
-        let mut words = Vec::new();
         let id = instruction.word(1);
         let format = formats.get(&id).filter(|_| instruction.opcode() == op::TYPE_IMAGE);
         let unique = matches!(instruction.opcode(), op::TYPE_IMAGE | op::TYPE_SAMPLED_IMAGE | op::TYPE_FUNCTION);
         if unique {
-            extend(&mut words, instruction.words)?;
+            let mut words = copied(instruction.words)?;
             for at in ids::positions(&instruction) {
                 redirect(&redirected, words.get_mut(at));
             }
@@ -48,8 +47,7 @@ pub(crate) fn retype(
                     *word = sampled;
                 }
             }
-            let mut key = Vec::new();
-            extend(&mut key, &words)?;
+            let mut key = copied(&words)?;
             if let Some(word) = key.get_mut(1) {
                 *word = 0;
             }

@@ -69,7 +69,7 @@ impl Pass<'_, '_, '_> {
         sort(&mut self.joined);
         for alike in self.joined.chunk_by(|one, two| one == two) {
             let Some((number, pair)) = alike.first().copied() else { continue };
-            let joins = module.definition(pair).filter(|it| it.opcode() == op::SAMPLED_IMAGE);
+            let joins = module.defined(pair, op::SAMPLED_IMAGE);
             let (Some(join), Some(function)) = (joins, module.functions().get(number)) else { continue };
             let mut uses = 0;
             for instruction in module.instructions(function.at, function.end) {

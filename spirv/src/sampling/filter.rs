@@ -8,7 +8,7 @@ use super::flags;
 use super::helper::{Helper, Place, begun, nearest_level, rooted, shrunk};
 use super::site::operand::{COORDINATE, COUNT, EXTRA};
 use crate::build::{Code, Scalar, Value};
-use crate::error::{Error, extend, push};
+use crate::error::{Error, copied, extend, push};
 use crate::map::put;
 
 /// What a level is asked for.
@@ -89,14 +89,12 @@ impl<'b> Helper<'b> {
         let coordinate = code.ty(Scalar::Float, sample.axes + u32::from(sample.arrayed));
         let offset = self.offset().map_or(code.ty(Scalar::Int, sample.sides), |offset| offset.ty);
         let [float, uint, bool] = [Scalar::Float, Scalar::Uint, Scalar::Bool].map(|of| code.ty(of, 1));
-        let mut key = Vec::new();
-        extend(&mut key, &sample.rooting)?;
+        let mut key = copied(&sample.rooting)?;
         extend(&mut key, &[u32::MAX, sample.ty, offset.id])?;
         if let Some(made) = self.made.borrow().get(&key) {
             return Ok(*made);
         }
-        let mut types = Vec::new();
-        extend(&mut types, &[sample.ty, uint.id])?;
+        let mut types = copied(&[sample.ty, uint.id])?;
         for (_, ty) in sample.passed.iter().take(sample.rooted) {
             push(&mut types, *ty)?;
         }

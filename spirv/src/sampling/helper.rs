@@ -136,7 +136,7 @@ impl<'b> Helper<'b> {
     /// The image alone.
     pub(super) fn image(&self) -> u32 {
         let (first, ty) = self.loaded[0];
-        let pair = self.module.definition(ty).filter(|ty| ty.opcode() == op::TYPE_SAMPLED_IMAGE);
+        let pair = self.module.defined(ty, op::TYPE_SAMPLED_IMAGE);
         pair.map_or(first, |pair| self.marked(Op::Image, pair.word(2), &[first]))
     }
 
@@ -151,7 +151,7 @@ impl<'b> Helper<'b> {
 
     /// The value and the type of a descriptor.
     fn descriptor(&self, root: &Root) -> (u32, u32) {
-        let pointer = self.module.definition(root.ty).filter(|ty| ty.opcode() == op::TYPE_POINTER);
+        let pointer = self.module.defined(root.ty, op::TYPE_POINTER);
         let Some(pointer) = pointer else { return (root.id, root.ty) };
         let (mut from, mut ty) = (root.id, pointer.word(3));
         if root.index != 0 {

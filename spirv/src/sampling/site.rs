@@ -184,10 +184,7 @@ impl Sample {
             return Err(Stop::Unchanged(Unchanged::Coordinate));
         }
         let pair_ty = module.type_of(site.word(3));
-        module
-            .definition(pair_ty)
-            .filter(|ty| ty.opcode() == op::TYPE_SAMPLED_IMAGE)
-            .ok_or(Stop::Unchanged(Unchanged::Opaque))?;
+        module.defined(pair_ty, op::TYPE_SAMPLED_IMAGE).ok_or(Stop::Unchanged(Unchanged::Opaque))?;
         let second = if pair.combined { None } else { Some(root(module, function, &pair.sampler)?) };
         let roots = [Some(root(module, function, &pair.image)?), second];
         let differs = |term: &Term| matches!(term.element, Some(element) if element.is_nonuniform());

@@ -3,7 +3,6 @@
 use spirv::{Decoration, Op, StorageClass};
 
 use super::{Pass, Slot, Stop, Task, Unchanged};
-use crate::edit::{Editor, assemble};
 use crate::error::{Error, push};
 use crate::links::Pair;
 use crate::op;
@@ -50,10 +49,6 @@ pub(super) struct Tasks {
     variable: u32,
     /// The type of a pointer to one of them.
     pointer: u32,
-    /// Fixed tasks, by position.
-    constants: Vec<(u32, u32)>,
-    /// The task that asks for nothing.
-    nothing: u32,
 }
 
 impl Pass<'_, '_, '_> {
@@ -62,7 +57,7 @@ impl Pass<'_, '_, '_> {
         let indices = self.indices(slot, pair)?;
         if let (Keys::Fixed(tasks), [None, None]) = (self.keys, indices) {
             let task = tasks.get(slot.first as usize).ok_or(Stop::Unchanged(Unchanged::Tasks))?;
-            return Ok(self.fixed(slot.first, task)?);
+            return Ok(self.fixed(task)?);
         }
         if self.tasks.variable == 0 {
             self.declare()?;
@@ -71,35 +66,22 @@ impl Pass<'_, '_, '_> {
         let vector = self.editor.ty(Op::TypeVector, &[int, 4])?;
         let first = self.editor.constant(int, &[slot.first])?;
         let mut index = first;
-        let mut add = |editor: &mut Editor<'_, '_>, opcode: Op, a: u32, b: u32| -> Result<u32, Error> {
-            let id = editor.id()?;
-            assemble(before, opcode, &[int, id, a, b])?;
-            Ok(id)
-        };
         for (element, row) in indices.iter().zip([slot.row, 1]) {
             let Some(mut element) = *element else { continue };
             if row > 1 && matches!(indices, [Some(_), Some(_)]) {
                 let row = self.editor.constant(int, &[row])?;
-                element = add(&mut self.editor, Op::IMul, element, row)?;
+                element = self.editor.op(before, Op::IMul, int, &[element, row])?;
             }
-            index = if index == first && slot.first == 0 {
-                element
-            } else {
-                add(&mut self.editor, Op::IAdd, index, element)?
+            index = match index == first && slot.first == 0 {
+                true => element,
+                false => self.editor.op(before, Op::IAdd, int, &[index, element])?,
             };
         }
-        let (chain, task) = (self.editor.id()?, self.editor.id()?);
-        let mut operands = Vec::new();
-        for id in [self.tasks.pointer, chain, self.tasks.variable] {
-            push(&mut operands, id)?;
-        }
-        if matches!(self.keys, Keys::Block { .. }) {
-            push(&mut operands, self.editor.constant(int, &[0])?)?;
-        }
-        push(&mut operands, index)?;
-        assemble(before, Op::AccessChain, &operands)?;
-        assemble(before, Op::Load, &[vector, task, chain])?;
-        Ok(task)
+        let (variable, member) = (self.tasks.variable, self.editor.constant(int, &[0])?);
+        let operands = [variable, member, index];
+        let operands = if matches!(self.keys, Keys::Block { .. }) { &operands[..] } else { &[variable, index] };
+        let chain = self.editor.op(before, Op::AccessChain, self.tasks.pointer, operands)?;
+        Ok(self.editor.op(before, Op::Load, vector, &[chain])?)
     }
 
     /// The ids of the indices, of the image and of the sampler, that the task depends on.
@@ -110,8 +92,7 @@ impl Pass<'_, '_, '_> {
                 return Ok(None);
             }
             let id = element.map(|element| element.id).filter(|id| *id != 0).ok_or(Stop::Unchanged(Unchanged::Call))?;
-            let ty = module.definition(module.type_of(id));
-            let ty = ty.filter(|ty| ty.opcode() == op::TYPE_INT && ty.word(2) == 32);
+            let ty = module.defined(module.type_of(id), op::TYPE_INT).filter(|ty| ty.word(2) == 32);
             ty.map(|_| Some(id)).ok_or(Stop::Unchanged(Unchanged::Index))
         };
         let image = index(&slot.image, pair.image.element)?;
@@ -127,32 +108,18 @@ impl Pass<'_, '_, '_> {
 
     /// A task that asks for nothing.
     pub(super) fn nothing(&mut self) -> Result<u32, Error> {
-        if self.tasks.nothing == 0 {
-            let vector = self.record_type()?;
-            self.tasks.nothing = self.constants([0; 4], vector)?;
-        }
-        Ok(self.tasks.nothing)
-    }
-
-    fn constants(&mut self, words: [u32; 4], vector: u32) -> Result<u32, Error> {
-        let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
-        let mut ids = Vec::new();
-        for word in words {
-            push(&mut ids, self.editor.constant(int, &[word])?)?;
-        }
-        self.editor.composite(vector, &ids)
+        self.fixed(&Task::default())
     }
 
     /// A task that is known as a constant.
-    fn fixed(&mut self, number: u32, task: &Task) -> Result<u32, Error> {
-        let known = self.tasks.constants.iter().find(|(seen, _)| *seen == number);
-        if let Some((_, id)) = known {
-            return Ok(*id);
+    fn fixed(&mut self, task: &Task) -> Result<u32, Error> {
+        let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
+        let mut words = task.words();
+        for word in &mut words {
+            *word = self.editor.constant(int, &[*word])?;
         }
         let vector = self.record_type()?;
-        let id = self.constants(task.words(), vector)?;
-        push(&mut self.tasks.constants, (number, id))?;
-        Ok(id)
+        self.editor.composite(vector, &words)
     }
 
     /// Declares the block, or the variable that fixed tasks are looked up in.
@@ -168,20 +135,12 @@ impl Pass<'_, '_, '_> {
         self.tasks.pointer = self.editor.ty(Op::TypePointer, &[class as u32, vector])?;
         self.tasks.variable = match self.keys {
             Keys::Block { set, binding, .. } => {
-                let block = self.editor.aggregate(Op::TypeStruct, &[array])?;
-                self.editor.decorate(array, Decoration::ArrayStride, &[16])?;
-                self.editor.decorate(block, Decoration::Block, &[])?;
-                self.editor.decorate_member(block, 0, Decoration::Offset, &[0])?;
-                let pointer = self.editor.ty(Op::TypePointer, &[class as u32, block])?;
-                let variable = self.editor.variable(pointer, class)?;
-                self.editor.decorate(variable, Decoration::DescriptorSet, &[set])?;
-                self.editor.decorate(variable, Decoration::Binding, &[binding])?;
-                variable
+                self.editor.buffer((array, 16), Decoration::Block, class, (set, binding))?
             }
             Keys::Fixed(tasks) => {
                 let mut all = Vec::new();
-                for (number, task) in tasks.iter().enumerate() {
-                    push(&mut all, self.fixed(number as u32, task)?)?;
+                for task in tasks {
+                    push(&mut all, self.fixed(task)?)?;
                 }
                 let value = self.editor.composite(array, &all)?;
                 let pointer = self.editor.ty(Op::TypePointer, &[class as u32, array])?;
