@@ -207,7 +207,7 @@ fn open_existing(path: &Path) -> io::Result<AppendFile> {
     // replaced in between.
     accept(&std::fs::symlink_metadata(path)?)?;
     let file = open(path, false).map_err(|error| match error.raw_os_error() {
-        Some(libc::ENXIO) => refused("is a FIFO that nobody reads"),
+        Some(libc::ENXIO) => refused("is a FIFO without a reader"),
         Some(libc::ELOOP) => refused("is a symbolic link"),
         _ => error,
     })?;

@@ -81,15 +81,11 @@ impl fmt::Display for Measure {
     }
 }
 
-/// Lines that are text: no code, no comments, no rulers of tables, and not the table that is made of `src/device/caches.rs`.
+/// Lines that are text: no code, no comments, no rulers of tables.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let (mut is_code, mut is_of_source) = (false, false);
+    let mut is_code = false;
     text.lines().filter(move |line| {
         let trimmed = line.trim_start();
-        is_of_source = trimmed == "<!-- caches -->" || is_of_source && trimmed != "<!-- /caches -->";
-        if is_of_source {
-            return false;
-        }
         if trimmed.starts_with("```") {
             is_code = !is_code;
             return false;

@@ -24,7 +24,7 @@ fn a_fifo_without_a_reader_is_refused_and_does_not_wait() {
     let folder = Folder::new();
     let path = folder.join("fifo");
     make_fifo(&path);
-    assert!(refusal(&path).contains("nobody reads"));
+    assert!(refusal(&path).contains("without a reader"));
 }
 
 #[test]

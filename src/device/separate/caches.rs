@@ -54,10 +54,10 @@ pub(in crate::device) const CACHES: [Cache; 13] = [
         count: count!(|separate| separate.of_programs(|program| program.splits.len())),
     },
     Cache {
-        name: "links told once",
+        name: "links recorded once",
         owner: "the pipeline",
         most: Some(256),
-        eviction: "the older half, which is told again if it comes up",
+        eviction: "the older half, which is recorded again if it is met again",
         count: count!(|separate| separate.of_programs(|program| lock(&program.told.links).len())),
     },
     Cache {
@@ -75,7 +75,7 @@ pub(in crate::device) const CACHES: [Cache; 13] = [
         count: count!(|separate| separate.words.len()),
     },
     Cache {
-        name: "pipelines that can be made again",
+        name: "pipelines that can be compiled again",
         owner: "the pipeline",
         most: Some(SWEPT),
         eviction: "the oldest when there are more bytes than `resolve_memory`, those that are split last",
@@ -104,7 +104,7 @@ pub(in crate::device) const CACHES: [Cache; 13] = [
     },
     Cache {
         name: "render passes of the layer's own",
-        owner: "pipelines that can be made again with them",
+        owner: "pipelines that can be compiled again with them",
         most: Some(2 * SWEPT + 2 * MOST),
         eviction: "those that are gone",
         count: count!(|separate| lock(&separate.own_passes).twins.len()),
