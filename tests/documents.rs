@@ -125,7 +125,8 @@ fn documents_are_in_plain_english() {
 }
 
 /// Texts of records, of help and of messages.
-const SPEAKING: &[&str] = &["core/src", "cli/src", "config/src", "wire/src", "spirv/src", "platform/src", "src", "so/src"];
+const SPEAKING: &[&str] =
+    &["core/src", "cli/src", "config/src", "wire/src", "spirv/src", "platform/src", "src", "so/src"];
 
 fn sources(path: &Path, out: &mut Vec<PathBuf>) {
     if path.is_dir() {

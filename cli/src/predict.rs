@@ -22,6 +22,7 @@ use samplin_config::simulate::Simulation;
 use samplin_core::budget::{Limit, Overrun};
 use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, ViewTraits};
 use samplin_core::features::{FormatFeatures, Tiling};
+use samplin_core::left::Left;
 use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_core::{format, names};
 use samplin_wire::read;
@@ -424,17 +425,17 @@ impl Prediction {
             let (rule, why) = (of.rule(), overrun.why(of));
             self.exceeded.push(format!("{}: {why}", rule.name()));
             let about = [("limit", of.name().into()), ("count", overrun.asked.into()), ("max", limit.into())];
-            self.unresolved_as("limit exceeded", value, &Unresolved { rule, vuid: Some(of.vuid()), why }, about);
+            self.unresolved_as(Left::LimitExceeded, value, &Unresolved { rule, vuid: Some(of.vuid()), why }, about);
         }
     }
 
     fn unresolved(&mut self, value: &Value, unresolved: &Unresolved) {
-        self.unresolved_as("pair", value, unresolved, []);
+        self.unresolved_as(Left::Pair, value, unresolved, []);
     }
 
     fn unresolved_as<const N: usize>(
         &mut self,
-        what: &str,
+        what: Left,
         value: &Value,
         unresolved: &Unresolved,
         about: [(&str, Value); N],
@@ -448,7 +449,7 @@ impl Prediction {
             }
         }
         members.insert("event".into(), "unresolved".into());
-        members.insert("what".into(), what.into());
+        members.insert("what".into(), what.name().into());
         members.insert("why".into(), unresolved.why.clone().into());
         members.insert("rule".into(), unresolved.rule.name().into());
         members.insert("vuid".into(), unresolved.vuid.map_or(Value::Null, Into::into));

@@ -236,8 +236,8 @@ left! {
             "A storage view's format cannot be stored, and no view of another format can stand in."
             "use a format with VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT"
         StorageTemplate "storage-template":
-            "An update template's data could not be copied, so its storage views stay as they are."
-            "nothing in the program: the host has no memory left"
+            "An update template's data is too large to be copied, or has elements that share bytes or whose size samplin does not know."
+            "write the storage images with vkUpdateDescriptorSets"
         StorageWithoutFormat "storage-without-format":
             "A shader accesses a storage image without a format, and samplin stores the image as another format."
             "declare the format in the shader, write the set before the bind, or use a format that the device can store"
@@ -406,11 +406,19 @@ mod tests {
         assert_eq!(Left::of("no such name"), None);
     }
 
-    /// The meaning of a link's is the `why` of its records, so it is one sentence.
+    /// The meaning of a link's is the `why` of its records, so it is one sentence; of these as well.
     #[test]
     fn what_is_left_of_links_has_a_clause() {
         assert_eq!(Left::CoordinateType.clause(), "the coordinates are not 32-bit floats");
-        for left in Left::ALL.iter().filter(|left| left.about() == About::Link) {
+        let bare = [
+            Left::UnknownImage,
+            Left::HostMappedDescriptorSet,
+            Left::DescriptorHeap,
+            Left::SeparateSamplers,
+            Left::StageChain,
+            Left::StorageTemplate,
+        ];
+        for left in Left::ALL.iter().filter(|left| left.about() == About::Link || bare.contains(left)) {
             let clause = left.clause();
             assert!(clause.starts_with(|c: char| c.is_ascii_lowercase()) && !clause.contains(". "), "{clause}");
             assert_eq!(format!("{clause}.").to_ascii_lowercase(), left.meaning().to_ascii_lowercase());

@@ -3,7 +3,7 @@
 use ash::vk;
 use samplin_hot::Pair;
 use samplin_hot::memory;
-use samplin_wire::kinds;
+use samplin_wire::kinds::{self, Exempted};
 use samplin_wire::text::handle;
 use serde_json::json;
 
@@ -55,14 +55,14 @@ impl Wishes {
             "state": record::state(state),
         });
         let by = self.overrides.exempting(overrides, None);
-        self.exempt(journal, "sampler", by, about, (changes, &journal.context(None)), (fingerprint, 0));
+        self.exempt(journal, Exempted::Sampler, by, about, (changes, &journal.context(None)), (fingerprint, 0));
     }
 
     /// Writes the record of a pair that was not changed; `what` is a pair or an immutable sampler.
     pub(super) fn exempt_pair(
         &self,
         journal: &Journal,
-        what: &'static str,
+        what: Exempted,
         pair: Pair,
         (shared, class): (&SharedState, &ViewClass),
         path: Option<Path>,
@@ -89,14 +89,14 @@ impl Wishes {
 
     /// Writes the record of a blit that was not changed.
     pub fn exempt_blit(&self, journal: &Journal, source: &BlitSource, changes: &[Change], filter: vk::Filter) {
-        self.exempt_format(journal, "blit", source.format, changes, filter.as_raw() as u64);
+        self.exempt_format(journal, Exempted::Blit, source.format, changes, filter.as_raw() as u64);
     }
 
     /// Writes the record of a blit or a conversion that was not changed.
     pub(super) fn exempt_format(
         &self,
         journal: &Journal,
-        what: &'static str,
+        what: Exempted,
         format: vk::Format,
         changes: &[Change],
         key: u64,
@@ -115,7 +115,7 @@ impl Wishes {
     fn exempt<'a>(
         &self,
         journal: &Journal,
-        what: &'static str,
+        what: Exempted,
         by: impl Iterator<Item = &'a Override>,
         about: serde_json::Value,
         (changes, context): (&[Change], &Context<'_>),
@@ -134,6 +134,6 @@ impl Wishes {
         let rules = memory::collect(by.map(at));
         let serde_json::Value::Object(about) = about else { return };
         let changes = record::changes(changes.iter(), context);
-        journal.trace().emit("exempt", &kinds::Exempt { what: what.to_owned(), rules, about, changes });
+        journal.trace().emit("exempt", &kinds::Exempt { what: what.name().to_owned(), rules, about, changes });
     }
 }

@@ -8,7 +8,7 @@ use ash::vk;
 use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
-use samplin_wire::kinds;
+use samplin_wire::kinds::{self, Exempted};
 use samplin_wire::text::{api_version, handle};
 use samplin_wire::words;
 use serde_json::{Map, Value as Json, json};
@@ -58,7 +58,7 @@ struct Said {
     /// Views and images by format and what was changed.
     usages: Once<(&'static str, i32, String)>,
     /// What rules files leave alone: what it is, and its state and class.
-    exempted: Once<(&'static str, u64, u64)>,
+    exempted: Once<(Exempted, u64, u64)>,
     /// Fingerprints of modules that were rewritten.
     modules: Once<u64>,
     links: Once<LinkTold, 512>,
@@ -184,7 +184,7 @@ impl Journal {
     }
 
     /// Whether it is to be written that something is left alone: once for a state and a class.
-    pub(super) fn is_news_of_exempt(&self, what: &'static str, (state, class): (u64, u64)) -> bool {
+    pub(super) fn is_news_of_exempt(&self, what: Exempted, (state, class): (u64, u64)) -> bool {
         self.is_news(|said| &mut said.exempted, (what, state, class))
     }
 
@@ -404,7 +404,8 @@ impl Journal {
         );
     }
 
-    /// Says once (per `what`, rule and `key`) that something is passed through although it may be wrong.
+    /// Says once (per `what`, rule and `key`) that something is passed through although it may be wrong. `why` is empty where `what`
+    /// says it all.
     pub fn unresolved(&self, what: Left, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
         if !self.records_decisions() || !self.is_news(|said| &mut said.unresolved, (what, rule, key.0, key.1)) {
             return;
@@ -412,7 +413,8 @@ impl Journal {
         *lock(&self.said).whats.with_room().entry(what).or_insert(0) += 1;
         let about = if let Json::Object(about) = members { about } else { Map::new() };
         let rule = rule.map(|rule| rule.name().to_owned());
-        let record = kinds::Unresolved { what: what.name().to_owned(), why: why.to_owned(), rule, about };
+        let why = if why.is_empty() { what.clause() } else { why.to_owned() };
+        let record = kinds::Unresolved { what: what.name().to_owned(), why, rule, about };
         self.trace().emit("unresolved", &record);
     }
 

@@ -2,6 +2,7 @@
 
 use samplin_core::left::Left;
 use samplin_hot::{Pair, choices};
+use samplin_wire::kinds::Exempted;
 
 use super::ground::Ground;
 use super::hot::Hot;
@@ -81,7 +82,14 @@ impl Pairs {
             }
             return choice;
         }
-        ground.wishes.exempt_pair(&ground.journal, "pair", pair, (&shared, class), Some(path), &meeting.exempted);
+        ground.wishes.exempt_pair(
+            &ground.journal,
+            Exempted::Pair,
+            pair,
+            (&shared, class),
+            Some(path),
+            &meeting.exempted,
+        );
         // Links are told one by one, once it is known what becomes of each.
         if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
             for unresolved in meeting.unresolved(&ground.journal.context(Some(class))) {
@@ -149,7 +157,14 @@ impl Pairs {
             let off = ground.wishes.off(shared.overrides, Some(class));
             let (unresolved, exempted) =
                 outcome::immutable(&shared.kept, &class.traits, off, &ground.wishes.terms(&ground.driver), &context);
-            ground.wishes.exempt_pair(&ground.journal, "immutable sampler", pair, (&shared, class), None, &exempted);
+            ground.wishes.exempt_pair(
+                &ground.journal,
+                Exempted::ImmutableSampler,
+                pair,
+                (&shared, class),
+                None,
+                &exempted,
+            );
             if let Some(unresolved) = unresolved {
                 ground.journal.pair_unresolved(Left::ImmutablePair, &unresolved, (pair, None), &shared, class);
             }

@@ -8,6 +8,7 @@ use ash::vk::{self, Handle};
 use samplin_core::left::Left;
 use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
+use samplin_wire::kinds::Exempted;
 use samplin_wire::text::handle;
 use serde_json::json;
 
@@ -439,7 +440,7 @@ impl Samplers {
         if !off.is_empty() {
             let full = decide::conversion(state, features, subsampled);
             let left = decide::new_changes(&full.changes, &decision.changes);
-            ground.wishes.exempt_format(&ground.journal, "conversion", format, &left, 0);
+            ground.wishes.exempt_format(&ground.journal, Exempted::Conversion, format, &left, 0);
         }
         let rewrite = !ground.wishes.audit && !decision.changes.is_empty();
         ConversionPlan { decision, features, rewrite }

@@ -451,8 +451,7 @@ unsafe fn changed_view(
 /// `info` is valid.
 unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
     let Some((number, image)) = device.pairs.images.image(info.image) else {
-        let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
-        device.ground.journal.unresolved(Left::UnknownImage, why, None, serde_json::json!({}), (0, 0));
+        device.ground.journal.unresolved(Left::UnknownImage, "", None, serde_json::json!({}), (0, 0));
         device.pairs.images.count_stranger();
         return;
     };

@@ -246,10 +246,34 @@ pub struct RuleAt {
     pub line: u32,
 }
 
+/// What a rules file leaves alone, as the `what` of an `exempt` record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "each is the one of its name")]
+pub enum Exempted {
+    Sampler,
+    Pair,
+    ImmutableSampler,
+    Blit,
+    Conversion,
+}
+
+impl Exempted {
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Exempted::Sampler => "sampler",
+            Exempted::Pair => "pair",
+            Exempted::ImmutableSampler => "immutable sampler",
+            Exempted::Blit => "blit",
+            Exempted::Conversion => "conversion",
+        }
+    }
+}
+
 /// An `exempt` record: something stays as the application asked for it, because a rules file switches its repair off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exempt {
-    /// `sampler`, `pair`, `immutable sampler`, `blit` or `conversion`.
+    /// The name of an [`Exempted`].
     pub what: String,
     /// The rules that switch it off.
     pub rules: Vec<RuleAt>,

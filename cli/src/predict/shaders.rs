@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
 use samplin_core::decide::{self, Change as Decided, Context, DeviceCaps, Rule, ViewUsage};
 use samplin_core::features::Tiling;
+use samplin_core::left::Left;
 use samplin_core::names::{self, Spirv};
 use samplin_core::storage::{self, Known, lowers};
 use samplin_wire::read;
@@ -97,7 +98,13 @@ impl Prediction {
         self.images += 1;
         self.push_of(value, change.as_slice(), &caps, (format, class.tiling), None);
         if let Some(why) = why {
-            self.left(value, "storage-image", why, Rule::StorageFormat, json!({ "format": names::format(format) }));
+            self.left(
+                value,
+                Left::StorageImage.name(),
+                why,
+                Rule::StorageFormat,
+                json!({ "format": names::format(format) }),
+            );
         }
     }
 
@@ -157,7 +164,7 @@ impl Prediction {
                 let why = kept.err().filter(|_| class.stated.is_none()).map_or(stated, decide::UsageKept::why);
                 let about = json!({ "format": names::format(format), "usage": names::image_usage(gone) });
                 self.push_of(value, &[], &caps, at, None);
-                self.left(value, "view-usage", why, Rule::ViewUsage, about);
+                self.left(value, Left::ViewUsage.name(), why, Rule::ViewUsage, about);
             }
         }
     }
@@ -188,8 +195,8 @@ impl Prediction {
         let all = |key: &str| value.get(key).and_then(Value::as_array).into_iter().flatten();
         // Of which formats a module would be left is not told.
         for name in all("left").filter_map(Value::as_str).filter(|_| !["images", "buffers"].contains(&could)) {
-            let rule = match name {
-                "image-escapes" | "image-atomics" => Rule::StorageFormat,
+            let rule = match Left::of(name) {
+                Some(Left::ImageEscapes | Left::ImageAtomics) => Rule::StorageFormat,
                 _ if could == "samples" => Rule::SampleShading,
                 _ => Rule::StorageAccess,
             };

@@ -17,75 +17,51 @@ pub const LONGEST: usize = 16 << 20;
 /// How much is read at once.
 const CHUNK: usize = 1 << 20;
 
-/// The kinds of records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "each is the event of its name")]
-pub enum Event {
-    Layer,
-    Device,
-    Sampler,
-    Conversion,
-    Image,
-    View,
-    Pair,
-    Blit,
-    Shader,
-    Unresolved,
-    /// A rules file leaves something alone.
-    Exempt,
-    /// Samplers are shared from here on.
-    Sharing,
-    Settings,
-    Summary,
-    /// Not the layer's: a test case that `scripts/cts` has run.
-    Case,
+macro_rules! events {
+    ($($(#[doc = $doc:literal])? $event:ident = $name:literal,)+) => {
+        /// The kinds of records.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "each is the event of its name")]
+        pub enum Event { $($(#[doc = $doc])? $event,)+ }
+
+        impl Event {
+            /// Every kind with its name.
+            pub const ALL: [(Self, &'static str); [$($name),+].len()] = [$((Self::$event, $name)),+];
+
+            /// The name in the trace.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$event => $name,)+ }
+            }
+
+            /// The kind whose name is between these quotes.
+            fn from_raw(raw: &[u8]) -> Option<Self> {
+                let name = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+                $(if name == $name.as_bytes() { return Some(Self::$event); })+
+                None
+            }
+        }
+    };
 }
 
-impl Event {
-    /// Every kind with its name.
-    pub const ALL: [(Self, &'static str); 15] = [
-        (Self::Layer, "layer"),
-        (Self::Device, "device"),
-        (Self::Sampler, "sampler"),
-        (Self::Conversion, "conversion"),
-        (Self::Image, "image"),
-        (Self::View, "view"),
-        (Self::Pair, "pair"),
-        (Self::Blit, "blit"),
-        (Self::Shader, "shader"),
-        (Self::Unresolved, "unresolved"),
-        (Self::Exempt, "exempt"),
-        (Self::Sharing, "sharing"),
-        (Self::Settings, "settings"),
-        (Self::Summary, "summary"),
-        (Self::Case, "case"),
-    ];
-
-    /// The name in the trace.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(event, _)| *event == self).map_or("", |(_, name)| name)
-    }
-
-    fn from_raw(raw: &[u8]) -> Option<Self> {
-        Some(match raw {
-            br#""pair""# => Self::Pair,
-            br#""sampler""# => Self::Sampler,
-            br#""unresolved""# => Self::Unresolved,
-            br#""exempt""# => Self::Exempt,
-            br#""sharing""# => Self::Sharing,
-            br#""blit""# => Self::Blit,
-            br#""shader""# => Self::Shader,
-            br#""conversion""# => Self::Conversion,
-            br#""image""# => Self::Image,
-            br#""view""# => Self::View,
-            br#""layer""# => Self::Layer,
-            br#""device""# => Self::Device,
-            br#""settings""# => Self::Settings,
-            br#""summary""# => Self::Summary,
-            br#""case""# => Self::Case,
-            _ => return None,
-        })
-    }
+events! {
+    Layer = "layer",
+    Device = "device",
+    Sampler = "sampler",
+    Conversion = "conversion",
+    Image = "image",
+    View = "view",
+    Pair = "pair",
+    Blit = "blit",
+    Shader = "shader",
+    Unresolved = "unresolved",
+    /// A rules file leaves something alone.
+    Exempt = "exempt",
+    /// Samplers are shared from here on.
+    Sharing = "sharing",
+    Settings = "settings",
+    Summary = "summary",
+    /// Not the layer's: a test case that `scripts/cts` has run.
+    Case = "case",
 }
 
 /// Makes, of one list, the members that are looked at and the two ways to find one by its name.

@@ -480,8 +480,7 @@ impl Separate {
                     found.add(ProgramLink { image, sampler, ty: link.ty, uses: link.uses, stages: stage.stage });
                 }
                 _ => {
-                    let why = "image or sampler is one of several, or comes from no variable";
-                    journal.shader_unresolved(Left::OpaqueOperand, why, program, stage);
+                    journal.shader_unresolved(Left::OpaqueOperand, "", program, stage);
                     found.extend((&[], &[], &[]), Some(Left::OpaqueOperand));
                 }
             }

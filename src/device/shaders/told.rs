@@ -301,9 +301,8 @@ impl Journal {
 
     /// Says that a module in the chain of a stage goes down as it came, because what stands before it cannot be copied.
     pub fn chain_unresolved(&self, words: &[u32]) {
-        let why = "the module is in the chain of a stage behind other structures, so that no other one takes its place";
         let module = fingerprint(words);
-        self.module_unresolved(Left::StageChain, why, None, module, 0);
+        self.module_unresolved(Left::StageChain, "", None, module, 0);
     }
 
     /// Writes down what became of a pipeline, once for each fragment shader and change.

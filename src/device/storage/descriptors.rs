@@ -313,8 +313,7 @@ impl Ground {
     pub(in crate::device) fn template_unresolved(&self) {
         self.guard(
             || {
-                let why = "the data of an update template is too large to be copied, or has elements of unknown size or that share bytes";
-                self.journal.unresolved(Left::StorageTemplate, why, Some(Rule::StorageFormat), Json::Null, (0, 0));
+                self.journal.unresolved(Left::StorageTemplate, "", Some(Rule::StorageFormat), Json::Null, (0, 0));
             },
             || (),
         );

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, btree_map};
 
 use samplin_core::budget::Limit;
+use samplin_core::left::Left;
 use samplin_wire::kinds::Asked;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
@@ -229,14 +230,15 @@ impl Book {
         }
         for (name, rule) in LIMITS.map(|limit| (limit.name(), limit.rule())) {
             let Some(asked) = self.exceeded.get(name) else { continue };
-            let told = ("limit exceeded".to_owned(), Some(rule.name().to_owned()));
+            let what = Left::LimitExceeded.name();
+            let told = (what.to_owned(), Some(rule.name().to_owned()));
             if !self.told_unresolved.contains_key(&told) {
                 let message = format!(
-                    "limit exceeded: {name} is {} and the summary counts {} at a time",
+                    "{what}: {name} is {} and the summary counts {} at a time",
                     grouped(asked.limit),
                     grouped(asked.asked)
                 );
-                add(Some(rule.name()), Some("limit exceeded"), true, 1, message);
+                add(Some(rule.name()), Some(what), true, 1, message);
             }
         }
         if self.left_out > 0 {
