@@ -1,4 +1,5 @@
-//! Opcodes: which of them define an id, in which section of a module they stand, and the numbers of those that are looked into.
+//! Opcodes: which of them define an id, in which section of a module they stand, which of their operands are ids, and the numbers of
+//! those that are looked into.
 
 mod grammar;
 
@@ -191,6 +192,36 @@ pub(crate) fn result(opcode: u32) -> Result {
     RESULTS.get(opcode as usize).copied().unwrap_or(Result::None)
 }
 
+/// Which operands, counted behind type and id of the result, are ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Nobody knows.
+    Unknown,
+    /// All of them.
+    All,
+    /// The first few; the others are literals, or ids of constants as memory operands have them.
+    First(u8),
+    /// All but the one at this position.
+    Except(u8),
+}
+
+static LAYOUTS: [Layout; grammar::OF_SHADERS] = {
+    let mut table = [Layout::Unknown; grammar::OF_SHADERS];
+    let mut row = 0;
+    while row < grammar::OPERANDS.len() {
+        let (first, last, layout) = grammar::OPERANDS[row];
+        table = fill(table, &[(first, last)], layout);
+        row += 1;
+    }
+    table
+};
+
+/// Which operands of `opcode` are ids.
+#[inline]
+pub(crate) fn layout(opcode: u32) -> Layout {
+    LAYOUTS.get(opcode as usize).copied().unwrap_or(Layout::Unknown)
+}
+
 static SECTIONS: [Section; grammar::KNOWN] = {
     let mut table = [Section::Any; grammar::KNOWN];
     let mut section = 0;
@@ -222,7 +253,7 @@ pub(crate) fn section(opcode: u32) -> Section {
 }
 
 /// The table with `with` in all ranges, each with its last opcode.
-const fn fill<T: Copy>(mut table: [T; grammar::KNOWN], ranges: &[(u16, u16)], with: T) -> [T; grammar::KNOWN] {
+const fn fill<T: Copy, const N: usize>(mut table: [T; N], ranges: &[(u16, u16)], with: T) -> [T; N] {
     let mut range = 0;
     while range < ranges.len() {
         let mut opcode = ranges[range].0;

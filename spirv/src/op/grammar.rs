@@ -1,7 +1,12 @@
 //! Written by scripts/known-opcodes from the grammar of SPIR-V 1.6 revision 7: ranges of opcodes, first and last.
 
+use super::Layout::{self, All, Except, First};
+
 /// One more than the largest opcode that is known.
 pub(super) const KNOWN: usize = 6919;
+
+/// One more than the largest of `OPERANDS`.
+pub(super) const OF_SHADERS: usize = 5382;
 
 /// Opcodes that define an id and give it a type.
 #[rustfmt::skip]
@@ -32,6 +37,28 @@ pub(super) const UNTYPED: &[(u16, u16)] = &[
     (4417, 4417), (4456, 4456), (4472, 4472), (5076, 5076), (5103, 5104), (5115, 5115), (5281, 5281),
     (5288, 5288), (5313, 5313), (5341, 5341), (5358, 5358), (5370, 5371), (5609, 5609), (5700, 5712),
     (5911, 5913), (6086, 6086), (6199, 6199),
+];
+
+/// Opcodes in the functions of shaders and among their globals: which operands are ids.
+#[rustfmt::skip]
+pub(super) const OPERANDS: &[(u16, u16, Layout)] = &[
+    (0, 1, First(0)), (8, 8, First(1)), (12, 12, Except(1)), (19, 22, First(0)), (23, 25, First(1)),
+    (26, 26, First(0)), (27, 30, All), (32, 32, Except(0)), (33, 33, All), (39, 39, First(1)),
+    (41, 43, First(0)), (44, 44, All), (45, 46, First(0)), (48, 50, First(0)), (51, 51, All),
+    (52, 52, Except(0)), (54, 54, Except(0)), (55, 56, First(0)), (57, 57, All), (59, 59, Except(0)),
+    (60, 60, All), (61, 61, First(1)), (62, 63, First(2)), (64, 64, First(3)), (65, 67, All),
+    (68, 68, First(1)), (77, 78, All), (79, 79, First(2)), (80, 80, All), (81, 81, First(1)),
+    (82, 82, First(2)), (83, 84, All), (86, 86, All), (87, 88, Except(2)), (89, 90, Except(3)),
+    (91, 92, Except(2)), (93, 94, Except(3)), (95, 95, Except(2)), (96, 97, Except(3)), (98, 98, Except(2)),
+    (99, 99, Except(3)), (100, 100, All), (103, 107, All), (109, 117, All), (120, 120, All), (124, 124, All),
+    (126, 152, All), (154, 157, All), (164, 191, All), (194, 205, All), (207, 215, All), (218, 219, First(0)),
+    (220, 221, All), (224, 225, All), (227, 230, All), (232, 242, All), (245, 245, All), (246, 246, First(2)),
+    (247, 247, First(1)), (248, 248, First(0)), (249, 249, All), (250, 250, First(3)), (251, 251, First(2)),
+    (252, 253, First(0)), (254, 254, All), (255, 255, First(0)), (305, 306, Except(2)), (307, 308, Except(3)),
+    (309, 310, Except(2)), (311, 312, Except(3)), (313, 313, Except(2)), (314, 315, Except(3)),
+    (316, 316, All), (317, 317, First(0)), (320, 320, Except(2)), (333, 341, All), (342, 342, Except(1)),
+    (343, 348, All), (349, 364, Except(1)), (365, 366, All), (400, 403, All), (4416, 4416, First(0)),
+    (4421, 4422, All), (4428, 4430, All), (4432, 4432, All), (5364, 5365, First(0)), (5380, 5381, First(0)),
 ];
 
 /// Capabilities.
