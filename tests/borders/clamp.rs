@@ -1,6 +1,6 @@
 //! OpenGL's clamp modes: `VK_SAMPLIN_gl_address_modes`, and rules that use them.
 
-use crate::run::{Folder, Judged, Outcome, Skip, build, skip_if, trial, with_layer, without_layer};
+use crate::run::{Folder, Judged, Outcome, Skip, build, silent, skip_if, trial, with_layer, without_layer};
 use crate::scene::{Scene, Shape, pattern};
 use ash::vk;
 use libtest_mimic::Trial;
@@ -101,12 +101,11 @@ fn can_be_enabled() -> Outcome {
     drop(alone);
     for augment in ["on", "off"] {
         let builder = extended().setting("augment", augment);
-        let ((), judged) = with_layer(builder, |context| {
+        silent(builder, "a device with the layer's extension", |context| {
             assert!(context.extensions().contains(&EXTENSION));
             assert_eq!(create(context), Ok(()));
             Ok(())
         })?;
-        judged.assert_silent("a device with the layer's extension");
     }
     Ok(())
 }
@@ -174,10 +173,9 @@ fn saturated(judged: &Judged) -> Vec<(String, Json)> {
 fn three_views() -> Outcome {
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
     let (edge, border) = (SamplerDesc::nearest(), sampler.clone());
-    let ((), judged) = with_layer(extended().setting("device", &weak()), |context| {
+    let ((), judged) = silent(extended().setting("device", &weak()), "three views", |context| {
         look_at_three(context, &sampler.clone().address(GL_CLAMP), &[border, edge.clone(), edge])
     })?;
-    judged.assert_silent("three views");
     let created = judged.changes("sampler");
     let rows: Vec<_> = created.iter().map(|c| (c.rule.as_str(), c.catalog.as_str(), c.field.as_str())).collect();
     let each = ["addressModeU", "addressModeV", "addressModeW"].map(|field| ("gl-clamp", "S-4", field));
@@ -202,7 +200,7 @@ fn three_views() -> Outcome {
 
 /// Samplers that differ in their border only keep it apart, although creation clamps them to the edge.
 fn two_borders() -> Outcome {
-    let ((), judged) = with_layer(extended(), |context| {
+    let ((), judged) = silent(extended(), "borders of GL_CLAMP", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
         let image = scene.image(context)?;
         let view = scene.view(&image);
@@ -219,7 +217,6 @@ fn two_borders() -> Outcome {
         }
         Ok(())
     })?;
-    judged.assert_silent("borders of GL_CLAMP");
     let prints: std::collections::BTreeSet<_> =
         judged.trace.events("sampler").map(|record| record["fingerprint"].to_string()).collect();
     assert_eq!(prints.len(), 3, "states that differ have fingerprints that differ");
@@ -230,7 +227,7 @@ fn two_borders() -> Outcome {
 /// Also `mode=audit` has to hide modes that no driver knows; nothing else is changed.
 fn audit() -> Outcome {
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
-    let ((), judged) = with_layer(extended().setting("mode", "audit"), |context| {
+    let ((), judged) = silent(extended().setting("mode", "audit"), "GL_CLAMP in audit mode", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
         let image = scene.image(context)?;
         let view = scene.view(&image);
@@ -239,7 +236,6 @@ fn audit() -> Outcome {
         assert_near(&got, &half(&image, &view, &sampler, &scene), "audit");
         Ok(())
     })?;
-    judged.assert_silent("GL_CLAMP in audit mode");
     assert_eq!(judged.trace.events("shader").count(), 0);
     Ok(())
 }
@@ -252,7 +248,7 @@ fn lost(judged: &Judged) -> Vec<String> {
 /// With `separate=base` no shader is looked at: the address mode is all there is, and half of the border's influence is lost.
 fn address_half() -> Outcome {
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
-    let ((), judged) = with_layer(extended().setting("separate", "base"), |context| {
+    let ((), judged) = silent(extended().setting("separate", "base"), "the address half", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
         let image = scene.image(context)?;
         let view = scene.view(&image);
@@ -264,7 +260,6 @@ fn address_half() -> Outcome {
         assert!(far > 20, "only {far} points are far from what OpenGL gives");
         Ok(())
     })?;
-    judged.assert_silent("the address half");
     assert!(lost(&judged).iter().all(|lost| lost.starts_with("half of the border")), "{:?}", lost(&judged));
     assert_eq!(judged.trace.events("shader").count(), 0);
     Ok(())
@@ -274,7 +269,7 @@ fn address_half() -> Outcome {
 fn by(path: Path) -> Outcome {
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
     let is_buffer = path == Path::DescriptorBuffer;
-    let ((), judged) = with_layer(extended(), |context| {
+    let ((), judged) = silent(extended(), "a path", |context| {
         skip_if(path.missing(context))?;
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
         let image = scene.image(context)?;
@@ -286,7 +281,6 @@ fn by(path: Path) -> Outcome {
         got.iter().for_each(|got| assert_near(got, &reference(&image, &view, &sampler, &scene), "a path"));
         Ok(())
     })?;
-    judged.assert_silent("a path");
     assert!(is_buffer || lost(&judged).iter().all(|lost| lost.starts_with("nothing")), "{:?}", lost(&judged));
     Ok(())
 }
@@ -382,7 +376,7 @@ fn as_opengl() -> Outcome {
                 );
             }
             let builder = extended().setting("gl_clamp_rule", "min");
-            let ((), judged) = with_layer(builder, |context| {
+            silent(builder, "as OpenGL", |context| {
                 let image = scene.image(context)?;
                 let view = scene.view(&image);
                 let modes = [GL_CLAMP, M::CLAMP_TO_BORDER];
@@ -399,7 +393,6 @@ fn as_opengl() -> Outcome {
                 }
                 Ok(())
             })?;
-            judged.assert_silent("as OpenGL");
         }
     }
     assert!(differ > 1000, "{differ} places are different without the clamp");
@@ -459,7 +452,7 @@ fn mirror() -> Outcome {
         ),
     ] {
         let builder = without.iter().fold(extended().setting("augment", "off"), |b, capability| b.without(*capability));
-        let ((), judged) = with_layer(builder, |context| {
+        let ((), judged) = silent(builder, "GL_MIRROR_CLAMP_EXT", |context| {
             if without.is_empty() {
                 skip_if(context.missing(&[Capability::SamplerMirrorClampToEdge]))?;
             }
@@ -472,7 +465,6 @@ fn mirror() -> Outcome {
             assert_near(&got, &wanted(&image, &view, &legal, &scene), "mirrored");
             Ok(())
         })?;
-        judged.assert_silent("GL_MIRROR_CLAMP_EXT");
         let changes = judged.changes("sampler");
         let rows: Vec<&str> = changes.iter().map(|change| change.catalog.as_str()).collect();
         assert_eq!(rows, told);
@@ -507,8 +499,7 @@ fn levels() -> Outcome {
     ] {
         let (own, _) = without_layer(Context::builder(), |context| paint(context, scene, &sampler))?;
         let clamped = sampler.clone().border(vk::BorderColor::FLOAT_OPAQUE_WHITE).address(GL_CLAMP);
-        let (got, judged) = with_layer(extended(), |context| paint(context, scene, &clamped))?;
-        judged.assert_silent("levels");
+        let (got, _) = silent(extended(), "levels", |context| paint(context, scene, &clamped))?;
         assert_near(&got, &own, &format!("{sampler:?}"));
     }
     Ok(())
@@ -522,7 +513,7 @@ fn mirrored() -> SamplerDesc {
 /// of the level (EXT_texture_mirror_clamp).
 fn mirror_border() -> Outcome {
     for path in [Path::Update, Path::Template, Path::Separate, Path::SeparateImmutable] {
-        let ((), judged) = with_layer(extended(), |context| {
+        let ((), judged) = silent(extended(), "a mirrored border", |context| {
             skip_if(path.missing(context))?;
             let scene = Scene::colour(F::R8G8B8A8_UNORM);
             let image = scene.image(context)?;
@@ -548,7 +539,6 @@ fn mirror_border() -> Outcome {
             assert!(differ > 20, "the border shows at {differ} points only");
             Ok(())
         })?;
-        judged.assert_silent("a mirrored border");
         assert_eq!(saturated(&judged)[0].1, json!(["u", "v"]));
         assert!(lost(&judged).iter().all(|lost| lost.starts_with("nothing")), "{:?}", lost(&judged));
     }
@@ -558,7 +548,7 @@ fn mirror_border() -> Outcome {
 /// Where no shader drops signs, mirroring is worth more than the border.
 fn mirror_alone() -> Outcome {
     for (key, value) in [("separate", "base"), ("mode", "audit")] {
-        let ((), judged) = with_layer(extended().setting(key, value), |context| {
+        let ((), judged) = silent(extended().setting(key, value), "mirroring alone", |context| {
             let scene = Scene::colour(F::R8G8B8A8_UNORM);
             let image = scene.image(context)?;
             let view = scene.view(&image);
@@ -568,7 +558,6 @@ fn mirror_alone() -> Outcome {
             assert_near(&got, &edge, value);
             Ok(())
         })?;
-        judged.assert_silent("mirroring alone");
         assert!(saturated(&judged).iter().all(|(_, axes)| axes.is_null()));
     }
     Ok(())
@@ -577,7 +566,7 @@ fn mirror_alone() -> Outcome {
 /// Without the extension the values are like any other that is no address mode.
 fn without_extension() -> Outcome {
     for mode in [GL_CLAMP, GL_MIRROR_CLAMP] {
-        let ((), judged) = with_layer(Context::builder(), |context| {
+        let ((), judged) = silent(Context::builder(), "a mode that is not enabled", |context| {
             let scene = Scene::colour(F::R8G8B8A8_UNORM);
             let image = scene.image(context)?;
             let view = scene.view(&image);
@@ -586,7 +575,6 @@ fn without_extension() -> Outcome {
             assert_near(&got, &half(&image, &view, &SamplerDesc::linear(), &scene), "clamped to the edge");
             Ok(())
         })?;
-        judged.assert_silent("a mode that is not enabled");
         let rows: Vec<_> = judged.changes("sampler").iter().map(|c| (c.rule.clone(), c.catalog.clone())).collect();
         assert_eq!(rows, vec![("address-mode".to_owned(), "A-20".to_owned()); 3]);
         assert_eq!(judged.trace.events("pair").count(), 0);
@@ -604,8 +592,8 @@ fn rule() -> Outcome {
         SamplerDesc { border_color: vk::BorderColor::FLOAT_OPAQUE_WHITE, ..SamplerDesc::linear().address(M::REPEAT) };
     let (border, edge) = (sampler.clone().address(M::CLAMP_TO_BORDER), SamplerDesc::nearest());
     let guarded = SamplerDesc::nearest().address(M::REPEAT);
-    let ((), judged) = with_layer(builder, |context| look_at_three(context, &sampler, &[border, guarded, edge]))?;
-    judged.assert_silent("a rule with gl_clamp");
+    let ((), judged) =
+        silent(builder, "a rule with gl_clamp", |context| look_at_three(context, &sampler, &[border, guarded, edge]))?;
     assert_eq!(judged.trace.events("sampler").count(), 0, "the sampler by itself is legal");
     let saturate = [("R8G8B8A8_UNORM", json!(["u", "v"])), ("R8G8B8A8_UINT", Json::Null), ("R32_SFLOAT", Json::Null)];
     assert_eq!(saturated(&judged), saturate.map(|(format, axes)| (format.to_owned(), axes)));

@@ -13,7 +13,7 @@ mod rows;
 use ash::vk;
 use libtest_mimic::Trial;
 use rows::WITH_CUSTOM;
-use run::{Judged, Outcome, Skip, build, skip_if, trial, with_layer};
+use run::{Judged, Outcome, Skip, build, silent, skip_if, trial};
 use samplin_suite::case::*;
 use samplin_suite::{run, scene};
 use samplin_testkit::trace::changes;
@@ -35,8 +35,8 @@ const RED_IN_ALPHA: vk::ComponentMapping = vk::ComponentMapping { r: C::ONE, g: 
 const NEAR: f64 = 0.004;
 
 fn run(case: &Case) -> Outcome {
-    let (look, judged) = with_layer(case.builder().setting("augment", "off"), |context| case.look(context))?;
-    judged.assert_silent("with samplin");
+    let (look, judged) =
+        silent(case.builder().setting("augment", "off"), "with samplin", |context| case.look(context))?;
     if case.left.is_none() && case.at_creation.is_empty() && case.at_pair.is_empty() {
         judged.assert_untouched("a legal border");
     }
@@ -67,22 +67,23 @@ fn variant_per_view() -> Outcome {
         (F::R8G8B8A8_UINT, custom_uint([1, 0, 1, 0], F::R8G8B8A8_UINT)),
         (F::R32G32B32A32_SINT, custom_int([1, 0, 1, 0], F::R32G32B32A32_SINT)),
     ];
-    let ((), judged) = with_layer(Context::builder().setting("augment", "off"), |context| {
-        skip_if(context.missing(&WITH_CUSTOM))?;
-        let sampler = desc.create(context);
-        for (format, legal) in &formats {
-            let scene = Scene::colour(*format);
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
-            let points = scene.points(false);
-            let got = sample(context, Pair::new(&view, &sampler), &points);
-            let texture = reference::Texture::read(&image, &view);
-            let wanted: Vec<_> = points.iter().map(|point| reference::sample(&texture, legal, point, 2.0)).collect();
-            assert_within(&got, &wanted, NEAR, (&scene, false), &format!("{format:?}"));
-        }
-        Ok(())
-    })?;
-    judged.assert_silent("one sampler on four formats");
+    let ((), judged) =
+        silent(Context::builder().setting("augment", "off"), "one sampler on four formats", |context| {
+            skip_if(context.missing(&WITH_CUSTOM))?;
+            let sampler = desc.create(context);
+            for (format, legal) in &formats {
+                let scene = Scene::colour(*format);
+                let image = scene.image(context)?;
+                let view = scene.view(&image);
+                let points = scene.points(false);
+                let got = sample(context, Pair::new(&view, &sampler), &points);
+                let texture = reference::Texture::read(&image, &view);
+                let wanted: Vec<_> =
+                    points.iter().map(|point| reference::sample(&texture, legal, point, 2.0)).collect();
+                assert_within(&got, &wanted, NEAR, (&scene, false), &format!("{format:?}"));
+            }
+            Ok(())
+        })?;
     let variants: std::collections::BTreeSet<_> =
         judged.trace.events("pair").map(|record| record["variant"].to_string()).collect();
     assert_eq!(variants.len(), 3, "the base suits its own format, and each other one has a variant: {variants:?}");

@@ -1,7 +1,7 @@
 //! What belongs to instances and devices: modes, trace levels, variants and their lives, names, several of each at once.
 
 use crate::run::{
-    self, Folder, Judged, Outcome, Skip, assert_silent, build, read_trace, skip_if, with_layer, without_layer,
+    self, Folder, Judged, Outcome, Skip, assert_silent, build, read_trace, silent, skip_if, with_layer, without_layer,
 };
 use crate::scene::Scene;
 use ash::vk;
@@ -166,14 +166,13 @@ fn two_devices() -> Outcome {
 
 /// Legal samplers and pairs are told with no changes and no variant, so that the application's own sampler went down.
 fn level_all() -> Outcome {
-    let ((), judged) = with_layer(Context::builder().setting("trace_level", "all"), |context| {
+    let ((), judged) = silent(Context::builder().setting("trace_level", "all"), "with samplin", |context| {
         let image = RGBA8.image(context)?;
         let view = RGBA8.view(&image);
         let sampler = SamplerDesc::trilinear().named("legal").create(context);
         sample(context, Pair::new(&view, &sampler), &RGBA8.points(false));
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     judged.assert_untouched("a legal pair");
     let record = judged.trace.first("sampler");
     assert_eq!(record["state"]["magFilter"], "VK_FILTER_LINEAR");
@@ -187,8 +186,8 @@ fn level_all() -> Outcome {
 
 /// The counts alone; the repairs are made all the same.
 fn level_summary() -> Outcome {
-    let ((), judged) = with_layer(Context::builder().record_only().setting("trace_level", "summary"), misbehave)?;
-    judged.assert_silent("with samplin");
+    let ((), judged) =
+        silent(Context::builder().record_only().setting("trace_level", "summary"), "with samplin", misbehave)?;
     for event in ["sampler", "pair", "blit", "unresolved"] {
         assert_eq!(judged.trace.events(event).count(), 0, "{event}");
     }
@@ -220,7 +219,7 @@ fn write(context: &Context, pairs: &[Pair<'_, '_>]) {
 
 /// Two samplers of equal state need one variant between them.
 fn variants_shared() -> Outcome {
-    let ((), judged) = with_layer(Context::builder(), |context| {
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let image = UINT.image(context)?;
         let views = [UINT.view(&image), UINT.view(&image)];
         let desc = SamplerDesc::linear().address(vk::SamplerAddressMode::REPEAT);
@@ -231,7 +230,6 @@ fn variants_shared() -> Outcome {
         write(context, &pairs);
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     let summary = judged.summary();
     assert_eq!(summary["variants"], json!({"live": 0, "peak": 1, "created": 1}));
     assert_eq!(summary["writes"]["update"], json!({"seen": 8, "rewritten": 8}));
@@ -242,7 +240,7 @@ fn variants_shared() -> Outcome {
 
 /// Samplers that differ in what is repaired become the same sampler.
 fn variants_of_different_states() -> Outcome {
-    let ((), judged) = with_layer(Context::builder(), |context| {
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let image = UINT.image(context)?;
         let view = UINT.view(&image);
         let mag = SamplerDesc { mag_filter: vk::Filter::LINEAR, ..SamplerDesc::nearest() };
@@ -251,7 +249,6 @@ fn variants_of_different_states() -> Outcome {
         write(context, &pairs);
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(judged.summary()["variants"], json!({"live": 0, "peak": 1, "created": 1}));
     let pairs: Vec<_> = judged.trace.events("pair").map(|record| record["variant"].clone()).collect();
     assert_eq!(pairs.len(), 3);
@@ -262,7 +259,7 @@ fn variants_of_different_states() -> Outcome {
 /// A descriptor that holds the variant goes on working while one of two samplers of its state lives; with the last one the
 /// variant goes, and a new sampler of that state gets a new one.
 fn variants_outlive() -> Outcome {
-    let ((), judged) = with_layer(Context::builder(), |context| {
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let image = UINT.image(context)?;
         let view = UINT.view(&image);
         let first = SamplerDesc::linear().create(context);
@@ -278,7 +275,6 @@ fn variants_outlive() -> Outcome {
         assert_eq!(sample(context, Pair::new(&view, &third), &points), wanted);
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(judged.summary()["variants"], json!({"live": 0, "peak": 1, "created": 2}));
     Ok(())
 }
@@ -317,8 +313,7 @@ fn variants_leaked() -> Outcome {
 /// Runs `body` twice: above the validation layer, which gives every object a handle of its own, and without it, where the driver's
 /// own handles come again.
 fn with_handles(body: impl Fn(&Context) -> Outcome) -> Result<[Trace; 2], Skip> {
-    let ((), judged) = with_layer(Context::builder(), &body)?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(Context::builder(), "with samplin", &body)?;
     let folder = Folder::new();
     let path = folder.join("trace.jsonl");
     let builder = Context::builder().samplin().setting("trace", path.to_str().expect("UTF-8"));
@@ -391,7 +386,7 @@ fn sampler_handle_again() -> Outcome {
 /// Names that are awkward in JSON come out as they went in.
 fn names() -> Outcome {
     let awkward = "rock \"albedo\"\n\\ ü 🪨";
-    let ((), judged) = with_layer(Context::builder(), |context| {
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let image = UINT.image(context)?;
         let view = UINT.view(&image);
         let sampler = SamplerDesc::linear().named("first name").create(context);
@@ -400,7 +395,6 @@ fn names() -> Outcome {
         write(context, &[Pair::new(&view, &sampler)]);
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(judged.trace.first("pair")["names"], json!({"sampler": awkward, "view": "ids"}));
     Ok(())
 }
@@ -433,7 +427,7 @@ fn names_gone() -> Outcome {
 
 /// The numbers of a summary add up.
 fn census() -> Outcome {
-    let ((), judged) = with_layer(Context::builder(), |context| {
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let (numbers, colours) = (UINT.image(context)?, RGBA8.image(context)?);
         let views = [UINT.view(&numbers), UINT.view(&numbers), RGBA8.view(&colours)];
         let samplers: Vec<_> = (0..5)
@@ -445,7 +439,6 @@ fn census() -> Outcome {
         }
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     let summary = judged.summary();
     assert_eq!(summary["samplers"], json!({"created": 5, "live": 0, "peak": 5, "changed": 0}));
     assert_eq!(summary["views"], json!({"created": 3, "live": 0, "classes": 2}));

@@ -3,7 +3,7 @@
 //! Immutable samplers of pairs and such views are left as they are and told once as `unresolved`, as separate samplers are with
 //! `separate=base`; a sampler that is illegal by itself is repaired here too.
 
-use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
+use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use crate::scene::{Scene, Shape};
 use ash::vk::{self, Handle};
 use libtest_mimic::Trial;
@@ -162,8 +162,7 @@ fn immutable_template() -> Outcome {
     };
     let ((), judged) = with_layer(Context::builder().record_only(), |context| body(context, 0))?;
     assert_reported(&judged.errors, &["magFilter-04553"], "the immutable one");
-    let ((), judged) = with_layer(Context::builder(), |context| body(context, 1))?;
-    judged.assert_silent("the dynamic one");
+    let ((), judged) = silent(Context::builder(), "the dynamic one", |context| body(context, 1))?;
     assert_eq!(judged.summary()["writes"]["template"], serde_json::json!({"seen": 2, "rewritten": 1}));
     let told: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
     assert_eq!(told, ["immutable sampler"]);
@@ -200,7 +199,7 @@ fn immutable_push() -> Outcome {
 
 /// An immutable sampler that suits its view, next to garbage that nobody looks at.
 fn immutable_legal() -> Outcome {
-    let ((), judged) = with_layer(Context::builder(), |context| {
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let image = RGBA8.image(context)?;
         let view = RGBA8.view(&image);
         let desc = SamplerDesc::trilinear();
@@ -221,7 +220,6 @@ fn immutable_legal() -> Outcome {
         assert_same(&got, &wanted, &desc, &RGBA8, "an immutable sampler");
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     judged.assert_untouched("an immutable sampler");
     Ok(())
 }
@@ -229,7 +227,7 @@ fn immutable_legal() -> Outcome {
 /// An immutable sampler that is illegal by itself is repaired when it is created.
 fn immutable_alone() -> Outcome {
     let legal = SamplerDesc::linear().lod(0.25, 1.75);
-    let ((), judged) = with_layer(Context::builder(), |context| {
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let image = RGBA8.image(context)?;
         let view = RGBA8.view(&image);
         let sampler = SamplerDesc::linear().lod(1.75, 0.25).create(context);
@@ -241,7 +239,6 @@ fn immutable_alone() -> Outcome {
         assert_same(&got[0], &wanted, &legal, &RGBA8, "an immutable sampler");
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(judged.changes("sampler").len(), 2);
     assert_eq!(judged.trace.events("unresolved").count(), 0);
     Ok(())
@@ -265,7 +262,7 @@ fn nearest_texels(context: &Context, pair: Pair<'_, '_>) -> Vec<Value> {
 
 /// A pool that held a set with an immutable sampler is reset; the next set, likely with the same handle, is a dynamic one.
 fn set_handle_again() -> Outcome {
-    let ((), judged) = with_layer(Context::builder(), |context| {
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let image = UINT.image(context)?;
         let view = UINT.view(&image);
         let sampler = SamplerDesc::linear().create(context);
@@ -289,14 +286,13 @@ fn set_handle_again() -> Outcome {
         assert_repaired(context, &Pool::new(context, &[&dynamic]), &dynamic, pair, &wanted);
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(judged.trace.events("unresolved").count(), 0);
     Ok(())
 }
 
 /// The same with a set that is freed.
 fn freed_set() -> Outcome {
-    let ((), judged) = with_layer(Context::builder(), |context| {
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let image = UINT.image(context)?;
         let view = UINT.view(&image);
         let sampler = SamplerDesc::linear().create(context);
@@ -312,7 +308,6 @@ fn freed_set() -> Outcome {
         assert_repaired(context, &pool, &dynamic, pair, &wanted);
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(judged.trace.events("unresolved").count(), 0);
     Ok(())
 }
@@ -335,8 +330,7 @@ fn separate() -> Outcome {
     let ids = &["magFilter-04553"];
     let ((), errors) = without_layer(Context::builder().record_only(), body)?;
     assert_reported(&errors, ids, "without samplin");
-    let ((), judged) = with_layer(Context::builder(), body)?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(Context::builder(), "with samplin", body)?;
     // Once for a link and a class, however many pipelines join them alike.
     assert_joined(&judged, "shadow", 1);
     let ((), judged) = with_layer(Context::builder().setting("separate", "base").record_only(), body)?;
@@ -348,10 +342,9 @@ fn separate() -> Outcome {
 /// What is wrong with the sampler itself is repaired in any case; the pair is legal then.
 fn separate_alone() -> Outcome {
     for (word, left) in [("resolve", 0), ("base", 1)] {
-        let ((), judged) = with_layer(Context::builder().setting("separate", word), |context| {
+        let ((), judged) = silent(Context::builder().setting("separate", word), "with samplin", |context| {
             sample_separately(context, Path::Separate, RGBA8, &SamplerDesc::linear().lod(3.0, 1.0), 1)
         })?;
-        judged.assert_silent("with samplin");
         assert_eq!(judged.changes("sampler").len(), 2);
         assert_unresolved(&judged, "separate samplers", None, left);
     }
@@ -364,8 +357,7 @@ fn separate_immutable() -> Outcome {
     let ids = &["magFilter-04553"];
     let ((), errors) = without_layer(Context::builder().record_only(), body)?;
     assert_reported(&errors, ids, "without samplin");
-    let ((), judged) = with_layer(Context::builder(), body)?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(Context::builder(), "with samplin", body)?;
     assert_joined(&judged, "split", 1);
     let ((), judged) = with_layer(Context::builder().setting("separate", "base").record_only(), body)?;
     assert_reported(&judged.errors, ids, "with samplin, separate=base");
@@ -417,10 +409,10 @@ fn unnormalized_3d() -> Outcome {
 /// Unnormalized coordinates need a view of one level (B-41) too; a descriptor that nothing reads breaks no rule.
 fn unnormalized_levels() -> Outcome {
     for setting in ["nearest", "emulate"] {
-        let ((), judged) = with_layer(Context::builder().setting("unfilterable", setting), |context| {
-            written(context, RGBA8, &SamplerDesc::unnormalized(vk::Filter::NEAREST))
-        })?;
-        judged.assert_silent("a descriptor that nothing uses");
+        let ((), judged) =
+            silent(Context::builder().setting("unfilterable", setting), "a descriptor that nothing uses", |context| {
+                written(context, RGBA8, &SamplerDesc::unnormalized(vk::Filter::NEAREST))
+            })?;
         assert_unresolved(&judged, "pair", Some("unnormalized"), 0);
     }
     Ok(())
@@ -478,14 +470,13 @@ fn comparison() -> Outcome {
         (Scene::stencil(F::D32_SFLOAT_S8_UINT), &nearest, serde_json::Value::Null),
     ] {
         let sampler = sampler.clone().compare(vk::CompareOp::LESS);
-        let ((), judged) = with_layer(Context::builder(), |context| written(context, scene, &sampler))?;
-        judged.assert_silent("a descriptor that nothing uses");
+        let ((), judged) =
+            silent(Context::builder(), "a descriptor that nothing uses", |context| written(context, scene, &sampler))?;
         assert_unresolved(&judged, "pair", Some("compare"), 1);
         let record = judged.trace.events("unresolved").next().expect("one");
         assert_eq!(record["vuid"], vuid, "{record:#}");
         let depths = Scene::depth(F::D32_SFLOAT);
-        let ((), judged) = with_layer(Context::builder(), |context| written(context, depths, &sampler))?;
-        judged.assert_silent("depths");
+        let ((), judged) = silent(Context::builder(), "depths", |context| written(context, depths, &sampler))?;
         judged.assert_untouched("depths");
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Runs the table of [`cases`](crate::cases).
 
 use crate::cases::all;
-use crate::run::{Outcome, trial, with_layer, without_layer};
+use crate::run::{Outcome, silent, trial, without_layer};
 use libtest_mimic::Trial;
 use samplin_suite::case::{Case, assert_same, look, looks};
 use samplin_testkit::ContextBuilder;
@@ -42,8 +42,8 @@ fn run_off(case: &Case) -> Outcome {
 /// With samplin: silent, the pixels of the legalized sampler, and the changes in the trace.
 fn run_on(case: &Case) -> Outcome {
     let builder = builder(case).setting("augment", "off");
-    let (look, judged) = with_layer(builder, |context| look(context, &case.scene, &case.sampler, &case.legal))?;
-    judged.assert_silent("with samplin");
+    let (look, judged) =
+        silent(builder, "with samplin", |context| look(context, &case.scene, &case.sampler, &case.legal))?;
     case.assert_changes(&judged);
     let (summary, replaced) = (judged.summary(), i32::from(!case.at_pair.is_empty()));
     let writes = serde_json::json!({"seen": looks(&case.scene, &case.legal), "rewritten": replaced});
@@ -62,8 +62,7 @@ fn run_on(case: &Case) -> Outcome {
 fn run_twin(case: &Case) -> Outcome {
     let (scene, sampler) = &case.twin;
     let builder = builder(case).setting("augment", "off");
-    let (look, judged) = with_layer(builder, |context| look(context, scene, sampler, sampler))?;
-    judged.assert_silent("the legal twin");
+    let (look, judged) = silent(builder, "the legal twin", |context| look(context, scene, sampler, sampler))?;
     judged.assert_untouched("the legal twin");
     let (summary, seen) = (judged.summary(), looks(scene, sampler));
     assert_eq!(summary["writes"]["update"]["seen"], seen, "the layer looked at the write: {summary:#}");

@@ -1,6 +1,6 @@
 //! What settings ask for beyond legality: added features, overrides by rules, simulated devices, GL's clamp, strict borders.
 
-use crate::run::{self, Folder, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
+use crate::run::{self, Folder, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
@@ -65,8 +65,7 @@ fn augmented(lacking: &[Capability], scene: Scene, sampler: &SamplerDesc, vuid: 
     })?;
     let expected: Vec<&str> = vuid.into_iter().collect();
     assert_reported(&errors, &expected, "without samplin");
-    let ((), judged) = with_layer(builder(), |context| check(context, scene, sampler, sampler))?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(builder(), "with samplin", |context| check(context, scene, sampler, sampler))?;
     judged.assert_untouched("what was made legal by enabling it");
     let list = &judged.trace.first("device")["augmented"];
     assert!(list.as_array().is_some_and(|list| list.contains(&json!(added))), "{list}");
@@ -84,8 +83,7 @@ fn augment_cube_array() -> Outcome {
     };
     let ((), errors) = without_layer(builder().record_only(), look)?;
     assert_reported(&errors, &["VUID-VkImageViewCreateInfo-viewType-01004"], "without samplin");
-    let ((), judged) = with_layer(builder(), look)?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(builder(), "with samplin", look)?;
     assert_eq!(judged.trace.first("device")["augmented"], json!(["imageCubeArray"]));
     let ((), judged) = with_layer(builder().setting("augment", "off").record_only(), look)?;
     assert_reported(&judged.errors, &["VUID-VkImageViewCreateInfo-viewType-01004"], "augment=off");
@@ -142,8 +140,7 @@ fn with_rules(text: &str, body: impl FnOnce(&Context) -> Outcome) -> Result<Judg
     let path = folder.join("samplin.toml");
     std::fs::write(&path, text).expect("a writable folder");
     let builder = Context::builder().setting("config", path.to_str().expect("UTF-8"));
-    let ((), judged) = with_layer(builder, body)?;
-    judged.assert_silent("with rules");
+    let ((), judged) = silent(builder, "with rules", body)?;
     let problems: Vec<_> = judged.trace.events("settings").collect();
     assert!(problems.is_empty(), "{problems:#?}");
     Ok(judged)
@@ -215,8 +212,7 @@ fn simulated(file: &serde_json::Value, body: impl FnOnce(&Context) -> Outcome) -
     let path = folder.join("device.json");
     std::fs::write(&path, file.to_string()).expect("a writable folder");
     let builder = Context::builder().setting("device", path.to_str().expect("UTF-8"));
-    let ((), judged) = with_layer(builder.setting("device_visible", "off"), body)?;
-    judged.assert_silent("on a simulated device");
+    let ((), judged) = silent(builder.setting("device_visible", "off"), "on a simulated device", body)?;
     assert_eq!(judged.trace.first("device")["simulated"], file["name"]);
     Ok(judged)
 }
@@ -281,8 +277,7 @@ fn gl_clamp_nearest() -> Outcome {
         "without samplin",
     );
     let edge = SamplerDesc::nearest();
-    let ((), judged) = with_layer(builder(), |context| check(context, RGBA8, &sampler, &edge))?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(builder(), "with samplin", |context| check(context, RGBA8, &sampler, &edge))?;
     let changes = judged.changes("sampler");
     assert_eq!(changes.len(), 3, "{changes:#?}");
     assert!(changes.iter().all(|change| change.rule == "gl-clamp"), "{changes:#?}");
@@ -308,7 +303,7 @@ fn border_strict() -> Outcome {
 fn depth_linear() -> Outcome {
     let scene = Scene::depth(vk::Format::D32_SFLOAT);
     let builder = Context::builder().record_only().setting("depth_linear", "compare");
-    let ((), judged) = with_layer(builder, |context| {
+    let ((), judged) = silent(builder, "with samplin", |context| {
         if scene.features(context).contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR) {
             return Err(Skip(format!("{} filters depth", context.device_name())));
         }
@@ -318,7 +313,6 @@ fn depth_linear() -> Outcome {
         sample(context, Pair::new(&view, &sampler), &scene.points(false));
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     let changes: Vec<_> = judged.changes("pair").into_iter().map(|change| (change.rule, change.field)).collect();
     let wanted = [("depth-compare", "compareEnable"), ("depth-compare", "compareOp")];
     assert_eq!(changes, wanted.map(|(rule, field)| (rule.to_owned(), field.to_owned())));

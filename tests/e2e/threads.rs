@@ -1,6 +1,6 @@
 //! Many threads at once: writes to sets of their own while samplers and views come and go and their handles come again.
 
-use crate::run::{Folder, Outcome, Skip, build, read_trace, trial, with_layer};
+use crate::run::{Folder, Outcome, Skip, build, read_trace, silent, trial};
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
@@ -179,8 +179,7 @@ fn assert_counts(trace: &Trace, counts: &Counts) {
 
 fn above_validation() -> Outcome {
     let counts = Counts::default();
-    let ((), judged) = with_layer(Context::builder(), |context| storm(context, &counts))?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| storm(context, &counts))?;
     assert_counts(&judged.trace, &counts);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Views that inherit a usage which their format cannot have, and images that have one of which only other formats can.
 
-use crate::run::{self, Outcome, Skip, skip_if, with_layer, without_layer};
+use crate::run::{self, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use crate::scene::pattern;
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
@@ -61,8 +61,7 @@ fn read(context: &Context, format: vk::Format) -> Result<Vec<Value>, Skip> {
 fn srgb_view() -> Outcome {
     let (wanted, errors) = without_layer(Context::builder(), |context| read(context, SRGB))?;
     assert_reported(&errors, &[VIEW], "without samplin");
-    let (got, judged) = with_layer(Context::builder(), |context| read(context, SRGB))?;
-    judged.assert_silent("with samplin");
+    let (got, judged) = silent(Context::builder(), "with samplin", |context| read(context, SRGB))?;
     assert_eq!(got, wanted);
     assert!(wanted.iter().any(|value| *value != wanted[0]), "a picture of one colour proves nothing");
     let changes = judged.changes("view");
@@ -76,8 +75,7 @@ fn srgb_view() -> Outcome {
 }
 
 fn storage_view() -> Outcome {
-    let (_, judged) = with_layer(Context::builder(), |context| read(context, UNORM))?;
-    judged.assert_silent("with samplin");
+    let (_, judged) = silent(Context::builder(), "with samplin", |context| read(context, UNORM))?;
     judged.assert_untouched("a view of the image's own format");
     assert_eq!(judged.trace.events("view").count(), 0);
     Ok(())
@@ -105,8 +103,7 @@ fn view_with(context: &Context, usage: Usage) -> Outcome {
 
 /// What the application says itself stays: a legal usage without a word, an illegal one with its record.
 fn stated() -> Outcome {
-    let ((), judged) = with_layer(Context::builder(), |context| view_with(context, Usage::SAMPLED))?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(Context::builder(), "with samplin", |context| view_with(context, Usage::SAMPLED))?;
     judged.assert_untouched("a view that is narrowed already");
     let ((), judged) = with_layer(Context::builder(), |context| view_with(context, Usage::SAMPLED | Usage::STORAGE))?;
     assert_reported(&judged.errors, &[VIEW], "with samplin");
@@ -132,11 +129,10 @@ fn version_1_0() -> Outcome {
 fn extension_of_version_1_0() -> Outcome {
     let builder = || Context::builder().api_version(vk::API_VERSION_1_0);
     let (wanted, _) = without_layer(builder(), |context| read(context, SRGB))?;
-    let (got, judged) = with_layer(builder(), |context| {
+    let (got, judged) = silent(builder(), "with samplin", |context| {
         skip_if(context.extensions().contains(&ash::khr::maintenance2::NAME).then(|| "has maintenance2".into()))?;
         read(context, SRGB)
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(got, wanted);
     let added = judged.trace.first("device")["augmented"].clone();
     assert!(added.as_array().expect("a list").contains(&"VK_KHR_maintenance2".into()), "{added}");
@@ -156,8 +152,7 @@ fn told_once() -> Outcome {
         }
         Ok(())
     };
-    let ((), judged) = with_layer(Context::builder(), twice)?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(Context::builder(), "with samplin", twice)?;
     assert_eq!(judged.trace.events("view").count(), 1);
     let ((), judged) = with_layer(Context::builder().setting("trace_level", "all"), twice)?;
     assert_eq!(judged.trace.events("view").count(), 3);
@@ -205,14 +200,13 @@ fn lost_stores() -> Outcome {
 
 /// Storing through a view of a format that has it, and sampling through one that has not.
 fn no_lost_stores(storage: &str) -> Outcome {
-    let ((), judged) = with_layer(Context::builder().setting("storage", storage), |context| {
+    let ((), judged) = silent(Context::builder().setting("storage", storage), "with samplin", |context| {
         let image = image(context)?;
         let srgb = image.view(&ViewDesc { format: Some(SRGB), ..ViewDesc::default() });
         write(context, vk::DescriptorType::SAMPLED_IMAGE, &srgb);
         write(context, vk::DescriptorType::STORAGE_IMAGE, &image.view(&ViewDesc::default()));
         Ok(())
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(judged.trace.events("unresolved").count(), 0);
     assert_eq!(judged.changes("view").len(), 1);
     Ok(())
@@ -338,9 +332,9 @@ fn own_format() -> Outcome {
         );
     }
     // The twin says nothing of an extended usage, so that its own format has all of it.
-    let (_, judged) =
-        with_layer(Context::builder(), |context| image_and_views(context, MUTABLE, Usage::SAMPLED, &list, &list))?;
-    judged.assert_silent("a usage that its format has");
+    let (_, judged) = silent(Context::builder(), "a usage that its format has", |context| {
+        image_and_views(context, MUTABLE, Usage::SAMPLED, &list, &list)
+    })?;
     judged.assert_untouched("a usage that its format has");
     assert_eq!(judged.trace.events("view").count(), 0);
     Ok(())

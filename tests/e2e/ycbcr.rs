@@ -1,6 +1,6 @@
 //! Y′CbCr conversions and the samplers that have one: what is wrong with them is repaired when they are created.
 
-use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
+use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, without_layer};
 use ash::vk;
 use libtest_mimic::Trial;
 use samplin_suite::case::assert_reported;
@@ -103,8 +103,7 @@ fn check(
     };
     let ((), errors) = without_layer(Context::builder().refuse_errors(), body)?;
     assert_reported(&errors, ids, "without samplin");
-    let ((), judged) = with_layer(Context::builder(), body)?;
-    judged.assert_silent("with samplin");
+    let ((), judged) = silent(Context::builder(), "with samplin", body)?;
     let changes = judged.changes(event);
     assert_eq!(changes.iter().map(|change| &*change.catalog).collect::<Vec<_>>(), rows, "{changes:#?}");
     assert!(changes.iter().all(|change| change.rule == "ycbcr"), "{changes:#?}");

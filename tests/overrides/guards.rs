@@ -143,8 +143,8 @@ fn forced_anisotropy(way: Way) -> Outcome {
     let (before, _) = with_layer(Context::builder(), |context| pictures(context, way))?;
     let folder = Folder::new();
     let builder = with_rules(&folder, "[[rule]]\nname = \"sharper\"\nset = { max_anisotropy = 16 }\n");
-    let (after, judged) = with_layer(builder.without(Capability::SamplerAnisotropy), |context| pictures(context, way))?;
-    judged.assert_silent("forced anisotropy");
+    let (after, judged) =
+        silent(builder.without(Capability::SamplerAnisotropy), "forced anisotropy", |context| pictures(context, way))?;
     assert_no_problem(&judged);
     for ((name, before), (_, after)) in before.iter().zip(&after) {
         if name == "floor" {
@@ -232,8 +232,7 @@ fn guards_off(way: Way) -> Outcome {
     );
     let builder = with_rules(&folder, &text).record_only();
     let builder = builder.without(Capability::SamplerMirrorClampToEdge).setting("augment", "off");
-    let (_, judged) = with_layer(builder, |context| pictures(context, way))?;
-    judged.assert_silent("every wish at once");
+    let (_, judged) = silent(builder, "every wish at once", |context| pictures(context, way))?;
     assert_no_problem(&judged);
     Ok(())
 }
@@ -242,7 +241,7 @@ fn guards_off(way: Way) -> Outcome {
 fn guards_by_member() -> Outcome {
     let folder = Folder::new();
     let text = "[[rule]]\nset = { max_anisotropy = 8, mip_lod_bias = 1, mag_filter = \"linear\" }\n";
-    let ((), judged) = with_layer(with_rules(&folder, text), |context| {
+    let ((), judged) = silent(with_rules(&folder, text), "one level", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM).flat();
         let image = scene.image(context)?;
         let view = scene.view(&image);
@@ -250,7 +249,6 @@ fn guards_by_member() -> Outcome {
         sample(context, Pair::new(&view, &mixed.create(context)), &scene.points(false));
         Ok(())
     })?;
-    judged.assert_silent("one level");
     let told: Vec<String> = judged.changes("pair").iter().map(|c| format!("{} {}", c.catalog, c.field)).collect();
     assert_eq!(told, ["O-1 magFilter", "O-2 maxAnisotropy", "O-2 mipLodBias"]);
     Ok(())
@@ -261,7 +259,7 @@ fn by_pair_not_by_sampler() -> Outcome {
     let folder = Folder::new();
     let text =
         "[[rule]]\nwhen = { format = \"*_UNORM\" }\nset = { mag_filter = \"nearest\", min_filter = \"nearest\" }\n";
-    let ((), judged) = with_layer(with_rules(&folder, text), |context| {
+    let ((), judged) = silent(with_rules(&folder, text), "two views", |context| {
         let linear = SamplerDesc::linear();
         let sampler = linear.create(context);
         for (format, legal) in [(F::R8G8B8A8_UNORM, SamplerDesc::nearest()), (F::R16G16B16A16_SFLOAT, linear.clone())] {
@@ -278,7 +276,6 @@ fn by_pair_not_by_sampler() -> Outcome {
         }
         Ok(())
     })?;
-    judged.assert_silent("two views");
     assert_eq!(judged.trace.events("pair").count(), 1);
     Ok(())
 }
@@ -288,7 +285,7 @@ fn ycbcr() -> Outcome {
     let folder = Folder::new();
     let text = "[[rule]]\nset = { max_anisotropy = 16, mag_filter = \"nearest\", address_mode = \"repeat\" }\n";
     let builder = with_rules(&folder, text).setting("trace_level", "all");
-    let ((), judged) = with_layer(builder, |context| {
+    let ((), judged) = silent(builder, "a conversion under rules", |context| {
         skip_if(context.missing(&[Capability::SamplerYcbcrConversion]))?;
         let format = F::G8_B8R8_2PLANE_420_UNORM;
         let features = context.format_features(format, vk::ImageTiling::OPTIMAL);
@@ -318,7 +315,6 @@ fn ycbcr() -> Outcome {
         }
         Ok(())
     })?;
-    judged.assert_silent("a conversion under rules");
     assert!(judged.changes("sampler").is_empty());
     Ok(())
 }

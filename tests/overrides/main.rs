@@ -12,7 +12,7 @@ mod when;
 
 use ash::vk;
 use libtest_mimic::Trial;
-use run::{Folder, Judged, Outcome, Skip, build, skip_if, with_layer};
+use run::{Folder, Judged, Outcome, Skip, build, silent, skip_if, with_layer};
 use samplin_config::overrides::Overrides;
 use samplin_suite::{run, scene};
 use samplin_testkit::trace::{Trace, changes};

@@ -103,7 +103,7 @@ type ByPair = BTreeMap<(String, String), Vec<String>>;
 fn rules_by_pair(text: &str, named: bool) -> Result<(ByPair, Judged), Skip> {
     let folder = Folder::new();
     let builder = with_rules(&folder, text).setting("trace_level", "all");
-    let ((), judged) = with_layer(builder, |context| {
+    let ((), judged) = silent(builder, "pairs under rules", |context| {
         let name = |name: &str| if named { Some(name.to_owned()) } else { None };
         let made: Vec<_> = samplers()
             .into_iter()
@@ -122,7 +122,6 @@ fn rules_by_pair(text: &str, named: bool) -> Result<(ByPair, Judged), Skip> {
         }
         Ok(())
     })?;
-    judged.assert_silent("pairs under rules");
     let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
     let by_pair = judged
         .trace
@@ -232,7 +231,7 @@ fn late_name() -> Outcome {
         &folder,
         "[[rule]]\nwhen = { name = \"late\" }\nset = { mag_filter = \"nearest\", min_filter = \"nearest\" }\n",
     );
-    let ((), judged) = with_layer(builder, |context| {
+    let ((), judged) = silent(builder, "a late name", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
         let image = scene.image(context)?;
         let view = scene.view(&image);
@@ -246,7 +245,6 @@ fn late_name() -> Outcome {
         assert_eq!(look(&other), before, "a sampler without a name changed");
         Ok(())
     })?;
-    judged.assert_silent("a late name");
     assert_eq!(judged.trace.events("pair").count(), 1);
     Ok(())
 }

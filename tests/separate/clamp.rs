@@ -360,7 +360,7 @@ fn immutable(stage: Stage) -> Outcome {
         let sampler = clamp().create(context);
         let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler])];
         let held = Held::new(context, &bindings, &[texture.slot(0, 0)]);
-        let results = held.found(context, (Program::One, stage), texture.kind());
+        let results = held.found(context, (Program::One, stage), [texture.kind(); 2]);
         Ok(vec![Wanted::Exact.wrong(&texture, &results[0], "an immutable sampler")])
     })?;
     assert_resolved(&judged);
@@ -382,7 +382,7 @@ fn immutable_combined(stage: Stage) -> Outcome {
             Slot::sampler(&gl, 3, 0),
         ];
         let held = Held::new(context, &bindings, &slots);
-        let results = held.found(context, (Program::Beside, stage), texture.kind());
+        let results = held.found(context, (Program::Beside, stage), [texture.kind(); 2]);
         let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Exact];
         Ok(results.iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "immutable")).collect())
     })?;
@@ -452,7 +452,7 @@ fn array_constant() -> Outcome {
         ] {
             let states = (0..).zip(samplers).map(|(element, sampler)| Slot::sampler(sampler, 1, element));
             let held = Held::new(context, &bindings, &images.clone().chain(states).collect::<Vec<_>>());
-            let results = held.found(context, (Program::Constant, Stage::Compute), texture.kind());
+            let results = held.found(context, (Program::Constant, Stage::Compute), [texture.kind(); 2]);
             let all = results.into_iter().zip(wanted);
             wrong.extend(all.map(|(got, wanted)| wanted.wrong(&texture, &got, "an element that is named")));
         }

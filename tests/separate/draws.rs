@@ -74,8 +74,7 @@ fn says_its_draw(stage: Stage, label: Option<&str>) -> Outcome {
         commands.execute();
         Ok(Vec::new())
     };
-    let (_, judged) = with_layer(resolve(Context::builder()), body)?;
-    judged.assert_silent("with samplin");
+    let (_, judged) = silent(resolve(Context::builder()), "with samplin", body)?;
     assert_draw(&judged, 3, label);
     Ok(())
 }
@@ -111,8 +110,7 @@ fn secondary(stage: Stage) -> Outcome {
         commands.execute();
         Ok(Vec::new())
     };
-    let (_, judged) = with_layer(resolve(Context::builder()), body)?;
-    judged.assert_silent("with samplin");
+    let (_, judged) = silent(resolve(Context::builder()), "with samplin", body)?;
     assert_draw(&judged, 1, Some("Rocks"));
     Ok(())
 }

@@ -122,12 +122,11 @@ fn edges() -> Outcome {
             mipmap_mode: vk::SamplerMipmapMode::NEAREST,
             ..sampler.clone()
         };
-        let (looks, judged) = with_layer(resolve(Context::builder()), |context| {
+        let (looks, judged) = silent(resolve(Context::builder()), "edges", |context| {
             conflict.check(context)?;
             let run = (Program::Shared, Stage::Compute, Lack::Set);
             scene(context, run, &sampler, [(conflict.scene, &legal), (RGBA8, &sampler)])
         })?;
-        judged.assert_silent("edges");
         looks.iter().for_each(|look| look.assert(&format!("{sampler:?}")));
         assert_eq!(hows(&judged), ["fetch"], "{:#?}", judged.trace);
     }
@@ -140,12 +139,11 @@ fn texels() -> Outcome {
     let filters = [vk::Filter::NEAREST, vk::Filter::LINEAR].map(SamplerDesc::unnormalized);
     let sampler = filters[1].clone().address(vk::SamplerAddressMode::REPEAT);
     let conflict = conflicts::uint();
-    let (looks, judged) = with_layer(resolve(Context::builder()), |context| {
+    let (looks, judged) = silent(resolve(Context::builder()), "coordinates in texels", |context| {
         conflict.check(context)?;
         let run = (Program::Shared, Stage::Compute, Lack::Set);
         scene(context, run, &sampler, [(conflict.scene.flat(), &filters[0]), (RGBA8.flat(), &filters[1])])
     })?;
-    judged.assert_silent("coordinates in texels");
     looks.iter().for_each(|look| look.assert("coordinates in texels"));
     assert_eq!(hows(&judged), ["fetch"], "{:#?}", judged.trace);
     Ok(())
@@ -161,11 +159,10 @@ fn emulated() -> Outcome {
     let conflict = conflicts::simulated();
     let linear = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::trilinear() };
     let builder = Context::builder().setting("device", &conflicts::weak()).setting("unfilterable", "emulate");
-    let (looks, judged) = with_layer(resolve(builder), |context| {
+    let (looks, judged) = silent(resolve(builder), "with samplin", |context| {
         let run = (Program::Shared, Stage::Compute, Lack::Set);
         scene(context, run, &linear, [(conflict.scene, &linear), (RGBA8, &linear)])
     })?;
-    judged.assert_silent("with samplin");
     let [fetched, own] = &looks[..] else { panic!("two looks") };
     own.assert("beside what is fetched");
     let near = fetched.got.iter().zip(&fetched.reference).position(|(got, wanted)| !got.is_near(*wanted, 1e-5));
@@ -213,8 +210,8 @@ fn combined() -> Outcome {
 fn legal_combined() -> Outcome {
     let linear = SamplerDesc::linear();
     let builder = resolve(Context::builder().setting("immutable", "demote"));
-    let (look, judged) = with_layer(builder, |context| look_at_combined(context, RGBA8, &linear, &linear))?;
-    judged.assert_silent("what is legal");
+    let (look, judged) =
+        silent(builder, "what is legal", |context| look_at_combined(context, RGBA8, &linear, &linear))?;
     judged.assert_untouched("what is legal");
     let far = look.got.iter().zip(&look.reference).position(|(got, wanted)| !got.is_near(*wanted, 0.02));
     assert_eq!(far, None, "{:?}, not {:?}", look.got, look.reference);

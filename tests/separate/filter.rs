@@ -120,9 +120,7 @@ fn shared(stage: Stage) -> Outcome {
         let sampler = SamplerDesc::linear().create(context);
         let slots = [good.slot(0, 0), bad.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
         let held = Held::new(context, &[Binding::image(0), Binding::image(2), Binding::sampler(1)], &slots);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Shared, good.kind(), &layouts).second(bad.kind()).stage(stage);
-        let results = found(context, &plan, &[held.set]);
+        let results = held.found(context, (Program::Shared, stage), [good.kind(), bad.kind()]);
         // The good one has the device's precision.
         let texels = reference::Texture::read(&good.image, &good.view);
         let near = |(got, at): (&Value, Point)| {
@@ -146,7 +144,7 @@ fn clamped() -> Outcome {
             let made = asked.create(context);
             let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
             let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-            let results = held.found(context, (Program::One, Stage::Compute), texture.kind());
+            let results = held.found(context, (Program::One, Stage::Compute), [texture.kind(); 2]);
             let texels = reference::Texture::read(&texture.image, &texture.view);
             let border = asked.clone().address(M::CLAMP_TO_BORDER);
             let exact = |point: Point| {
@@ -155,7 +153,6 @@ fn clamped() -> Outcome {
                 let at = |s: f32| if mirrors { s.abs().clamp(low, 1.0) } else { s.clamp(0.0, 1.0) };
                 reference::sample(&texels, &border, &Point { coord: point.coord.map(at), ..point }, 2.0)
             };
-            let results = results;
             let far = |(got, point): &(&Value, Point)| !got.is_near(exact(*point), 1e-5);
             let first = results[0].iter().zip(points()).find(far);
             Ok(vec![first.map(|(got, point)| format!("{mode:#x}: {got:?}, not {:?}, at {point:?}", exact(point)))])
@@ -176,7 +173,7 @@ fn look(
     let made = sampler.create(context);
     let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
     let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-    let results = held.found(context, (Program::One, Stage::Compute), texture.kind());
+    let results = held.found(context, (Program::One, Stage::Compute), [texture.kind(); 2]);
     Ok(vec![wrong(&texture, legal, &results[0])])
 }
 
@@ -202,8 +199,7 @@ fn cube() -> Outcome {
         Ok(sample(context, Pair::new(&view, &made), &scene.points(false)))
     };
     let (own, _) = without_layer(Context::builder(), look)?;
-    let (got, judged) = with_layer(builder(), look)?;
-    judged.assert_silent("a cube");
+    let (got, judged) = silent(builder(), "a cube", look)?;
     let (mut inside, mut beside) = (0, 0);
     for ((own, got), point) in own.iter().zip(&got).zip(scene.points(false)) {
         let mut sizes = [0, 1, 2].map(|axis: usize| point.coord[axis].abs());

@@ -32,7 +32,7 @@ mod wishes;
 use ash::vk;
 use conflicts::Conflict;
 use libtest_mimic::Trial;
-use run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
+use run::{Judged, Outcome, Skip, silent, skip_if, trial, with_layer, without_layer};
 use samplin_suite::case::*;
 use samplin_suite::{run, scene};
 use samplin_testkit::descriptor::{Binding, IMAGE_INFO_SIZE, Pool, SetLayout, write_images};
@@ -235,9 +235,9 @@ impl<'c> Held<'c> {
         Self { layout, _pool: pool, set }
     }
 
-    /// What a program finds in it.
-    fn found(&self, context: &Context, (program, stage): (Program, Stage), kind: Kind) -> Vec<Vec<Value>> {
-        found(context, &Plan::new(program, kind, &[&self.layout]).stage(stage), &[self.set])
+    /// What a program finds in it; the kinds of its first and second image.
+    fn found(&self, context: &Context, (program, stage): (Program, Stage), [a, b]: [Kind; 2]) -> Vec<Vec<Value>> {
+        found(context, &Plan::new(program, a, &[&self.layout]).second(b).stage(stage), &[self.set])
     }
 }
 
@@ -331,8 +331,7 @@ fn judge(builder: &ContextBuilder, oracle: Oracle, expected: &Expected, body: Bo
     let (_, errors) = without_layer(builder.clone().record_only(), body)?;
     oracle.assert(&errors, "without samplin");
     if expected.is_done() {
-        let (looks, judged) = with_layer(resolve(builder.clone()), body)?;
-        judged.assert_silent("with samplin");
+        let (looks, judged) = silent(resolve(builder.clone()), "with samplin", body)?;
         assert_changed(&judged, &expected.changed);
         looks.iter().for_each(|look| look.assert("with samplin"));
         return Ok(());
@@ -341,6 +340,16 @@ fn judge(builder: &ContextBuilder, oracle: Oracle, expected: &Expected, body: Bo
     oracle.assert(&judged.errors, "with samplin, which does not repair this");
     assert_left(&judged, expected.left);
     Ok(())
+}
+
+/// A body that looks at integers through a sampler, and what that has to find.
+type Through<'b> = &'b dyn Fn(&Context, &SamplerDesc, &SamplerDesc) -> Result<Vec<Look>, Skip>;
+
+/// [`judge`] with a LINEAR sampler, and with the NEAREST one that is legal.
+fn repaired(expected: &Expected, look: Through<'_>) -> Outcome {
+    let (linear, nearest, builder) = (linear(), nearest(), Context::builder());
+    judge(&builder, conflicts::uint().oracle, expected, &|context| look(context, &linear, &nearest))?;
+    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
 }
 
 /// Runs a body that says what is wrong with what it saw, silently; the trace is for whoever has to find out why.
@@ -357,8 +366,7 @@ fn judged(
 
 /// Runs a body in which all is legal.
 fn judge_legal(builder: &ContextBuilder, body: Body<'_>) -> Outcome {
-    let (looks, judged) = with_layer(resolve(builder.clone()), body)?;
-    judged.assert_silent("what is legal");
+    let (looks, judged) = silent(resolve(builder.clone()), "what is legal", body)?;
     looks.iter().for_each(|look| look.assert("what is legal"));
     judged.assert_untouched("what is legal");
     Ok(())

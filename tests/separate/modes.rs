@@ -74,7 +74,7 @@ fn audit_legal() -> Outcome {
         Ok(vec![texture.look(
             "the image",
             &linear,
-            held.found(context, (Program::One, Stage::Compute), texture.kind()).remove(0),
+            held.found(context, (Program::One, Stage::Compute), [texture.kind(); 2]).remove(0),
         )])
     })
 }

@@ -49,20 +49,6 @@ fn check(context: &Context, stage: Stage) -> Outcome {
     skip_if(context.missing(stage.needs()))
 }
 
-/// Runs a program over one set and gives back what each of its lookups found.
-fn found<'c>(context: &'c Context, plan: &Plan<'_, 'c>, set: vk::DescriptorSet) -> Vec<Vec<Value>> {
-    let rig = Rig::new(context, plan);
-    let job = Job::new(&rig, &points());
-    let commands = Commands::primary(context, |commands| {
-        rig.bind(commands);
-        rig.bind_sets(commands, 0, &[set], &[]);
-        job.bind(commands);
-        job.run(commands, 0);
-    });
-    commands.execute();
-    job.results()
-}
-
 // --- functions --------------------------------------------------------------------------------------------------------
 
 /// Three calls of a function that takes image and sampler: two of them with one sampler, and two with one image.
@@ -79,9 +65,7 @@ fn calls(
     let bindings = [Binding::image(0), Binding::sampler(1), Binding::image(2), Binding::sampler(3)];
     let slots = [first.slot(0, 0), Slot::sampler(&one, 1, 0), second.slot(2, 0), Slot::sampler(&other, 3, 0)];
     let held = Held::new(context, &bindings, &slots);
-    let layouts = [&held.layout];
-    let plan = Plan::new(Program::Calls, first.kind(), &layouts).stage(stage);
-    let found = found(context, &plan, held.set);
+    let found = held.found(context, (Program::Calls, stage), [first.kind(); 2]);
     let textures = [&first, &second, &second];
     let names = ["the first call", "the second call", "the third call"];
     Ok(std::iter::zip(textures, names).zip(legal).zip(found).map(|(((t, n), l), got)| t.look(n, l, got)).collect())
@@ -141,9 +125,7 @@ fn constant(stage: Stage) -> Outcome {
         check(context, stage)?;
         let (textures, _samplers, slots) = arrays(context, [conflicts::UINT; 3], samplers)?;
         let held = Held::new(context, &array_bindings(), &slots);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Constant, textures[0].kind(), &layouts).stage(stage);
-        let mut found = found(context, &plan, held.set);
+        let mut found = held.found(context, (Program::Constant, stage), [textures[0].kind(); 2]);
         let second = found.remove(1);
         Ok(vec![
             textures[2].look("element 2", &nearest, found.remove(0)),
@@ -169,7 +151,7 @@ fn special(stage: Stage) -> Outcome {
         let layouts = [&held.layout];
         let mut plan = Plan::new(Program::Special, textures[0].kind(), &layouts).stage(stage);
         plan.constants = constants;
-        let found = found(context, &plan, held.set).remove(0);
+        let found = found(context, &plan, &[held.set]).remove(0);
         Ok(vec![textures[constants[0] as usize].look("the element", legal, found)])
     };
     let builder = Context::builder();
@@ -251,9 +233,7 @@ fn fetch(stage: Stage) -> Outcome {
         let sampler = linear.create(context);
         let slots = [fetched.slot(0, 0), Slot::sampler(&sampler, 1, 0), sampled.slot(2, 0)];
         let held = Held::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)], &slots);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Fetch, fetched.kind(), &layouts).second(sampled.kind()).stage(stage);
-        let mut found = found(context, &plan, held.set);
+        let mut found = held.found(context, (Program::Fetch, stage), [fetched.kind(), sampled.kind()]);
         let smooth = found.remove(1);
         let corner = fetched.image.read(vk::ImageAspectFlags::COLOR, 0, 0)[0];
         assert!(found[0].iter().all(|value| *value == corner), "{:?} is not {corner:?}", found[0][0]);
@@ -270,9 +250,7 @@ fn compared(stage: Stage) -> Outcome {
         let sampler = compare.create(context);
         let slots = [depth.slot(0, 0), Slot::sampler(&sampler, 1, 0)];
         let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Compared, depth.kind(), &layouts).stage(stage);
-        let found = found(context, &plan, held.set).remove(0);
+        let found = held.found(context, (Program::Compared, stage), [depth.kind(); 2]).remove(0);
         Ok(vec![depth.look("the depths", &compare, found)])
     })
 }
@@ -286,9 +264,7 @@ fn gather(stage: Stage) -> Outcome {
         let made = sampler.create(context);
         let slots = [gathered.slot(0, 0), Slot::sampler(&made, 1, 0), sampled.slot(2, 0)];
         let held = Held::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)], &slots);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Gather, gathered.kind(), &layouts).second(sampled.kind()).stage(stage);
-        let found = found(context, &plan, held.set).remove(1);
+        let found = held.found(context, (Program::Gather, stage), [gathered.kind(), sampled.kind()]).remove(1);
         Ok(vec![sampled.look("the sampled image", sampler, found)])
     };
     let (conflict, builder) = (conflicts::uint(), Context::builder());
@@ -310,9 +286,7 @@ fn unused(stage: Stage) -> Outcome {
             &[Binding::image(0), Binding::sampler(1), Binding::image(2), Binding::sampler(3)],
             &[good.slot(0, 0), state(1), bad.slot(2, 0), state(3)],
         );
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::One, good.kind(), &layouts).stage(stage);
-        let found = found(context, &plan, held.set).remove(0);
+        let found = held.found(context, (Program::One, stage), [good.kind(); 2]).remove(0);
         Ok(vec![good.look("the good image", &linear, found)])
     })
 }
@@ -371,10 +345,7 @@ fn offsets(stage: Stage) -> Outcome {
         }
         Ok(looks)
     };
-    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
-    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
-    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
-    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+    repaired(&Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0)), &look)
 }
 
 /// A set in which one sampler is to be another, with an immutable sampler and an image that has an immutable sampler.
@@ -394,9 +365,7 @@ fn beside_immutable(stage: Stage) -> Outcome {
         let mut combined = texture.slot(2, 0);
         combined.ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
         let held = Held::new(context, &bindings, &[texture.slot(0, 0), Slot::sampler(&state, 1, 0), combined]);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage);
-        let found = found(context, &plan, held.set);
+        let found = held.found(context, (Program::Beside, stage), [texture.kind(); 2]);
         let wanted = [("the sampler", &nearest), ("the combined one", &fixed), ("the immutable one", &fixed)];
         Ok(std::iter::zip(wanted, found).map(|((what, legal), found)| texture.look(what, legal, found)).collect())
     };
@@ -414,15 +383,10 @@ fn immutable(stage: Stage) -> Outcome {
         let sampler = sampler.create(context);
         let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler])];
         let held = Held::new(context, &bindings, &[texture.slot(0, 0)]);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::One, texture.kind(), &layouts).stage(stage);
-        let found = found(context, &plan, held.set).remove(0);
+        let found = held.found(context, (Program::One, stage), [texture.kind(); 2]).remove(0);
         Ok(vec![texture.look("the image", legal, found)])
     };
-    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
-    let expected = Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0));
-    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
-    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+    repaired(&Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0)), &look)
 }
 
 /// The same with two images: the sampler of the second link must not have a binding that a sampler of the application has too.
@@ -434,17 +398,12 @@ fn immutable_shared(stage: Stage) -> Outcome {
         let sampler = sampler.create(context);
         let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler]), Binding::image(2)];
         let held = Held::new(context, &bindings, &[first.slot(0, 0), second.slot(2, 0)]);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind()).stage(stage);
-        let mut found = found(context, &plan, held.set);
+        let mut found = held.found(context, (Program::Shared, stage), [first.kind(), second.kind()]);
         let other = found.remove(1);
         Ok(vec![first.look("the first image", legal, found.remove(0)), second.look("the second image", legal, other)])
     };
-    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
     let sampler = place(0, 1, 0);
-    let expected = Expected::one(How::Split, place(0, 0, 0), sampler).and(How::Split, place(0, 2, 0), sampler);
-    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
-    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+    repaired(&Expected::one(How::Split, place(0, 0, 0), sampler).and(How::Split, place(0, 2, 0), sampler), &look)
 }
 
 /// The same where the sampler suits the second image: that one keeps it.
@@ -457,9 +416,7 @@ fn immutable_good_and_bad(stage: Stage) -> Outcome {
         let sampler = conflict.sampler.create(context);
         let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler]), Binding::image(2)];
         let held = Held::new(context, &bindings, &[first.slot(0, 0), second.slot(2, 0)]);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind()).stage(stage);
-        let mut found = found(context, &plan, held.set);
+        let mut found = held.found(context, (Program::Shared, stage), [first.kind(), second.kind()]);
         let other = found.remove(1);
         Ok(vec![
             first.look("the first image", &images[0].legal, found.remove(0)),
@@ -492,9 +449,7 @@ fn mutable(stage: Stage) -> Outcome {
             .buffer_info(&info);
         samplin_testkit::descriptor::update(context, &[write], &[], &[]);
         super::write(context, held.set, &[texture.slot(0, 0)]);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::One, texture.kind(), &layouts).stage(stage);
-        let found = found(context, &plan, held.set).remove(0);
+        let found = held.found(context, (Program::One, stage), [texture.kind(); 2]).remove(0);
         Ok(vec![texture.look("the image", legal, found)])
     };
     let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
@@ -523,17 +478,14 @@ fn variable_count(stage: Stage) -> Outcome {
             (0..count).for_each(|element| write(context, set, &[texture.slot(2, element)]));
             let layouts = [&layout];
             let plan = Plan::new(Program::One, texture.kind(), &layouts).stage(stage);
-            let found = found(context, &plan, set).remove(0);
+            let found = found(context, &plan, &[set]).remove(0);
             looks.push(texture.look("the image", legal, found));
             // SAFETY: the set is of this pool, which frees sets one by one, and its execution was waited for.
             unsafe { context.device().free_descriptor_sets(pool.handle(), &[set]) }.expect("vkFreeDescriptorSets");
         }
         Ok(looks)
     };
-    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
-    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
-    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
-    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+    repaired(&Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0)), &look)
 }
 
 /// The array that is joined is the one whose length the set chooses: samplers behind its end are no part of a link.
@@ -556,7 +508,7 @@ fn variable_samplers(stage: Stage) -> Outcome {
             write(context, set, &slots);
             // What no link reads may be as it likes.
             (2..count).for_each(|element| write(context, set, &[Slot::sampler(&made[1], 1, element)]));
-            let mut found = found(context, &plan, set);
+            let mut found = found(context, &plan, &[set]);
             let second = found.remove(1);
             looks.push(textures[2].look("element 2", &nearest, found.remove(0)));
             looks.push(textures[0].look("element 0", &nearest, second));
@@ -581,9 +533,7 @@ fn aliased(stage: Stage) -> Outcome {
         let sampler = sampler.create(context);
         let slots = [first.slot(0, 0), second.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
         let held = Held::new(context, &[Binding::image(0), Binding::image(2), Binding::sampler(1)], &slots);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Aliased, first.kind(), &layouts).second(second.kind()).stage(stage);
-        let mut found = found(context, &plan, held.set);
+        let mut found = held.found(context, (Program::Aliased, stage), [first.kind(), second.kind()]);
         let other = found.remove(1);
         Ok(vec![
             first.look("the first image", &images[0].legal, found.remove(0)),
@@ -610,9 +560,7 @@ fn non_uniform(stage: Stage) -> Outcome {
         slots.push(Slot::sampler(&made, 1, 0));
         let images = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3);
         let held = Held::new(context, &[images, Binding::sampler(1)], &slots);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::NonUniform, textures[0].kind(), &layouts).stage(stage);
-        let found = found(context, &plan, held.set).remove(0);
+        let found = held.found(context, (Program::NonUniform, stage), [textures[0].kind(); 2]).remove(0);
         Ok(vec![textures[0].look("an element", legal, found)])
     };
     let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
@@ -633,9 +581,7 @@ fn queried(stage: Stage) -> Outcome {
         let sampler = linear.create(context);
         let slots = [asked.slot(0, 0), Slot::sampler(&sampler, 1, 0), sampled.slot(2, 0)];
         let held = Held::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)], &slots);
-        let layouts = [&held.layout];
-        let plan = Plan::new(Program::Queried, asked.kind(), &layouts).second(sampled.kind()).stage(stage);
-        let mut found = found(context, &plan, held.set);
+        let mut found = held.found(context, (Program::Queried, stage), [asked.kind(), sampled.kind()]);
         let smooth = found.remove(1);
         let [width, height, _] = asked.image.desc().level_extent(0);
         let size = Value::Uint([width, height, 0, 0]);

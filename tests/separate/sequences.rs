@@ -758,7 +758,7 @@ fn template_without_stride(shape: Shape) -> Outcome {
         let template = Template::for_set(context, Spelling::Core, &held.layout, &entries);
         let infos = [stand.texture.slot(0, 0).info, Slot::sampler(&stand.bad, 1, 0).info];
         template.update(held.set, &TemplateData::pack(&infos, 0, IMAGE_INFO_SIZE));
-        let results = held.found(context, (Program::Constant, shape.stage), stand.texture.kind());
+        let results = held.found(context, (Program::Constant, shape.stage), [stand.texture.kind(); 2]);
         let look = |found| stand.texture.look("an element", &legal(), found);
         Ok(results.into_iter().map(look).collect())
     })
@@ -874,8 +874,7 @@ fn updated_after_bind([at_bind, at_submit]: [Has; 2]) -> Outcome {
         // What conflicts only afterwards nobody looks at any more, so nothing is told of it either.
         return judge_legal(&builder, &body);
     }
-    let (looks, judged) = with_layer(resolve(builder), body)?;
-    judged.assert_silent("with samplin");
+    let (looks, judged) = silent(resolve(builder), "with samplin", body)?;
     assert_left(&judged, "update-after-bind");
     looks.iter().for_each(|look| look.assert("with samplin"));
     Ok(())

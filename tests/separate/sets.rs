@@ -88,10 +88,7 @@ fn written(stage: Stage, way: Way) -> Outcome {
         }
         Ok(looks)
     };
-    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
-    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
-    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
-    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+    repaired(&Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0)), &look)
 }
 
 /// No descriptor may be updated after a bind, but the pool, or the pool and the layout, are of the kind that allows it: a copy has to be
@@ -121,10 +118,7 @@ fn of_pool(stage: Stage, in_layout: bool, in_pool: bool) -> Outcome {
             found(context, &Plan::new(Program::One, texture.kind(), &[&layout]).stage(stage), &[set]).remove(0),
         )])
     };
-    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
-    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
-    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
-    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+    repaired(&Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0)), &look)
 }
 
 /// Descriptors of the one set with samplers that all shaders of an engine index.

@@ -8,7 +8,7 @@
 mod visible;
 
 use ash::vk;
-use run::{Folder, Judged, Outcome, Skip, build, skip_if, trial, with_layer};
+use run::{Folder, Judged, Outcome, Skip, build, silent, skip_if, trial, with_layer};
 use samplin_suite::{run, scene};
 use samplin_testkit::{
     BorderValue, Capability, Context, ContextBuilder, Pair, SamplerDesc, Trace, again, descriptor, layer, sample, trace,
@@ -82,7 +82,7 @@ fn label(scene: &Scene) -> String {
 /// Writes every pair of the scene on the device that `builder` simulates.
 fn play(builder: ContextBuilder) -> Result<Judged, Skip> {
     let builder = builder.extension(c"VK_SAMPLIN_gl_address_modes").setting("trace_level", "all");
-    let ((), judged) = with_layer(builder, |context| {
+    let ((), judged) = silent(builder, "the scene", |context| {
         let made: Vec<_> = samplers().into_iter().map(|(name, desc)| desc.named(name).create(context)).collect();
         let layout = descriptor::SetLayout::new(context, &[descriptor::Binding::combined(0, 1)]);
         let pool = descriptor::Pool::new(context, &[&layout]);
@@ -97,7 +97,6 @@ fn play(builder: ContextBuilder) -> Result<Judged, Skip> {
         }
         Ok(())
     })?;
-    judged.assert_silent("the scene");
     Ok(judged)
 }
 
@@ -474,11 +473,10 @@ fn shown() -> Outcome {
             context.format_features(F::R16_UNORM, optimal).is_empty(),
         )
     };
-    let (hidden, judged) = with_layer(simulate(&path), |context| Ok(asks(context)))?;
-    judged.assert_silent("a device that is not shown");
+    let (hidden, _) = silent(simulate(&path), "a device that is not shown", |context| Ok(asks(context)))?;
     skip_if((hidden != (true, true, 16.0, true, false)).then(|| "made for Mesa's software driver".into()))?;
-    let (shown, judged) = with_layer(simulate(&path).setting("device_visible", "on"), |context| Ok(asks(context)))?;
-    judged.assert_silent("a device that is shown");
+    let (shown, _) =
+        silent(simulate(&path).setting("device_visible", "on"), "a device that is shown", |context| Ok(asks(context)))?;
     assert_eq!(shown, (false, false, 2.0, false, true));
     // An application that looks first then has nothing illegal in it.
     let builder = simulate(&path).setting("device_visible", "on");

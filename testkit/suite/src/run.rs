@@ -72,6 +72,17 @@ pub fn with_layer<R>(
     Ok((result, Judged::new(&log, &path)))
 }
 
+/// [`with_layer`] where the validation layer must report nothing; `what` says of what.
+pub fn silent<R>(
+    builder: ContextBuilder,
+    what: &str,
+    body: impl FnOnce(&Context) -> Result<R, Skip>,
+) -> Result<(R, Judged), Skip> {
+    let (result, judged) = with_layer(builder, body)?;
+    judged.assert_silent(what);
+    Ok((result, judged))
+}
+
 /// What a context with samplin left behind once its instance was gone.
 pub struct Judged {
     /// What the validation layer below samplin reported.

@@ -2,7 +2,7 @@
 
 use super::samples::{ONE, draw_stages};
 use super::{Job, buffer, opengl, write_buffer};
-use crate::run::{self, Folder, Judged, Outcome, Skip, read_trace, with_layer, without_layer};
+use crate::run::{self, Folder, Judged, Outcome, Skip, read_trace, silent, with_layer, without_layer};
 use ash::vk;
 use libtest_mimic::Trial;
 use samplin_suite::opengl;
@@ -102,8 +102,7 @@ fn count(context: &Context, at: [u32; 2]) -> Result<[Vec<u32>; 3], Skip> {
 
 /// Checks buffers, silence and the record.
 fn assert_counts(builder: ContextBuilder, at: [u32; 2]) -> Outcome {
-    let (got, judged) = with_layer(builder, |context| count(context, at))?;
-    judged.assert_silent("with samplin");
+    let (got, judged) = silent(builder, "with samplin", |context| count(context, at))?;
     assert_eq!(got, model());
     let records: Vec<&Json> = judged.trace.events("shader").collect();
     let [record] = records[..] else { panic!("{records:#?}") };
@@ -178,7 +177,7 @@ fn counters_before() -> Vec<u32> {
 
 /// Only the model is asked: llvmpipe's OpenGL ends the process that gives it more than what [`model_is_opengl`] does.
 fn every_operation() -> Outcome {
-    let (got, judged) = with_layer(Context::builder().setting("counters", "auto"), |context| {
+    let (got, judged) = silent(Context::builder().setting("counters", "auto"), "with samplin", |context| {
         let storage = |binding| Binding::new(binding, vk::DescriptorType::STORAGE_BUFFER, 1);
         let job = Job::new(context, &operations(), &[storage(0), storage(3)]).expect("a pipeline");
         let buffers = [buffer(context, &counters_before()), buffer(context, &[7; 4 * OPERATIONS.len()])];
@@ -188,7 +187,6 @@ fn every_operation() -> Outcome {
         });
         Ok(buffers.each_ref().map(Buffer::words))
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(got, operations_model());
     let mapping = json!([{ "counter_binding": 2, "set": 0, "binding": 3, "offsets": [4], "size": 56 }]);
     assert_eq!(judged.trace.first("shader")["mapping"], mapping);
@@ -209,10 +207,10 @@ fn stages_that_share() -> Outcome {
          layout(binding = 1, offset = 0) uniform atomic_uint runs;\nlayout(location = 0) out vec4 o;\n\
          void main() { atomicCounterOr(both, 16u); atomicCounterIncrement(runs); o = vec4(1.0); }\n",
     );
-    let ((picture, words), judged) = with_layer(Context::builder().setting("counters", "0:4"), |context| {
-        draw_stages(context, [&vertex, &fragment], ONE, &[4, 5])
-    })?;
-    judged.assert_silent("with samplin");
+    let ((picture, words), judged) =
+        silent(Context::builder().setting("counters", "0:4"), "with samplin", |context| {
+            draw_stages(context, [&vertex, &fragment], ONE, &[4, 5])
+        })?;
     assert!(picture.iter().all(|texel| texel.is_near(Value::Float([1.0; 4]), 0.0)));
     // Three vertices and the fragments in one, a run for each fragment in the other.
     assert_eq!(words, [0b10111, picture.len() as u32]);
@@ -301,13 +299,12 @@ fn left_alone() -> Outcome {
         "#version 450\nlayout(local_size_x = 1) in;\nlayout(std430, binding = 0) buffer O { uint o[]; };\n\
          void main() { atomicAdd(o[0], gl_WorkGroupID.x); memoryBarrier(); }\n",
     );
-    let (got, judged) = with_layer(Context::builder().extension(EXTENSION), |context| {
+    let (got, judged) = silent(Context::builder().extension(EXTENSION), "with samplin", |context| {
         let job = Job::new(context, &words, &[Binding::new(0, vk::DescriptorType::STORAGE_BUFFER, 1)]).expect("legal");
         let out = buffer(context, &[5]);
         job.run(4, |set| write_buffer(context, set, 0, &out));
         Ok(out.words())
     })?;
-    judged.assert_silent("with samplin");
     judged.assert_untouched("a shader for Vulkan");
     assert_eq!((got, judged.trace.events("shader").count()), (vec![5 + 1 + 2 + 3], 0));
     Ok(())

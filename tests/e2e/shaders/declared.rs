@@ -3,7 +3,7 @@
 
 use super::formats::{STORE, Way, lacks, store_by};
 use super::{Job, buffer, vulkan, write_buffer, write_image};
-use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer};
+use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer};
 use ash::vk::{self, DescriptorType as T, Format as F, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, write_images};
@@ -72,8 +72,7 @@ fn format_left() -> Outcome {
     for source in [STORE.to_owned(), formatless] {
         for storage in ["base", "emulate"] {
             let builder = Context::builder().setting("storage", storage);
-            let (bytes, judged) = with_layer(builder, |context| store_by(context, Way::Update, &source))?;
-            judged.assert_silent("with samplin");
+            let (bytes, judged) = silent(builder, "with samplin", |context| store_by(context, Way::Update, &source))?;
             judged.assert_untouched("a format that suits");
             let shaders = judged.trace.events("shader").count();
             assert_eq!((said(&judged), shaders, &bytes), (Vec::new(), 0, &wanted), "{storage}");
@@ -87,11 +86,10 @@ fn format_emulated(way: Way) -> Outcome {
     let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
     for format in ["rgba32f", "rgba16f", "r32f", "rgba8_snorm"] {
         let builder = Context::builder().setting("storage", "emulate");
-        let (bytes, judged) = with_layer(builder, |context| {
+        let (bytes, judged) = silent(builder, "with samplin", |context| {
             skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
             store_by(context, way, &storing(format))
         })?;
-        judged.assert_silent("with samplin");
         assert_eq!((said(&judged), &bytes), (Vec::new(), &wanted), "{format}");
         let changes: Vec<&Json> =
             judged.trace.events("shader").flat_map(|record| record["changes"].as_array()).flatten().collect();
@@ -135,8 +133,7 @@ fn bgra() -> Outcome {
     );
     for (storage, named) in [("base", true), ("emulate", false)] {
         let builder = Context::builder().setting("storage", storage);
-        let (bytes, judged) = with_layer(builder, |context| stored(context, &source, F::B8G8R8A8_UNORM))?;
-        judged.assert_silent("with samplin");
+        let (bytes, judged) = silent(builder, "with samplin", |context| stored(context, &source, F::B8G8R8A8_UNORM))?;
         let line: &[_] = if named { &[["declared-format", "Rgba8", "VK_FORMAT_B8G8R8A8_UNORM"]] } else { &[] };
         assert_eq!(said(&judged), lines(line), "{storage}");
         if !named {
@@ -154,7 +151,7 @@ fn beside() -> Outcome {
     );
     for format in [F::R8G8B8A8_UNORM, F::B8G8R8A8_UNORM, F::R16G16B16A16_SFLOAT] {
         let builder = Context::builder().setting("storage", "emulate");
-        let (bytes, judged) = with_layer(builder, |context| {
+        let (bytes, judged) = silent(builder, "with samplin", |context| {
             let bindings = [0, 1].map(|binding| Binding::new(binding, T::STORAGE_IMAGE, 1));
             let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
             let (from, to) = (image(context, F::R8G8B8A8_UNORM)?, image(context, format)?);
@@ -164,7 +161,6 @@ fn beside() -> Outcome {
             job.run(1, |set| (0..).zip(&views).for_each(|(binding, view)| write_image(context, set, binding, view)));
             Ok(to.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
         })?;
-        judged.assert_silent("with samplin");
         let wanted: &[u8] = match format {
             F::R8G8B8A8_UNORM => &[255, 0, 0, 255],
             F::B8G8R8A8_UNORM => &[0, 0, 255, 255],
@@ -187,7 +183,7 @@ fn objects() -> Outcome {
     );
     for (storage, named) in [("base", true), ("emulate", false)] {
         let builder = Context::builder().setting("storage", storage);
-        let (bytes, judged) = with_layer(builder, |context| {
+        let (bytes, judged) = silent(builder, "with samplin", |context| {
             let lacks = !context.supports(Capability::ShaderObject);
             skip_if(lacks.then(|| format!("{} lacks VK_EXT_shader_object", context.device_name())))?;
             let device = context.device();
@@ -223,7 +219,6 @@ fn objects() -> Outcome {
             unsafe { objects.destroy_shader(shader, None) };
             Ok(bytes)
         })?;
-        judged.assert_silent("with samplin");
         let line: &[_] = if named { &[["declared-format", "Rgba8", "VK_FORMAT_B8G8R8A8_UNORM"]] } else { &[] };
         assert_eq!(said(&judged), lines(line), "{storage}");
         if !named {

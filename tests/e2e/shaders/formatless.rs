@@ -3,7 +3,7 @@
 
 use super::formats::{STORE, Way, lacking, lacking_one, lacks, lowering, on_device, store_by};
 use super::{Job, vulkan, write_image};
-use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
+use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use ash::vk::{self, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
@@ -80,11 +80,10 @@ fn converted(way: Way) -> Outcome {
     let folder = Folder::new();
     let file = lacking_one(&folder, FORMAT)?;
     let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
-    let (bytes, judged) = with_layer(lowering(Context::builder(), &file), |context| {
+    let (bytes, judged) = silent(lowering(Context::builder(), &file), "with samplin", |context| {
         skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
         store_by(context, way, &formatless())
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!((becomes(&judged), bytes), (line(["H-5", "Unknown", "R32ui"]), wanted));
     assert_eq!(said(&judged), Vec::<Json>::new());
     Ok(())
@@ -160,8 +159,7 @@ fn unnamed() -> Outcome {
             let source = storing("", texel);
             let run = |context: &Context| stored_one(context, (&source, flags), (format, 0));
             let builder = on_device(Context::builder(), &file).setting("storage", "advertise");
-            let (bytes, judged) = with_layer(builder, run)?;
-            judged.assert_silent("with samplin");
+            let (bytes, judged) = silent(builder, "with samplin", run)?;
             let stand_in = if wanted.len() == 4 { "R32ui" } else { "R16ui" };
             assert_eq!(
                 (becomes(&judged), bytes.as_slice()),
@@ -192,8 +190,7 @@ fn declared() -> Outcome {
     ] {
         let (file, _) = without_layer(Context::builder(), |context| Ok(lacking(context, &folder, &lacks)))?;
         let run = |context: &Context| stored_one(context, (source, Default::default()), (viewed, 0));
-        let (bytes, judged) = with_layer(lowering(Context::builder(), &file), run)?;
-        judged.assert_silent("with samplin");
+        let (bytes, judged) = silent(lowering(Context::builder(), &file), "with samplin", run)?;
         assert_eq!(
             (becomes(&judged), bytes),
             (changes, wanted.to_vec()),
@@ -215,7 +212,7 @@ fn early() -> Outcome {
         (", r32f", on_all(), line(["H-4", "R32f", "Unknown"])),
         (", rgba8", on_all(), Vec::new()),
     ] {
-        let (bytes, judged) = with_layer(builder, |context| {
+        let (bytes, judged) = silent(builder, "with samplin", |context| {
             let words = vulkan("comp", &storing(declared, "vec4(1.0, 0.0, 0.0, 0.0)"));
             let bindings = [Binding::new(1, vk::DescriptorType::STORAGE_IMAGE, 1)];
             let job = Job::new(context, &words, &bindings).expect("a pipeline");
@@ -230,7 +227,6 @@ fn early() -> Outcome {
             });
             Ok(image.expect("one was made").read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
         })?;
-        judged.assert_silent("with samplin");
         assert_eq!((becomes(&judged), bytes), (changes, vec![255, 0, 0, 0]), "{declared}");
     }
     Ok(())
@@ -259,8 +255,7 @@ fn late() -> Outcome {
             write_others(context, others)?;
             stored_one(context, (&source, flags), (FORMAT, own))
         };
-        let (bytes, judged) = with_layer(lowering(Context::builder(), &file), run)?;
-        judged.assert_silent("with samplin");
+        let (bytes, judged) = silent(lowering(Context::builder(), &file), "with samplin", run)?;
         let converted = (line(["H-5", "Unknown", "R32ui"]), vec![255, 0, 0, 0]);
         assert_eq!((becomes(&judged), bytes), converted, "{others} writes to others, {own} of its own");
     }
@@ -273,14 +268,13 @@ fn after_bind() -> Outcome {
     let file = lacking_one(&folder, FORMAT)?;
     let source = storing("", "vec4(1.0, 0.0, 0.0, 0.0)");
     let flags = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
-    let (_, judged) = with_layer(lowering(Context::builder(), &file), |context| {
+    let (_, judged) = silent(lowering(Context::builder(), &file), "with samplin", |context| {
         let lacks = !context.supports(Capability::StorageUpdateAfterBind);
         skip_if(
             lacks.then(|| format!("{} lacks descriptorBindingStorageImageUpdateAfterBind", context.device_name())),
         )?;
         stored_one(context, (&source, flags), (FORMAT, 0))
     })?;
-    judged.assert_silent("with samplin");
     let [one] = &said(&judged)[..] else { panic!("{:#?}", said(&judged)) };
     assert_eq!(
         (&one["descriptor"], &one["format"]),
@@ -314,8 +308,7 @@ fn stored() -> Outcome {
     let file = lacking_one(&folder, vk::Format::R16_UNORM)?;
     let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
     for builder in [Context::builder().setting("storage", "emulate"), lowering(Context::builder(), &file)] {
-        let (bytes, judged) = with_layer(builder, |context| store_by(context, Way::Update, &formatless()))?;
-        judged.assert_silent("with samplin");
+        let (bytes, judged) = silent(builder, "with samplin", |context| store_by(context, Way::Update, &formatless()))?;
         judged.assert_untouched("a store without a format");
         assert_eq!((bytes, said(&judged)), (wanted.clone(), Vec::new()));
     }
@@ -349,14 +342,12 @@ fn read() -> Outcome {
         before(),
         before().setting("storage", "emulate"),
     ] {
-        let (bytes, judged) = with_layer(builder, run)?;
-        judged.assert_silent("with samplin");
+        let (bytes, judged) = silent(builder, "with samplin", run)?;
         judged.assert_untouched("a read without a format");
         assert_eq!((judged.trace.events("shader").count(), bytes), (0, wanted.clone()));
     }
     // The device of the file cannot read this format so (VUID-vkCmdDraw-OpTypeImage-07028).
-    let (bytes, judged) = with_layer(lowering(Context::builder(), &file), run)?;
-    judged.assert_silent("with samplin");
+    let (bytes, judged) = silent(lowering(Context::builder(), &file), "with samplin", run)?;
     assert_eq!((&judged.summary()["changes"], bytes), (&json!({"storage-unknown": 1}), wanted));
     Ok(())
 }
@@ -412,8 +403,7 @@ fn either_first() -> Outcome {
     ] {
         let modules = [one.clone(), other.clone(), one.clone()];
         let builder = lowering(base(), &file);
-        let ((), judged) = with_layer(builder, |context| meet(context, usage, plane, &modules, first))?;
-        judged.assert_silent("with samplin");
+        let ((), judged) = silent(builder, "with samplin", |context| meet(context, usage, plane, &modules, first))?;
         let sets: Vec<Json> = said(&judged).iter().map(|record| record["descriptor"]["set"].clone()).collect();
         assert_eq!(sets, [json!(0), json!(2)], "{usage:?}, modules first: {first}");
     }
@@ -439,8 +429,7 @@ fn apart() -> Outcome {
     for first in [true, false] {
         let builder = lowering(base(), &file);
         let usage = Usage::STORAGE | Usage::SAMPLED;
-        let ((), judged) = with_layer(builder, |context| meet(context, usage, plane, &modules, first))?;
-        judged.assert_silent("with samplin");
+        let ((), judged) = silent(builder, "with samplin", |context| meet(context, usage, plane, &modules, first))?;
         assert_eq!(said(&judged), Vec::<Json>::new());
     }
     Ok(())
@@ -456,7 +445,7 @@ fn texel_buffer() -> Outcome {
         (vk::BufferUsageFlags::empty(), 0),
         (vk::BufferUsageFlags::empty(), 1),
     ] {
-        let ((), judged) = with_layer(lowering(base(), &file), |context| {
+        let ((), judged) = silent(lowering(base(), &file), "with samplin", |context| {
             let ty = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
             let job = Job::new(context, &words, &[Binding::new(0, ty, 1), Binding::new(1, ty, 1)]).expect("a pipeline");
             let buffer = Buffer::new(context, 256, reads | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER);
@@ -475,7 +464,6 @@ fn texel_buffer() -> Outcome {
             }
             Ok(())
         })?;
-        judged.assert_silent("with samplin");
         assert_eq!(said(&judged).len(), usize::from(binding == 0));
     }
     Ok(())

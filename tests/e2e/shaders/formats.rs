@@ -4,7 +4,7 @@
 //! The drivers at hand store the formats; a capability file takes that away, so that both can be compared.
 
 use super::{Job, buffer, vulkan, write_buffer, write_image};
-use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
+use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_core::{names, storage};
@@ -209,11 +209,11 @@ fn lowered_is_native() -> Outcome {
         let native = all.iter().map(|codec| through(context, codec)).collect::<Result<Vec<_>, Skip>>()?;
         Ok((all, native, lacking(context, &folder, &formats)))
     })?;
-    let ((lowered, rounds, otherwise), judged) = with_layer(lowering(Context::builder(), &file), |context| {
-        let lowered = all.iter().map(|codec| through(context, codec)).collect::<Result<Vec<_>, Skip>>()?;
-        Ok((lowered, context.device_name().contains("SwiftShader"), converts_otherwise(context)))
-    })?;
-    judged.assert_silent("with samplin");
+    let ((lowered, rounds, otherwise), judged) =
+        silent(lowering(Context::builder(), &file), "with samplin", |context| {
+            let lowered = all.iter().map(|codec| through(context, codec)).collect::<Result<Vec<_>, Skip>>()?;
+            Ok((lowered, context.device_name().contains("SwiftShader"), converts_otherwise(context)))
+        })?;
     let mut wrong = Vec::new();
     for (codec, (native, lowered)) in all.iter().zip(native.iter().zip(&lowered)) {
         let name = format(codec).1;
@@ -373,11 +373,10 @@ pub(super) fn lacking_one(folder: &Folder, one: vk::Format) -> Result<std::path:
 fn every_path(way: Way) -> Outcome {
     let folder = Folder::new();
     let file = lacking_one(&folder, vk::Format::R8G8B8A8_UNORM)?;
-    let (bytes, judged) = with_layer(lowering(Context::builder(), &file), |context| {
+    let (bytes, judged) = silent(lowering(Context::builder(), &file), "with samplin", |context| {
         skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
         store_by(context, way, STORE)
     })?;
-    judged.assert_silent("with samplin");
     let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
     assert_eq!(bytes, wanted);
     assert_eq!(lines(&judged, "view").len(), 1);
@@ -478,8 +477,8 @@ fn every_kind(which: usize) -> Outcome {
         let codec = Codec::of(number).expect("a format");
         let file = lacking_one(&folder, format(codec).0)?;
         let (native, _) = without_layer(Context::builder(), |context| kind(context, codec, which))?;
-        let (lowered, judged) = with_layer(lowering(Context::builder(), &file), |context| kind(context, codec, which))?;
-        judged.assert_silent("with samplin");
+        let (lowered, judged) =
+            silent(lowering(Context::builder(), &file), "with samplin", |context| kind(context, codec, which))?;
         let ((stored, read, otherwise), (stored_lowered, read_lowered, _)) = (&native, &lowered);
         let same = |(one, other): (&u32, &u32)| is_same_read(codec, (*one, *other), *otherwise);
         let alike = read.len() == read_lowered.len() && read.iter().zip(read_lowered).all(same);
@@ -531,11 +530,10 @@ fn texel_buffers() -> Outcome {
     let file = lacking_one(&folder, vk::Format::R8G8B8A8_UNORM)?;
     let wanted: Vec<u8> = (0..64).flat_map(|n| [4 * n + 3, 4 * n + 2, 4 * n + 1, 4 * n]).collect();
     for also_read in [false, true] {
-        let ((bytes, says), judged) = with_layer(lowering(Context::builder(), &file), |context| {
+        let ((bytes, says), judged) = silent(lowering(Context::builder(), &file), "with samplin", |context| {
             let says = context.extensions().contains(&ash::khr::maintenance5::NAME);
             Ok((texels(context, also_read)?, says))
         })?;
-        judged.assert_silent("with samplin");
         assert_eq!(bytes, wanted);
         // Without maintenance5 the application's view keeps a usage that its format lacks, and that is named.
         let told: Vec<_> = judged.trace.events("unresolved").map(|record| &record["what"]).collect();
@@ -561,8 +559,7 @@ fn left_alone() -> Outcome {
         Ok((check(context)?, lacking(context, &folder, &[format(codec).0])))
     })?;
     let device = file.to_str().expect("UTF-8");
-    let (same, judged) = with_layer(Context::builder().setting("storage", "emulate"), check)?;
-    judged.assert_silent("with samplin");
+    let (same, judged) = silent(Context::builder().setting("storage", "emulate"), "with samplin", check)?;
     judged.assert_untouched("a format that is stored");
     assert!(native == same);
     let (same, judged) = with_layer(Context::builder().setting("device", device), check)?;

@@ -1,7 +1,7 @@
 //! Fragment shaders that are shaded for each sample.
 
 use super::{buffer, vulkan, write_buffer};
-use crate::run::{self, Folder, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
+use crate::run::{self, Folder, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use ash::vk::{self, ImageUsageFlags as Usage, SampleCountFlags as Samples};
 use libtest_mimic::Trial;
 use samplin_suite::case::assert_reported;
@@ -278,8 +278,7 @@ fn feature_added() -> Outcome {
         let (wanted, errors) = without_layer(Context::builder(), run)?;
         assert!(errors.is_empty(), "of one that asks: {errors:#?}");
         for (builder, asks) in [(unasked(), false), (Context::builder(), true)] {
-            let (got, judged) = with_layer(builder, run)?;
-            judged.assert_silent("with samplin");
+            let (got, judged) = silent(builder, "with samplin", run)?;
             judged.assert_untouched("a feature is all it takes");
             assert_eq!(added(&judged), !asks);
             assert_eq!(judged.trace.first("device")["features"]["sampleRateShading"], true);
@@ -295,8 +294,7 @@ fn not_needed() -> Outcome {
     for how in [ONE, FOUR] {
         let (wanted, errors) = without_layer(unasked(), |context| draw(context, &plain, how))?;
         assert!(!wants_feature(&errors));
-        let (got, judged) = with_layer(unasked(), |context| draw(context, &plain, how))?;
-        judged.assert_silent("with samplin");
+        let (got, _) = silent(unasked(), "with samplin", |context| draw(context, &plain, how))?;
         assert_eq!(got, wanted);
         let (_, judged) = with_layer(unasked().setting("augment", "off"), |_| Ok(()))?;
         assert!(!added(&judged));
@@ -362,8 +360,7 @@ fn lowered() -> Outcome {
     }
     // What asks for no sample is left alone on such a device.
     let plain = fragment("o = vec4(place, 0.5, 1.0);");
-    let (_, judged) = with_layer(lacking(&folder), |context| draw(context, &plain, FOUR))?;
-    judged.assert_silent("nothing asks for a sample");
+    let (_, judged) = silent(lacking(&folder), "nothing asks for a sample", |context| draw(context, &plain, FOUR))?;
     assert_eq!(judged.trace.events("shader").count(), 0);
     Ok(())
 }
@@ -372,8 +369,7 @@ fn lowered() -> Outcome {
 fn lowered_many() -> Outcome {
     let folder = Folder::new();
     let words = asking(WAYS[0]);
-    let (got, judged) = with_layer(lacking(&folder), |context| draw(context, &words, FOUR))?;
-    judged.assert_silent("with samplin");
+    let (got, judged) = silent(lacking(&folder), "with samplin", |context| draw(context, &words, FOUR))?;
     let first = got[0];
     assert!(first.is_near(Value::Float([0.125, 0.25, 0.5, 1.0]), 0.01), "{first:?}");
     assert!(got.iter().all(|value| *value == first), "{got:?}");
@@ -397,8 +393,7 @@ fn lost() -> Outcome {
     let there = apart(&format!("vec2 at() {{ return {offset}; }}"), "at()");
     for (words, coverage, branch) in [(mask, true, false), (ahead, false, false), (there, false, true)] {
         for how in [ONE, FOUR] {
-            let (_, judged) = with_layer(lacking(&folder), |context| draw(context, &words, how))?;
-            judged.assert_silent("with samplin");
+            let (_, judged) = silent(lacking(&folder), "with samplin", |context| draw(context, &words, how))?;
             let pipeline = judged.trace.events("shader").nth(1).expect("of the pipeline");
             let lost: Vec<String> = samplin_testkit::trace::changes(pipeline).into_iter().map(|it| it.lost).collect();
             let says = |text: &str| lost.iter().any(|lost| lost.contains(text));
@@ -434,8 +429,7 @@ fn state() -> Outcome {
             &["VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"],
             "without samplin",
         );
-        let (got, judged) = with_layer(lacking(&folder), |context| draw(context, &plain, shaded))?;
-        judged.assert_silent("with samplin");
+        let (got, judged) = silent(lacking(&folder), "with samplin", |context| draw(context, &plain, shaded))?;
         let (wanted, _) = without_layer(unasked(), |context| draw(context, &plain, how))?;
         assert_eq!(got, wanted);
         let changes = judged.changes("shader");
@@ -457,8 +451,7 @@ fn fraction() -> Outcome {
         if !least.is_nan() {
             assert_reported(&errors, &[FRACTION], "without samplin");
         }
-        let (got, judged) = with_layer(Context::builder(), |context| draw(context, &plain, shaded(least)))?;
-        judged.assert_silent("with samplin");
+        let (got, judged) = silent(Context::builder(), "with samplin", |context| draw(context, &plain, shaded(least)))?;
         let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, shaded(becomes)))?;
         assert_eq!(got, wanted);
         let changes = judged.changes("shader");
@@ -466,8 +459,7 @@ fn fraction() -> Outcome {
         assert_eq!((&*change.catalog, &*change.field), ("J-3", "minSampleShading"));
     }
     for least in [0.0, 0.5, 1.0] {
-        let (_, judged) = with_layer(Context::builder(), |context| draw(context, &plain, shaded(least)))?;
-        judged.assert_silent("with samplin");
+        let (_, judged) = silent(Context::builder(), "with samplin", |context| draw(context, &plain, shaded(least)))?;
         judged.assert_untouched("a fraction");
         assert_eq!(judged.trace.events("shader").count(), 0);
     }
@@ -525,11 +517,10 @@ fn shaded_by_sample() -> Result<Vec<Value>, Skip> {
 
 /// Draws what asks for nothing, by a rule that asks for it, and checks the picture and the record.
 fn assert_wish(builder: ContextBuilder, how: Draw, wanted: &[Value]) -> Outcome {
-    let (got, judged) = with_layer(builder, |context| {
+    let (got, judged) = silent(builder, "with samplin", |context| {
         skip_if(if how.chained { context.missing(&[Capability::Maintenance5]) } else { None })?;
         draw(context, &fragment(FINE), how)
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(got, wanted);
     let (record, changes) = told(&judged);
     assert_eq!((&record["pass"], &record["rules"]), (&"sample_inputs".into(), &serde_json::json!(["smooth"])));
@@ -555,8 +546,8 @@ fn wish() -> Outcome {
     let half = "[[rule]]\nset = { sample_shading = 0.5 }\n";
     let (wanted, _) =
         without_layer(Context::builder(), |context| draw(context, &own, Draw { shading: Some(0.5), ..FOUR }))?;
-    let (got, judged) = with_layer(ruled(unasked(), &folder, half), |context| draw(context, &plain, FOUR))?;
-    judged.assert_silent("half of the samples");
+    let (got, _) =
+        silent(ruled(unasked(), &folder, half), "half of the samples", |context| draw(context, &plain, FOUR))?;
     assert_eq!(got, wanted);
     Ok(())
 }
@@ -644,9 +635,8 @@ fn wish_mask_input() -> Outcome {
     assert!(count(&wanted, 0.125) == 0 && count(&wanted, 0.5) > wanted.len() / 2, "all four samples of most pixels");
     for (off, held) in [("", true), ("guards_off = [\"mask-input\"]\n", false)] {
         let text = format!("{ALL}{off}");
-        let (got, judged) =
-            with_layer(ruled(Context::builder(), &folder, &text), |context| draw(context, &words, FOUR))?;
-        judged.assert_silent("with samplin");
+        let (got, _) =
+            silent(ruled(Context::builder(), &folder, &text), "with samplin", |context| draw(context, &words, FOUR))?;
         assert_eq!(count(&got, 0.125), if held { 0 } else { got.len() }, "{off}");
         assert_eq!(got == wanted, held, "{off}");
     }
@@ -695,8 +685,8 @@ fn wish_left_alone() -> Outcome {
     let shaded = Draw { shading: Some(1.0), ..FOUR };
     for (words, how) in [(fragment("o = vec4(place, gl_SampleID, 1.0);"), FOUR), (sampled(FINE), shaded)] {
         let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, how))?;
-        let (got, judged) = with_layer(ruled(Context::builder(), &folder, ALL), |context| draw(context, &words, how))?;
-        judged.assert_silent("shaded already");
+        let (got, judged) =
+            silent(ruled(Context::builder(), &folder, ALL), "shaded already", |context| draw(context, &words, how))?;
         judged.assert_untouched("shaded already");
         assert_eq!((judged.trace.events("shader").count(), got), (0, wanted));
     }
@@ -709,13 +699,13 @@ fn wish_off() -> Outcome {
     let off = "[[rule]]\nset = { sample_shading = \"off\" }\n";
     let words = fragment("o = vec4(float(gl_SampleID + 1) / 8.0, place * 0.5 + 0.5, 1.0);");
     let (native, _) = without_layer(Context::builder(), |context| draw(context, &words, ONE))?;
-    let (got, judged) = with_layer(ruled(Context::builder(), &folder, off), |context| draw(context, &words, ONE))?;
-    judged.assert_silent("one sample");
+    let (got, judged) =
+        silent(ruled(Context::builder(), &folder, off), "one sample", |context| draw(context, &words, ONE))?;
     assert_eq!(got, native);
     assert_eq!(told(&judged).0["pass"], "sample_builtins");
     let shaded = Draw { shading: Some(1.0), ..FOUR };
-    let (got, judged) = with_layer(ruled(Context::builder(), &folder, off), |context| draw(context, &words, shaded))?;
-    judged.assert_silent("four samples");
+    let (got, judged) =
+        silent(ruled(Context::builder(), &folder, off), "four samples", |context| draw(context, &words, shaded))?;
     assert!(got.iter().all(|value| matches!(value, Value::Float([red, ..]) if (red - 0.125).abs() < 0.01)), "{got:?}");
     assert!(told(&judged).1.iter().all(|change| change.catalog == "O-1"));
     Ok(())
@@ -727,8 +717,7 @@ fn wish_audit() -> Outcome {
     let plain = fragment(FINE);
     let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
     let builder = ruled(Context::builder(), &folder, ALL).setting("mode", "audit");
-    let (got, judged) = with_layer(builder, |context| draw(context, &plain, FOUR))?;
-    judged.assert_silent("in audit mode");
+    let (got, judged) = silent(builder, "in audit mode", |context| draw(context, &plain, FOUR))?;
     assert_eq!(got, wanted);
     assert_eq!(told(&judged).1.len(), 3);
     Ok(())
@@ -739,8 +728,8 @@ fn wish_without_the_feature() -> Outcome {
     let folder = Folder::new();
     let plain = fragment(FINE);
     let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
-    let (got, judged) = with_layer(ruled(lacking(&folder), &folder, ALL), |context| draw(context, &plain, FOUR))?;
-    judged.assert_silent("without the feature");
+    let (got, judged) =
+        silent(ruled(lacking(&folder), &folder, ALL), "without the feature", |context| draw(context, &plain, FOUR))?;
     assert_eq!(got, wanted);
     let rows: Vec<String> = told(&judged).1.into_iter().map(|change| change.catalog).collect();
     assert_eq!(rows, ["O-1", "O-1", "J-2"]);
@@ -774,20 +763,18 @@ fn mask() -> Outcome {
     let (_, errors) = without_layer(Context::builder(), |context| draw(context, &longer, FOUR))?;
     let is_told = |error: &Message| error.id.ends_with("maxSampleMaskWords-00711");
     assert!(errors.iter().any(is_told), "without samplin: {errors:#?}");
-    let (got, judged) = with_layer(Context::builder(), |context| {
+    let (got, judged) = silent(Context::builder(), "with samplin", |context| {
         skip_if(
             (context.limits().max_sample_mask_words != 1).then(|| format!("{} has more words", context.device_name())),
         )?;
         draw(context, &longer, FOUR)
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(got, wanted);
     let changes: Vec<_> = judged.changes("shader");
     let lines: Vec<_> = changes.iter().map(|it| format!("{} {} {} {}", it.catalog, it.field, it.from, it.to)).collect();
     assert_eq!(lines, ["J-4 sample mask words 2 1"]);
     // One that is short enough stays as it is.
-    let (same, judged) = with_layer(Context::builder(), |context| draw(context, &words, FOUR))?;
-    judged.assert_silent("with samplin");
+    let (same, judged) = silent(Context::builder(), "with samplin", |context| draw(context, &words, FOUR))?;
     assert_eq!((same, judged.changes("shader").len()), (wanted, 0));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Storage images: what shaders declare of how they read and write them, and formats that compilers made up.
 
 use super::{Job, buffer, declaring, hlsl, vulkan, write_buffer, write_image};
-use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
+use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::Binding;
@@ -85,8 +85,7 @@ fn declared_for_nothing() -> Outcome {
     for capability in ["StorageImageReadWithoutFormat", "StorageImageWriteWithoutFormat"] {
         assert!(names(&errors, capability), "without samplin: {errors:#?}");
     }
-    let (got, judged) = with_layer(old().setting("augment", "off"), run)?;
-    judged.assert_silent("with samplin");
+    let (got, judged) = silent(old().setting("augment", "off"), "with samplin", run)?;
     assert_picture(&got);
     let changes = judged.changes("shader");
     let dropped = |name: &str| format!("H-3 capability: {name} ");
@@ -101,14 +100,13 @@ fn not_read() -> Outcome {
     let run = |context: &Context| store(context, &words, vk::Format::R8G8B8A8_UNORM);
     let (_, errors) = without_layer(old(), run)?;
     assert!(names(&errors, "StorageImageReadWithoutFormat"), "without samplin: {errors:#?}");
-    let (got, judged) = with_layer(old(), |context| {
+    let (got, judged) = silent(old(), "with samplin", |context| {
         // SAFETY: a physical device of this instance.
         let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
         let reads = features.shader_storage_image_read_without_format != 0;
         skip_if(reads.then(|| format!("{} reads storage images without a format", context.device_name())))?;
         run(context)
     })?;
-    judged.assert_silent("with samplin");
     assert_picture(&got);
     assert_eq!(
         lines(&judged.changes("shader")),
@@ -120,10 +118,9 @@ fn not_read() -> Outcome {
 /// From version 1.3 on declaring is legal, whatever is done with it.
 fn legal() -> Outcome {
     let words = declaring(glsl_store("rgba8, binding = 0"), WRITE);
-    let (got, judged) = with_layer(Context::builder().setting("augment", "off"), |context| {
+    let (got, judged) = silent(Context::builder().setting("augment", "off"), "with samplin", |context| {
         store(context, &words, vk::Format::R8G8B8A8_UNORM)
     })?;
-    judged.assert_silent("with samplin");
     judged.assert_untouched("a shader that may declare it");
     assert_eq!(judged.trace.events("shader").count(), 0);
     assert_picture(&got);
@@ -158,13 +155,11 @@ fn augmented() -> Outcome {
     };
     let (_, errors) = without_layer(old(), run)?;
     assert!(names(&errors, "StorageImageWriteWithoutFormat"), "without samplin: {errors:#?}");
-    let (got, judged) = with_layer(old(), run)?;
-    judged.assert_silent("with samplin");
+    let (got, judged) = silent(old(), "with samplin", run)?;
     assert_picture(&got);
     assert!(added(&judged).contains("shaderStorageImageWriteWithoutFormat"), "{}", added(&judged));
     // Later versions need no feature for that, so that none is added.
-    let (_, judged) = with_layer(Context::builder(), run)?;
-    judged.assert_silent("with samplin");
+    let (_, judged) = silent(Context::builder(), "with samplin", run)?;
     assert!(!added(&judged).contains("WithoutFormat"), "{}", added(&judged));
     Ok(())
 }
@@ -187,14 +182,13 @@ fn hlsl_store() -> Outcome {
     let run = |context: &Context| store(context, &words, vk::Format::R8G8B8A8_UNORM);
     let (off, _) = without_layer(Context::builder(), run)?;
     let wrong = off.iter().zip(picture()).filter(|(got, wanted)| !got.is_near(*wanted, 1e-3)).count();
-    let (got, judged) = with_layer(Context::builder().setting("storage", "emulate"), |context| {
+    let (got, judged) = silent(Context::builder().setting("storage", "emulate"), "with samplin", |context| {
         if context.device_name().contains("SwiftShader") {
             // The black corner is the same in either format, if anything is.
             assert!(wrong + 1 >= picture().len(), "only {wrong} texels are wrong without samplin");
         }
         run(context)
     })?;
-    judged.assert_silent("with samplin");
     assert_picture(&got);
     assert_eq!(
         lines(&judged.changes("shader")),
@@ -270,7 +264,7 @@ fn wrong_texels(texels: &[u8]) -> usize {
 fn hlsl_halves() -> Outcome {
     assert_eq!(halves().len(), (1 << 16) - 2 * (1 << 10), "all but infinities and what is no number");
     let (off, _) = without_layer(Context::builder(), store_halves)?;
-    let (on, judged) = with_layer(Context::builder().setting("storage", "emulate"), |context| {
+    let (on, _) = silent(Context::builder().setting("storage", "emulate"), "with samplin", |context| {
         let wrong = wrong_texels(&off);
         println!("{wrong} of {} texels are wrong without samplin", halves().len());
         if context.device_name().contains("SwiftShader") {
@@ -278,7 +272,6 @@ fn hlsl_halves() -> Outcome {
         }
         store_halves(context)
     })?;
-    judged.assert_silent("with samplin");
     assert_eq!(wrong_texels(&on), 0);
     Ok(())
 }
@@ -288,8 +281,7 @@ fn hlsl_match() -> Outcome {
     let words = hlsl_words();
     let run = |context: &Context| store(context, &words, vk::Format::R32G32B32A32_SFLOAT);
     let (off, _) = without_layer(Context::builder(), run)?;
-    let (on, judged) = with_layer(Context::builder().setting("storage", "emulate"), run)?;
-    judged.assert_silent("with samplin");
+    let (on, judged) = silent(Context::builder().setting("storage", "emulate"), "with samplin", run)?;
     assert_eq!(judged.trace.events("shader").count(), 1);
     assert_eq!(on, off);
     assert_picture(&on);
@@ -305,8 +297,7 @@ fn hlsl_atomics() -> Outcome {
     );
     let run = |context: &Context| store(context, &words, vk::Format::R32_UINT);
     let (off, _) = without_layer(Context::builder(), run)?;
-    let (on, judged) = with_layer(Context::builder().setting("storage", "emulate"), run)?;
-    judged.assert_silent("with samplin");
+    let (on, judged) = silent(Context::builder().setting("storage", "emulate"), "with samplin", run)?;
     assert_eq!((judged.trace.events("shader").count(), &on), (0, &off));
     let named: Vec<_> = judged.trace.events("unresolved").collect();
     assert_eq!(named.len(), 1, "{named:#?}");
