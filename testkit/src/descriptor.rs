@@ -181,6 +181,17 @@ impl<'c> Pool<'c> {
         Self::with_flags(context, layouts, vk::DescriptorPoolCreateFlags::empty())
     }
 
+    /// A pool and the one set that it has room for.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn set(context: &'c Context, layout: &SetLayout<'_>) -> (Self, vk::DescriptorSet) {
+        let pool = Self::new(context, &[layout]);
+        let set = pool.allocate(layout);
+        (pool, set)
+    }
+
     /// The same with flags beside those that the bindings ask for.
     ///
     /// # Panics

@@ -200,8 +200,7 @@ pub fn sample_via(
     Ok(match path {
         Path::Update => {
             let layout = SetLayout::new(context, &one_each);
-            let pool = Pool::new(context, &[&layout]);
-            let set = pool.allocate(&layout);
+            let (_pool, set) = Pool::set(context, &layout);
             let writes: Vec<_> = (0..)
                 .zip(&infos)
                 .map(|(binding, info)| {
@@ -217,8 +216,7 @@ pub fn sample_via(
         }
         Path::UpdateArray => {
             let layout = SetLayout::new(context, &arrays.bindings());
-            let pool = Pool::new(context, &[&layout]);
-            let set = pool.allocate(&layout);
+            let (_pool, set) = Pool::set(context, &layout);
             for (binding, infos) in (0..).zip(arrays.split(&infos)) {
                 write_images(context, set, (binding, 0), combined, &infos);
             }
@@ -228,8 +226,7 @@ pub fn sample_via(
             // Bindings 0, 2, 4, …: the numbers between are skipped by the overflow.
             let bindings: Vec<_> = (0..count).map(|index| Binding::combined(index * 2, 1)).collect();
             let layout = SetLayout::new(context, &bindings);
-            let pool = Pool::new(context, &[&layout]);
-            let set = pool.allocate(&layout);
+            let (_pool, set) = Pool::set(context, &layout);
             write_images(context, set, (0, 0), combined, &infos);
             over_set(&layout, set, &|index| single(index * 2))
         }
@@ -250,16 +247,14 @@ pub fn sample_via(
         Path::Template | Path::TemplateKhr => {
             let spelling = if path == Path::Template { Spelling::Core } else { Spelling::Khr };
             let layout = SetLayout::new(context, &one_each);
-            let pool = Pool::new(context, &[&layout]);
-            let set = pool.allocate(&layout);
+            let (_pool, set) = Pool::set(context, &layout);
             let template = Template::for_set(context, spelling, &layout, &entries);
             template.update(set, &TemplateData::pack(&infos, OFFSET, STRIDE));
             over_set(&layout, set, &single)
         }
         Path::TemplateArray => {
             let layout = SetLayout::new(context, &arrays.bindings());
-            let pool = Pool::new(context, &[&layout]);
-            let set = pool.allocate(&layout);
+            let (_pool, set) = Pool::set(context, &layout);
             let parts = arrays.split(&infos);
             let mut offset = OFFSET;
             let mut entries = Vec::new();
@@ -292,8 +287,7 @@ pub fn sample_via(
                 .map(|(binding, pair)| Binding::combined(binding, 1).immutable(&[pair.sampler]))
                 .collect();
             let layout = SetLayout::new(context, &bindings);
-            let pool = Pool::new(context, &[&layout]);
-            let set = pool.allocate(&layout);
+            let (_pool, set) = Pool::set(context, &layout);
             for (binding, info) in (0..).zip(&infos) {
                 let info = vk::DescriptorImageInfo { sampler: vk::Sampler::null(), ..*info };
                 write_images(context, set, (binding, 0), combined, &[info]);
@@ -310,8 +304,7 @@ pub fn sample_via(
                 }
                 let image = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 1);
                 let layout = SetLayout::new(context, &[image, sampler]);
-                let pool = Pool::new(context, &[&layout]);
-                let set = pool.allocate(&layout);
+                let (_pool, set) = Pool::set(context, &layout);
                 let image = vk::DescriptorImageInfo { sampler: vk::Sampler::null(), ..*info };
                 write_images(context, set, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &[image]);
                 if path == Path::Separate {

@@ -31,8 +31,7 @@ fn look(builder: ContextBuilder, sampler: &SamplerDesc, legal: &SamplerDesc) -> 
     let ((), judged) = silent(builder, "an augmented device", |context| {
         skip_if((!context.device_name().contains("llvmpipe")).then(|| "made for Mesa's software driver".into()))?;
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (image, view) = scene.shown(context)?;
         let texture = reference::Texture::read(&image, &view);
         let points = scene.points(false);
         let got = sample(context, Pair::new(&view, &sampler.create(context)), &points);

@@ -202,8 +202,7 @@ fn three_views() -> Outcome {
 fn two_borders() -> Outcome {
     let ((), judged) = silent(extended(), "borders of GL_CLAMP", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (image, view) = scene.shown(context)?;
         let colours = [
             vk::BorderColor::FLOAT_OPAQUE_WHITE,
             vk::BorderColor::FLOAT_OPAQUE_BLACK,
@@ -229,8 +228,7 @@ fn audit() -> Outcome {
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
     let ((), judged) = silent(extended().setting("mode", "audit"), "GL_CLAMP in audit mode", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (image, view) = scene.shown(context)?;
         let made = sampler.clone().address(GL_CLAMP).create(context);
         let got = sample(context, Pair::new(&view, &made), &scene.points(false));
         assert_near(&got, &half(&image, &view, &sampler, &scene), "audit");
@@ -250,8 +248,7 @@ fn address_half() -> Outcome {
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
     let ((), judged) = silent(extended().setting("separate", "base"), "the address half", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (image, view) = scene.shown(context)?;
         let made = sampler.clone().address(GL_CLAMP).create(context);
         let got = sample(context, Pair::new(&view, &made), &scene.points(false));
         assert_near(&got, &half(&image, &view, &sampler, &scene), "the address half");
@@ -272,8 +269,7 @@ fn by(path: Path) -> Outcome {
     let ((), judged) = silent(extended(), "a path", |context| {
         skip_if(path.missing(context))?;
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (image, view) = scene.shown(context)?;
         let made = sampler.clone().address(GL_CLAMP).create(context);
         let pairs = [Pair::new(&view, &made), Pair::new(&view, &made)];
         let got = sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
@@ -314,8 +310,7 @@ fn filters() -> Outcome {
         let reference = if separate == "base" { half } else { wanted };
         let ((), judged) = with_layer(builder, |context| {
             let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (image, view) = scene.shown(context)?;
             let made = sampler.clone().address(GL_CLAMP).create(context);
             let all = scene.points(false).into_iter().zip(reference(&image, &view, &legal, &scene)).collect::<Vec<_>>();
             // One level of detail at a time: llvmpipe 22 magnifies none of neighbours of which it minifies one.
@@ -377,8 +372,7 @@ fn as_opengl() -> Outcome {
             }
             let builder = extended().setting("gl_clamp_rule", "min");
             silent(builder, "as OpenGL", |context| {
-                let image = scene.image(context)?;
-                let view = scene.view(&image);
+                let (_image, view) = scene.shown(context)?;
                 let modes = [GL_CLAMP, M::CLAMP_TO_BORDER];
                 let [made, border] = modes.map(|mode| sampler.clone().address(mode).create(context));
                 // One level of detail at a time: llvmpipe 22 magnifies none of neighbours of which it minifies one.
@@ -421,8 +415,7 @@ fn axes() -> Outcome {
             ..sampler.clone()
         };
         let ((), judged) = with_layer(extended(), |context| {
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (image, view) = scene.shown(context)?;
             let made = sampler.create(context);
             let points = scene.points(false);
             let got = sample(context, Pair::new(&view, &made), &points);
@@ -457,8 +450,7 @@ fn mirror() -> Outcome {
                 skip_if(context.missing(&[Capability::SamplerMirrorClampToEdge]))?;
             }
             let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (image, view) = scene.shown(context)?;
             let made = SamplerDesc::nearest().address(GL_MIRROR_CLAMP).create(context);
             let got = sample(context, Pair::new(&view, &made), &scene.points(false));
             let legal = SamplerDesc::nearest().address(legal);
@@ -479,8 +471,7 @@ fn mirror() -> Outcome {
 fn levels() -> Outcome {
     let scene = Scene::colour(F::R8G8B8A8_UNORM);
     let paint = |context: &Context, scene: Scene, sampler: &SamplerDesc| -> Result<Vec<Value>, Skip> {
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (_image, view) = scene.shown(context)?;
         let made = sampler.create(context);
         let pair = Pair::new(&view, &made);
         let layout = descriptor::SetLayout::new(context, &[descriptor::Binding::combined(0, 1)]);
@@ -516,8 +507,7 @@ fn mirror_border() -> Outcome {
         let ((), judged) = silent(extended(), "a mirrored border", |context| {
             skip_if(path.missing(context))?;
             let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (image, view) = scene.shown(context)?;
             let made = mirrored().create(context);
             let pairs = [Pair::new(&view, &made), Pair::new(&view, &made)];
             let got = sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
@@ -550,8 +540,7 @@ fn mirror_alone() -> Outcome {
     for (key, value) in [("separate", "base"), ("mode", "audit")] {
         let ((), judged) = silent(extended().setting(key, value), "mirroring alone", |context| {
             let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (image, view) = scene.shown(context)?;
             let made = mirrored().create(context);
             let got = sample(context, Pair::new(&view, &made), &scene.points(false));
             let edge = half(&image, &view, &mirrored().address(M::MIRROR_CLAMP_TO_EDGE), &scene);
@@ -568,8 +557,7 @@ fn without_extension() -> Outcome {
     for mode in [GL_CLAMP, GL_MIRROR_CLAMP] {
         let ((), judged) = silent(Context::builder(), "a mode that is not enabled", |context| {
             let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (image, view) = scene.shown(context)?;
             let made = SamplerDesc::linear().address(mode).create(context);
             let got = sample(context, Pair::new(&view, &made), &scene.points(false));
             assert_near(&got, &half(&image, &view, &SamplerDesc::linear(), &scene), "clamped to the edge");

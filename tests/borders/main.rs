@@ -73,8 +73,7 @@ fn variant_per_view() -> Outcome {
             let sampler = desc.create(context);
             for (format, legal) in &formats {
                 let scene = Scene::colour(*format);
-                let image = scene.image(context)?;
-                let view = scene.view(&image);
+                let (image, view) = scene.shown(context)?;
                 let points = scene.points(false);
                 let got = sample(context, Pair::new(&view, &sampler), &points);
                 let texture = reference::Texture::read(&image, &view);

@@ -41,8 +41,7 @@ pub(crate) fn application(mode: &str) -> Outcome {
 
 fn use_context(context: &Context) -> Outcome {
     let scene = Scene::colour(vk::Format::R32_UINT);
-    let image = scene.image(context)?;
-    let view = scene.view(&image);
+    let (_image, view) = scene.shown(context)?;
     let nearest = SamplerDesc::nearest().create(context);
     let linear = SamplerDesc::linear().create(context);
     drop(SamplerDesc::nearest().lod(2.0, 0.5).create(context));

@@ -167,8 +167,7 @@ fn two_devices() -> Outcome {
 /// Legal samplers and pairs are told with no changes and no variant, so that the application's own sampler went down.
 fn level_all() -> Outcome {
     let ((), judged) = silent(Context::builder().setting("trace_level", "all"), "with samplin", |context| {
-        let image = RGBA8.image(context)?;
-        let view = RGBA8.view(&image);
+        let (_image, view) = RGBA8.shown(context)?;
         let sampler = SamplerDesc::trilinear().named("legal").create(context);
         sample(context, Pair::new(&view, &sampler), &RGBA8.points(false));
         Ok(())
@@ -241,8 +240,7 @@ fn variants_shared() -> Outcome {
 /// Samplers that differ in what is repaired become the same sampler.
 fn variants_of_different_states() -> Outcome {
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let mag = SamplerDesc { mag_filter: vk::Filter::LINEAR, ..SamplerDesc::nearest() };
         let samplers = [SamplerDesc::linear(), SamplerDesc::trilinear(), mag].map(|desc| desc.create(context));
         let pairs: Vec<_> = samplers.iter().map(|sampler| Pair::new(&view, sampler)).collect();
@@ -260,8 +258,7 @@ fn variants_of_different_states() -> Outcome {
 /// variant goes, and a new sampler of that state gets a new one.
 fn variants_outlive() -> Outcome {
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let first = SamplerDesc::linear().create(context);
         let second = SamplerDesc::linear().create(context);
         let nearest = SamplerDesc::nearest().create(context);
@@ -283,8 +280,7 @@ fn variants_outlive() -> Outcome {
 /// device; the summary is written.
 fn variants_leaked() -> Outcome {
     let leak = |context: &Context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         for desc in [SamplerDesc::linear(), SamplerDesc::linear().address(vk::SamplerAddressMode::REPEAT)] {
             let sampler = desc.create(context);
             write(context, &[Pair::new(&view, &sampler)]);
@@ -359,8 +355,7 @@ fn view_handle_again() -> Outcome {
 /// The same with samplers under one view.
 fn sampler_handle_again() -> Outcome {
     let traces = with_handles(|context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let points = UINT.points(false);
         let mut wanted = None;
         for _ in 0..4 {
@@ -387,8 +382,7 @@ fn sampler_handle_again() -> Outcome {
 fn names() -> Outcome {
     let awkward = "rock \"albedo\"\n\\ ü 🪨";
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let sampler = SamplerDesc::linear().named("first name").create(context);
         context.set_name(sampler.handle(), awkward);
         context.set_name(view.handle(), "ids");
@@ -402,8 +396,7 @@ fn names() -> Outcome {
 /// A new object does not inherit the name of one that had its handle.
 fn names_gone() -> Outcome {
     let traces = with_handles(|context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (image, view) = UINT.shown(context)?;
         context.set_name(view.handle(), "old view");
         drop(view);
         drop(SamplerDesc::linear().named("old sampler").create(context));

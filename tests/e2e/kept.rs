@@ -108,8 +108,7 @@ fn graphics() -> Outcome {
         let sampler = SamplerDesc::linear().create(context);
         let pair = Pair::new(&view, &sampler);
         let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         write_combined(context, set, (0, 0), &[pair]);
         let twins = Twins::new(context);
         let again: MakeGraphics<'_> = &|device, info| {
@@ -143,8 +142,7 @@ fn compute() -> Outcome {
         let sampler = SamplerDesc::nearest().create(context);
         let pairs = views.each_ref().map(|view| Pair::new(view, &sampler));
         let layout = SetLayout::new(context, &[Binding::combined(0, 2)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         write_combined(context, set, (0, 0), &pairs);
         let twins = Twins::new(context);
         let again: MakeCompute<'_> = &|device, info| {

@@ -78,8 +78,7 @@ fn passed_through(ids: &[&str], body: impl Fn(&Context) -> Outcome) -> Result<Ju
 /// Written twice to two sets; named; the sampler of the writes is garbage.
 fn immutable_conflict() -> Outcome {
     let judged = passed_through(&["magFilter-04553"], |context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         context.set_name(view.handle(), "numbers");
         let sampler = SamplerDesc::linear().named("immutable").create(context);
         let layout = SetLayout::new(context, &[Binding::combined(3, 1).immutable(&[&sampler])]);
@@ -107,15 +106,13 @@ fn immutable_conflict() -> Outcome {
 /// An array of three immutable samplers, of which one conflicts, written in parts and over two bindings.
 fn immutable_array() -> Outcome {
     let judged = passed_through(&["magFilter-04553"], |context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let (nearest, linear) = (SamplerDesc::nearest().create(context), SamplerDesc::linear().create(context));
         let layout = SetLayout::new(
             context,
             &[Binding::combined(0, 1).immutable(&[&nearest]), Binding::combined(4, 2).immutable(&[&linear, &nearest])],
         );
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let pair = Pair::new(&view, &nearest);
         let info = vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() };
         write_images(context, set, (0, 0), COMBINED, &[info; 3]);
@@ -144,13 +141,11 @@ fn entry(binding: u32, offset: usize) -> vk::DescriptorUpdateTemplateEntry {
 fn immutable_template() -> Outcome {
     let body = |context: &Context, looks_at: u32| {
         skip_if(context.missing(&[Capability::UpdateTemplate]))?;
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let sampler = SamplerDesc::linear().create(context);
         let layout =
             SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler]), Binding::combined(1, 1)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let pair = Pair::new(&view, &sampler);
         let infos = [vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }, pair.info()];
         let template = Template::for_set(context, Spelling::Core, &layout, &[entry(0, 4), entry(1, 34)]);
@@ -174,8 +169,7 @@ fn immutable_template() -> Outcome {
 fn immutable_push() -> Outcome {
     let judged = passed_through(&["magFilter-04553"], |context| {
         skip_if(Path::Push.missing(context))?;
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let sampler = SamplerDesc::linear().create(context);
         let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
         let layout = SetLayout::with_flags(context, &[Binding::combined(0, 1).immutable(&[&sampler])], flags);
@@ -200,16 +194,13 @@ fn immutable_push() -> Outcome {
 /// An immutable sampler that suits its view, next to garbage that nobody looks at.
 fn immutable_legal() -> Outcome {
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let image = RGBA8.image(context)?;
-        let view = RGBA8.view(&image);
+        let (image, view) = RGBA8.shown(context)?;
         let desc = SamplerDesc::trilinear();
         let sampler = desc.create(context);
         // One that would conflict, so that the layer has reason to look.
-        let numbers = UINT.image(context)?;
-        let _other = UINT.view(&numbers);
+        let (_numbers, _other) = UINT.shown(context)?;
         let layout = SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler])]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let pair = Pair::new(&view, &sampler);
         write_images(context, set, (0, 0), COMBINED, &[vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }]);
         let access = Access::Single { binding: 0 };
@@ -228,8 +219,7 @@ fn immutable_legal() -> Outcome {
 fn immutable_alone() -> Outcome {
     let legal = SamplerDesc::linear().lod(0.25, 1.75);
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let image = RGBA8.image(context)?;
-        let view = RGBA8.view(&image);
+        let (image, view) = RGBA8.shown(context)?;
         let sampler = SamplerDesc::linear().lod(1.75, 0.25).create(context);
         let points = RGBA8.points(false);
         let pair = Pair::new(&view, &sampler);
@@ -263,8 +253,7 @@ fn nearest_texels(context: &Context, pair: Pair<'_, '_>) -> Vec<Value> {
 /// A pool that held a set with an immutable sampler is reset; the next set, likely with the same handle, is a dynamic one.
 fn set_handle_again() -> Outcome {
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let sampler = SamplerDesc::linear().create(context);
         let pair = Pair::new(&view, &sampler);
         let wanted = nearest_texels(context, pair);
@@ -293,15 +282,13 @@ fn set_handle_again() -> Outcome {
 /// The same with a set that is freed.
 fn freed_set() -> Outcome {
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let sampler = SamplerDesc::linear().create(context);
         let pair = Pair::new(&view, &sampler);
         let wanted = nearest_texels(context, pair);
         let fixed = SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler])]);
         let dynamic = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let pool = Pool::new(context, &[&fixed]);
-        let set = pool.allocate(&fixed);
+        let (pool, set) = Pool::set(context, &fixed);
         // SAFETY: the set was allocated from this pool, which allows freeing, and is not in use. Null sets are ignored.
         unsafe { context.device().free_descriptor_sets(pool.handle(), &[vk::DescriptorSet::null(), set]) }
             .expect("vkFreeDescriptorSets");
@@ -315,8 +302,7 @@ fn freed_set() -> Outcome {
 // --- separate samplers ----------------------------------------------------------------------------------------------
 
 fn sample_separately(context: &Context, path: Path, scene: Scene, sampler: &SamplerDesc, times: usize) -> Outcome {
-    let image = scene.image(context)?;
-    let view = scene.view(&image);
+    let (_image, view) = scene.shown(context)?;
     let sampler = sampler.create(context);
     let pairs = vec![Pair::new(&view, &sampler); times];
     sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
@@ -380,8 +366,7 @@ fn assert_joined(judged: &Judged, how: &str, count: usize) {
 fn unnormalized_3d() -> Outcome {
     let scene = RGBA8.shape(Shape::D3).flat();
     let body = |context: &Context| {
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (_image, view) = scene.shown(context)?;
         let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST).create(context);
         let pair = Pair::new(&view, &sampler);
         sample(context, pair, &scene.points(true));
@@ -423,12 +408,10 @@ fn unnormalized_fetched() -> Outcome {
     let scene = RGBA8.shape(Shape::D3);
     for setting in ["nearest", "emulate"] {
         let (found, judged) = with_layer(Context::builder().setting("unfilterable", setting), |context| {
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (image, view) = scene.shown(context)?;
             let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST).create(context);
             let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-            let pool = Pool::new(context, &[&layout]);
-            let set = pool.allocate(&layout);
+            let (_pool, set) = Pool::set(context, &layout);
             let pair = Pair::new(&view, &sampler);
             write_combined(context, set, (0, 0), &[pair]);
             let probe = Probe::new(context, &layout, Op::Fetch, pair.shape, pair.kind, Access::Single { binding: 0 });
@@ -448,12 +431,10 @@ fn unnormalized_fetched() -> Outcome {
 
 /// Writes one descriptor of both, which nothing reads.
 fn written(context: &Context, scene: Scene, sampler: &SamplerDesc) -> Outcome {
-    let image = scene.image(context)?;
-    let view = scene.view(&image);
+    let (_image, view) = scene.shown(context)?;
     let sampler = sampler.create(context);
     let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-    let pool = Pool::new(context, &[&layout]);
-    let set = pool.allocate(&layout);
+    let (_pool, set) = Pool::set(context, &layout);
     let infos = [Pair::new(&view, &sampler).info()];
     let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(COMBINED).image_info(&infos);
     update(context, &[write], &[], &infos);
@@ -487,8 +468,7 @@ fn comparison() -> Outcome {
 fn comparison_sampled() -> Outcome {
     let scene = Scene::colour(vk::Format::R32_SFLOAT);
     let body = |context: &Context| {
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (_image, view) = scene.shown(context)?;
         let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
         Ok(sample(context, Pair::new(&view, &sampler).shadow(), &scene.points(false)))
     };

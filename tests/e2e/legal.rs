@@ -112,8 +112,7 @@ fn shared_sampler() -> Outcome {
         let views = [UINT.view(&images[0]), RGBA8.view(&images[1])];
         let sampler = SamplerDesc::trilinear().create(context);
         let layout = SetLayout::new(context, &[Binding::combined(0, 1), Binding::combined(1, 1)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let pairs = [0, 1].map(|index| Pair::new(&views[index], &sampler));
         write_combined(context, set, (0, 0), &pairs);
         let legal = [SamplerDesc::nearest(), SamplerDesc::trilinear()];
@@ -138,12 +137,10 @@ fn shared_sampler() -> Outcome {
 /// integers does not show in them. (Validation reports the sampler also for these, which filter nothing.)
 fn same_result(op: Op) -> Outcome {
     let look = |context: &Context, sampler: SamplerDesc| {
-        let image = UINT.image(context)?;
-        let view = UINT.view(&image);
+        let (_image, view) = UINT.shown(context)?;
         let sampler = sampler.create(context);
         let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let pair = Pair::new(&view, &sampler);
         write_combined(context, set, (0, 0), &[pair]);
         let probe = Probe::new(context, &layout, op, pair.shape, Kind::Uint, Access::Single { binding: 0 });

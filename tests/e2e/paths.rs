@@ -252,8 +252,7 @@ fn mixed_types() -> Outcome {
             (6, Type::COMBINED_IMAGE_SAMPLER),
         ];
         let layout = SetLayout::new(context, &types.map(|(binding, ty)| Binding::new(binding, ty, 1)));
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let storage = Buffer::new(context, 64, vk::BufferUsageFlags::STORAGE_BUFFER);
         let texels = TexelBuffer::new(context);
         let buffers = [vk::DescriptorBufferInfo { buffer: storage.handle(), offset: 0, range: vk::WHOLE_SIZE }];
@@ -305,8 +304,7 @@ fn filled(
     let judged = twice(Context::builder, |context, checks| {
         let five = Five::new(context)?;
         let layout = SetLayout::new(context, bindings);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let looks = fill(&five, &layout, set)?;
         five.look(&layout, set, &looks, checks);
         Ok(())
@@ -361,8 +359,7 @@ fn update_again() -> Outcome {
     let judged = twice(Context::builder, |context, checks| {
         let five = Five::new(context)?;
         let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         for index in [0, 1, 3, 0] {
             write_combined(context, set, (0, 0), &[five.pair(index)]);
             five.look(&layout, set, &[(Access::Single { binding: 0 }, index)], checks);
@@ -478,8 +475,7 @@ fn null_view() -> Outcome {
         skip_if(context.missing(&[Capability::NullDescriptor]))?;
         let five = Five::new(context)?;
         let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let info = vk::DescriptorImageInfo { image_view: vk::ImageView::null(), ..five.pair(0).info() };
         write_images(context, set, (0, 0), vk::DescriptorType::COMBINED_IMAGE_SAMPLER, &[info]);
         Ok(())
@@ -539,8 +535,7 @@ fn template_mixed_types() -> Outcome {
                 Binding::combined(3, 1),
             ],
         );
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let storage = Buffer::new(context, 64, vk::BufferUsageFlags::STORAGE_BUFFER);
         let texels = TexelBuffer::new(context);
         const STRIDE: usize = IMAGE_INFO_SIZE + 9;

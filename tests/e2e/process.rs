@@ -65,8 +65,7 @@ fn command(name: &str) -> Command {
 /// An illegal pair, whose pixels have to be those of the repair. `seed` makes it one that was not there before.
 fn pair(context: &Context, seed: u32) -> Outcome {
     let scene = Scene::colour(vk::Format::R32_UINT);
-    let image = scene.image(context)?;
-    let view = scene.view(&image);
+    let (_image, view) = scene.shown(context)?;
     let nearest = SamplerDesc::nearest().lod(0.0, seed as f32).create(context);
     let linear = SamplerDesc::linear().lod(0.0, seed as f32).create(context);
     let points = &scene.points(false)[..8];

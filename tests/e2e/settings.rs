@@ -36,8 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// Samples a scene and checks that the pixels are those of `wanted`.
 fn check(context: &Context, scene: Scene, sampler: &SamplerDesc, wanted: &SamplerDesc) -> Outcome {
-    let image = scene.image(context)?;
-    let view = scene.view(&image);
+    let (image, view) = scene.shown(context)?;
     let made = sampler.create(context);
     let points = scene.points(false);
     let got = sample(context, Pair::new(&view, &made), &points);
@@ -170,8 +169,7 @@ fn rule_bias() -> Outcome {
 fn rule_anisotropy() -> Outcome {
     let judged = with_rules("[[rule]]\nset = { max_anisotropy = 64 }\n", |context| {
         skip_if(context.missing(&[Capability::SamplerAnisotropy]))?;
-        let image = RGBA8.image(context)?;
-        let view = RGBA8.view(&image);
+        let (_image, view) = RGBA8.shown(context)?;
         let sampler = SamplerDesc::linear().create(context);
         sample(context, Pair::new(&view, &sampler), &RGBA8.points(false));
         Ok(())
@@ -307,8 +305,7 @@ fn depth_linear() -> Outcome {
         if scene.features(context).contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR) {
             return Err(Skip(format!("{} filters depth", context.device_name())));
         }
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (_image, view) = scene.shown(context)?;
         let sampler = SamplerDesc::linear().create(context);
         sample(context, Pair::new(&view, &sampler), &scene.points(false));
         Ok(())

@@ -276,8 +276,7 @@ fn after_bind() -> Outcome {
         let view = with_aspects(&image, BOTH);
         let binding = Binding::combined(0, 1).flags(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND);
         let layout = SetLayout::new(context, &[binding]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         descriptor::write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
         probe(context, &layout, INTEGERS).run(&Bind::Set(set), &points());
         Ok(())

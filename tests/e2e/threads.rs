@@ -69,8 +69,7 @@ struct Own<'c> {
 impl<'c> Own<'c> {
     fn new(context: &'c Context) -> Result<Self, Skip> {
         let layout = SetLayout::new(context, &[Binding::combined(0, 1), Binding::combined(1, 1)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (pool, set) = Pool::set(context, &layout);
         Ok(Self { numbers: UINT.image(context)?, colours: RGBA8.image(context)?, layout, pool, set })
     }
 

@@ -162,8 +162,7 @@ fn told_once() -> Outcome {
 /// Writes a view as a descriptor of a type, twice.
 fn write(context: &Context, ty: vk::DescriptorType, view: &View<'_>) {
     let layout = SetLayout::new(context, &[Binding::new(0, ty, 1)]);
-    let pool = Pool::new(context, &[&layout]);
-    let set = pool.allocate(&layout);
+    let (_pool, set) = Pool::set(context, &layout);
     let info = [vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)];
     let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).image_info(&info);
     for _ in 0..2 {

@@ -243,8 +243,7 @@ fn guards_by_member() -> Outcome {
     let text = "[[rule]]\nset = { max_anisotropy = 8, mip_lod_bias = 1, mag_filter = \"linear\" }\n";
     let ((), judged) = silent(with_rules(&folder, text), "one level", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM).flat();
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (_image, view) = scene.shown(context)?;
         let mixed = SamplerDesc { min_filter: vk::Filter::LINEAR, ..SamplerDesc::nearest() };
         sample(context, Pair::new(&view, &mixed.create(context)), &scene.points(false));
         Ok(())
@@ -264,8 +263,7 @@ fn by_pair_not_by_sampler() -> Outcome {
         let sampler = linear.create(context);
         for (format, legal) in [(F::R8G8B8A8_UNORM, SamplerDesc::nearest()), (F::R16G16B16A16_SFLOAT, linear.clone())] {
             let scene = Scene::colour(format);
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (image, view) = scene.shown(context)?;
             let texture = reference::Texture::read(&image, &view);
             let points = scene.points(false);
             let got = sample(context, Pair::new(&view, &sampler), &points);

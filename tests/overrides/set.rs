@@ -190,8 +190,7 @@ fn set_keys() -> Outcome {
         )?;
         skip_if(context.missing(&[Capability::CustomBorderColor, Capability::SamplerMirrorClampToEdge]))?;
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (image, view) = scene.shown(context)?;
         let texture = reference::Texture::read(&image, &view);
         let points = scene.points(false);
         for (index, wish) in wishes.iter().enumerate() {
@@ -242,8 +241,7 @@ fn set_compare() -> Outcome {
     ";
     let ((), judged) = silent(with_rules(&folder, text), "comparison under rules", |context| {
         let scene = Scene::depth(F::D32_SFLOAT);
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (image, view) = scene.shown(context)?;
         let texture = reference::Texture::read(&image, &view);
         let points = scene.points(false);
         let less = SamplerDesc::nearest().compare(vk::CompareOp::LESS);

@@ -110,8 +110,7 @@ fn rules_by_pair(text: &str, named: bool) -> Result<(ByPair, Judged), Skip> {
             .map(|(label, desc)| (label, SamplerDesc { name: name(label), ..desc }.create(context)))
             .collect();
         for (label, scene) in views() {
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (_image, view) = scene.shown(context)?;
             context.set_name(view.handle(), label);
             for (sampler, made) in made.iter().filter(|(sampler, _)| is_used(sampler, label)) {
                 context.set_name(made.handle(), sampler);
@@ -233,8 +232,7 @@ fn late_name() -> Outcome {
     );
     let ((), judged) = silent(builder, "a late name", |context| {
         let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (_image, view) = scene.shown(context)?;
         // Two of one state: only the named one changes.
         let (sampler, other) = (SamplerDesc::linear().create(context), SamplerDesc::linear().create(context));
         let points = scene.points(false);

@@ -503,8 +503,7 @@ fn update_after_bind() -> Outcome {
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
         let flags = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
         let layout = SetLayout::with_flags(context, &[Binding::combined(0, 3).flags(late)], flags);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         write(context, set, &[0, 1, 2].map(|at| combined(&texture, &gl, 0, at)));
         let layouts = [&layout];
         let results = found(context, &Plan::new(Program::Pairs, texture.kind(), &layouts), &[set]);

@@ -163,8 +163,7 @@ fn look(context: &Context, (format, shape): (F, Shape), samplers: Vec<SamplerDes
     let points = points_of(shape);
     let all = samplers.into_iter().map(|desc| {
         let sampler = desc.create(context);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
         let got = probe.run(&Bind::Set(set), &points);
         let bias = context.limits().max_sampler_lod_bias;

@@ -193,8 +193,7 @@ fn nearest() -> Outcome {
 fn cube() -> Outcome {
     let scene = FLOATS.shape(scene::Shape::Cube);
     let look = |context: &Context| {
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (_image, view) = scene.shown(context)?;
         let made = SamplerDesc::trilinear().create(context);
         Ok(sample(context, Pair::new(&view, &made), &scene.points(false)))
     };

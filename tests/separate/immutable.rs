@@ -150,8 +150,7 @@ fn updated_after_bind(builder: ContextBuilder) -> Outcome {
         ];
         let flags = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
         let layout = SetLayout::with_flags(context, &bindings, flags);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let rig = Rig::new(context, &Plan::new(Program::Beside, good.kind(), &[&layout]).stage(Stage::Compute));
         let job = Job::new(&rig, &points());
         let combined = |texture: &Texture<'_>| Slot { ty: COMBINED, ..texture.slot(2, 0) };

@@ -100,8 +100,7 @@ struct Texture<'c> {
 
 impl<'c> Texture<'c> {
     fn new(context: &'c Context, scene: Scene) -> Result<Self, Skip> {
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (image, view) = scene.shown(context)?;
         Ok(Self { context, scene, image, view })
     }
 
@@ -229,8 +228,7 @@ struct Held<'c> {
 impl<'c> Held<'c> {
     fn new(context: &'c Context, bindings: &[Binding], slots: &[Slot]) -> Self {
         let layout = SetLayout::new(context, bindings);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (pool, set) = Pool::set(context, &layout);
         write(context, set, slots);
         Self { layout, _pool: pool, set }
     }

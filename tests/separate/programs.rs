@@ -316,8 +316,7 @@ fn offsets(stage: Stage) -> Outcome {
             .buffer_info(&info);
         samplin_testkit::descriptor::update(context, &[write], &[], &[]);
         let empty = SetLayout::new(context, &[]);
-        let pool = Pool::new(context, &[&empty]);
-        let none = pool.allocate(&empty);
+        let (_pool, none) = Pool::set(context, &empty);
         let layouts = [&held.layout];
         let mut plan = Plan::new(Program::Salted, texture.kind(), &layouts).stage(stage);
         plan.own_offsets = true;

@@ -377,8 +377,7 @@ fn layout_destroyed(shape: Shape) -> Outcome {
     judge(&Context::builder(), conflicts::uint().oracle, &expected, &|context| {
         let stand = Stand::new(context, shape)?;
         let layout = SetLayout::new(context, stand.layout.bindings());
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         stand.fill(set, &stand.bad);
         drop(layout);
         Ok(stand.look("a set without layout", set, Has::Bad))
@@ -821,8 +820,7 @@ fn update_after_bind() -> Outcome {
             &[Binding::image(0).flags(late), Binding::sampler(1)],
             vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
         );
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         write(context, set, &[stand.texture.slot(0, 0), Slot::sampler(&stand.bad, 1, 0)]);
         let mut results = found(context, &Plan::new(Program::One, stand.texture.kind(), &[&layout]), &[set]);
         Ok(vec![stand.texture.look("the image", &legal(), results.remove(0))])
@@ -844,8 +842,7 @@ fn updated_after_bind([at_bind, at_submit]: [Has; 2]) -> Outcome {
             &[Binding::image(0).flags(late), Binding::sampler(1)],
             vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
         );
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let image = |has: Has| if has == Has::Bad { &bad } else { &good };
         write(context, set, &[image(at_bind).slot(0, 0), Slot::sampler(&sampler, 1, 0)]);
         let rig = Rig::new(context, &Plan::new(Program::One, good.kind(), &[&layout]));

@@ -238,8 +238,7 @@ fn look(
     let probe = Probe::new(context, &layout, Op::Sample, shape, kind, access);
     let mut all = Vec::new();
     for (desc, sampler) in samplers.iter().zip(&made) {
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         write_pair(context, set, access, (&view, sampler));
         let mut points = points(shape, reads_one(desc));
         if compares {
@@ -358,8 +357,7 @@ fn look_by_op(context: &Context, access: Access, op: Op, samplers: &[SamplerDesc
     let [right, down] = if op == Op::Gather { [0.0; 2] } else { OFFSET };
     let mut all = Vec::new();
     for (desc, sampler) in samplers.iter().zip(&made) {
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         write_pair(context, set, access, (&view, sampler));
         let mut points = points(Shape::D2, false);
         let got = probe.run(&Bind::Set(set), &points);
@@ -512,8 +510,7 @@ fn compared_edges() -> Outcome {
             let sampler = desc.create(context);
             let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
             let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Shadow, COMBINED);
-            let pool = Pool::new(context, &[&layout]);
-            let set = pool.allocate(&layout);
+            let (_pool, set) = Pool::set(context, &layout);
             write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
             let at = |n: i32| Point::at((n % 120 - 20) as f32, (7 * n % 90 - 11) as f32, 0.0).reference(0.5);
             let points: Vec<_> = (0..480).map(at).collect();
@@ -543,8 +540,7 @@ fn look_without_room(
     let texels = reference::Texture::read(&image, &view);
     let sampler = desc.create(context);
     let layout = SetLayout::new(context, &bindings(SEPARATE));
-    let pool = Pool::new(context, &[&layout]);
-    let set = pool.allocate(&layout);
+    let (_pool, set) = Pool::set(context, &layout);
     write_pair(context, set, SEPARATE, (&view, &sampler));
     let empty = fetch::rest(context, 3)?;
     let (above, layouts): (Vec<_>, _) = (empty.iter().collect(), [&layout]);
@@ -577,8 +573,7 @@ fn not_compared() -> Outcome {
         let sampler = shadow().create(context);
         let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
         let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Float, COMBINED);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
         let own = SamplerDesc::unnormalized(vk::Filter::NEAREST);
         let points = points(Shape::D2, true);
@@ -598,8 +593,7 @@ fn look_late(context: &Context, desc: &SamplerDesc) -> Result<Option<String>, Sk
     let texels = reference::Texture::read(&image, &view);
     let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
     let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Float, COMBINED);
-    let pool = Pool::new(context, &[&layout]);
-    let set = pool.allocate(&layout);
+    let (_pool, set) = Pool::set(context, &layout);
     let wrapped = in_texels(SamplerDesc::nearest().address(M::REPEAT));
     let sampler = wrapped.create(context);
     write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
@@ -660,8 +654,7 @@ fn look_at_pairs(context: &Context, samplers: &[SamplerDesc; 3]) -> Result<Vec<S
     let texels = reference::Texture::read(&image, &view);
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
     let layout = SetLayout::new(context, &[Binding::combined(0, 3)]);
-    let pool = Pool::new(context, &[&layout]);
-    let set = pool.allocate(&layout);
+    let (_pool, set) = Pool::set(context, &layout);
     let all: Vec<_> = made.iter().map(|sampler| Pair::new(&view, sampler)).collect();
     write_combined(context, set, (0, 0), &all);
     let layouts = [&layout];
@@ -736,8 +729,7 @@ fn implicit(access: Access) -> Outcome {
         let painter = make(context, &layout, Shape::D2, Kind::Float, size).map_err(Skip)?;
         let mut found = Vec::new();
         for (desc, sampler) in all.iter().zip(&made) {
-            let pool = Pool::new(context, &[&layout]);
-            let set = pool.allocate(&layout);
+            let (_pool, set) = Pool::set(context, &layout);
             write_pair(context, set, access, (&view, sampler));
             let (low, high) = ([-4.0, -3.0], [12.0, 9.0]);
             let got = painter.paint(set, &Mapping::rectangle(low, high));
@@ -767,8 +759,7 @@ fn look_beside(context: &Context, stage: Stage, samplers: &[SamplerDesc]) -> Res
     let rig = Rig::new(context, &Plan::new(Program::Beside, Kind::Float, &layouts).stage(stage));
     let mut all = Vec::new();
     for (desc, sampler) in samplers.iter().zip(&made) {
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let pair = Pair::new(&view, sampler);
         let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
         write(context, set, &[slot, Slot::sampler(sampler, 1, 0), Slot::sampler(sampler, 3, 0)]);
@@ -876,8 +867,7 @@ fn update_after_bind() -> Outcome {
         let bindings = [Binding::combined(0, 1).flags(loose)];
         let flags = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
         let layout = SetLayout::with_flags(context, &bindings, flags);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
         let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Float, COMBINED);
         let points = points(Shape::D2, true);

@@ -88,8 +88,7 @@ fn play(builder: ContextBuilder) -> Result<Judged, Skip> {
         let pool = descriptor::Pool::new(context, &[&layout]);
         let set = pool.allocate(&layout);
         for scene in views() {
-            let image = scene.image(context)?;
-            let view = scene.view(&image);
+            let (_image, view) = scene.shown(context)?;
             context.set_name(view.handle(), &label(&scene));
             for sampler in &made {
                 descriptor::write_combined(context, set, (0, 0), &[Pair::new(&view, sampler)]);
@@ -482,8 +481,7 @@ fn shown() -> Outcome {
     let builder = simulate(&path).setting("device_visible", "on");
     let (_, judged) = with_layer(builder, |context| {
         let scene = Scene::colour(float);
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
+        let (_image, view) = scene.shown(context)?;
         let able = context.format_features(float, vk::ImageTiling::OPTIMAL).contains(linear);
         let sampler = if able { SamplerDesc::linear() } else { SamplerDesc::nearest() };
         Ok(sample(context, Pair::new(&view, &sampler.create(context)), &scene.points(false)[..1]))

@@ -134,6 +134,13 @@ impl Scene {
         image.view(&self.view_desc())
     }
 
+    /// Makes the image and the view.
+    pub fn shown<'c>(&self, context: &'c Context) -> Result<(Image<'c>, View<'c>), Skip> {
+        let image = self.image(context)?;
+        let view = self.view(&image);
+        Ok((image, view))
+    }
+
     /// Points inside and outside of the image, none of them on the edge between two texels or halfway between two levels.
     ///
     /// `unnormalized`: coordinates in texels, and level 0 only.

@@ -75,8 +75,7 @@ impl Stand<'_> {
         let points = Scene::colour(vk::Format::R8G8B8A8_UNORM).points(false);
         let sampler = SamplerDesc::linear().create(context);
         let layout = SetLayout::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = Pool::set(context, &layout);
         let layouts = [&layout];
         for (binding, view) in [0, 2].into_iter().zip(&views) {
             let info = vk::DescriptorImageInfo {

@@ -238,8 +238,7 @@ fn write_others(context: &Context, times: usize) -> Result<(), Skip> {
     let image = Image::new(context, &desc).map_err(Skip)?;
     let view = image.view(&ViewDesc::default());
     let layout = SetLayout::new(context, &[Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1)]);
-    let pool = Pool::new(context, &[&layout]);
-    let set = pool.allocate(&layout);
+    let (_pool, set) = Pool::set(context, &layout);
     (0..times).for_each(|_| write_image(context, set, 0, &view));
     Ok(())
 }
