@@ -17,6 +17,8 @@ pub(super) trait Follower: Send + Sync {
     fn expect_wholes(&self);
     /// There is a view with both aspects.
     fn follow_wholes(&self, hot: &Hot);
+    /// There is a combined descriptor that compares where its format cannot.
+    fn follow_comparisons(&self, hot: &Hot);
     /// Whether what immutable samplers of combined descriptors come to is decided where they are bound, of some at least.
     fn follows_immutables(&self) -> bool;
     /// Whether shaders compare for combined descriptors as well.

@@ -11,7 +11,7 @@ use super::samplers::Samplers;
 use super::stand_ins::StandIns;
 use super::wishes::Wishes;
 use crate::counters::Path;
-use crate::decide;
+use crate::decide::{self, Bits};
 use crate::outcome::{self, Chosen, Refusal};
 use crate::overrides::Override;
 use crate::variant::{KEEP, SharedState};
@@ -60,6 +60,12 @@ impl Pairs {
                 self.samplers.variant(ground, pair.state, &shared, wanted)
             },
         );
+        if shared.kept.original.compare_enable
+            && class.lacks.0 & Bits::COMPARE.0 != 0
+            && let Some(follower) = &ground.follower
+        {
+            follower.follow_comparisons(&ground.hot);
+        }
         let (choice, variant) = match &meeting.chosen {
             Chosen::Variant((made, usage)) => (*made, Some(*usage)),
             Chosen::Refused(..)

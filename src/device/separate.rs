@@ -218,6 +218,11 @@ impl Separate {
         self.has_tasks() || self.pairs.load(Ordering::Acquire)
     }
 
+    /// Whether sets note descriptors for what a link does with them, where these have no slots.
+    fn notes(&self, uses: samplin_spirv::Uses) -> bool {
+        self.tasks.compare && uses.contains(samplin_spirv::Uses::DREF)
+    }
+
     /// Whether they may have to do anything that each pipeline is made for at once. Comparisons and divisions are found where links are
     /// followed, and pipelines made for them then.
     fn has_tasks(&self) -> bool {
@@ -302,11 +307,17 @@ impl Follower for Separate {
         self.follow_wholes_of(hot);
     }
 
+    fn follow_comparisons(&self, hot: &Hot) {
+        if self.tasks.compare {
+            self.follow_comparisons_of(hot);
+        }
+    }
+
     fn follows_immutables(&self) -> bool {
         Self::follows_immutables(self)
     }
 
     fn compares_combined(&self) -> bool {
-        self.tasks.compare && self.has_tasks()
+        self.tasks.compare
     }
 }

@@ -12,7 +12,7 @@ use samplin_core::left::Left;
 use samplin_hot::SetLayout;
 
 use crate::counters::Path;
-use crate::device::{Copied, Device, Ground, LayoutOf, Stop, Write, Writes};
+use crate::device::{Copied, Device, Ground, LayoutOf, Separate, Stop, Write, Writes};
 use crate::pnext::{self, slice};
 
 pub(crate) unsafe extern "system" fn update_descriptor_sets(
@@ -211,7 +211,35 @@ unsafe extern "system" fn update_slowly(
             follow(device, slice(writes, count), slice(copies, copy_count));
         }
         let down = |writes| next(handle, count, writes, copy_count, copies);
-        device.pairs.forward_writes(&device.ground, count, writes, (first, Path::Update), LayoutOf::DstSet, down);
+        noting(
+            device,
+            || {
+                device.pairs.forward_writes(
+                    &device.ground,
+                    count,
+                    writes,
+                    (first, Path::Update),
+                    LayoutOf::DstSet,
+                    down,
+                )
+            },
+            |separate| {
+                let Ground { hot, .. } = &device.ground;
+                separate.note_written_wholes(hot, &device.pairs.stand_ins.aspects, Writes::new(slice(writes, count)));
+            },
+        );
+    }
+}
+
+/// Has an update `forward`ed, and `note`d again if it wrote the first combined descriptor that compares where its format cannot.
+#[inline(always)]
+pub(super) fn noting(device: &Device, forward: impl FnOnce(), note: impl FnOnce(&Separate)) {
+    let Some(separate) = device.separate.as_deref().filter(|separate| !separate.notes_comparisons()) else {
+        return forward();
+    };
+    forward();
+    if separate.notes_comparisons() {
+        device.ground.guard(|| note(separate), || ());
     }
 }
 

@@ -4,8 +4,9 @@ use std::ffi::c_void;
 
 use ash::vk::{self, Handle};
 
+use super::descriptor::noting;
 use crate::counters::Path;
-use crate::device::{Device, Filled, Ground, Live, Template, TemplateRun};
+use crate::device::{Device, Filled, Ground, Live, Separate, Template, TemplateRun};
 use crate::pnext::slice;
 
 destroy! {
@@ -117,11 +118,21 @@ unsafe extern "system" fn update_lone(
     // SAFETY: `data` has the one pair that the template describes (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685), which is all of it
     // in the copy.
     unsafe {
-        let other = device.pairs.rewrite_lone(&device.ground, data, Path::Template);
-        if let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template {
-            next(handle, set, template, other.as_ref().map_or(data, |info| std::ptr::from_ref(info).cast()));
-        }
+        let forward = || {
+            let other = device.pairs.rewrite_lone(&device.ground, data, Path::Template);
+            if let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template {
+                next(handle, set, template, other.as_ref().map_or(data, |info| std::ptr::from_ref(info).cast()));
+            }
+        };
+        noting(device, forward, |separate| {
+            note(device, separate, Live::new(set), Filled::new(Live::new(template), data))
+        });
     }
+}
+
+/// Takes note of what an update with a template shows.
+fn note(device: &Device, separate: &Separate, set: Live<'_, vk::DescriptorSet>, filled: Filled<'_>) {
+    separate.note_template_wholes(&device.ground.hot, &device.pairs.stand_ins.aspects, set, filled);
 }
 
 /// Apart, as the one that it goes on to, so that no call saves more registers than it needs.
@@ -190,7 +201,7 @@ unsafe extern "system" fn update_slowly(
         separate.rest_from_views(&device.ground);
     }
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
-    unsafe {
+    let forward = || unsafe {
         let down = move |data| next(handle, set, template, data);
         device.pairs.forward_template(
             &device.ground,
@@ -207,7 +218,12 @@ unsafe extern "system" fn update_slowly(
                 }
             },
         );
-    }
+    };
+    noting(device, forward, |separate| {
+        // SAFETY: set, template and data are valid by the command's valid usage.
+        let (set, filled) = unsafe { (Live::new(set), Filled::new(Live::new(template), data)) };
+        note(device, separate, set, filled);
+    });
 }
 
 /// Pushes single descriptors.

@@ -15,12 +15,12 @@ use serde_json::json;
 use super::Separate;
 use super::commands::{Followed, Point};
 use super::ladder::may_exchange;
-use super::programs::Program;
+use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
 use super::sets::SetEntry;
 use super::shown::Whole;
 use super::templates::TemplateRun;
-use super::wholes::Wholes;
+use super::wholes::{ASPECT, COMPARISON, Wholes};
 use crate::counters::Path;
 use crate::decide::{Catalog, Rule};
 use crate::device::aspects::Aspects;
@@ -31,6 +31,7 @@ use crate::device::journal::Journal;
 use crate::device::live::{Copied, Filled, Live, Writes};
 use crate::device::resolve::Pairs;
 use crate::device::shown::{BITS, shows_aspects};
+use crate::device::types::COMBINED;
 use crate::table::fold;
 
 impl Program {
@@ -48,25 +49,38 @@ impl Separate {
     /// There is a view with both aspects: sets note which descriptors show it.
     pub(super) fn follow_wholes_of(&self, hot: &Hot) {
         self.wholes.may_come.store(true, Ordering::Release);
-        self.wholes.are_there.store(true, Ordering::SeqCst);
-        if self.wholes.are_read.load(Ordering::SeqCst) {
+        if self.wholes.come(ASPECT) {
             hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
     }
 
-    /// There is a program that reads these.
-    pub(super) fn follow_reads(&self, hot: &Hot, reads: &[ImageRead]) {
-        if !reads.iter().any(|read| read.is_integer) {
-            return;
-        }
-        self.wholes.are_read.store(true, Ordering::SeqCst);
-        if self.wholes.are_there.load(Ordering::SeqCst) {
+    /// There is a combined descriptor that compares where its format cannot: sets note those from now on.
+    pub(super) fn follow_comparisons_of(&self, hot: &Hot) {
+        hot.keep_watching(COMBINED);
+        if self.wholes.come(COMPARISON) {
             hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         }
+    }
+
+    /// There is a program that reads these images and has these links.
+    pub(super) fn follow_reads(&self, hot: &Hot, reads: &[ImageRead], links: &[ProgramLink]) {
+        let is_read = (reads.iter().any(|read| read.is_integer), ASPECT);
+        let is_compared = (links.iter().any(|link| link.is_noted), COMPARISON);
+        for (_, what) in [is_read, is_compared].into_iter().filter(|(reads, _)| *reads) {
+            if self.wholes.are_read(what) {
+                hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+            }
+        }
+    }
+
+    /// Whether combined descriptors are noted that compare where their format cannot. The first one is found while it is written, so it is
+    /// noted after that.
+    pub fn notes_comparisons(&self) -> bool {
+        self.wholes.compare()
     }
 
     /// Takes note of what writes show.
-    pub(super) fn note_written_wholes(&self, hot: &Hot, aspects: &Aspects, writes: Writes<'_>) {
+    pub fn note_written_wholes(&self, hot: &Hot, aspects: &Aspects, writes: Writes<'_>) {
         for write in writes.each().filter(|_| self.wholes.are_there()) {
             let (ty, mut count) = (write.descriptor_type, write.descriptor_count);
             let mut infos: &[vk::DescriptorImageInfo] = &[];
@@ -82,7 +96,7 @@ impl Separate {
     }
 
     /// Takes note of what an update with a template shows.
-    pub(super) fn note_template_wholes(
+    pub fn note_template_wholes(
         &self,
         hot: &Hot,
         aspects: &Aspects,
@@ -116,10 +130,11 @@ impl Separate {
         let whole = |index| {
             let info = shows_aspects(ty).then(|| info(index))?;
             let (sampler, view, image_layout) = (info.sampler, info.image_view, info.image_layout);
-            (aspects.stencil(view.as_raw()) != 0).then_some(Whole { ty, sampler, view, image_layout })
+            let compares = || ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && hot.cannot_compare(sampler, view);
+            (aspects.stencil(view.as_raw()) != 0 || compares()).then_some(Whole { ty, sampler, view, image_layout })
         };
         let written = (0..).zip(Wholes::walk(entry, target, count)).map(|(index, at)| (at, whole(index)));
-        watch_overwriting(hot, entry, self.wholes.take((set.handle(), entry), written));
+        watch_overwriting(hot, entry, self.wholes.take((set.handle(), entry), written, &self.versions));
     }
 
     /// Takes note of what a copy shows.
@@ -132,7 +147,7 @@ impl Separate {
         let shown = self.wholes.shown((source, from), (copy.src_binding, copy.src_array_element), count);
         let places = Wholes::walk(to, (copy.dst_binding, copy.dst_array_element), count);
         let written = places.zip(shown.into_iter().chain(std::iter::repeat(None)));
-        watch_overwriting(hot, to, self.wholes.take((target, to), written));
+        watch_overwriting(hot, to, self.wholes.take((target, to), written, &self.versions));
     }
 }
 
@@ -158,7 +173,8 @@ impl Aspects {
             let Some(bound) = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number)) else {
                 continue;
             };
-            for (element, view) in shown_by(separate, bound, binding) {
+            for (element, whole) in shown_by(separate, bound, binding) {
+                let view = whole.view.as_raw();
                 let stencil = self.stencil(view);
                 if stencil == 0 {
                     continue;
@@ -238,13 +254,21 @@ fn watch_overwriting(hot: &Hot, entry: Option<&SetEntry>, shows_any: bool) {
     }
 }
 
-/// Element and view of each descriptor of a binding that may show a view with both aspects.
-fn shown_by(separate: &Separate, bound: &Bound<Followed>, binding: u32) -> Vec<(u32, u64)> {
+/// The descriptors of a binding that sets note, by their elements; all of those that were pushed.
+pub(super) fn shown_by(separate: &Separate, bound: &Bound<Followed>, binding: u32) -> Vec<(u32, Whole)> {
     if bound.is_pushed() {
-        let own = bound.pushed.iter().filter(|((own, _), descriptor)| {
-            *own == binding && shows_aspects(vk::DescriptorType::from_raw(descriptor.ty))
-        });
-        return memory::collect(own.map(|((_, element), descriptor)| (*element, descriptor.words[1])));
+        let whole = |descriptor: &samplin_bind::Descriptor| {
+            let [sampler, view, layout] = descriptor.words;
+            Whole {
+                ty: vk::DescriptorType::from_raw(descriptor.ty),
+                sampler: vk::Sampler::from_raw(sampler),
+                view: vk::ImageView::from_raw(view),
+                image_layout: vk::ImageLayout::from_raw(layout as i32),
+            }
+        };
+        let own = bound.pushed.iter().filter(|((own, _), _)| *own == binding);
+        let own = own.map(|((_, element), descriptor)| (*element, whole(descriptor)));
+        return memory::collect(own.filter(|(_, whole)| shows_aspects(whole.ty)));
     }
     match bound.content() {
         Some(entry) => entry.wholes(binding),

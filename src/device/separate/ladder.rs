@@ -79,6 +79,9 @@ impl Separate {
         (index, link): (usize, &ProgramLink),
         wants: &mut Wants,
     ) {
+        if link.is_noted {
+            return self.noted_tasks_of(ground, pairs, program, point, (index, link), wants);
+        }
         let bound = |operand: &Operand| {
             let number = operand.set as usize;
             let bound = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number))?;

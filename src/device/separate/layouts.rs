@@ -80,6 +80,11 @@ impl Binding {
         (element < self.count && self.has_images).then(|| last + self.stride * element as usize)
     }
 
+    /// Whether samplers and images of combined descriptors have slots.
+    pub(super) fn has_pairs(&self) -> bool {
+        self.kind == Kind::Combined
+    }
+
     /// All of its slots.
     pub(super) fn slots(&self) -> Range<usize> {
         self.first..self.first + self.stride * self.count as usize
@@ -301,6 +306,11 @@ impl SetShape {
     /// Whether it has an immutable sampler, in a slot or not.
     pub(super) fn holds(&self, sampler: vk::Sampler) -> bool {
         self.kept.bindings.iter().any(|binding| binding.samplers.contains(&sampler))
+    }
+
+    /// Whether the samplers of a binding are immutable.
+    pub(super) fn is_immutable(&self, number: u32) -> bool {
+        self.kept.bindings.iter().any(|binding| binding.binding == number && !binding.samplers.is_empty())
     }
 
     /// Whether its sets have too many descriptors for a copy that nothing asks for but one sampler.

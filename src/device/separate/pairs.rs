@@ -4,9 +4,10 @@ use ash::vk::{self, Handle};
 use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
-use samplin_spirv::Uses;
 
 use super::Separate;
+use super::aspects::shown_by;
+use super::commands::Point;
 use super::ladder::elements;
 use super::layouts::{Binding, LARGEST};
 use super::programs::ProgramLink;
@@ -57,54 +58,118 @@ impl Separate {
                 .for_each(|pair| self.ask(ground, pairs, (index, 0), pair, Some(Left::Bindless), wants));
         };
         for element in named {
-            let (pair, position) = (pair_at(element), position_of(&link.image, &link.sampler, (element, element)));
-            let divided = self.divided(ground, pairs, pair, link.uses);
-            let compares = self.has_tasks() && link.uses.contains(Uses::DREF);
-            let mut is_compared = false;
-            if self.tasks.divide || compares {
-                // All of a link that is split read the hidden set, also those with nothing to divide or compare.
-                let (own, view) = both_at(element);
-                let given = pair.map_or(own, |pair| pairs.choose(ground, pair, Path::Draw));
-                let at = (link.image.set, link.image.binding, element);
-                let mut want = Want {
-                    link: index,
-                    sampler_at: at,
-                    image_at: at,
-                    given,
-                    wanted: given,
-                    own,
-                    divided,
-                    pair: None,
-                    loose: binding.after_bind,
-                    view,
-                    hidden_at: position,
-                    fetch: None,
-                    compare: None,
-                };
-                if let Some(pair) = pair.filter(|_| compares && divided.is_none()) {
-                    self.want_comparison_of_both(
-                        ground,
-                        pairs,
-                        program,
-                        &mut want,
-                        pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses),
-                    );
+            self.want_both(
+                ground,
+                pairs,
+                program,
+                (index, link),
+                (element, both_at(element), binding.after_bind),
+                wants,
+            );
+        }
+    }
+
+    /// [`Separate::tasks_of`] for a link of which sets note the descriptors that cannot compare, and no others.
+    pub(super) fn noted_tasks_of(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        program: Drawn<'_>,
+        point: &Point,
+        (index, link): (usize, &ProgramLink),
+        wants: &mut Wants,
+    ) {
+        let number = link.image.set as usize;
+        let set = program.layout.sets.get(number).and_then(Option::as_ref);
+        let binding = set.and_then(|set| set.binding(link.image.binding)).filter(|_| self.wholes.compare());
+        let bound = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number));
+        let Some((binding, bound)) = binding.zip(bound) else { return };
+        let noted = shown_by(self, bound, binding.binding);
+        let both_at = |element| {
+            let (_, whole) = noted.iter().find(|(own, _)| *own == element)?;
+            ground
+                .hot
+                .cannot_compare(whole.sampler, whole.view)
+                .then_some((whole.sampler.as_raw(), whole.view.as_raw()))
+        };
+        let mut named = elements(&link.image, binding).into_iter().flatten();
+        let all = match (named.next(), named.next()) {
+            (Some(one), None) => both_at(one).map(|both| (one, both)),
+            // Another sampler for one means one for each, and of the others nothing is known.
+            _ => {
+                let any = noted.iter().find_map(|(element, _)| Some((*element, both_at(*element)?)));
+                if let Some((element, (sampler, view))) = any
+                    && let Some(pair) = ground.hot.gate.conflict(Handle::from_raw(sampler), Handle::from_raw(view))
+                {
+                    let at = (link.image.set, link.image.binding, element);
+                    pairs.link_left(ground, Left::Bindless, program, (index, at, at), pair);
                 }
-                is_compared = want.compare.is_some();
-                wants.all.with_room().push(want);
+                None
             }
-            let Some(pair) = pair.filter(|_| !is_compared) else { continue };
-            if divided.is_none() {
-                pairs.tell_read(
+        };
+        if let Some((element, both)) = all {
+            self.want_both(ground, pairs, program, (index, link), (element, both, binding.after_bind), wants);
+        }
+    }
+
+    /// What the shader has to do for one descriptor.
+    fn want_both(
+        &self,
+        ground: &Ground,
+        pairs: &Pairs,
+        program: Drawn<'_>,
+        (index, link): (usize, &ProgramLink),
+        (element, (own, view), after_bind): (u32, (u64, u64), bool),
+        wants: &mut Wants,
+    ) {
+        let pair = ground.hot.gate.conflict(vk::Sampler::from_raw(own), vk::ImageView::from_raw(view));
+        let pair = pair.filter(|_| own != 0 && view != 0);
+        let position = position_of(&link.image, &link.sampler, (element, element));
+        let divided = self.divided(ground, pairs, pair, link.uses);
+        let compares = self.notes(link.uses);
+        let mut is_compared = false;
+        if self.tasks.divide || compares {
+            // All of a link that is split read the hidden set, also those with nothing to divide or compare.
+            let given = pair.map_or(own, |pair| pairs.choose(ground, pair, Path::Draw));
+            let at = (link.image.set, link.image.binding, element);
+            let mut want = Want {
+                link: index,
+                sampler_at: at,
+                image_at: at,
+                given,
+                wanted: given,
+                own,
+                divided,
+                pair: None,
+                loose: after_bind,
+                view,
+                hidden_at: position,
+                fetch: None,
+                compare: None,
+            };
+            if let Some(pair) = pair.filter(|_| compares && divided.is_none()) {
+                self.want_comparison_of_both(
                     ground,
+                    pairs,
                     program,
-                    (index, element),
+                    &mut want,
                     pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses),
                 );
             }
-            let pair = divided.map_or(pair, |(pair, _)| pair);
-            self.ask(ground, pairs, (index, position), pair, loose(binding.after_bind), wants);
+            is_compared = want.compare.is_some();
+            wants.all.with_room().push(want);
         }
+        let Some(pair) = pair.filter(|_| !is_compared) else { return };
+        if divided.is_none() {
+            pairs.tell_read(
+                ground,
+                program,
+                (index, element),
+                pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses),
+            );
+        }
+        let pair = divided.map_or(pair, |(pair, _)| pair);
+        self.ask(ground, pairs, (index, position), pair, loose(after_bind), wants);
     }
 
     /// Adds what the shader has to do for a pair; `why`: the name of what keeps it from that, if anything does.

@@ -13,7 +13,7 @@ use samplin_spirv as spirv;
 
 use super::Separate;
 use super::found::LINKED;
-use super::layouts::PipelineShape;
+use super::layouts::{Binding, PipelineShape};
 use super::recipe::{Recipe, Source, Splits, StageCode, When};
 use super::seen::{Variable, add, followed};
 use super::stages::model;
@@ -41,6 +41,8 @@ pub(super) struct ProgramLink {
     pub(super) ty: spirv::ImageType,
     pub(super) uses: spirv::Uses,
     pub(super) stages: vk::ShaderStageFlags,
+    /// It compares through a combined descriptor that has no slots: sets note those alone that cannot compare.
+    pub(super) is_noted: bool,
 }
 
 impl ProgramLink {
@@ -139,14 +141,14 @@ impl Found {
     /// The links, combined ones last: the first can be split. Where shaders have nothing to do, of combined descriptors only those
     /// matter whose samplers no write chooses.
     pub(super) fn into_links(mut self, separate: &Separate, layout: &PipelineShape) -> Box<[ProgramLink]> {
-        self.links.retain(|link| {
+        self.links.retain_mut(|link| {
             let set = layout.sets.get(link.image.set as usize).and_then(Option::as_ref);
-            let binding = set.and_then(|set| set.binding(link.image.binding));
-            !link.is_combined()
-                || separate.follows_pairs()
-                || binding.is_some_and(|binding| !binding.immutable.is_empty())
+            let has_slots = set.is_some_and(|set| set.binding(link.image.binding).is_some_and(Binding::has_pairs));
+            let is_immutable = set.is_some_and(|set| set.is_immutable(link.image.binding));
+            link.is_noted = link.is_combined() && separate.notes(link.uses) && !has_slots && !is_immutable;
+            !link.is_combined() || link.is_noted || separate.follows_pairs() || has_slots && is_immutable
         });
-        memory::sorted_by_key(self.links, ProgramLink::is_combined).into_boxed_slice()
+        memory::sorted_by_key(self.links, |link| (link.is_combined(), link.is_noted)).into_boxed_slice()
     }
 }
 
@@ -200,6 +202,18 @@ impl Program {
             splits,
             told,
         }
+    }
+
+    /// Whether it joins what may conflict before any set notes that.
+    pub(super) fn has_links(&self) -> bool {
+        self.links.iter().any(|link| !link.is_noted)
+    }
+
+    /// Whether it reads anything that sets may note.
+    #[inline(always)]
+    pub(super) fn reads_noted(&self) -> bool {
+        // Such links come last.
+        !self.reads.is_empty() || self.links.last().is_some_and(|link| link.is_noted)
     }
 
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
@@ -379,10 +393,10 @@ impl Separate {
         let own = Executable::Pipeline(handle);
         self.note_declared(&ground.hot, &found.variables);
         let program = Program::new(self, (handle, own, is_library), layout, found, recipe);
-        if !program.is_plain() {
+        if program.has_links() || program.integers().next().is_some() || program.blind == Some(HIDDEN) {
             ground.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
-        self.follow_reads(&ground.hot, &program.reads);
+        self.follow_reads(&ground.hot, &program.reads, &program.links);
         Some(program)
     }
 
@@ -473,11 +487,13 @@ impl Separate {
         };
         let sets = links.iter().flat_map(|link| [link.image, link.sampler]).flatten().map(|operand| operand.set);
         found.sets_read |= sets.fold(0, |all, set| all | 1_u32.checked_shl(set).unwrap_or(0));
-        let counts = |uses: spirv::Uses| self.follows_immutables() || !uses.contains(spirv::Uses::COMBINED);
+        let counts =
+            |uses: spirv::Uses| self.follows_immutables() || self.notes(uses) || !uses.contains(spirv::Uses::COMBINED);
         for link in links.iter().filter(|link| link.uses.samples() && counts(link.uses)) {
             match (link.image, link.sampler, link.opaque) {
                 (Some(image), Some(sampler), false) => {
-                    found.add(ProgramLink { image, sampler, ty: link.ty, uses: link.uses, stages: stage.stage });
+                    let (ty, uses, stages) = (link.ty, link.uses, stage.stage);
+                    found.add(ProgramLink { image, sampler, ty, uses, stages, is_noted: false });
                 }
                 _ => {
                     journal.shader_unresolved(Left::OpaqueOperand, "", program, stage);

@@ -106,7 +106,7 @@ impl Hot {
     /// Whether nothing that the pipeline reads through the bound sets can need another sampler or view.
     #[inline(always)]
     pub(super) fn is_legal(&self, program: &Program, point: &Point) -> bool {
-        if !program.reads.is_empty() && point.summary() & ASPECTS != 0 {
+        if program.reads_noted() && point.summary() & ASPECTS != 0 {
             return false;
         }
         if !self.gate.must_look() {

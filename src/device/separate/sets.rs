@@ -168,7 +168,7 @@ impl SetEntry {
     }
 
     /// Elements of a binding that show such views, and these.
-    pub(super) fn wholes(&self, binding: u32) -> Vec<(u32, u64)> {
+    pub(super) fn wholes(&self, binding: u32) -> Vec<(u32, Whole)> {
         lock(&self.rare).as_ref().map_or_else(Vec::new, |rare| rare.wholes.of(binding))
     }
 

@@ -164,11 +164,12 @@ impl Separate {
         };
         let (number, handle, blind, sets_read) = (self.number(), shader.as_raw(), found.blind, found.sets_read);
         let reads = found.take_reads(true);
-        self.follow_reads(&ground.hot, &reads);
         self.note_declared(&ground.hot, &found.variables);
         let variables = followed(std::mem::take(&mut found.variables), &layout);
         let links = found.into_links(self, &layout);
-        if !links.is_empty() || reads.iter().any(|read| read.is_integer) || blind == Some(HIDDEN) {
+        self.follow_reads(&ground.hot, &reads, &links);
+        if links.iter().any(|link| !link.is_noted) || reads.iter().any(|read| read.is_integer) || blind == Some(HIDDEN)
+        {
             ground.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
         let entry = Shader { number, handle, layout, links, reads, sets_read, variables, blind, group, recipe };

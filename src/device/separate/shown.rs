@@ -1,15 +1,15 @@
-//! Descriptors that show views with depth and stencil, as the application wrote them.
+//! Descriptors that some programs cannot read as they are ([`wholes`](super::wholes)), as the application wrote them.
 
-use ash::vk::{self, Handle};
+use ash::vk;
 use samplin_hot::memory::{self, Room};
 
 use crate::decide::Bits;
 use crate::table::FastMap;
 
-/// The bit of [`Brief::summary`](samplin_bind::Brief::summary) of a set that shows views with both aspects.
+/// The bit of [`Brief::summary`](samplin_bind::Brief::summary) of a set that shows any.
 pub(super) const ASPECTS: u64 = (Bits::ASPECTS.0 as u64) << 32;
 
-/// A descriptor of a view with both aspects, as the application wrote it.
+/// Such a descriptor, as the application wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Whole {
     pub(super) ty: vk::DescriptorType,
@@ -18,10 +18,10 @@ pub(super) struct Whole {
     pub(super) image_layout: vk::ImageLayout,
 }
 
-/// Binding and element of a descriptor, and the view with both aspects that it shows, if it does.
+/// Binding and element of a descriptor, and what it is, if it is such a one.
 pub(super) type Written = ((u32, u32), Option<Whole>);
 
-/// The descriptors of one set that show views with both aspects, by binding and element.
+/// Those of one set, by binding and element.
 #[derive(Debug, Default)]
 pub(super) struct Shown(FastMap<(u32, u32), Whole>);
 
@@ -49,18 +49,19 @@ impl Shown {
         self.0.get(&at).copied()
     }
 
-    /// Elements and views of a binding, in ascending order.
-    pub(super) fn of(&self, binding: u32) -> Vec<(u32, u64)> {
+    /// Elements and descriptors of a binding, in ascending order.
+    pub(super) fn of(&self, binding: u32) -> Vec<(u32, Whole)> {
         let own = self.0.iter().filter(|((own, _), _)| *own == binding);
-        let mut own = memory::collect(own.map(|((_, element), whole)| (*element, whole.view.as_raw())));
-        own.sort_unstable();
-        own
+        memory::sorted_by_key(memory::collect(own.map(|((_, element), whole)| (*element, *whole))), |(element, _)| {
+            *element
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ash::vk::Handle;
 
     fn whole(view: u64) -> Option<Whole> {
         Some(Whole {
@@ -76,7 +77,10 @@ mod tests {
         let mut shown = Shown::default();
         assert!(!shown.take([((0, 0), None)].into_iter()) && shown.is_empty());
         assert!(shown.take([((1, 2), whole(12)), ((1, 0), whole(10)), ((0, 5), whole(5))].into_iter()));
-        assert_eq!((shown.of(1), shown.of(0), shown.of(2)), (vec![(0, 10), (2, 12)], vec![(5, 5)], vec![]));
+        let views = |binding| {
+            shown.of(binding).into_iter().map(|(element, whole)| (element, whole.view.as_raw())).collect::<Vec<_>>()
+        };
+        assert_eq!((views(1), views(0), views(2)), (vec![(0, 10), (2, 12)], vec![(5, 5)], vec![]));
         assert!(shown.take([((1, 0), None), ((1, 2), whole(22))].into_iter()));
         assert_eq!((shown.get((1, 0)), shown.get((1, 2))), (None, whole(22)));
         assert!(shown.take([((1, 2), None), ((0, 5), None)].into_iter()) && shown.is_empty());

@@ -96,7 +96,7 @@ impl Separate {
         // Pushed descriptors are kept whatever their type, and a layout that is followed may be younger, or a view with both aspects.
         let may_follow = |ty| {
             self.follows(ty)
-                || (self.tasks.divide || self.seen.is_on()) && type_bit(ty) == COMBINED
+                || (self.tasks.divide || self.tasks.compare || self.seen.is_on()) && type_bit(ty) == COMBINED
                 || aspects.is_on() && shows_aspects(ty)
         };
         let runs = memory::collect(runs.filter(|run| pushes.is_some() || may_follow(run.ty))).into_boxed_slice();

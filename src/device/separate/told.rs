@@ -22,7 +22,7 @@ use super::stages::model;
 use super::tasks::Asked;
 use super::want::Want;
 use crate::counters::Path;
-use crate::decide::{Change, Reads, Rule};
+use crate::decide::{Bits, Change, Reads, Rule};
 use crate::device::ViewClass;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
@@ -496,6 +496,12 @@ impl Journal {
 }
 
 impl Hot {
+    /// Whether a combined descriptor compares where its format cannot.
+    pub(super) fn cannot_compare(&self, sampler: vk::Sampler, view: vk::ImageView) -> bool {
+        let conflict = (self.gate.sampler(sampler.as_raw()) & self.gate.view(view.as_raw())) >> 32;
+        conflict as u32 & Bits::COMPARE.0 != 0
+    }
+
     /// State and class of a use, whether they conflict or not.
     pub(super) fn pair_at(&self, want: &Want) -> Option<Pair> {
         let (state, class) = (self.gate.sampler(want.given), self.gate.view(want.view));

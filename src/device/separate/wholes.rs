@@ -1,39 +1,60 @@
-//! What is noted of views with depth and stencil: which descriptors show them, and which programs read integers.
+//! What is noted of descriptors that some programs cannot read as they are, whatever their layouts have slots for: which there are, and which
+//! programs read such ones. They show a view with depth and stencil, or they are combined and compare where the format cannot.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_bind::Brief;
 use samplin_hot::memory::{self, Room};
+use samplin_hot::{Version, Versions};
 
 use super::layouts::LARGEST;
 use super::sets::SetEntry;
 use super::shown::{ASPECTS, Shown, Whole, Written};
 use crate::table::{FastMap, lock};
 
-/// Whether sets have to note descriptors of views with both aspects, and binds to be followed for them.
+/// Whether sets have to note such descriptors, and binds to be followed for them.
 #[derive(Default)]
 pub(super) struct Wholes {
     /// There was an image that may have such a view: sets that may show it are followed.
     pub(super) may_come: AtomicBool,
-    /// There was such a view.
-    pub(super) are_there: AtomicBool,
-    /// A program reads integers.
-    pub(super) are_read: AtomicBool,
-    /// What sets show that nobody follows, because they are older than the first such image: what comes of it can only be named.
-    unfollowed: Mutex<FastMap<u64, Shown>>,
+    /// What there was, [`ASPECT`] or [`COMPARISON`].
+    there: AtomicU8,
+    /// What programs read.
+    read: AtomicU8,
+    /// What sets show that nobody follows, with a number that changes with each write.
+    unfollowed: Mutex<FastMap<u64, (u64, Shown)>>,
     has_unfollowed: AtomicBool,
 }
 
-impl Wholes {
-    /// What is known of a set that is not followed and shows such a view. No other set has this stamp.
-    const UNFOLLOWED: Brief = Brief { stamp: 2, summary: ASPECTS, is_loose: false };
+/// A view with both aspects; a program that reads integers.
+pub(super) const ASPECT: u8 = 1;
+/// A combined descriptor that compares where its format cannot; a program that compares through combined descriptors.
+pub(super) const COMPARISON: u8 = 2;
 
-    /// Whether there was a view with both aspects.
+impl Wholes {
+    /// Whether there was anything that sets have to note.
     #[inline(always)]
     pub(super) fn are_there(&self) -> bool {
-        self.are_there.load(Ordering::Acquire)
+        self.there.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether there was a combined descriptor that compares where its format cannot.
+    pub(super) fn compare(&self) -> bool {
+        self.there.load(Ordering::Acquire) & COMPARISON != 0
+    }
+
+    /// Such things are there. Whether a program reads them.
+    pub(super) fn come(&self, what: u8) -> bool {
+        self.there.fetch_or(what, Ordering::SeqCst);
+        self.read.load(Ordering::SeqCst) & what != 0
+    }
+
+    /// A program reads such things. Whether there are any.
+    pub(super) fn are_read(&self, what: u8) -> bool {
+        self.read.fetch_or(what, Ordering::SeqCst);
+        self.there.load(Ordering::SeqCst) & what != 0
     }
 
     /// Whether there was an image that may have one.
@@ -46,21 +67,25 @@ impl Wholes {
         if !self.has_unfollowed.load(Ordering::Acquire) {
             return None;
         }
-        lock(&self.unfollowed).get(&set).map(with)
+        lock(&self.unfollowed).get(&set).map(|(_, shown)| with(shown))
     }
 
-    /// Whether a set that is not followed shows such a view.
+    /// Whether a set that is not followed shows anything of that.
     pub(super) fn is_unfollowed(&self, set: vk::DescriptorSet) -> bool {
         self.unfollowed(set.as_raw(), |_| ()).is_some()
     }
 
     /// What a bind remembers of a set that is not followed.
     pub(super) fn brief(&self, set: u64) -> Brief {
-        self.unfollowed(set, |_| Self::UNFOLLOWED).unwrap_or(Brief::EMPTY)
+        if !self.has_unfollowed.load(Ordering::Acquire) {
+            return Brief::EMPTY;
+        }
+        let of = |(stamp, _): &(u64, Shown)| Brief { stamp: *stamp, summary: ASPECTS, is_loose: false };
+        lock(&self.unfollowed).get(&set).map_or(Brief::EMPTY, of)
     }
 
-    /// Elements and views of a binding of a set that is not followed.
-    pub(super) fn unfollowed_of(&self, set: u64, binding: u32) -> Vec<(u32, u64)> {
+    /// Elements and descriptors of a binding of a set that is not followed.
+    pub(super) fn unfollowed_of(&self, set: u64, binding: u32) -> Vec<(u32, Whole)> {
         self.unfollowed(set, |shown| shown.of(binding)).unwrap_or_default()
     }
 
@@ -86,11 +111,12 @@ impl Wholes {
         known.into_iter().flatten().chain(guessed)
     }
 
-    /// Takes over what is written into a set. Whether the set shows such a view then.
+    /// Takes over what is written into a set. Whether the set shows anything of that then. `versions`: where those of sets come from.
     pub(super) fn take(
         &self,
         (set, entry): (vk::DescriptorSet, Option<&SetEntry>),
         written: impl Iterator<Item = Written>,
+        versions: &Versions,
     ) -> bool {
         if let Some(entry) = entry {
             return entry.take_wholes(written);
@@ -102,7 +128,8 @@ impl Wholes {
         }
         self.has_unfollowed.store(true, Ordering::Release);
         let mut all = lock(&self.unfollowed);
-        let shown = all.with_room().entry(set.as_raw()).or_default();
+        let (stamp, shown) = all.with_room().entry(set.as_raw()).or_default();
+        *stamp = Version::new(versions).get();
         shown.take(written);
         let is_empty = shown.is_empty();
         if is_empty {
