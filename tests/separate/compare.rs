@@ -3,6 +3,7 @@
 use super::reads::{assert_named, run};
 use super::*;
 use samplin_testkit::Folder;
+use samplin_testkit::{Path, sample_via};
 
 type Row = (&'static str, fn(Stage) -> Outcome);
 
@@ -28,6 +29,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("compare/keys-in-code", keys_in_code),
         ("compare/combined", combined),
         ("compare/legal-combined", legal_combined),
+        ("compare/combined-by-default", combined_by_default),
+        ("compare/legal-combined-by-default", legal_combined_by_default),
+        ("compare/combined-then-legal", combined_then_legal),
         ("compare/combined-cube", combined_cube),
         ("compare/combined-cube-array", combined_cube_array),
         ("compare/array", array),
@@ -316,6 +320,50 @@ fn combined() -> Outcome {
 
 fn legal_combined() -> Outcome {
     judged(emulate(), |context| combined_look(context, D32))?.assert_untouched("combined depths");
+    Ok(())
+}
+
+/// A pair that compares, by each path on which both halves meet in one call.
+fn look_by_paths(context: &Context, scene: Scene) -> Result<Vec<Option<String>>, Skip> {
+    let texture = Texture::new(context, scene)?;
+    let desc = SamplerDesc::linear().compare(LESS);
+    let (made, at) = (desc.create(context), far_points());
+    let pair = [Pair::new(&texture.view, &made).shadow()];
+    // Nothing stands in for a sampler that lies in memory.
+    let paths = Path::COMBINED.into_iter().filter(|path| *path != Path::DescriptorBuffer);
+    let looks = paths.filter_map(|path| Some((path, sample_via(context, path, &pair, &at).ok()?.remove(0))));
+    let look = |(path, found): (Path, Vec<Value>)| match scene.format {
+        F::D32_SFLOAT => None,
+        _ => wrong(&texture, &desc, &found, &at).map(|wrong| format!("{path:?}: {wrong}")),
+    };
+    Ok(looks.map(look).collect())
+}
+
+/// Nothing follows combined descriptors there: those that cannot compare are noted alone.
+fn combined_by_default() -> Outcome {
+    let judged = judged(Context::builder(), |context| look_by_paths(context, R32))?;
+    assert_compared(&judged, "split");
+    Ok(())
+}
+
+fn legal_combined_by_default() -> Outcome {
+    judged(Context::builder(), |context| look_by_paths(context, D32))?.assert_untouched("combined depths");
+    Ok(())
+}
+
+/// One set shows a colour, then a depth, then the colour again: the depth has the device's own comparison.
+fn combined_then_legal() -> Outcome {
+    let judged = judged(Context::builder(), |context| {
+        let textures = [Texture::new(context, R32)?, Texture::new(context, D32)?];
+        let desc = SamplerDesc::linear().compare(LESS);
+        let (made, at) = (desc.create(context), far_points());
+        let all = [0, 1, 0].map(|number: usize| {
+            let found = sample(context, Pair::new(&textures[number].view, &made).shadow(), &at);
+            if number == 1 { None } else { wrong(&textures[number], &desc, &found, &at) }
+        });
+        Ok(all.to_vec())
+    })?;
+    assert_compared(&judged, "split");
     Ok(())
 }
 
