@@ -99,8 +99,8 @@ impl Pairs {
         // Links are told one by one, once it is known what becomes of each.
         if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
             for unresolved in meeting.unresolved(&ground.journal.context(Some(class))) {
-                // Whether a shader compares, and does that itself, is found out where the descriptor is bound, if it is followed.
-                if path == Path::Draw
+                // Whether a shader compares, and does that itself, is found out where the descriptor is bound. What lies in memory is not.
+                if matches!(path, Path::Draw | Path::GetDescriptor | Path::ImageViewHandle)
                     || !(ground.follower.as_ref().is_some_and(|follower| follower.compares_combined())
                         && unresolved.is_comparison())
                 {

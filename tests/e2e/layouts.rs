@@ -38,7 +38,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("unresolved/unnormalized-levels", unnormalized_levels),
         ("unresolved/unnormalized-fetched", unnormalized_fetched),
         ("unresolved/comparison", comparison),
-        ("unresolved/comparison-sampled", comparison_sampled),
     ])
 }
 
@@ -441,7 +440,8 @@ fn written(context: &Context, scene: Scene, sampler: &SamplerDesc) -> Outcome {
     Ok(())
 }
 
-/// Views that cannot be compared keep a sampler that compares, because a shader may: it is named (B-33, B-35), and depths are not.
+/// Views that cannot be compared keep a sampler that compares, because a shader may: where nothing is seen of draws it is named (B-33,
+/// B-35), and depths are not.
 fn comparison() -> Outcome {
     use vk::Format as F;
     let (nearest, linear) = (SamplerDesc::nearest(), SamplerDesc::linear());
@@ -451,8 +451,8 @@ fn comparison() -> Outcome {
         (Scene::stencil(F::D32_SFLOAT_S8_UINT), &nearest, serde_json::Value::Null),
     ] {
         let sampler = sampler.clone().compare(vk::CompareOp::LESS);
-        let ((), judged) =
-            silent(Context::builder(), "a descriptor that nothing uses", |context| written(context, scene, &sampler))?;
+        let base = Context::builder().setting("separate", "base");
+        let ((), judged) = silent(base, "a descriptor that nothing uses", |context| written(context, scene, &sampler))?;
         assert_unresolved(&judged, "pair", Some("compare"), 1);
         let record = judged.trace.events("unresolved").next().expect("one");
         assert_eq!(record["vuid"], vuid, "{record:#}");
@@ -460,22 +460,5 @@ fn comparison() -> Outcome {
         let ((), judged) = silent(Context::builder(), "depths", |context| written(context, depths, &sampler))?;
         judged.assert_untouched("depths");
     }
-    Ok(())
-}
-
-/// What compares with a colour gets what the driver makes of it, as without the layer, unless combined descriptors are followed: then the
-/// shader compares (`tests/separate/compare.rs`).
-fn comparison_sampled() -> Outcome {
-    let scene = Scene::colour(vk::Format::R32_SFLOAT);
-    let body = |context: &Context| {
-        let (_image, view) = scene.shown(context)?;
-        let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
-        Ok(sample(context, Pair::new(&view, &sampler).shadow(), &scene.points(false)))
-    };
-    let (before, errors) = without_layer(Context::builder(), body)?;
-    let (after, judged) = with_layer(Context::builder(), body)?;
-    assert_eq!(after, before);
-    assert_eq!(judged.errors.len(), errors.len(), "{:#?}", judged.errors);
-    assert_unresolved(&judged, "pair", Some("compare"), 1);
     Ok(())
 }

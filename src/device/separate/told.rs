@@ -18,6 +18,7 @@ use super::programs::{Program, ProgramLink, Stage};
 use super::progress::{Draw, Drawn};
 use super::reads::is_divided;
 use super::recipe::{StageCode, When};
+use super::shown::ASPECTS;
 use super::stages::model;
 use super::tasks::Asked;
 use super::want::Want;
@@ -123,7 +124,11 @@ impl Separate {
         // What is not known may need and lack anything.
         let sum = |operand: &Operand| sums.get(operand.set as usize).copied().unwrap_or(u64::MAX);
         for (index, link) in program.links.iter().enumerate() {
-            if sum(&link.sampler) as u32 & (sum(&link.image) >> 32) as u32 != 0 {
+            let may_meet = match link.is_noted {
+                true => self.wholes.compare() && (sum(&link.image) & ASPECTS != 0 || self.wholes.has_unfollowed()),
+                false => sum(&link.sampler) as u32 & (sum(&link.image) >> 32) as u32 != 0,
+            };
+            if may_meet {
                 journal.link_unresolved(Left::BeganBefore, unknown, index);
             }
         }

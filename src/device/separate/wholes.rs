@@ -64,10 +64,15 @@ impl Wholes {
 
     /// Works on what a set shows that is not followed, if anything like it does.
     fn unfollowed<R>(&self, set: u64, with: impl FnOnce(&Shown) -> R) -> Option<R> {
-        if !self.has_unfollowed.load(Ordering::Acquire) {
+        if !self.has_unfollowed() {
             return None;
         }
         lock(&self.unfollowed).get(&set).map(|(_, shown)| with(shown))
+    }
+
+    /// Whether any set that is not followed ever showed anything of that.
+    pub(super) fn has_unfollowed(&self) -> bool {
+        self.has_unfollowed.load(Ordering::Acquire)
     }
 
     /// Whether a set that is not followed shows anything of that.
@@ -77,7 +82,7 @@ impl Wholes {
 
     /// What a bind remembers of a set that is not followed.
     pub(super) fn brief(&self, set: u64) -> Brief {
-        if !self.has_unfollowed.load(Ordering::Acquire) {
+        if !self.has_unfollowed() {
             return Brief::EMPTY;
         }
         let of = |(stamp, _): &(u64, Shown)| Brief { stamp: *stamp, summary: ASPECTS, is_loose: false };
@@ -91,7 +96,7 @@ impl Wholes {
 
     /// Forgets a set that is about to be freed.
     pub(super) fn forget(&self, set: u64) {
-        if self.has_unfollowed.load(Ordering::Acquire) {
+        if self.has_unfollowed() {
             lock(&self.unfollowed).remove(&set);
         }
     }
@@ -121,8 +126,7 @@ impl Wholes {
         if let Some(entry) = entry {
             return entry.take_wholes(written);
         }
-        let mut written =
-            written.skip_while(|(_, whole)| whole.is_none() && !self.has_unfollowed.load(Ordering::Acquire)).peekable();
+        let mut written = written.skip_while(|(_, whole)| whole.is_none() && !self.has_unfollowed()).peekable();
         if written.peek().is_none() {
             return false;
         }
