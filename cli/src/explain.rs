@@ -2,6 +2,8 @@
 
 pub(crate) mod terms;
 
+use std::sync::LazyLock;
+
 use samplin_core::decide::{Catalog, Rule, Source};
 use samplin_core::left::Left;
 use serde::Serialize;
@@ -19,22 +21,21 @@ pub struct Arguments {
     pub word: Option<String>,
 }
 
-macro_rules! pages {
-    ($($name:literal)+) => {
-        /// The page of each rule.
-        const PAGES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../docs/reference/rules/", $name, ".md"))),)+];
+/// The page of each rule without its heading and the catalogue, in Markdown.
+static PAGES: LazyLock<Vec<(Rule, String)>> = LazyLock::new(|| {
+    let text = |rule: Rule| {
+        let (mut text, mut is_code) = (String::new(), false);
+        for line in rule.page().lines() {
+            is_code ^= line.starts_with(" ```");
+            match line.strip_prefix("   ").filter(|_| !is_code) {
+                Some(more) => text.extend([" ", more]),
+                None => text.extend(["\n", line.strip_prefix(' ').unwrap_or(line)]),
+            }
+        }
+        text.split_off(1) + "\n"
     };
-}
-
-pages! {
-    "linear-filter" "linear-mipmap" "minmax" "cubic" "stencil" "anisotropy" "lod-bias" "lod-range" "unnormalized" "mirror-clamp"
-    "address-mode" "compare" "reduction" "border-type" "border-value" "border-format" "border-swizzle" "border-custom"
-    "border-budget" "ycbcr" "flags" "sampler-budget" "blit-filter" "heap" "view-usage" "aspect" "unsupported-format" "declared-view" "image-usage" "storage-access"
-    "storage-format" "storage-unknown" "sample-shading" "atomic-counters" "depth-compare" "gl-clamp" "override"
-}
-
-/// What stands in a rule's page before the rows of the catalogue, which this command has from the catalogue itself.
-pub(crate) const CATALOGUE: &str = "<!-- generated from the catalogue -->";
+    Rule::ALL.iter().map(|rule| (*rule, text(*rule))).collect()
+});
 
 /// What is said of a rule.
 #[derive(Clone, Debug, Serialize)]
@@ -100,12 +101,15 @@ pub(crate) fn lines(markdown: &str) -> impl Iterator<Item = Line<'_>> {
 }
 
 impl Page {
+    /// The page of a rule in Markdown, without its heading and the catalogue.
+    pub(crate) fn markdown(rule: Rule) -> &'static str {
+        PAGES.iter().find(|(of, _)| *of == rule).map_or("", |(_, text)| text)
+    }
+
     /// The page of a rule.
-    pub fn of(rule: Rule) -> Option<Self> {
-        let (_, text) = PAGES.iter().find(|(name, _)| *name == rule.name())?;
-        let (text, _) = text.split_once(CATALOGUE)?;
-        let mut parts = text.split("\n## ");
-        let (_, summary) = parts.next()?.split_once('\n')?;
+    pub fn of(rule: Rule) -> Self {
+        let mut parts = Page::markdown(rule).split("\n## ");
+        let summary = parts.next().unwrap_or_default();
         let sections = parts
             .filter_map(|part| part.split_once('\n'))
             .map(|(heading, text)| Section { heading, text: text.trim() });
@@ -120,7 +124,7 @@ impl Page {
                 rows.push(row);
             }
         }
-        Some(Self { rule: rule.name(), summary: summary.trim(), sections: sections.collect(), rows })
+        Self { rule: rule.name(), summary: summary.trim(), sections: sections.collect(), rows }
     }
 
     /// The text of a section.
@@ -183,12 +187,12 @@ fn find(word: &str) -> Found {
                 .iter()
                 .filter(|row| row.rule() == *rule)
                 .any(|row| row.id().eq_ignore_ascii_case(word) || row.vuid().is_some_and(|vuid| is_meant(vuid, word)))
-            || is_id && PAGES.iter().any(|(name, page)| *name == rule.name() && is_named(page, word))
+            || is_id && is_named(Page::markdown(*rule), word)
     };
     let loss = terms::loss(word);
     let spelled = |name: &str| name.replace([' ', '_'], "-").eq_ignore_ascii_case(&word.replace([' ', '_'], "-"));
     Found {
-        rules: Rule::ALL.iter().filter(|rule| meant(rule)).filter_map(|rule| Page::of(*rule)).collect(),
+        rules: Rule::ALL.iter().filter(|rule| meant(rule)).map(|rule| Page::of(*rule)).collect(),
         left: Left::ALL.iter().copied().filter(|left| spelled(left.name())).map(Name::from).collect(),
         terms: terms::all()
             .into_iter()
@@ -330,7 +334,7 @@ struct List {
 
 fn list(output: &mut Output) {
     let list = List {
-        rules: Rule::ALL.iter().filter_map(|rule| Page::of(*rule)).collect(),
+        rules: Rule::ALL.iter().map(|rule| Page::of(*rule)).collect(),
         left: Left::ALL.iter().copied().map(Name::from).collect(),
         terms: terms::all(),
         settings: settings::described(&settings::load()),
@@ -373,16 +377,13 @@ mod tests {
     #[test]
     fn every_rule_has_a_whole_page() {
         for rule in Rule::ALL {
-            let page = Page::of(*rule).unwrap_or_else(|| panic!("{} has no page", rule.name()));
+            let page = Page::of(*rule);
             let headings: Vec<&str> = page.sections.iter().map(|section| section.heading).collect();
             assert_eq!(headings, HEADINGS, "{}", page.rule);
             assert!(page.sections.iter().all(|section| section.text.len() > 4), "{}", page.rule);
             assert!(page.summary.ends_with('.'), "{}", page.rule);
-            let text = PAGES.iter().find(|(name, _)| *name == page.rule).unwrap().1;
-            assert!(text.starts_with(&format!("# {}\n", page.rule)));
-            assert!(text.matches("```").count().is_multiple_of(2), "{}: a fence is open", page.rule);
+            assert!(Page::markdown(*rule).matches("```").count().is_multiple_of(2), "{}: a fence is open", page.rule);
         }
-        assert_eq!(PAGES.len(), Rule::ALL.len());
     }
 
     #[test]
@@ -473,11 +474,16 @@ mod tests {
 
     /// Every text that `lost` can be.
     fn losses() -> Vec<String> {
-        let source = include_str!("../../core/src/decide/reason.rs").split("pub fn lost").nth(1).unwrap();
-        let source = source.split("\n}\n").next().unwrap().replace("\\\n", "");
-        let literals = source.split('"').skip(1).step_by(2).map(str::to_owned);
-        let rows = Catalog::ALL.iter().map(|row| row.lost().to_owned());
-        rows.chain(literals).filter(|text| !text.is_empty()).collect()
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src/decide/rules");
+        let mut all: Vec<String> = Catalog::ALL.iter().map(|row| row.lost().to_owned()).collect();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let source = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let function = source.split("fn lost(").nth(1).and_then(|rest| rest.split("\n}\n").next());
+            let function = function.unwrap_or_default().replace("\\\n", "");
+            all.extend(function.split('"').skip(1).step_by(2).map(str::to_owned));
+        }
+        all.retain(|text| !text.is_empty());
+        all
     }
 
     #[test]
@@ -519,12 +525,12 @@ mod tests {
     #[test]
     fn pages_name_settings_that_there_are() {
         let described = settings::described(&settings::load());
-        for (name, text) in PAGES {
+        for (rule, text) in PAGES.iter() {
             for word in text.split('`').skip(1).step_by(2) {
                 let Some((key, value)) = word.split_once('=') else { continue };
                 let Some(setting) = described.iter().find(|setting| setting.key == key) else { continue };
                 let is_known = setting.values.is_empty() || setting.values.iter().any(|known| known.value == value);
-                assert!(is_known, "{name}: {word}");
+                assert!(is_known, "{}: {word}", rule.name());
             }
         }
     }

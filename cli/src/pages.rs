@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use samplin_core::decide::Rule;
 use serde_json::Value;
 
-use crate::explain::{CATALOGUE, Page, terms};
+use crate::explain::{Page, terms};
 use crate::manual;
 
 const TRACE: &str = include_str!("../../manifest/trace.schema.json");
@@ -135,22 +135,29 @@ fn commands() {
 fn rules() {
     let mut text = String::from(
         "# Rules\n\nA rule says what samplin changes, and why. Each has a page; `samplin explain RULE` prints the same page.\nThe member \
-         `rule` of a record's change is one of these names. This table is generated from the catalogue in `core/src/decide/catalog.rs`.\n\n\
+         `rule` of a record's change is one of these names. This table is generated from `core/src/decide/rules/`, where each rule is one file.\n\n\
          | rule | applies when |\n|---|---|\n",
     );
-    let pages: Vec<Page> = Rule::ALL.iter().filter_map(|rule| Page::of(*rule)).collect();
-    for page in &pages {
+    let pages: Vec<(Rule, Page)> = Rule::ALL.iter().map(|rule| (*rule, Page::of(*rule))).collect();
+    for (_, page) in &pages {
         let _ = writeln!(text, "| [`{0}`](rules/{0}.md) | {1} |", page.rule, cell(page.summary));
     }
     hold("reference/rules.md", &text);
-    for page in &pages {
-        let mut table = String::from("## In the catalogue\n\n| row | source | lost |\n|---|---|---|\n");
+    for (rule, page) in &pages {
+        let mut text = format!("# {}\n\n{}\n", page.rule, Page::markdown(*rule));
+        text += "<!-- generated from core/src/decide/rules -->\n\n## In the catalogue\n\n| row | source | lost |\n|---|---|---|\n";
         for row in &page.rows {
             let lost = if row.lost.is_empty() { "nothing" } else { row.lost };
-            let _ = writeln!(table, "| {} | {} | {} |", row.catalog, cell(row.source.unwrap_or("samplin")), cell(lost));
+            let _ = writeln!(text, "| {} | {} | {} |", row.catalog, cell(row.source.unwrap_or("samplin")), cell(lost));
         }
-        hold_part(&format!("reference/rules/{}.md", page.rule), CATALOGUE, &table);
+        hold(&format!("reference/rules/{}.md", page.rule), &text);
     }
+    let names: BTreeSet<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
+    let list: String = names.iter().map(|name| format!("  - [{name}](reference/rules/{name}.md)\n")).collect();
+    let written = std::fs::read_to_string(path("SUMMARY.md")).unwrap();
+    let (before, rest) = written.split_once("- [Rules](reference/rules.md)\n").unwrap();
+    let after = rest.find("\n- ").map_or("", |at| &rest[at + 1..]);
+    hold("SUMMARY.md", &format!("{before}- [Rules](reference/rules.md)\n{list}{after}"));
 }
 
 /// The description of a member, its own or that of what it refers to.

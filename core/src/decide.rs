@@ -9,42 +9,39 @@
 //! step only moves down a lattice (CUBIC > LINEAR > NEAREST, custom > predefined, on > off).
 
 mod address;
-mod aspect;
 mod bits;
-mod blit;
 mod border;
 mod catalog;
-mod compare;
-mod divide;
 mod exempt;
 mod filter;
 mod nearest;
 mod overrides;
 mod plain;
 mod reason;
-mod sample;
+mod rules;
 mod sanitize;
 mod state;
 mod unknown;
 mod usage;
 mod view;
-mod ycbcr;
 
 use ash::vk;
 
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
-pub use self::aspect::{aspect_shown, shows_one_aspect};
 pub use self::bits::{Bits, lacks, lacks_dynamic, needs};
-pub use self::blit::{BlitDecision, BlitSource, blit, blit_except, unblittable, unblittable_aspects};
 pub use self::border::without_custom_border;
-pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
-pub use self::compare::ShaderCompare;
-pub use self::divide::loses_texels;
+pub use self::catalog::{Change, Changes, Field, Source, Value};
 pub use self::exempt::Exempt;
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
 pub use self::plain::is_plainly_legal;
-pub use self::reason::{AT_OFFSET, Context, IN_PLACE, OF_SAMPLES, because, lost, no_border_share};
-pub use self::sample::{SampleShading, ShadingWish, sample_shading, wish_shading};
+pub use self::reason::{Context, lost};
+pub use self::rules::aspect::{aspect_shown, shows_one_aspect};
+pub use self::rules::blit_filter::{BlitDecision, BlitSource, blit, blit_except, unblittable, unblittable_aspects};
+pub use self::rules::compare::ShaderCompare;
+pub use self::rules::sample_shading::{SampleShading, ShadingWish, sample_shading, wish_shading};
+pub use self::rules::unnormalized::loses_texels;
+pub use self::rules::ycbcr::{ConversionDecision, ConversionState, conversion, conversion_except};
+pub use self::rules::{AT_OFFSET, Catalog, IN_PLACE, OF_SAMPLES, Rule, because, no_border_share};
 pub use self::state::{
     BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,
     is_int_border, is_valid_border,
@@ -55,7 +52,6 @@ pub use self::usage::{
     usage_beside_storage, view_usage, viewed_as_integers,
 };
 pub use self::view::{Aspect, DeviceCaps, Dimensions, Divide, Policy, Reads, Use, ViewTraits, normalize_components};
-pub use self::ycbcr::{ConversionDecision, ConversionState, conversion, conversion_except};
 
 /// A legal state and how it came about.
 #[derive(Clone, Debug)]

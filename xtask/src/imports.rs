@@ -57,7 +57,7 @@ const BELOW: &[(&str, &[&str])] = &[
     ("samplin-forward-layer", &["vk-layer-sys"]),
     ("samplin-bench", &["samplin-hot", "samplin-testkit"]),
     ("samplin-gallery", &["samplin-testkit"]),
-    ("xtask", &["samplin-config"]),
+    ("xtask", &["samplin-config", "samplin-core"]),
 ];
 
 /// Folders outside of the crates' `src` whose files count as well, and how these end.

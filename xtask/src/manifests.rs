@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use samplin_config::settings::{DESCRIBED, Described, Form, Word, default_of};
+use samplin_core::decide::Rule;
 use serde::Serialize;
 
 use crate::{Failure, Outcome, read, root, views, write};
 
 const USAGE: &str = "\
 Derives from the table of settings (config/src/settings/table.rs) the settings of layer.json, the installable manifests, the sample
-settings file, docs/reference/settings.md and what manifest/trace.schema.json says of them; and from manifest/tables.json the SQL views
-in docs/fleet.
+settings file, docs/reference/settings.md and what manifest/trace.schema.json says of them and of the rules (core/src/decide/rules.rs);
+and from manifest/tables.json the SQL views in docs/fleet.
 
     scripts/manifests           write them
     scripts/manifests --check   exit with 1 if one differs from what would be written
@@ -140,7 +141,8 @@ fn installable(own: &str) -> Result<[String; 2], Failure> {
     Ok([explicit, implicit])
 }
 
-/// manifest/trace.schema.json: the settings of a `layer` record. None is required, because older layers have fewer.
+/// manifest/trace.schema.json: the names of rules, and the settings of a `layer` record. None is required, because older layers have
+/// fewer.
 fn schema(text: &str) -> Result<String, Failure> {
     let [mut members, mut example] = [String::new(), String::new()];
     for (at, row) in DESCRIBED.iter().enumerate() {
@@ -165,6 +167,9 @@ fn schema(text: &str) -> Result<String, Failure> {
         [head, "                    },\n                    \"additionalProperties\": false\n"],
         &members,
     )?;
+    let rules: Vec<_> = Rule::ALL.iter().map(|rule| format!("                \"{}\"", rule.name())).collect();
+    let head = "\"description\": \"The name of a family of rules; a stable interface.\",\n            \"enum\": [\n";
+    let text = splice(&text, [head, "\n            ]"], &rules.join(",\n"))?;
     splice(
         &text,
         [

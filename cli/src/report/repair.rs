@@ -29,7 +29,7 @@ pub(super) fn all(analysis: &Analysis) -> Vec<Repair> {
 }
 
 fn of(name: &str) -> Option<Repair> {
-    let page = Page::of(*Rule::ALL.iter().find(|rule| rule.name() == name)?)?;
+    let page = Page::of(*Rule::ALL.iter().find(|rule| rule.name() == name)?);
     Some(Repair { rule: page.rule, summary: words(page.summary), text: html(page.section(SECTION)?) })
 }
 

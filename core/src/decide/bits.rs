@@ -7,9 +7,10 @@ use ash::vk;
 
 use super::address::is_gl;
 use super::border::{is_border_fixed, reaches_border};
-use super::compare::can_compare;
+
 use super::filter::{can_filter_cubic_minmax, can_filter_linear, can_filter_minmax, can_reduce, cubic_conflict};
 use super::nearest::{changes_opaque_black, is_opaque_black};
+use super::rules::compare::can_compare;
 use super::{
     DeviceCaps, Dimensions, Policy, SamplerState, Value, ViewTraits, is_custom, is_int_border, is_unknown_enumerant,
     is_valid_border,

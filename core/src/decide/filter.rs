@@ -59,13 +59,6 @@ pub(super) fn can_filter_cubic_minmax(view: &ViewTraits) -> bool {
     view.filter_cubic_minmax || !view.can_be_sampled()
 }
 
-/// Whether anisotropy meets a sampler without any LINEAR filter: "Applications should not expect consistent behavior in such cases" (Texel
-/// Anisotropic Filtering, of filters of NEAREST). With one LINEAR filter there is something that it makes sharper.
-pub(super) fn is_anisotropic_nearest(state: &SamplerState) -> bool {
-    let nearest = vk::Filter::NEAREST;
-    state.anisotropy_enable && state.mag_filter == nearest && state.min_filter == nearest
-}
-
 impl Pass<'_> {
     /// Step 6, B-3, B-4, B-8, B-10, B-13, B-15.
     pub(super) fn reduction(&mut self) {
@@ -242,33 +235,5 @@ impl Pass<'_> {
             && !self.state.unnormalized_coordinates
             && !self.state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT)
             && (!self.used.dynamic || self.caps.mutable_comparison_samplers)
-    }
-
-    /// Step 10, and `aniso_nearest=off`.
-    pub(super) fn anisotropy(&mut self) {
-        if !self.state.anisotropy_enable {
-            return;
-        }
-        if !self.caps.sampler_anisotropy {
-            self.disable_anisotropy(Catalog::A5);
-            return;
-        }
-        if self.state.uses_filter(vk::Filter::CUBIC_EXT) {
-            self.disable_anisotropy(Catalog::A7);
-            return;
-        }
-        let (asked, limit) = (self.state.max_anisotropy, self.caps.max_sampler_anisotropy);
-        // A limit below 1 leaves no value legal; off always is.
-        if asked.is_nan() || asked < 1.0 || limit.is_nan() || limit < 1.0 {
-            self.disable_anisotropy(Catalog::A6);
-            return;
-        }
-        if self.policy.flat_nearest && is_anisotropic_nearest(&self.state) {
-            self.disable_anisotropy(Catalog::AnisoNearest);
-        }
-        if self.state.anisotropy_enable && asked > limit && !self.is_off(Catalog::A6) {
-            self.note(Catalog::A6, Field::MaxAnisotropy, Value::Float(asked), Value::Float(limit));
-            self.state.max_anisotropy = limit;
-        }
     }
 }

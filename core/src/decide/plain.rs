@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::filter::is_anisotropic_nearest;
+use super::rules::anisotropy::is_anisotropic_nearest;
 use super::{DeviceCaps, Policy, SamplerState};
 
 /// Whether a sampler is one of those that [`create`](super::create) leaves as they are, whatever the policy but for anisotropy, as far as that can be told

@@ -2,12 +2,62 @@
 
 use ash::vk;
 
-use super::sanitize::is_valid_filter;
-use super::{Catalog, Change, Changes, Exempt, Field, Pass, Value};
+use crate::decide::sanitize::is_valid_filter;
+use crate::decide::{Catalog, Change, Changes, Context, Exempt, Field, Pass, Value};
+
+rule! { ($)
+    /// A Y′CbCr conversion, or a sampler with one, asks for what its format does not offer.
+    ///
+    /// ## The specification
+    ///
+    /// VUID-VkSamplerCreateInfo-minFilter-01645, -addressModeU-01646, -None-01647 for samplers;
+    ///   VUID-VkSamplerYcbcrConversionCreateInfo-chromaFilter-01657, -xChromaOffset-01651, -01652 and
+    ///   -forceExplicitReconstruction-01656 for conversions.
+    ///
+    /// ## Who trips over it
+    ///
+    /// Video players and cameras that were tested on one phone.
+    ///
+    /// ## What is lost
+    ///
+    /// What the format does not offer: chroma smoothing, a separate luma filter, half a texel of chroma position, wrapping.
+    ///
+    /// ## In the application
+    ///
+    /// Query the format's `…_YCBCR_CONVERSION_…` bits before choosing `chromaFilter` and offsets; use equal filters and CLAMP_TO_EDGE.
+    ///
+    /// ## Settings
+    ///
+    /// - A rule with `set = { repair = "off" }` leaves the pair as the application asked.
+    ycbcr Ycbcr "ycbcr" lost_by lost {
+        A40 "A-40" Vuid("VUID-VkSamplerCreateInfo-minFilter-01645")
+            lost "luma filter", because "the conversion has no separate reconstruction filter";
+        A41 "A-41" Vuid("VUID-VkSamplerCreateInfo-addressModeU-01646")
+            lost "addressing", because "a Y′CbCr conversion needs CLAMP_TO_EDGE, normalized coordinates and no anisotropy";
+        A42 "A-42" Vuid("VUID-VkSamplerCreateInfo-None-01647")
+            lost "footprint minimum or maximum", because "a Y′CbCr conversion excludes a reduction mode";
+        A43 "A-43" Vuid("VUID-VkSamplerYcbcrConversionCreateInfo-chromaFilter-01657")
+            lost "chroma smoothing", lacks "SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER";
+        A44X "A-44" Vuid("VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01651")
+            lost "half a texel of chroma position", lacks "COSITED_CHROMA_SAMPLES";
+        A44Y "A-44" Vuid("VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01652")
+            lost "half a texel of chroma position", lacks "MIDPOINT_CHROMA_SAMPLES";
+        A45 "A-45" Vuid("VUID-VkSamplerYcbcrConversionCreateInfo-forceExplicitReconstruction-01656")
+            lost "explicit reconstruction", lacks "SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE";
+    }
+}
+
+pub(super) fn lost(change: &Change, _: &Context<'_>) -> Option<&'static str> {
+    match (change.catalog, change.field) {
+        (Catalog::A41, Field::AnisotropyEnable) => Some(Catalog::A5.lost()),
+        (Catalog::A41, Field::UnnormalizedCoordinates) => Some("coordinates in texels"),
+        _ => None,
+    }
+}
 
 impl Pass<'_> {
     /// Step 3. The conversion stays whatever else changes.
-    pub(super) fn ycbcr(&mut self) {
+    pub(in crate::decide) fn ycbcr(&mut self) {
         let Some(conversion) = self.state.ycbcr else { return };
         // A chroma filter that A-1 rejects stays with the conversion; no sampler can follow it.
         if !conversion.separate_reconstruction && is_valid_filter(conversion.chroma_filter, self.caps) {

@@ -2,8 +2,64 @@
 
 use ash::vk;
 
-use super::{Catalog, Change, Changes, Exempt, Field, Value};
+use crate::decide::{Catalog, Change, Changes, Context, Exempt, Field, Value};
 use crate::{format, names};
+
+rule! { ($)
+    /// A blit with LINEAR or CUBIC from a format that the device cannot filter.
+    ///
+    /// ## The specification
+    ///
+    /// VUID-vkCmdBlitImage-filter-02001, -02002, -00237 and -srcImage-00232: LINEAR needs the format's LINEAR bit, CUBIC its own
+    ///   bit and a 2D image; depth and stencil are blitted with NEAREST only, whatever the bits say.
+    ///
+    /// No filter makes a blit between formats of two classes legal: of signed or unsigned integers
+    ///   (VUID-vkCmdBlitImage-srcImage-00229, VUID-vkCmdBlitImage-srcImage-00230), or from or to another format of depth or stencil
+    ///   (VUID-vkCmdBlitImage-srcImage-00231). Nor one from an aspect to another (VUID-VkImageBlit-aspectMask-00238). samplin names
+    ///   both (`blit`).
+    ///
+    /// ## Who trips over it
+    ///
+    /// Mipmap generation for R32F, integer and depth images.
+    ///
+    /// ## What is lost
+    ///
+    /// Smoothing; nothing where the blit does not scale, and nothing for integers.
+    ///
+    /// ## In the application
+    ///
+    /// ```c
+    /// VkFilter filter = can_filter(src_format) && !is_depth(src_format) ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
+    /// vkCmdBlitImage(cmd, src, src_layout, dst, dst_layout, 1, &region, filter);
+    /// ```
+    ///
+    /// Or average in a compute shader.
+    ///
+    /// ## Settings
+    ///
+    /// - `mode=audit` leaves blits as they are and records them.
+    /// - A rule with `set = { repair = "off" }` leaves it as the application asked.
+    blit_filter BlitFilter "blit-filter" {
+        C1 "C-1" Vuid("VUID-vkCmdBlitImage-filter-02001")
+            lost "smoothing", lacks "SAMPLED_IMAGE_FILTER_LINEAR";
+        C2 "C-2" Vuid("VUID-vkCmdBlitImage-filter-02002")
+            lost "cubic kernel", lacks "SAMPLED_IMAGE_FILTER_CUBIC";
+        C3 "C-3" Vuid("VUID-vkCmdBlitImage-filter-00237")
+            lost "cubic kernel", because "CUBIC needs a 2D source image";
+        C4 "C-4" Vuid("VUID-vkCmdBlitImage-srcImage-00232")
+            lost "smoothing", by of_depth;
+        C10 "C-10" Vuid("VUID-vkCmdBlitImage-filter-02001")
+            lost "nothing: integer values have no average", by of_integers;
+    }
+}
+
+pub(super) fn of_depth(_: &Change, context: &Context<'_>) -> String {
+    format!("{} has depth or stencil", context.format())
+}
+
+pub(super) fn of_integers(_: &Change, context: &Context<'_>) -> String {
+    format!("{} holds integers", context.format())
+}
 
 /// What matters of a blit's source image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
