@@ -39,8 +39,8 @@ rule! { ($)
     /// An instruction that compares is undefined without `compareEnable`. Where the shader cannot compare, samplin therefore keeps
     ///   the comparison and names the pair in an `unresolved` record:
     ///
-    /// - combined descriptors, unless samplin follows them (`unfilterable=emulate`, address modes of OpenGL, or an immutable
-    ///   sampler with `immutable=demote`);
+    /// - immutable samplers without `immutable=demote`, descriptors in memory, and arrays of combined descriptors whose index only
+    ///   the shader knows;
     /// - stencil views, integer formats, views whose red component is another one, and samplers with flags;
     /// - sparse instructions, and pipelines that samplin cannot compile a second time.
     ///
