@@ -55,9 +55,9 @@ impl Type {
         Type { id, count: 4, ..self }
     }
 
-    /// The same with its integers as signed ones.
+    /// The same as signed integers, which may have another width.
     pub(crate) fn signed(self) -> Type {
-        Type { of: if self.of == Scalar::Uint { Scalar::Int } else { self.of }, ..self }
+        Type { of: Scalar::Int, ..self }
     }
 
     /// A type that nothing is computed with.

@@ -165,6 +165,11 @@ impl Sample {
         }
         let plain =
             masked(site, 5 + usize::from(has_extra), &mut operands).ok_or(Stop::Unchanged(Unchanged::Operands))?;
+        // What is computed with these has 32 bits.
+        let mut computed = [BIAS, LOD, DX, DY, MIN_LOD].into_iter().map(|position| operands[position]);
+        if computed.any(|id| id != 0 && floats(module, module.type_of(id)).is_none()) {
+            return Err(Stop::Unchanged(Unchanged::Operands));
+        }
         // One code says whether all texels are there, and four gathers give four of them. Levels and biases of gathers
         // (SPV_AMD_texture_gather_bias_lod) would have to be followed to the size of the level.
         let levels = form.gathers && operands[BIAS] | operands[LOD] != 0;

@@ -348,3 +348,39 @@ fn gathers_with_levels_are_left() {
         assert_eq!((sampled.left.clone(), sampled.changed), (left.clone(), u32::from(left.is_empty())), "{lookup}");
     }
 }
+
+/// A level of detail of 16 bits is left, because what is computed with it has 32. Such an offset is converted, whatever its width.
+#[test]
+fn levels_of_half_floats_are_left() {
+    let entry = ("main", ExecutionModel::Fragment as u32);
+    let keys = Keys::Block { set: SET, binding: 0, count: 1 };
+    for (operands, left) in [
+        ("Lod %half_1", vec![(0, Unchanged::Operands)]),
+        ("Lod %zero", vec![]),
+        ("Lod|ConstOffset %zero %short_1", vec![]),
+        ("Lod|ConstOffset %zero %int_1", vec![]),
+    ] {
+        let words = assembled(&format!(
+            "OpCapability Shader\nOpCapability Float16\nOpCapability Int16\nOpMemoryModel Logical GLSL450
+             OpEntryPoint Fragment %main \"main\" %colour\nOpExecutionMode %main OriginUpperLeft
+             OpDecorate %colour Location 0\nOpDecorate %pair DescriptorSet 0\nOpDecorate %pair Binding 0
+             %void = OpTypeVoid\n%function = OpTypeFunction %void\n%float = OpTypeFloat 32\n%half = OpTypeFloat 16
+             %short = OpTypeInt 16 1\n%int = OpTypeInt 32 1\n%v2short = OpTypeVector %short 2\n%v2int = OpTypeVector %int 2
+             %v2 = OpTypeVector %float 2\n%v4 = OpTypeVector %float 4
+             %image = OpTypeImage %float 2D 0 0 0 1 Unknown\n%sampled = OpTypeSampledImage %image
+             %pointer = OpTypePointer UniformConstant %sampled\n%pair = OpVariable %pointer UniformConstant
+             %output = OpTypePointer Output %v4\n%colour = OpVariable %output Output
+             %zero = OpConstant %float 0\n%at = OpConstantComposite %v2 %zero %zero\n%half_1 = OpConstant %half 1
+             %one_short = OpConstant %short 1\n%short_1 = OpConstantComposite %v2short %one_short %one_short
+             %one_int = OpConstant %int 1\n%int_1 = OpConstantComposite %v2int %one_int %one_int
+             %main = OpFunction %void None %function\n%label = OpLabel\n%loaded = OpLoad %sampled %pair
+             %texel = OpImageSampleExplicitLod %v4 %loaded %at {operands}
+             OpStore %colour %texel\nOpReturn\nOpFunctionEnd"
+        ));
+        validate(&words, "vulkan1.1").expect("valid");
+        let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
+        let sampled = run(&words, entry, None, keys, &slots(&links, BOTH).0);
+        assert_eq!((sampled.left.clone(), sampled.changed), (left.clone(), u32::from(left.is_empty())), "{operands}");
+        validate(&sampled.words, "vulkan1.1").expect(operands);
+    }
+}
