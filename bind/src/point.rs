@@ -310,13 +310,20 @@ impl<O: Objects> Point<O> {
         true
     }
 
+    #[inline(always)]
     fn note_pipeline(&mut self, pipeline: u64) {
         self.pipeline = pipeline;
-        // Shader objects of this bind point are bound no more (vkCmdBindPipeline).
         if !self.shaders.is_empty() || self.program.is_some() {
-            self.shaders.clear();
-            self.program = None;
+            self.unbind_shaders();
         }
+    }
+
+    /// Shader objects of this bind point are bound no more (vkCmdBindPipeline).
+    #[cold]
+    #[inline(never)]
+    fn unbind_shaders(&mut self) {
+        self.shaders.clear();
+        self.program = None;
     }
 
     /// Takes note of a bind of a shader object that goes down; `None` where its stage has none any more. [`Point::program`] is the caller's

@@ -231,14 +231,12 @@ unsafe extern "system" fn update_slowly(
     }
 }
 
-/// Has an update `forward`ed, and `note`d again if it wrote the first combined descriptor that compares where its format cannot.
+/// Has an update `forward`ed, and `note`d once there are combined descriptors that compare where their format cannot: it may have written
+/// the first.
 #[inline(always)]
 pub(super) fn noting(device: &Device, forward: impl FnOnce(), note: impl FnOnce(&Separate)) {
-    let Some(separate) = device.separate.as_deref().filter(|separate| !separate.notes_comparisons()) else {
-        return forward();
-    };
     forward();
-    if separate.notes_comparisons() {
+    if let Some(separate) = device.separate.as_deref().filter(|separate| separate.notes_comparisons()) {
         device.ground.guard(|| note(separate), || ());
     }
 }
