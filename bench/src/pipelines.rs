@@ -1,6 +1,7 @@
 //! Creating pipelines of several samples, which a rule can have shaded for each of them.
 
 use ash::vk;
+use samplin_testkit::assembly::{Assembly, Decoration, Op, StorageClass};
 use samplin_testkit::context::Context;
 
 use crate::binds::render_pass;
@@ -13,34 +14,20 @@ pub(crate) const COUNTED: usize = CALLS * crate::sample::PASSES;
 
 /// A vertex shader with an output, or a fragment shader with an input that a rule has decorated.
 fn shader(is_fragment: bool) -> Vec<u32> {
-    let (model, class) = if is_fragment { (4, 1) } else { (0, 3) };
-    let mut words = vec![0x0723_0203, 0x0001_0000, 0, 11, 0];
-    let mut op = |code: u32, operands: &[u32]| {
-        words.push(((operands.len() as u32 + 1) << 16) | code);
-        words.extend_from_slice(operands);
+    let (stage, class) = match is_fragment {
+        true => (vk::ShaderStageFlags::FRAGMENT, StorageClass::Input),
+        false => (vk::ShaderStageFlags::VERTEX, StorageClass::Output),
     };
-    let [main, void, function, float, vec4, pointer, variable, label, value] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-    op(17, &[1]);
-    op(14, &[0, 1]);
-    op(15, &[model, main, u32::from_le_bytes(*b"main"), 0, variable]);
+    let mut m = Assembly::new(stage);
+    let float = m.ty(Op::TypeFloat, &[32]);
+    let vec4 = m.ty(Op::TypeVector, &[float, 4]);
+    let pointer = m.pointer(class, vec4);
+    let variable = m.variable(pointer, class);
+    m.decorate(variable, Decoration::Location, &[0]);
     if is_fragment {
-        op(16, &[main, 7]);
+        m.value(Op::Load, vec4, &[variable]);
     }
-    op(71, &[variable, 30, 0]);
-    op(19, &[void]);
-    op(33, &[function, void]);
-    op(22, &[float, 32]);
-    op(23, &[vec4, float, 4]);
-    op(32, &[pointer, class, vec4]);
-    op(59, &[pointer, variable, class]);
-    op(54, &[void, main, 0, function]);
-    op(248, &[label]);
-    if is_fragment {
-        op(61, &[vec4, value, variable]);
-    }
-    op(253, &[]);
-    op(56, &[]);
-    words
+    m.finish(0)
 }
 
 /// ns of thread CPU time for creating and destroying one.

@@ -189,7 +189,7 @@ fn measure(context: &Context, pass: &Pass, rounds: usize) -> Result<f64, String>
     let view = image.view(&ViewDesc::default());
     let kind = if is_store { vk::DescriptorType::STORAGE_IMAGE } else { vk::DescriptorType::COMBINED_IMAGE_SAMPLER };
     let layout = SetLayout::new(context, &[Binding::new(0, kind, 1)]);
-    let (pool, set) = Pool::set(context, &layout);
+    let (_pool, set) = Pool::set(context, &layout);
     let mut sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE).address(pass.address);
     sampler.mipmap_mode = pass.mips;
     if pass.compares {

@@ -21,7 +21,7 @@ pub(crate) fn measure(context: &Context, format: vk::Format, writes: usize, n: u
     let view = create_view(context, image.handle(), format);
     let binding = |at| Binding::new(at, vk::DescriptorType::STORAGE_IMAGE, n as u32);
     let layout = SetLayout::new(context, &(0..writes as u32).map(binding).collect::<Vec<_>>());
-    let (pool, set) = Pool::set(context, &layout);
+    let (_pool, set) = Pool::set(context, &layout);
     let info =
         vk::DescriptorImageInfo { image_view: view, image_layout: vk::ImageLayout::GENERAL, ..Default::default() };
     let infos = vec![info; n];

@@ -405,7 +405,7 @@ fn shared_sampler(context: &Context) -> Result<Picture, String> {
     let sampler = SamplerDesc::linear().named("shared").create(context);
     let pairs = [Pair::new(&views[0], &sampler), Pair::new(&views[1], &sampler)];
     let layout = SetLayout::new(context, &[Binding::combined(0, 1), Binding::combined(1, 1)]);
-    let (pool, set) = Pool::set(context, &layout);
+    let (_pool, set) = Pool::set(context, &layout);
     let mut halves = Vec::new();
     for (binding, (pair, format)) in (0..).zip(pairs.iter().zip(formats)) {
         write_combined(context, set, (binding, 0), &[*pair]);

@@ -57,7 +57,7 @@ pub(crate) fn floor(context: &Context, sampler: SamplerDesc) -> Result<Picture, 
     let sampler = sampler.address(vk::SamplerAddressMode::REPEAT).create(context);
     let pair = Pair::new(&view, &sampler);
     let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-    let (pool, set) = Pool::set(context, &layout);
+    let (_pool, set) = Pool::set(context, &layout);
     write_combined(context, set, (0, 0), &[pair]);
     let painter = Painter::new(context, &layout, pair.shape, pair.kind, [PANEL, PANEL])?;
     // Looking along a plane: the horizon is just above the panel.

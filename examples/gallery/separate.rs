@@ -51,7 +51,7 @@ pub(crate) fn shared(context: &Context) -> Result<Picture, String> {
     let views = [images[0].view(&ViewDesc::default()), images[1].view(&ViewDesc::default())];
     let sampler = SamplerDesc::linear().named("shared").create(context);
     let layout = SetLayout::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)]);
-    let (pool, set) = Pool::set(context, &layout);
+    let (_pool, set) = Pool::set(context, &layout);
     for (view, binding) in views.iter().zip([0, 2]) {
         let [image, state] = alone(view, &sampler);
         write_images(context, set, (binding, 0), vk::DescriptorType::SAMPLED_IMAGE, &[image]);

@@ -32,7 +32,7 @@ fn dispatch(context: &Context, words: &[u32], bindings: &[Binding], write: impl 
     let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
     let stage = stage.module(module).name(c"main");
     let pipeline = make_compute(device, &vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout));
-    let (pool, set) = Pool::set(context, &set_layout);
+    let (_pool, set) = Pool::set(context, &set_layout);
     write(set);
     context.submit(|commands| {
         let point = vk::PipelineBindPoint::COMPUTE;

@@ -7,6 +7,7 @@
 //! Failures of the harness itself panic with a message: it only runs in tests and tools.
 
 pub mod again;
+pub mod assembly;
 pub mod capability;
 pub mod context;
 pub mod descriptor;

@@ -7,7 +7,7 @@ use ash::vk;
 use crate::binds::Scene;
 use crate::driver::machine::ARRAY;
 use crate::loader::*;
-use crate::separate::{Operand, shader};
+use crate::separate::{Operand, shader_of};
 
 type Ty = vk::DescriptorType;
 
@@ -17,31 +17,13 @@ const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
 /// A shader that reads one image through one sampler. `counts` are the lengths of the arrays, 1 for none, and `elements` what it names of
 /// them; none if an input chooses.
 fn words([images, samplers]: [u32; 2], elements: [Option<u32>; 2]) -> Vec<u32> {
-    // The module has arrays of three and names one of three; the numbers are put in afterwards.
     let at = |set, count: u32, element: Option<u32>, named| {
         let element = if count == 1 { Some(0) } else { element.map(|_| named) };
         Operand { set, binding: 0, count: count.min(2), element }
     };
-    let mut words = shader(5, &[(at(0, images, elements[0], 1), at(1, samplers, elements[1], 2))]);
-    let (mut instruction, mut arrays) = (5, [images, samplers].into_iter());
-    let values = [0, elements[0].unwrap_or(1), elements[1].unwrap_or(2)];
-    let mut seen = 0;
-    while instruction < words.len() {
-        let (code, length) = (words[instruction] & 0xffff, (words[instruction] >> 16) as usize);
-        match code {
-            // OpConstant of the type of indices: the length of arrays comes first, which is as long as the longer one, then elements.
-            43 if words[instruction + 1] == 10 => {
-                words[instruction + 3] = match seen {
-                    0 => arrays.by_ref().max().expect("two of them").max(ARRAY),
-                    _ => values[seen - 1],
-                };
-                seen += 1;
-            }
-            _ => {}
-        }
-        instruction += length;
-    }
-    words
+    let links = [(at(0, images, elements[0], 1), at(1, samplers, elements[1], 2))];
+    let numbers = [0, elements[0].unwrap_or(1), elements[1].unwrap_or(2)];
+    shader_of(5, &links, images.max(samplers).max(ARRAY), numbers)
 }
 
 /// Images in set 0 and samplers in set 1, in arrays of these lengths; `flags` are those of the samplers.

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
 
+use samplin_testkit::assembly::{Assembly, Capability, Decoration, Op, StorageClass};
+
 use crate::args;
 use crate::driver::{Args, Kind};
 use crate::loader::*;
@@ -13,25 +15,20 @@ use crate::refused::assembled;
 
 /// A compute shader that counts, or does not.
 fn words(counts: bool) -> Vec<u32> {
-    let mut all = vec![0x0723_0203, 0x0001_0000, 0, 11, 0, 2 << 16 | 17, 1];
+    let mut m = Assembly::new(vk::ShaderStageFlags::COMPUTE);
+    let uint = m.ty(Op::TypeInt, &[32, 0]);
+    let one = m.constant(Op::Constant, uint, &[1]);
     if counts {
-        all.extend([2 << 16 | 17, 21]);
+        m.capability(Capability::AtomicStorage);
+        let class = StorageClass::AtomicCounter;
+        let none = m.constant(Op::Constant, uint, &[class as u32]);
+        let pointer = m.pointer(class, uint);
+        let counter = m.variable(pointer, class);
+        m.decorate(counter, Decoration::Binding, &[0]);
+        m.decorate(counter, Decoration::Offset, &[0]);
+        m.value(Op::AtomicIIncrement, uint, &[counter, one, none]);
     }
-    let name = u32::from_le_bytes(*b"main");
-    all.extend([3 << 16 | 14, 0, 1, 5 << 16 | 15, 5, 1, name, 0, 6 << 16 | 16, 1, 17, 1, 1, 1]);
-    if counts {
-        all.extend([4 << 16 | 71, 7, 33, 0, 4 << 16 | 71, 7, 35, 0]);
-    }
-    all.extend([2 << 16 | 19, 2, 3 << 16 | 33, 3, 2, 4 << 16 | 21, 4, 32, 0, 4 << 16 | 43, 4, 5, 1]);
-    if counts {
-        all.extend([4 << 16 | 43, 4, 10, 0, 4 << 16 | 32, 6, 10, 4, 4 << 16 | 59, 6, 7, 10]);
-    }
-    all.extend([5 << 16 | 54, 2, 1, 0, 3, 2 << 16 | 248, 8]);
-    if counts {
-        all.extend([6 << 16 | 232, 4, 9, 7, 5, 10]);
-    }
-    all.extend([1 << 16 | 253, 1 << 16 | 56]);
-    all
+    m.finish(0)
 }
 
 /// A device on which counters are allowed, of an instance with these settings.
@@ -339,15 +336,18 @@ fn parts_of_libraries_get_a_legal_state() {
 
 /// A fragment shader with one input and one output.
 fn fragment() -> Vec<u32> {
-    let name = u32::from_le_bytes(*b"main");
-    let mut all = vec![0x0723_0203, 0x0001_0000, 0, 12, 0, 2 << 16 | 17, 1, 3 << 16 | 14, 0, 1];
-    all.extend([7 << 16 | 15, 4, 1, name, 0, 8, 9, 3 << 16 | 16, 1, 7]);
-    all.extend([4 << 16 | 71, 8, 30, 0, 4 << 16 | 71, 9, 30, 0]);
-    all.extend([2 << 16 | 19, 2, 3 << 16 | 33, 3, 2, 3 << 16 | 22, 4, 32, 4 << 16 | 23, 5, 4, 4]);
-    all.extend([4 << 16 | 32, 6, 1, 5, 4 << 16 | 32, 7, 3, 5, 4 << 16 | 59, 6, 8, 1, 4 << 16 | 59, 7, 9, 3]);
-    all.extend([5 << 16 | 54, 2, 1, 0, 3, 2 << 16 | 248, 10, 4 << 16 | 61, 5, 11, 8, 3 << 16 | 62, 9, 11]);
-    all.extend([1 << 16 | 253, 1 << 16 | 56]);
-    all
+    let mut m = Assembly::new(vk::ShaderStageFlags::FRAGMENT);
+    let float = m.ty(Op::TypeFloat, &[32]);
+    let vec4 = m.ty(Op::TypeVector, &[float, 4]);
+    let [from, to] = [StorageClass::Input, StorageClass::Output].map(|class| {
+        let pointer = m.pointer(class, vec4);
+        let variable = m.variable(pointer, class);
+        m.decorate(variable, Decoration::Location, &[0]);
+        variable
+    });
+    let value = m.value(Op::Load, vec4, &[from]);
+    m.act(Op::Store, &[to, value]);
+    m.finish(0)
 }
 
 /// A rule about pipelines gives them another fragment shader, for the call; where that cannot be made the state is all it gives. A
@@ -477,15 +477,19 @@ fn guards_look_at_what_the_shader_does() {
 
 /// A fragment shader that reads the number of its sample; `number` tells modules apart.
 fn of_a_sample(number: u32) -> Vec<u32> {
-    let name = u32::from_le_bytes(*b"main");
-    let mut all = vec![0x0723_0203, 0x0001_0000, number, 12, 0, 2 << 16 | 17, 1, 2 << 16 | 17, 35, 3 << 16 | 14, 0, 1];
-    all.extend([7 << 16 | 15, 4, 1, name, 0, 8, 9, 3 << 16 | 16, 1, 7]);
-    all.extend([4 << 16 | 71, 8, 11, 18, 3 << 16 | 71, 8, 14, 4 << 16 | 71, 9, 30, 0]);
-    all.extend([2 << 16 | 19, 2, 3 << 16 | 33, 3, 2, 4 << 16 | 21, 4, 32, 1]);
-    all.extend([4 << 16 | 32, 5, 1, 4, 4 << 16 | 32, 6, 3, 4, 4 << 16 | 59, 5, 8, 1, 4 << 16 | 59, 6, 9, 3]);
-    all.extend([5 << 16 | 54, 2, 1, 0, 3, 2 << 16 | 248, 10, 4 << 16 | 61, 4, 11, 8, 3 << 16 | 62, 9, 11]);
-    all.extend([1 << 16 | 253, 1 << 16 | 56]);
-    all
+    let mut m = Assembly::new(vk::ShaderStageFlags::FRAGMENT);
+    m.capability(Capability::SampleRateShading);
+    let int = m.ty(Op::TypeInt, &[32, 1]);
+    let [from, to] = [StorageClass::Input, StorageClass::Output].map(|class| {
+        let pointer = m.pointer(class, int);
+        m.variable(pointer, class)
+    });
+    m.decorate(from, Decoration::BuiltIn, &[18]);
+    m.decorate(from, Decoration::Flat, &[]);
+    m.decorate(to, Decoration::Location, &[0]);
+    let value = m.value(Op::Load, int, &[from]);
+    m.act(Op::Store, &[to, value]);
+    m.finish(number)
 }
 
 /// Of a shader that does without sample shading, a pipeline says what is lost, by the one fact that matters; where that is not known it

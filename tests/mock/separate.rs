@@ -14,6 +14,7 @@ use std::ptr;
 
 use ash::vk::{self, Handle};
 use fastrand::Rng;
+use samplin_testkit::assembly::{Assembly, Capability, Decoration, Op, StorageClass};
 
 use crate::driver::machine::{ARRAY, Machine, Place, Read, Snapshot};
 use crate::driver::{Kind, OwnFailure, Reuse, lock};
@@ -94,106 +95,65 @@ pub(crate) struct Operand {
 
 /// A module that reads these links one after the other.
 pub(crate) fn shader(model: u32, links: &[(Operand, Operand)]) -> Vec<u32> {
-    let mut bound = 30;
-    let mut id = || {
-        bound += 1;
-        bound
+    shader_of(model, links, ARRAY, [0, 1, 2])
+}
+
+/// The same of arrays of this length, whose elements have these numbers.
+pub(crate) fn shader_of(
+    model: u32,
+    links: &[(Operand, Operand)],
+    length: u32,
+    numbers: [u32; ARRAY as usize],
+) -> Vec<u32> {
+    use StorageClass::{Input, UniformConstant};
+    let stage = match model {
+        0 => vk::ShaderStageFlags::VERTEX,
+        4 => vk::ShaderStageFlags::FRAGMENT,
+        5 => vk::ShaderStageFlags::COMPUTE,
+        _ => vk::ShaderStageFlags::RAYGEN_KHR,
     };
-    let [main, void, function, float, vec2, vec4, image, sampler, joined, uint, input] =
-        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
-    let [zero, coordinates, label, first_input, second_input, length] = [12, 13, 14, 15, 16, 17];
-    let (mut decorations, mut types, mut body) = (Vec::new(), Vec::new(), Vec::new());
-    let op = |to: &mut Vec<u32>, code: u32, operands: &[u32]| {
-        to.push(((operands.len() as u32 + 1) << 16) | code);
-        to.extend_from_slice(operands);
-    };
-    op(&mut types, 19, &[void]);
-    op(&mut types, 33, &[function, void]);
-    op(&mut types, 22, &[float, 32]);
-    op(&mut types, 23, &[vec2, float, 2]);
-    op(&mut types, 23, &[vec4, float, 4]);
-    op(&mut types, 21, &[uint, 32, 0]);
-    op(&mut types, 25, &[image, float, 1, 0, 0, 0, 1, 0]);
-    op(&mut types, 26, &[sampler]);
-    op(&mut types, 27, &[joined, image]);
-    op(&mut types, 32, &[input, 1, uint]);
-    op(&mut types, 43, &[float, zero, 0]);
-    op(&mut types, 44, &[vec2, coordinates, zero, zero]);
-    op(&mut types, 43, &[uint, length, ARRAY]);
-    for (location, variable) in [first_input, second_input].into_iter().enumerate() {
-        op(&mut types, 59, &[input, variable, 1]);
-        op(&mut decorations, 71, &[variable, 30, location as u32]);
-        // Flat
-        op(&mut decorations, 71, &[variable, 14]);
-    }
-    let element_pointers = [id(), id()];
-    let array_pointers = [id(), id()];
-    for (which, ty) in [image, sampler].into_iter().enumerate() {
-        let array = id();
-        op(&mut types, 32, &[element_pointers[which], 0, ty]);
-        op(&mut types, 28, &[array, ty, length]);
-        op(&mut types, 32, &[array_pointers[which], 0, array]);
-    }
-    let elements: Vec<u32> = (0..ARRAY)
-        .map(|element| {
-            let constant = id();
-            op(&mut types, 43, &[uint, constant, element]);
-            constant
-        })
-        .collect();
+    let mut m = Assembly::new(stage);
+    m.capability(Capability::SampledImageArrayDynamicIndexing);
+    let [float, uint] = [m.ty(Op::TypeFloat, &[32]), m.ty(Op::TypeInt, &[32, 0])];
+    let [vec2, vec4] = [2, 4].map(|count| m.ty(Op::TypeVector, &[float, count]));
+    let types = [m.ty(Op::TypeImage, &[float, 1, 0, 0, 0, 1, 0]), m.ty(Op::TypeSampler, &[])];
+    let joined = m.ty(Op::TypeSampledImage, &types[..1]);
+    let zero = m.constant(Op::Constant, float, &[0]);
+    let coordinates = m.constant(Op::ConstantComposite, vec2, &[zero, zero]);
+    let length = m.constant(Op::Constant, uint, &[length]);
+    let input = m.pointer(Input, uint);
+    let inputs = [0, 1].map(|location| {
+        let variable = m.variable(input, Input);
+        m.decorate(variable, Decoration::Location, &[location]);
+        m.decorate(variable, Decoration::Flat, &[]);
+        variable
+    });
+    let elements = types.map(|ty| m.pointer(UniformConstant, ty));
+    let arrays = types.map(|ty| {
+        let array = m.ty(Op::TypeArray, &[ty, length]);
+        m.pointer(UniformConstant, array)
+    });
+    let numbers = numbers.map(|element| m.constant(Op::Constant, uint, &[element]));
     let mut variables: HashMap<(u32, u32), u32> = HashMap::new();
-    for (image_at, sampler_at) in links {
-        let mut loaded = [0; 2];
-        for (which, operand) in [image_at, sampler_at].into_iter().enumerate() {
-            let is_array = operand.count > 1;
-            let variable = *variables.entry((operand.set, operand.binding)).or_insert_with(|| {
-                let variable = id();
-                let ty = if is_array { array_pointers[which] } else { element_pointers[which] };
-                op(&mut types, 59, &[ty, variable, 0]);
-                op(&mut decorations, 71, &[variable, 34, operand.set]);
-                op(&mut decorations, 71, &[variable, 33, operand.binding]);
-                variable
-            });
-            let mut pointer = variable;
-            if is_array {
-                let index = operand.element.map_or_else(
-                    || {
-                        let index = id();
-                        op(&mut body, 61, &[uint, index, [first_input, second_input][which]]);
-                        index
-                    },
-                    |element| elements[element as usize],
-                );
-                pointer = id();
-                op(&mut body, 65, &[element_pointers[which], pointer, variable, index]);
+    for (image, sampler) in links {
+        let loaded = [(0, image), (1, sampler)].map(|(which, at)| {
+            let pointer = if at.count > 1 { arrays[which] } else { elements[which] };
+            let variable = variables.entry((at.set, at.binding));
+            let variable = *variable.or_insert_with(|| m.bound_to(pointer, UniformConstant, [at.set, at.binding]));
+            let mut place = variable;
+            if at.count > 1 {
+                let index = match at.element {
+                    Some(element) => numbers[element as usize],
+                    None => m.value(Op::Load, uint, &[inputs[which]]),
+                };
+                place = m.value(Op::AccessChain, elements[which], &[variable, index]);
             }
-            loaded[which] = id();
-            op(&mut body, 61, &[[image, sampler][which], loaded[which], pointer]);
-        }
-        let (pair, texel) = (id(), id());
-        op(&mut body, 86, &[joined, pair, loaded[0], loaded[1]]);
-        op(&mut body, 88, &[vec4, texel, pair, coordinates, 2, zero]);
+            m.value(Op::Load, types[which], &[place])
+        });
+        let pair = m.value(Op::SampledImage, joined, &loaded);
+        m.value(Op::ImageSampleExplicitLod, vec4, &[pair, coordinates, 2, zero]);
     }
-    let mut words = vec![0x0723_0203, 0x0001_0300, 0, bound + 1, 0];
-    op(&mut words, 17, &[1]);
-    // SampledImageArrayDynamicIndexing
-    op(&mut words, 17, &[29]);
-    op(&mut words, 14, &[0, 1]);
-    op(&mut words, 15, &[model, main, u32::from_le_bytes(*b"main"), 0, first_input, second_input]);
-    if model == 4 {
-        op(&mut words, 16, &[main, 7]);
-    }
-    if model == 5 {
-        op(&mut words, 16, &[main, 17, 1, 1, 1]);
-    }
-    words.extend(decorations);
-    words.extend(types);
-    op(&mut words, 54, &[void, main, 0, function]);
-    op(&mut words, 248, &[label]);
-    words.extend(body);
-    op(&mut words, 253, &[]);
-    op(&mut words, 56, &[]);
-    words
+    m.finish(0)
 }
 
 // ---- the application ----
