@@ -10,6 +10,7 @@ use std::process::Command;
 use ash::vk;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined, write_images};
+use samplin_testkit::shader::target_of;
 use samplin_testkit::{Folder, Image, ImageDesc, Pair, SamplerDesc, Value, View, ViewDesc};
 use serde_json::json;
 
@@ -151,19 +152,8 @@ impl Frame {
             .load_op(vk::AttachmentLoadOp::DONT_CARE)
             .final_layout(vk::ImageLayout::GENERAL)];
         let references = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::GENERAL }];
-        let subpasses = [vk::SubpassDescription::default().color_attachments(&references)];
-        let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
-        // SAFETY: one subpass with the one attachment.
-        let render_pass = unsafe { device.create_render_pass(&info, None) }.expect("vkCreateRenderPass");
         let views = [view.handle()];
-        let info = vk::FramebufferCreateInfo::default()
-            .render_pass(render_pass)
-            .attachments(&views)
-            .width(SIDE)
-            .height(SIDE)
-            .layers(1);
-        // SAFETY: the view has the format of the attachment and SIDE texels a side.
-        let framebuffer = unsafe { device.create_framebuffer(&info, None) }.expect("vkCreateFramebuffer");
+        let (render_pass, framebuffer) = target_of(device, &attachments, [&references, &[]], &views, [SIDE; 2]);
         Self { render_pass, framebuffer }
     }
 }

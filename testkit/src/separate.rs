@@ -10,7 +10,7 @@ use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
 use crate::garbage;
 use crate::image::{self, Buffer};
 use crate::lookup::{Kind, Point};
-use crate::shader::{Frame, ShaderModule, graphics_pipeline, link_graphics, make_graphics, module};
+use crate::shader::{Frame, ShaderModule, graphics_pipeline, link_graphics, make_graphics, module, target_of};
 use crate::texel::Value;
 use ash::vk;
 
@@ -347,16 +347,7 @@ impl<'c> Rig<'c> {
 
     /// A render pass without attachments, for what its fragments store.
     fn frame(context: &Context) -> (vk::RenderPass, vk::Framebuffer) {
-        let device = context.device();
-        let subpasses = [vk::SubpassDescription::default().pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)];
-        let pass_info = vk::RenderPassCreateInfo::default().subpasses(&subpasses);
-        // SAFETY: one subpass without attachments; all locals.
-        let render_pass = unsafe { device.create_render_pass(&pass_info, None) }.expect("vkCreateRenderPass");
-        let frame_info =
-            vk::FramebufferCreateInfo::default().render_pass(render_pass).width(MOST_POINTS).height(1).layers(1);
-        // SAFETY: neither the pass nor the framebuffer has attachments.
-        let framebuffer = unsafe { device.create_framebuffer(&frame_info, None) }.expect("vkCreateFramebuffer");
-        (render_pass, framebuffer)
+        target_of(context.device(), &[], [&[], &[]], &[], [MOST_POINTS, 1])
     }
 
     /// The pipeline layout.

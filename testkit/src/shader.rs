@@ -512,21 +512,7 @@ impl<'c> Painter<'c> {
             .initial_layout(vk::ImageLayout::UNDEFINED)
             .final_layout(vk::ImageLayout::GENERAL)];
         let references = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
-        let subpasses = [vk::SubpassDescription::default()
-            .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
-            .color_attachments(&references)];
-        let pass_info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
-        // SAFETY: one attachment, one subpass that names it; all locals.
-        let render_pass = unsafe { device.create_render_pass(&pass_info, None) }.expect("vkCreateRenderPass");
-        let views = [view.handle()];
-        let frame_info = vk::FramebufferCreateInfo::default()
-            .render_pass(render_pass)
-            .attachments(&views)
-            .width(size[0])
-            .height(size[1])
-            .layers(1);
-        // SAFETY: the view has the attachment's format and size.
-        let framebuffer = unsafe { device.create_framebuffer(&frame_info, None) }.expect("vkCreateFramebuffer");
+        let (render_pass, framebuffer) = target_of(device, &attachments, [&references, &[]], &[view.handle()], size);
 
         let set_layouts = [set_layout.handle()];
         let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::FRAGMENT).size(72)];
@@ -575,6 +561,31 @@ impl<'c> Painter<'c> {
         debug_assert_eq!(self.kind.numeric(), self._view.numeric_kind());
         texels
     }
+}
+
+/// A render pass of one subpass, with these attachments for colours and for inputs, and a framebuffer of these views.
+///
+/// # Panics
+///
+/// When a Vulkan call fails.
+pub fn target_of(
+    device: &ash::Device,
+    attachments: &[vk::AttachmentDescription],
+    [colours, inputs]: [&[vk::AttachmentReference]; 2],
+    views: &[vk::ImageView],
+    [width, height]: [u32; 2],
+) -> (vk::RenderPass, vk::Framebuffer) {
+    let subpasses = [vk::SubpassDescription::default()
+        .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
+        .color_attachments(colours)
+        .input_attachments(inputs)];
+    let info = vk::RenderPassCreateInfo::default().attachments(attachments).subpasses(&subpasses);
+    // SAFETY: the subpass names attachments that are there; all are the caller's or locals.
+    let pass = unsafe { device.create_render_pass(&info, None) }.expect("vkCreateRenderPass");
+    let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(views);
+    let info = info.width(width).height(height).layers(1);
+    // SAFETY: the views have the attachments' formats and sizes.
+    (pass, unsafe { device.create_framebuffer(&info, None) }.expect("vkCreateFramebuffer"))
 }
 
 /// What a pipeline draws to.

@@ -5,7 +5,7 @@ use ash::vk;
 use crate::context::Context;
 use crate::descriptor::{Binding, SetLayout};
 use crate::image::{Image, ImageDesc, View, ViewDesc};
-use crate::shader::{Frame, ShaderModule, graphics_pipeline, make_graphics, module};
+use crate::shader::{Frame, ShaderModule, graphics_pipeline, make_graphics, module, target_of};
 use crate::texel::Value;
 
 /// A program that reads the attachment of its subpass at each pixel, through set 0, binding 0.
@@ -61,22 +61,8 @@ impl<'c> Subpass<'c> {
             [kept(format, vk::ImageLayout::UNDEFINED, general), kept(attachment.desc().format, general, general)];
         let colours = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
         let inputs = [vk::AttachmentReference { attachment: 1, layout: general }];
-        let subpasses = [vk::SubpassDescription::default()
-            .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
-            .color_attachments(&colours)
-            .input_attachments(&inputs)];
-        let pass_info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
-        // SAFETY: two attachments, one subpass that names both; all locals.
-        let render_pass = unsafe { device.create_render_pass(&pass_info, None) }.expect("vkCreateRenderPass");
         let handles = views.each_ref().map(View::handle);
-        let frame_info = vk::FramebufferCreateInfo::default()
-            .render_pass(render_pass)
-            .attachments(&handles)
-            .width(size[0])
-            .height(size[1])
-            .layers(1);
-        // SAFETY: the views have the attachments' formats and sizes.
-        let framebuffer = unsafe { device.create_framebuffer(&frame_info, None) }.expect("vkCreateFramebuffer");
+        let (render_pass, framebuffer) = target_of(device, &attachments, [&colours, &inputs], &handles, size);
 
         let binding = Binding::new(0, vk::DescriptorType::INPUT_ATTACHMENT, 1);
         let flags = vk::DescriptorSetLayoutCreateFlags::empty();

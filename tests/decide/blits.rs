@@ -10,73 +10,27 @@ pub(crate) type BlitRow = (&'static str, &'static str, vk::Filter, BlitSide, &'s
 const D2: vk::ImageType = vk::ImageType::TYPE_2D;
 const D3: vk::ImageType = vk::ImageType::TYPE_3D;
 
-pub(crate) const ROWS: &[BlitRow] = &[
-    (
-        "C-1",
-        "VUID-vkCmdBlitImage-filter-02001",
-        LINEAR,
-        (F::R32_SFLOAT, D2, Feature::BLIT_SRC),
-        &["C-1 filter LINEAR -> NEAREST"],
-        (F::R32_SFLOAT, D2, FILTERS),
-    ),
-    (
-        "C-2",
-        "VUID-vkCmdBlitImage-filter-02002",
-        CUBIC,
-        (F::R8_UNORM, D2, FILTERS),
-        &["C-2 filter CUBIC_EXT -> LINEAR"],
-        (F::R8_UNORM, D2, Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
-    ),
-    (
-        "C-2",
-        "VUID-vkCmdBlitImage-filter-02002",
-        CUBIC,
-        (F::R32_SFLOAT, D2, Feature::BLIT_SRC),
+pub(crate) const ROWS: &[BlitRow] = table! {
+    ("C-1", "VUID-vkCmdBlitImage-filter-02001", LINEAR, (F::R32_SFLOAT, D2, Feature::BLIT_SRC),
+        &["C-1 filter LINEAR -> NEAREST"], (F::R32_SFLOAT, D2, FILTERS)),
+    ("C-2", "VUID-vkCmdBlitImage-filter-02002", CUBIC, (F::R8_UNORM, D2, FILTERS), &["C-2 filter CUBIC_EXT -> LINEAR"],
+        (F::R8_UNORM, D2, Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT)),
+    ("C-2", "VUID-vkCmdBlitImage-filter-02002", CUBIC, (F::R32_SFLOAT, D2, Feature::BLIT_SRC),
         &["C-2 filter CUBIC_EXT -> LINEAR", "C-1 filter LINEAR -> NEAREST"],
-        (F::R32_SFLOAT, D2, Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
-    ),
-    (
-        "C-3",
-        "VUID-vkCmdBlitImage-filter-00237",
-        CUBIC,
-        (F::R8_UNORM, D3, EVERY),
-        &["C-3 filter CUBIC_EXT -> LINEAR"],
-        (F::R8_UNORM, D2, EVERY),
-    ),
-    (
-        "C-4",
-        "VUID-vkCmdBlitImage-srcImage-00232",
-        LINEAR,
-        (F::D16_UNORM, D2, EVERY),
-        &["C-4 filter LINEAR -> NEAREST"],
-        (F::R16_UNORM, D2, EVERY),
-    ),
-    (
-        "C-4",
-        "VUID-vkCmdBlitImage-srcImage-00232",
-        CUBIC,
-        (F::S8_UINT, D2, EVERY),
-        &["C-4 filter CUBIC_EXT -> NEAREST"],
-        (F::R8_UNORM, D2, EVERY),
-    ),
-    (
-        "C-10",
-        "VUID-vkCmdBlitImage-filter-02001",
-        LINEAR,
-        (F::R8_UINT, D2, Feature::BLIT_SRC),
-        &["C-10 filter LINEAR -> NEAREST"],
-        // No statement excludes integers: what the device reports is what it can do.
-        (F::R8_UINT, D2, FILTERS),
-    ),
-    (
-        "C-10",
-        "VUID-vkCmdBlitImage-filter-02001",
-        CUBIC,
-        (F::A8B8G8R8_UINT_PACK32, D2, Feature::BLIT_SRC),
+        (F::R32_SFLOAT, D2, Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT)),
+    ("C-3", "VUID-vkCmdBlitImage-filter-00237", CUBIC, (F::R8_UNORM, D3, EVERY), &["C-3 filter CUBIC_EXT -> LINEAR"],
+        (F::R8_UNORM, D2, EVERY)),
+    ("C-4", "VUID-vkCmdBlitImage-srcImage-00232", LINEAR, (F::D16_UNORM, D2, EVERY), &["C-4 filter LINEAR -> NEAREST"],
+        (F::R16_UNORM, D2, EVERY)),
+    ("C-4", "VUID-vkCmdBlitImage-srcImage-00232", CUBIC, (F::S8_UINT, D2, EVERY), &["C-4 filter CUBIC_EXT -> NEAREST"],
+        (F::R8_UNORM, D2, EVERY)),
+    // No statement excludes integers: what the device reports is what it can do.
+    ("C-10", "VUID-vkCmdBlitImage-filter-02001", LINEAR, (F::R8_UINT, D2, Feature::BLIT_SRC),
+        &["C-10 filter LINEAR -> NEAREST"], (F::R8_UINT, D2, FILTERS)),
+    ("C-10", "VUID-vkCmdBlitImage-filter-02001", CUBIC, (F::A8B8G8R8_UINT_PACK32, D2, Feature::BLIT_SRC),
         &["C-2 filter CUBIC_EXT -> LINEAR", "C-10 filter LINEAR -> NEAREST"],
-        (F::A8B8G8R8_UINT_PACK32, D2, Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
-    ),
-];
+        (F::A8B8G8R8_UINT_PACK32, D2, Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT)),
+};
 
 /// Judges the rows.
 pub(crate) fn check() {

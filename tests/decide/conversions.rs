@@ -32,39 +32,20 @@ pub(crate) const ROWS: &[Row] = rows! { t:
 pub(crate) type ConversionRow =
     (&'static str, &'static str, fn(&mut ConversionState), Feature, &'static [&'static str]);
 
-pub(crate) const AT_CREATION: &[ConversionRow] = &[
-    (
-        "A-43",
-        "VUID-VkSamplerYcbcrConversionCreateInfo-chromaFilter-01657",
-        |c| c.chroma_filter = LINEAR,
-        Feature::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER,
-        &["A-43 chromaFilter LINEAR -> NEAREST"],
-    ),
-    (
-        "A-44",
-        "VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01651",
-        |c| c.x_chroma_offset = vk::ChromaLocation::COSITED_EVEN,
-        Feature::COSITED_CHROMA_SAMPLES,
-        &["A-44 xChromaOffset COSITED_EVEN -> MIDPOINT"],
-    ),
-    (
-        "A-44",
-        "VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01652",
-        |c| {
-            c.x_chroma_offset = vk::ChromaLocation::COSITED_EVEN;
-            c.y_chroma_offset = vk::ChromaLocation::MIDPOINT;
-        },
-        Feature::MIDPOINT_CHROMA_SAMPLES,
-        &["A-44 yChromaOffset MIDPOINT -> COSITED_EVEN"],
-    ),
-    (
-        "A-45",
-        "VUID-VkSamplerYcbcrConversionCreateInfo-forceExplicitReconstruction-01656",
+pub(crate) const AT_CREATION: &[ConversionRow] = table! {
+    ("A-43", "VUID-VkSamplerYcbcrConversionCreateInfo-chromaFilter-01657", |c| c.chroma_filter = LINEAR,
+        Feature::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER, &["A-43 chromaFilter LINEAR -> NEAREST"]),
+    ("A-44", "VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01651",
+        |c| c.x_chroma_offset = vk::ChromaLocation::COSITED_EVEN, Feature::COSITED_CHROMA_SAMPLES,
+        &["A-44 xChromaOffset COSITED_EVEN -> MIDPOINT"]),
+    ("A-44", "VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01652",
+        |c| { c.x_chroma_offset = vk::ChromaLocation::COSITED_EVEN; c.y_chroma_offset = vk::ChromaLocation::MIDPOINT; },
+        Feature::MIDPOINT_CHROMA_SAMPLES, &["A-44 yChromaOffset MIDPOINT -> COSITED_EVEN"]),
+    ("A-45", "VUID-VkSamplerYcbcrConversionCreateInfo-forceExplicitReconstruction-01656",
         |c| c.force_explicit_reconstruction = true,
         Feature::SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE,
-        &["A-45 forceExplicitReconstruction true -> false"],
-    ),
-];
+        &["A-45 forceExplicitReconstruction true -> false"]),
+};
 
 /// Judges the rows of [`AT_CREATION`].
 pub(crate) fn at_creation() {

@@ -1,6 +1,7 @@
 //! Catalogue J: shading for each sample.
 
 use crate::setting::line;
+use crate::setting::table;
 use samplin_checker::{Multisample, multisample_violations};
 use samplin_core::decide::{Changes, Guard, Guards, SampleShading, ShadingWish, sample_shading, wish_shading};
 
@@ -8,7 +9,7 @@ use samplin_core::decide::{Changes, Guard, Guards, SampleShading, ShadingWish, s
 /// the changes.
 type ShadingRow = ((bool, f32), bool, bool, (bool, f32), &'static [&'static str]);
 
-pub(crate) const ROWS: &[ShadingRow] = &[
+pub(crate) const ROWS: &[ShadingRow] = table! {
     ((true, f32::NAN), true, false, (true, 0.0), &["J-3 minSampleShading NaN -> 0"]),
     ((true, -0.5), true, false, (true, 0.0), &["J-3 minSampleShading -0.5 -> 0"]),
     ((false, 1.5), true, true, (false, 1.0), &["J-3 minSampleShading 1.5 -> 1"]),
@@ -21,7 +22,7 @@ pub(crate) const ROWS: &[ShadingRow] = &[
     ((true, 1.0), true, true, (true, 1.0), &[]),
     ((false, 0.5), false, false, (false, 0.5), &[]),
     ((false, -0.0), false, true, (false, -0.0), &[]),
-];
+};
 
 pub(crate) fn check() {
     for (asked, supported, single, wanted, changes) in ROWS {
@@ -44,98 +45,35 @@ pub(crate) fn check() {
 type WishRow =
     ((bool, f32), ShadingWish, &'static [Guard], &'static [Guard], (bool, f32), bool, &'static [&'static str]);
 
-const WISHES: &[WishRow] = &[
-    (
-        (false, 0.0),
-        ShadingWish::Least(1.0),
-        &[],
-        &[],
-        (true, 1.0),
-        true,
-        &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 0 -> 1"],
-    ),
+const WISHES: &[WishRow] = table! {
+    ((false, 0.0), ShadingWish::Least(1.0), &[], &[], (true, 1.0), true,
+        &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 0 -> 1"]),
     // A fraction that is not asked for is none.
-    (
-        (false, 1.0),
-        ShadingWish::Least(0.25),
-        &[],
-        &[],
-        (true, 0.25),
-        true,
-        &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 1 -> 0.25"],
-    ),
+    ((false, 1.0), ShadingWish::Least(0.25), &[], &[], (true, 0.25), true,
+        &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 1 -> 0.25"]),
     ((true, 0.5), ShadingWish::Least(1.0), &[], &[], (true, 1.0), true, &["O-1 minSampleShading 0.5 -> 1"]),
     // It only raises; NaN is none.
     ((true, 0.5), ShadingWish::Least(0.25), &[], &[], (true, 0.5), true, &[]),
     ((true, f32::NAN), ShadingWish::Least(0.25), &[], &[], (true, 0.25), true, &["O-1 minSampleShading NaN -> 0.25"]),
     ((true, 0.5), ShadingWish::Off, &[], &[], (false, 0.5), true, &["O-1 sampleShadingEnable true -> false"]),
-    (
-        (true, 0.5),
-        ShadingWish::Off,
-        &[Guard::SingleSample],
-        &[],
-        (false, 0.5),
-        true,
-        &["O-1 sampleShadingEnable true -> false"],
-    ),
+    ((true, 0.5), ShadingWish::Off, &[Guard::SingleSample], &[], (false, 0.5), true,
+        &["O-1 sampleShadingEnable true -> false"]),
     ((false, 0.5), ShadingWish::Off, &[], &[], (false, 0.5), true, &[]),
     // Held back, by the first that holds.
-    (
-        (false, 0.0),
-        ShadingWish::Least(1.0),
-        &[Guard::SideEffects, Guard::SingleSample],
-        &[],
-        (false, 0.0),
-        false,
-        &["O-2 sampleShadingEnable true -> false", "O-2 minSampleShading 1 -> 0"],
-    ),
-    (
-        (true, 0.5),
-        ShadingWish::Off,
-        &[Guard::SideEffects],
-        &[],
-        (true, 0.5),
-        false,
-        &["O-2 sampleShadingEnable false -> true"],
-    ),
-    (
-        (false, 0.0),
-        ShadingWish::Least(1.0),
-        &[Guard::MaskOutput],
-        &[Guard::MaskOutput],
-        (true, 1.0),
-        true,
-        &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 0 -> 1"],
-    ),
-    (
-        (true, 0.5),
-        ShadingWish::Off,
-        &[Guard::MaskInput],
-        &[],
-        (true, 0.5),
-        false,
-        &["O-2 sampleShadingEnable false -> true"],
-    ),
+    ((false, 0.0), ShadingWish::Least(1.0), &[Guard::SideEffects, Guard::SingleSample], &[], (false, 0.0), false,
+        &["O-2 sampleShadingEnable true -> false", "O-2 minSampleShading 1 -> 0"]),
+    ((true, 0.5), ShadingWish::Off, &[Guard::SideEffects], &[], (true, 0.5), false,
+        &["O-2 sampleShadingEnable false -> true"]),
+    ((false, 0.0), ShadingWish::Least(1.0), &[Guard::MaskOutput], &[Guard::MaskOutput], (true, 1.0), true,
+        &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 0 -> 1"]),
+    ((true, 0.5), ShadingWish::Off, &[Guard::MaskInput], &[], (true, 0.5), false,
+        &["O-2 sampleShadingEnable false -> true"]),
     // A library stays in any case, and guards of samplers hold nothing back.
-    (
-        (false, 0.0),
-        ShadingWish::Least(1.0),
-        &[Guard::Library],
-        &[Guard::Library],
-        (false, 0.0),
-        false,
-        &["O-2 sampleShadingEnable true -> false", "O-2 minSampleShading 1 -> 0"],
-    ),
-    (
-        (true, 0.0),
-        ShadingWish::Least(1.0),
-        &[Guard::Attachment],
-        &[],
-        (true, 1.0),
-        true,
-        &["O-1 minSampleShading 0 -> 1"],
-    ),
-];
+    ((false, 0.0), ShadingWish::Least(1.0), &[Guard::Library], &[Guard::Library], (false, 0.0), false,
+        &["O-2 sampleShadingEnable true -> false", "O-2 minSampleShading 1 -> 0"]),
+    ((true, 0.0), ShadingWish::Least(1.0), &[Guard::Attachment], &[], (true, 1.0), true,
+        &["O-1 minSampleShading 0 -> 1"]),
+};
 
 pub(crate) fn wishes() {
     let all = |guards: &[Guard]| {

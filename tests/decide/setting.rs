@@ -217,6 +217,12 @@ pub(crate) struct Row {
     pub(crate) legal: fn(&mut Setting),
 }
 
+/// Rows of other tables, as they stand: each has a line or a few.
+macro_rules! table {
+    ($($row:expr),* $(,)?) => { &[$($row),*] };
+}
+pub(crate) use table;
+
 /// Rows by their statements: the id, its valid usage, and for each row what is wrong, what is done to the setting `$t` for that, the changes,
 /// and what makes it legal.
 macro_rules! rows {

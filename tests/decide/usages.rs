@@ -30,57 +30,21 @@ const fn features(bits: &[Feature]) -> Feature {
     Feature::from_raw(all)
 }
 
-pub(crate) const ROWS: &[UsageRow] = &[
-    (
-        "H-1",
-        "VUID-VkImageViewCreateInfo-usage-02274",
-        usage(&[Usage::SAMPLED, Usage::STORAGE]),
-        Feature::STORAGE_IMAGE,
-        Usage::STORAGE,
-        features(&[Feature::STORAGE_IMAGE, SAMPLED]),
-    ),
-    (
-        "H-1",
-        "VUID-VkImageViewCreateInfo-usage-02275",
-        usage(&[Usage::SAMPLED, Usage::STORAGE, Usage::TRANSFER_DST]),
-        SAMPLED,
-        usage(&[Usage::SAMPLED, Usage::TRANSFER_DST]),
-        features(&[Feature::STORAGE_IMAGE, SAMPLED]),
-    ),
-    (
-        "H-1",
-        "VUID-VkImageViewCreateInfo-usage-08931",
-        usage(&[Usage::SAMPLED, Usage::COLOR_ATTACHMENT]),
-        SAMPLED,
-        Usage::SAMPLED,
-        features(&[Feature::COLOR_ATTACHMENT, SAMPLED]),
-    ),
+pub(crate) const ROWS: &[UsageRow] = table! {
+    ("H-1", "VUID-VkImageViewCreateInfo-usage-02274", usage(&[Usage::SAMPLED, Usage::STORAGE]), Feature::STORAGE_IMAGE,
+        Usage::STORAGE, features(&[Feature::STORAGE_IMAGE, SAMPLED])),
+    ("H-1", "VUID-VkImageViewCreateInfo-usage-02275", usage(&[Usage::SAMPLED, Usage::STORAGE, Usage::TRANSFER_DST]),
+        SAMPLED, usage(&[Usage::SAMPLED, Usage::TRANSFER_DST]), features(&[Feature::STORAGE_IMAGE, SAMPLED])),
+    ("H-1", "VUID-VkImageViewCreateInfo-usage-08931", usage(&[Usage::SAMPLED, Usage::COLOR_ATTACHMENT]), SAMPLED,
+        Usage::SAMPLED, features(&[Feature::COLOR_ATTACHMENT, SAMPLED])),
     // With linear tiling the one feature stands in for the other (VUID-VkImageViewCreateInfo-image-08334).
-    (
-        "H-1",
-        "VUID-VkImageViewCreateInfo-usage-08931",
-        usage(&[Usage::SAMPLED, Usage::COLOR_ATTACHMENT]),
-        SAMPLED,
-        Usage::SAMPLED,
-        features(&[Feature::LINEAR_COLOR_ATTACHMENT_NV, SAMPLED]),
-    ),
-    (
-        "H-1",
-        "VUID-VkImageViewCreateInfo-usage-02277",
-        usage(&[Usage::SAMPLED, Usage::DEPTH_STENCIL_ATTACHMENT]),
-        SAMPLED,
-        Usage::SAMPLED,
-        features(&[Feature::DEPTH_STENCIL_ATTACHMENT, SAMPLED]),
-    ),
-    (
-        "H-1",
-        "VUID-VkImageViewCreateInfo-usage-08932",
-        usage(&[Usage::SAMPLED, Usage::INPUT_ATTACHMENT]),
-        SAMPLED,
-        Usage::SAMPLED,
-        features(&[Feature::DEPTH_STENCIL_ATTACHMENT, SAMPLED]),
-    ),
-];
+    ("H-1", "VUID-VkImageViewCreateInfo-usage-08931", usage(&[Usage::SAMPLED, Usage::COLOR_ATTACHMENT]), SAMPLED,
+        Usage::SAMPLED, features(&[Feature::LINEAR_COLOR_ATTACHMENT_NV, SAMPLED])),
+    ("H-1", "VUID-VkImageViewCreateInfo-usage-02277", usage(&[Usage::SAMPLED, Usage::DEPTH_STENCIL_ATTACHMENT]),
+        SAMPLED, Usage::SAMPLED, features(&[Feature::DEPTH_STENCIL_ATTACHMENT, SAMPLED])),
+    ("H-1", "VUID-VkImageViewCreateInfo-usage-08932", usage(&[Usage::SAMPLED, Usage::INPUT_ATTACHMENT]), SAMPLED,
+        Usage::SAMPLED, features(&[Feature::DEPTH_STENCIL_ATTACHMENT, SAMPLED])),
+};
 
 fn bits(usage: Usage) -> u64 {
     usage.as_raw().into()

@@ -236,16 +236,20 @@ impl Layer {
     }
 }
 
-/// The loader's nodes in the chain of an instance.
-pub(crate) struct InstanceChain {
+/// The loader's nodes in a chain, the link last among them, and the two links that layers take one by one.
+pub(crate) struct Chain<N, L> {
     /// From `Box::into_raw`, the last one first in the chain.
-    nodes: Vec<*mut LayerInstanceCreateInfo>,
-    links: *mut [LayerInstanceLink; 2],
+    nodes: Vec<*mut N>,
+    links: *mut [L; 2],
 }
 
-impl Drop for InstanceChain {
+/// That of an instance, and that of a device.
+pub(crate) type InstanceChain = Chain<LayerInstanceCreateInfo, LayerInstanceLink>;
+pub(crate) type DeviceChain = Chain<LayerDeviceCreateInfo, LayerDeviceLink>;
+
+impl<N, L> Drop for Chain<N, L> {
     fn drop(&mut self) {
-        // SAFETY: all made by `Box::into_raw` in `new`.
+        // SAFETY: all made by `Box::into_raw` in `of`.
         unsafe {
             self.nodes.drain(..).for_each(|node| drop(Box::from_raw(node)));
             drop(Box::from_raw(self.links));
@@ -253,37 +257,25 @@ impl Drop for InstanceChain {
     }
 }
 
-impl InstanceChain {
-    /// Nodes in front of `rest`, the link last among them.
-    pub(crate) fn new(rest: *const c_void, others: bool) -> Self {
-        let link = |p_next| LayerInstanceLink {
-            p_next,
-            pfn_next_get_instance_proc_addr: Some(driver::get_instance_proc_addr),
-            pfn_next_get_physical_device_proc_addr: None,
-        };
+impl<N, L> Chain<N, L> {
+    /// Nodes of these payloads in front of `rest`; `link` makes a link to the next one, `payloads` what nodes hold.
+    fn of<P>(
+        rest: *const c_void,
+        link: impl Fn(*mut L) -> L,
+        payloads: impl FnOnce(*mut L) -> Vec<P>,
+        node: impl Fn(*const c_void, P) -> N,
+    ) -> Self {
         let links = Box::into_raw(Box::new([link(ptr::null_mut()), link(ptr::null_mut())]));
         // SAFETY: just made.
         let first = unsafe {
-            (*links)[0].p_next = &raw mut (*links)[1];
+            (*links)[0] = link(&raw mut (*links)[1]);
             &raw mut (*links)[0]
         };
-        let callback = LayerInstanceCreateInfoUnion { pfn_set_instance_loader_data: Some(set_instance_data) };
-        let mut payloads = vec![(LayerFunction::LINK_INFO, LayerInstanceCreateInfoUnion { p_layer_info: first })];
-        if others {
-            payloads.insert(0, (LayerFunction::LOADER_DATA_CALLBACK, callback));
-            let devices =
-                vk_layer_sys::LayerDeviceFunctions { pfn_layer_create_device: None, pfn_layer_destroy_device: None };
-            let devices = LayerInstanceCreateInfoUnion { layer_device: devices };
-            payloads.insert(0, (LayerFunction::LOADER_LAYER_CREATE_DEVICE_CALLBACK, devices));
-            payloads.insert(0, (LayerFunction::LOADER_FEATURES, LayerInstanceCreateInfoUnion { loader_features: 1 }));
-        }
-        let mut next = rest;
-        let mut nodes = Vec::new();
-        for (function, u) in payloads.into_iter().rev() {
-            let s_type = vk::StructureType::LOADER_INSTANCE_CREATE_INFO;
-            let node = Box::into_raw(Box::new(LayerInstanceCreateInfo { s_type, p_next: next, function, u }));
-            next = node.cast_const().cast();
-            nodes.push(node);
+        let (mut next, mut nodes) = (rest, Vec::new());
+        for payload in payloads(first).into_iter().rev() {
+            let made = Box::into_raw(Box::new(node(next, payload)));
+            next = made.cast_const().cast();
+            nodes.push(made);
         }
         Self { nodes, links }
     }
@@ -295,25 +287,37 @@ impl InstanceChain {
 
     /// The link that the layer has to leave to the one below.
     pub(crate) fn below(&self) -> usize {
-        // SAFETY: made by `new`.
+        // SAFETY: made by `of`.
         unsafe { &raw const (*self.links)[1] as usize }
     }
 }
 
-/// The loader's nodes in the chain of a device.
-pub(crate) struct DeviceChain {
-    /// From `Box::into_raw`, the last one first in the chain.
-    nodes: Vec<*mut LayerDeviceCreateInfo>,
-    links: *mut [LayerDeviceLink; 2],
-}
-
-impl Drop for DeviceChain {
-    fn drop(&mut self) {
-        // SAFETY: all made by `Box::into_raw` in `new`.
-        unsafe {
-            self.nodes.drain(..).for_each(|node| drop(Box::from_raw(node)));
-            drop(Box::from_raw(self.links));
-        }
+impl InstanceChain {
+    /// Nodes in front of `rest`, with others than the link if asked for.
+    pub(crate) fn new(rest: *const c_void, others: bool) -> Self {
+        let link = |p_next| LayerInstanceLink {
+            p_next,
+            pfn_next_get_instance_proc_addr: Some(driver::get_instance_proc_addr),
+            pfn_next_get_physical_device_proc_addr: None,
+        };
+        let payloads = |first| {
+            let link = (LayerFunction::LINK_INFO, LayerInstanceCreateInfoUnion { p_layer_info: first });
+            if !others {
+                return vec![link];
+            }
+            let callback = LayerInstanceCreateInfoUnion { pfn_set_instance_loader_data: Some(set_instance_data) };
+            let devices =
+                vk_layer_sys::LayerDeviceFunctions { pfn_layer_create_device: None, pfn_layer_destroy_device: None };
+            let devices = LayerInstanceCreateInfoUnion { layer_device: devices };
+            vec![
+                (LayerFunction::LOADER_FEATURES, LayerInstanceCreateInfoUnion { loader_features: 1 }),
+                (LayerFunction::LOADER_LAYER_CREATE_DEVICE_CALLBACK, devices),
+                (LayerFunction::LOADER_DATA_CALLBACK, callback),
+                link,
+            ]
+        };
+        let s_type = vk::StructureType::LOADER_INSTANCE_CREATE_INFO;
+        Self::of(rest, link, payloads, |p_next, (function, u)| LayerInstanceCreateInfo { s_type, p_next, function, u })
     }
 }
 
@@ -324,34 +328,13 @@ impl DeviceChain {
             pfn_next_get_instance_proc_addr: Some(driver::get_instance_proc_addr),
             pfn_next_get_device_proc_addr: Some(gdpa),
         };
-        let links = Box::into_raw(Box::new([link(ptr::null_mut()), link(ptr::null_mut())]));
-        // SAFETY: just made.
-        let first = unsafe {
-            (*links)[0].p_next = &raw mut (*links)[1];
-            &raw mut (*links)[0]
-        };
         let callback = LayerDeviceCreateInfoUnion { pfn_set_device_loader_data: Some(set_device_data) };
-        let mut next = rest;
-        let mut nodes = Vec::new();
-        for (function, u) in [
-            (LayerFunction::LINK_INFO, LayerDeviceCreateInfoUnion { p_layer_info: first }),
-            (LayerFunction::LOADER_DATA_CALLBACK, callback),
-        ] {
-            let s_type = vk::StructureType::LOADER_DEVICE_CREATE_INFO;
-            let node = Box::into_raw(Box::new(LayerDeviceCreateInfo { s_type, p_next: next, function, u }));
-            next = node.cast_const().cast();
-            nodes.push(node);
-        }
-        Self { nodes, links }
-    }
-
-    pub(crate) fn first(&self) -> *const c_void {
-        self.nodes.last().map_or(ptr::null(), |node| node.cast_const().cast())
-    }
-
-    pub(crate) fn below(&self) -> usize {
-        // SAFETY: made by `new`.
-        unsafe { &raw const (*self.links)[1] as usize }
+        let payloads = |first| {
+            let link = LayerDeviceCreateInfoUnion { p_layer_info: first };
+            vec![(LayerFunction::LINK_INFO, link), (LayerFunction::LOADER_DATA_CALLBACK, callback)]
+        };
+        let s_type = vk::StructureType::LOADER_DEVICE_CREATE_INFO;
+        Self::of(rest, link, payloads, |p_next, (function, u)| LayerDeviceCreateInfo { s_type, p_next, function, u })
     }
 }
 

@@ -9,6 +9,7 @@ use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage, Sam
 use libtest_mimic::Trial;
 use samplin_spirv::image_formats::{Codec, Kind};
 use samplin_testkit::descriptor::{Binding, Pool};
+use samplin_testkit::shader::target_of;
 use samplin_testkit::stored::is_same_read;
 use samplin_testkit::{Buffer, Capability, Context, Folder, Image, ImageDesc, ViewDesc};
 
@@ -54,16 +55,7 @@ fn pass(
         .initial_layout(layout)
         .final_layout(layout)];
     let colors = [vk::AttachmentReference { attachment: 0, layout }];
-    let subpasses = [vk::SubpassDescription::default().color_attachments(&colors)];
-    let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
-    // SAFETY: the attachment is that of the subpass.
-    let pass = unsafe { context.device().create_render_pass(&info, None) }.expect("vkCreateRenderPass");
-    let views = [view];
-    let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views);
-    let info = info.width(width).height(height).layers(1);
-    // SAFETY: the view is that of the attachment.
-    let frame = unsafe { context.device().create_framebuffer(&info, None) }.expect("vkCreateFramebuffer");
-    (pass, frame)
+    target_of(context.device(), &attachments, [&colors, &[]], &[view], [width, height])
 }
 
 /// A sampler that picks texels.

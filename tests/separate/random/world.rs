@@ -6,7 +6,7 @@ use crate::*;
 use fastrand::Rng;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{Spelling, Template};
-use samplin_testkit::shader::link_graphics;
+use samplin_testkit::shader::{link_graphics, target_of};
 use samplin_testkit::{Buffer, ImageDesc, ViewDesc};
 
 /// Words of a part of the results; two parts.
@@ -228,16 +228,9 @@ impl<'c> World<'c> {
             .initial_layout(vk::ImageLayout::GENERAL)
             .final_layout(vk::ImageLayout::GENERAL)];
         let references = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::GENERAL }];
-        let subpasses = [vk::SubpassDescription::default()
-            .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
-            .color_attachments(&references)];
-        let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
-        // SAFETY: one attachment and one subpass that names it.
-        let render_pass = unsafe { device.create_render_pass(&info, None) }.expect("vkCreateRenderPass");
         let views = [target_view.handle()];
-        let info = vk::FramebufferCreateInfo::default().render_pass(render_pass).attachments(&views);
-        // SAFETY: the view has the attachment's format and size.
-        let framebuffer = unsafe { device.create_framebuffer(&info.width(width).height(height).layers(1), None) };
+        let (render_pass, framebuffer) =
+            target_of(context.device(), &attachments, [&references, &[]], &views, [width, height]);
         let info = vk::CommandPoolCreateInfo::default()
             .queue_family_index(context.queue_family())
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
@@ -270,7 +263,7 @@ impl<'c> World<'c> {
             target,
             target_view,
             render_pass,
-            framebuffer: framebuffer.expect("vkCreateFramebuffer"),
+            framebuffer,
             commands,
             fixed,
         };
