@@ -217,13 +217,19 @@ fn examples_are_where_tests_look_for_them() {
 const SAMPLERS: u32 = 1024;
 const BORDERS: u32 = 24;
 
-/// What was alive at once is held against the limits of the other device, as the layer does there.
-#[test]
-fn limits_of_the_other_device_are_findings() {
+/// A folder with the trace of everything, its text and its first record.
+fn with_all() -> (Folder, String, serde_json::Value) {
     let home = Folder::new();
     borrow(&home, "all.jsonl");
     let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
-    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let first = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    (home, text, first)
+}
+
+/// What was alive at once is held against the limits of the other device, as the layer does there.
+#[test]
+fn limits_of_the_other_device_are_findings() {
+    let (home, text, first) = with_all();
     let with = |samplers: u32, borders: u32| {
         let asked = |asked| serde_json::json!({ "asked": asked, "limit": 32768 });
         let limits = serde_json::json!({
@@ -271,10 +277,7 @@ fn limits_of_the_other_device_are_findings() {
 /// A view whose image has no record is one of a swapchain's, and is looked at where its format lacks something.
 #[test]
 fn views_of_swapchains_are_looked_at_where_their_format_lacks_something() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
-    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let (home, text, first) = with_all();
     let features = vk::FormatFeatureFlags2::SAMPLED_IMAGE | vk::FormatFeatureFlags2::STORAGE_IMAGE;
     let (sampled, stored) = (vk::ImageUsageFlags::SAMPLED, vk::ImageUsageFlags::STORAGE);
     for (usage, lacking) in [(sampled | stored, 1), (sampled, 0)] {
@@ -298,10 +301,7 @@ fn views_of_swapchains_are_looked_at_where_their_format_lacks_something() {
 /// Descriptors show one aspect of a view with two on every device: a prediction has what the run had.
 #[test]
 fn aspects_that_descriptors_show_are_predicted() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
-    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let (home, text, first) = with_all();
     let view = |path: &str, to: &str| {
         serde_json::json!({
             "seq": 999_999, "t_ns": 1, "pid": first["pid"], "tid": 1, "event": "view", "view": "0x9", "name": null,
@@ -325,10 +325,7 @@ fn aspects_that_descriptors_show_are_predicted() {
 /// Where samplers are shared, as many count as there are states.
 #[test]
 fn shared_samplers_count_by_their_states() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
-    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let (home, text, first) = with_all();
     let most = u64::from(SAMPLERS);
     for (setting, mode, samplers, states, is_over) in [
         ("share", "legalize", most + 1, most, false),

@@ -1,7 +1,7 @@
 //! Views that are not what the shader declares of the variable: named once for a binding and a class, and with `storage=emulate` the
 //! shader declares another format.
 
-use super::formats::{STORE, Way, lacks, store_by};
+use super::formats::{STORE, Way, by_ways, lacks, store_by};
 use super::{Job, buffer, vulkan, write_buffer, write_image};
 use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer};
 use ash::vk::{self, DescriptorType as T, Format as F, ImageUsageFlags as Usage};
@@ -11,14 +11,12 @@ use samplin_testkit::{Buffer, Capability, Context, Image, ImageDesc, SamplerDesc
 use serde_json::{Value as Json, json};
 
 pub(super) fn trials() -> Vec<Trial> {
-    run::trials(&[
-        ("shaders/declared/format-named-by-update", || format_named(Way::Update)),
-        ("shaders/declared/format-named-by-several-writes", || format_named(Way::Several)),
-        ("shaders/declared/format-named-by-copy", || format_named(Way::Copy)),
-        ("shaders/declared/format-named-by-template", || format_named(Way::Template)),
-        ("shaders/declared/format-named-by-push", || format_named(Way::Push)),
-        ("shaders/declared/format-named-by-push-template", || format_named(Way::PushTemplate)),
-        ("shaders/declared/format-named-of-mutable-descriptors", || format_named(Way::Mutable)),
+    let mut all = by_ways(
+        "shaders/declared/format-named-by-",
+        &[Way::Update, Way::Several, Way::Copy, Way::Template, Way::Push, Way::PushTemplate, Way::Mutable],
+        format_named,
+    );
+    all.extend(run::trials(&[
         ("shaders/declared/format-left-alone-where-it-is-the-view's", format_left),
         ("shaders/declared/format-becomes-unknown", || format_emulated(Way::Update)),
         ("shaders/declared/format-of-what-is-pushed-becomes-unknown", || format_emulated(Way::Push)),
@@ -31,7 +29,8 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/declared/dimensions-of-sampled-images", sampled_dimensions),
         ("shaders/declared/texel-buffers", texel_buffers),
         ("shaders/declared/unknown-reads-and-writes", unknown),
-    ])
+    ]));
+    all
 }
 
 /// [`STORE`] with another format.

@@ -1,7 +1,7 @@
 //! Shaders without a format where an image is viewed as integers: a draw converts by the view that it finds, and names what stays. With
 //! `separate=base` nothing is seen of draws, so shaders are named that may meet such a view.
 
-use super::formats::{STORE, Way, lacking, lacking_one, lacks, lowering, on_device, store_by};
+use super::formats::{STORE, Way, by_ways, lacking, lacking_one, lacks, lowering, on_device, store_by};
 use super::{Job, vulkan, write_image};
 use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use ash::vk::{self, ImageUsageFlags as Usage};
@@ -11,30 +11,29 @@ use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Folder, Image
 use serde_json::{Value as Json, json};
 
 pub(super) fn trials() -> Vec<Trial> {
-    run::trials(&[
-        ("shaders/formatless/converted-by-update", || converted(Way::Update)),
-        ("shaders/formatless/converted-by-several-writes", || converted(Way::Several)),
-        ("shaders/formatless/converted-by-copy", || converted(Way::Copy)),
-        ("shaders/formatless/converted-by-template", || converted(Way::Template)),
-        ("shaders/formatless/converted-by-push", || converted(Way::Push)),
-        ("shaders/formatless/converted-by-push-template", || converted(Way::PushTemplate)),
-        ("shaders/formatless/converted-of-mutable-descriptors", || converted(Way::Mutable)),
+    let mut all = by_ways(
+        "shaders/formatless/converted-by-",
+        &[Way::Update, Way::Several, Way::Copy, Way::Template, Way::Push, Way::PushTemplate, Way::Mutable],
+        converted,
+    );
+    all.extend(by_ways(
+        "shaders/formatless/named-by-",
+        &[Way::Update, Way::Several, Way::Template, Way::Push, Way::PushTemplate],
+        named,
+    ));
+    all.extend(run::trials(&[
         ("shaders/formatless/converted-of-formats-that-no-shader-declares", unnamed),
         ("shaders/formatless/converted-where-another-format-is-declared", declared),
         ("shaders/formatless/converted-after-many-writes", late),
         ("shaders/formatless/converted-in-command-buffers-that-began-before", early),
         ("shaders/formatless/named-where-views-come-after-the-bind", after_bind),
-        ("shaders/formatless/named-by-update", || named(Way::Update)),
-        ("shaders/formatless/named-by-several-writes", || named(Way::Several)),
-        ("shaders/formatless/named-by-template", || named(Way::Template)),
-        ("shaders/formatless/named-by-push", || named(Way::Push)),
-        ("shaders/formatless/named-by-push-template", || named(Way::PushTemplate)),
         ("shaders/formatless/named-whatever-comes-first", either_first),
         ("shaders/formatless/named-of-texel-buffers", texel_buffer),
         ("shaders/formatless/left-alone-where-it-is-stored", stored),
         ("shaders/formatless/read-left-alone-where-it-is-legal", read),
         ("shaders/formatless/left-alone-where-they-do-not-meet", apart),
-    ])
+    ]));
+    all
 }
 
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;

@@ -18,16 +18,9 @@ use serde_json::json;
 use std::collections::BTreeSet;
 
 pub(super) fn trials() -> Vec<Trial> {
-    run::trials(&[
+    let mut all = by_ways("shaders/formats/path-", &Way::ALL, every_path);
+    all.extend(run::trials(&[
         ("shaders/formats/lowered-is-native", lowered_is_native),
-        ("shaders/formats/path-update", || every_path(Way::Update)),
-        ("shaders/formats/path-several-writes", || every_path(Way::Several)),
-        ("shaders/formats/path-copy", || every_path(Way::Copy)),
-        ("shaders/formats/path-mutable", || every_path(Way::Mutable)),
-        ("shaders/formats/path-template", || every_path(Way::Template)),
-        ("shaders/formats/path-template-khr", || every_path(Way::TemplateKhr)),
-        ("shaders/formats/path-push", || every_path(Way::Push)),
-        ("shaders/formats/path-push-template", || every_path(Way::PushTemplate)),
         ("shaders/formats/line", || every_kind(0)),
         ("shaders/formats/plane", || every_kind(1)),
         ("shaders/formats/linear-tiling", || every_kind(2)),
@@ -38,7 +31,8 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/formats/left-alone-where-they-are-stored", left_alone),
         ("shaders/formats/told-where-integers-are-not-stored-either", told_of_integers),
         ("shaders/formats/told-where-only-its-tiling-lacks-it", told_of_tiling),
-    ])
+    ]));
+    all
 }
 
 pub(super) const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
@@ -261,6 +255,48 @@ pub(super) enum Way {
     TemplateKhr,
     Push,
     PushTemplate,
+}
+
+impl Way {
+    const ALL: [Self; 8] = [
+        Self::Update,
+        Self::Several,
+        Self::Copy,
+        Self::Mutable,
+        Self::Template,
+        Self::TemplateKhr,
+        Self::Push,
+        Self::PushTemplate,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Update => "update",
+            Self::Several => "several-writes",
+            Self::Copy => "copy",
+            Self::Mutable => "mutable",
+            Self::Template => "template",
+            Self::TemplateKhr => "template-khr",
+            Self::Push => "push",
+            Self::PushTemplate => "push-template",
+        }
+    }
+}
+
+/// A test for each of these ways.
+pub(super) fn by_ways(prefix: &str, ways: &[Way], body: fn(Way) -> Outcome) -> Vec<Trial> {
+    let name = |way: Way| match (way, prefix.strip_suffix("-by-")) {
+        (Way::Mutable, Some(what)) => format!("{what}-of-mutable-descriptors"),
+        _ => format!("{prefix}{}", way.name()),
+    };
+    ways.iter()
+        .map(|way| {
+            run::trial(name(*way), {
+                let way = *way;
+                move || body(way)
+            })
+        })
+        .collect()
 }
 
 /// Whether the device lacks what a way needs.
