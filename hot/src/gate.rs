@@ -233,6 +233,12 @@ impl<W> Gate<W> {
         self.views.get(view)
     }
 
+    /// Words of samplers, or of views, for several look-ups.
+    #[inline(always)]
+    pub fn words(&self, of_samplers: bool) -> Reader<'_> {
+        if of_samplers { self.samplers.reader() } else { self.views.reader() }
+    }
+
     /// Adds a sampler, see [`Samplers::add`].
     pub fn add_sampler(&self, sampler: u64, needs: u32, state: u32) -> bool {
         self.write_samplers().add(sampler, needs, state)

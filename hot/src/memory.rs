@@ -1,8 +1,10 @@
 //! Memory that cannot be had. What grows with what the application creates asks first and unwinds when there is none, to whoever
 //! guards the hook; the standard library's own answer is to end the process, which is not the layer's to end.
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::collections::{BinaryHeap, HashMap, HashSet, TryReserveError, VecDeque};
 use std::hash::{BuildHasher, Hash};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// What is unwound with.
 pub struct OutOfMemory;
@@ -20,6 +22,33 @@ pub fn vec<T>(capacity: usize) -> Vec<T> {
         give_up();
     }
     out
+}
+
+/// What bytes of 0 are a value of.
+///
+/// # Safety
+///
+/// They are, and there is nothing to drop.
+pub unsafe trait Zero {}
+
+// SAFETY: it has the layout of an integer.
+unsafe impl Zero for AtomicU32 {}
+// SAFETY: it has the layout of an integer.
+unsafe impl Zero for AtomicU64 {}
+
+/// `count` elements of zeroes. Where there are many, the host finds memory for a page when it is written.
+pub fn zeroed<T: Zero>(count: usize) -> Box<[T]> {
+    let Ok(layout) = Layout::array::<T>(count) else { give_up() };
+    if layout.size() == 0 {
+        return Box::default();
+    }
+    // SAFETY: the layout has a size.
+    let first = unsafe { alloc_zeroed(layout) }.cast::<T>();
+    if first.is_null() {
+        give_up();
+    }
+    // SAFETY: it was allocated with the layout of these elements, of which zeroes are values by the trait's contract.
+    unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(first, count)) }
 }
 
 /// What `items` yields, in a vector of that length.

@@ -53,6 +53,8 @@ impl Bits {
     pub const TEXELS: Self = Self(1 << 13);
     /// A view of depth and stencil at once, of which a descriptor shows what the shader reads. Views lack it, and no sampler needs it.
     pub const ASPECTS: Self = Self(1 << 14);
+    /// A view of integers. Such views lack it, and no sampler needs it.
+    pub const INTEGER: Self = Self(1 << 15);
     /// First of four bits for integer borders, one per [`Dimensions`].
     const INT_BORDER: u32 = 16;
     /// First of four bits for float borders.
@@ -176,6 +178,7 @@ pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
     bits.add(Bits::GL_ADDRESS, true);
     bits.add(Bits::TEXELS, true);
     bits.add(Bits::OVERRIDE, true);
+    bits.add(Bits::INTEGER, view.is_integer() && view.class_is_known());
     bits
 }
 
