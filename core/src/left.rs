@@ -92,10 +92,10 @@ left! {
             "The set layout was destroyed, so the set cannot be copied."
             "keep the set layout for as long as its sets are in use"
         Bindless "bindless":
-            "The shader's index can reach descriptors that samplin does not list: an array without a length, or of more than 64."
+            "The shader's index can reach a sampler and an image that conflict, in an array without a length or of more than 64 descriptors."
             "give the array of samplers a length of 64 at most, or the images samplers that suit them"
         TooLarge "too-large":
-            "The binding has more than 1,048,576 descriptors, or the set has more than 16,384 and the pipeline cannot read another sampler."
+            "The binding has more than 1,048,576 descriptors and was written with what conflicts, or the set has more than 16,384 and the pipeline cannot read another sampler."
             "use smaller bindings and sets, or give the image a sampler that suits it"
         PipelineChain "pipeline-chain":
             "A create info holds a structure or a handle that samplin cannot copy, so it cannot create the pipeline a second time."
@@ -170,7 +170,7 @@ left! {
             "Descriptors were bound without a pipeline layout, so samplin does not know which are bound."
             "bind and push descriptors with a pipeline layout"
         Memory "memory":
-            "The host or the device has no memory left."
+            "The host or the device has no memory left, or the arrays of descriptor sets would take more than resolve_memory."
             "nothing in the program: free memory, or raise resolve_memory"
     }
     Pair {

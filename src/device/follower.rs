@@ -10,7 +10,7 @@ pub(super) trait Follower: Send + Sync {
     /// A sampler of the application's is about to be destroyed.
     fn forget_sampler(&self, driver: &Driver, sampler: u64);
     /// What samplers need is another thing than before.
-    fn look_again(&self);
+    fn look_again(&self, hot: &Hot);
     /// A sampler may need shaders that divide coordinates.
     fn follow_pairs(&self);
     /// There is an image that may have a view with both aspects.

@@ -507,7 +507,7 @@ impl Samplers {
         if let Some((to, free)) = self.rows(&ground.hot).acquire_moved(number, moved) {
             ground.hot.gate.replace_sampler(sampler, needs.0, to);
             if let Some(follower) = &ground.follower {
-                follower.look_again();
+                follower.look_again(&ground.hot);
             }
             if free {
                 // It is the same sampler, so it keeps its place for a custom border.

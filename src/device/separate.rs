@@ -5,10 +5,12 @@
 //! will read is known when it is recorded. [`ladder`] decides, [`shadow`] makes the sets, [`draws`] binds, and the rest only remembers.
 
 mod again;
+mod arrays;
 mod aspects;
 mod binds;
 mod blocks;
 mod caches;
+mod columns;
 mod commands;
 mod compare;
 mod comparisons;
@@ -21,9 +23,11 @@ mod force;
 mod found;
 mod hidden;
 mod ladder;
+mod late;
 mod layouts;
 mod learned;
 mod limits;
+mod listed;
 mod named;
 mod objects;
 mod pairs;
@@ -42,7 +46,6 @@ mod sets;
 mod shaders;
 mod shadow;
 mod shown;
-mod sparse;
 mod split;
 mod stages;
 mod tasks;
@@ -64,9 +67,11 @@ use samplin_spirv::sampling::Passes;
 use samplin_wire::kinds;
 
 use self::again::Kept;
+use self::arrays::Budget;
 pub use self::binds::{Binds, Descriptors, Pushes};
 use self::blocks::Blocks;
 pub(super) use self::caches::CACHES;
+use self::columns::Held;
 use self::commands::Commands;
 use self::definitions::{LayoutTables, Own};
 use self::embedded::Embedded;
@@ -94,7 +99,8 @@ use super::follower::Follower;
 use super::hot::Hot;
 use super::types::type_bit;
 use crate::settings::{
-    Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, Unfilterable, Unnormalized,
+    Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, TraceLevel, TraceTarget, Unfilterable,
+    Unnormalized,
 };
 use crate::table::{FastMap, HandleMap, lock};
 
@@ -122,6 +128,15 @@ pub struct Separate {
     numbers: AtomicU64,
     /// Versions of sets.
     versions: Arc<Versions>,
+    /// A binding with its slots in arrays was seen with what it was not seen with before.
+    news: Arc<AtomicBool>,
+    /// There may be links that no draw has told of, see [`late`].
+    has_late: AtomicBool,
+    /// What arrays of sets may take.
+    arrays: Budget,
+    /// What was in them, if the trace says how much that is.
+    held: Mutex<Held>,
+    counts_columns: bool,
     /// Shadow sets there are, and the most at a time.
     shadows: AtomicU64,
     most_shadows: AtomicU64,
@@ -180,8 +195,9 @@ impl Separate {
     pub fn new(limits: Limits, settings: &Settings, gl: bool, named: bool) -> Self {
         let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
         let choices = Choices { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
-        let seen = Seen::new(settings);
-        let mut new = Self { limits, settings: choices, seen, sets: HandleMap::dense(), ..Self::default() };
+        let (seen, arrays) = (Seen::new(settings), Budget::new(choices.memory));
+        let mut new = Self { limits, settings: choices, seen, arrays, sets: HandleMap::dense(), ..Self::default() };
+        new.counts_columns = settings.trace != TraceTarget::Off && settings.trace_level == TraceLevel::All;
         let rewrites = settings.mode == Mode::Legalize;
         let filter = settings.unfilterable == Unfilterable::Emulate;
         new.demotes_all = rewrites && settings.immutable == Immutable::Demote;
@@ -291,8 +307,8 @@ impl Follower for Separate {
         }
     }
 
-    fn look_again(&self) {
-        Self::look_again(self);
+    fn look_again(&self, hot: &Hot) {
+        Self::look_again(self, hot);
     }
 
     fn follow_pairs(&self) {

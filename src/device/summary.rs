@@ -9,8 +9,8 @@ use super::resolve::Pairs;
 use crate::counters::Path;
 
 impl Pairs {
-    /// Writes the `summary` record. `separate`: what is said there of what only shaders join.
-    pub fn summarize(&self, ground: &Ground, separate: Option<kinds::Separate>) {
+    /// Writes the `summary` record. `separate`: what is said there of what only shaders join; `columns`: what its census says of arrays.
+    pub fn summarize(&self, ground: &Ground, separate: Option<kinds::Separate>, columns: Option<u64>) {
         let writes = Path::ALL.iter().map(|path| {
             let (seen, rewritten) = ground.hot.counters.sum(*path);
             (path.name().to_owned(), kinds::Writes { seen, rewritten })
@@ -57,6 +57,7 @@ impl Pairs {
                     samplers: kinds::Asked { asked: self.samplers.samplers_asked(samplers.peak), limit: max_samplers },
                     custom_borders: kinds::Asked { asked: asked_borders, limit: max_borders },
                 }),
+                columns,
             },
             separate,
             passed_through: ground.is_broken(),

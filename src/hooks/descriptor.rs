@@ -55,7 +55,7 @@ unsafe extern "system" fn update_followed(
     unsafe {
         if let Some(device) = Device::find_first(handle)
             && let Some(separate) = device.separate.as_deref()
-            && separate.follow_write(Write::new(&*writes))
+            && separate.follow_write(&device.ground.hot, Write::new(&*writes))
             && let Some(next) = device.ground.driver.fns.update_descriptor_sets
         {
             if device.ground.hot.exchanges_views() {
@@ -251,8 +251,8 @@ unsafe fn follow(device: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[v
     if let Some(separate) = device.separate.as_deref() {
         // SAFETY: writes and copies are those of a valid `vkUpdateDescriptorSets` by this function's contract.
         let (writes, copied) = unsafe { (Writes::new(writes), Copied::all(copies)) };
-        if !copies.is_empty() || !separate.follow_writes(writes) {
-            let Ground { hot, driver, .. } = &device.ground;
+        let Ground { hot, driver, .. } = &device.ground;
+        if !copies.is_empty() || !separate.follow_writes(hot, writes) {
             let aspects = &device.pairs.stand_ins.aspects;
             device.ground.guard(|| separate.separate_updates(hot, driver, aspects, writes, copied), || ());
         }

@@ -360,8 +360,10 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
     // left to the driver, nor must what an application leaked (VUID-vkDestroyDevice-device-05137).
     let _ = catch_unwind(AssertUnwindSafe(|| {
         if device.ground.journal.trace().is_on() {
-            let joined = device.separate.as_deref().map(|separate| separate.separate_summary(&device.ground.journal));
-            device.pairs.summarize(&device.ground, joined);
+            let separate = device.separate.as_deref();
+            let joined = separate.map(|separate| separate.separate_summary(&device.ground.journal));
+            let columns = separate.and_then(|separate| separate.columns(&device.ground, &device.pairs));
+            device.pairs.summarize(&device.ground, joined, columns);
         }
     }));
     let _ = catch_unwind(AssertUnwindSafe(|| {

@@ -184,7 +184,7 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                 if let Some(separate) = device.separate.as_deref() {
                     // SAFETY: `info` is the valid argument of the call that allocated `made`
                     // (VUID-vkAllocateDescriptorSets-pAllocateInfo-parameter).
-                    unsafe { separate.separate_sets(info, made) };
+                    unsafe { separate.separate_sets(&device.ground.hot, info, made) };
                 }
                 for (layout, set) in layouts.iter().zip(made) {
                     // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).

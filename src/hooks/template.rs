@@ -194,7 +194,7 @@ unsafe extern "system" fn update_slowly(
         // SAFETY: set, template and data are valid by the command's valid usage.
         let (set, filled, kept) =
             unsafe { (Live::new(set), Filled::new(Live::new(template), data), hot.template(template)) };
-        if kept.is_none_or(|kept| hot.watches_template(kept)) && !separate.follow_template(set, filled) {
+        if kept.is_none_or(|kept| hot.watches_template(kept)) && !separate.follow_template(hot, set, filled) {
             let aspects = &device.pairs.stand_ins.aspects;
             device.ground.guard(|| separate.separate_template(hot, driver, aspects, set, filled), || ());
         }

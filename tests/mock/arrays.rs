@@ -13,9 +13,10 @@ type Ty = vk::DescriptorType;
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
+const INTEGER: vk::Format = vk::Format::R32_UINT;
 
-/// A shader that reads one image through one sampler. `counts` are the lengths of the arrays, 1 for none, and `elements` what it names of
-/// them; none if an input chooses.
+/// A shader that reads one image of floats through one sampler. `counts` are the lengths of the arrays, 1 for none, and `elements` what it
+/// names of them; none if an input chooses.
 fn words([images, samplers]: [u32; 2], elements: [Option<u32>; 2]) -> Vec<u32> {
     let at = |set, count: u32, element: Option<u32>, named| {
         let element = if count == 1 { Some(0) } else { element.map(|_| named) };
@@ -24,6 +25,15 @@ fn words([images, samplers]: [u32; 2], elements: [Option<u32>; 2]) -> Vec<u32> {
     let links = [(at(0, images, elements[0], 1), at(1, samplers, elements[1], 2))];
     let numbers = [0, elements[0].unwrap_or(1), elements[1].unwrap_or(2)];
     shader_of(5, &links, images.max(samplers).max(ARRAY), numbers)
+}
+
+/// The same of integers.
+fn integer_words(counts: [u32; 2], elements: [Option<u32>; 2]) -> Vec<u32> {
+    let mut words = words(counts, elements);
+    // OpTypeImage: the type of what is sampled is 4, of floats; that of indices is unsigned.
+    let at = (5..words.len()).find(|at| words[*at] == (9 << 16 | 25) && words[at + 2] == 4).expect("an image type");
+    words[at + 2] = 10;
+    words
 }
 
 /// Images in set 0 and samplers in set 1, in arrays of these lengths; `flags` are those of the samplers.
@@ -38,7 +48,11 @@ struct World {
 
 impl World {
     fn new(counts: [u32; 2], flags: vk::DescriptorBindingFlags, is_copied: bool) -> Self {
-        let scene = Scene::of(InstanceBuilder::new().traced("decisions"));
+        Self::of(InstanceBuilder::new().traced("decisions"), counts, flags, is_copied)
+    }
+
+    fn of(builder: InstanceBuilder, counts: [u32; 2], flags: vk::DescriptorBindingFlags, is_copied: bool) -> Self {
+        let scene = Scene::of(builder);
         let device = &scene.device;
         let own = |ty, count| [binding(0, ty, count).stage_flags(vk::ShaderStageFlags::COMPUTE)];
         let images = device.layout(&own(Ty::SAMPLED_IMAGE, counts[0]));
@@ -144,6 +158,8 @@ fn what_a_shader_names_of_an_array_is_repaired_wherever_it_lies() {
 #[test]
 fn what_a_shader_does_not_name_is_told_of_once() {
     for (counts, elements, flags, name) in [
+        ([65, 1], [None, Some(0)], NONE, "bindless"),
+        ([4096, 64], [None, None], NONE, "bindless"),
         ([1, 4000], [Some(0), None], NONE, "bindless"),
         ([1, 4000], [Some(0), None], LATE, "bindless"),
         ([1_000_000, 64], [None, Some(3)], NONE, "bindless"),
@@ -151,6 +167,7 @@ fn what_a_shader_does_not_name_is_told_of_once() {
         ([1, 4000], [Some(0), Some(3999)], LATE, "update-after-bind"),
         ([1, (1 << 20) + 1], [Some(0), Some(3)], NONE, "too-large"),
         ([1, (1 << 20) + 1], [Some(0), None], LATE, "too-large"),
+        ([(1 << 20) + 1, 65], [None, None], NONE, "too-large"),
     ] {
         let world = World::new(counts, flags, false);
         let pipeline = world.pipeline(elements);
@@ -161,14 +178,104 @@ fn what_a_shader_does_not_name_is_told_of_once() {
         world.image(at[0], FILTERED);
         world.sampler(at[1], world.scene.device.linear());
         world.dispatch(pipeline);
-        // What is in an array that is too large is not known.
-        let legal: &[&str] = if name == "too-large" { &[name] } else { &[] };
-        assert_eq!(world.left(), legal, "{counts:?}, {elements:?}: nothing conflicts");
+        assert_eq!(world.left(), [""; 0], "{counts:?}, {elements:?}: nothing conflicts");
         for _ in 0..3 {
             world.image(at[0], UNFILTERED);
             world.sampler(at[1], world.scene.device.linear());
             world.dispatch(pipeline);
         }
         assert_eq!(world.left(), [name], "{counts:?}, {elements:?}, {flags:?}");
+    }
+}
+
+/// What a shader may not read as the type that it declares is no reason for a name: heaps hold views of integers beside LINEAR samplers.
+#[test]
+fn only_what_a_shader_can_read_is_told_of() {
+    for counts in [[65, 1], [4096, 64], [1_000_000, 4000], [(1 << 20) + 1, 1]] {
+        for (format, is_integer) in [INTEGER, UNFILTERED].into_iter().flat_map(|own| [(own, false), (own, true)]) {
+            let world = World::new(counts, NONE, false);
+            let elements = [None, Some(0)];
+            let words = if is_integer { integer_words(counts, elements) } else { words(counts, elements) };
+            let pipeline = world.scene.pipeline_of_words(world.layout, &words);
+            (0..3).for_each(|element| world.image(element, FILTERED));
+            world.sampler(0, world.scene.device.linear());
+            world.image(64, format);
+            world.dispatch(pipeline);
+            let name = if counts[0] > 1 << 20 { "too-large" } else { "bindless" };
+            let wanted: &[&str] = if is_integer == (format == INTEGER) { &[name] } else { &[] };
+            assert_eq!(world.left(), wanted, "{counts:?}, {format:?}, integers: {is_integer}");
+        }
+    }
+}
+
+/// Descriptors with UPDATE_AFTER_BIND are written when the dispatch is recorded, and before it is submitted.
+#[test]
+fn what_comes_after_the_dispatch_is_told_of_when_the_pipeline_goes() {
+    for (counts, name) in
+        [([1, 4000], "bindless"), ([1, 64], ""), ([4096, 65], "bindless"), ([1, (1 << 20) + 1], "too-large")]
+    {
+        for (is_first, is_legal) in [(false, false), (false, true), (true, false), (true, true)] {
+            let world = World::new(counts, LATE, false);
+            let device = &world.scene.device;
+            let elements = [if counts[0] == 1 { Some(0) } else { None }, None];
+            (0..3).for_each(|element| world.image(element.min(counts[0] - 1), UNFILTERED));
+            (0..3).for_each(|element| world.sampler(element, device.nearest()));
+            let write = || world.sampler(7, if is_legal { device.nearest() } else { device.linear() });
+            // It had what conflicts before the pipeline is there, and nothing is new when it has that again. What was in a binding that is
+            // too large is always known to have been.
+            if is_first && name == "too-large" {
+                continue;
+            }
+            if is_first {
+                write();
+                world.sampler(7, device.nearest());
+            }
+            let pipeline = world.pipeline(elements);
+            world.dispatch(pipeline);
+            assert_eq!(world.left(), [""; 0], "{counts:?}: nothing conflicts when it is recorded");
+            write();
+            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+            let wanted: &[&str] = if is_legal || name.is_empty() { &[] } else { &[name] };
+            assert_eq!(world.left(), wanted, "{counts:?}, first: {is_first}, legal: {is_legal}");
+        }
+    }
+}
+
+/// Beyond the memory that arrays may take nothing is known of their descriptors but what was ever written.
+#[test]
+fn arrays_without_memory_are_told_of_where_they_conflict() {
+    for (megabytes, counts, is_legal) in
+        ["1", "64"].into_iter().flat_map(|own| [(own, [1_000_000, 1], false), (own, [1_000_000, 1], true)])
+    {
+        let builder = InstanceBuilder::new().traced("decisions").set("resolve_memory", megabytes);
+        let world = World::of(builder, counts, NONE, false);
+        // Named, so that it is repaired where it is known.
+        let pipeline = world.pipeline([Some(77_777), Some(0)]);
+        world.image(77_777, if is_legal { FILTERED } else { UNFILTERED });
+        world.sampler(0, world.scene.device.linear());
+        let is_repaired = !world.dispatch(pipeline);
+        assert_eq!(is_repaired, megabytes == "64" && !is_legal, "{megabytes}, legal: {is_legal}");
+        let wanted: &[&str] = if megabytes == "1" && !is_legal { &["memory"] } else { &[] };
+        assert_eq!(world.left(), wanted, "{megabytes}, legal: {is_legal}");
+    }
+}
+
+/// The census of the level all counts how many kinds of views arrays hold, by what the samplers there become for them.
+#[test]
+fn the_census_counts_columns() {
+    for (level, formats, columns) in [
+        ("all", &[FILTERED][..], Some(1)),
+        ("all", &[FILTERED, vk::Format::B8G8R8A8_UNORM], Some(1)),
+        ("all", &[FILTERED, UNFILTERED, FILTERED], Some(2)),
+        ("decisions", &[FILTERED, UNFILTERED], None),
+    ] {
+        let world = World::of(InstanceBuilder::new().traced(level), [4096, 64], LATE, false);
+        world.sampler(0, world.scene.device.linear());
+        world.sampler(1, world.scene.device.nearest());
+        (0..).zip(formats).for_each(|(element, format)| world.image(element, *format));
+        let instance = world.scene.device.instance.clone();
+        drop(world);
+        let summary = instance.records("summary").remove(0);
+        assert_eq!(summary["census"]["columns"].as_u64(), columns, "{level}, {formats:?}: {summary:#}");
     }
 }

@@ -482,6 +482,9 @@ pub struct Census {
     /// What it asked for; `None` in traces from before this was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+    /// Kinds of views in arrays, by what samplers become for them; `None` where there are none, or the level is not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<u64>,
 }
 
 /// Samplers and images that only shaders join.

@@ -167,6 +167,7 @@ settings! {
     learned "Learned Links", advanced: path("off", "none")
     /// How many MiB the copies of shaders and create infos may take that samplin needs to compile pipelines a second time.
     /// Shader modules that exist do not count. Beyond that it forgets the oldest pipelines, those with a conflict last.
+    /// Arrays of more than 64 descriptors, and bindings with UPDATE_AFTER_BIND, may take as much again. Sets beyond that are named.
     resolve_memory "Memory for Split Pipelines", advanced: mebibytes(64)
     /// Whether samplin may enable extensions and features that a repair needs or that only make something about sampling legal,
     /// that the application did not enable, and that change no legal result.

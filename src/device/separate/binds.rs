@@ -14,8 +14,8 @@ use super::pushes;
 use super::sets::SetEntry;
 use crate::device::ground::Ground;
 use crate::device::hot::{Hot, follow};
-use crate::device::journal::Journal;
 use crate::device::live::{Filled, Live, Recording, Writes};
+use crate::variant::Gate;
 
 /// Sets that the application binds.
 #[derive(Clone, Copy)]
@@ -209,7 +209,7 @@ impl Separate {
     /// Notes descriptors that were pushed.
     pub fn note_push(
         &self,
-        journal: &Journal,
+        ground: &Ground,
         commands: Recording<'_>,
         point: vk::PipelineBindPoint,
         pushes: Pushes<'_>,
@@ -217,16 +217,16 @@ impl Separate {
         let (noted, layout) = (self.noted(commands), self.pipeline_shape(pushes.layout));
         let Some((at, buffer)) = index(point).zip(noted) else { return };
         buffer.edit(at, |place| {
-            let number = pushes.set as usize;
+            let (number, gate) = (pushes.set as usize, &ground.hot.gate);
             let Some(layout) = layout else {
-                journal.unknown_layout();
+                ground.journal.unknown_layout();
                 return place.point.forget_sets();
             };
             let Place { point, is_unpushable, .. } = place;
             let shape = layout.sets.get(number).and_then(Option::as_ref);
-            let content = || shape.map(|shape| SetEntry::new(shape.clone(), None, 0).into());
+            let content = || shape.map(|shape| SetEntry::new((gate, &self.arrays), shape.clone(), None, 0).into());
             point.push(&layout, number, content, |pushed, entry| {
-                *is_unpushable |= !self.take_push(pushes.descriptors, (&layout, number), pushed, entry);
+                *is_unpushable |= !self.take_push(gate, pushes.descriptors, (&layout, number), pushed, entry);
             });
         });
     }
@@ -251,6 +251,7 @@ impl Separate {
     /// Takes over descriptors that were pushed to the set of this number. Whether all of them are known.
     fn take_push(
         &self,
+        gate: &Gate,
         descriptors: Descriptors<'_>,
         (layout, number): (&PipelineShape, usize),
         pushed: &mut Pushed,
@@ -259,12 +260,12 @@ impl Separate {
         let Some(shape) = layout.sets.get(number).and_then(Option::as_deref) else { return false };
         match descriptors {
             Descriptors::Writes(writes) => writes.each().fold(true, |all, write| {
-                entry.into_iter().for_each(|entry| entry.take(write));
+                entry.into_iter().for_each(|entry| _ = entry.take(gate, write));
                 pushes::write(shape, write, pushed) && all
             }),
             Descriptors::Template(filled) => {
                 let Some(runs) = self.runs(filled) else { return false };
-                entry.into_iter().for_each(|entry| runs.clone().for_each(|run| entry.apply(run)));
+                entry.into_iter().for_each(|entry| runs.clone().for_each(|run| _ = entry.apply(gate, run)));
                 runs.map(|run| pushes::run(shape, run, pushed)).fold(true, |all, is_known| all & is_known)
             }
         }

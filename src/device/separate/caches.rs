@@ -17,7 +17,7 @@ macro_rules! count {
 /// Lists whose entries of what is gone are looked for when there are twice as many as at the last look, and 64.
 const SWEPT: usize = 2 * 64;
 
-pub(in crate::device) const CACHES: [Cache; 13] = [
+pub(in crate::device) const CACHES: [Cache; 16] = [
     Cache {
         name: "resolutions",
         owner: "the pipeline, and the samplers that they name",
@@ -61,11 +61,32 @@ pub(in crate::device) const CACHES: [Cache; 13] = [
         count: count!(|separate| separate.of_programs(|program| lock(&program.told.links).len())),
     },
     Cache {
+        name: "links recorded late",
+        owner: "the pipeline",
+        most: None,
+        eviction: "none: one for each link at most",
+        count: count!(|separate| separate.of_programs(|program| lock(&program.told.late).len())),
+    },
+    Cache {
         name: "combinations of shader objects",
         owner: "each of the shaders",
         most: Some(SWEPT),
         eviction: "those that nothing was made for and that are not bound",
         count: count!(|separate| separate.shaders.combinations()),
+    },
+    Cache {
+        name: "arrays of descriptors",
+        owner: "the set",
+        most: Some(0),
+        eviction: "none: no more than `resolve_memory`, and a set beyond that has none",
+        count: count!(|separate| separate.arrays.count()),
+    },
+    Cache {
+        name: "states and classes in arrays",
+        owner: "the device",
+        most: None,
+        eviction: "none: only counted with `trace_level=all`",
+        count: count!(|separate| separate.held_in_arrays()),
     },
     Cache {
         name: "words of modules",

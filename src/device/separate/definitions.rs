@@ -137,7 +137,7 @@ impl Separate {
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
-                Arc::new(SetShape::new(self.number(), nothing, false, &self.versions, (|_| false, 0)))
+                Arc::new(SetShape::new(self.number(), nothing, false, (&self.versions, &self.news), (|_| false, 0)))
             }
             Some(kept) => self.shape_of(kept, look),
         };
@@ -160,7 +160,7 @@ impl Separate {
         same.unwrap_or_else(|| {
             let combined = |immutable| self.follows_combined(immutable);
             let followed = (combined, self.seen.types());
-            let mut shape = SetShape::new(self.number(), kept, true, &self.versions, followed);
+            let mut shape = SetShape::new(self.number(), kept, true, (&self.versions, &self.news), followed);
             shape.looks = looks.into();
             let shape = Arc::new(shape);
             if !self.layouts.differ.load(Ordering::Relaxed) && alike.has_other(&shape) {

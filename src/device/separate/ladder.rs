@@ -10,13 +10,13 @@ use samplin_bind::plan::{Facts, Group, How, LINKS, Links, Plan, Shared, link_bit
 use samplin_bind::{Bound, Other};
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::{Index, Operand, Uses};
+use samplin_spirv::{Index, Operand, Sampled, Uses};
 
 use super::Separate;
 use super::commands::{Followed, Point};
 use super::comparisons::{ask_comparisons, keep_comparisons};
 use super::hidden::HiddenSet;
-use super::layouts::{Binding, LARGEST};
+use super::layouts::Binding;
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
 use super::recipe::{Second, When};
@@ -26,7 +26,7 @@ use super::split::position_of;
 use super::tasks::{Asked, ELEMENTS, loose};
 use super::want::{Want, Wants};
 use crate::counters::Path;
-use crate::decide::{self, Bits, Rule};
+use crate::decide::{self, Bits, Rule, ViewTraits};
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
@@ -45,6 +45,11 @@ pub(super) struct Decided {
     pub(super) hidden: Option<Arc<HiddenSet>>,
     /// It holds as long as what it was made of: nothing was missing that may be there the next time.
     pub(super) is_lasting: bool,
+}
+
+/// Whether a shader may read a view as this type (VUID-vkCmdDraw-format-07753); one of a format that is not known it may.
+fn is_read_as(traits: &ViewTraits, sampled: Sampled) -> bool {
+    !traits.class_is_known() || traits.is_integer() == (sampled != Sampled::Float)
 }
 
 /// The elements that an operand may name, of a binding with `count` descriptors; none if they cannot be known.
@@ -96,9 +101,14 @@ impl Separate {
         }
         let (image_elements, sampler_elements) = match (elements(&link.image, image), elements(&link.sampler, sampler))
         {
-            _ if image.count > LARGEST || sampler.count > LARGEST => {
+            _ if let Some(what) = images.unlisted(image).or_else(|| samplers.unlisted(sampler)) => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
-                return ground.journal.link_unresolved(Left::TooLarge, program, index);
+                let seen = |set: &SetEntry, binding| set.seen(&ground.hot.gate, binding, link.ty.sampled);
+                if seen(samplers, sampler) as u32 & (seen(images, image) >> 32) as u32 != 0 {
+                    program.told_late(index);
+                    ground.journal.link_unresolved(what, program, index);
+                }
+                return;
             }
             (Some(images), Some(samplers)) => (images, samplers),
             _ => {
@@ -334,12 +344,15 @@ impl Pairs {
                 .filter(|pair| self.is_mendable(ground, *pair))
         };
         let gate = &ground.hot.gate;
-        let conflict =
-            |given, view| gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)).and_then(mendable);
-        let lacks = (images.brief(gate).summary >> 32) as u32;
+        let conflict = |given, view| {
+            let pair = gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view))?;
+            let is_read = is_read_as(&self.images.class(pair.class)?.traits, own.ty.sampled);
+            Some(pair).filter(|_| is_read).and_then(mendable)
+        };
+        let lacks = (images.seen(gate, image, own.ty.sampled) >> 32) as u32;
         // Of samplers of one state the first one speaks for all.
         let mut seen = Vec::new();
-        let found = samplers.find(sampler, true, lacks, |sampler_element, given| {
+        let found = samplers.find(gate, sampler, (None, lacks), |sampler_element, given| {
             let state = gate.sampler(given);
             let needs = (state >> 32) as u32;
             if needs & lacks == 0 || !is_combined && seen.contains(&state) {
@@ -350,9 +363,11 @@ impl Pairs {
                 return Some((sampler_element, sampler_element, conflict(given, view)?));
             }
             seen.with_room().push(state);
-            images.find(image, false, needs, |element, view| Some((element, sampler_element, conflict(given, view)?)))
+            let of_it = (Some(own.ty.sampled), needs);
+            images.find(gate, image, of_it, |element, view| Some((element, sampler_element, conflict(given, view)?)))
         });
         let Some((image_element, sampler_element, pair)) = found else { return };
+        program.told_late(link);
         let of = [(image_at, image_element), (sampler_at, sampler_element)];
         let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
         self.link_left(ground, Left::Bindless, program, (link, image_at, sampler_at), pair);

@@ -12,6 +12,8 @@ use samplin_hot::memory;
 use samplin_spirv::Operand;
 
 use super::Separate;
+use super::arrays::Sum;
+use super::tasks::ELEMENTS;
 use crate::decide::fnv1a;
 use crate::device::shown::{self, shows_aspects};
 use crate::device::types::{COMBINED, type_bit};
@@ -21,8 +23,11 @@ use crate::table::{FastMap, fold};
 /// Most descriptors of a binding that are followed.
 pub(super) const LARGEST: u32 = 1 << 20;
 
-/// Most descriptors of a binding whose slots every set has room for.
-const DENSE: u32 = 256;
+/// Most descriptors of a binding that is no array of a set's ([`Arrays`]); where samplers or images of both are chosen by writes, more.
+///
+/// [`Arrays`]: super::arrays::Arrays
+const FEW: u32 = ELEMENTS;
+const FEW_PAIRS: u32 = 256;
 
 /// Most descriptors of a set that is copied.
 const COPIED: u64 = 1 << 14;
@@ -63,6 +68,8 @@ pub(super) struct Binding {
     has_images: bool,
     /// Descriptors may be updated after the set was bound.
     pub(super) after_bind: bool,
+    /// What was ever written to it, in any set, if its slots are in arrays. Apart, so that the rest is known not to change.
+    pub(super) seen: Option<Box<Sum>>,
     /// Handles of immutable samplers that are in slots.
     pub(super) immutable: Box<[u64]>,
 }
@@ -85,9 +92,19 @@ impl Binding {
         self.kind == Kind::Combined
     }
 
+    /// Whether there are any slots.
+    fn has_slots(&self) -> bool {
+        self.has_samplers || self.has_images
+    }
+
     /// All of its slots.
     pub(super) fn slots(&self) -> Range<usize> {
         self.first..self.first + self.stride * self.count as usize
+    }
+
+    /// Whether its descriptors are too many for slots.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.count > LARGEST
     }
 
     /// The element that a slot of it is of, if the slot is for a sampler, or else for an image.
@@ -105,10 +122,10 @@ pub(super) struct SetShape {
     number: u64,
     /// By ascending number.
     pub(super) bindings: Box<[Binding]>,
-    /// Slots of a set that it has room for from the start.
+    /// Slots of a set, but for those in arrays.
     pub(super) slots: usize,
-    /// Slots behind these, which get room when they are written: those of large bindings.
-    pub(super) sparse: usize,
+    /// Slots in arrays, behind these.
+    arrays: usize,
     /// There are samplers or images in a binding that is too large for slots.
     pub(super) is_too_large: bool,
     /// Dynamic offsets that a bind of a set takes.
@@ -135,6 +152,8 @@ pub(super) struct SetShape {
     stable: u64,
     /// Where the versions of its sets come from.
     pub(super) versions: Arc<Versions>,
+    /// A binding of any definition was seen with what it was not seen with before.
+    pub(super) news: Arc<AtomicBool>,
 }
 
 /// A set layout of the application's.
@@ -183,7 +202,7 @@ impl SetShape {
         number: u64,
         kept: kept::SetLayout,
         is_known: bool,
-        versions: &Arc<Versions>,
+        (versions, news): (&Arc<Versions>, &Arc<AtomicBool>),
         (combined, viewed): (impl Fn(bool) -> bool, u32),
     ) -> Self {
         use vk::DescriptorType as T;
@@ -197,12 +216,19 @@ impl SetShape {
             ty if ty.as_raw() < 32 && viewed & type_bit(ty) != 0 => (Kind::Viewed, 1),
             _ => (Kind::Other, 0),
         };
-        let is_dense = |binding: &&kept::Binding| binding.count <= DENSE;
-        // Those of large bindings come behind all others.
-        let (mut dense, mut sparse) = (0, 0);
-        let slots: usize = kept.bindings.iter().filter(is_dense).map(|own| kind_of(own).1 * own.count as usize).sum();
         let loose =
             vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING;
+        // Those in arrays come behind all others, and behind these come those that there is no room for.
+        let part_of = |binding: &kept::Binding| match kind_of(binding).0 {
+            _ if binding.count > LARGEST => 2,
+            Kind::Combined | Kind::Viewed => usize::from(binding.count > FEW_PAIRS),
+            _ => usize::from(binding.count > FEW || binding.flags.intersects(loose)),
+        };
+        let mut ends = [0; 3];
+        let slots_of = |binding: &kept::Binding| kind_of(binding).1 * binding.count as usize;
+        kept.bindings.iter().for_each(|binding| ends[part_of(binding)] += slots_of(binding));
+        let [slots, arrays, _] = ends;
+        ends = [0, slots, slots + arrays];
         let bindings = memory::collect(kept.bindings.iter().map(|binding| {
             let count = binding.count;
             if matches!(binding.kind, T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC) {
@@ -212,12 +238,10 @@ impl SetShape {
                 variable = Some(binding.binding);
             }
             let (kind, each) = match kind_of(binding) {
-                (kind, each) if count <= LARGEST => (kind, each),
-                (kind, _) => {
-                    is_too_large |= !matches!(kind, Kind::Other | Kind::Viewed);
-                    (Kind::Other, 0)
-                }
+                (Kind::Viewed, _) if count > LARGEST => (Kind::Other, 0),
+                (kind, each) => (kind, each),
             };
+            is_too_large |= count > LARGEST && kind != Kind::Other;
             is_viewed &= matches!(kind, Kind::Other | Kind::Viewed);
             of_views |= if kind == Kind::Viewed { type_bit(binding.kind) } else { 0 };
             followed |= match kind {
@@ -226,9 +250,9 @@ impl SetShape {
                 Kind::Either => Separate::WATCHED | Separate::OTHERS,
                 Kind::Combined => COMBINED,
             };
-            let first = if is_dense(&binding) { dense } else { slots + sparse };
-            let end = if is_dense(&binding) { &mut dense } else { &mut sparse };
-            *end += each * count as usize;
+            let end = &mut ends[part_of(binding)];
+            let first = *end;
+            *end += slots_of(binding);
             let immutable = if matches!(kind, Kind::Sampler | Kind::Combined) { &binding.samplers[..] } else { &[] };
             Binding {
                 binding: binding.binding,
@@ -240,6 +264,7 @@ impl SetShape {
                 has_samplers: matches!(kind, Kind::Sampler | Kind::Either | Kind::Combined),
                 has_images: matches!(kind, Kind::Image | Kind::Either | Kind::Combined | Kind::Viewed),
                 after_bind: binding.flags.intersects(loose),
+                seen: (part_of(binding) > 0).then(Box::default),
                 immutable: memory::collect(immutable.iter().map(|sampler| sampler.as_raw())).into_boxed_slice(),
             }
         }))
@@ -253,7 +278,7 @@ impl SetShape {
             number,
             bindings,
             slots,
-            sparse,
+            arrays,
             is_too_large,
             dynamic,
             after_bind,
@@ -268,6 +293,7 @@ impl SetShape {
             is_dead: AtomicBool::new(false),
             stable,
             versions: Arc::clone(versions),
+            news: Arc::clone(news),
         }
     }
 
@@ -278,7 +304,24 @@ impl SetShape {
 
     /// Whether there is anything to follow in its sets. `views`: whether views alone are.
     pub(super) fn is_followed(&self, views: bool) -> bool {
-        self.slots + self.sparse > 0 && (views || !self.is_viewed) || self.is_too_large
+        self.slots + self.arrays > 0 && (views || !self.is_viewed) || self.is_too_large
+    }
+
+    /// Slots in the arrays of a set; `variable`: descriptors of its last binding, if that varies.
+    pub(super) fn slots_in_arrays(&self, variable: u32) -> usize {
+        let last = self.bindings.last().filter(|last| self.variable == Some(last.binding) && self.has_in_arrays(last));
+        let missing = last.map_or(0, |last| last.stride * last.count.saturating_sub(variable) as usize);
+        self.arrays - missing
+    }
+
+    /// Whether the slots of a binding are in the arrays of a set.
+    pub(super) fn has_in_arrays(&self, binding: &Binding) -> bool {
+        binding.first >= self.slots && !binding.is_too_large() && binding.has_slots()
+    }
+
+    /// Whether any descriptors of its sets are in arrays, or too many for that.
+    pub(super) fn has_arrays(&self) -> bool {
+        self.arrays > 0 || self.is_too_large
     }
 
     /// Whether a descriptor of it may show a view with both aspects.

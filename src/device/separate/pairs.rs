@@ -9,7 +9,7 @@ use super::Separate;
 use super::aspects::shown_by;
 use super::commands::Point;
 use super::ladder::elements;
-use super::layouts::{Binding, LARGEST};
+use super::layouts::Binding;
 use super::programs::ProgramLink;
 use super::progress::Drawn;
 use super::sets::SetEntry;
@@ -31,8 +31,12 @@ impl Separate {
         (set, binding): (&SetEntry, &Binding),
         wants: &mut Wants,
     ) {
-        if binding.count > LARGEST {
-            return ground.journal.link_unresolved(Left::TooLarge, program, index);
+        if let Some(what) = set.unlisted(binding) {
+            let seen = set.seen(&ground.hot.gate, binding, link.ty.sampled);
+            if (seen & seen >> 32) as u32 != 0 {
+                ground.journal.link_unresolved(what, program, index);
+            }
+            return;
         }
         let both_at = |element| {
             // Of a layout that was made when only views were of interest nothing else is known.
@@ -52,7 +56,9 @@ impl Separate {
             let lacks = (set.brief(&ground.hot.gate).summary >> 32) as u32;
             let divided = |pair| self.divided(ground, pairs, Some(pair), link.uses).map_or(pair, |(pair, _)| pair);
             let asks = |pair: &Pair| self.task_of(ground, pairs, *pair, false).is_some();
-            let found = set.find(binding, true, lacks, |element, _| pair_at(element).map(divided).filter(asks));
+            let found = set.find(&ground.hot.gate, binding, (None, lacks), |element, _| {
+                pair_at(element).map(divided).filter(asks)
+            });
             return found
                 .into_iter()
                 .for_each(|pair| self.ask(ground, pairs, (index, 0), pair, Some(Left::Bindless), wants));

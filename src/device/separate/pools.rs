@@ -8,6 +8,7 @@ use samplin_hot::memory::Room;
 use super::Separate;
 use super::sets::SetEntry;
 use crate::device::driver::Driver;
+use crate::device::hot::Hot;
 use crate::device::live::Live;
 use crate::pnext::slice;
 use crate::table::{FastSet, lock};
@@ -26,7 +27,12 @@ impl Separate {
     /// # Safety
     ///
     /// `info` is the valid argument of the call that made `sets`.
-    pub unsafe fn separate_sets(&self, info: &vk::DescriptorSetAllocateInfo<'_>, sets: &[vk::DescriptorSet]) {
+    pub unsafe fn separate_sets(
+        &self,
+        hot: &Hot,
+        info: &vk::DescriptorSetAllocateInfo<'_>,
+        sets: &[vk::DescriptorSet],
+    ) {
         // SAFETY: the chain of a valid structure, and its arrays; layouts are not destroyed during this command
         // (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
         let (layouts, variable) = unsafe {
@@ -42,7 +48,7 @@ impl Separate {
             }
             let variable = variable.get(index).copied().unwrap_or(0);
             let shape = Arc::clone(&layout.shape);
-            let mut entry = SetEntry::new(shape, Some(layout), variable);
+            let mut entry = SetEntry::new((&hot.gate, &self.arrays), shape, Some(layout), variable);
             let mut pools = lock(&self.pools);
             let pool = pools.with_room().entry(info.descriptor_pool.as_raw()).or_default();
             pool.sets.with_room().insert(set.as_raw());
@@ -50,6 +56,7 @@ impl Separate {
             drop(pools);
             self.sets.insert(set.as_raw(), Arc::new(entry));
         }
+        self.suspect(hot);
     }
 
     /// Remembers a pool, if copies of its sets have to be of one like it.
@@ -89,6 +96,7 @@ impl Separate {
         // SAFETY: the set is the application's to free, so no other call names it.
         if let Some(entry) = unsafe { self.sets.share(set) } {
             self.drop_shadows(driver, &entry);
+            self.hold(&entry);
         }
         self.sets.remove(set);
         self.wholes.forget(set);

@@ -28,7 +28,7 @@ use crate::device::once::Once;
 use crate::device::resolve::{On, Pairs};
 use crate::kept;
 use crate::settings::SeparateShared;
-use crate::table::lock;
+use crate::table::{FastMap, lock};
 
 /// Why links are not known of code that is not SPIR-V.
 pub(super) const HIDDEN: Left = Left::HiddenSpirv;
@@ -59,6 +59,8 @@ type ToldLink = (usize, u32, u32, bool);
 #[derive(Default)]
 pub(super) struct Told {
     pub(super) links: Mutex<Once<ToldLink, 256>>,
+    /// Links that can reach what conflicts in ways that no draw may show, and whether that was told.
+    pub(super) late: Mutex<FastMap<usize, bool>>,
 }
 
 /// A pipeline. All are remembered, because what the layer binds for one may disturb the sets of the next.
@@ -318,6 +320,7 @@ impl Separate {
     pub fn forget_pipeline(&self, driver: &Driver, journal: &Journal, pipeline: vk::Pipeline) {
         // SAFETY: the pipeline is the application's to destroy, so no other call names it.
         if let Some(program) = unsafe { self.programs.share(pipeline.as_raw()) } {
+            self.tell_late(journal, &program);
             if program.splits.any() {
                 // They hold second pipelines.
                 self.resolutions.clear();
@@ -432,6 +435,7 @@ impl Separate {
             }
             self.prepare_tasks(&ground.driver, &ground.journal, &program);
         }
+        self.suspect_new(&ground.hot, &program);
         self.programs.insert(handle, Arc::clone(&program));
         self.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
         if !program.links.is_empty() || program.is_library || program.recipe().is_ok() {

@@ -11,11 +11,12 @@ use ash::vk::{self, Handle};
 use samplin_bind::{Brief, Other};
 use samplin_hot::memory;
 use samplin_hot::{Summary, Version};
+use samplin_spirv::Sampled;
 
 use super::Separate;
+use super::arrays::{Arrays, Budget, Kinds, Meaning, Sum};
 use super::layouts::{Binding, Kind, SetLayout, SetShape};
 use super::shown::{ASPECTS, Shown, Whole, Written};
-use super::sparse::Sparse;
 use crate::device::live::Write;
 use crate::device::types::{COMBINED, type_bit};
 use crate::table::lock;
@@ -53,7 +54,7 @@ pub(super) struct SetEntry {
     many: Option<Box<Many>>,
     /// What almost no set has.
     rare: Mutex<Option<Box<Rare>>>,
-    /// A write may have to allocate or to call down: there are shadows, or slots that get room when they are written.
+    /// A write may have to call down: there are shadows.
     pub(super) is_guarded: AtomicBool,
 }
 
@@ -69,21 +70,31 @@ struct Rare {
 /// More slots than an entry has room for itself.
 #[derive(Debug)]
 struct Many {
-    dense: Vec<AtomicU64>,
-    sparse: Option<Sparse>,
+    few: Vec<AtomicU64>,
+    /// None if there are none, or may not be.
+    arrays: Option<Arrays>,
+    /// What was ever written to arrays, also to those that there are none of.
+    seen: Sum,
 }
 
 impl SetEntry {
-    pub(super) fn new(shape: Arc<SetShape>, layout: Option<Arc<SetLayout>>, variable: u32) -> Self {
-        let many = (shape.slots > NEAR || shape.sparse > 0).then(|| {
-            let mut dense = memory::vec(shape.slots);
-            dense.resize_with(shape.slots, AtomicU64::default);
-            Box::new(Many { dense, sparse: (shape.sparse > 0).then(|| Sparse::new(shape.sparse)) })
+    pub(super) fn new(
+        (gate, budget): (&Gate, &Budget),
+        shape: Arc<SetShape>,
+        layout: Option<Arc<SetLayout>>,
+        variable: u32,
+    ) -> Self {
+        let many = (shape.slots > NEAR || shape.has_arrays()).then(|| {
+            let mut few = memory::vec(shape.slots);
+            few.resize_with(shape.slots, AtomicU64::default);
+            let arrays = Some(shape.slots_in_arrays(variable)).filter(|slots| *slots > 0);
+            let arrays = arrays.and_then(|slots| Arrays::new(slots, budget));
+            Box::new(Many { few, arrays, seen: Sum::default() })
         });
         let entry = Self {
             is_loose: shape.after_bind,
             version: Version::new(&shape.versions),
-            is_guarded: AtomicBool::new(shape.sparse > 0),
+            is_guarded: AtomicBool::new(false),
             shape,
             layout,
             variable,
@@ -95,7 +106,7 @@ impl SetEntry {
         };
         for binding in &entry.shape.bindings {
             for (element, sampler) in binding.immutable.iter().enumerate() {
-                entry.set(binding.sampler_slot(element as u32), *sampler);
+                entry.set(gate, binding, (binding.sampler_slot(element as u32), true), *sampler);
             }
         }
         entry
@@ -123,15 +134,15 @@ impl SetEntry {
     }
 
     #[inline(always)]
-    fn slots(&self) -> &[AtomicU64] {
+    pub(super) fn slots(&self) -> &[AtomicU64] {
         match &self.many {
-            Some(many) => &many.dense,
+            Some(many) => &many.few,
             None => &self.near,
         }
     }
 
-    fn sparse(&self) -> Option<&Sparse> {
-        self.many.as_ref()?.sparse.as_ref()
+    pub(super) fn arrays(&self) -> Option<&Arrays> {
+        self.many.as_ref()?.arrays.as_ref()
     }
 
     /// Works on the sets that are bound in place of this one.
@@ -178,45 +189,118 @@ impl SetEntry {
             && lock(&self.rare).as_ref().is_some_and(|rare| !rare.shadows.is_empty())
     }
 
-    fn set(&self, slot: Option<usize>, handle: u64) {
-        let Some(slot) = slot else { return };
-        let dense = self.slots();
-        if let Some(word) = dense.get(slot) {
-            word.store(handle, Ordering::Relaxed);
-        } else if let Some(sparse) = self.sparse() {
-            sparse.set(slot - dense.len(), handle);
+    /// Sets a slot of a binding; with it is said whether that is for a sampler. Whether a binding was never seen with something, and nobody
+    /// has looked since.
+    #[inline(always)]
+    fn set(&self, gate: &Gate, binding: &Binding, (slot, is_sampler): (Option<usize>, bool), handle: u64) -> bool {
+        let Some(slot) = slot else { return false };
+        match self.slots().get(slot) {
+            Some(word) => {
+                word.store(handle, Ordering::Relaxed);
+                false
+            }
+            None => self.set_far(gate, binding, (slot, is_sampler), handle),
         }
+    }
+
+    /// Apart, so that whoever sets slots near the entry calls nothing.
+    #[inline(never)]
+    fn set_far(&self, gate: &Gate, binding: &Binding, (slot, is_sampler): (usize, bool), handle: u64) -> bool {
+        self.set_one_in_arrays(binding, slot, handle, Meaning::of(gate, handle, is_sampler))
+    }
+
+    /// [`SetEntry::set`] of a slot in arrays, or of one that there is no room for.
+    #[inline(always)]
+    pub(super) fn set_one_in_arrays(&self, binding: &Binding, slot: usize, handle: u64, meaning: Meaning) -> bool {
+        let Some(many) = &self.many else { return false };
+        let slot = slot.wrapping_sub(many.few.len());
+        if many.arrays.as_ref().is_none_or(|arrays| arrays.set_one(slot, handle, meaning)) {
+            many.seen.add_one(meaning.bits);
+        }
+        if binding.seen.as_ref().is_some_and(|seen| seen.add_one(meaning.bits)) {
+            self.shape.news.store(true, Ordering::Release);
+        }
+        self.shape.news.load(Ordering::Relaxed)
+    }
+
+    /// [`SetEntry::set`] of slots in arrays from one on, or of those that there is no room for.
+    #[inline(always)]
+    fn set_in_arrays(
+        &self,
+        binding: &Binding,
+        first: usize,
+        all: impl ExactSizeIterator<Item = (u64, Meaning)>,
+    ) -> bool {
+        let Some(many) = &self.many else { return false };
+        let seen = match &many.arrays {
+            Some(arrays) => arrays.set(first.wrapping_sub(many.few.len()), all),
+            None => Kinds::of(all),
+        };
+        many.seen.add(seen);
+        if binding.seen.as_ref().is_some_and(|own| own.add(seen)) {
+            self.shape.news.store(true, Ordering::Release);
+        }
+        self.shape.news.load(Ordering::Relaxed)
+    }
+
+    /// Sets the slots of samplers or images that stay in one binding of nothing but these, as [`SetEntry::set`] does; none if it is not that.
+    #[inline(always)]
+    fn set_run(
+        &self,
+        gate: &Gate,
+        ty: vk::DescriptorType,
+        target: (u32, u32),
+        handles: impl ExactSizeIterator<Item = u64>,
+    ) -> Option<bool> {
+        let run = self.shape.run(ty, target, handles.len() as u32)?;
+        let (binding, is_sampler) = (self.shape.binding(target.0)?, ty == vk::DescriptorType::SAMPLER);
+        let words = gate.words(is_sampler);
+        if handles.len() == 1 {
+            let handle = handles.fold(0, |_, handle| handle);
+            return Some(self.set_one_in_arrays(binding, run.start, handle, Meaning::read(words, handle, is_sampler)));
+        }
+        let all = handles.map(|handle| (handle, Meaning::read(words, handle, is_sampler)));
+        Some(self.set_in_arrays(binding, run.start, all))
     }
 
     /// The handle in a slot, 0 for none.
     pub(super) fn get(&self, slot: usize) -> u64 {
-        let dense = self.slots();
-        match dense.get(slot) {
+        let few = self.slots();
+        match few.get(slot) {
             Some(word) => word.load(Ordering::Relaxed),
-            None => self.sparse().map_or(0, |sparse| sparse.get(slot - dense.len())),
+            None => self.arrays().map_or(0, |arrays| arrays.get(slot - few.len())),
         }
     }
 
-    /// Calls `with` for element and handle of each sampler of a binding, or of each image, that may have one of `bits`, until it has found
-    /// something. More may be there, of which that is not known: what needs and lacks it has is for `with` to ask.
+    /// What the handle in a slot stood for when it was written, if that is in arrays.
+    pub(super) fn word(&self, slot: usize) -> Option<u32> {
+        self.arrays()?.word(slot.checked_sub(self.slots().len())?)
+    }
+
+    /// Calls `with` for element and handle of each sampler of a binding, or of each image of a type, that may have one of `bits`, until it
+    /// has found something. More may be there, of which that is not known: what needs and lacks it has is for `with` to ask.
     pub(super) fn find<R>(
         &self,
+        gate: &Gate,
         binding: &Binding,
-        is_sampler: bool,
-        bits: u32,
+        (image, bits): (Option<Sampled>, u32),
         mut with: impl FnMut(u32, u64) -> Option<R>,
     ) -> Option<R> {
-        let (slots, dense) = (binding.slots(), self.slots());
+        let (slots, few, is_sampler) = (binding.slots(), self.slots(), image.is_none());
         let mut with = |slot: usize, handle| with(binding.element_of(slot, is_sampler)?, handle);
-        if let Some(own) = dense.get(slots.clone()) {
+        if let Some(own) = few.get(slots.clone()) {
             let found = |(slot, word): (usize, &AtomicU64)| {
                 Some(word.load(Ordering::Relaxed)).filter(|handle| *handle != 0).and_then(|handle| with(slot, handle))
             };
             return slots.zip(own).find_map(found);
         }
-        let range = slots.start.checked_sub(dense.len())?..slots.end - dense.len();
-        let bits = u64::from(bits) << if is_sampler { 0 } else { 32 };
-        self.sparse()?.find(range, bits, |slot, handle| with(slot + dense.len(), handle))
+        let range = slots.start.checked_sub(few.len())?..slots.end - few.len();
+        let may = |sum: &Sum| bits & image.map_or_else(|| sum.needs(), |sampled| sum.lacks(sampled)) != 0;
+        self.arrays()?.find(range, may, |slot, handle, word| {
+            // The handle of something that is gone may have come back.
+            let is_it = Meaning::of(gate, handle, is_sampler).word == word;
+            is_it.then(|| with(slot + few.len(), handle))?
+        })
     }
 
     /// What a bind remembers of it.
@@ -238,10 +322,8 @@ impl SetEntry {
         let turn = lock(&self.rare);
         let shows_aspects = turn.as_ref().is_some_and(|rare| !rare.wholes.is_empty());
         let aspects = if shows_aspects { ASPECTS } else { 0 };
-        let dense = self.slots().iter().fold(0, |all, slot| all | of(slot.load(Ordering::Relaxed)));
-        // What is not known may need and lack anything.
-        let unknown = if self.shape.is_too_large { u64::MAX } else { 0 };
-        let summary = dense | self.sparse().map_or(0, |sparse| sparse.sum_up(of)) | unknown | aspects;
+        let few = self.slots().iter().fold(0, |all, slot| all | of(slot.load(Ordering::Relaxed)));
+        let summary = few | self.many.as_ref().map_or(0, |many| many.seen.all()) | aspects;
         self.summary.keep(&self.version, stamp, summary);
         drop(turn);
         Brief { stamp, summary, is_loose: self.is_loose }
@@ -259,27 +341,22 @@ impl SetEntry {
         self.version.move_on(&self.shape.versions);
     }
 
-    /// What samplers need has changed. Another thread may be writing to the set.
-    fn look_again(&self) {
-        self.sparse().into_iter().for_each(Sparse::spoil);
-        self.version.move_on(&self.shape.versions);
-    }
-
-    /// Takes over written descriptors of a type.
+    /// Takes over written descriptors of a type. False if there is news, see [`SetEntry::set`].
     #[inline(always)]
     pub(super) fn write(
         &self,
+        gate: &Gate,
         ty: vk::DescriptorType,
         target: (u32, u32),
         count: u32,
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
-    ) {
+    ) -> bool {
         let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
         let Some(slots) = slots else {
-            if !self.set_pairs(ty, target, count, (0..count).map(&info)) {
-                self.write_each(ty, target, count, info);
-            }
-            return self.touch();
+            let is_news = !self.set_pairs(ty, target, count, (0..count).map(&info))
+                && self.write_each(gate, ty, target, count, info);
+            self.touch();
+            return !is_news;
         };
         for (index, slot) in (0..).zip(slots) {
             let info = info(index);
@@ -288,56 +365,61 @@ impl SetEntry {
             slot.store(handle, Ordering::Relaxed);
         }
         self.touch();
+        true
     }
 
-    /// [`SetEntry::write`], one descriptor after the other.
+    /// [`SetEntry::write`], one descriptor after the other. Whether there is news.
     #[inline(never)]
     fn write_each(
         &self,
+        gate: &Gate,
         ty: vk::DescriptorType,
         target: (u32, u32),
         count: u32,
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
-    ) {
+    ) -> bool {
+        let mut is_news = false;
         for (index, (binding, element)) in (0..).zip(self.shape.walk(target, count)) {
-            let (sampler, image) = (binding.sampler_slot(element), binding.image_slot(element));
+            let (sampler, image) = ((binding.sampler_slot(element), true), (binding.image_slot(element), false));
+            let mut set = |slot, handle| is_news |= self.set(gate, binding, slot, handle);
             match ty {
                 // Nothing is read for what has no slot.
                 vk::DescriptorType::SAMPLER => {
-                    if sampler.is_some() && binding.immutable.is_empty() {
-                        self.set(sampler, info(index).sampler.as_raw());
+                    if sampler.0.is_some() && binding.immutable.is_empty() {
+                        set(sampler, info(index).sampler.as_raw());
                     }
-                    self.set(image, 0);
+                    set(image, 0);
                 }
                 vk::DescriptorType::SAMPLED_IMAGE => {
-                    self.set(sampler, 0);
-                    if image.is_some() {
-                        self.set(image, info(index).image_view.as_raw());
+                    set(sampler, 0);
+                    if image.0.is_some() {
+                        set(image, info(index).image_view.as_raw());
                     }
                 }
                 _ if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && binding.kind == Kind::Combined => {
                     let info = info(index);
                     if binding.immutable.is_empty() {
-                        self.set(sampler, info.sampler.as_raw());
+                        set(sampler, info.sampler.as_raw());
                     }
-                    self.set(image, info.image_view.as_raw());
+                    set(image, info.image_view.as_raw());
                 }
                 vk::DescriptorType::STORAGE_IMAGE if binding.kind == Kind::Either => {
-                    self.set(sampler, 0);
-                    self.set(image, info(index).image_view.as_raw());
+                    set(sampler, 0);
+                    set(image, info(index).image_view.as_raw());
                 }
                 _ if binding.kind == Kind::Viewed => {
                     if ty == binding.ty {
-                        self.set(image, info(index).image_view.as_raw());
+                        set(image, info(index).image_view.as_raw());
                     }
                 }
                 _ => {
                     // What else a binding of several types can hold.
-                    self.set(sampler, 0);
-                    self.set(image, 0);
+                    set(sampler, 0);
+                    set(image, 0);
                 }
             }
         }
+        is_news
     }
 
     /// Nothing is known any more of what is in slots for views alone.
@@ -347,28 +429,41 @@ impl SetEntry {
         }
         let is_viewed = |binding: &&Binding| binding.kind == Kind::Viewed && types & type_bit(binding.ty) != 0;
         for binding in self.shape.bindings.iter().filter(is_viewed) {
-            (0..binding.count).for_each(|element| self.set(binding.image_slot(element), 0));
+            for slot in binding.slots() {
+                match self.slots().get(slot) {
+                    Some(word) => word.store(0, Ordering::Relaxed),
+                    None => _ = self.set_one_in_arrays(binding, slot, 0, Meaning::default()),
+                }
+            }
         }
         self.touch();
     }
 
     /// Takes over what is copied from a set; of one that is not followed nothing is known that lies in slots.
-    pub(super) fn copy(&self, from: Option<&Self>, copy: &vk::CopyDescriptorSet<'_>) {
+    pub(super) fn copy(&self, gate: &Gate, from: Option<&Self>, copy: &vk::CopyDescriptorSet<'_>) {
         let count = copy.descriptor_count;
         let source = from.map(|from| from.shape.walk((copy.src_binding, copy.src_array_element), count));
         let mut source = source.into_iter().flatten();
         // What is read and what is written do not overlap (VUID-VkCopyDescriptorSet-srcSet-00349).
         for (binding, element) in self.shape.walk((copy.dst_binding, copy.dst_array_element), count) {
             let own = source.next();
-            let get = |slot: fn(&Binding, u32) -> Option<usize>| {
-                own.and_then(|(binding, element)| slot(binding, element))
-                    .zip(from)
-                    .map_or(0, |(slot, from)| from.get(slot))
+            let copy = |slot: fn(&Binding, u32) -> Option<usize>, is_sampler| {
+                let Some(to) = slot(binding, element) else { return };
+                let own = own.and_then(|(binding, element)| slot(binding, element)).zip(from);
+                let handle = own.map_or(0, |(slot, from)| from.get(slot));
+                if let Some(word) = self.slots().get(to) {
+                    return word.store(handle, Ordering::Relaxed);
+                }
+                let (meaning, word) =
+                    (Meaning::of(gate, handle, is_sampler), own.and_then(|(slot, from)| from.word(slot)));
+                // What was there stays what it was if the handle is another one's by now.
+                let other = word.filter(|word| *word != meaning.word).map(|word| Meaning { word, bits: 0 });
+                self.set_one_in_arrays(binding, to, handle, other.unwrap_or(meaning));
             };
             if binding.immutable.is_empty() {
-                self.set(binding.sampler_slot(element), get(Binding::sampler_slot));
+                copy(Binding::sampler_slot, true);
             }
-            self.set(binding.image_slot(element), get(Binding::image_slot));
+            copy(Binding::image_slot, false);
         }
         self.touch();
     }
@@ -380,18 +475,19 @@ pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
 }
 
 impl SetEntry {
-    /// Takes over a write.
+    /// Takes over a write. False if there is news, see [`SetEntry::set`].
     #[inline(always)]
-    pub(super) fn take(&self, write: Write<'_>) {
+    pub(super) fn take(&self, gate: &Gate, write: Write<'_>) -> bool {
         let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
             self.take_pairs(write)
         } else {
             self.take_run(write)
         };
-        if !is_taken {
-            self.take_each(write);
+        if is_taken {
+            self.touch();
+            return true;
         }
-        self.touch();
+        self.take_other(gate, write)
     }
 
     /// [`SetEntry::take`] of combined ones that stay in one binding of these; false for another write.
@@ -436,18 +532,37 @@ impl SetEntry {
         true
     }
 
+    /// [`SetEntry::take`] of what is not for slots of one binding near the entry.
     #[inline(never)]
-    fn take_each(&self, write: Write<'_>) {
+    fn take_other(&self, gate: &Gate, write: Write<'_>) -> bool {
+        let (ty, target) = (write.descriptor_type, (write.dst_binding, write.dst_array_element));
+        let run = match ty {
+            _ if !self.shape.has_arrays() => None,
+            vk::DescriptorType::SAMPLER => {
+                self.set_run(gate, ty, target, write.images().iter().map(|info| info.sampler.as_raw()))
+            }
+            vk::DescriptorType::SAMPLED_IMAGE => {
+                self.set_run(gate, ty, target, write.images().iter().map(|info| info.image_view.as_raw()))
+            }
+            _ => None,
+        };
+        let is_news = run.unwrap_or_else(|| self.take_each(gate, write));
+        self.touch();
+        !is_news
+    }
+
+    #[inline(always)]
+    fn take_each(&self, gate: &Gate, write: Write<'_>) -> bool {
         let ty = write.descriptor_type;
         if (self.shape.followed | self.shape.viewed) & type_bit(ty) == 0 {
-            return;
+            return false;
         }
         let (infos, views) = (write.images(), write.texels());
         let info = |index: u32| {
             let of_buffer = || views.get(index as usize).map(|view| info_of(view.as_raw()));
             infos.get(index as usize).copied().or_else(of_buffer).unwrap_or_default()
         };
-        self.write_each(ty, (write.dst_binding, write.dst_array_element), write.descriptor_count, info);
+        self.write_each(gate, ty, (write.dst_binding, write.dst_array_element), write.descriptor_count, info)
     }
 }
 
@@ -456,25 +571,5 @@ impl Separate {
     pub(super) fn follows(&self, ty: vk::DescriptorType) -> bool {
         let combined = if self.follows_immutables() || self.seen.is_watching() { COMBINED } else { 0 };
         (Self::WATCHED | Self::OTHERS | combined) & type_bit(ty) != 0
-    }
-
-    /// What is in all live sets of each of these definitions, as [`Brief::summary`] has it. Of pushed descriptors it is not known.
-    pub(super) fn sums(&self, gate: &Gate, shapes: &[Option<Arc<SetShape>>]) -> Vec<u64> {
-        let is_known = |shape: &Option<Arc<SetShape>>| shape.as_ref().is_some_and(|shape| !shape.is_pushed());
-        let mut sums = memory::collect(shapes.iter().map(|shape| if is_known(shape) { 0 } else { u64::MAX }));
-        self.sets.for_each(&mut |entry| {
-            for (sum, shape) in sums.iter_mut().zip(shapes) {
-                if shape.as_ref().is_some_and(|shape| shape.number() == entry.shape.number()) {
-                    *sum |= entry.brief(gate).summary;
-                }
-            }
-        });
-        sums
-    }
-
-    /// What samplers of a state ask for has changed.
-    pub fn look_again(&self) {
-        self.sets.for_each(&mut |entry| entry.look_again());
-        self.resolutions.look_again();
     }
 }

@@ -190,6 +190,7 @@ impl Separate {
             }
             stays
         });
+        gone.iter().for_each(|program| self.tell_late(journal, program));
         if gone.iter().any(|program| program.splits.any()) {
             self.resolutions.clear();
         }

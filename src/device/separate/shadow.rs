@@ -165,7 +165,7 @@ impl Separate {
             return;
         }
         let gone = entry.with_shadows(std::mem::take);
-        entry.is_guarded.store(entry.shape.sparse > 0, Ordering::Release);
+        entry.is_guarded.store(false, Ordering::Release);
         entry.touch();
         for shadow in gone {
             self.shadows.fetch_sub(1, Ordering::Relaxed);

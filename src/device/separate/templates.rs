@@ -12,6 +12,7 @@ use crate::device::aspects::Aspects;
 use crate::device::live::Filled;
 use crate::device::shown::shows_aspects;
 use crate::device::types::{COMBINED, has_buffers, has_images, has_texels, type_bit};
+use crate::variant::Gate;
 
 /// Separate samplers or images in the data of an update template, or what else may stand where they do.
 #[derive(Clone, Copy, Debug)]
@@ -111,10 +112,11 @@ impl Separate {
 }
 
 impl SetEntry {
-    /// Takes over what the data of a template says.
-    pub(super) fn apply(&self, run: FilledRun<'_>) {
+    /// Takes over what the data of a template says. False if there is news (`SetEntry::set`).
+    pub(super) fn apply(&self, gate: &Gate, run: FilledRun<'_>) -> bool {
         let TemplateRun { ty, target, count, .. } = *run.run;
         let is_texels = has_texels(ty);
-        self.write(ty, target, count, |index| if is_texels { info_of(run.handle(index)) } else { run.image(index) });
+        let info = |index| if is_texels { info_of(run.handle(index)) } else { run.image(index) };
+        self.write(gate, ty, target, count, info)
     }
 }

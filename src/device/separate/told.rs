@@ -14,11 +14,11 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::Separate;
+use super::late::Met;
 use super::programs::{Program, ProgramLink, Stage};
 use super::progress::{Draw, Drawn};
 use super::reads::is_divided;
 use super::recipe::{StageCode, When};
-use super::shown::ASPECTS;
 use super::stages::model;
 use super::tasks::Asked;
 use super::want::Want;
@@ -107,6 +107,7 @@ pub(super) fn joined(link: &ProgramLink) -> Link {
 impl Separate {
     /// The part of the `summary` record that is about links.
     pub fn separate_summary(&self, journal: &Journal) -> kinds::Separate {
+        self.tell_all_late(journal);
         let unresolved = journal.unresolved_counts(|left| left.about() == About::Link);
         let repeated = journal.links_repeated();
         kinds::Separate { unresolved, repeated, ..self.summary() }
@@ -119,14 +120,19 @@ impl Separate {
         if !journal.records_decisions() {
             return;
         }
-        let unknown = Drawn { program, draw: &Draw::default() };
-        let sums = self.sums(&hot.gate, &program.layout.sets);
-        // What is not known may need and lack anything.
-        let sum = |operand: &Operand| sums.get(operand.set as usize).copied().unwrap_or(u64::MAX);
+        let (unknown, mut met) = (Drawn { program, draw: &Draw::default() }, Met::with_pushed());
+        // Of pushed descriptors it is not known.
+        let shows_aspects = |operand: &Operand| {
+            let shape = program.layout.sets.get(operand.set as usize).and_then(Option::as_ref);
+            let mut shows = shape.is_none_or(|shape| shape.is_pushed());
+            let number = shape.map(|shape| shape.number());
+            self.sets.for_each(&mut |entry| shows |= Some(entry.shape.number()) == number && entry.has_wholes());
+            shows
+        };
         for (index, link) in program.links.iter().enumerate() {
             let may_meet = match link.is_noted {
-                true => self.wholes.compare() && (sum(&link.image) & ASPECTS != 0 || self.wholes.has_unfollowed()),
-                false => sum(&link.sampler) as u32 & (sum(&link.image) >> 32) as u32 != 0,
+                true => self.wholes.compare() && (shows_aspects(&link.image) || self.wholes.has_unfollowed()),
+                false => met.may_conflict(self, &hot.gate, &program.layout, link),
             };
             if may_meet {
                 journal.link_unresolved(Left::BeganBefore, unknown, index);

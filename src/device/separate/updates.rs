@@ -14,15 +14,16 @@ use crate::device::hot::Hot;
 use crate::device::live::{Copied, Filled, Live, Write, Writes};
 
 impl Separate {
-    /// Takes over writes, each after `changes` has been asked whether its set may change; ends with the first that may not.
+    /// Takes over writes, each after `changes` has been asked whether its set may change; ends with the first that may not. False then, and
+    /// if there is news (`SetEntry::set`).
     #[inline(always)]
-    fn take_writes(&self, writes: Writes<'_>, mut changes: impl FnMut(&SetEntry) -> bool) -> bool {
+    fn take_writes(&self, hot: &Hot, writes: Writes<'_>, mut changes: impl FnMut(&SetEntry) -> bool) -> bool {
         if self.seen.is_watching() {
             self.seen.spend(writes.each().map(|write| write.descriptor_type));
         }
         // Shadows are copies of all that is in a set.
         let all = self.takes_all.load(Ordering::Relaxed);
-        let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
+        let (mut last, mut is_known): (Option<(vk::DescriptorSet, &SetEntry)>, _) = (None, true);
         for write in writes.each() {
             if !all && !self.follows(write.descriptor_type) {
                 continue;
@@ -38,21 +39,21 @@ impl Separate {
             if !changes(entry) {
                 return false;
             }
-            entry.take(write);
+            is_known &= entry.take(&hot.gate, write);
         }
-        true
+        is_known
     }
 
-    /// Takes over writes where no set is guarded, see `SetEntry::is_guarded`, and no view has both aspects; false else. It neither
-    /// allocates nor locks nor calls down, so that hooks call it without a guard.
+    /// Takes over writes where no set is guarded, see `SetEntry::is_guarded`, no view has both aspects and there is no news;
+    /// false else. It neither allocates nor locks nor calls down, so that hooks call it without a guard.
     #[inline(always)]
-    pub fn follow_writes(&self, writes: Writes<'_>) -> bool {
-        !self.wholes.are_there() && self.take_writes(writes, |entry| !entry.is_guarded.load(Ordering::Acquire))
+    pub fn follow_writes(&self, hot: &Hot, writes: Writes<'_>) -> bool {
+        !self.wholes.are_there() && self.take_writes(hot, writes, |entry| !entry.is_guarded.load(Ordering::Acquire))
     }
 
     /// [`Separate::follow_writes`] for one write.
     #[inline(always)]
-    pub fn follow_write(&self, write: Write<'_>) -> bool {
+    pub fn follow_write(&self, hot: &Hot, write: Write<'_>) -> bool {
         if self.wholes.are_there() {
             return false;
         }
@@ -60,19 +61,21 @@ impl Separate {
         if entry.is_guarded.load(Ordering::Acquire) {
             return false;
         }
-        entry.take(write);
-        true
+        entry.take(&hot.gate, write)
     }
 
     /// [`Separate::follow_writes`] for an update with a template.
-    pub fn follow_template(&self, set: Live<'_, vk::DescriptorSet>, filled: Filled<'_>) -> bool {
-        !self.wholes.are_there() && self.take_template(set, filled, |entry| !entry.is_guarded.load(Ordering::Acquire))
+    pub fn follow_template(&self, hot: &Hot, set: Live<'_, vk::DescriptorSet>, filled: Filled<'_>) -> bool {
+        !self.wholes.are_there()
+            && self.take_template(hot, set, filled, |entry| !entry.is_guarded.load(Ordering::Acquire))
     }
 
-    /// Takes over an update with a template, if `changes` says that its set may change.
+    /// Takes over an update with a template, if `changes` says that its set may change. False if not, and if there is news
+    /// (`SetEntry::set`).
     #[inline(always)]
     fn take_template(
         &self,
+        hot: &Hot,
         set: Live<'_, vk::DescriptorSet>,
         filled: Filled<'_>,
         changes: impl FnOnce(&SetEntry) -> bool,
@@ -81,13 +84,11 @@ impl Separate {
         if !changes(entry) {
             return false;
         }
-        if let Some(runs) = self.runs(filled) {
-            if self.seen.is_watching() {
-                self.seen.spend(runs.clone().map(|run| run.run.ty));
-            }
-            runs.for_each(|run| entry.apply(run));
+        let Some(runs) = self.runs(filled) else { return true };
+        if self.seen.is_watching() {
+            self.seen.spend(runs.clone().map(|run| run.run.ty));
         }
-        true
+        runs.fold(true, |is_known, run| is_known & entry.apply(&hot.gate, run))
     }
 
     /// Takes over writes and copies before they go down: what was bound with a set that they change is of no use any more.
@@ -103,16 +104,17 @@ impl Separate {
             self.drop_shadows(driver, entry);
             true
         };
-        self.take_writes(writes, drop_shadows);
+        self.take_writes(hot, writes, drop_shadows);
         self.note_written_wholes(hot, aspects, writes);
         for copy in copies {
             let [from, to] = copy.sets().map(|set| set.of(&self.sets));
             if let Some(to) = to {
                 self.drop_shadows(driver, to);
-                to.copy(from, &copy);
+                to.copy(&hot.gate, from, &copy);
             }
             self.note_copied_wholes(hot, copy);
         }
+        self.suspect(hot);
     }
 
     /// Takes over an update with a template before it goes down.
@@ -128,7 +130,8 @@ impl Separate {
             self.drop_shadows(driver, entry);
             true
         };
-        self.take_template(set, filled, drop_shadows);
+        self.take_template(hot, set, filled, drop_shadows);
         self.note_template_wholes(hot, aspects, set, filled);
+        self.suspect(hot);
     }
 }

@@ -9,9 +9,20 @@ use samplin_hot::memory::{self, Room};
 use crate::table::{FastMap, fold, lock};
 
 /// Memory that counts for as long as this lives.
+#[derive(Debug)]
 pub(super) struct Counted {
     bytes: u64,
     all: Arc<AtomicU64>,
+}
+
+impl Counted {
+    /// So many bytes more, if there are no more than `most` then.
+    pub(super) fn within(all: &Arc<AtomicU64>, bytes: usize, most: u64) -> Option<Self> {
+        let bytes = bytes as u64;
+        let add = |before: u64| before.checked_add(bytes).filter(|after| *after <= most);
+        all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok()?;
+        Some(Self { bytes, all: Arc::clone(all) })
+    }
 }
 
 impl Drop for Counted {

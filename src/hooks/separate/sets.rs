@@ -54,7 +54,7 @@ unsafe extern "system" fn push_and_follow(
         let (recording, layout, writes) =
             unsafe { (Recording::new(commands), Live::new(layout), Writes::new(slice(writes, count))) };
         let pushes = Pushes { layout, set, descriptors: Descriptors::Writes(writes) };
-        device.ground.guard(|| separate.note_push(&device.ground.journal, recording, bind_point, pushes), || ());
+        device.ground.guard(|| separate.note_push(&device.ground, recording, bind_point, pushes), || ());
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
             (Recording::new(commands), Live::new(info.layout), Writes::new(writes))
         };
         let pushes = Pushes { layout, set: info.set, descriptors: Descriptors::Writes(writes) };
-        let push = |point| separate.note_push(&device.ground.journal, recording, point, pushes);
+        let push = |point| separate.note_push(&device.ground, recording, point, pushes);
         device.ground.guard(|| super::commands::points(info.stage_flags).for_each(push), || ());
     }
 }
@@ -97,7 +97,7 @@ unsafe fn pushed_with_template(
         // SAFETY: as above.
         let filled = unsafe { Filled::new(template, data) };
         let pushes = Pushes { layout, set: at.1, descriptors: Descriptors::Template(filled) };
-        let push = |point| separate.note_push(&device.ground.journal, recording, point, pushes);
+        let push = |point| separate.note_push(&device.ground, recording, point, pushes);
         device.ground.guard(|| separate.push_point(template).into_iter().for_each(push), || ());
     }
 }

@@ -623,6 +623,7 @@ fn whole_records_survive() {
                 unique_states: kinds::Alive { live: 0, peak: 1 },
                 headroom: kinds::Headroom { samplers: 1, custom_borders: 2 },
                 limits: Some(kinds::Limits::default()),
+                columns: Some(3),
             },
             separate,
             passed_through: false,

@@ -1,0 +1,159 @@
+//! Links that no draw can tell all of: their descriptors may change after the draw was recorded, or there are too many of them to be
+//! listed. They are told of by what was ever written to their bindings, as late as that can be: every so many frames, when the pipeline
+//! goes, and when the device does. A draw that finds such a pair says more, and is preferred.
+
+use std::sync::atomic::Ordering;
+
+use samplin_core::left::Left;
+use samplin_hot::memory::Room;
+use samplin_spirv::{Operand, Sampled};
+
+use super::Separate;
+use super::ladder::elements;
+use super::layouts::PipelineShape;
+use super::programs::{Program, ProgramLink};
+use super::progress::{Draw, Drawn};
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
+use crate::device::journal::Journal;
+use crate::table::{FastMap, lock};
+use crate::variant::Gate;
+
+/// Frames from one look to the next.
+const FRAMES: u64 = 256;
+
+/// What is in bindings of all live sets, by their definition, the binding, and the type that its images are read as: looked up once each.
+#[derive(Default)]
+pub(super) struct Met {
+    known: FastMap<(u64, u32, bool), u64>,
+    /// What pushed descriptors are taken to need and lack, which are in no set.
+    of_pushed: u64,
+}
+
+impl Met {
+    /// Pushed descriptors may need and lack anything.
+    pub(super) fn with_pushed() -> Self {
+        Self { of_pushed: u64::MAX, ..Self::default() }
+    }
+
+    /// What the samplers of an operand need, and in the upper half what its images lack.
+    fn of(
+        &mut self,
+        (separate, gate): (&Separate, &Gate),
+        layout: &PipelineShape,
+        operand: &Operand,
+        sampled: Sampled,
+    ) -> u64 {
+        let Some(shape) = layout.sets.get(operand.set as usize).and_then(Option::as_ref) else { return u64::MAX };
+        let Some(binding) = shape.binding(operand.binding) else { return 0 };
+        if shape.is_pushed() {
+            return self.of_pushed;
+        }
+        if let Some(seen) = &binding.seen {
+            return u64::from(seen.needs()) | u64::from(seen.lacks(sampled)) << 32;
+        }
+        let key = (shape.number(), operand.binding, sampled != Sampled::Float);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let mut all = 0;
+        separate.sets.for_each(&mut |entry| {
+            let own = entry.shape.binding(operand.binding).filter(|_| entry.shape.number() == shape.number());
+            all |= own.map_or(0, |binding| entry.seen(gate, binding, sampled));
+        });
+        self.known.with_room().insert(key, all);
+        all
+    }
+
+    /// Whether a link may join what conflicts, of what is in any live set of its definitions, or was in arrays of one.
+    pub(super) fn may_conflict(
+        &mut self,
+        separate: &Separate,
+        gate: &Gate,
+        layout: &PipelineShape,
+        link: &ProgramLink,
+    ) -> bool {
+        let mut of = |operand| self.of((separate, gate), layout, operand, link.ty.sampled);
+        gate.must_look() && of(&link.sampler) as u32 & (of(&link.image) >> 32) as u32 != 0
+    }
+}
+
+/// Why a link can reach more than a draw tells, if it can.
+fn late(layout: &PipelineShape, link: &ProgramLink) -> Option<Left> {
+    let binding = |operand: &Operand| layout.sets.get(operand.set as usize)?.as_ref()?.binding(operand.binding);
+    let (image, sampler) = (binding(&link.image)?, binding(&link.sampler)?);
+    match () {
+        () if link.is_combined() => None,
+        () if image.is_too_large() || sampler.is_too_large() => Some(Left::TooLarge),
+        () if !image.after_bind && !sampler.after_bind => None,
+        () if elements(&link.image, image).is_none() || elements(&link.sampler, sampler).is_none() => {
+            Some(Left::Bindless)
+        }
+        () => None,
+    }
+}
+
+impl Program {
+    /// A draw told of a link.
+    pub(super) fn told_late(&self, link: usize) {
+        lock(&self.told.late).with_room().insert(link, true);
+    }
+}
+
+impl Separate {
+    /// Takes note of the links that something written just now may concern.
+    pub(super) fn suspect(&self, hot: &Hot) {
+        if !self.news.load(Ordering::Acquire) || !self.news.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        let mut met = Met::default();
+        let mut look = |program: &Program| self.suspect_links(hot, program, &mut met);
+        self.programs.for_each(&mut look);
+        self.shaders.for_each_combination(&mut look);
+    }
+
+    /// Takes note of the links of a new program.
+    pub(super) fn suspect_new(&self, hot: &Hot, program: &Program) {
+        self.suspect_links(hot, program, &mut Met::default());
+    }
+
+    /// Takes note of the links of a program that may join what conflicts without a draw that shows it.
+    fn suspect_links(&self, hot: &Hot, program: &Program, met: &mut Met) {
+        for (index, link) in program.links.iter().enumerate() {
+            let is_late =
+                late(&program.layout, link).is_some() && met.may_conflict(self, &hot.gate, &program.layout, link);
+            if is_late && !lock(&program.told.late).contains_key(&index) {
+                lock(&program.told.late).with_room().insert(index, false);
+                self.has_late.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    /// Tells of the links of a program that no draw told of.
+    pub(super) fn tell_late(&self, journal: &Journal, program: &Program) {
+        let mut late_links = lock(&program.told.late);
+        let untold = late_links.iter_mut().filter(|(_, is_told)| !**is_told);
+        for (index, is_told) in untold {
+            *is_told = true;
+            let what = program.links.get(*index).and_then(|link| late(&program.layout, link));
+            let drawn = Drawn { program, draw: &Draw::default() };
+            what.into_iter().for_each(|what| journal.link_unresolved(what, drawn, *index));
+        }
+    }
+
+    /// The same of all programs.
+    pub(super) fn tell_all_late(&self, journal: &Journal) {
+        if self.has_late.swap(false, Ordering::AcqRel) {
+            self.programs.for_each(&mut |program| self.tell_late(journal, program));
+            self.shaders.for_each_combination(&mut |program| self.tell_late(journal, program));
+        }
+    }
+
+    /// A frame has ended.
+    #[inline]
+    pub fn end_frame(&self, ground: &Ground) {
+        if self.has_late.load(Ordering::Acquire) && ground.journal.frames.count().is_multiple_of(FRAMES) {
+            ground.guard(|| self.tell_all_late(&ground.journal), || ());
+        }
+    }
+}
