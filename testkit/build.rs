@@ -109,7 +109,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 22] = [
+const PROGRAMS: [(&str, bool); 24] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -132,6 +132,8 @@ const PROGRAMS: [(&str, bool); 22] = [
     ("aliased", true),
     ("nonuniform", false),
     ("queried", true),
+    ("world", false),
+    ("global", false),
 ];
 
 /// `separate.glsl` for each program, stage, set of the samplers and kinds of the images.

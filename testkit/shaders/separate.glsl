@@ -160,6 +160,16 @@ IMAGE(0) TEXTURE_A asked;
 IMAGE(2) TEXTURE_B sampled;
 STATE(1) sampler state;
 
+#elif defined(WORLD)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A images[4096];
+STATE(1) sampler states[64];
+
+#elif defined(GLOBAL)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A image;
+STATE(1) sampler states[4000];
+
 #elif defined(ENGINE)
 #define LOOKUPS 4
 IMAGE(0) TEXTURE_A atlas;
@@ -247,6 +257,10 @@ void main() {
 #elif defined(QUERIED)
     results[at] = uvec4(textureSize(JOIN_A(asked, state), 0), 0, 0);
     results[at + 1] = LOOK_B(sampled, state);
+#elif defined(WORLD)
+    results[at] = LOOK_A(images[uint(point.unused0)], states[uint(point.unused1)]);
+#elif defined(GLOBAL)
+    results[at] = LOOK_A(image, states[element]);
 #elif defined(ENGINE)
     results[at] = look_again(atlas, point);
     results[at + 1] = look(decals, point);

@@ -70,6 +70,10 @@ pub enum Program {
     NonUniform,
     /// The size of image 0 is asked for with sampler 1, and image 2 sampled with it.
     Queried,
+    /// Image 0`[i]` of 4096 with sampler 1`[j]` of 64; i and j come from a buffer, and are 0.
+    World,
+    /// Image 0 with sampler 1`[i]` of 4000; i is the job's element.
+    Global,
 }
 
 impl Program {
@@ -97,6 +101,8 @@ impl Program {
             Self::Aliased => "aliased",
             Self::NonUniform => "nonuniform",
             Self::Queried => "queried",
+            Self::World => "world",
+            Self::Global => "global",
         }
     }
 
@@ -104,7 +110,7 @@ impl Program {
     fn lookups(self, [a, b]: [Kind; 2]) -> Vec<Kind> {
         match self {
             Self::One | Self::Special | Self::Dynamic | Self::NonUniform | Self::Pairs => vec![a],
-            Self::Salted | Self::Above | Self::Plain => vec![a],
+            Self::Salted | Self::Above | Self::Plain | Self::World | Self::Global => vec![a],
             Self::Compared | Self::DynamicShadows => vec![Kind::Shadow],
             Self::Both => vec![Kind::Shadow, a],
             Self::Shadows => vec![Kind::Shadow; 2],

@@ -5,6 +5,7 @@
 //! each link that got another sampler, with both slots and how it was done. With what is legal in the same places, nothing
 //! happens at all. Start at [`Case`]; [`REPAIRED`] says how much of this the layer does.
 
+mod arrays;
 mod clamp;
 mod compare;
 mod conflicts;
@@ -422,6 +423,7 @@ fn main() -> std::process::ExitCode {
         reads::trials(),
         sequences::trials(),
         sets::trials(),
+        arrays::trials(),
         modes::trials(),
         draws::trials(),
         clamp::trials(),

@@ -1,0 +1,84 @@
+//! Arrays of which a shader indexes more than is told apart: what they can join has a name, and nothing else has.
+
+use super::*;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
+        for (name, program) in [("world", Program::World), ("global", Program::Global)] {
+            for (when, is_late) in [("before-bind", false), ("before-submission", true)] {
+                let name = format!("array/{name}/{when}/{suffix}");
+                trials.push(trial(name, move || named(program, stage, is_late)));
+            }
+        }
+    }
+    trials
+}
+
+/// Images in set 0 and samplers in set 1, which may be updated after they are bound. The shader reads element 0 of each; `image` and
+/// `sampler` are in another element if there is one, from before the bind or from before the submission on.
+fn execute_with(
+    context: &Context,
+    (program, stage): (Program, Stage),
+    (own, image): (Scene, Scene),
+    sampler: &SamplerDesc,
+    is_late: bool,
+) -> Result<Vec<Look>, Skip> {
+    skip_if(context.missing(stage.needs()))?;
+    skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
+    let counts = if program == Program::World { [4096, 64] } else { [1, 4000] };
+    let flags = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
+    let of = |(binding, ty, count)| {
+        let late = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+        SetLayout::with_flags(context, &[Binding::new(binding, ty, count).flags(flags)], late)
+    };
+    let layouts =
+        [(0, vk::DescriptorType::SAMPLED_IMAGE, counts[0]), (1, vk::DescriptorType::SAMPLER, counts[1])].map(of);
+    let pools = layouts
+        .each_ref()
+        .map(|layout| Pool::with_flags(context, &[layout], vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND));
+    let sets = [0, 1].map(|at| pools[at].allocate(&layouts[at]));
+    let (read, other) = (Texture::new(context, own)?, Texture::new(context, image)?);
+    let (nearest, sampler) = (SamplerDesc::nearest().create(context), sampler.create(context));
+    write(context, sets[0], &[read.slot(0, 0)]);
+    write(context, sets[1], &[Slot::sampler(&nearest, 1, 0)]);
+    let write_others = || {
+        if counts[0] > 1 {
+            write(context, sets[0], &[other.slot(0, counts[0] - 1)]);
+        }
+        write(context, sets[1], &[Slot::sampler(&sampler, 1, counts[1] - 1)]);
+    };
+    if !is_late {
+        write_others();
+    }
+    let layouts = layouts.each_ref();
+    let rig = Rig::new(context, &Plan::new(program, read.kind(), &layouts).stage(stage));
+    let job = Job::new(&rig, &points());
+    let commands = Commands::primary(context, |commands| {
+        rig.bind(commands);
+        rig.bind_sets(commands, 0, &sets, &[]);
+        job.bind(commands);
+        job.run(commands, 0);
+    });
+    if is_late {
+        write_others();
+    }
+    commands.execute();
+    Ok(vec![read.look("element 0", &SamplerDesc::nearest(), job.results().remove(0))])
+}
+
+fn named(program: Program, stage: Stage, is_late: bool) -> Outcome {
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let run = |own, image, sampler: &SamplerDesc| {
+        let sampler = sampler.clone();
+        move |context: &Context| execute_with(context, (program, stage), (own, image), &sampler, is_late)
+    };
+    // Integers that a LINEAR sampler can meet, and a shader of integers. It reads neither, so that all is defined.
+    let body = run(conflicts::UINT, conflicts::UINT, &linear);
+    let (looks, judged) = with_layer(resolve(builder.clone()), &body)?;
+    looks.iter().for_each(|look| look.assert("what could be joined"));
+    assert_left(&judged, "bindless");
+    // No LINEAR sampler, and one beside integers that a shader of floats cannot read.
+    judge_legal(&builder, &run(conflicts::UINT, conflicts::UINT, &nearest))?;
+    judge_legal(&builder, &run(RGBA8, if program == Program::World { conflicts::UINT } else { RGBA8 }, &linear))
+}
