@@ -31,8 +31,9 @@ const FRAME_DRAWS: usize = 2000;
 const FRAME_THREADS: usize = 2;
 /// Frames that are recorded before one is counted.
 const FRAME_WARMS: usize = 4;
-/// Images of the array that is written.
+/// Images of the array that is written, and of one that is too large for the shader's index to be followed.
 const ARRAY: u32 = 16;
+const LARGE: u32 = 4096;
 
 /// What is known to conflict, and with which setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,8 +112,9 @@ pub(crate) enum Step {
     /// A command buffer with two sets that were written since they were last bound.
     NewSets,
     UpdateSampler,
-    /// Images of one write.
+    /// Images of one write, to the short array and to the large one.
     UpdateImages(u32),
+    UpdateLarge(u32),
     /// Creation and destruction of a shader module, and of a graphics pipeline.
     Module,
     NewPipeline,
@@ -135,7 +137,9 @@ impl Step {
         let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
         let beside = Beside::ALL.map(S::Beside);
         let others = [S::OtherSets, S::Sets2, S::NewSets, S::Module, S::NewPipeline, S::GoneSampler];
-        [&frames[..], &binds, &updates, &others, &beside].concat()
+        let large: &[S] =
+            if matches!(state, State::Nothing | State::Elsewhere) { &[1, 256].map(S::UpdateLarge) } else { &[] };
+        [&frames[..], &binds, &updates, large, &others, &beside].concat()
     }
 
     /// Whether several threads do it at once, each in a command buffer of its own.
@@ -174,6 +178,7 @@ impl Step {
             Self::NewSets => format!("write and bind 2 sets, {state}"),
             Self::UpdateSampler => format!("update, a sampler, {state}"),
             Self::UpdateImages(n) => format!("update, {n} image(s), {state}"),
+            Self::UpdateLarge(n) => format!("update, {n} image(s) of {LARGE}, {state}"),
             Self::Module => format!("create and destroy a module, {state}"),
             Self::NewPipeline => format!("create and destroy a pipeline, {state}"),
             Self::SortedFrame => format!("frame, sorted, {state}{links}"),
@@ -230,10 +235,10 @@ struct Parts<'c> {
     /// As many sets as a pipeline has, twice, with nothing that conflicts, and the same with what the state says in the first.
     legal: [Vec<vk::DescriptorSet>; 2],
     stated: [Vec<vk::DescriptorSet>; 2],
-    written: vk::DescriptorSet,
+    written: [vk::DescriptorSet; 2],
     pools: Vec<vk::CommandPool>,
     _pool: Pool<'c>,
-    _layouts: [SetLayout<'c>; 2],
+    _layouts: [SetLayout<'c>; 3],
 }
 
 impl<'c> Parts<'c> {
@@ -243,10 +248,12 @@ impl<'c> Parts<'c> {
         // SAFETY: a valid create info.
         let sampler = unsafe { device.create_sampler(&info, None) }.expect("a sampler");
         let own = SetLayout::new(context, &[Binding::image(0), Binding::image(1), Binding::sampler(2)]);
-        let array = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, ARRAY);
-        let written_layout = SetLayout::new(context, &[array, Binding::sampler(1)]);
+        let written_layouts = [ARRAY, LARGE].map(|count| {
+            let array = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, count);
+            SetLayout::new(context, &[array, Binding::sampler(1)])
+        });
         let mut room: Vec<&SetLayout<'_>> = vec![&own; 4 * SETS as usize];
-        room.push(&written_layout);
+        room.extend(&written_layouts);
         let pool = Pool::new(context, &room);
         let allocate = || (0..SETS).map(|_| pool.allocate(&own)).collect::<Vec<_>>();
         let [legal, stated] = [(); 2].map(|()| [allocate(), allocate()]);
@@ -265,7 +272,8 @@ impl<'c> Parts<'c> {
         for sets in &stated {
             sets.iter().enumerate().for_each(|(number, set)| fill(*set, if number == 0 { first } else { [0, 0] }));
         }
-        let written = pool.allocate(&written_layout);
+        let written = written_layouts.each_ref().map(|layout| pool.allocate(layout));
+        let [short, large] = written_layouts;
         let handles = [own.handle(); SETS as usize];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&handles);
         // SAFETY: a valid create info.
@@ -292,7 +300,7 @@ impl<'c> Parts<'c> {
             written,
             pools,
             _pool: pool,
-            _layouts: [own, written_layout],
+            _layouts: [own, short, large],
         };
         if matches!(state, State::Elsewhere | State::Emulate | State::Declared) {
             scene.record(0, |commands| {
@@ -401,11 +409,11 @@ impl<'c> Parts<'c> {
             }
             Step::UpdateSampler => {
                 let info = [vk::DescriptorImageInfo { sampler: self.sampler, ..Default::default() }];
-                let write = sampler_write(self.written, 1, &info);
+                let write = sampler_write(self.written[0], 1, &info);
                 // SAFETY: valid writes to a set that is not in use.
                 time(&vec![[write]; CALLS], |writes| unsafe { device.update_descriptor_sets(writes, &[]) })
             }
-            Step::UpdateImages(count) => {
+            Step::UpdateImages(count) | Step::UpdateLarge(count) => {
                 let info = |at: usize| vk::DescriptorImageInfo {
                     image_view: self.views[at % 2],
                     image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
@@ -413,7 +421,7 @@ impl<'c> Parts<'c> {
                 };
                 let infos: Vec<_> = (0..count as usize).map(info).collect();
                 let write = vk::WriteDescriptorSet::default()
-                    .dst_set(self.written)
+                    .dst_set(self.written[usize::from(step == Step::UpdateLarge(count))])
                     .dst_binding(0)
                     .descriptor_type(vk::DescriptorType::SAMPLED_IMAGE)
                     .image_info(&infos);
