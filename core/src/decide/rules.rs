@@ -37,18 +37,25 @@ macro_rules! rule {
 }
 
 /// Why a row applied.
+enum Reason {
+    Because(&'static str),
+    Lacks(&'static str),
+    Disabled(&'static str),
+    By(fn(&Change, &Context<'_>) -> String),
+}
+
 macro_rules! reason {
-    ($file:ident because $text:literal, $change:ident, $context:ident) => {
-        $text.to_owned()
+    ($file:ident because $text:literal) => {
+        Reason::Because($text)
     };
-    ($file:ident lacks $bit:literal, $change:ident, $context:ident) => {
-        $context.lacks($bit)
+    ($file:ident lacks $bit:literal) => {
+        Reason::Lacks($bit)
     };
-    ($file:ident disabled $feature:literal, $change:ident, $context:ident) => {
-        not_enabled($feature)
+    ($file:ident disabled $feature:literal) => {
+        Reason::Disabled($feature)
     };
-    ($file:ident by $function:ident, $change:ident, $context:ident) => {
-        $file::$function($change, $context)
+    ($file:ident by $function:ident) => {
+        Reason::By($file::$function)
     };
 }
 
@@ -121,11 +128,10 @@ macro_rules! collect {
             pub const fn lost(self) -> &'static str {
                 match self { $($(Self::$row => $lost,)*)+ }
             }
-        }
 
-        /// Why a rule applied, in one clause with the facts of the case.
-        pub fn because(change: &Change, context: &Context<'_>) -> String {
-            match change.catalog { $($(Catalog::$row => reason!($file $how $why, change, context),)*)+ }
+            const fn reason(self) -> Reason {
+                match self { $($(Self::$row => reason!($file $how $why),)*)+ }
+            }
         }
     };
 }
@@ -233,6 +239,16 @@ impl Catalog {
     /// Whether the shader divides coordinates in texels for it.
     pub fn is_divided(self) -> bool {
         self.id() == "S-5"
+    }
+}
+
+/// Why a rule applied, in one clause with the facts of the case.
+pub fn because(change: &Change, context: &Context<'_>) -> String {
+    match change.catalog.reason() {
+        Reason::Because(text) => text.to_owned(),
+        Reason::Lacks(bit) => context.lacks(bit),
+        Reason::Disabled(feature) => not_enabled(feature),
+        Reason::By(of) => of(change, context),
     }
 }
 
