@@ -31,6 +31,7 @@ mod storage;
 mod summary;
 mod templates;
 mod types;
+mod undecided;
 mod usage;
 mod variants;
 mod wishes;
@@ -67,6 +68,7 @@ use self::stand_ins::StandIns;
 use self::storage::Storage;
 pub use self::storage::ViewCopy;
 pub use self::templates::Template;
+use self::undecided::Undecided;
 pub use self::usage::{listed, wide_flags, wide_usage};
 use self::wishes::Wishes;
 pub use self::writes::Stop;
@@ -140,7 +142,12 @@ impl Device {
         let samplers = Samplers::new(caps.max_custom_border_color_samplers, shared);
         Self {
             ground: Ground { hot, driver, wishes, broken: AtomicBool::new(false), follower, journal },
-            pairs: Pairs { samplers, images: Images::new(), stand_ins: StandIns { storage, aspects } },
+            pairs: Pairs {
+                samplers,
+                images: Images::new(),
+                stand_ins: StandIns { storage, aspects },
+                undecided: Undecided::default(),
+            },
             layouts: Layouts::new(),
             separate,
             shaders,

@@ -9,6 +9,7 @@ use super::hot::Hot;
 use super::images::Images;
 use super::samplers::Samplers;
 use super::stand_ins::StandIns;
+use super::undecided::Undecided;
 use super::wishes::Wishes;
 use crate::counters::Path;
 use crate::decide::{self, Bits};
@@ -24,6 +25,8 @@ pub struct Pairs {
     pub images: Images,
     /// What stands in for views.
     pub stand_ins: StandIns,
+    /// Pairs that a draw has to decide about.
+    pub(super) undecided: Undecided,
 }
 
 /// What a choice for a pair is made with.
@@ -100,10 +103,12 @@ impl Pairs {
         if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
             for unresolved in meeting.unresolved(&ground.journal.context(Some(class))) {
                 // Whether a shader compares, and does that itself, is found out where the descriptor is bound. What lies in memory is not.
-                if matches!(path, Path::Draw | Path::GetDescriptor | Path::ImageViewHandle)
-                    || !(ground.follower.as_ref().is_some_and(|follower| follower.compares_combined())
-                        && unresolved.is_comparison())
-                {
+                let is_decided = matches!(path, Path::Draw | Path::GetDescriptor | Path::ImageViewHandle)
+                    || !unresolved.is_comparison()
+                    || !ground.follower.as_ref().is_some_and(|follower| follower.compares_combined());
+                let kept =
+                    if is_decided { Err(unresolved) } else { self.undecided.keep(pair, unresolved, shared.clone()) };
+                if let Err(unresolved) = kept {
                     ground.journal.pair_unresolved(Left::Pair, &unresolved, (pair, None), &shared, class);
                 }
             }

@@ -1,6 +1,7 @@
 //! What is said of a device when it ends.
 
 use ash::vk;
+use samplin_core::left::Left;
 use samplin_wire::kinds;
 use samplin_wire::text::handle;
 
@@ -9,8 +10,18 @@ use super::resolve::Pairs;
 use crate::counters::Path;
 
 impl Pairs {
+    /// Names the pairs that no draw has decided about, as nobody draws any more.
+    fn tell_undecided(&self, ground: &Ground) {
+        for (pair, unresolved, shared) in self.undecided.take() {
+            if let Some(class) = self.images.class(pair.class) {
+                ground.journal.pair_unresolved(Left::Pair, &unresolved, (pair, None), &shared, class);
+            }
+        }
+    }
+
     /// Writes the `summary` record. `separate`: what is said there of what only shaders join; `columns`: what its census says of arrays.
     pub fn summarize(&self, ground: &Ground, separate: Option<kinds::Separate>, columns: Option<u64>) {
+        self.tell_undecided(ground);
         let writes = Path::ALL.iter().map(|path| {
             let (seen, rewritten) = ground.hot.counters.sum(*path);
             (path.name().to_owned(), kinds::Writes { seen, rewritten })

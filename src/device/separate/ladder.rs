@@ -186,11 +186,18 @@ impl Separate {
         // Why no link can read a hidden set.
         let mut unhidden = None;
         let mut is_lasting = true;
-        let mut second = program.splits.current();
+        // Links that must not be split here: of what they read nothing is known, so that a hidden set could not hold it.
+        let is_unknown = |link: usize| {
+            let own = program.links.get(link);
+            own.is_some_and(|own| own.is_noted) && !all.iter().any(|want| want.link == link)
+        };
+        let mut unknown =
+            (0..program.links.len()).filter(|link| is_unknown(*link)).fold(0, |all, link| all | link_bit(link));
+        let mut second = self.split_but(ground, &program, unknown);
         // Numbers of sets that there is no copy of.
         let mut uncopied = Vec::new();
         loop {
-            let split = if unhidden.is_some() { 0 } else { program.splits.mask() };
+            let split = if unhidden.is_some() { 0 } else { program.splits.mask() & !unknown };
             let crowded = program.splits.crowded();
             for want in all.iter_mut() {
                 if crowded & bit(want) != 0 && want.view != 0 && !want.loose && want.wanted != want.given {
@@ -216,7 +223,9 @@ impl Separate {
             if join != 0 {
                 let wished = all.iter().filter(|want| join & bit(want) != 0 && pairs.is_wish(ground, want));
                 let wishes = wished.fold(0, |all, want| all | bit(want));
-                second = self.split_all(ground, &program, (join, wishes), When::Bound).or(second);
+                if self.split_all(ground, &program, (join, wishes), When::Bound).is_some() {
+                    second = self.split_but(ground, &program, unknown);
+                }
                 continue;
             }
             let exchanged = memory::collect(others.iter().chain(&*stencils).copied());
@@ -250,7 +259,7 @@ impl Separate {
             let uncompared = left & may_compare(asked);
             if uncompared != 0 {
                 keep_comparisons(asked, all, uncompared);
-                second = program.splits.current().filter(|_| unhidden.is_none());
+                second = self.split_but(ground, &program, unknown).filter(|_| unhidden.is_none());
                 continue;
             }
             let divided = made.as_ref().and_then(|made| made.tasks.as_ref());
@@ -258,7 +267,16 @@ impl Separate {
             let (second, hidden) = match made {
                 None => (None, None),
                 Some(made) => match self.hidden_for(&ground.hot, &ground.driver, &made, (all, asked), (since, false)) {
-                    // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
+                    // Nothing is in the slots that the split links read, so shaders that do not split them read no more than they would.
+                    Some(None)
+                        if made.hidden.is_some()
+                            && made.mask & !unknown != 0
+                            && asked.iter().any(|asked| asked.task.is_ok()) =>
+                    {
+                        unknown |= made.mask;
+                        second = self.split_but(ground, &program, unknown);
+                        continue;
+                    }
                     Some(None) if made.hidden.is_some() => (None, None),
                     Some(hidden) => (Some((made, hidden.as_ref().map_or(0, |hidden| hidden.set))), hidden),
                     None => {
@@ -281,6 +299,15 @@ impl Separate {
                 );
             }
             return Decided { shadows, pushes, second, hidden, is_lasting };
+        }
+    }
+
+    /// The second pipeline with all links split that are, but for these.
+    fn split_but(&self, ground: &Ground, program: &Program, unknown: u64) -> Option<Arc<Second>> {
+        match program.splits.mask() & !unknown {
+            0 => None,
+            mask if mask == program.splits.mask() => program.splits.current(),
+            mask => self.tasked(&ground.driver, &ground.journal, program, mask, &[], When::Bound).ok(),
         }
     }
 

@@ -108,7 +108,8 @@ impl Separate {
                     && let Some(pair) = ground.hot.gate.conflict(Handle::from_raw(sampler), Handle::from_raw(view))
                 {
                     let at = (link.image.set, link.image.binding, element);
-                    pairs.link_left(ground, Left::Bindless, program, (index, at, at), pair);
+                    pairs.undecided.decide(pair);
+                    pairs.link_left(ground, Left::SetUnfollowed, program, (index, at, at), pair);
                 }
                 None
             }
@@ -130,6 +131,9 @@ impl Separate {
     ) {
         let pair = ground.hot.gate.conflict(vk::Sampler::from_raw(own), vk::ImageView::from_raw(view));
         let pair = pair.filter(|_| own != 0 && view != 0);
+        if let Some(pair) = pair.filter(|_| self.notes(link.uses)) {
+            pairs.undecided.decide(pair);
+        }
         let position = position_of(&link.image, &link.sampler, (element, element));
         let divided = self.divided(ground, pairs, pair, link.uses);
         let compares = self.notes(link.uses);

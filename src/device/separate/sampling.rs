@@ -283,7 +283,7 @@ impl Separate {
     }
 
     /// The second pipeline in which these links are split and whose shaders do what is asked; the name of what keeps it from being made.
-    fn tasked(
+    pub(super) fn tasked(
         &self,
         driver: &Driver,
         journal: &Journal,
