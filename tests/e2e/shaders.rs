@@ -4,6 +4,7 @@
 //! Shaders are compiled when the test runs, by `glslangValidator` and `spirv-as`, because some are no valid SPIR-V for Vulkan.
 
 mod advertised;
+mod compared;
 mod counters;
 mod declared;
 mod formatless;
@@ -26,6 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         storage::trials(),
         formats::trials(),
         advertised::trials(),
+        compared::trials(),
         formatless::trials(),
         frame::trials(),
         samples::trials(),

@@ -1,0 +1,121 @@
+//! Shaders that compare through two descriptors at once, of which any may be one that the device cannot compare.
+
+use super::{Job, buffer, vulkan};
+use crate::run::{self, Judged, Outcome, Skip, with_layer};
+use ash::vk::{self, DescriptorType as T, Format as F};
+use libtest_mimic::Trial;
+use samplin_testkit::descriptor::{Binding, Pool, write_images};
+use samplin_testkit::{Buffer, Context, Image, ImageDesc, Pair, SamplerDesc, View, ViewDesc};
+
+pub(super) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("shaders/compared/both-combined", || draws(COMBINED, 3)),
+        ("shaders/compared/combined-and-separate", || draws(MIXED, 3)),
+        ("shaders/compared/two-legal", || legal(COMBINED)),
+        ("shaders/compared/by-no-shader", by_no_shader),
+    ])
+}
+
+/// Two comparisons, with 0.4 each.
+const COMBINED: &str = "layout(binding = 0) uniform sampler2DShadow a;
+layout(binding = 1) uniform sampler2DShadow b;
+layout(binding = 3) buffer Out { float got[2]; };
+void main() { got[0] = textureLod(a, vec3(0.5, 0.5, 0.4), 0); got[1] = textureLod(b, vec3(0.5, 0.5, 0.4), 0); }";
+const MIXED: &str = "layout(binding = 0) uniform sampler2DShadow a;
+layout(binding = 1) uniform texture2D b;
+layout(binding = 2) uniform samplerShadow s;
+layout(binding = 3) buffer Out { float got[2]; };
+void main() {
+    got[0] = textureLod(a, vec3(0.5, 0.5, 0.4), 0);
+    got[1] = textureLod(sampler2DShadow(b, s), vec3(0.5, 0.5, 0.4), 0);
+}";
+/// No comparison.
+const PLAIN: &str = "layout(binding = 0) uniform sampler2D a;
+layout(binding = 3) buffer Out { float got[2]; };
+void main() { got[0] = textureLod(a, vec2(0.5), 0).x; }";
+
+/// An image of one texel.
+fn image<'c>(context: &'c Context, format: F, texel: f32) -> Result<(Image<'c>, View<'c>), Skip> {
+    let aspect = if format == F::D32_SFLOAT { vk::ImageAspectFlags::DEPTH } else { vk::ImageAspectFlags::COLOR };
+    let image = Image::new(context, &ImageDesc::d2(format, 1, 1)).map_err(Skip)?;
+    image.upload_bytes(aspect, 0, 0, &texel.to_le_bytes());
+    let view = image.view(&ViewDesc::aspect(aspect));
+    Ok((image, view))
+}
+
+/// What a shader finds in images of these formats, one pair after the other: colours are 0.6 there and depths 0.25.
+fn look(context: &Context, source: &str, pairs: &[[F; 2]]) -> Result<Vec<[f32; 2]>, Skip> {
+    let words = vulkan("comp", &format!("#version 450\nlayout(local_size_x = 1) in;\n{source}\n"));
+    let is_mixed = source.contains("texture2D b");
+    let second = if is_mixed { T::SAMPLED_IMAGE } else { T::COMBINED_IMAGE_SAMPLER };
+    let types = [T::COMBINED_IMAGE_SAMPLER, second, T::SAMPLER, T::STORAGE_BUFFER];
+    let bindings: Vec<_> = (0..).zip(types).map(|(binding, ty)| Binding::new(binding, ty, 1)).collect();
+    let job = Job::new(context, &words, &bindings).expect("a pipeline");
+    let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
+    let (colour, depth) = (image(context, F::R32_SFLOAT, 0.6)?, image(context, F::D32_SFLOAT, 0.25)?);
+    let mut all = Vec::new();
+    for formats in pairs {
+        let out = buffer(context, &[u32::MAX; 2]);
+        let pool = Pool::new(context, &[&job.set_layout]);
+        let set = pool.allocate(&job.set_layout);
+        for (binding, format) in (0..).zip(formats) {
+            let view = if *format == F::R32_SFLOAT { &colour.1 } else { &depth.1 };
+            let info = Pair::new(view, &sampler).info();
+            write_images(context, set, (binding, 0), types[binding as usize], &[info]);
+        }
+        write_images(context, set, (2, 0), T::SAMPLER, &[Pair::new(&colour.1, &sampler).info()]);
+        write_buffer(context, set, &out);
+        job.dispatch(1, |commands| {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            // SAFETY: the buffer is recording; layout and set belong together.
+            unsafe { context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]) };
+        });
+        all.push([0, 1].map(|number: usize| f32::from_bits(out.words()[number])));
+    }
+    Ok(all)
+}
+
+fn write_buffer(context: &Context, set: vk::DescriptorSet, buffer: &Buffer<'_>) {
+    let info = [vk::DescriptorBufferInfo::default().buffer(buffer.handle()).range(vk::WHOLE_SIZE)];
+    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(3).descriptor_type(T::STORAGE_BUFFER);
+    // SAFETY: set and buffer are alive and not in use.
+    unsafe { context.device().update_descriptor_sets(&[write.buffer_info(&info)], &[]) };
+}
+
+const R32: F = F::R32_SFLOAT;
+const D32: F = F::D32_SFLOAT;
+
+fn unresolved(judged: &Judged) -> Vec<serde_json::Value> {
+    judged.trace.events("unresolved").cloned().collect()
+}
+
+/// Whichever of them cannot be compared, and in whatever order that changes, each is compared.
+fn draws(source: &'static str, times: usize) -> Outcome {
+    let pairs = [[D32, D32], [R32, R32], [D32, R32], [R32, D32]];
+    for first in 0..pairs.len() {
+        let order: Vec<_> = pairs.iter().cycle().skip(first).take(pairs.len() * times).copied().collect();
+        let (got, judged) = with_layer(Context::builder(), |context| look(context, source, &order))?;
+        judged.assert_silent("with samplin");
+        let wanted: Vec<_> =
+            order.iter().map(|pair| pair.map(|format| if format == R32 { 1.0 } else { 0.0 })).collect();
+        assert_eq!((got, unresolved(&judged)), (wanted, Vec::new()), "{order:?}");
+    }
+    Ok(())
+}
+
+fn legal(source: &'static str) -> Outcome {
+    let (got, judged) = with_layer(Context::builder(), |context| look(context, source, &[[D32, D32]]))?;
+    judged.assert_silent("with samplin");
+    judged.assert_untouched("two depths");
+    assert_eq!(got, [[0.0, 0.0]]);
+    Ok(())
+}
+
+/// Of a pair that no shader compares nothing is known but that it is undefined: it is named when the device ends.
+fn by_no_shader() -> Outcome {
+    let (_, judged) = with_layer(Context::builder(), |context| look(context, PLAIN, &[[R32, R32]]))?;
+    judged.assert_silent("with samplin");
+    let [one] = &unresolved(&judged)[..] else { panic!("{:#?}", unresolved(&judged)) };
+    assert_eq!((&one["what"], &one["vuid"]), (&"pair".into(), &"VUID-vkCmdDraw-None-06479".into()), "{one:#}");
+    Ok(())
+}
