@@ -25,6 +25,11 @@ impl Layout {
         self.dynamic.get(set).map_or(0, |count| *count as usize)
     }
 
+    /// The same of a set that may be null, which has no descriptors.
+    pub(crate) fn dynamic_of(&self, number: usize, set: u64) -> usize {
+        if set == 0 { 0 } else { self.dynamic(number) }
+    }
+
     /// Whether a set that was bound with this layout at number `set` stays bound for a pipeline of `other`.
     #[inline(always)]
     pub fn is_compatible(&self, other: &Self, set: usize) -> bool {

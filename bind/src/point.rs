@@ -320,7 +320,6 @@ impl<O: Objects> Point<O> {
 
     /// Shader objects of this bind point are bound no more (vkCmdBindPipeline).
     #[cold]
-    #[inline(never)]
     fn unbind_shaders(&mut self) {
         self.shaders.clear();
         self.program = None;
@@ -399,7 +398,7 @@ impl<O: Objects> Point<O> {
         }
         let mut offsets = binds.offsets;
         for (number, (bound, set)) in (first..).zip(self.sets.iter_mut().skip(first).zip(sets)) {
-            let count = bound.layout.as_deref().map_or(0, |layout| dynamic(layout.borrow(), number, set));
+            let count = bound.layout.as_deref().map_or(0, |layout| layout.borrow().dynamic_of(number, set));
             let (own, rest) = offsets.split_at(count.min(offsets.len()));
             offsets = rest;
             // A set that is bound stays what it is until the command buffer is of no use any more (Command Buffer Lifecycle), but for those
@@ -595,11 +594,6 @@ fn take_offsets<O: Objects>(bound: &mut [Bound<O>], first: usize, mut offsets: &
         offsets = rest;
     }
     true
-}
-
-/// Dynamic offsets that a bind of a set takes; a null handle has no descriptors.
-fn dynamic(layout: &Layout, number: usize, set: u64) -> usize {
-    if set == 0 { 0 } else { layout.dynamic(number) }
 }
 
 fn all_bound<O: Objects>(sets: &[Bound<O>]) -> bool {
