@@ -321,8 +321,7 @@ impl<O: Objects> Point<O> {
     /// Shader objects of this bind point are bound no more (vkCmdBindPipeline).
     #[cold]
     fn unbind_shaders(&mut self) {
-        self.shaders.clear();
-        self.program = None;
+        (self.program, self.shaders) = (None, Vec::new());
     }
 
     /// Takes note of a bind of a shader object that goes down; `None` where its stage has none any more. [`Point::program`] is the caller's
