@@ -61,7 +61,7 @@ pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{
     Binds, Descriptors, Group, Label, LaterLimits, Limits, Made, Program, Pushes, Separate, Stage, TemplateRun, Words,
 };
-pub use self::shaders::{Asked, Rewritten, Shaders, Shading, Told};
+pub use self::shaders::{PipelineRecord, Rewritten, Shaders, Shading, ShadingRequest};
 pub use self::shared::Key;
 use self::shared::SharedSamplers;
 use self::stand_ins::StandIns;

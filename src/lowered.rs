@@ -1,7 +1,7 @@
 //! Formats of storage images that a device cannot store, and that shaders convert.
 
 use ash::vk::FormatFeatureFlags2 as Feature;
-use samplin_core::storage::{self, Known};
+use samplin_core::storage::{self, StorableFormats};
 use samplin_spirv::image_formats::Options;
 
 use crate::caps::Formats;
@@ -27,9 +27,9 @@ pub(crate) unsafe fn formats(settings: &Settings, formats: &Formats, fns: &Insta
 ///
 /// `fns` are those that `formats` was made with, and their instance is alive.
 #[inline(never)]
-pub(crate) unsafe fn known(formats: &Formats, fns: &InstanceFns) -> [Known; 2] {
+pub(crate) unsafe fn known(formats: &Formats, fns: &InstanceFns) -> [StorableFormats; 2] {
     // SAFETY: `formats` and `fns` belong together, by this function's contract.
     let all = |format| unsafe { formats.get(fns, format) }.unwrap_or_default();
-    let images = Known::of(&mut |format| all(format).optimal, Feature::STORAGE_IMAGE);
-    [images, Known::of(&mut |format| all(format).buffer, Feature::STORAGE_TEXEL_BUFFER)]
+    let images = StorableFormats::of(&mut |format| all(format).optimal, Feature::STORAGE_IMAGE);
+    [images, StorableFormats::of(&mut |format| all(format).buffer, Feature::STORAGE_TEXEL_BUFFER)]
 }

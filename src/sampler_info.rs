@@ -26,7 +26,7 @@ pub type Chained = [u64; 6];
 
 /// The structures that are part of a [`SamplerState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ChainedState {
     Reduction,
     Ycbcr,
     CustomBorder,
@@ -38,17 +38,17 @@ enum Kind {
     Unknown,
 }
 
-fn kind(s_type: vk::StructureType) -> Kind {
+fn kind(s_type: vk::StructureType) -> ChainedState {
     match s_type {
-        vk::SamplerReductionModeCreateInfo::STRUCTURE_TYPE => Kind::Reduction,
-        vk::SamplerYcbcrConversionInfo::STRUCTURE_TYPE => Kind::Ycbcr,
-        vk::SamplerCustomBorderColorCreateInfoEXT::STRUCTURE_TYPE => Kind::CustomBorder,
-        vk::SamplerBorderColorComponentMappingCreateInfoEXT::STRUCTURE_TYPE => Kind::BorderMapping,
-        vk::SamplerCubicWeightsCreateInfoQCOM::STRUCTURE_TYPE => Kind::CubicWeights,
-        vk::SamplerBlockMatchWindowCreateInfoQCOM::STRUCTURE_TYPE => Kind::BlockMatch,
-        vk::OpaqueCaptureDescriptorDataCreateInfoEXT::STRUCTURE_TYPE => Kind::OpaqueCapture,
-        vk::DebugUtilsObjectNameInfoEXT::STRUCTURE_TYPE => Kind::Name,
-        _ => Kind::Unknown,
+        vk::SamplerReductionModeCreateInfo::STRUCTURE_TYPE => ChainedState::Reduction,
+        vk::SamplerYcbcrConversionInfo::STRUCTURE_TYPE => ChainedState::Ycbcr,
+        vk::SamplerCustomBorderColorCreateInfoEXT::STRUCTURE_TYPE => ChainedState::CustomBorder,
+        vk::SamplerBorderColorComponentMappingCreateInfoEXT::STRUCTURE_TYPE => ChainedState::BorderMapping,
+        vk::SamplerCubicWeightsCreateInfoQCOM::STRUCTURE_TYPE => ChainedState::CubicWeights,
+        vk::SamplerBlockMatchWindowCreateInfoQCOM::STRUCTURE_TYPE => ChainedState::BlockMatch,
+        vk::OpaqueCaptureDescriptorDataCreateInfoEXT::STRUCTURE_TYPE => ChainedState::OpaqueCapture,
+        vk::DebugUtilsObjectNameInfoEXT::STRUCTURE_TYPE => ChainedState::Name,
+        _ => ChainedState::Unknown,
     }
 }
 
@@ -94,7 +94,7 @@ pub unsafe fn read(
     let unknown = unsafe { pnext::chain(info.p_next) }
         // SAFETY: at least the base of `node` can be read, as of all that `pnext::chain` yields.
         .map(|node| unsafe { (*node).s_type })
-        .find(|s_type| kind(*s_type) == Kind::Unknown)
+        .find(|s_type| kind(*s_type) == ChainedState::Unknown)
         .map(vk::StructureType::as_raw);
     SamplerInfo { state, unknown }
 }
@@ -167,25 +167,25 @@ pub unsafe fn with_create_info<R>(
     f: impl FnOnce(&vk::SamplerCreateInfo<'_>, Option<i32>) -> R,
 ) -> R {
     let mut tail: *const c_void = std::ptr::null();
-    let mut kept = [false; Kind::Unknown as usize + 1];
+    let mut kept = [false; ChainedState::Unknown as usize + 1];
     let mut dropped = None;
     let mut copies = Vec::new();
     if let Some((info, before)) = original {
         // SAFETY: the caller promises a live, valid chain.
         let nodes: Vec<*const Base> = unsafe { pnext::chain(info.p_next) }.collect();
         // SAFETY: the nodes come from `pnext::chain`, so at least the base of each can be read.
-        let kinds: Vec<Kind> = nodes.iter().map(|node| kind(unsafe { (**node).s_type })).collect();
-        let edited = |kind: &Kind| match kind {
-            Kind::Reduction => state.reduction_mode != before.reduction_mode,
-            Kind::CustomBorder => {
+        let kinds: Vec<ChainedState> = nodes.iter().map(|node| kind(unsafe { (**node).s_type })).collect();
+        let edited = |kind: &ChainedState| match kind {
+            ChainedState::Reduction => state.reduction_mode != before.reduction_mode,
+            ChainedState::CustomBorder => {
                 state.custom_border != before.custom_border
                     || is_custom(state.border_color) != is_custom(before.border_color)
             }
-            Kind::BorderMapping => state.border_mapping != before.border_mapping,
-            Kind::CubicWeights => state.cubic_weights != before.cubic_weights,
-            Kind::BlockMatch => state.block_match != before.block_match,
-            Kind::OpaqueCapture => state.opaque_capture != before.opaque_capture,
-            Kind::Ycbcr | Kind::Name | Kind::Unknown => false,
+            ChainedState::BorderMapping => state.border_mapping != before.border_mapping,
+            ChainedState::CubicWeights => state.cubic_weights != before.cubic_weights,
+            ChainedState::BlockMatch => state.block_match != before.block_match,
+            ChainedState::OpaqueCapture => state.opaque_capture != before.opaque_capture,
+            ChainedState::Ycbcr | ChainedState::Name | ChainedState::Unknown => false,
         };
         let split = kinds.iter().rposition(edited).map_or(0, |last| last + 1);
         tail = nodes.get(split).map_or(std::ptr::null(), |node| node.cast());
@@ -197,8 +197,8 @@ pub unsafe fn with_create_info<R>(
         for (node, kind) in nodes.iter().zip(&kinds).take(split) {
             // The others are made anew from `state`.
             let keeps = match kind {
-                Kind::Name | Kind::Unknown => true,
-                Kind::OpaqueCapture => state.opaque_capture,
+                ChainedState::Name | ChainedState::Unknown => true,
+                ChainedState::OpaqueCapture => state.opaque_capture,
                 _ => false,
             };
             if keeps {
@@ -211,7 +211,7 @@ pub unsafe fn with_create_info<R>(
             }
         }
     }
-    let fresh = |kind: Kind| !kept.get(kind as usize).copied().unwrap_or(false);
+    let fresh = |kind: ChainedState| !kept.get(kind as usize).copied().unwrap_or(false);
 
     let mut info = vk::SamplerCreateInfo { p_next: tail, ..plain_info(state) };
 
@@ -223,17 +223,18 @@ pub unsafe fn with_create_info<R>(
         }};
     }
     let mut reduction = vk::SamplerReductionModeCreateInfo::default();
-    if let (Some(mode), true) = (state.reduction_mode, fresh(Kind::Reduction)) {
+    if let (Some(mode), true) = (state.reduction_mode, fresh(ChainedState::Reduction)) {
         reduction.reduction_mode = mode;
         link!(&mut reduction);
     }
     let mut ycbcr = vk::SamplerYcbcrConversionInfo::default();
-    if let (Some(conversion), true) = (state.ycbcr, fresh(Kind::Ycbcr)) {
+    if let (Some(conversion), true) = (state.ycbcr, fresh(ChainedState::Ycbcr)) {
         ycbcr.conversion = vk::Handle::from_raw(conversion.handle);
         link!(&mut ycbcr);
     }
     let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default();
-    if let (Some(custom), true, true) = (state.custom_border, is_custom(state.border_color), fresh(Kind::CustomBorder))
+    if let (Some(custom), true, true) =
+        (state.custom_border, is_custom(state.border_color), fresh(ChainedState::CustomBorder))
     {
         border.custom_border_color = vk::ClearColorValue { uint32: custom.color };
         border.format = custom.format;
@@ -241,19 +242,19 @@ pub unsafe fn with_create_info<R>(
     }
     let mut mapping = vk::SamplerBorderColorComponentMappingCreateInfoEXT::default();
     if let (Some(BorderMapping { components: [r, g, b, a], srgb }), true) =
-        (state.border_mapping, fresh(Kind::BorderMapping))
+        (state.border_mapping, fresh(ChainedState::BorderMapping))
     {
         mapping.components = vk::ComponentMapping { r, g, b, a };
         mapping.srgb = u32::from(srgb);
         link!(&mut mapping);
     }
     let mut weights = vk::SamplerCubicWeightsCreateInfoQCOM::default();
-    if let (Some(raw), true) = (state.cubic_weights, fresh(Kind::CubicWeights)) {
+    if let (Some(raw), true) = (state.cubic_weights, fresh(ChainedState::CubicWeights)) {
         weights.cubic_weights = vk::CubicFilterWeightsQCOM::from_raw(raw);
         link!(&mut weights);
     }
     let mut window = vk::SamplerBlockMatchWindowCreateInfoQCOM::default();
-    if let (Some(block), true) = (state.block_match, fresh(Kind::BlockMatch)) {
+    if let (Some(block), true) = (state.block_match, fresh(ChainedState::BlockMatch)) {
         window.window_extent = vk::Extent2D { width: block.extent[0], height: block.extent[1] };
         window.window_compare_mode = vk::BlockMatchWindowCompareModeQCOM::from_raw(block.compare_mode);
         link!(&mut window);
@@ -300,19 +301,19 @@ pub unsafe fn chained_words(info: &vk::SamplerCreateInfo<'_>) -> Option<Chained>
             }
             seen |= 1 << kind as u8;
             match kind {
-                Kind::Reduction => {
+                ChainedState::Reduction => {
                     let mode = (*node.cast::<vk::SamplerReductionModeCreateInfo<'_>>()).reduction_mode;
                     words[0] = u64::from(mode.as_raw() as u32) + 1;
                 }
-                Kind::CustomBorder if is_custom(info.border_color) => {
+                ChainedState::CustomBorder if is_custom(info.border_color) => {
                     let node = &*node.cast::<vk::SamplerCustomBorderColorCreateInfoEXT<'_>>();
                     let [r, g, b, a] = node.custom_border_color.uint32;
                     (words[1], words[2]) = (two(r, g), two(b, a));
                     words[3] = two(node.format.as_raw() as u32, 1);
                 }
                 // It is ignored.
-                Kind::CustomBorder => {}
-                Kind::BorderMapping => {
+                ChainedState::CustomBorder => {}
+                ChainedState::BorderMapping => {
                     let node = &*node.cast::<vk::SamplerBorderColorComponentMappingCreateInfoEXT<'_>>();
                     let vk::ComponentMapping { r, g, b, a } = node.components;
                     let of = |swizzle: vk::ComponentSwizzle| swizzle.as_raw() as u32 as u64;
@@ -320,7 +321,7 @@ pub unsafe fn chained_words(info: &vk::SamplerCreateInfo<'_>) -> Option<Chained>
                         [r, g, b, a].map(of).iter().try_fold(0, |all, one| (*one < 16).then_some(all << 4 | one))?;
                     words[4] = mapping << 2 | u64::from(node.srgb != 0) << 1 | 1;
                 }
-                Kind::Name => {
+                ChainedState::Name => {
                     let name = (*node.cast::<vk::DebugUtilsObjectNameInfoEXT<'_>>()).p_object_name;
                     if !name.is_null() {
                         words[5] = fnv1a(CStr::from_ptr(name).to_bytes().iter().copied()) | 1;

@@ -21,7 +21,7 @@ use self::index::{CHANGED, IDLE, Row, Shared, Stored, hash_of};
 pub use self::made::{Census, Gone, Use};
 use self::made::{Variant, Variants};
 use crate::budget::{BorderPlace, BorderPlaces, Cover};
-use crate::decide::{Bits, StateKey};
+use crate::decide::{ConflictBits, StateKey};
 use crate::outcome::Kept;
 use crate::sampler_info;
 use crate::table::lock;
@@ -35,7 +35,7 @@ pub struct SharedState {
     /// What meetings with views are decided from.
     pub kept: Kept,
     /// What it asks of a view.
-    pub needs: Bits,
+    pub needs: ConflictBits,
     /// Fingerprint of what the application asked for, where that is not what is kept of it.
     pub given: Option<u64>,
     /// A chained structure the layer does not understand: such a state is not shared and has no variants.
@@ -56,12 +56,12 @@ impl SharedState {
 
 /// A state as it was found in its row, which may have got another one since.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundState {
     state: Arc<SharedState>,
     generation: u32,
 }
 
-impl Deref for Found {
+impl Deref for FoundState {
     type Target = SharedState;
 
     fn deref(&self) -> &SharedState {
@@ -152,7 +152,7 @@ impl Rows<'_> {
 
     /// Enters a sampler whose create info has these words, which went down as it came and of which nothing is to be said, and remembers
     /// it; `None` when numbers run out.
-    pub fn add_plain(self, sampler: u64, words: &Words, needs: Bits) -> Option<Added> {
+    pub fn add_plain(self, sampler: u64, words: &Words, needs: ConflictBits) -> Option<Added> {
         let key = sampler_info::key_of(words);
         let mut samplers = self.gate.write_samplers();
         let index = samplers.with();
@@ -167,7 +167,7 @@ impl Rows<'_> {
         Some(Added { number, is_new, live })
     }
 
-    fn acquire_plain(self, index: &mut Index, words: &Words, key: &Words, needs: Bits) -> Option<u32> {
+    fn acquire_plain(self, index: &mut Index, words: &Words, key: &Words, needs: ConflictBits) -> Option<u32> {
         let hash = mixed(key);
         let before = index.by_hash.get(&hash).copied();
         let number = match before {
@@ -417,7 +417,7 @@ impl Rows<'_> {
     }
 
     /// The state in a row.
-    pub fn state(self, number: u32) -> Option<Found> {
+    pub fn state(self, number: u32) -> Option<FoundState> {
         self.gate.write_samplers().with().row(number)?.found()
     }
 
@@ -429,7 +429,7 @@ impl Rows<'_> {
     pub fn publish(
         self,
         (state, class): (u32, u32),
-        decided: &Found,
+        decided: &FoundState,
         choice: u64,
         variant: Option<Use>,
     ) -> (u64, bool) {
@@ -457,7 +457,7 @@ impl Rows<'_> {
 
     /// Remembers that nothing is left to be said about immutable samplers of a state with views of a class, unless the row
     /// meanwhile has another state than `decided`.
-    pub fn settle(self, (state, class): (u32, u32), decided: &Found) {
+    pub fn settle(self, (state, class): (u32, u32), decided: &FoundState) {
         // Rows get other states under this lock.
         let mut samplers = self.gate.write_samplers();
         if let Some(row) = samplers.with().row(state).filter(|row| row.has(decided)) {
@@ -467,7 +467,7 @@ impl Rows<'_> {
     }
 
     /// A use of a variant for the state in a row, and what covers it if it has a custom border colour (`custom`).
-    pub fn reserve(self, number: u32, decided: &Found, key: StateKey, custom: bool) -> Reserved {
+    pub fn reserve(self, number: u32, decided: &FoundState, key: StateKey, custom: bool) -> Reserved {
         let mut samplers = self.gate.write_samplers();
         let Some(row) = samplers.with().row(number).filter(|row| row.has(decided)) else { return Reserved::NoBorder };
         let is_used = row.uses().iter().any(|usage| usage.key == key);
@@ -493,20 +493,20 @@ impl Rows<'_> {
 
     /// Gives a use back that was not published; returns the variant to destroy when it was the last.
     #[must_use]
-    pub fn drop_use(self, number: u32, decided: &Found, usage: &Use) -> Option<Gone> {
+    pub fn drop_use(self, number: u32, decided: &FoundState, usage: &Use) -> Option<Gone> {
         self.uncover(number, decided, usage);
         lock(&self.cache.variants).unuse(usage)
     }
 
     /// Gives back what was reserved for a variant that was not made; its place for a custom border colour is given back apart.
-    pub fn abandon(self, number: u32, decided: &Found, usage: &Use) {
+    pub fn abandon(self, number: u32, decided: &FoundState, usage: &Use) {
         self.uncover(number, decided, usage);
         if usage.cover == Some(Cover::Shared) {
             lock(&self.cache.variants).borders.unshare();
         }
     }
 
-    fn uncover(self, number: u32, decided: &Found, usage: &Use) {
+    fn uncover(self, number: u32, decided: &FoundState, usage: &Use) {
         if usage.cover == Some(Cover::Own)
             && let Some(row) = self.gate.write_samplers().with().row(number).filter(|row| row.has(decided))
         {

@@ -37,7 +37,7 @@ const LARGE: u32 = 4096;
 
 /// What is known to conflict, and with which setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ConflictState {
     /// With `separate=base`.
     Base,
     /// No view lacks anything.
@@ -56,7 +56,7 @@ pub(crate) enum State {
     Declared,
 }
 
-impl State {
+impl ConflictState {
     pub(crate) const ALL: [Self; 8] = [
         Self::Base,
         Self::Nothing,
@@ -126,9 +126,9 @@ pub(crate) enum Step {
 
 impl Step {
     /// Every step in a state.
-    pub(crate) fn all(state: State) -> Vec<Self> {
+    pub(crate) fn all(state: ConflictState) -> Vec<Self> {
         use Step as S;
-        if matches!(state, State::Aspects | State::Declared) {
+        if matches!(state, ConflictState::Aspects | ConflictState::Declared) {
             return vec![S::Draw, S::OtherSets, S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
         }
         // Frames come first: the rows of binds have more pipelines split than a frame has, which stay so.
@@ -137,8 +137,11 @@ impl Step {
         let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
         let beside = Beside::ALL.map(S::Beside);
         let others = [S::OtherSets, S::Sets2, S::NewSets, S::Module, S::NewPipeline, S::GoneSampler];
-        let large: &[S] =
-            if matches!(state, State::Nothing | State::Elsewhere) { &[1, 256].map(S::UpdateLarge) } else { &[] };
+        let large: &[S] = if matches!(state, ConflictState::Nothing | ConflictState::Elsewhere) {
+            &[1, 256].map(S::UpdateLarge)
+        } else {
+            &[]
+        };
         [&frames[..], &binds, &updates, large, &others, &beside].concat()
     }
 
@@ -164,7 +167,7 @@ impl Step {
         if self.is_frame() { FRAME_DRAWS / FRAME_THREADS } else { COUNTED }
     }
 
-    pub(crate) fn name(self, state: State) -> String {
+    pub(crate) fn name(self, state: ConflictState) -> String {
         let links = if state.conflicts() { ", 10 links" } else { "" };
         let state = state.name();
         match self {
@@ -195,12 +198,13 @@ pub(crate) struct Scene<'c> {
 }
 
 impl<'c> Scene<'c> {
-    pub(crate) fn new(context: &'c Context, state: State) -> Self {
-        let both = (state == State::Aspects).then(|| wholes::with_both(context));
+    pub(crate) fn new(context: &'c Context, state: ConflictState) -> Self {
+        let both = (state == ConflictState::Aspects).then(|| wholes::with_both(context));
         let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_UINT];
         let images = formats.map(|format| Image::new(context, &ImageDesc::d2(format, 4, 4)).expect("an image"));
         // Without a view that lacks something nothing can conflict.
-        let lacks = usize::from(!matches!(state, State::Base | State::Nothing | State::Aspects));
+        let lacks =
+            usize::from(!matches!(state, ConflictState::Base | ConflictState::Nothing | ConflictState::Aspects));
         let views = [0, lacks].map(|at| create_view(context, images[at].handle(), formats[at]));
         Self { parts: Parts::new(context, state, views), _images: images, _both: both }
     }
@@ -225,7 +229,7 @@ impl<'c> Scene<'c> {
 /// What the recording threads share.
 struct Parts<'c> {
     context: &'c Context,
-    state: State,
+    state: ConflictState,
     sampler: vk::Sampler,
     /// A view that filters, and one that does not.
     views: [vk::ImageView; 2],
@@ -242,7 +246,7 @@ struct Parts<'c> {
 }
 
 impl<'c> Parts<'c> {
-    fn new(context: &'c Context, state: State, views: [vk::ImageView; 2]) -> Self {
+    fn new(context: &'c Context, state: ConflictState, views: [vk::ImageView; 2]) -> Self {
         let device = context.device();
         let info = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR).min_filter(vk::Filter::LINEAR);
         // SAFETY: a valid create info.
@@ -267,7 +271,7 @@ impl<'c> Parts<'c> {
             let info = [vk::DescriptorImageInfo { sampler, ..Default::default() }];
             write_images(context, set, (2, 0), vk::DescriptorType::SAMPLER, &info);
         };
-        let first = if state == State::Disagree { [0, 1] } else { [1, 1] };
+        let first = if state == ConflictState::Disagree { [0, 1] } else { [1, 1] };
         legal.iter().flatten().for_each(|set| fill(*set, [0, 0]));
         for sets in &stated {
             sets.iter().enumerate().for_each(|(number, set)| fill(*set, if number == 0 { first } else { [0, 0] }));
@@ -302,7 +306,7 @@ impl<'c> Parts<'c> {
             _pool: pool,
             _layouts: [own, short, large],
         };
-        if matches!(state, State::Elsewhere | State::Emulate | State::Declared) {
+        if matches!(state, ConflictState::Elsewhere | ConflictState::Emulate | ConflictState::Declared) {
             scene.record(0, |commands| {
                 scene.bind(commands, PIPELINES);
                 scene.bind_sets(commands, &scene.stated[0]);

@@ -1,6 +1,6 @@
 //! The rows of the table.
 
-use crate::binds::{State, Step};
+use crate::binds::{ConflictState, Step};
 use crate::{pipelines, sample};
 
 /// Which pairs a row draws.
@@ -187,7 +187,7 @@ pub(crate) enum Row {
     /// Another row, where more is on.
     Under(Under, &'static Row),
     /// What frames are recorded with.
-    Separate(Step, State),
+    Separate(Step, ConflictState),
 }
 
 /// Rows that are measured on devices of their own.
@@ -204,7 +204,7 @@ pub(crate) enum On {
     /// Combined ones, and more that is on.
     Under(Under),
     /// Separate images and samplers.
-    Separate(State),
+    Separate(ConflictState),
 }
 
 impl Row {
@@ -214,7 +214,7 @@ impl Row {
         let immutable = [Via::Update, Via::Template, Via::Push, Via::PushTemplate].map(immutable);
         let combined = [Self::without_immutable(), immutable.concat()].map(|rows| Group { rows, on: On::Default });
         let under = Under::ALL.map(|under| Group { rows: under.rows(), on: On::Under(under) });
-        let separate = State::ALL.map(|state| Group {
+        let separate = ConflictState::ALL.map(|state| Group {
             rows: Step::all(state).into_iter().map(|step| Self::Separate(step, state)).collect(),
             on: On::Separate(state),
         });

@@ -26,13 +26,13 @@ const GL_MODES: &CStr = c"VK_SAMPLIN_gl_address_modes";
 struct Row {
     name: &'static str,
     settings: &'static [(&'static str, &'static str)],
-    plain: Pass,
-    ours: Pass,
+    plain: PassSetup,
+    ours: PassSetup,
 }
 
 /// What a pass is made of.
 #[derive(Clone, Copy)]
-struct Pass {
+struct PassSetup {
     shader: &'static str,
     format: vk::Format,
     address: vk::SamplerAddressMode,
@@ -55,7 +55,7 @@ const SMALLER_GRADED: &str = "textureGrad(t, clamp(p * 2.4, 0.0, 1.0), dFdx(p * 
 /// With a sampler that compares, of which the device can do nothing with colours.
 const COMPARED: &str = "vec4(texture(t, vec3(p, 0.5)))";
 
-fn fragment(pass: &Pass) -> String {
+fn fragment(pass: &PassSetup) -> String {
     let (lookup, ty) = (pass.shader, if pass.compares { "sampler2DShadow" } else { "sampler2D" });
     format!(
         "#version 450
@@ -76,28 +76,33 @@ void main() {
 fn rows() -> Vec<Row> {
     let border = vk::SamplerAddressMode::CLAMP_TO_BORDER;
     let (nearest, linear) = (vk::SamplerMipmapMode::NEAREST, vk::SamplerMipmapMode::LINEAR);
-    let clamp =
-        Pass { shader: CLAMPED, format: vk::Format::R8G8B8A8_UNORM, address: border, mips: nearest, compares: false };
-    let smaller = Pass { shader: SMALLER_CLAMPED, mips: linear, ..clamp };
-    let ours = Pass { shader: SMALLER, address: GL_CLAMP, ..smaller };
+    let clamp = PassSetup {
+        shader: CLAMPED,
+        format: vk::Format::R8G8B8A8_UNORM,
+        address: border,
+        mips: nearest,
+        compares: false,
+    };
+    let smaller = PassSetup { shader: SMALLER_CLAMPED, mips: linear, ..clamp };
+    let ours = PassSetup { shader: SMALLER, address: GL_CLAMP, ..smaller };
     let repeat = vk::SamplerAddressMode::REPEAT;
-    let float = Pass { shader: PLAIN, format: vk::Format::R32_SFLOAT, address: repeat, ..clamp };
-    let colour = Pass { shader: PLAIN, address: repeat, ..clamp };
-    let trilinear = Pass { shader: SMALLER, mips: linear, ..float };
-    let store = Pass { shader: STORE, format: vk::Format::B10G11R11_UFLOAT_PACK32, ..clamp };
+    let float = PassSetup { shader: PLAIN, format: vk::Format::R32_SFLOAT, address: repeat, ..clamp };
+    let colour = PassSetup { shader: PLAIN, address: repeat, ..clamp };
+    let trilinear = PassSetup { shader: SMALLER, mips: linear, ..float };
+    let store = PassSetup { shader: STORE, format: vk::Format::B10G11R11_UFLOAT_PACK32, ..clamp };
     let emulate: &[_] = &[("unfilterable", "emulate"), ("device", "qualcomm-adreno-650-android")];
     vec![
         Row {
             name: "GL_CLAMP beside clamped coordinates",
             settings: &[],
             plain: clamp,
-            ours: Pass { shader: PLAIN, address: GL_CLAMP, ..clamp },
+            ours: PassSetup { shader: PLAIN, address: GL_CLAMP, ..clamp },
         },
         Row { name: "GL_CLAMP on 4 levels beside clamps", settings: &[], plain: smaller, ours },
         Row {
             name: "GL_CLAMP on 4 levels beside gradients",
             settings: &[],
-            plain: Pass { shader: SMALLER_GRADED, ..smaller },
+            plain: PassSetup { shader: SMALLER_GRADED, ..smaller },
             ours,
         },
         Row { name: "bilinear R32_SFLOAT", settings: emulate, plain: float, ours: float },
@@ -107,7 +112,7 @@ fn rows() -> Vec<Row> {
             // With which combined descriptors are followed; the format itself is filtered.
             settings: &[("unfilterable", "emulate")],
             plain: colour,
-            ours: Pass { shader: COMPARED, compares: true, ..colour },
+            ours: PassSetup { shader: COMPARED, compares: true, ..colour },
         },
         Row {
             name: "stores of B10G11R11_UFLOAT",
@@ -159,7 +164,7 @@ impl Frame {
 }
 
 /// Makes the pass on this device and measures it: nanoseconds of device time for one pass, the median of `rounds`.
-fn measure(context: &Context, pass: &Pass, rounds: usize) -> Result<f64, String> {
+fn measure(context: &Context, pass: &PassSetup, rounds: usize) -> Result<f64, String> {
     let device = context.device();
     let is_store = pass.shader == STORE;
     let levels = if pass.mips == vk::SamplerMipmapMode::LINEAR { 4 } else { 1 };

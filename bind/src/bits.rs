@@ -2,9 +2,9 @@
 
 /// Numbers, as the bits of a word; yields them in ascending order.
 #[derive(Clone, Copy, Debug)]
-pub struct Bits(pub u32);
+pub struct NumberSet(pub u32);
 
-impl Iterator for Bits {
+impl Iterator for NumberSet {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {

@@ -1,7 +1,7 @@
 //! Record at binds, decide at draws.
 //!
-//! A [`Point`] takes note of what the application binds at one bind point of a command buffer, and of what is bound there in truth. Binds go
-//! down as they came. Before a draw that needs something else, [`Point::meet`] makes the calls that lie between what is bound and
+//! A [`BindPoint`] takes note of what the application binds at one bind point of a command buffer, and of what is bound there in truth. Binds go
+//! down as they came. Before a draw that needs something else, [`BindPoint::meet`] makes the calls that lie between what is bound and
 //! what the draw [`Needs`].
 //!
 //! Nothing here calls Vulkan, and no handle means anything: handles are words that are equal or not. What stands behind them is the
@@ -19,8 +19,8 @@ mod point;
 mod push;
 pub mod reference;
 
-pub use bits::Bits;
+pub use bits::NumberSet;
 pub use layout::Layout;
 pub use meet::{Calls, Executable, Hide, Needs, Refused};
-pub use point::{Binds, Bound, BoundShader, Brief, Hidden, Objects, Point};
+pub use point::{BindPoint, Binds, Bound, BoundShader, Brief, Hidden, Objects};
 pub use push::{Descriptor, Other, Pushed};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use samplin_hot::memory::{self, Room};
 
-use crate::point::{Bound, Hidden, Objects, Point};
+use crate::point::{BindPoint, Bound, Hidden, Objects};
 use crate::push::{Descriptor, Other, exchange};
 
 /// What is bound to run: a pipeline, or shader objects by their stages.
@@ -74,7 +74,7 @@ pub enum Refused {
     Feedback,
 }
 
-impl<O: Objects> Point<O> {
+impl<O: Objects> BindPoint<O> {
     /// Binds what a draw needs and what is not bound yet. The point is clean after that, unless a call could not be made.
     ///
     /// # Errors

@@ -239,7 +239,7 @@ struct Named {
 }
 
 /// A bind point.
-pub struct Point<O: Objects> {
+pub struct BindPoint<O: Objects> {
     /// The application's pipeline; 0 for none, and for shader objects.
     pub pipeline: u64,
     /// The shader objects that are bound instead of a pipeline, in the order of their stages.
@@ -261,7 +261,7 @@ pub struct Point<O: Objects> {
     last: Named,
 }
 
-impl<O: Objects> Default for Point<O> {
+impl<O: Objects> Default for BindPoint<O> {
     fn default() -> Self {
         Self {
             pipeline: 0,
@@ -278,7 +278,7 @@ impl<O: Objects> Default for Point<O> {
     }
 }
 
-impl<O: Objects> Point<O> {
+impl<O: Objects> BindPoint<O> {
     /// Nothing is bound any more; room that was asked of the allocator stays.
     pub fn clear(&mut self) {
         let (mut sets, mut shaders) = (std::mem::take(&mut self.sets), std::mem::take(&mut self.shaders));
@@ -324,7 +324,7 @@ impl<O: Objects> Point<O> {
         (self.program, self.shaders) = (None, Vec::new());
     }
 
-    /// Takes note of a bind of a shader object that goes down; `None` where its stage has none any more. [`Point::program`] is the caller's
+    /// Takes note of a bind of a shader object that goes down; `None` where its stage has none any more. [`BindPoint::program`] is the caller's
     /// to set.
     pub fn bind_shader(&mut self, stage: u32, shader: Option<(u64, Arc<O::Shader>)>) {
         // The pipeline is bound no more (vkCmdBindShadersEXT).
@@ -342,7 +342,7 @@ impl<O: Objects> Point<O> {
         }
     }
 
-    /// [`Point::bind_sets`] of sets that go down, with the layout that all sets were bound with, where nothing but sets was bound, and no more
+    /// [`BindPoint::bind_sets`] of sets that go down, with the layout that all sets were bound with, where nothing but sets was bound, and no more
     /// dynamic offsets than there is room for. Whether it was that. Takes no memory.
     #[inline(always)]
     pub fn bind_sets_alike(&mut self, binds: Binds<'_>, sets: impl ExactSizeIterator<Item = u64>) -> bool {
@@ -564,7 +564,7 @@ impl<O: Objects> Point<O> {
         });
     }
 
-    /// [`Point::differs`], found out anew where it says so: the application may have bound its own since.
+    /// [`BindPoint::differs`], found out anew where it says so: the application may have bound its own since.
     #[inline(always)]
     pub fn looks_different(&mut self) -> bool {
         self.differs = self.differs && (!self.runs_own() || self.sets.iter().any(Bound::differs));

@@ -145,7 +145,7 @@ struct Bound {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Point {
+struct ModelPoint {
     /// By stage; a pipeline alone is at 0.
     programs: BTreeMap<u32, u64>,
     is_pipeline: bool,
@@ -154,7 +154,7 @@ struct Point {
 
 /// A state of the graphics bind point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct State {
+struct GraphicsState {
     value: Option<u64>,
     /// The value comes from a pipeline that had it static, so that a dynamic one has to be set again.
     is_static: bool,
@@ -173,7 +173,7 @@ pub enum Read {
 
 /// What a draw reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct DrawReads {
     /// Code, by stage; a pipeline is at 0.
     pub programs: BTreeMap<u32, u64>,
     /// By set number, of those that the code reads.
@@ -187,8 +187,8 @@ pub struct Seen {
 /// A command buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
-    points: [Point; POINTS],
-    states: [State; STATES],
+    points: [ModelPoint; POINTS],
+    states: [GraphicsState; STATES],
     /// Push constants, and the ranges of the layout that they were pushed with.
     words: [Option<(u32, u32)>; WORDS],
     feeds_back: bool,
@@ -221,7 +221,7 @@ impl Machine {
                     for (state, value) in self.states.iter_mut().zip(program.statics) {
                         state.is_set = false;
                         if value.is_some() {
-                            *state = State { value, is_static: true, is_set: false };
+                            *state = GraphicsState { value, is_static: true, is_set: false };
                         }
                     }
                 }
@@ -267,7 +267,7 @@ impl Machine {
             }
             Call::BindBuffers { point } => self.points[*point].sets.clear(),
             Call::SetState { state, value } => {
-                self.states[*state] = State { value: Some(*value), is_static: false, is_set: true };
+                self.states[*state] = GraphicsState { value: Some(*value), is_static: false, is_set: true };
             }
             Call::PushConstants { layout, word, value } => {
                 let layout = world.layout(*layout).ok_or("VUID-vkCmdPushConstants-layout-parameter")?;
@@ -352,7 +352,7 @@ impl Machine {
     /// # Errors
     ///
     /// The statement that it breaks.
-    pub fn draw(&self, world: &World, point: usize) -> Result<Seen, Broken> {
+    pub fn draw(&self, world: &World, point: usize) -> Result<DrawReads, Broken> {
         let at = &self.points[point];
         let mut programs = Vec::new();
         for handle in at.programs.values() {
@@ -398,6 +398,6 @@ impl Machine {
         // What was pushed with other ranges is not to be read.
         let words =
             self.words.map(|word| word.filter(|(_, ranges)| *ranges == first.layout.ranges).map(|(value, _)| value));
-        Ok(Seen { programs: at.programs.clone(), reads, states, words })
+        Ok(DrawReads { programs: at.programs.clone(), reads, states, words })
     }
 }

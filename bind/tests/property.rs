@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use samplin_bind::reference::{
-    Call, GRAPHICS, Machine, POINTS, PipelineLayout, Program, Read, STATES, Seen, Set, SetLayout, WORDS, World,
+    Call, DrawReads, GRAPHICS, Machine, POINTS, PipelineLayout, Program, Read, STATES, Set, SetLayout, WORDS, World,
 };
-use samplin_bind::{Binds, Brief, Calls, Descriptor, Executable, Hide, Layout, Needs, Objects, Other, Point, Refused};
+use samplin_bind::{
+    BindPoint, Binds, Brief, Calls, Descriptor, Executable, Hide, Layout, Needs, Objects, Other, Refused,
+};
 
 /// Definitions of set layouts: dynamic offsets, pushed.
 const DEFINITIONS: [(u32, bool); 6] = [(0, false), (1, false), (2, false), (0, false), (0, true), (0, true)];
@@ -25,20 +27,20 @@ const STREAM: u64 = 400;
 struct Model;
 
 /// A pipeline layout of the application's.
-struct Known {
+struct LayoutModel {
     own: Layout,
     /// A layout of the layer's own that is defined alike.
     twin: u64,
 }
 
-impl std::borrow::Borrow<Layout> for Known {
+impl std::borrow::Borrow<Layout> for LayoutModel {
     fn borrow(&self) -> &Layout {
         &self.own
     }
 }
 
 impl Objects for Model {
-    type Layout = Known;
+    type Layout = LayoutModel;
     type Content = ();
     type Shader = ();
     type Program = ();
@@ -58,10 +60,10 @@ fn add<T>(list: &mut Vec<Option<T>>, item: T) -> u64 {
 struct Code {
     point: usize,
     layout: Arc<PipelineLayout>,
-    known: Arc<Known>,
+    known: Arc<LayoutModel>,
     own: Vec<(u32, u64)>,
     second: Vec<(u32, u64)>,
-    second_layout: Arc<Known>,
+    second_layout: Arc<LayoutModel>,
     is_pipeline: bool,
 }
 
@@ -85,8 +87,8 @@ struct Plan {
 
 impl Plan {
     /// What a draw reads with it that reads this without.
-    fn apply(&self, asked: &Seen) -> Seen {
-        let mut seen = Seen { programs: self.programs.clone(), ..asked.clone() };
+    fn apply(&self, asked: &DrawReads) -> DrawReads {
+        let mut seen = DrawReads { programs: self.programs.clone(), ..asked.clone() };
         for (number, read) in &mut seen.reads {
             match read {
                 Read::Set(set, _) => {
@@ -113,7 +115,7 @@ impl Plan {
 /// What the layer has recorded of a bind point.
 #[derive(Default)]
 struct Recorded {
-    point: Point<Model>,
+    point: BindPoint<Model>,
     plan: Plan,
     /// Set numbers, or [`PIPELINE`], at which a bind has not gone down: one that stands in for it may change nothing.
     kept: HashSet<usize>,
@@ -166,13 +168,13 @@ impl Calls<Model> for Down<'_> {
         self.call(&Call::BindSets { point: self.point, layout, first: number, sets, offsets });
     }
 
-    fn bind_set(&mut self, layout: &Known, number: usize, set: u64, offsets: &[u32]) -> bool {
+    fn bind_set(&mut self, layout: &LayoutModel, number: usize, set: u64, offsets: &[u32]) -> bool {
         let (sets, offsets) = (vec![set], offsets.to_vec());
         self.call(&Call::BindSets { point: self.point, layout: layout.twin, first: number, sets, offsets });
         true
     }
 
-    fn push(&mut self, layout: &Known, number: usize, descriptors: &[((u32, u32), Descriptor)]) -> bool {
+    fn push(&mut self, layout: &LayoutModel, number: usize, descriptors: &[((u32, u32), Descriptor)]) -> bool {
         let writes = descriptors.to_vec();
         self.call(&Call::Push { point: self.point, layout: layout.twin, number, writes });
         true
@@ -195,7 +197,7 @@ struct Stream {
     world: World,
     words: HashMap<(u64, u32), u64>,
     /// Handles of pipeline layouts of the application's, with what the layer knows of them, and how many have gone.
-    layouts: Vec<(u64, Arc<Known>)>,
+    layouts: Vec<(u64, Arc<LayoutModel>)>,
     gone: u64,
     codes: Vec<Code>,
     sets: Vec<u64>,
@@ -275,7 +277,7 @@ impl Stream {
     }
 
     /// What the layer knows of a layout: a word for each set that says all that is before it too.
-    fn known(&mut self, layout: &PipelineLayout) -> Arc<Known> {
+    fn known(&mut self, layout: &PipelineLayout) -> Arc<LayoutModel> {
         let twin = add(&mut self.world.layouts, Arc::new(layout.clone()));
         let mut word = u64::from(layout.ranges);
         let mut compatible = Vec::new();
@@ -285,7 +287,7 @@ impl Stream {
             compatible.push(word);
         }
         let dynamic = layout.sets.iter().map(|set| set.map_or(0, |set| set.dynamic)).collect();
-        Arc::new(Known { own: Layout::new(compatible.into(), dynamic), twin })
+        Arc::new(LayoutModel { own: Layout::new(compatible.into(), dynamic), twin })
     }
 
     fn make_layout(&mut self, layout: PipelineLayout) {
@@ -504,7 +506,7 @@ impl Stream {
         }
     }
 
-    fn push(&mut self, point: usize, (handle, known): (u64, &Arc<Known>), number: usize) {
+    fn push(&mut self, point: usize, (handle, known): (u64, &Arc<LayoutModel>), number: usize) {
         let mut writes = Vec::new();
         for binding in 0..3 {
             if self.rng.bool() {
@@ -581,7 +583,7 @@ impl Stream {
     // ---- draws ----
 
     /// What a draw that is to be looked at needs.
-    fn plan(&mut self, point: usize, asked: &Seen) -> (usize, Plan) {
+    fn plan(&mut self, point: usize, asked: &DrawReads) -> (usize, Plan) {
         let first = *asked.programs.first_key_value().expect("something runs").1;
         let place =
             self.codes.iter().position(|code| code.own.iter().any(|(_, own)| *own == first)).expect("it is known");
@@ -678,7 +680,7 @@ impl Stream {
     }
 
     /// Looks up what is in the sets that a draw reads, where that is not known.
-    fn look_up(&mut self, point: usize, asked: &Seen) {
+    fn look_up(&mut self, point: usize, asked: &DrawReads) {
         for number in asked.reads.keys() {
             let bound = &mut self.recorded[point].point.sets[*number];
             let Some(set) = self.world.set(bound.set) else { continue };
@@ -714,7 +716,7 @@ impl Stream {
 }
 
 /// Takes out what was pushed before a set that did not go down: the application has not pushed it again, so its shaders must not read it.
-fn leave_unread(asked: &Seen, found: &mut Seen) {
+fn leave_unread(asked: &DrawReads, found: &mut DrawReads) {
     for (number, read) in &mut found.reads {
         if let (Read::Pushed(found), Some(Read::Pushed(asked))) = (read, asked.reads.get(number)) {
             found.retain(|at, _| asked.contains_key(at));

@@ -14,7 +14,7 @@ use samplin_testkit::descriptor::{Binding, Pair, Pool, SetLayout, write_images};
 use samplin_testkit::image::{Image, ImageDesc, ViewDesc};
 use samplin_testkit::sampler::SamplerDesc;
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
-use samplin_testkit::shader::Point;
+use samplin_testkit::shader::SamplePoint;
 
 fn main() -> ExitCode {
     let builder = ContextBuilder::default().application("joined", 1).engine("samplin", 0).record_only();
@@ -68,7 +68,7 @@ fn bind(context: &Context, name: &str, stage: Stage, formats: &[vk::Format], ful
     let above: Vec<_> = (0..count).map(|_| SetLayout::new(context, &[])).collect();
     let above: Vec<_> = above.iter().collect();
     let rig = Rig::new(context, &Plan { above: &above, ..plan.stage(stage) });
-    let job = Job::new(&rig, &[Point::at(0.5, 0.5, 0.5)]);
+    let job = Job::new(&rig, &[SamplePoint::at(0.5, 0.5, 0.5)]);
     Commands::primary(context, |commands| {
         rig.bind(commands);
         rig.bind_sets(commands, 0, &[set], &[]);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use samplin_core::decide::Rule;
-use samplin_wire::record::{Draw, Link, Source};
+use samplin_wire::record::{Draw, Link, SourceLine};
 use serde::Serialize;
 
 use self::allowed::Entries;
@@ -18,7 +18,7 @@ use crate::output::Output;
 use crate::trace::analysis::{Analysis, Decision, Exempt, Missing, Unresolved};
 use crate::trace::key::Key;
 use crate::trace::links;
-use crate::trace::record::{Change, grouped, short};
+use crate::trace::record::{RecordedChange, grouped, short};
 use crate::{files, inspect, judged, looked};
 
 /// Where a valid-usage id is explained.
@@ -115,7 +115,7 @@ pub struct Finding {
     pub what: Option<String>,
     /// Where the shader reads the image through the sampler, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<Source>,
+    pub source: Option<SourceLine>,
     /// The valid usage that is broken.
     pub vuid: Option<String>,
     /// Fingerprint of the sampler.
@@ -150,7 +150,7 @@ pub struct Finding {
 
 impl Finding {
     /// The changes of a decision by one rule, for one reason: both filters of a pair are one finding.
-    fn of(analysis: &Analysis, decision: &Decision, changes: &[&Change]) -> Option<Self> {
+    fn of(analysis: &Analysis, decision: &Decision, changes: &[&RecordedChange]) -> Option<Self> {
         let first = changes.first()?;
         let briefs: Vec<String> = changes.iter().map(|change| change.brief()).collect();
         Some(Self {
@@ -177,9 +177,9 @@ impl Finding {
 
     /// All findings of a decision.
     pub(crate) fn of_decision(analysis: &Analysis, decision: &Decision) -> Vec<Self> {
-        let mut groups: Vec<Vec<&Change>> = Vec::new();
+        let mut groups: Vec<Vec<&RecordedChange>> = Vec::new();
         for change in decision.changes.iter() {
-            let same = |group: &&mut Vec<&Change>| {
+            let same = |group: &&mut Vec<&RecordedChange>| {
                 group.first().is_some_and(|of| {
                     (&of.rule, &of.vuid, &of.because) == (&change.rule, &change.vuid, &change.because)
                 })
@@ -223,7 +223,7 @@ impl Finding {
         rules.sort_unstable();
         rules.dedup();
         let of = |rule: &str| {
-            let changes: Vec<&Change> = item.changes.iter().filter(|change| change.rule == rule).collect();
+            let changes: Vec<&RecordedChange> = item.changes.iter().filter(|change| change.rule == rule).collect();
             let first = changes.first()?;
             let briefs: Vec<String> = changes.iter().map(|change| change.brief()).collect();
             let (briefs, places) = (briefs.join(", "), item.places());

@@ -13,8 +13,8 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::{Analysis, Decision, Exempt, Unresolved};
 use crate::trace::links;
-use crate::trace::reader::Source;
-use crate::trace::record::{self, Change, counted, grouped, short};
+use crate::trace::reader::TraceSource;
+use crate::trace::record::{self, RecordedChange, counted, grouped, short};
 use crate::{check, inspect, judged, looked};
 
 /// The arguments of `samplin diff`.
@@ -157,7 +157,7 @@ impl Subject {
 /// The decisions of a run by their subject. One subject may have several decisions, if a run has several devices.
 #[derive(Clone, Debug, Default)]
 struct Decided {
-    changes: Vec<Arc<[Change]>>,
+    changes: Vec<Arc<[RecordedChange]>>,
     /// Rules of unresolved things.
     rules: BTreeSet<String>,
     /// What shaders were given another sampler by.
@@ -205,7 +205,7 @@ fn decided(analysis: &Analysis, exempt: bool) -> BTreeMap<Subject, Decided> {
 }
 
 /// Whether two lists change the same, in whatever order.
-fn same(a: &[Change], b: &[Change]) -> bool {
+fn same(a: &[RecordedChange], b: &[RecordedChange]) -> bool {
     a.len() == b.len() && a.iter().all(|change| b.iter().any(|other| change.is_same(other)))
 }
 
@@ -220,8 +220,8 @@ struct Difference {
     #[serde(flatten)]
     subject: Subject,
     name: Option<String>,
-    before: Vec<Vec<Change>>,
-    after: Vec<Vec<Change>>,
+    before: Vec<Vec<RecordedChange>>,
+    after: Vec<Vec<RecordedChange>>,
     /// Where it is first met, in B unless it is in A alone.
     line: u64,
     /// The rules of changes that are in B alone, and of what B alone passes through.
@@ -240,7 +240,7 @@ impl Difference {
         let lists = |decided: Option<&Decided>| {
             decided.map(|decided| decided.changes.iter().map(|list| list.to_vec()).collect()).unwrap_or_default()
         };
-        let earlier = |change: &Change| {
+        let earlier = |change: &RecordedChange| {
             before.is_some_and(|of| of.changes.iter().flat_map(|list| list.iter()).any(|old| old.is_same(change)))
         };
         let made = after.iter().flat_map(|of| of.changes.iter().flat_map(|list| list.iter()));
@@ -315,7 +315,7 @@ impl Differences {
         let mut out = Vec::new();
         for (title, list, is_gone) in lists {
             for difference in list {
-                let changes: Vec<&Change> = match is_gone {
+                let changes: Vec<&RecordedChange> = match is_gone {
                     true => difference.before.iter().flatten().collect(),
                     false => difference.after.iter().flatten().collect(),
                 };
@@ -330,7 +330,7 @@ impl Differences {
                     rules.insert(check::UNRESOLVED.to_owned());
                 }
                 for rule in rules {
-                    let of: Vec<&&Change> = changes.iter().filter(|change| change.rule == rule).collect();
+                    let of: Vec<&&RecordedChange> = changes.iter().filter(|change| change.rule == rule).collect();
                     let briefs: Vec<String> = of.iter().map(|change| change.brief()).collect();
                     let briefs = if briefs.is_empty() { String::new() } else { format!(": {}", briefs.join(", ")) };
                     let subject = &difference.subject;
@@ -373,7 +373,7 @@ impl Differences {
 /// When a trace cannot be read.
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let paths = [&arguments.first, &arguments.second];
-    if paths.iter().all(|path| Source::from_argument(path) == Source::Stdin) {
+    if paths.iter().all(|path| TraceSource::from_argument(path) == TraceSource::Stdin) {
         return Err(Failure::usage("only one of the two traces can be standard input"));
     }
     formats::must_be_apart(&arguments.format, &[("A", &arguments.first), ("B", &arguments.second)])?;
@@ -394,7 +394,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let names = [(&arguments.first, &arguments.build_a), (&arguments.second, &arguments.build_b)];
     let [name_a, name_b] = names.map(|(path, build)| {
         let build = build.as_ref().map(|build| format!(", build {build}")).unwrap_or_default();
-        format!("{}{build}", Source::from_argument(path).name())
+        format!("{}{build}", TraceSource::from_argument(path).name())
     });
     let mut findings = differences.findings(&name_b);
     let missing: Vec<Finding> = [&a, &b].iter().flat_map(|run| check::missing(run, &arguments.deny, &[])).collect();

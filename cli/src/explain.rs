@@ -4,7 +4,7 @@ pub(crate) mod terms;
 
 use std::sync::LazyLock;
 
-use samplin_core::decide::{Catalog, Rule, Source};
+use samplin_core::decide::{Catalog, Rule, RuleSource};
 use samplin_core::left::Left;
 use serde::Serialize;
 
@@ -116,8 +116,8 @@ impl Page {
         let mut rows: Vec<Row> = Vec::new();
         for row in Catalog::ALL.iter().filter(|row| row.rule() == rule) {
             let source = match row.source() {
-                Source::Vuid(text) | Source::Text(text) => Some(text),
-                Source::Layer => None,
+                RuleSource::Vuid(text) | RuleSource::Text(text) => Some(text),
+                RuleSource::Layer => None,
             };
             let row = Row { catalog: row.id(), source, lost: row.lost() };
             if !rows.contains(&row) {
@@ -135,14 +135,14 @@ impl Page {
 
 /// What a word may mean.
 #[derive(Debug, Serialize)]
-struct Found {
+struct Meaning {
     rules: Vec<Page>,
     left: Vec<Name>,
     terms: Vec<Term>,
     settings: Vec<Described>,
 }
 
-impl Found {
+impl Meaning {
     fn is_nothing(&self) -> bool {
         self.rules.is_empty() && self.left.is_empty() && self.terms.is_empty() && self.settings.is_empty()
     }
@@ -179,7 +179,7 @@ fn is_named(page: &str, word: &str) -> bool {
     words.any(|named| named.contains('-') && is_meant(named, word))
 }
 
-fn find(word: &str) -> Found {
+fn find(word: &str) -> Meaning {
     let is_id = word.to_ascii_uppercase().starts_with("VUID-") || number(word) == Some(word);
     let meant = |rule: &Rule| {
         rule.name().eq_ignore_ascii_case(word)
@@ -191,7 +191,7 @@ fn find(word: &str) -> Found {
     };
     let loss = terms::loss(word);
     let spelled = |name: &str| name.replace([' ', '_'], "-").eq_ignore_ascii_case(&word.replace([' ', '_'], "-"));
-    Found {
+    Meaning {
         rules: Rule::ALL.iter().filter(|rule| meant(rule)).map(|rule| Page::of(*rule)).collect(),
         left: Left::ALL.iter().copied().filter(|left| spelled(left.name())).map(Name::from).collect(),
         terms: terms::all()

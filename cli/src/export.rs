@@ -24,7 +24,7 @@ use crate::folders;
 use crate::inspect;
 use crate::output::{Output, Style};
 use crate::trace::key::Key;
-use crate::trace::reader::{self, Counts, Source};
+use crate::trace::reader::{self, Counts, TraceSource};
 use crate::trace::record::{bytes, counted};
 
 /// The arguments of `samplin export`.
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     bar.finish_and_clear();
     if records == 0 {
-        let name = sources.first().map(Source::name).unwrap_or_default();
+        let name = sources.first().map(TraceSource::name).unwrap_or_default();
         return Err(Failure::input(format!(
             "{name}: there is no record in {}",
             counted(sources.len() as u64, "trace")
@@ -131,7 +131,7 @@ impl Trouble {
 }
 
 /// The traces that arguments name: of a folder those in it, in the order of their names.
-fn sources(arguments: &[PathBuf]) -> Result<Vec<Source>> {
+fn sources(arguments: &[PathBuf]) -> Result<Vec<TraceSource>> {
     let mut found = Vec::new();
     for argument in arguments {
         if argument.is_dir() {
@@ -141,13 +141,13 @@ fn sources(arguments: &[PathBuf]) -> Result<Vec<Source>> {
                 return Err(Failure::file(argument, "there is no trace (*.jsonl), compressed or not, in this folder"));
             }
         } else {
-            found.push(Source::from_argument(argument));
+            found.push(TraceSource::from_argument(argument));
         }
     }
     Ok(found)
 }
 
-fn walk(folder: &Path, found: &mut Vec<Source>) -> Result<()> {
+fn walk(folder: &Path, found: &mut Vec<TraceSource>) -> Result<()> {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let mut entries: Vec<PathBuf> =
         entries.map_err(|error| Failure::file(folder, error))?.iter().map(fs::DirEntry::path).collect();
@@ -157,19 +157,19 @@ fn walk(folder: &Path, found: &mut Vec<Source>) -> Result<()> {
         if path.is_dir() && !path.is_symlink() {
             walk(&path, found)?;
         } else if folders::is_trace(&path) && path.is_file() {
-            found.push(Source::File(path));
+            found.push(TraceSource::File(path));
         }
     }
     Ok(())
 }
 
 /// What the files of an export have in their names: the same for the same traces, so that doing it again replaces them.
-fn label(sources: &[Source]) -> String {
+fn label(sources: &[TraceSource]) -> String {
     let mut key = Key::new();
     for source in sources {
         let name = match source {
-            Source::File(path) => fs::canonicalize(path).unwrap_or_else(|_| path.clone()).display().to_string(),
-            Source::Stdin => source.name(),
+            TraceSource::File(path) => fs::canonicalize(path).unwrap_or_else(|_| path.clone()).display().to_string(),
+            TraceSource::Stdin => source.name(),
         };
         key = key.text(name.as_bytes());
     }
@@ -177,10 +177,10 @@ fn label(sources: &[Source]) -> String {
 }
 
 /// A bar over all traces; nothing is drawn unless standard error is a terminal.
-fn total(sources: &[Source]) -> ProgressBar {
+fn total(sources: &[TraceSource]) -> ProgressBar {
     let length = sources.iter().map(|source| match source {
-        Source::File(path) => fs::metadata(path).map_or(0, |metadata| metadata.len()),
-        Source::Stdin => 0,
+        TraceSource::File(path) => fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        TraceSource::Stdin => 0,
     });
     reader::bar(length.sum())
 }
@@ -203,7 +203,7 @@ impl Read for Moving<'_> {
     }
 }
 
-fn read_one(source: &Source, bar: &ProgressBar, rows: &mut Rows) -> Result<Counts> {
+fn read_one(source: &TraceSource, bar: &ProgressBar, rows: &mut Rows) -> Result<Counts> {
     let stop = std::cell::Cell::new(false);
     let mut input = source.open(|inner| Moving { inner, bar, stop: &stop })?;
     let counts = reader::read(&mut input, |record| {
@@ -219,10 +219,10 @@ fn read_one(source: &Source, bar: &ProgressBar, rows: &mut Rows) -> Result<Count
 }
 
 /// Day and build of a trace.
-fn origin(source: &Source, arguments: &Arguments) -> Result<Origin> {
+fn origin(source: &TraceSource, arguments: &Arguments) -> Result<Origin> {
     let path = match source {
-        Source::File(path) => path.as_path(),
-        Source::Stdin => Path::new(""),
+        TraceSource::File(path) => path.as_path(),
+        TraceSource::Stdin => Path::new(""),
     };
     let part = |key: &str| {
         let parts = path.components().rev().filter_map(|part| part.as_os_str().to_str());

@@ -34,7 +34,7 @@ impl From<Outcome> for ExitCode {
 
 /// What kind of failure, which is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FailureKind {
     /// The command line makes no sense.
     Usage = 2,
     /// An input cannot be read or is malformed.
@@ -51,7 +51,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// What kind.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// What happened, beginning with the place if there is one.
     pub message: String,
     /// What else happened, each in the same form.
@@ -61,18 +61,18 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn new(kind: Kind, message: impl Into<String>) -> Self {
+    fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), more: Vec::new(), hint: None }
     }
 
     /// A command line that makes no sense.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::new(Kind::Usage, message)
+        Self::new(FailureKind::Usage, message)
     }
 
     /// An input that cannot be used.
     pub fn input(message: impl Into<String>) -> Self {
-        Self::new(Kind::Input, message)
+        Self::new(FailureKind::Input, message)
     }
 
     /// Fails if an input has mistakes.
@@ -95,14 +95,14 @@ impl Failure {
 
     /// A system that lacks something.
     pub fn environment(message: impl Into<String>) -> Self {
-        Self::new(Kind::Environment, message)
+        Self::new(FailureKind::Environment, message)
     }
 
     /// A program that cannot be started, for the reason that the system gave.
     pub fn program(name: &str, error: &std::io::Error) -> Self {
         let (kind, message) = match error.kind() {
-            std::io::ErrorKind::NotFound => (Kind::NotThere, format!("{name}: there is no such program")),
-            _ => (Kind::NotExecutable, format!("{name}: {error}")),
+            std::io::ErrorKind::NotFound => (FailureKind::NotThere, format!("{name}: there is no such program")),
+            _ => (FailureKind::NotExecutable, format!("{name}: {error}")),
         };
         Self::new(kind, message)
     }

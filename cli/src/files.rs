@@ -11,7 +11,7 @@ use rustix::fs::FileType;
 
 use crate::failure::{Failure, Result};
 use crate::system::System;
-use crate::trace::reader::Source;
+use crate::trace::reader::TraceSource;
 
 /// What no other process can guess, for names in folders where others may write: who knew it could plant a link there.
 fn unguessed() -> String {
@@ -289,7 +289,7 @@ pub fn would_replace(path: &Path, what: &str, other: &str) -> Failure {
 /// # Errors
 ///
 /// When two are one file.
-pub fn must_not_replace(outputs: &[(&str, &Path)], traces: &[Source], devices: &[PathBuf]) -> Result<()> {
+pub fn must_not_replace(outputs: &[(&str, &Path)], traces: &[TraceSource], devices: &[PathBuf]) -> Result<()> {
     let traces = traces.iter().map(|source| ("the trace", source.path()));
     let devices = devices.iter().map(|path| ("the device", path.as_path()));
     must_be_apart(outputs, &traces.chain(devices).collect::<Vec<_>>())

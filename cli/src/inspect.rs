@@ -14,7 +14,7 @@ use crate::looked;
 use crate::output::{Cell, ColorChoice, Output, Style, Table};
 use crate::story;
 use crate::trace::analysis::{Analysis, By, Census};
-use crate::trace::reader::{Counts, Source};
+use crate::trace::reader::{Counts, TraceSource};
 use crate::trace::record::{self, counted, grouped, short};
 use samplin_wire::kinds::Separate;
 
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
 /// # Errors
 ///
 /// When no trace is named and there is none.
-pub fn sources(named: &[PathBuf]) -> Result<Vec<Source>> {
+pub fn sources(named: &[PathBuf]) -> Result<Vec<TraceSource>> {
     if let Some(given) = given(named) {
         return Ok(given);
     }
@@ -74,15 +74,15 @@ pub fn sources(named: &[PathBuf]) -> Result<Vec<Source>> {
     let prefix = errors.styled(Style::Dim, "samplin:");
     errors.line(format!("{prefix} the newest trace is {}", newest.display()));
     errors.finish()?;
-    Ok(vec![Source::File(newest)])
+    Ok(vec![TraceSource::File(newest)])
 }
 
 /// The traces that the arguments name; without one, standard input if something is piped in.
-pub fn given(named: &[PathBuf]) -> Option<Vec<Source>> {
+pub fn given(named: &[PathBuf]) -> Option<Vec<TraceSource>> {
     if !named.is_empty() {
-        return Some(named.iter().map(|path| Source::from_argument(path)).collect());
+        return Some(named.iter().map(|path| TraceSource::from_argument(path)).collect());
     }
-    files::is_piped(std::io::stdin()).then(|| vec![Source::Stdin])
+    files::is_piped(std::io::stdin()).then(|| vec![TraceSource::Stdin])
 }
 
 /// The analysis as JSON.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::export::read::add as add_tables;
 use crate::failure::{Failure, Result};
 use crate::trace::analysis::Analysis;
-use crate::trace::reader::Source;
+use crate::trace::reader::TraceSource;
 
 /// Reads traces and folders of tables; of tables only what is of this build, if one is given.
 ///
@@ -21,7 +21,7 @@ pub(crate) fn read(paths: &[PathBuf], build: Option<&str>) -> Result<Analysis> {
         if path.is_dir() {
             add_tables(&mut analysis, path, build)?;
         } else {
-            analysis.add(&Source::from_argument(path), true)?;
+            analysis.add(&TraceSource::from_argument(path), true)?;
         }
     }
     analysis.fill_names();

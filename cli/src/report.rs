@@ -23,7 +23,7 @@ use crate::looked;
 use crate::output::{Output, visible_lines};
 use crate::predict::table;
 use crate::trace::analysis::{Analysis, By, Exempt};
-use crate::trace::reader::Source;
+use crate::trace::reader::TraceSource;
 use crate::trace::record::{self, counted, grouped, short};
 
 const PAGE: &str = include_str!("report/page.html");
@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     let matrix = match (names.is_empty(), sources.as_slice()) {
         (true, _) => None,
-        (false, [source @ Source::File(_)]) => Some(Matrix::of(&names, &table::matrix(&names, false, source)?)),
+        (false, [source @ TraceSource::File(_)]) => Some(Matrix::of(&names, &table::matrix(&names, false, source)?)),
         (false, _) => return Err(Failure::usage("the devices need one trace, which is a file")),
     };
     let page = page(&analysis, arguments.title.as_deref(), arguments.rows, matrix)?;
@@ -378,7 +378,7 @@ mod tests {
     fn what_the_page_leaves_out_is_counted() {
         for (count, told) in [(SAMPLERS, false), (SAMPLERS + 1, true)] {
             let mut analysis = Analysis::default();
-            let item = serde_json::from_value::<record::Change>(
+            let item = serde_json::from_value::<record::RecordedChange>(
                 serde_json::json!({ "rule": "linear-filter", "field": "magFilter" }),
             );
             let item = Exempt {

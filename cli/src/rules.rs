@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, ColorChoice, Output, Style, Table};
-use crate::trace::reader::{Event, Source};
+use crate::trace::reader::{Event, TraceSource};
 use crate::trace::record::{counted, grouped};
 
 const SAMPLE: &str = include_str!("../../manifest/samplin.toml");
@@ -142,7 +142,7 @@ fn matches(overrides: &Overrides, trace: &Path) -> Result<BTreeMap<String, u64>>
     let mut in_force = overrides.clone();
     let mut created = 0_u64;
     let mut has_every_sampler = false;
-    let source = Source::from_argument(trace);
+    let source = TraceSource::from_argument(trace);
     source.read(true, |record| {
         if !matches!(record.event, Event::Layer | Event::Device | Event::Sampler) {
             return Ok(());

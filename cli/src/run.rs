@@ -12,11 +12,11 @@ use std::process::Command;
 
 use samplin_config::settings::{self, Mode, TraceLevel, TraceTarget};
 
-use self::summary::{Told, Watch};
+use self::summary::{RunNotes, Watch};
 use self::validation::Log;
 use crate::devices;
 use crate::doctor;
-use crate::failure::{Failure, Kind, Outcome, Result};
+use crate::failure::{Failure, FailureKind, Outcome, Result};
 use crate::files;
 use crate::layer::{self, NAME, VALIDATION};
 use crate::output::{ColorChoice, Output, Style};
@@ -363,8 +363,8 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     let written = watch.traces(ended.process);
     let is_summed = written.len() > 1 && (output.json || arguments.summary_json.is_some());
     let mode = setting("mode");
-    let told = Told {
-        traces: Told::read(&written)?,
+    let told = RunNotes {
+        traces: RunNotes::read(&written)?,
         sum: if is_summed { Some(summary::sum(&written)?) } else { None },
         mode: mode.clone(),
         trace,
@@ -396,7 +396,7 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
 }
 
 /// Writes the summary as JSON where that is asked for.
-fn report(arguments: &Arguments, told: &Told, status: u8, output: &mut Output) -> Result<()> {
+fn report(arguments: &Arguments, told: &RunNotes, status: u8, output: &mut Output) -> Result<()> {
     if output.json {
         output.json(&told.json(status));
     }
@@ -416,7 +416,7 @@ fn effective(given: &[(String, String)], key: &str) -> Option<String> {
     loaded
         .sources
         .into_iter()
-        .find(|(name, _, source)| *name == key && *source != settings::Source::Default)
+        .find(|(name, _, source)| *name == key && *source != settings::SettingSource::Default)
         .map(|(_, value, _)| value)
 }
 
@@ -463,9 +463,11 @@ fn untraced(off: Option<String>, watch: &Watch, environment: &Environment, headl
 fn missing_program(name: &str) -> Failure {
     if name.contains('/') && Path::new(name).is_file() {
         let failure = Failure::environment(format!("{name}: this is no program that can be started"));
-        return Failure { kind: Kind::NotExecutable, ..failure }.hint(format!("make it one with chmod +x {name}"));
+        return Failure { kind: FailureKind::NotExecutable, ..failure }
+            .hint(format!("make it one with chmod +x {name}"));
     }
-    let failure = Failure { kind: Kind::NotThere, ..Failure::environment(format!("{name}: there is no such program")) };
+    let failure =
+        Failure { kind: FailureKind::NotThere, ..Failure::environment(format!("{name}: there is no such program")) };
     match name {
         "vkcube" | "vulkaninfo" => failure.hint("on Debian or Ubuntu: sudo apt-get install vulkan-tools"),
         _ if name.starts_with('-') => {

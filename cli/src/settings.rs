@@ -37,7 +37,7 @@ pub struct Described {
     /// What is in force.
     pub value: String,
     /// Who set it.
-    pub source: config::Source,
+    pub source: config::SettingSource,
     /// What is in force if nobody sets it.
     pub default: String,
     /// What it is for.
@@ -105,12 +105,12 @@ pub fn described(loaded: &Loaded) -> Vec<Described> {
 }
 
 /// Who set it, in a word.
-fn source(source: config::Source) -> &'static str {
+fn source(source: config::SettingSource) -> &'static str {
     match source {
-        config::Source::Default => "default",
-        config::Source::File => "file",
-        config::Source::Environment => "environment",
-        config::Source::Application => "application",
+        config::SettingSource::Default => "default",
+        config::SettingSource::File => "file",
+        config::SettingSource::Environment => "environment",
+        config::SettingSource::Application => "application",
     }
 }
 
@@ -170,7 +170,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         let mut table = Table::new(0);
         table.heading(["setting", "value", "set by", "default"]);
         for setting in &settings {
-            let is_set = setting.source != config::Source::Default;
+            let is_set = setting.source != config::SettingSource::Default;
             table.row([
                 Cell::new(&setting.key).style(Style::Name),
                 Cell::new(&setting.value).style(if is_set { Style::Heading } else { Style::Plain }),

@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::links;
-use crate::trace::reader::{Event, Record, Source};
-use crate::trace::record::{self, Change, grouped, listed, short};
+use crate::trace::reader::{Event, Record, TraceSource};
+use crate::trace::record::{self, RecordedChange, grouped, listed, short};
 
 /// How many records of a story are kept.
 const LONGEST: usize = 10_000;
@@ -94,7 +94,7 @@ struct Story {
 /// # Errors
 ///
 /// When a trace cannot be read.
-pub fn run(sources: &[Source], object: &str, output: &mut Output) -> Result {
+pub fn run(sources: &[TraceSource], object: &str, output: &mut Output) -> Result {
     let wanted = Wanted::of(object);
     if wanted.text().is_empty() {
         return Err(Failure::usage("--object needs a handle, a debug name or a fingerprint"));
@@ -249,7 +249,7 @@ fn called(record: &Value, name: &str, handle: &str) -> String {
     }
 }
 
-fn changes(record: &Value) -> Vec<Change> {
+fn changes(record: &Value) -> Vec<RecordedChange> {
     record.get("changes").cloned().and_then(|changes| serde_json::from_value(changes).ok()).unwrap_or_default()
 }
 

@@ -41,7 +41,7 @@ pub use self::values::{Counters, TraceTarget};
 /// Where the value of a setting came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum SettingSource {
     /// Nobody set it.
     Default,
     /// `vk_layer_settings.txt`.
@@ -106,7 +106,7 @@ pub struct Loaded {
     /// The settings in effect.
     pub settings: Settings,
     /// Each setting's name, its effective value as text and its source, in the order of `KEYS`.
-    pub sources: Vec<(&'static str, String, Source)>,
+    pub sources: Vec<(&'static str, String, SettingSource)>,
     /// What was wrong, in the order in which it was met.
     pub problems: Vec<Problem>,
 }
@@ -119,9 +119,9 @@ impl Loaded {
 
     /// Sets a setting that nobody has set: to what it is on a device that the layer knows something of.
     pub fn default_to(&mut self, name: &str, text: &str) {
-        let of = |(key, ..): &&mut (&str, String, Source)| *key == name;
+        let of = |(key, ..): &&mut (&str, String, SettingSource)| *key == name;
         let found = KEYS.iter().find(|key| key.name == name).zip(self.sources.iter_mut().find(of));
-        if let Some((key, (_, value, Source::Default))) = found
+        if let Some((key, (_, value, SettingSource::Default))) = found
             && (key.set)(&mut self.settings, text).is_ok()
         {
             *value = (key.show)(&self.settings);
@@ -129,11 +129,11 @@ impl Loaded {
     }
 }
 
-struct Effective<'a>(&'a [(&'static str, String, Source)]);
+struct Effective<'a>(&'a [(&'static str, String, SettingSource)]);
 
 impl Serialize for Effective<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Entry<'a>(&'a str, Source);
+        struct Entry<'a>(&'a str, SettingSource);
         impl Serialize for Entry<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut entry = serializer.serialize_struct("Entry", 2)?;
@@ -153,7 +153,7 @@ impl Serialize for Effective<'_> {
 /// What one source says about one key, before anybody has checked it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Raw {
-    source: Source,
+    source: SettingSource,
     /// The key as written.
     spelled: String,
     /// The key without its prefix, in lower case.
@@ -213,7 +213,11 @@ fn is_reserved(variable: &str) -> bool {
 }
 
 /// [`load`], with everything it would read given.
-fn resolve(application: &[(String, String)], file: file::Found, environment: Vec<(String, Option<String>)>) -> Loaded {
+fn resolve(
+    application: &[(String, String)],
+    file: file::ParsedFile,
+    environment: Vec<(String, Option<String>)>,
+) -> Loaded {
     let mut problems = Vec::new();
     // Lowest precedence first.
     let mut raws = from_application(application);
@@ -222,7 +226,7 @@ fn resolve(application: &[(String, String)], file: file::Found, environment: Vec
     raws.extend(from_environment(environment));
 
     let mut settings = Settings::default();
-    let mut sources = KEYS.map(|_| Source::Default);
+    let mut sources = KEYS.map(|_| SettingSource::Default);
     for raw in raws {
         let known = KEYS.iter().zip(&mut sources).find(|(k, _)| k.name == raw.key);
         let Some((key, source)) = known else {
@@ -276,7 +280,7 @@ fn from_application(pairs: &[(String, String)]) -> Vec<Raw> {
             continue;
         }
         raws.push(Raw {
-            source: Source::Application,
+            source: SettingSource::Application,
             spelled: spelled.clone(),
             key,
             value: Some(value.clone()),
@@ -291,7 +295,7 @@ fn from_environment(variables: Vec<(String, Option<String>)>) -> Vec<Raw> {
         .into_iter()
         .filter(|(name, _)| !is_reserved(name))
         .map(|(spelled, value)| Raw {
-            source: Source::Environment,
+            source: SettingSource::Environment,
             // Variables are upper case: `SAMPLIN_mode` is not one of ours, and the message says so.
             key: match spelled.strip_prefix(PREFIX) {
                 Some(rest) if rest == rest.to_ascii_uppercase() => rest.to_ascii_lowercase(),
@@ -308,9 +312,9 @@ fn unknown(raw: &Raw) -> Problem {
     let names = KEYS.map(|key| key.name);
     let bare = raw.key.strip_prefix(PREFIX).unwrap_or(&raw.key);
     let near = nearest(bare, &names).map(|name| match raw.source {
-        Source::Environment => format!("{PREFIX}{}", name.to_ascii_uppercase()),
-        Source::File => format!("{}.{name}", file::PREFIXES[0]),
-        Source::Application | Source::Default => name.to_owned(),
+        SettingSource::Environment => format!("{PREFIX}{}", name.to_ascii_uppercase()),
+        SettingSource::File => format!("{}.{name}", file::PREFIXES[0]),
+        SettingSource::Application | SettingSource::Default => name.to_owned(),
     });
     let message = match near {
         Some(near) => format!("there is no such setting; did you mean {near}?"),

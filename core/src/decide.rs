@@ -28,9 +28,9 @@ mod view;
 use ash::vk;
 
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
-pub use self::bits::{Bits, lacks, lacks_dynamic, needs};
+pub use self::bits::{ConflictBits, lacks, lacks_dynamic, needs};
 pub use self::border::without_custom_border;
-pub use self::catalog::{Change, Changes, Field, Source, Value};
+pub use self::catalog::{Change, Changes, Field, RuleSource, Value};
 pub use self::exempt::Exempt;
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
 pub use self::plain::is_plainly_legal;
@@ -87,7 +87,7 @@ impl Decision {
 }
 
 /// The state being worked on, with what it is judged against.
-struct Pass<'a> {
+struct Judgement<'a> {
     state: SamplerState,
     caps: &'a DeviceCaps,
     policy: &'a Policy,
@@ -102,7 +102,7 @@ struct Pass<'a> {
     unresolved: Option<Catalog>,
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// Whether a shader makes up for LINEAR that the sampler gives up.
     fn is_filtered_in_shader(&self) -> bool {
         self.policy.emulates || self.compare.is_some()
@@ -283,7 +283,7 @@ fn legalize_except(
     let (changes, [saturate, mirror, emulate]) = (Changes::new(), [[false; 3]; 3]);
     let (state, lods, compare, unresolved) = (*state, [0.0; 3], None, None);
     let mut pass =
-        Pass { state, caps, policy, used, exempt, changes, saturate, mirror, emulate, lods, compare, unresolved };
+        Judgement { state, caps, policy, used, exempt, changes, saturate, mirror, emulate, lods, compare, unresolved };
     let replays = replays(&state, caps);
     if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
         pass.used = Use::CREATE;
@@ -307,11 +307,11 @@ fn legalize_except(
         // 14, counts, belongs to whoever creates the sampler.
     }
     pass.fix_view_only();
-    let Pass { state, changes, saturate, mirror, emulate, lods, compare, unresolved, .. } = pass;
+    let Judgement { state, changes, saturate, mirror, emulate, lods, compare, unresolved, .. } = pass;
     Decision { state, changes, saturate, mirror, emulate, lods, compare, unresolved }
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// Rules that only another view could satisfy (B-40, B-41, B-66, B-78; step 5 has B-33 and B-35).
     fn fix_view_only(&mut self) {
         let Some(view) = self.used.view else { return };

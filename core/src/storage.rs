@@ -118,14 +118,14 @@ const USES: Feature = Feature::from_raw(
 
 /// What a device can do with the formats that shaders declare and with those that stand in for them: bits by their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct StorableFormats {
     /// It has the format.
     pub there: u64,
     /// Shaders can store it.
     pub stored: u64,
 }
 
-impl Known {
+impl StorableFormats {
     /// Of a device; `features` says what it can do with a format, and `needed` is what storing takes.
     pub fn of(features: &mut dyn FnMut(vk::Format) -> Feature, needed: Feature) -> Self {
         let (mut known, mut seen) = (Self::default(), 0_u64);
@@ -199,7 +199,7 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// Of a format with these features; `lowered` are the image formats that the device has to do without ([`Known::lowered`]).
+    /// Of a format with these features; `lowered` are the image formats that the device has to do without ([`StorableFormats::lowered`]).
     pub fn of(format: vk::Format, features: Feature, lowered: u64) -> Self {
         if features.contains(Feature::STORAGE_IMAGE) {
             Self::Natively
@@ -286,7 +286,7 @@ mod tests {
     fn what_a_device_lacks_is_lowered_where_something_stands_in() {
         let stores = Feature::STORAGE_IMAGE;
         let all = |lacking: &[vk::Format], there: Feature| {
-            Known::of(&mut |format| if lacking.contains(&format) { there } else { stores }, stores).lowered()
+            StorableFormats::of(&mut |format| if lacking.contains(&format) { there } else { stores }, stores).lowered()
         };
         let r11 = vk::Format::B10G11R11_UFLOAT_PACK32;
         assert_eq!(all(&[], Feature::SAMPLED_IMAGE), 0);
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(all(&[vk::Format::A8B8G8R8_UNORM_PACK32], Feature::SAMPLED_IMAGE), 0);
         // What one of two devices lacks both lack; what one of them does not have at all neither has.
         let of = |lacking: vk::Format, there| {
-            Known::of(&mut |format| if lacking == format { there } else { stores }, stores)
+            StorableFormats::of(&mut |format| if lacking == format { there } else { stores }, stores)
         };
         let (r8, both) = (vk::Format::R8_SINT, Feature::SAMPLED_IMAGE);
         assert_eq!(of(r11, both).both(of(r8, both)).lowered(), 1 << 8 | 1 << 29);

@@ -7,8 +7,8 @@ use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
 use samplin_testkit::shader::{Access, Bind, Op, grid};
 use samplin_testkit::{
-    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Path, Point, Probe, SamplerDesc, Value,
-    ViewDesc, sample, sample_via, texel,
+    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Pair, Path, Probe, ResultKind, SamplePoint,
+    SamplerDesc, Value, ViewDesc, sample, sample_via, texel,
 };
 
 /// Edge of a panel in pixels.
@@ -384,7 +384,7 @@ pub(crate) fn relief_image(context: &Context, format: vk::Format) -> Result<Imag
     })
 }
 
-pub(crate) fn whole_panel() -> Vec<Point> {
+pub(crate) fn whole_panel() -> Vec<SamplePoint> {
     grid(PANEL, PANEL, [0.0, 0.0], [1.0, 1.0])
 }
 
@@ -462,7 +462,7 @@ fn stencil(context: &Context, aspects: vk::ImageAspectFlags) -> Result<Picture, 
         };
         let view = image.view(&ViewDesc::aspect(aspects));
         let sampler = SamplerDesc::linear().create(context);
-        let values = sample(context, Pair { kind: Kind::Uint, ..Pair::new(&view, &sampler) }, &whole_panel());
+        let values = sample(context, Pair { kind: ResultKind::Uint, ..Pair::new(&view, &sampler) }, &whole_panel());
         return Ok(values.into_iter().map(|value| colour(format, value)).collect());
     }
     Err(reason)
@@ -532,7 +532,7 @@ fn globe(context: &Context, format: vk::Format) -> Result<Picture, String> {
     })?;
     let view = image.view(&ViewDesc::default());
     let sampler = SamplerDesc::linear().create(context);
-    let disc: Vec<Option<Point>> = grid(PANEL, PANEL, [-1.06, 1.06], [1.06, -1.06])
+    let disc: Vec<Option<SamplePoint>> = grid(PANEL, PANEL, [-1.06, 1.06], [1.06, -1.06])
         .into_iter()
         .map(|point| {
             let [x, y, ..] = point.coord;
@@ -543,13 +543,13 @@ fn globe(context: &Context, format: vk::Format) -> Result<Picture, String> {
                 let (sin, cos) = 0.6f32.sin_cos();
                 let (y, z) = (y * cos + z * sin, z * cos - y * sin);
                 let (x, z) = (x * cos + z * sin, z * cos - x * sin);
-                Point::at(x, y, z)
+                SamplePoint::at(x, y, z)
             })
         })
         .collect();
     let points: Vec<_> = disc.iter().flatten().copied().collect();
     let mut values = sample(context, Pair::new(&view, &sampler), &points).into_iter();
-    let pixel = |point: &Option<Point>| match point {
+    let pixel = |point: &Option<SamplePoint>| match point {
         Some(_) => values.next().map_or(POISON, |value| colour(format, value)),
         None => [236, 239, 243],
     };

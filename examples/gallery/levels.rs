@@ -4,7 +4,7 @@ use crate::cases::{PANEL, Picture, colour, scale, texel_of, whole_panel};
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
 use samplin_testkit::{
-    Capability, Context, Image, ImageDesc, Mapping, Painter, Pair, Point, SamplerDesc, ViewDesc, sample,
+    Capability, Context, Image, ImageDesc, Mapping, Painter, Pair, SamplePoint, SamplerDesc, ViewDesc, sample,
 };
 
 pub(crate) fn integers(context: &Context) -> Result<Picture, String> {
@@ -20,7 +20,7 @@ pub(crate) fn integers(context: &Context) -> Result<Picture, String> {
 }
 
 /// The whole panel, LOD from 0 at the left to `most` at the right.
-fn with_rising_lod(most: f32) -> Vec<Point> {
+fn with_rising_lod(most: f32) -> Vec<SamplePoint> {
     whole_panel().into_iter().map(|point| point.lod(point.coord[0] * most)).collect()
 }
 

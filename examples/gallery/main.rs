@@ -377,7 +377,7 @@ impl Comparison<'_> {
         Some(differing as f64 / without.len() as f64)
     }
 
-    fn changes(&self) -> Vec<trace::Change> {
+    fn changes(&self) -> Vec<trace::RecordedChange> {
         self.with.as_ref().map(|half| half.trace.changes()).unwrap_or_default()
     }
 

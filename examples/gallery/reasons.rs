@@ -33,7 +33,7 @@ impl Reason {
 }
 
 /// The changes by rule and reason, each once.
-pub(crate) fn grouped(changes: &[trace::Change]) -> Vec<Rule> {
+pub(crate) fn grouped(changes: &[trace::RecordedChange]) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
     for change in changes {
         let rule = find_or_push(

@@ -3,7 +3,7 @@
 use crate::cases::{PANEL, Picture, colour, relief, scale};
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_images};
-use samplin_testkit::shader::{Kind, Mapping, Painter, Shape, make_compute, make_graphics};
+use samplin_testkit::shader::{Mapping, Painter, ResultKind, Shape, make_compute, make_graphics};
 use samplin_testkit::{Buffer, Context, Image, ImageDesc, Value, ViewDesc};
 use std::ffi::CStr;
 
@@ -159,7 +159,7 @@ pub(crate) fn samples(context: &Context) -> Result<Picture, String> {
         unsafe { device.destroy_shader_module(module, None) };
         pipeline
     };
-    let painter = Painter::made_by(&make, context, &layout, Shape::D2, Kind::Float, [PANEL, PANEL])?;
+    let painter = Painter::made_by(&make, context, &layout, Shape::D2, ResultKind::Float, [PANEL, PANEL])?;
     let values = painter.paint(pool.allocate(&layout), &Mapping::rectangle([0.0; 2], [1.0; 2]));
     Ok(values.into_iter().map(|value| colour(vk::Format::R32G32B32A32_SFLOAT, value)).collect())
 }

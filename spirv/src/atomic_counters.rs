@@ -21,7 +21,7 @@ use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module, sort};
 use crate::op;
-use crate::outcome::{Change, Counters, Rewrite, Why};
+use crate::outcome::{Counters, PassChange, Rewrite, Why};
 
 /// Where the buffers of counters go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -87,11 +87,11 @@ pub fn atomic_counters(module: &Module<'_>, options: &Options) -> Result<Rewrite
     let interface = interface::rewrite(&mut editor, module, options, &mut changes)?;
     for capability in [Capability::AtomicStorage, Capability::AtomicStorageOps] {
         if editor.drop_capability(capability)? {
-            push(&mut changes, Change::CapabilityDropped(capability as u32))?;
+            push(&mut changes, PassChange::CapabilityDropped(capability as u32))?;
         }
     }
     if editor.drop_extension(EXTENSION)? {
-        push(&mut changes, Change::ExtensionDropped(EXTENSION))?;
+        push(&mut changes, PassChange::ExtensionDropped(EXTENSION))?;
     }
     let globals = Globals::find(module)?;
     if changes.is_empty() && globals.is_empty() {
@@ -106,11 +106,11 @@ pub fn atomic_counters(module: &Module<'_>, options: &Options) -> Result<Rewrite
     for counters in layout {
         let variable = globals.declare(&mut editor, module, &counters)?;
         push(&mut buffers, Buffer { counter_binding: counters.counter_binding, variable })?;
-        push(&mut changes, Change::Counters(counters))?;
+        push(&mut changes, PassChange::Counters(counters))?;
     }
     let semantics = body::rewrite(&mut editor, module, &globals, &buffers, interface)?;
     if semantics != 0 {
-        push(&mut changes, Change::Semantics(semantics))?;
+        push(&mut changes, PassChange::Semantics(semantics))?;
     }
     for instruction in &globals.removed {
         editor.remove(instruction)?;

@@ -4,11 +4,11 @@
 //! were an id when looking for uses, and cannot be renamed.
 
 use crate::module::Instruction;
-use crate::op::{Layout, layout};
+use crate::op::{OperandLayout, layout};
 
 /// Whether it is known which words of an instruction with this opcode are ids.
 pub(crate) fn is_known(opcode: u32) -> bool {
-    layout(opcode) != Layout::Unknown
+    layout(opcode) != OperandLayout::Unknown
 }
 
 /// Positions of the words that are operands and ids, or may be: neither type nor id of the result.
@@ -16,9 +16,9 @@ pub(crate) fn positions(instruction: &Instruction<'_>) -> impl Iterator<Item = u
     let first = instruction.id_at().unwrap_or(0) + 1;
     let length = instruction.words.len();
     let (end, literal) = match layout(instruction.opcode()) {
-        Layout::Unknown | Layout::All => (length, None),
-        Layout::First(count) => (length.min(first + usize::from(count)), None),
-        Layout::Except(position) => (length, Some(first + usize::from(position))),
+        OperandLayout::Unknown | OperandLayout::All => (length, None),
+        OperandLayout::First(count) => (length.min(first + usize::from(count)), None),
+        OperandLayout::Except(position) => (length, Some(first + usize::from(position))),
     };
     (first..end).filter(move |position| Some(*position) != literal)
 }

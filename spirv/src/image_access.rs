@@ -21,7 +21,7 @@ use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module, sort};
 use crate::op::{self, Result as Defines};
-use crate::outcome::{Change, Rewrite, Why};
+use crate::outcome::{PassChange, Rewrite, Why};
 use crate::scan::{Scan, scan};
 
 /// What the device can do, and whether formats are relaxed.
@@ -85,7 +85,7 @@ pub fn image_access(module: &Module<'_>, options: &Options) -> Result<Rewrite, W
         return Err(Why::Untyped);
     }
     let variables = images.variables(module)?;
-    let mut pass = Pass {
+    let mut pass = AccessEdit {
         editor: Editor::new(module),
         module,
         images: &images,
@@ -338,18 +338,18 @@ impl<'w> Flow<'_, 'w> {
     }
 }
 
-struct Pass<'a, 'm, 'w> {
+struct AccessEdit<'a, 'm, 'w> {
     editor: Editor<'m, 'w>,
     module: &'m Module<'w>,
     images: &'a Images,
     variables: &'a [Variable],
-    changes: Vec<Change>,
+    changes: Vec<PassChange>,
     left: Vec<Why>,
     /// Image types whose format becomes Unknown.
     relaxed: Map<u32>,
 }
 
-impl Pass<'_, '_, '_> {
+impl AccessEdit<'_, '_, '_> {
     /// Finds the types whose format goes: all variables of a type have to allow it, since they share it.
     fn relax(&mut self, options: &Options) -> Result<(), Error> {
         let mut uses: Map<u8> = Map::default();
@@ -373,7 +373,7 @@ impl Pass<'_, '_, '_> {
                 () => {
                     needed |= uses;
                     put(&mut self.relaxed, variable.image, UNKNOWN)?;
-                    push(&mut self.changes, Change::FormatRelaxed { set, binding, format })?;
+                    push(&mut self.changes, PassChange::FormatRelaxed { set, binding, format })?;
                     continue;
                 }
             };
@@ -384,7 +384,7 @@ impl Pass<'_, '_, '_> {
         {
             if needed & mask != 0 && !self.module.declares(capability) {
                 self.editor.capability(capability)?;
-                push(&mut self.changes, Change::CapabilityAdded(capability as u32))?;
+                push(&mut self.changes, PassChange::CapabilityAdded(capability as u32))?;
             }
         }
         Ok(())
@@ -415,15 +415,15 @@ impl Pass<'_, '_, '_> {
                 } else if self.module.decoration(variable.id, decoration).is_none() {
                     self.editor.decorate(variable.id, decoration, &[])?;
                     let change = if mask == READ {
-                        Change::NotRead { set, binding }
+                        PassChange::NotRead { set, binding }
                     } else {
-                        Change::NotWritten { set, binding }
+                        PassChange::NotWritten { set, binding }
                     };
                     push(&mut self.changes, change)?;
                 }
             }
             if !used && self.editor.drop_capability(capability)? {
-                push(&mut self.changes, Change::CapabilityDropped(capability as u32))?;
+                push(&mut self.changes, PassChange::CapabilityDropped(capability as u32))?;
             }
         }
         Ok(())

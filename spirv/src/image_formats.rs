@@ -10,7 +10,7 @@ mod codec;
 use spirv::{Capability, Dim, ImageOperands, Op};
 
 use self::code::Functions;
-pub use self::codec::{CODECS, Codec, Kind, UNNAMED};
+pub use self::codec::{CODECS, Channels, Codec, UNNAMED};
 use crate::edit::{Editor, assemble};
 use crate::error::{Error, copied, extend, push};
 use crate::ids;
@@ -18,7 +18,7 @@ use crate::image_access::{Images, retype};
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module};
 use crate::op;
-use crate::outcome::{Change, Rewrite, Why};
+use crate::outcome::{PassChange, Rewrite, Why};
 
 /// Which formats shaders do without: bit *n* is the image format of number *n*. What has no [`Codec`] stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ pub fn image_formats(module: &Module<'_>, options: &Options) -> Result<Rewrite, 
     let mut editor = Editor::new(module);
     let (uint, aliases) = types(&mut editor, module, &lowered)?;
     let functions = Functions::new(&mut editor, uint)?;
-    let mut pass = Pass { editor, module, images: &images, lowered: &lowered, functions };
+    let mut pass = FormatsEdit { editor, module, images: &images, lowered: &lowered, functions };
     let mut is_inside = false;
     for instruction in module.instructions(module.sections.annotations, module.words().len()) {
         match instruction.opcode() {
@@ -72,7 +72,7 @@ pub fn image_formats(module: &Module<'_>, options: &Options) -> Result<Rewrite, 
     for (variable, image) in &images.variables {
         let Some(format) = lowered.get(image) else { continue };
         let (set, binding) = module.descriptor(*variable);
-        push(&mut changes, Change::FormatLowered { set, binding, format: *format })?;
+        push(&mut changes, PassChange::FormatLowered { set, binding, format: *format })?;
     }
     Ok(Rewrite { words: Some(editor.finish()?), changes, left: Vec::new() })
 }
@@ -110,7 +110,7 @@ fn types(editor: &mut Editor<'_, '_>, module: &Module<'_>, lowered: &Map<u32>) -
         let codec = Codec::of(*format).ok_or(Why::ImageType(*format))?;
         let sampled = module.definition(instruction.word(2));
         let of = sampled.filter(|ty| ty.word(2) == 32).map_or(0, |ty| ty.opcode());
-        let is_integer = matches!(codec.kind, Kind::Uint | Kind::Sint);
+        let is_integer = matches!(codec.kind, Channels::Uint | Channels::Sint);
         if of != if is_integer { op::TYPE_INT } else { op::TYPE_FLOAT } {
             return Err(Why::ImageType(*format));
         }
@@ -138,7 +138,7 @@ fn types(editor: &mut Editor<'_, '_>, module: &Module<'_>, lowered: &Map<u32>) -
     Ok((uint, aliases))
 }
 
-struct Pass<'a, 'm, 'w> {
+struct FormatsEdit<'a, 'm, 'w> {
     editor: Editor<'m, 'w>,
     module: &'m Module<'w>,
     images: &'a Images,
@@ -147,7 +147,7 @@ struct Pass<'a, 'm, 'w> {
     functions: Functions,
 }
 
-impl Pass<'_, '_, '_> {
+impl FormatsEdit<'_, '_, '_> {
     /// The layout and the sampled type of an image that changes.
     fn codec(&self, image: u32) -> Option<(&'static Codec, u32)> {
         let ty = self.module.type_of(image);
@@ -194,11 +194,11 @@ impl Pass<'_, '_, '_> {
     }
 
     /// Appends further operands, from word `at` on, but for what says how integers are widened.
-    fn operands(&self, instruction: &Instruction<'_>, at: usize, kind: Kind, to: &mut Vec<u32>) -> Result<(), Why> {
+    fn operands(&self, instruction: &Instruction<'_>, at: usize, kind: Channels, to: &mut Vec<u32>) -> Result<(), Why> {
         let Some([mask, rest @ ..]) = instruction.words.get(at..) else { return Ok(()) };
         let given = ImageOperands::from_bits_retain(*mask);
-        let sign = given.contains(ImageOperands::SIGN_EXTEND) && kind != Kind::Sint;
-        let zero = given.contains(ImageOperands::ZERO_EXTEND) && kind != Kind::Uint;
+        let sign = given.contains(ImageOperands::SIGN_EXTEND) && kind != Channels::Sint;
+        let zero = given.contains(ImageOperands::ZERO_EXTEND) && kind != Channels::Uint;
         if sign || zero {
             return Err(Why::ImageOperands(*mask));
         }

@@ -194,7 +194,7 @@ pub(crate) fn result(opcode: u32) -> Result {
 
 /// Which operands, counted behind type and id of the result, are ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum OperandLayout {
     /// Nobody knows.
     Unknown,
     /// All of them.
@@ -205,8 +205,8 @@ pub(crate) enum Layout {
     Except(u8),
 }
 
-static LAYOUTS: [Layout; grammar::OF_SHADERS] = {
-    let mut table = [Layout::Unknown; grammar::OF_SHADERS];
+static LAYOUTS: [OperandLayout; grammar::OF_SHADERS] = {
+    let mut table = [OperandLayout::Unknown; grammar::OF_SHADERS];
     let mut row = 0;
     while row < grammar::OPERANDS.len() {
         let (first, last, layout) = grammar::OPERANDS[row];
@@ -218,8 +218,8 @@ static LAYOUTS: [Layout; grammar::OF_SHADERS] = {
 
 /// Which operands of `opcode` are ids.
 #[inline]
-pub(crate) fn layout(opcode: u32) -> Layout {
-    LAYOUTS.get(opcode as usize).copied().unwrap_or(Layout::Unknown)
+pub(crate) fn layout(opcode: u32) -> OperandLayout {
+    LAYOUTS.get(opcode as usize).copied().unwrap_or(OperandLayout::Unknown)
 }
 
 static SECTIONS: [Section; grammar::KNOWN] = {

@@ -177,7 +177,7 @@ impl Why {
 /// What a pass did, one value for each thing that it changed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Change {
+pub enum PassChange {
     /// The counters of a binding of GL's are read from and written to a storage buffer.
     Counters(Counters),
     /// A storage image has no format any more.
@@ -280,7 +280,7 @@ pub struct Rewrite {
     /// The new words; none if nothing was to be changed.
     pub words: Option<Vec<u32>>,
     /// What was done.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PassChange>,
     /// What was left as it was although it is of the pass's kind.
     pub left: Vec<Why>,
 }

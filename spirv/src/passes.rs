@@ -13,7 +13,7 @@ use crate::sample_inputs::sample_inputs;
 use crate::sample_mask::sample_mask;
 use crate::scan::Scan;
 
-pub use crate::outcome::{Change, Counters, Pass, Rewrite, Why};
+pub use crate::outcome::{Counters, Pass, PassChange, Rewrite, Why};
 
 /// A pass with what it is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,7 +105,7 @@ pub struct Outcome {
     /// The same with the formats that the module declares, if [`image_formats()`] changed any.
     pub declared: Option<Vec<u32>>,
     /// What was done, in the order of the passes.
-    pub changes: Vec<(Pass, Change)>,
+    pub changes: Vec<(Pass, PassChange)>,
     /// Passes that changed nothing although there was something to change, and parts that a pass left.
     pub refusals: Vec<(Pass, Why)>,
 }

@@ -12,7 +12,7 @@ use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{EntryPoint, Instruction, Module};
 use crate::op;
-use crate::outcome::{Change, Rewrite, Why};
+use crate::outcome::{PassChange, Rewrite, Why};
 
 /// Instructions of GLSL.std.450 that interpolate; that at a sample is between them.
 const AT_CENTROID: u32 = 76;
@@ -30,7 +30,7 @@ struct Pointer {
 ///
 /// What of it cannot be rewritten; nothing is changed then.
 pub fn sample_builtins(module: &Module<'_>) -> Result<Rewrite, Why> {
-    let mut pass = Pass {
+    let mut pass = BuiltinsEdit {
         editor: Editor::new(module),
         module,
         changes: Vec::new(),
@@ -50,7 +50,7 @@ pub fn sample_builtins(module: &Module<'_>) -> Result<Rewrite, Why> {
     }
     for capability in [Capability::SampleRateShading, Capability::InterpolationFunction] {
         if pass.editor.drop_capability(capability)? {
-            push(&mut pass.changes, Change::CapabilityDropped(capability as u32))?;
+            push(&mut pass.changes, PassChange::CapabilityDropped(capability as u32))?;
         }
     }
     if pass.changes.is_empty() {
@@ -66,10 +66,10 @@ pub fn sample_builtins(module: &Module<'_>) -> Result<Rewrite, Why> {
     Ok(Rewrite { words: Some(pass.editor.finish()?), changes: pass.changes, left: Vec::new() })
 }
 
-struct Pass<'m, 'w> {
+struct BuiltinsEdit<'m, 'w> {
     editor: Editor<'m, 'w>,
     module: &'m Module<'w>,
-    changes: Vec<Change>,
+    changes: Vec<PassChange>,
     /// Builtins that became variables of the shader's own, and pointers into them.
     pointers: Map<Pointer>,
     /// Ids of the import of GLSL.std.450.
@@ -85,7 +85,7 @@ struct Pass<'m, 'w> {
     top: Option<usize>,
 }
 
-impl<'w> Pass<'_, 'w> {
+impl<'w> BuiltinsEdit<'_, 'w> {
     fn all_annotations(&self) -> impl Iterator<Item = Instruction<'w>> + use<'w> {
         self.module.instructions(self.module.sections.imports, self.module.sections.annotations)
     }
@@ -114,17 +114,17 @@ impl<'w> Pass<'_, 'w> {
                 Some(variable) if instruction.opcode() == op::DECORATE && is_input(&variable) => {
                     put(&mut self.pointers, id, Pointer { component: false })?;
                     self.editor.remove(&instruction)?;
-                    push(&mut self.changes, Change::BuiltInConstant(builtin))?;
+                    push(&mut self.changes, PassChange::BuiltInConstant(builtin))?;
                 }
                 Some(group) if group.opcode() == op::DECORATION_GROUP => return Err(Why::Group),
                 _ => return Err(Why::Opcode(instruction.opcode())),
             }
         }
         if samples != 0 {
-            push(&mut self.changes, Change::SampleDropped(samples))?;
+            push(&mut self.changes, PassChange::SampleDropped(samples))?;
         }
         if masks && !self.changes.is_empty() {
-            push(&mut self.changes, Change::MaskOfPixels)?;
+            push(&mut self.changes, PassChange::MaskOfPixels)?;
         }
         if self.pointers.is_empty() {
             return Ok(());
@@ -234,7 +234,7 @@ impl<'w> Pass<'_, 'w> {
         if self.interpolated + self.offsets != 0 {
             push(
                 &mut self.changes,
-                Change::Interpolation {
+                PassChange::Interpolation {
                     at_the_centre: self.interpolated,
                     at_offsets: self.offsets,
                     diverging: self.diverging,

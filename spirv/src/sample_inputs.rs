@@ -13,7 +13,7 @@ use crate::links::order;
 use crate::map::{Map, put};
 use crate::module::{EntryPoint, Instruction, Module};
 use crate::op;
-use crate::outcome::{Change, Rewrite, Why};
+use crate::outcome::{PassChange, Rewrite, Why};
 
 /// What could be seen if a fragment shader ran once for each sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -153,7 +153,7 @@ pub fn sample_inputs(module: &Module<'_>, name: &str) -> Result<Rewrite, Why> {
     }
     editor.capability(Capability::SampleRateShading)?;
     let mut changes = Vec::new();
-    push(&mut changes, Change::SampleAdded(added))?;
+    push(&mut changes, PassChange::SampleAdded(added))?;
     Ok(Rewrite { words: Some(editor.finish()?), changes, left })
 }
 

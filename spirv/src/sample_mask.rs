@@ -12,7 +12,7 @@ use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module};
 use crate::op;
-use crate::outcome::{Change, Rewrite, Why};
+use crate::outcome::{PassChange, Rewrite, Why};
 
 /// Shortens masks to `most` words.
 ///
@@ -31,7 +31,7 @@ pub fn sample_mask(module: &Module<'_>, most: u32) -> Result<Rewrite, Why> {
         let Some(variable) = module.definition(id).filter(|_| is_mask) else { continue };
         let Some(length) = shorten(module, &mut editor, &variable, most)? else { continue };
         put(&mut masks, id, ())?;
-        push(&mut changes, Change::MaskShortened { from: length, to: most })?;
+        push(&mut changes, PassChange::MaskShortened { from: length, to: most })?;
     }
     if changes.is_empty() {
         return Ok(Rewrite::default());

@@ -29,7 +29,7 @@ use crate::links::{Analysis, Pair, Scratch};
 use crate::map::{Fold, put};
 use crate::module::{Function, Instruction, Module, sort};
 use crate::operand::{Index, Operand};
-use crate::sources::{Doubt, Source, Sources, Wanted};
+use crate::sources::{Doubt, OperandSource, Sources, Wanted};
 use crate::trace::{ELEMENTS, Tracer};
 use crate::uses::Uses;
 
@@ -322,7 +322,7 @@ pub fn sampling(
             }
         }
     }
-    let mut pass = Pass {
+    let mut pass = SamplingEdit {
         tracer,
         sources: Sources::new(module, analysis, wanted)?,
         slots: active,
@@ -358,7 +358,7 @@ pub fn sampling(
 /// Functions that were made, by all that they depend on.
 type Helpers = HashMap<Vec<u32>, u32, BuildHasherDefault<Fold>>;
 
-struct Pass<'a, 'm, 'w> {
+struct SamplingEdit<'a, 'm, 'w> {
     tracer: Tracer<'m, 'w>,
     sources: Sources,
     /// Slots that something may be asked of, each with its position among all.
@@ -374,7 +374,7 @@ struct Pass<'a, 'm, 'w> {
     left: Vec<(usize, Unchanged)>,
 }
 
-impl<'w> Pass<'_, '_, 'w> {
+impl<'w> SamplingEdit<'_, '_, 'w> {
     /// Changes instructions, functions and calls.
     fn rewrite(&mut self) -> Result<(), Error> {
         let module = self.tracer.module;
@@ -415,8 +415,8 @@ impl<'w> Pass<'_, '_, 'w> {
             return Ok(());
         }
         let changed = match self.sources.source(&mut self.tracer, number, scratch)? {
-            Ok(Source::Own) => return Ok(()),
-            Ok(source @ (Source::Part(slot) | Source::Passed(slot))) => {
+            Ok(OperandSource::Own) => return Ok(()),
+            Ok(source @ (OperandSource::Part(slot) | OperandSource::Passed(slot))) => {
                 let (sparse, several) = (uses.contains(Uses::SPARSE), uses.intersects(Uses::GATHER | Uses::DREF));
                 let passes = self.passes(source);
                 if passes.fetch && (sparse || several) {
@@ -437,17 +437,17 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// What may be asked of what comes from a source.
-    fn passes(&self, source: Source) -> Passes {
+    fn passes(&self, source: OperandSource) -> Passes {
         match source {
-            Source::Part(slot) => self.slots.get(slot).map(|(_, slot)| slot.passes).unwrap_or_default(),
+            OperandSource::Part(slot) => self.slots.get(slot).map(|(_, slot)| slot.passes).unwrap_or_default(),
             // What is passed may be any slot's task.
             _ => self.slots.iter().fold(Passes::default(), |all, (_, slot)| all.or(slot.passes)),
         }
     }
 
     /// Whether it is known of what comes from a source that its texels are fetched, so that nothing has to be read through its sampler.
-    fn fetches(&self, source: Source) -> bool {
-        let (Source::Part(slot), Keys::Fixed(tasks)) = (source, self.keys) else { return false };
+    fn fetches(&self, source: OperandSource) -> bool {
+        let (OperandSource::Part(slot), Keys::Fixed(tasks)) = (source, self.keys) else { return false };
         let Some((_, slot)) = self.slots.get(slot) else { return false };
         let (first, count) = (slot.first as usize, slot.tasks().unwrap_or(0) as usize);
         let own = tasks.get(first..first + count).unwrap_or(&[]);
@@ -459,7 +459,7 @@ impl<'w> Pass<'_, '_, 'w> {
         &mut self,
         (number, function): (usize, &Function),
         site: &Instruction<'w>,
-        source: Source,
+        source: OperandSource,
         pair: &Pair,
     ) -> Result<bool, Stop> {
         let passes = (self.passes(source), self.fetches(source));
@@ -497,17 +497,17 @@ impl<'w> Pass<'_, '_, 'w> {
     fn source(
         &mut self,
         number: usize,
-        source: Source,
+        source: OperandSource,
         pair: &Pair,
         before: &mut Vec<u32>,
     ) -> Result<Option<u32>, Stop> {
         match source {
-            Source::Own => Ok(None),
-            Source::Part(slot) => match self.slots.get(slot).copied() {
+            OperandSource::Own => Ok(None),
+            OperandSource::Part(slot) => match self.slots.get(slot).copied() {
                 Some((_, slot)) => self.task(&slot, pair, before).map(Some),
                 None => Ok(None),
             },
-            Source::Passed(_) => Ok(Some(self.sources.parameter(number, pair)).filter(|id| *id != 0)),
+            OperandSource::Passed(_) => Ok(Some(self.sources.parameter(number, pair)).filter(|id| *id != 0)),
         }
     }
 
@@ -526,7 +526,7 @@ impl<'w> Pass<'_, '_, 'w> {
             if self.sources.is_reached(number) {
                 scratch.call(&mut self.tracer, function, call, &open)?;
                 let source = self.sources.source(&mut self.tracer, number, scratch)?;
-                if let (Ok(source @ (Source::Part(slot) | Source::Passed(slot))), Some((pair, _))) =
+                if let (Ok(source @ (OperandSource::Part(slot) | OperandSource::Passed(slot))), Some((pair, _))) =
                     (source, scratch.pairs.first())
                 {
                     task = self.source(number, source, pair, &mut before).map_err(|stop| (slot, stop));

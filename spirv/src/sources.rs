@@ -27,7 +27,7 @@ pub(crate) struct Wanted {
 
 /// Where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum OperandSource {
     /// It is not given.
     Own,
     /// The link with this position.
@@ -57,7 +57,7 @@ pub(crate) struct Sources {
     /// By function: whether the entry point reaches it.
     reached: Vec<bool>,
     /// By function and open pair: what its calls agree on, none if nothing calls it.
-    sources: Vec<Vec<Option<Source>>>,
+    sources: Vec<Vec<Option<OperandSource>>>,
     /// By function and open pair: the id of the parameter, 0 if there is none.
     passed: Vec<Vec<u32>>,
     /// What [`Sources::decide`] could not decide; it is not given there.
@@ -93,7 +93,7 @@ impl Sources {
         for (function, _) in module.functions().iter().zip(&self.reached).filter(|(_, reached)| !**reached) {
             for call in module.calls(function) {
                 let callee = module.function(call.word(3)).and_then(|callee| self.sources.get_mut(callee));
-                callee.into_iter().flatten().for_each(|source| *source = Some(Source::Own));
+                callee.into_iter().flatten().for_each(|source| *source = Some(OperandSource::Own));
             }
         }
         let mut scratch = Scratch::default();
@@ -110,7 +110,7 @@ impl Sources {
                         Ok(source) => source,
                         Err(part) => {
                             push(&mut self.doubts, (part, Doubt::Opaque))?;
-                            Source::Own
+                            OperandSource::Own
                         }
                     };
                     let earlier = self.sources.get_mut(callee).and_then(|sources| sources.get_mut(position));
@@ -138,24 +138,24 @@ impl Sources {
             };
             let part = match *source {
                 // What all calls agree on is found here, unless an index is known to the callers only.
-                Some(Source::Part(part)) => match self.wanted.get(part) {
+                Some(OperandSource::Part(part)) => match self.wanted.get(part) {
                     Some(wanted) if !wanted.indexed || is_local(&pair, wanted) => continue,
                     _ => part,
                 },
-                Some(Source::Passed(part)) => part,
+                Some(OperandSource::Passed(part)) => part,
                 _ => continue,
             };
             if !relevant(&pair, uses) {
-                *source = Some(Source::Own);
+                *source = Some(OperandSource::Own);
                 continue;
             }
             added += 1;
             if added > PARAMETERS {
-                *source = Some(Source::Own);
+                *source = Some(OperandSource::Own);
                 push(&mut self.doubts, (part, Doubt::Parameters))?;
                 continue;
             }
-            *source = Some(Source::Passed(part));
+            *source = Some(OperandSource::Passed(part));
             let id = editor.id()?;
             if let Some(passed) = self.passed.get_mut(number).and_then(|passed| passed.get_mut(position)) {
                 *passed = id;
@@ -170,24 +170,24 @@ impl Sources {
         tracer: &mut Tracer<'_, '_>,
         number: usize,
         scratch: &Scratch,
-    ) -> Result<Result<Source, usize>, Error> {
-        let mut source = Source::Own;
+    ) -> Result<Result<OperandSource, usize>, Error> {
+        let mut source = OperandSource::Own;
         for (pair, _) in &scratch.pairs {
             let one = if pair.is_open() {
                 let earlier = self.analysis.open.get(number).map_or(&[][..], Vec::as_slice);
                 tracer.step(earlier.len())?;
                 let position = earlier.iter().position(|(open, _)| open == pair);
                 let sources = self.sources.get(number);
-                position.and_then(|at| *sources?.get(at)?).unwrap_or(Source::Own)
+                position.and_then(|at| *sources?.get(at)?).unwrap_or(OperandSource::Own)
             } else {
                 let (image, sampler) = (tracer.operand(pair.image), tracer.operand(pair.sampler));
                 tracer.step(self.wanted.len())?;
                 let same = |wanted: &Wanted| Some(wanted.image) == image && Some(wanted.sampler) == sampler;
-                self.wanted.iter().position(same).map_or(Source::Own, Source::Part)
+                self.wanted.iter().position(same).map_or(OperandSource::Own, OperandSource::Part)
             };
             match one {
-                Source::Own => {}
-                Source::Part(part) | Source::Passed(part) if pair.opaque || scratch.pairs.len() > 1 => {
+                OperandSource::Own => {}
+                OperandSource::Part(part) | OperandSource::Passed(part) if pair.opaque || scratch.pairs.len() > 1 => {
                     return Ok(Err(part));
                 }
                 found => source = found,
@@ -243,7 +243,7 @@ impl Sources {
     pub(crate) fn passed(&self, number: usize, position: usize) -> Option<(Pair, usize)> {
         self.passed.get(number)?.get(position).filter(|id| **id != 0)?;
         match self.sources.get(number)?.get(position)? {
-            Some(Source::Passed(part)) => Some((self.open(number, position)?.0, *part)),
+            Some(OperandSource::Passed(part)) => Some((self.open(number, position)?.0, *part)),
             _ => None,
         }
     }
@@ -262,13 +262,12 @@ fn is_local(pair: &Pair, wanted: &Wanted) -> bool {
 }
 
 /// What calls agree on, one more of which wants `source`.
-fn meet(earlier: Option<Source>, source: Source) -> Source {
+fn meet(earlier: Option<OperandSource>, source: OperandSource) -> OperandSource {
     match (earlier, source) {
         (None, source) => source,
         (Some(earlier), source) if earlier == source => earlier,
-        (Some(Source::Passed(part) | Source::Part(part)), _) | (_, Source::Passed(part) | Source::Part(part)) => {
-            Source::Passed(part)
-        }
-        (Some(Source::Own), Source::Own) => Source::Own,
+        (Some(OperandSource::Passed(part) | OperandSource::Part(part)), _)
+        | (_, OperandSource::Passed(part) | OperandSource::Part(part)) => OperandSource::Passed(part),
+        (Some(OperandSource::Own), OperandSource::Own) => OperandSource::Own,
     }
 }

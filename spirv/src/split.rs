@@ -14,7 +14,7 @@ use crate::links::{Analysis, Pair, Scratch, origin};
 use crate::module::{Function, Instruction, Module};
 use crate::op;
 use crate::operand::{Index, Operand};
-use crate::sources::{Doubt, Source, Sources, Wanted, varies};
+use crate::sources::{Doubt, OperandSource, Sources, Wanted, varies};
 use crate::trace::{Base, ELEMENTS, Element, Tracer};
 use crate::uses::Uses;
 
@@ -113,7 +113,7 @@ pub fn split(
     let sources = Sources::new(module, analysis, wanted)?;
     let editor = Editor::new(module);
     let (variables, pointer, sampler) = (Vec::new(), 0, 0);
-    let mut pass = Pass { tracer, sources, parts, hidden: &hidden, editor, variables, pointer, sampler };
+    let mut pass = SplitEdit { tracer, sources, parts, hidden: &hidden, editor, variables, pointer, sampler };
     pass.declare(set)?;
     pass.sources.decide(&mut pass.tracer, &mut pass.editor, &|_, _| true)?;
     if let Some((part, doubt)) = pass.sources.doubts.first() {
@@ -159,7 +159,7 @@ impl Part {
     }
 }
 
-struct Pass<'a, 'm, 'w> {
+struct SplitEdit<'a, 'm, 'w> {
     tracer: Tracer<'m, 'w>,
     sources: Sources,
     parts: &'a [Part],
@@ -172,7 +172,7 @@ struct Pass<'a, 'm, 'w> {
     sampler: u32,
 }
 
-impl<'w> Pass<'_, '_, 'w> {
+impl<'w> SplitEdit<'_, '_, 'w> {
     /// Adds the variables of the hidden set.
     fn declare(&mut self, set: u32) -> Result<(), Error> {
         let class = StorageClass::UniformConstant;
@@ -196,7 +196,7 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// Where the pairs that `scratch` has found in a function get their sampler from.
-    fn source(&mut self, number: usize, scratch: &Scratch) -> Result<Source, Refused> {
+    fn source(&mut self, number: usize, scratch: &Scratch) -> Result<OperandSource, Refused> {
         match self.sources.source(&mut self.tracer, number, scratch)? {
             Ok(source) => Ok(source),
             Err(part) => Err(Doubt::Opaque.refused(part)),
@@ -237,7 +237,7 @@ impl<'w> Pass<'_, '_, 'w> {
         done: &mut Vec<usize>,
     ) -> Result<(), Refused> {
         let source = self.source(number, scratch)?;
-        let Some((pair, _)) = scratch.pairs.first().filter(|_| source != Source::Own) else { return Ok(()) };
+        let Some((pair, _)) = scratch.pairs.first().filter(|_| source != OperandSource::Own) else { return Ok(()) };
         let Some(value) = origin(&mut self.tracer, site.word(3))? else { return Ok(()) };
         let joined = value.opcode() == op::SAMPLED_IMAGE;
         let at = if joined { value.at } else { site.at };
@@ -274,13 +274,13 @@ impl<'w> Pass<'_, '_, 'w> {
     fn pointer(
         &mut self,
         number: usize,
-        source: Source,
+        source: OperandSource,
         pair: &Pair,
         words: &mut Vec<u32>,
     ) -> Result<(u32, bool), Refused> {
         let part = match source {
-            Source::Part(part) => part,
-            Source::Own | Source::Passed(_) => return Ok((self.sources.parameter(number, pair), false)),
+            OperandSource::Part(part) => part,
+            OperandSource::Own | OperandSource::Passed(_) => return Ok((self.sources.parameter(number, pair), false)),
         };
         let cannot = Refused::Part(part, Why::Call);
         let (Some(asked), Some(hidden), Some(variable)) =
@@ -346,10 +346,10 @@ impl<'w> Pass<'_, '_, 'w> {
                 scratch.call(&mut self.tracer, function, call, &pair)?;
                 self.source(number, scratch)?
             } else {
-                Source::Own
+                OperandSource::Own
             };
             let pointer = match (source, scratch.pairs.first()) {
-                (Source::Part(_) | Source::Passed(_), Some((seen, _))) => {
+                (OperandSource::Part(_) | OperandSource::Passed(_), Some((seen, _))) => {
                     self.pointer(number, source, seen, &mut before)?.0
                 }
                 _ => self.own(call, &pair, &mut before)?.ok_or(Refused::Part(part, Why::Call))?,

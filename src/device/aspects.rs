@@ -41,7 +41,7 @@ pub struct Aspects {
 
 /// What of a view shaders read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum ShownAspect {
     /// What it shows.
     Itself,
     /// The aspect that they declare, of two.
@@ -52,12 +52,12 @@ pub(super) enum Shown {
 
 impl Aspects {
     /// What shaders read of a view of this format.
-    pub(super) fn shown(&self, view: u64, format: vk::Format) -> Shown {
+    pub(super) fn shown(&self, view: u64, format: vk::Format) -> ShownAspect {
         let has_both = format::aspects(format).contains(Aspect::DEPTH | Aspect::STENCIL);
         match self.is_on {
-            false if has_both => Shown::Unknown,
-            true if self.any() && self.depths.get(view) != 0 => Shown::OneAspect,
-            _ => Shown::Itself,
+            false if has_both => ShownAspect::Unknown,
+            true if self.any() && self.depths.get(view) != 0 => ShownAspect::OneAspect,
+            _ => ShownAspect::Itself,
         }
     }
 

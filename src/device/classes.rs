@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::decide::{self, Bits, ViewTraits};
+use crate::decide::{self, ConflictBits, ViewTraits};
 use crate::features::Tiling;
 
 /// What is kept of an image. Images with equal traits share one number.
@@ -47,7 +47,7 @@ pub struct ViewClass {
     /// What decisions look at.
     pub traits: ViewTraits,
     /// What it cannot give.
-    pub lacks: Bits,
+    pub lacks: ConflictBits,
     /// Tiling of the image, for the wording of reasons.
     pub tiling: Tiling,
 }

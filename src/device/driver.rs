@@ -6,7 +6,7 @@ use ash::vk;
 use vk_layer_sys::PfnGetDeviceProcAddr;
 
 use crate::caps::{Enabled, Formats};
-use crate::decide::{Bits, DeviceCaps};
+use crate::decide::{ConflictBits, DeviceCaps};
 use crate::dispatch::{DeviceFns, InstanceFns};
 use crate::instance::Instance;
 
@@ -33,8 +33,9 @@ pub struct Driver {
 
 impl Driver {
     /// Bits that can matter on this device at all: without subsampled images nothing is missed for not being subsampled.
-    pub(super) fn relevant(&self, bits: Bits) -> Bits {
-        let ignored = if self.enabled.subsampled { 0 } else { Bits::SUBSAMPLED.0 | Bits::NOT_SUBSAMPLED.0 };
-        Bits(bits.0 & !ignored)
+    pub(super) fn relevant(&self, bits: ConflictBits) -> ConflictBits {
+        let ignored =
+            if self.enabled.subsampled { 0 } else { ConflictBits::SUBSAMPLED.0 | ConflictBits::NOT_SUBSAMPLED.0 };
+        ConflictBits(bits.0 & !ignored)
     }
 }

@@ -13,7 +13,7 @@ use super::classes::{ImageTraits, ViewClass};
 use super::driver::Driver;
 use super::ground::Ground;
 use super::hot::Hot;
-use crate::decide::{self, Aspect, Bits, BlitSource, Divide, Reads, ViewTraits};
+use crate::decide::{self, Aspect, BlitSource, ConflictBits, Divide, Reads, ViewTraits};
 use crate::features::Tiling;
 use crate::table::{FastMap, FlatTable, Interner, lock};
 
@@ -224,7 +224,7 @@ impl Images {
             tiling,
         });
         if let Some(class) = class {
-            let lacks = self.class(class).map_or(Bits::NONE, |class| class.lacks);
+            let lacks = self.class(class).map_or(ConflictBits::NONE, |class| class.lacks);
             hot.gate.insert_view(view.as_raw(), lacks.0, class);
             if let Some(words) = words {
                 self.recent.set(words, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));

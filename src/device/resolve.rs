@@ -12,7 +12,7 @@ use super::stand_ins::StandIns;
 use super::undecided::Undecided;
 use super::wishes::Wishes;
 use crate::counters::Path;
-use crate::decide::{self, Bits};
+use crate::decide::{self, ConflictBits};
 use crate::outcome::{self, Chosen, Refusal};
 use crate::overrides::Override;
 use crate::variant::{KEEP, SharedState};
@@ -64,7 +64,7 @@ impl Pairs {
             },
         );
         if shared.kept.original.compare_enable
-            && class.lacks.0 & Bits::COMPARE.0 != 0
+            && class.lacks.0 & ConflictBits::COMPARE.0 != 0
             && let Some(follower) = &ground.follower
         {
             follower.follow_comparisons(&ground.hot);

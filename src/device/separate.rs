@@ -38,6 +38,7 @@ mod progress;
 mod pushes;
 mod reads;
 mod recipe;
+mod records;
 mod resolution;
 mod retyped;
 mod sampling;
@@ -50,7 +51,6 @@ mod split;
 mod stages;
 mod tasks;
 mod templates;
-mod told;
 mod twins;
 mod updates;
 mod viewed;
@@ -117,7 +117,7 @@ pub struct Separate {
     words: WordTable,
     kept: Mutex<Kept>,
     learned: Learned,
-    settings: Choices,
+    settings: SplitSettings,
     /// Pipelines with links.
     programs: HandleMap<Program>,
     shaders: Shaders,
@@ -171,7 +171,7 @@ pub struct Separate {
 
 /// What the settings say of split pipelines.
 #[derive(Default)]
-struct Choices {
+struct SplitSettings {
     shared: SeparateShared,
     compile: SplitCompile,
     keys: ShaderKeys,
@@ -194,7 +194,7 @@ impl Separate {
     /// samplers.
     pub fn new(limits: Limits, settings: &Settings, gl: bool, named: bool) -> Self {
         let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
-        let choices = Choices { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
+        let choices = SplitSettings { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
         let (seen, arrays) = (Seen::new(settings), Budget::new(choices.memory));
         let mut new = Self { limits, settings: choices, seen, arrays, sets: HandleMap::dense(), ..Self::default() };
         new.counts_columns = settings.trace != TraceTarget::Off && settings.trace_level == TraceLevel::All;

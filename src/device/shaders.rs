@@ -1,8 +1,8 @@
 //! Shaders that are rewritten as they come, whatever they are then used for: what of the passes of `spirv/` a device can need, and what
-//! goes down in place of a module's words. `sampling` has what depends on the pipeline as well, `told` writes both down.
+//! goes down in place of a module's words. `sampling` has what depends on the pipeline as well, `records` writes both down.
 
+mod records;
 mod sampling;
-mod told;
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use samplin_spirv::Module;
 use samplin_spirv::atomic_counters::{self, Target};
 use samplin_spirv::image_access;
 use samplin_spirv::image_formats;
-use samplin_spirv::passes::{self, Change, ModuleOptions, Pass};
+use samplin_spirv::passes::{self, ModuleOptions, Pass, PassChange};
 use samplin_spirv::scan::{Scan, scan};
 
-pub use self::sampling::{Asked, Shading};
-pub use self::told::Told;
+pub use self::records::PipelineRecord;
+pub use self::sampling::{Shading, ShadingRequest};
 use super::driver::Driver;
 use super::ground::Ground;
 use super::journal::Journal;
@@ -180,7 +180,7 @@ impl Shaders {
             );
         }
         let buffers = outcome.changes.iter().filter_map(|(_, change)| match change {
-            Change::Counters(buffer) => Some((buffer.set, buffer.binding)),
+            PassChange::Counters(buffer) => Some((buffer.set, buffer.binding)),
             _ => None,
         });
         let counters = memory::collect(buffers);
@@ -188,7 +188,7 @@ impl Shaders {
             self.stores_unresolved(&ground.driver, &ground.journal, words);
         }
         let lowered = outcome.changes.iter().filter(|(pass, _)| *pass == Pass::SampleBuiltins);
-        let lowered = memory::collect(lowered.filter_map(|(pass, change)| told::change(*pass, change)));
+        let lowered = memory::collect(lowered.filter_map(|(pass, change)| records::change(*pass, change)));
         let lowered = (if lowered.is_empty() { 0 } else { fingerprint(words) }, lowered);
         let kept = Arc::new(Kept { counters, lowered, words: Vec::new() });
         let words = outcome.words.filter(|_| !ground.wishes.audit)?;

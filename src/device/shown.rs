@@ -31,12 +31,12 @@ pub(super) struct ElementsOf {
     pub(super) at: (usize, usize, usize),
     /// The binding that they are written to.
     pub(super) binding: u32,
-    pub(super) shown: Shown,
+    pub(super) shown: StandIn,
 }
 
 /// What stands in for views.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum StandIn {
     /// An image that is stored to.
     Stored,
     /// A texel buffer that is stored to.
@@ -45,7 +45,7 @@ pub(super) enum Shown {
     Read,
 }
 
-impl Shown {
+impl StandIn {
     /// What descriptors of a type show, if that may be something else than what they are written with.
     pub(super) fn of(ty: vk::DescriptorType) -> Option<Self> {
         match ty {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle, TaggedStructure};
 use samplin_core::left::Left;
-use samplin_core::storage::{self, Known, lowers};
+use samplin_core::storage::{self, StorableFormats, lowers};
 use samplin_hot::lock::Lock;
 use samplin_spirv::image_formats;
 
@@ -195,7 +195,7 @@ const STORAGE: u64 = vk::ImageUsageFlags::STORAGE.as_raw() as u64;
 
 impl Driver {
     /// What the device can do with the formats of storage images and storage texel buffers.
-    pub(super) fn known_formats(&self) -> [Known; 2] {
+    pub(super) fn known_formats(&self) -> [StorableFormats; 2] {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
         unsafe { lowered::known(&self.formats, &self.instance_fns) }
     }

@@ -65,8 +65,11 @@ impl Pairs {
                     custom_borders: max_borders.saturating_sub(borders),
                 },
                 limits: Some(kinds::Limits {
-                    samplers: kinds::Asked { asked: self.samplers.samplers_asked(samplers.peak), limit: max_samplers },
-                    custom_borders: kinds::Asked { asked: asked_borders, limit: max_borders },
+                    samplers: kinds::RequestedLimit {
+                        asked: self.samplers.samplers_asked(samplers.peak),
+                        limit: max_samplers,
+                    },
+                    custom_borders: kinds::RequestedLimit { asked: asked_borders, limit: max_borders },
                 }),
                 columns,
             },

@@ -12,7 +12,7 @@ use crate::budget::{BorderPlace, BorderPlaces};
 use crate::decide::{Rule, SamplerState};
 use crate::outcome::{Refusal, Wanted};
 use crate::sampler_info;
-use crate::variant::{Found, Gone, Released, Reserved, Use};
+use crate::variant::{FoundState, Gone, Released, Reserved, Use};
 
 impl Samplers {
     /// The sampler that is wanted for the state in row `number`, shared with whoever else needs the same one.
@@ -20,7 +20,7 @@ impl Samplers {
         &self,
         ground: &Ground,
         number: u32,
-        decided: &Found,
+        decided: &FoundState,
         wanted: &Wanted<'_>,
     ) -> Result<(u64, Use), Refusal> {
         let custom = wanted.custom_border;

@@ -1,7 +1,7 @@
 //! What settings and rules files ask for.
 
 use super::driver::Driver;
-use crate::decide::{self, Bits, Policy};
+use crate::decide::{self, ConflictBits, Policy};
 use crate::outcome::{Kept, Terms};
 use crate::overrides::Overrides;
 
@@ -26,8 +26,8 @@ impl Wishes {
     }
 
     /// What samplers of a state ask of a view on this device; `overrides` are those that match them.
-    pub(super) fn needs(&self, driver: &Driver, kept: &Kept, overrides: u64) -> Bits {
+    pub(super) fn needs(&self, driver: &Driver, kept: &Kept, overrides: u64) -> ConflictBits {
         let bits = driver.relevant(decide::needs(&kept.original, &kept.base, &driver.caps, &self.policy));
-        if overrides == 0 { bits } else { Bits(bits.0 | Bits::OVERRIDE.0) }
+        if overrides == 0 { bits } else { ConflictBits(bits.0 | ConflictBits::OVERRIDE.0) }
     }
 }

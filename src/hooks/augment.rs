@@ -63,7 +63,7 @@ unsafe fn copy_chain(p_next: *const c_void, last: vk::StructureType) -> Option<(
 
 /// What is wanted beyond what costs nothing.
 #[derive(Clone, Copy)]
-pub(super) struct Wants<'a> {
+pub(super) struct FeatureWishes<'a> {
     /// A rule makes samplers anisotropic.
     pub(super) anisotropy: bool,
     /// Formats of storage images may become Unknown.
@@ -79,7 +79,7 @@ struct CoreFeature {
     name: &'static str,
     bit: fn(&mut vk::PhysicalDeviceFeatures) -> &mut vk::Bool32,
     /// Whether it is of use; with it whether shaders may declare images without a format all the same.
-    is_wanted: fn(&Wants<'_>, bool) -> bool,
+    is_wanted: fn(&FeatureWishes<'_>, bool) -> bool,
 }
 
 /// Core features that may be added; see docs/internals/additions.md.
@@ -231,7 +231,7 @@ pub(super) unsafe fn plan(
     info: &vk::DeviceCreateInfo<'_>,
     api_version: u32,
     augment: bool,
-    wants: &Wants<'_>,
+    wants: &FeatureWishes<'_>,
 ) -> Option<Augmented> {
     // SAFETY: VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-parameter.
     let given = unsafe { caps::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
@@ -252,7 +252,7 @@ pub(super) unsafe fn plan(
         use_custom: false,
         use_swizzle: false,
     };
-    let wants = &Wants { counters: wants.counters || out.gl_shaders, ..*wants };
+    let wants = &FeatureWishes { counters: wants.counters || out.gl_shaders, ..*wants };
     // SAFETY: `physical` is of the instance of `fns`, by this function's contract.
     let supported = if augment { unsafe { query(fns, physical, api_version) } } else { None };
     if augment && supported.is_none() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ash::vk;
 use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
-use super::augment::{self, Augmented, Wants};
+use super::augment::{self, Augmented, FeatureWishes};
 use super::{MISSING, failure, physical};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
@@ -224,7 +224,7 @@ unsafe fn plan(
         let (mode, augment) = (instance.settings.mode.as_str(), instance.settings.augment);
         tracing::debug!(mode, augment, "nothing is added to the device");
     }
-    let wants = Wants {
+    let wants = FeatureWishes {
         anisotropy: instance.overrides.want_anisotropy(),
         relax: instance.settings.storage.emulates(),
         counters: instance.settings.counters != Counters::None,

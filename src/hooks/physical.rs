@@ -25,14 +25,14 @@ use crate::pnext::{self, Base};
 use crate::simulate::Simulation;
 
 /// What the application sees of a physical device instead of the driver's answers.
-struct Shown<'a> {
+struct VisibleDevice<'a> {
     instance: &'a Instance,
     physical: vk::PhysicalDevice,
     simulation: Option<&'a Simulation>,
     advertised: Option<Arc<Advertised>>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> VisibleDevice<'a> {
     /// # Safety
     ///
     /// `physical` is a valid physical device (the command's valid usage).
@@ -113,7 +113,7 @@ impl<'a> Shown<'a> {
 macro_rules! enter_physical {
     ($physical:ident, $command:ident) => {{
         // SAFETY: the handle of the hook's command, valid by that command's `-physicalDevice-parameter` VUID.
-        let Some(shown) = (unsafe { Shown::of($physical) }) else { return Missing::missing() };
+        let Some(shown) = (unsafe { VisibleDevice::of($physical) }) else { return Missing::missing() };
         let Some(next) = shown.instance.fns.$command else { return Missing::missing() };
         (shown, next)
     }};

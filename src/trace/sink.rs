@@ -19,7 +19,7 @@ const REOPEN: u32 = 8;
 
 #[derive(Debug)]
 pub(super) struct Sink {
-    kind: Kind,
+    kind: SinkKind,
     /// The descriptor, [`UNOPENED`] or [`CLOSED`].
     descriptor: AtomicI32,
     /// Which file `descriptor` stood for when it was opened.
@@ -31,7 +31,7 @@ pub(super) struct Sink {
 }
 
 #[derive(Debug)]
-enum Kind {
+enum SinkKind {
     /// Descriptor 2, which is the process's: never closed, and whatever file it stands for.
     Stderr,
     /// A copy of a descriptor that the process inherited.
@@ -44,14 +44,14 @@ enum Kind {
 
 impl Sink {
     pub(super) fn stderr() -> Sink {
-        Sink::new(Kind::Stderr, platform::STDERR)
+        Sink::new(SinkKind::Stderr, platform::STDERR)
     }
 
     /// The automatic file, after a check that it could be created.
     pub(super) fn auto(path: PathBuf) -> Result<Sink, String> {
         let checked = platform::check_append(&path);
         checked
-            .map(|file| Sink::new(Kind::Auto(path.clone()), UNOPENED).with(file))
+            .map(|file| Sink::new(SinkKind::Auto(path.clone()), UNOPENED).with(file))
             .map_err(|error| failed(&path, &error))
     }
 
@@ -61,9 +61,11 @@ impl Sink {
         let sink = match platform::descriptor_path(&path) {
             Some(platform::STDERR) => Ok(Sink::stderr()),
             Some(descriptor) => {
-                platform::inherit(descriptor).map(|file| Sink::new(Kind::Inherited, UNOPENED).with(Some(file)))
+                platform::inherit(descriptor).map(|file| Sink::new(SinkKind::Inherited, UNOPENED).with(Some(file)))
             }
-            None => platform::check_append(&path).map(|file| Sink::new(Kind::Named(path.clone()), UNOPENED).with(file)),
+            None => {
+                platform::check_append(&path).map(|file| Sink::new(SinkKind::Named(path.clone()), UNOPENED).with(file))
+            }
         };
         sink.map_err(|error| {
             let why = failed(&path, &error);
@@ -80,7 +82,7 @@ impl Sink {
         self
     }
 
-    fn new(kind: Kind, descriptor: RawFile) -> Sink {
+    fn new(kind: SinkKind, descriptor: RawFile) -> Sink {
         Sink {
             kind,
             descriptor: AtomicI32::new(descriptor),
@@ -97,8 +99,8 @@ impl Sink {
 
     pub(super) fn path(&self) -> Option<&Path> {
         match &self.kind {
-            Kind::Stderr | Kind::Inherited => None,
-            Kind::Named(path) | Kind::Auto(path) => Some(path),
+            SinkKind::Stderr | SinkKind::Inherited => None,
+            SinkKind::Named(path) | SinkKind::Auto(path) => Some(path),
         }
     }
 
@@ -127,9 +129,9 @@ impl Sink {
             let descriptor = self.descriptor.load(Ordering::Acquire);
             match (&self.kind, descriptor) {
                 (_, CLOSED) => return None,
-                (Kind::Stderr, descriptor) => return Some(descriptor),
-                (Kind::Inherited, UNOPENED) => return None,
-                (Kind::Named(path) | Kind::Auto(path), UNOPENED) => self.open(path),
+                (SinkKind::Stderr, descriptor) => return Some(descriptor),
+                (SinkKind::Inherited, UNOPENED) => return None,
+                (SinkKind::Named(path) | SinkKind::Auto(path), UNOPENED) => self.open(path),
                 (_, descriptor) => {
                     if platform::file_id(descriptor) == Some(self.id()) {
                         return Some(descriptor);
@@ -148,13 +150,13 @@ impl Sink {
     fn open(&self, path: &Path) {
         match platform::open_append(path) {
             Ok(file) => {
-                if let (true, Kind::Auto(_), Some(folder)) = (self.adopt(file), &self.kind, path.parent()) {
+                if let (true, SinkKind::Auto(_), Some(folder)) = (self.adopt(file), &self.kind, path.parent()) {
                     rotate::rotate(folder, path, rotate::KEEP);
                 }
             }
             Err(error) => {
                 let closed = self.descriptor.compare_exchange(UNOPENED, CLOSED, Ordering::AcqRel, Ordering::Acquire);
-                if closed.is_ok() && matches!(self.kind, Kind::Named(_)) {
+                if closed.is_ok() && matches!(self.kind, SinkKind::Named(_)) {
                     complain(&failed(path, &error));
                 }
             }
@@ -186,7 +188,7 @@ impl Sink {
     /// The process has closed the descriptor, and perhaps got the same number for a file of its own: it is left alone.
     fn lose(&self, descriptor: RawFile) {
         let may_reopen =
-            !matches!(self.kind, Kind::Inherited) && self.reopened.fetch_add(1, Ordering::Relaxed) < REOPEN;
+            !matches!(self.kind, SinkKind::Inherited) && self.reopened.fetch_add(1, Ordering::Relaxed) < REOPEN;
         let next = if may_reopen { UNOPENED } else { CLOSED };
         // If this fails another thread has noticed too.
         let _ = self.descriptor.compare_exchange(descriptor, next, Ordering::AcqRel, Ordering::Acquire);
@@ -196,7 +198,7 @@ impl Sink {
 impl Drop for Sink {
     fn drop(&mut self) {
         let descriptor = *self.descriptor.get_mut();
-        if !matches!(self.kind, Kind::Stderr) && descriptor >= 0 {
+        if !matches!(self.kind, SinkKind::Stderr) && descriptor >= 0 {
             platform::close(descriptor, self.id());
         }
     }

@@ -7,9 +7,9 @@ use samplin_hot::memory::{self, Room};
 use samplin_hot::recent::{Words, mixed};
 
 use super::made::{Census, Use};
-use super::{Found, SharedState};
+use super::{FoundState, SharedState};
 use crate::budget::BorderPlace;
-use crate::decide::{Bits, StateKey, is_valid_border};
+use crate::decide::{ConflictBits, StateKey, is_valid_border};
 use crate::outcome::Kept;
 use crate::sampler_info;
 use crate::table::FastMap;
@@ -80,7 +80,7 @@ impl Stored {
         }
     }
 
-    fn get(&self, needs: Bits) -> Option<Arc<SharedState>> {
+    fn get(&self, needs: ConflictBits) -> Option<Arc<SharedState>> {
         match self {
             Self::Nothing => None,
             Self::Whole(state) => Some(Arc::clone(state)),
@@ -106,7 +106,7 @@ pub(super) struct Row {
     /// Counts the states that the row had.
     pub(super) generation: u32,
     /// [`SharedState::needs`].
-    pub(super) needs: Bits,
+    pub(super) needs: ConflictBits,
     /// One more than the index in [`Index::rewritten`], 0 for none.
     pub(super) rewritten: u32,
     /// [`hash_of`] its state, by which it is in [`Index::by_hash`] if it is shareable.
@@ -139,7 +139,7 @@ impl Row {
     }
 
     /// One of a state that went down as these words.
-    pub(super) fn plain(words: &Words, needs: Bits, is_shareable: bool) -> Self {
+    pub(super) fn plain(words: &Words, needs: ConflictBits, is_shareable: bool) -> Self {
         Self { state: Stored::Plain(*words), needs, is_shareable, is_touched: !is_shareable, ..Self::default() }
     }
 
@@ -168,12 +168,12 @@ impl Row {
 
     /// The state, if there is one.
     #[inline(never)]
-    pub(super) fn found(&self) -> Option<Found> {
-        Some(Found { state: self.state.get(self.needs)?, generation: self.generation })
+    pub(super) fn found(&self) -> Option<FoundState> {
+        Some(FoundState { state: self.state.get(self.needs)?, generation: self.generation })
     }
 
     /// Whether it still has a state that was found in it.
-    pub(super) fn has(&self, found: &Found) -> bool {
+    pub(super) fn has(&self, found: &FoundState) -> bool {
         self.generation == found.generation && !matches!(self.state, Stored::Nothing)
     }
 }

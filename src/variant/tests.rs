@@ -7,7 +7,7 @@ fn state(bias: f32) -> SharedState {
     let original = SamplerState { mip_lod_bias: bias, ..SamplerState::default() };
     SharedState {
         kept: Kept { original, base: original },
-        needs: Bits::NONE,
+        needs: ConflictBits::NONE,
         given: None,
         unknown: None,
         overrides: 0,
@@ -69,9 +69,9 @@ fn plain_create_infos_share_a_row_with_states_that_behave_the_same() {
     let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let words = |bias: f32| sampler_info::words_of(&state(bias).kept.original).unwrap();
-    let number = rows.add_plain(1, &words(0.0), Bits::NONE).unwrap().number;
+    let number = rows.add_plain(1, &words(0.0), ConflictBits::NONE).unwrap().number;
     assert_eq!(rows.cache.again(&words(0.0)).and_then(Again::number), Some(number), "it is remembered");
-    assert_eq!(rows.add_plain(2, &words(-0.0), Bits::NONE).unwrap().number, number);
+    assert_eq!(rows.add_plain(2, &words(-0.0), ConflictBits::NONE).unwrap().number, number);
     assert_eq!(acquire(rows, state(0.0)), Some(number));
     let chained = |bias| {
         let mut state = state(bias);
@@ -79,14 +79,17 @@ fn plain_create_infos_share_a_row_with_states_that_behave_the_same() {
         state
     };
     assert_eq!(acquire(rows, chained(0.0)), Some(number), "what is chained is what an absent structure means");
-    let other = rows.add_plain(3, &words(1.0), Bits::NONE).unwrap();
+    let other = rows.add_plain(3, &words(1.0), ConflictBits::NONE).unwrap();
     assert_ne!(other.number, number);
     assert_eq!((other.live, rows.samplers().live, rows.states().live), (5, 5, 2));
     // The other way around, of a state that is kept as a whole.
     let whole = acquire(rows, chained(2.0)).unwrap();
-    assert_eq!(rows.add_plain(4, &words(2.0), Bits::NONE).unwrap().number, whole);
+    assert_eq!(rows.add_plain(4, &words(2.0), ConflictBits::NONE).unwrap().number, whole);
     assert_ne!(acquire(rows, SharedState { overrides: 1, ..state(1.0) }), Some(other.number));
-    assert!(rows.add_plain(4, &words(2.0), Bits::NONE).is_some_and(|added| !added.is_new), "the handle of another");
+    assert!(
+        rows.add_plain(4, &words(2.0), ConflictBits::NONE).is_some_and(|added| !added.is_new),
+        "the handle of another"
+    );
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn no_choice_is_published_for_a_state_that_has_no_sampler_or_is_gone() {
     assert_eq!(rows.publish((number, 0), &decided, 77, None), (KEEP, false), "idle");
     assert_eq!(acquire(rows, state(0.0)), Some(number));
     assert_eq!(rows.publish((number, 0), &decided, 77, None), (77, true));
-    let other = Found { generation: decided.generation + 1, ..decided.clone() };
+    let other = FoundState { generation: decided.generation + 1, ..decided.clone() };
     assert_eq!(rows.publish((number, 1), &other, 77, None), (KEEP, false), "decided for another");
     assert_eq!((gate.choices.choice(number, 0), gate.choices.choice(number, 1)), (77, UNDECIDED));
 }
@@ -217,11 +220,11 @@ fn a_row_gives_back_what_was_put_into_it() {
     let chained = SamplerState { reduction_mode: Some(ash::vk::SamplerReductionMode::MIN), ..plain };
     let other = SamplerState { mip_lod_bias: 2.0, ..plain };
     for (original, base, is_small) in [(plain, plain, true), (chained, chained, false), (other, plain, false)] {
-        let given = SharedState { kept: Kept { original, base }, needs: Bits(5), ..state(0.0) };
+        let given = SharedState { kept: Kept { original, base }, needs: ConflictBits(5), ..state(0.0) };
         let number = acquire(rows, given).unwrap();
         let found = rows.state(number).unwrap();
         assert_eq!((bits(&found.kept.original), bits(&found.kept.base)), (bits(&original), bits(&base)));
-        assert_eq!((found.needs, found.given, found.unknown, found.overrides), (Bits(5), None, None, 0));
+        assert_eq!((found.needs, found.given, found.unknown, found.overrides), (ConflictBits(5), None, None, 0));
         let is_plain = matches!(gate.write_samplers().with().row(number).unwrap().state, Stored::Plain(_));
         assert_eq!(is_plain, is_small);
         assert!(rows.release(number).variants.is_empty());

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_images};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
-use samplin_testkit::{Capability, Context, Image, ImageDesc, Kind, Point, SamplerDesc, ViewDesc};
+use samplin_testkit::{Capability, Context, Image, ImageDesc, ResultKind, SamplePoint, SamplerDesc, ViewDesc};
 
 type F = vk::Format;
 
@@ -120,10 +120,10 @@ fn case(context: &Context, program: Program, stage: Stage, way: Way, formats: &[
         sets = vec![copied];
     }
 
-    let kinds: Vec<Kind> = views.iter().map(|view| view.numeric_kind().into()).collect();
+    let kinds: Vec<ResultKind> = views.iter().map(|view| view.numeric_kind().into()).collect();
     let plan = Plan::new(program, kinds[0], &all).stage(stage);
     let rig = Rig::new(context, &kinds.get(1).map_or(plan, |second| plan.second(*second)));
-    let job = Job::new(&rig, &[Point::at(0.5, 0.5, 0.5)]);
+    let job = Job::new(&rig, &[SamplePoint::at(0.5, 0.5, 0.5)]);
     let bind = |commands| {
         rig.bind(commands);
         job.bind(commands);

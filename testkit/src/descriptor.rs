@@ -7,7 +7,7 @@
 use crate::Capability;
 use crate::context::Context;
 use crate::image::{Buffer, View};
-use crate::lookup::{Kind, Shape};
+use crate::lookup::{ResultKind, Shape};
 use crate::sampler::Sampler;
 use ash::vk::{self, Handle};
 
@@ -267,7 +267,7 @@ pub struct Pair<'a, 'c> {
     /// The sampler.
     pub sampler: &'a Sampler<'c>,
     /// Kind of lookup.
-    pub kind: Kind,
+    pub kind: ResultKind,
     /// Shape of the lookup.
     pub shape: Shape,
 }
@@ -280,7 +280,7 @@ impl<'a, 'c> Pair<'a, 'c> {
 
     /// Uses depth-comparison lookups.
     pub fn shadow(mut self) -> Self {
-        self.kind = Kind::Shadow;
+        self.kind = ResultKind::Shadow;
         self
     }
 

@@ -36,7 +36,7 @@ pub use folder::Folder;
 pub use image::{BlitApi, Buffer, Image, ImageDesc, View, ViewDesc};
 pub use path::{Path, sample, sample_via};
 pub use sampler::{BorderValue, Sampler, SamplerDesc};
-pub use shader::{Kind, Mapping, Painter, Point, Probe, Shape};
+pub use shader::{Mapping, Painter, Probe, ResultKind, SamplePoint, Shape};
 pub use skip::skip;
 pub use subpass::Subpass;
 pub use texel::{NumericKind, Value};

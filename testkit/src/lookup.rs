@@ -51,7 +51,7 @@ impl Shape {
 
 /// What a lookup returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ResultKind {
     /// Four floats.
     Float,
     /// Four signed integers.
@@ -62,7 +62,7 @@ pub enum Kind {
     Shadow,
 }
 
-impl Kind {
+impl ResultKind {
     /// Kind of the values that come back.
     pub fn numeric(self) -> NumericKind {
         match self {
@@ -82,7 +82,7 @@ impl Kind {
     }
 }
 
-impl From<NumericKind> for Kind {
+impl From<NumericKind> for ResultKind {
     fn from(kind: NumericKind) -> Self {
         match kind {
             NumericKind::Float => Self::Float,
@@ -141,7 +141,7 @@ pub const OFFSET: [f32; 2] = [2.0, -3.0];
 /// `coord`: normalised (in texels for an unnormalized sampler or [`Op::Fetch`]); array shapes take the layer in the
 /// component after the coordinates, cubes a direction in xyz and the cube index in w.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct SamplePoint {
     /// Coordinate.
     pub coord: [f32; 4],
     /// Explicit LOD in mip levels.
@@ -150,7 +150,7 @@ pub struct Point {
     pub reference: f32,
 }
 
-impl Point {
+impl SamplePoint {
     /// A point at level 0.
     pub fn at(x: f32, y: f32, z: f32) -> Self {
         Self { coord: [x, y, z, 0.0], lod: 0.0, reference: 0.0 }
@@ -179,9 +179,11 @@ impl Point {
 }
 
 /// The coordinates of `columns` × `rows` pixel centres that cover [`low`, `high`) in x and y, row by row from the top.
-pub fn grid(columns: u32, rows: u32, low: [f32; 2], high: [f32; 2]) -> Vec<Point> {
+pub fn grid(columns: u32, rows: u32, low: [f32; 2], high: [f32; 2]) -> Vec<SamplePoint> {
     let place = |index: u32, count: u32, axis: usize| {
         low[axis] + (high[axis] - low[axis]) * (index as f32 + 0.5) / count as f32
     };
-    (0..rows).flat_map(|y| (0..columns).map(move |x| Point::at(place(x, columns, 0), place(y, rows, 1), 0.0))).collect()
+    (0..rows)
+        .flat_map(|y| (0..columns).map(move |x| SamplePoint::at(place(x, columns, 0), place(y, rows, 1), 0.0)))
+        .collect()
 }

@@ -6,7 +6,7 @@ use crate::descriptor::{
     Binding, DescriptorBuffer, IMAGE_INFO_SIZE, Pair, Pool, SetLayout, Spelling, Template, TemplateData, raw_infos,
     update, write_images,
 };
-use crate::lookup::{Access, Op, Point};
+use crate::lookup::{Access, Op, SamplePoint};
 use crate::shader::{Bind, Probe};
 use crate::texel::Value;
 use ash::vk;
@@ -162,7 +162,7 @@ pub fn sample_via(
     context: &Context,
     path: Path,
     pairs: &[Pair<'_, '_>],
-    points: &[Point],
+    points: &[SamplePoint],
 ) -> Result<Vec<Vec<Value>>, String> {
     if let Some(missing) = path.missing(context) {
         return Err(missing);
@@ -329,7 +329,7 @@ fn push_and_sample(
     infos: &[vk::DescriptorImageInfo],
     bindings: &[Binding],
     entries: &[vk::DescriptorUpdateTemplateEntry],
-    points: &[Point],
+    points: &[SamplePoint],
     (offset, stride): (usize, usize),
 ) -> Vec<Vec<Value>> {
     let layout = SetLayout::with_flags(context, bindings, vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR);
@@ -445,7 +445,7 @@ fn push_and_sample(
 /// # Panics
 ///
 /// As [`sample_via`].
-pub fn sample(context: &Context, pair: Pair<'_, '_>, points: &[Point]) -> Vec<Value> {
+pub fn sample(context: &Context, pair: Pair<'_, '_>, points: &[SamplePoint]) -> Vec<Value> {
     let mut results = sample_via(context, Path::Update, &[pair], points).expect("every device takes this path");
     results.remove(0)
 }

@@ -8,7 +8,7 @@
 
 use crate::image::{Image, View};
 use crate::sampler::{BorderValue, SamplerDesc};
-use crate::shader::Point;
+use crate::shader::SamplePoint;
 use crate::texel::{self, NumericKind, Value};
 use ash::vk;
 
@@ -102,7 +102,7 @@ enum Compare {
 /// # Panics
 ///
 /// On enum values the reference does not know, and on a texture without texels.
-pub fn sample(texture: &Texture, sampler: &SamplerDesc, point: &Point, max_lod_bias: f32) -> Value {
+pub fn sample(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint, max_lod_bias: f32) -> Value {
     let (lod, bias) = if sampler.unnormalized { (0.0, 0.0) } else { (point.lod, sampler.lod_bias) };
     // "λ' = λbase + clamp(sampler.bias + shaderOp.bias, -maxSamplerLodBias, maxSamplerLodBias)", then clamped.
     let lambda = f64::from(lod) + f64::from(bias.clamp(-max_lod_bias, max_lod_bias));
@@ -168,7 +168,7 @@ fn gather(
     texture: &Texture,
     sampler: &SamplerDesc,
     filter: vk::Filter,
-    point: &Point,
+    point: &SamplePoint,
     level: usize,
     scale: f64,
     compare: Compare,
@@ -294,7 +294,7 @@ fn reduce(taps: &[Tap], mode: vk::SamplerReductionMode) -> [f64; 4] {
 mod tests {
     use super::*;
 
-    fn red(texture: &Texture, sampler: &SamplerDesc, point: Point) -> f64 {
+    fn red(texture: &Texture, sampler: &SamplerDesc, point: SamplePoint) -> f64 {
         sample(texture, sampler, &point, 16.0).components()[0]
     }
 
@@ -320,20 +320,20 @@ mod tests {
     fn linear_weights_are_bilinear() {
         let texture = Texture::rows(&[&[0.0, 4.0], &[8.0, 12.0]]);
         let sampler = SamplerDesc::linear();
-        assert_eq!(red(&texture, &sampler, Point::at(0.5, 0.5, 0.0)), 6.0);
-        assert_eq!(red(&texture, &sampler, Point::at(0.25, 0.25, 0.0)), 0.0);
-        assert_eq!(red(&texture, &sampler, Point::at(0.375, 0.25, 0.0)), 1.0);
-        assert_eq!(red(&texture, &sampler, Point::at(0.0, 0.0, 0.0)), 0.0);
+        assert_eq!(red(&texture, &sampler, SamplePoint::at(0.5, 0.5, 0.0)), 6.0);
+        assert_eq!(red(&texture, &sampler, SamplePoint::at(0.25, 0.25, 0.0)), 0.0);
+        assert_eq!(red(&texture, &sampler, SamplePoint::at(0.375, 0.25, 0.0)), 1.0);
+        assert_eq!(red(&texture, &sampler, SamplePoint::at(0.0, 0.0, 0.0)), 0.0);
         let bordered = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
         // Half of the footprint of the left edge is border.
-        assert_eq!(red(&texture, &bordered, Point::at(0.0, 0.75, 0.0)), 4.5);
+        assert_eq!(red(&texture, &bordered, SamplePoint::at(0.0, 0.75, 0.0)), 4.5);
     }
 
     #[test]
     fn levels_of_detail_pick_filters_and_mips() {
         let mut texture = Texture::rows(&[&[0.0, 4.0], &[8.0, 12.0]]);
         texture.levels.push(Level { extent: [1, 1, 1], texels: vec![[100.0, 0.0, 0.0, 1.0]] });
-        let at = |lod| Point::at(0.25, 0.25, 0.0).lod(lod);
+        let at = |lod| SamplePoint::at(0.25, 0.25, 0.0).lod(lod);
         let nearest = SamplerDesc::nearest();
         assert_eq!(red(&texture, &nearest, at(0.5)), 0.0, "ties go to the finer level");
         assert_eq!(red(&texture, &nearest, at(0.6)), 100.0);
@@ -343,8 +343,8 @@ mod tests {
         assert_eq!(red(&texture, &biased, at(0.0)), 100.0);
         assert_eq!(red(&texture, &biased.lod(0.0, 0.25), at(0.0)), 0.0, "the clamp comes after the bias");
         let split = SamplerDesc { min_filter: vk::Filter::LINEAR, ..SamplerDesc::nearest() };
-        assert_eq!(red(&texture, &split, Point::at(0.375, 0.25, 0.0)), 0.0, "LOD 0 is magnification");
-        assert_eq!(red(&texture, &split, Point::at(0.375, 0.25, 0.0).lod(0.1)), 1.0);
+        assert_eq!(red(&texture, &split, SamplePoint::at(0.375, 0.25, 0.0)), 0.0, "LOD 0 is magnification");
+        assert_eq!(red(&texture, &split, SamplePoint::at(0.375, 0.25, 0.0).lod(0.1)), 1.0);
     }
 
     #[test]
@@ -352,14 +352,14 @@ mod tests {
         let mut texture = Texture::rows(&[&[0.25, 0.75]]);
         (texture.format, texture.is_depth) = (vk::Format::D32_SFLOAT, true);
         let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS);
-        let got = sample(&texture, &sampler, &Point::at(0.5, 0.5, 0.0).reference(0.5), 16.0);
+        let got = sample(&texture, &sampler, &SamplePoint::at(0.5, 0.5, 0.0).reference(0.5), 16.0);
         assert_eq!(got, Value::Float([0.5; 4]));
     }
 
     #[test]
     fn references_are_clamped_for_unsigned_normalized_formats() {
         let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS_OR_EQUAL);
-        let beyond = Point::at(0.5, 0.5, 0.0).reference(1.5);
+        let beyond = SamplePoint::at(0.5, 0.5, 0.0).reference(1.5);
         for (is_unorm, passes) in [(true, 1.0), (false, 0.0)] {
             let texture = Texture { is_unorm, ..Texture::rows(&[&[1.0]]) };
             assert_eq!(red(&texture, &sampler, beyond), passes);
@@ -384,7 +384,7 @@ mod tests {
     fn borders_show_only_the_channels_a_format_has() {
         let mut texture = Texture::rows(&[&[0.5]]);
         let sampler = SamplerDesc::nearest().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
-        let outside = Point::at(-1.0, 0.5, 0.0);
+        let outside = SamplePoint::at(-1.0, 0.5, 0.0);
         assert_eq!(sample(&texture, &sampler, &outside, 16.0), Value::Float([1.0, 0.0, 0.0, 1.0]));
         texture.components.a = vk::ComponentSwizzle::ZERO;
         texture.components.g = vk::ComponentSwizzle::R;
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn reductions_take_the_texels_of_the_footprint() {
         let texture = Texture::rows(&[&[3.0, 7.0, 100.0]]);
-        let point = Point::at(0.4, 0.5, 0.0);
+        let point = SamplePoint::at(0.4, 0.5, 0.0);
         assert_eq!(red(&texture, &SamplerDesc::linear().reduction(vk::SamplerReductionMode::MIN), point), 3.0);
         assert_eq!(red(&texture, &SamplerDesc::linear().reduction(vk::SamplerReductionMode::MAX), point), 7.0);
     }
@@ -403,6 +403,6 @@ mod tests {
     fn unnormalized_coordinates_count_texels() {
         let texture = Texture::rows(&[&[1.0, 2.0, 3.0]]);
         let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST);
-        assert_eq!(red(&texture, &sampler, Point::at(2.5, 0.5, 0.0).lod(3.0)), 3.0);
+        assert_eq!(red(&texture, &sampler, SamplePoint::at(2.5, 0.5, 0.0).lod(3.0)), 3.0);
     }
 }

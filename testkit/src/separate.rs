@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
 use crate::garbage;
 use crate::image::{self, Buffer};
-use crate::lookup::{Kind, Point};
+use crate::lookup::{ResultKind, SamplePoint};
 use crate::shader::{Frame, ShaderModule, graphics_pipeline, link_graphics, make_graphics, module, target_of};
 use crate::texel::Value;
 use ash::vk;
@@ -107,13 +107,13 @@ impl Program {
     }
 
     /// Kinds of its lookups, in order; `a` and `b` are those of its images.
-    fn lookups(self, [a, b]: [Kind; 2]) -> Vec<Kind> {
+    fn lookups(self, [a, b]: [ResultKind; 2]) -> Vec<ResultKind> {
         match self {
             Self::One | Self::Special | Self::Dynamic | Self::NonUniform | Self::Pairs => vec![a],
             Self::Salted | Self::Above | Self::Plain | Self::World | Self::Global => vec![a],
-            Self::Compared | Self::DynamicShadows => vec![Kind::Shadow],
-            Self::Both => vec![Kind::Shadow, a],
-            Self::Shadows => vec![Kind::Shadow; 2],
+            Self::Compared | Self::DynamicShadows => vec![ResultKind::Shadow],
+            Self::Both => vec![ResultKind::Shadow, a],
+            Self::Shadows => vec![ResultKind::Shadow; 2],
             Self::Shared | Self::Samplers | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
             Self::Constant => vec![a, a],
             Self::Calls | Self::Beside => vec![a, a, a],
@@ -171,7 +171,7 @@ pub struct Plan<'a, 'c> {
     /// Where.
     pub stage: Stage,
     /// Kinds of the first and the second image: float or uint, and equal where the program has images of one kind only.
-    pub kinds: [Kind; 2],
+    pub kinds: [ResultKind; 2],
     /// Layouts of set 0, and of set 1 if the samplers are there.
     pub sets: &'a [&'a SetLayout<'c>],
     /// The specialization constants.
@@ -184,7 +184,7 @@ pub struct Plan<'a, 'c> {
 
 impl<'a, 'c> Plan<'a, 'c> {
     /// A compute program over images of one kind.
-    pub fn new(program: Program, kind: Kind, sets: &'a [&'a SetLayout<'c>]) -> Self {
+    pub fn new(program: Program, kind: ResultKind, sets: &'a [&'a SetLayout<'c>]) -> Self {
         let stage = Stage::Compute;
         Self { program, stage, kinds: [kind; 2], sets, constants: [0; 2], above: &[], own_offsets: false }
     }
@@ -195,7 +195,7 @@ impl<'a, 'c> Plan<'a, 'c> {
     }
 
     /// With a second image of this kind.
-    pub fn second(self, kind: Kind) -> Self {
+    pub fn second(self, kind: ResultKind) -> Self {
         Self { kinds: [self.kinds[0], kind], ..self }
     }
 }
@@ -210,7 +210,7 @@ enum Made {
 pub struct Rig<'c> {
     context: &'c Context,
     stage: Stage,
-    lookups: Vec<Kind>,
+    lookups: Vec<ResultKind>,
     own: SetLayout<'c>,
     /// Of the sets that have nothing in them; newer validation layers want it alive while the pipeline is in use.
     _empty: SetLayout<'c>,
@@ -256,7 +256,7 @@ impl<'c> Rig<'c> {
         let layout = layout_of(&set_layouts);
 
         let stage = if plan.stage.is_compute() { "compute" } else { "fragment" };
-        let ([a, b], states) = (plan.kinds.map(Kind::name), plan.sets.len() - 1);
+        let ([a, b], states) = (plan.kinds.map(ResultKind::name), plan.sets.len() - 1);
         let words = module(&format!("separate/{}/{stage}/{states}/{a}-{b}", plan.program.name()));
         let constants: Vec<u8> = plan.constants.into_iter().flat_map(u32::to_le_bytes).collect();
         let entries =
@@ -541,7 +541,7 @@ impl<'r, 'c> Job<'r, 'c> {
     /// # Panics
     ///
     /// When there are more, or a Vulkan call fails.
-    pub fn new(rig: &'r Rig<'c>, points: &[Point]) -> Self {
+    pub fn new(rig: &'r Rig<'c>, points: &[SamplePoint]) -> Self {
         let context = rig.context;
         let count = u32::try_from(points.len()).ok().filter(|count| *count <= MOST_POINTS).expect("up to 1024 points");
         let start = if rig.own_offsets { Self::OFFSET } else { 0 };
@@ -609,11 +609,11 @@ impl<'r, 'c> Job<'r, 'c> {
         let start = self.output.size() - self.count as usize * lookups * 16;
         let bytes = self.output.read(start, self.count as usize * lookups * 16);
         let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        let value = |kind: Kind, texel: &[u8]| {
+        let value = |kind: ResultKind, texel: &[u8]| {
             let bits = [word(texel), word(&texel[4..]), word(&texel[8..]), word(&texel[12..])];
             Value::from_bits(kind.numeric(), bits)
         };
-        let of = |(lookup, kind): (usize, &Kind)| {
+        let of = |(lookup, kind): (usize, &ResultKind)| {
             bytes.chunks_exact(16).skip(lookup).step_by(lookups).map(|texel| value(*kind, texel)).collect()
         };
         self.rig.lookups.iter().enumerate().map(of).collect()

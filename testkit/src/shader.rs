@@ -7,7 +7,7 @@
 use crate::context::Context;
 use crate::descriptor::{self, DescriptorBuffer, SetLayout};
 use crate::image::{self, Buffer, Image, ImageDesc, View, ViewDesc};
-pub use crate::lookup::{Access, Kind, Op, Point, Shape, grid};
+pub use crate::lookup::{Access, Op, ResultKind, SamplePoint, Shape, grid};
 use crate::texel::{NumericKind, Value};
 use ash::vk;
 
@@ -18,7 +18,7 @@ include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 /// # Panics
 ///
 /// When the combination does not exist (see [`Op`]).
-pub fn words(stage: &str, shape: Shape, kind: Kind, access: Access) -> Vec<u32> {
+pub fn words(stage: &str, shape: Shape, kind: ResultKind, access: Access) -> Vec<u32> {
     let (style, moves): (&str, Vec<(u32, u32)>) = match access {
         Access::Single { binding } => ("single", vec![(0, binding)]),
         Access::Array { binding, .. } => ("array", vec![(0, binding)]),
@@ -162,7 +162,7 @@ pub fn link_graphics(
 /// A compute program that samples set 0 at a list of points.
 pub struct Probe<'c> {
     context: &'c Context,
-    kind: Kind,
+    kind: ResultKind,
     io_layout: SetLayout<'c>,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
@@ -179,7 +179,7 @@ impl<'c> Probe<'c> {
         set_layout: &SetLayout<'_>,
         op: Op,
         shape: Shape,
-        kind: Kind,
+        kind: ResultKind,
         access: Access,
     ) -> Self {
         Self::build(context, set_layout, (op, shape, kind, access), false, &make_compute)
@@ -195,7 +195,7 @@ impl<'c> Probe<'c> {
         context: &'c Context,
         set_layout: &SetLayout<'_>,
         shape: Shape,
-        kind: Kind,
+        kind: ResultKind,
         access: Access,
     ) -> Self {
         Self::build(context, set_layout, (Op::Sample, shape, kind, access), false, make)
@@ -210,7 +210,7 @@ impl<'c> Probe<'c> {
         context: &'c Context,
         set_layout: &SetLayout<'_>,
         shape: Shape,
-        kind: Kind,
+        kind: ResultKind,
         access: Access,
     ) -> Self {
         Self::build(context, set_layout, (Op::Sample, shape, kind, access), true, &make_compute)
@@ -219,7 +219,7 @@ impl<'c> Probe<'c> {
     fn build(
         context: &'c Context,
         set_layout: &SetLayout<'_>,
-        (op, shape, kind, access): (Op, Shape, Kind, Access),
+        (op, shape, kind, access): (Op, Shape, ResultKind, Access),
         in_buffer: bool,
         make: MakeCompute<'_>,
     ) -> Self {
@@ -280,7 +280,7 @@ impl<'c> Probe<'c> {
     /// # Panics
     ///
     /// When a Vulkan call fails.
-    pub fn run(&self, bind: &Bind<'_>, points: &[Point]) -> Vec<Value> {
+    pub fn run(&self, bind: &Bind<'_>, points: &[SamplePoint]) -> Vec<Value> {
         let context = self.context;
         let device = context.device();
         let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER;
@@ -410,7 +410,7 @@ impl Mapping {
 /// A fragment program that paints a rectangle of pixels with implicit LOD; set 0 binding 0 is the pair.
 pub struct Painter<'c> {
     context: &'c Context,
-    kind: Kind,
+    kind: ResultKind,
     size: [u32; 2],
     target: Image<'c>,
     _view: View<'c>,
@@ -434,7 +434,7 @@ impl<'c> Painter<'c> {
         context: &'c Context,
         set_layout: &SetLayout<'_>,
         shape: Shape,
-        kind: Kind,
+        kind: ResultKind,
         size: [u32; 2],
     ) -> Result<Self, String> {
         Self::made_by(&make_graphics, context, set_layout, shape, kind, size)
@@ -453,7 +453,7 @@ impl<'c> Painter<'c> {
         context: &'c Context,
         set_layout: &SetLayout<'_>,
         shape: Shape,
-        kind: Kind,
+        kind: ResultKind,
         size: [u32; 2],
     ) -> Result<Self, String> {
         let access = Access::Separate { image: 0, sampler: 1 };
@@ -474,7 +474,7 @@ impl<'c> Painter<'c> {
         context: &'c Context,
         set_layout: &SetLayout<'_>,
         shape: Shape,
-        kind: Kind,
+        kind: ResultKind,
         size: [u32; 2],
     ) -> Result<Self, String> {
         Self::build(make, context, set_layout, (shape, kind, Access::Single { binding: 0 }), size)
@@ -484,7 +484,7 @@ impl<'c> Painter<'c> {
         make: MakeGraphics<'_>,
         context: &'c Context,
         set_layout: &SetLayout<'_>,
-        (shape, kind, access): (Shape, Kind, Access),
+        (shape, kind, access): (Shape, ResultKind, Access),
         size: [u32; 2],
     ) -> Result<Self, String> {
         let device = context.device();

@@ -1,6 +1,6 @@
 //! Texels of storage images and components of shaders: what is written and read in tests, and in what two runs differ.
 
-use samplin_spirv::image_formats::{Codec, Kind};
+use samplin_spirv::image_formats::{Channels, Codec};
 
 /// What a shader read of an image's texels, as words, and what is in an image to which it wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,9 +55,9 @@ pub fn components(codec: &Codec) -> Vec<u32> {
         let (low, high, width) = (bits as u32, bits >> 32, codec.widths[at % 4].max(1));
         match codec.kind {
             // What does not fit is undefined ("Texel Output Format Conversion").
-            Kind::Uint => low >> (32 - u32::from(width)),
-            Kind::Sint => ((low as i32) >> (32 - u32::from(width))) as u32,
-            Kind::Float => loop {
+            Channels::Uint => low >> (32 - u32::from(width)),
+            Channels::Sint => ((low as i32) >> (32 - u32::from(width))) as u32,
+            Channels::Float => loop {
                 // No NaN: which one is stored is nobody's business.
                 let bits = random(&mut state) as u32;
                 // Half of them where 16 bits have their numbers.
@@ -76,11 +76,11 @@ pub fn components(codec: &Codec) -> Vec<u32> {
 }
 
 /// (2k + 1) / (2 · largest), of either sign where there are two, and up to two floats beside.
-fn near_tie(kind: Kind, width: u8, which: u32, beside: u32) -> u32 {
-    let bits = if kind == Kind::Snorm { width.max(2) - 1 } else { width };
+fn near_tie(kind: Channels, width: u8, which: u32, beside: u32) -> u32 {
+    let bits = if kind == Channels::Snorm { width.max(2) - 1 } else { width };
     let largest = (1_u32 << bits) - 1;
     let tie = (f64::from(2 * (which % largest) + 1) / f64::from(2 * largest)) as f32;
-    let sign = if kind == Kind::Snorm { (beside >> 16 & 1) << 31 } else { 0 };
+    let sign = if kind == Channels::Snorm { (beside >> 16 & 1) << 31 } else { 0 };
     (tie.to_bits() + beside % 5 - 2) | sign
 }
 
@@ -113,19 +113,19 @@ fn is_special(codec: &Codec, bits: u32, width: u8) -> bool {
         11 => 0x7c0,
         _ => 0x3e0,
     };
-    codec.kind == Kind::Float && bits & exponent == exponent
+    codec.kind == Channels::Float && bits & exponent == exponent
 }
 
 /// Whether two words that were read are the same number, or one step apart where that is allowed.
 pub fn is_same_read(codec: &Codec, (one, other): (u32, u32), otherwise: bool) -> bool {
-    let is_float = !matches!(codec.kind, Kind::Uint | Kind::Sint);
+    let is_float = !matches!(codec.kind, Channels::Uint | Channels::Sint);
     let nan = |bits: u32| is_float && f32::from_bits(bits).is_nan();
     let near = otherwise && is_normalized(codec) && one.abs_diff(other) <= 1;
     one == other || near || nan(one) && nan(other)
 }
 
 fn is_normalized(codec: &Codec) -> bool {
-    matches!(codec.kind, Kind::Unorm | Kind::Snorm)
+    matches!(codec.kind, Channels::Unorm | Channels::Snorm)
 }
 
 /// How many components read, and how many channels written, differ by more than is allowed.
@@ -141,7 +141,7 @@ pub fn differences(codec: &Codec, native: &Stored, lowered: &Stored, allowed: Al
             let (a, b) = (channel(codec, a, at), channel(codec, b, at));
             // A driver that rounds to the nearest makes other numbers of what is huge. Zeros have signs.
             let number = |bits: u32| match codec.kind {
-                Kind::Snorm => (bits << (32 - width)) as i32 >> (32 - width),
+                Channels::Snorm => (bits << (32 - width)) as i32 >> (32 - width),
                 _ if *width == 16 && bits & 0x8000 != 0 && !is_normalized(codec) => -((bits & 0x7fff) as i32),
                 _ => bits as i32,
             };
@@ -169,7 +169,7 @@ mod tests {
             let all = components(codec);
             assert!(all.len() >= 4 << 16);
             let (largest, wide) = match codec.kind {
-                Kind::Snorm => ((1_u32 << (codec.widths[0] - 1)) - 1, true),
+                Channels::Snorm => ((1_u32 << (codec.widths[0] - 1)) - 1, true),
                 _ => ((1_u32 << codec.widths[0]) - 1, false),
             };
             let first: Vec<f32> = all.iter().step_by(4).map(|word| f32::from_bits(*word)).collect();

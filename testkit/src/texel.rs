@@ -91,7 +91,7 @@ enum Code {
 
 /// How the bits of a texel are laid out.
 #[derive(Clone, Copy, Debug)]
-enum Layout {
+enum TexelLayout {
     /// `count` components of `bits` bits each, in memory order; `bgra` swaps R and B.
     Array { code: Code, bits: u32, count: usize, bgra: bool },
     /// One little-endian word; for each of R, G, B, A its (shift, width), width 0 when absent.
@@ -104,11 +104,11 @@ enum Layout {
     Depth24,
 }
 
-fn layout(format: vk::Format, aspect: vk::ImageAspectFlags) -> Option<Layout> {
+fn layout(format: vk::Format, aspect: vk::ImageAspectFlags) -> Option<TexelLayout> {
     use Code::{Sfloat, Sint, Snorm, Srgb, Uint, Unorm};
-    let bgra = |code| Some(Layout::Array { code, bits: 8, count: 4, bgra: true });
-    let array = |code, bits, count| Some(Layout::Array { code, bits, count, bgra: false });
-    let packed = |code, bytes, fields| Some(Layout::Packed { code, bytes, fields });
+    let bgra = |code| Some(TexelLayout::Array { code, bits: 8, count: 4, bgra: true });
+    let array = |code, bits, count| Some(TexelLayout::Array { code, bits, count, bgra: false });
+    let packed = |code, bytes, fields| Some(TexelLayout::Packed { code, bytes, fields });
     if aspect == vk::ImageAspectFlags::STENCIL {
         return array(Uint, 8, 1);
     }
@@ -160,7 +160,7 @@ fn layout(format: vk::Format, aspect: vk::ImageAspectFlags) -> Option<Layout> {
         vk::Format::R32G32B32A32_UINT => array(Uint, 32, 4),
         vk::Format::R32G32B32A32_SINT => array(Sint, 32, 4),
         vk::Format::R32G32B32A32_SFLOAT => array(Sfloat, 32, 4),
-        vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D24_UNORM_S8_UINT => Some(Layout::Depth24),
+        vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D24_UNORM_S8_UINT => Some(TexelLayout::Depth24),
         vk::Format::A2B10G10R10_UNORM_PACK32 => packed(Unorm, 4, [(0, 10), (10, 10), (20, 10), (30, 2)]),
         vk::Format::A2B10G10R10_UINT_PACK32 => packed(Uint, 4, [(0, 10), (10, 10), (20, 10), (30, 2)]),
         vk::Format::A2R10G10B10_UNORM_PACK32 => packed(Unorm, 4, [(20, 10), (10, 10), (0, 10), (30, 2)]),
@@ -172,8 +172,8 @@ fn layout(format: vk::Format, aspect: vk::ImageAspectFlags) -> Option<Layout> {
         vk::Format::R5G5B5A1_UNORM_PACK16 => packed(Unorm, 2, [(11, 5), (6, 5), (1, 5), (0, 1)]),
         vk::Format::B5G5R5A1_UNORM_PACK16 => packed(Unorm, 2, [(1, 5), (6, 5), (11, 5), (0, 1)]),
         vk::Format::A1R5G5B5_UNORM_PACK16 => packed(Unorm, 2, [(10, 5), (5, 5), (0, 5), (15, 1)]),
-        vk::Format::B10G11R11_UFLOAT_PACK32 => Some(Layout::Rg11b10),
-        vk::Format::E5B9G9R9_UFLOAT_PACK32 => Some(Layout::Rgb9e5),
+        vk::Format::B10G11R11_UFLOAT_PACK32 => Some(TexelLayout::Rg11b10),
+        vk::Format::E5B9G9R9_UFLOAT_PACK32 => Some(TexelLayout::Rgb9e5),
         _ => None,
     }
 }
@@ -181,9 +181,11 @@ fn layout(format: vk::Format, aspect: vk::ImageAspectFlags) -> Option<Layout> {
 /// Whether `aspect` of `format` is unsigned normalized, with or without sRGB encoding.
 pub fn is_unorm(format: vk::Format, aspect: vk::ImageAspectFlags) -> bool {
     match layout(format, aspect) {
-        Some(Layout::Array { code, .. } | Layout::Packed { code, .. }) => matches!(code, Code::Unorm | Code::Srgb),
-        Some(Layout::Depth24) => true,
-        Some(Layout::Rg11b10 | Layout::Rgb9e5) | None => false,
+        Some(TexelLayout::Array { code, .. } | TexelLayout::Packed { code, .. }) => {
+            matches!(code, Code::Unorm | Code::Srgb)
+        }
+        Some(TexelLayout::Depth24) => true,
+        Some(TexelLayout::Rg11b10 | TexelLayout::Rgb9e5) | None => false,
     }
 }
 
@@ -212,7 +214,7 @@ pub fn numeric_kind(format: vk::Format, aspect: vk::ImageAspectFlags) -> Numeric
         _ => NumericKind::Float,
     };
     match layout(format, aspect) {
-        Some(Layout::Array { code, .. } | Layout::Packed { code, .. }) => kind(code),
+        Some(TexelLayout::Array { code, .. } | TexelLayout::Packed { code, .. }) => kind(code),
         _ => NumericKind::Float,
     }
 }
@@ -220,10 +222,10 @@ pub fn numeric_kind(format: vk::Format, aspect: vk::ImageAspectFlags) -> Numeric
 /// Which of R, G, B, A the colour format stores; a format that is not [known](is_known) is taken to store all four.
 pub fn channels(format: vk::Format) -> [bool; 4] {
     match layout(format, vk::ImageAspectFlags::NONE) {
-        Some(Layout::Array { count, .. }) => [true, count > 1, count > 2, count > 3],
-        Some(Layout::Packed { fields, .. }) => fields.map(|(_, width)| width > 0),
-        Some(Layout::Rg11b10 | Layout::Rgb9e5) => [true, true, true, false],
-        Some(Layout::Depth24) => [true, false, false, false],
+        Some(TexelLayout::Array { count, .. }) => [true, count > 1, count > 2, count > 3],
+        Some(TexelLayout::Packed { fields, .. }) => fields.map(|(_, width)| width > 0),
+        Some(TexelLayout::Rg11b10 | TexelLayout::Rgb9e5) => [true, true, true, false],
+        Some(TexelLayout::Depth24) => [true, false, false, false],
         None => [true; 4],
     }
 }
@@ -235,13 +237,13 @@ pub fn channels(format: vk::Format) -> [bool; 4] {
 /// When the format is not [known](is_known).
 pub fn size(format: vk::Format, aspect: vk::ImageAspectFlags) -> usize {
     match known(format, aspect) {
-        Layout::Array { bits, count, .. } => bits as usize / 8 * count,
-        Layout::Packed { bytes, .. } => bytes,
-        Layout::Rg11b10 | Layout::Rgb9e5 | Layout::Depth24 => 4,
+        TexelLayout::Array { bits, count, .. } => bits as usize / 8 * count,
+        TexelLayout::Packed { bytes, .. } => bytes,
+        TexelLayout::Rg11b10 | TexelLayout::Rgb9e5 | TexelLayout::Depth24 => 4,
     }
 }
 
-fn known(format: vk::Format, aspect: vk::ImageAspectFlags) -> Layout {
+fn known(format: vk::Format, aspect: vk::ImageAspectFlags) -> TexelLayout {
     layout(format, aspect).unwrap_or_else(|| panic!("the harness has no encoding for {format:?}"))
 }
 
@@ -253,7 +255,7 @@ fn known(format: vk::Format, aspect: vk::ImageAspectFlags) -> Layout {
 pub fn encode(format: vk::Format, aspect: vk::ImageAspectFlags, value: Value, bytes: &mut Vec<u8>) {
     let wanted = value.components();
     match known(format, aspect) {
-        Layout::Array { code, bits, count, bgra } => {
+        TexelLayout::Array { code, bits, count, bgra } => {
             for index in 0..count {
                 let source = if bgra { [2, 1, 0, 3][index] } else { index };
                 // sRGB never applies to alpha.
@@ -262,22 +264,22 @@ pub fn encode(format: vk::Format, aspect: vk::ImageAspectFlags, value: Value, by
                 bytes.extend_from_slice(&word.to_le_bytes()[..bits as usize / 8]);
             }
         }
-        Layout::Packed { code, bytes: length, fields } => {
+        TexelLayout::Packed { code, bytes: length, fields } => {
             let word = fields.into_iter().zip(wanted).fold(0u32, |word, ((shift, width), component)| {
                 if width == 0 { word } else { word | encode_component(code, width, component) << shift }
             });
             bytes.extend_from_slice(&word.to_le_bytes()[..length]);
         }
-        Layout::Depth24 => {
+        TexelLayout::Depth24 => {
             bytes.extend_from_slice(&encode_component(Code::Unorm, 24, wanted[0]).to_le_bytes());
         }
-        Layout::Rg11b10 => {
+        TexelLayout::Rg11b10 => {
             let word = encode_small_float(wanted[0], 6)
                 | encode_small_float(wanted[1], 6) << 11
                 | encode_small_float(wanted[2], 5) << 22;
             bytes.extend_from_slice(&word.to_le_bytes());
         }
-        Layout::Rgb9e5 => bytes.extend_from_slice(&encode_rgb9e5(wanted).to_le_bytes()),
+        TexelLayout::Rgb9e5 => bytes.extend_from_slice(&encode_rgb9e5(wanted).to_le_bytes()),
     }
 }
 
@@ -289,7 +291,7 @@ pub fn encode(format: vk::Format, aspect: vk::ImageAspectFlags, value: Value, by
 pub fn decode(format: vk::Format, aspect: vk::ImageAspectFlags, bytes: &[u8]) -> Value {
     let mut read = [0.0, 0.0, 0.0, 1.0];
     match known(format, aspect) {
-        Layout::Array { code, bits, count, bgra } => {
+        TexelLayout::Array { code, bits, count, bgra } => {
             let step = bits as usize / 8;
             for index in 0..count {
                 let target = if bgra { [2, 1, 0, 3][index] } else { index };
@@ -297,7 +299,7 @@ pub fn decode(format: vk::Format, aspect: vk::ImageAspectFlags, bytes: &[u8]) ->
                 read[target] = decode_component(code, bits, little_endian(&bytes[index * step..][..step]));
             }
         }
-        Layout::Packed { code, bytes: length, fields } => {
+        TexelLayout::Packed { code, bytes: length, fields } => {
             let word = little_endian(&bytes[..length]);
             for (target, (shift, width)) in read.iter_mut().zip(fields) {
                 if width > 0 {
@@ -305,14 +307,14 @@ pub fn decode(format: vk::Format, aspect: vk::ImageAspectFlags, bytes: &[u8]) ->
                 }
             }
         }
-        Layout::Depth24 => read[0] = decode_component(Code::Unorm, 24, little_endian(&bytes[..4]) & low_bits(24)),
-        Layout::Rg11b10 => {
+        TexelLayout::Depth24 => read[0] = decode_component(Code::Unorm, 24, little_endian(&bytes[..4]) & low_bits(24)),
+        TexelLayout::Rg11b10 => {
             let word = little_endian(&bytes[..4]);
             read[0] = decode_small_float(word & low_bits(11), 6);
             read[1] = decode_small_float(word >> 11 & low_bits(11), 6);
             read[2] = decode_small_float(word >> 22, 5);
         }
-        Layout::Rgb9e5 => {
+        TexelLayout::Rgb9e5 => {
             let word = little_endian(&bytes[..4]);
             let scale = f64::from((word >> 27).cast_signed() - 15 - 9).exp2();
             for (index, target) in read.iter_mut().take(3).enumerate() {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// One change of a `sampler`, `pair` or `blit` record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct RecordedChange {
     /// Stable rule name, e.g. `linear-filter`.
     pub rule: String,
     /// Catalogue id, e.g. `B-1`.
@@ -75,7 +75,7 @@ impl Trace {
     }
 
     /// All changes of all records, in order.
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<RecordedChange> {
         self.records.iter().flat_map(changes).collect()
     }
 
@@ -86,18 +86,18 @@ impl Trace {
 }
 
 /// The `changes` of one record, empty when it has none.
-pub fn changes(record: &Value) -> Vec<Change> {
+pub fn changes(record: &Value) -> Vec<RecordedChange> {
     let list = record.get("changes").and_then(Value::as_array);
     list.into_iter().flatten().map(change).collect()
 }
 
-fn change(value: &Value) -> Change {
+fn change(value: &Value) -> RecordedChange {
     let text = |key: &str| match value.get(key) {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
     };
-    Change {
+    RecordedChange {
         rule: text("rule"),
         catalog: text("catalog"),
         vuid: text("vuid"),

@@ -6,8 +6,8 @@
 use ash::vk;
 use samplin_testkit::path::{Path, sample_via};
 use samplin_testkit::{
-    BlitApi, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Kind, Mapping, Painter, Pair, Point,
-    SamplerDesc, Value, ViewDesc, descriptor, layer, reference, sample, shader, skip, texel,
+    BlitApi, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Mapping, Painter, Pair, ResultKind,
+    SamplePoint, SamplerDesc, Value, ViewDesc, descriptor, layer, reference, sample, shader, skip, texel,
 };
 
 /// A context, with the validation layer when it is visible; `None` (and a message) without loader or driver.
@@ -192,7 +192,7 @@ fn every_shape_and_instruction_runs() {
             vk::ImageViewType::TYPE_1D_ARRAY | vk::ImageViewType::TYPE_2D_ARRAY => 2.0,
             _ => 0.0,
         };
-        let points = [0.0, 1.0].map(|lod| Point { coord, lod, reference: 0.0 });
+        let points = [0.0, 1.0].map(|lod| SamplePoint { coord, lod, reference: 0.0 });
         let got = sample(&context, pair, &points);
         assert_eq!(got.iter().map(|value| value.components()[0]).collect::<Vec<_>>(), [layer, 10.0 + layer]);
         for path in [Path::UpdateArray, Path::Separate] {
@@ -220,8 +220,8 @@ fn fetch_and_gather_read_the_named_texels() {
         let probe = shader::Probe::new(&context, &layout, op, pair.shape, pair.kind, access);
         probe.run(&shader::Bind::Set(set), &[point])[0]
     };
-    assert_eq!(run(shader::Op::Fetch, Point::at(2.0, 3.0, 0.0)), Value::Uint([32, 0, 0, 1]));
-    assert_eq!(run(shader::Op::Gather, Point::at(0.5, 0.5, 0.0)), Value::Uint([21, 22, 12, 11]));
+    assert_eq!(run(shader::Op::Fetch, SamplePoint::at(2.0, 3.0, 0.0)), Value::Uint([32, 0, 0, 1]));
+    assert_eq!(run(shader::Op::Gather, SamplePoint::at(0.5, 0.5, 0.0)), Value::Uint([21, 22, 12, 11]));
     assert_silent(&context);
 }
 
@@ -242,7 +242,7 @@ fn depth_comparison_runs_in_every_shape() {
         };
         let view = image.view(&ViewDesc::default());
         let pair = Pair::new(&view, &sampler).shadow();
-        let points = [0.25, 0.75].map(|reference| Point::at(0.5, 0.25, 1.0).reference(reference));
+        let points = [0.25, 0.75].map(|reference| SamplePoint::at(0.5, 0.25, 1.0).reference(reference));
         let got = sample(&context, pair, &points);
         assert_eq!(got, [Value::Float([1.0; 4]), Value::Float([0.0; 4])], "{:?}", view.view_type());
     }
@@ -253,14 +253,14 @@ fn depth_comparison_runs_in_every_shape() {
 fn painting_agrees_with_probing() {
     let Some(context) = context(Context::builder()) else { return };
     for (format, kind) in [
-        (vk::Format::R8G8B8A8_UNORM, Kind::Float),
-        (vk::Format::R32_UINT, Kind::Uint),
-        (vk::Format::R16_SINT, Kind::Int),
+        (vk::Format::R8G8B8A8_UNORM, ResultKind::Float),
+        (vk::Format::R32_UINT, ResultKind::Uint),
+        (vk::Format::R16_SINT, ResultKind::Int),
     ] {
         let desc = ImageDesc::d2(format, 8, 8);
         let image = Image::filled(&context, &desc, |_, _, _, [x, y, _]| match kind {
-            Kind::Uint => Value::Uint([x + 8 * y, 0, 0, 1]),
-            Kind::Int => Value::Int([x as i32 - 8 * y as i32, 0, 0, 1]),
+            ResultKind::Uint => Value::Uint([x + 8 * y, 0, 0, 1]),
+            ResultKind::Int => Value::Int([x as i32 - 8 * y as i32, 0, 0, 1]),
             _ => Value::Float([x as f32 / 15.0, y as f32 / 15.0, 0.0, 1.0]),
         });
         let image = image.expect("sampled everywhere");
@@ -335,7 +335,7 @@ fn abilities_can_be_left_off_and_old_versions_work() {
         let view = image.view(&ViewDesc::default());
         let sampler = SamplerDesc::nearest().create(&context);
         let pairs = [Pair::new(&view, &sampler)];
-        let points = [Point::at(0.75, 0.25, 0.0)];
+        let points = [SamplePoint::at(0.75, 0.25, 0.0)];
         for path in Path::COMBINED {
             match sample_via(&context, path, &pairs, &points) {
                 Ok(got) => assert!(got[0][0].is_near(ramp(2, [1, 0, 0]), 1e-6), "{path:?}: {got:?}"),
@@ -353,7 +353,7 @@ fn illegal_pairs_reach_the_validation_layer() {
     let image = image.expect("sampled everywhere");
     let view = image.view(&ViewDesc::default());
     let sampler = SamplerDesc::linear().create(&context);
-    sample(&context, Pair::new(&view, &sampler), &[Point::at(0.5, 0.5, 0.0)]);
+    sample(&context, Pair::new(&view, &sampler), &[SamplePoint::at(0.5, 0.5, 0.0)]);
     let has_validation = layer_is_visible(&context, layer::VALIDATION);
     assert_eq!(context.messages().has_vuid("magFilter-04553"), has_validation);
     assert_eq!(layer::loaded_library(), None, "these tests run without the layer under test");
@@ -380,7 +380,7 @@ fn devices_agree_with_the_reference() {
     let points: Vec<_> = (0..120)
         .map(|n| {
             let step = |k: u32| (n as f32 * 0.377 + k as f32 * 1.931).rem_euclid(5.0) - 2.0;
-            Point::at(step(0), step(1), step(2)).lod([0.0, 0.3, 1.0, 1.8, 7.0][n as usize % 5])
+            SamplePoint::at(step(0), step(1), step(2)).lod([0.0, 0.3, 1.0, 1.8, 7.0][n as usize % 5])
         })
         .filter(|point| {
             let sizes = [16.0, 8.0, 4.0, 2.0, 1.0];

@@ -7,10 +7,10 @@ use samplin_spirv::sampling::{Keys, Limits, Passes, Slot, Task, flags, sampling}
 use samplin_spirv::{Module, Operand};
 use samplin_suite::opengl;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_combined, write_images};
-use samplin_testkit::lookup::{Access, Kind, Shape};
+use samplin_testkit::lookup::{Access, ResultKind, Shape};
 use samplin_testkit::shader::{self, Bind, Probe};
 use samplin_testkit::{
-    Buffer, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Mapping, Painter, Pair, Point,
+    Buffer, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Mapping, Painter, Pair, SamplePoint,
     SamplerDesc, Value, ViewDesc, skip,
 };
 
@@ -166,7 +166,7 @@ impl Case {
                 stages[1].module = module;
                 shader::make_graphics(device, &info.stages(&stages))
             };
-            let painter = Painter::made_by(&make, context, layout, Shape::D2, Kind::Float, [SIDE, SIDE]);
+            let painter = Painter::made_by(&make, context, layout, Shape::D2, ResultKind::Float, [SIDE, SIDE]);
             Program::Fragment(painter.expect("32-bit floats can be drawn to"))
         } else {
             let make = |device: &ash::Device, info: &vk::ComputePipelineCreateInfo<'_>| {
@@ -174,7 +174,7 @@ impl Case {
                 shader::make_compute(device, &info)
             };
             let access = Access::Single { binding: 0 };
-            Program::Compute(Probe::made_by(&make, context, layout, Shape::D2, Kind::Float, access))
+            Program::Compute(Probe::made_by(&make, context, layout, Shape::D2, ResultKind::Float, access))
         };
         // SAFETY: modules are needed only while pipelines are made.
         unsafe { context.device().destroy_shader_module(module, None) };
@@ -243,7 +243,7 @@ impl Program<'_> {
 }
 
 /// Texel edges, what is between them, and far outside.
-fn points(case: &Case) -> Vec<Point> {
+fn points(case: &Case) -> Vec<SamplePoint> {
     let mut lattice: Vec<f32> = (-40..=72).map(|n| n as f32 / 32.0).collect();
     lattice.extend([-1e6, -100.3, -7.3, 7.3, 100.7, 1e6]);
     // Between two levels the nearer one's size counts, which is exact for the levels themselves only.
@@ -259,7 +259,7 @@ fn points(case: &Case) -> Vec<Point> {
             }
             let coord = [coord[0], coord[1], coord[2], coord[3]];
             let lod = if case.alike { n / 64 } else { n };
-            Point { coord, lod: levels[lod % levels.len()], reference: (n % 9) as f32 / 8.0 - 0.01 }
+            SamplePoint { coord, lod: levels[lod % levels.len()], reference: (n % 9) as f32 / 8.0 - 0.01 }
         })
         .collect()
 }
@@ -319,7 +319,7 @@ enum Wrap {
 
 /// The state of an OpenGL texture object.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct TextureState {
     mag_linear: bool,
     min_linear: bool,
     mip_linear: bool,
@@ -339,7 +339,7 @@ struct Lookup {
 
 /// What OpenGL 2.1 says in 3.8.7 to 3.8.9, and EXT_texture_mirror_clamp; with a note of how near it is to another texel where
 /// that is a step.
-fn gl(texture: &Texture, state: &State, lookup: &Lookup) -> ([f64; 4], f64) {
+fn gl(texture: &Texture, state: &TextureState, lookup: &Lookup) -> ([f64; 4], f64) {
     let last = f64::from(texture.levels - 1);
     // "If λ is less than or equal to the constant c, the texture is said to be magnified"; c may be 0 always.
     if lookup.lambda <= 0.0 {
@@ -358,7 +358,7 @@ fn gl(texture: &Texture, state: &State, lookup: &Lookup) -> ([f64; 4], f64) {
     (mixed, a.min(b))
 }
 
-fn level(texture: &Texture, state: &State, lookup: &Lookup, level: u32, linear: bool) -> ([f64; 4], f64) {
+fn level(texture: &Texture, state: &TextureState, lookup: &Lookup, level: u32, linear: bool) -> ([f64; 4], f64) {
     let size = texture.size(level);
     let mut near = 1.0f64;
     let taps: Vec<Vec<(i64, f64)>> = (0..3)
@@ -412,7 +412,7 @@ fn coordinate(wrap: Wrap, s: f64, offset: i32, size: i64) -> f64 {
     }
 }
 
-fn fetch(texture: &Texture, state: &State, level: u32, layer: u32, at: [i64; 3]) -> [f64; 4] {
+fn fetch(texture: &Texture, state: &TextureState, level: u32, layer: u32, at: [i64; 3]) -> [f64; 4] {
     let size = texture.size(level);
     let mut inside = [0; 3];
     for axis in 0..texture.axes {
@@ -434,7 +434,13 @@ fn fetch(texture: &Texture, state: &State, level: u32, layer: u32, at: [i64; 3])
 }
 
 /// The four texels that a gather finds, of which the first component counts.
-fn gather(texture: &Texture, state: &State, lookup: &Lookup, offsets: [[i32; 3]; 4], corner: bool) -> ([f64; 4], f64) {
+fn gather(
+    texture: &Texture,
+    state: &TextureState,
+    lookup: &Lookup,
+    offsets: [[i32; 3]; 4],
+    corner: bool,
+) -> ([f64; 4], f64) {
     let size = texture.size(0);
     let mut near = 1.0f64;
     let mut found = [0.0; 4];
@@ -632,23 +638,26 @@ fn cases() -> Vec<Case> {
 const BORDER: [f64; 4] = [1.0; 4];
 
 /// OpenGL's state, the sampler that is bound for it, and its task.
-fn states() -> Vec<(State, SamplerDesc, Task)> {
+fn states() -> Vec<(TextureState, SamplerDesc, Task)> {
     let clamp = flags::CLAMP_S | flags::CLAMP_T | flags::CLAMP_R;
     let mirror = flags::MIRROR_S | flags::MIRROR_T | flags::MIRROR_R;
     let linear =
-        State { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
+        TextureState { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
     [
         (linear, clamp),
-        (State { mip_linear: true, ..linear }, clamp),
-        (State { mag_linear: false, ..linear }, clamp | flags::MAG_NEAREST),
-        (State { mag_linear: false, mip_linear: true, ..linear }, clamp | flags::MAG_NEAREST),
-        (State { min_linear: false, ..linear }, clamp | flags::MIN_NEAREST),
-        (State { min_linear: false, mip_linear: true, ..linear }, clamp | flags::MIN_NEAREST),
-        (State { min_linear: false, wrap: [Wrap::MirrorClamp; 3], ..linear }, mirror | flags::MIN_NEAREST),
-        (State { wrap: [Wrap::MirrorClamp; 3], ..linear }, mirror),
-        (State { wrap: [Wrap::Clamp, Wrap::Repeat, Wrap::MirrorClamp], ..linear }, flags::CLAMP_S | flags::MIRROR_R),
+        (TextureState { mip_linear: true, ..linear }, clamp),
+        (TextureState { mag_linear: false, ..linear }, clamp | flags::MAG_NEAREST),
+        (TextureState { mag_linear: false, mip_linear: true, ..linear }, clamp | flags::MAG_NEAREST),
+        (TextureState { min_linear: false, ..linear }, clamp | flags::MIN_NEAREST),
+        (TextureState { min_linear: false, mip_linear: true, ..linear }, clamp | flags::MIN_NEAREST),
+        (TextureState { min_linear: false, wrap: [Wrap::MirrorClamp; 3], ..linear }, mirror | flags::MIN_NEAREST),
+        (TextureState { wrap: [Wrap::MirrorClamp; 3], ..linear }, mirror),
+        (
+            TextureState { wrap: [Wrap::Clamp, Wrap::Repeat, Wrap::MirrorClamp], ..linear },
+            flags::CLAMP_S | flags::MIRROR_R,
+        ),
         (linear, clamp | flags::BASE_LEVEL),
-        (State { wrap: [Wrap::MirrorClamp; 3], ..linear }, mirror | flags::BASE_LEVEL),
+        (TextureState { wrap: [Wrap::MirrorClamp; 3], ..linear }, mirror | flags::BASE_LEVEL),
     ]
     .into_iter()
     .map(|(state, flags)| {
@@ -671,7 +680,7 @@ fn states() -> Vec<(State, SamplerDesc, Task)> {
 }
 
 /// What OpenGL finds at a lookup.
-fn expected(texture: &Texture, state: &State, case: &Case, lookup: &Lookup) -> ([f64; 4], f64) {
+fn expected(texture: &Texture, state: &TextureState, case: &Case, lookup: &Lookup) -> ([f64; 4], f64) {
     match case.gather {
         Gather::No => gl(texture, state, lookup),
         Gather::Four => gather(texture, state, lookup, [[0; 3]; 4], false),
@@ -682,8 +691,8 @@ fn expected(texture: &Texture, state: &State, case: &Case, lookup: &Lookup) -> (
 /// Draws each case that is chosen with the original and the rewritten shader and hands both to `check`.
 fn each(
     which: impl Fn(&Case) -> bool,
-    (passes, states, format): (Passes, &[(State, SamplerDesc, Task)], vk::Format),
-    mut check: impl FnMut(&Case, &Texture, &(State, SamplerDesc, Task), &[Value], &[Value], &[Value]),
+    (passes, states, format): (Passes, &[(TextureState, SamplerDesc, Task)], vk::Format),
+    mut check: impl FnMut(&Case, &Texture, &(TextureState, SamplerDesc, Task), &[Value], &[Value], &[Value]),
 ) {
     let Some(context) = context(Context::builder()) else { return };
     let mut cases = cases();
@@ -737,7 +746,7 @@ fn compare(which: impl Fn(&Case) -> bool) {
     compare_in(&states(), which);
 }
 
-fn compare_in(states: &[(State, SamplerDesc, Task)], which: impl Fn(&Case) -> bool) {
+fn compare_in(states: &[(TextureState, SamplerDesc, Task)], which: impl Fn(&Case) -> bool) {
     let (mut compared, mut left, mut differ) = (0, 0, 0);
     let mut worst = Vec::new();
     let saturate = Passes { saturate: true, ..Passes::default() };
@@ -807,7 +816,7 @@ fn opengl_says_what_the_reference_says() {
     let mut all = cases();
     all.retain(|case| !case.separate);
     // LINEAR; filters that differ, between levels too; mirrored; an axis each.
-    let states: Vec<State> = [0, 3, 4, 7, 8].iter().map(|n| states()[*n].0).collect();
+    let states: Vec<TextureState> = [0, 3, 4, 7, 8].iter().map(|n| states()[*n].0).collect();
     let (mut compared, mut left, mut worst) = (0, 0, Vec::new());
     for case in &all {
         let reference = reference(case.shape);
@@ -917,7 +926,7 @@ fn rectangles_of_opengl_are_what_the_reference_says() {
             Ok(mut found) => found.remove(0),
             Err(skip::Skip(why)) => return skip(why),
         };
-        let state = State {
+        let state = TextureState {
             mag_linear: linear[0],
             min_linear: linear[1],
             mip_linear: false,
@@ -982,21 +991,21 @@ fn look(case: &Case, textures: &[opengl::Texture<'_>]) -> Result<Vec<Vec<[f32; 4
 }
 
 /// Samplers that filter, and what is bound for them: NEAREST, with a task.
-fn filtering() -> Vec<(State, SamplerDesc, Task)> {
-    let linear = State {
+fn filtering() -> Vec<(TextureState, SamplerDesc, Task)> {
+    let linear = TextureState {
         mag_linear: true,
         min_linear: true,
         mip_linear: false,
         wrap: [Wrap::Repeat, Wrap::Mirrored, Wrap::Edge],
         border: BORDER,
     };
-    let trilinear = State { mip_linear: true, wrap: [Wrap::Edge, Wrap::Border, Wrap::Repeat], ..linear };
+    let trilinear = TextureState { mip_linear: true, wrap: [Wrap::Edge, Wrap::Border, Wrap::Repeat], ..linear };
     [
         (linear, (0.0, 0.0, 1000.0)),
         (trilinear, (0.0, 0.0, 1000.0)),
-        (State { mag_linear: false, wrap: [Wrap::Border; 3], ..trilinear }, (0.5, 0.25, 1.5)),
-        (State { min_linear: false, ..linear }, (-1.0, 0.0, 1.0)),
-        (State { wrap: [Wrap::Clamp, Wrap::MirrorClamp, Wrap::Clamp], ..trilinear }, (0.0, 0.0, 1000.0)),
+        (TextureState { mag_linear: false, wrap: [Wrap::Border; 3], ..trilinear }, (0.5, 0.25, 1.5)),
+        (TextureState { min_linear: false, ..linear }, (-1.0, 0.0, 1.0)),
+        (TextureState { wrap: [Wrap::Clamp, Wrap::MirrorClamp, Wrap::Clamp], ..trilinear }, (0.0, 0.0, 1000.0)),
     ]
     .into_iter()
     .map(|(state, (bias, min_lod, max_lod))| {
@@ -1029,12 +1038,16 @@ fn filtering() -> Vec<(State, SamplerDesc, Task)> {
 }
 
 /// The same and more, fetched past a sampler that does all of it wrong.
-fn fetching() -> Vec<(State, SamplerDesc, Task)> {
+fn fetching() -> Vec<(TextureState, SamplerDesc, Task)> {
     let mut all = filtering();
     let (first, _, task) = all[0].clone();
-    let nearest =
-        State { mag_linear: false, min_linear: false, wrap: [Wrap::MirrorEdge, Wrap::Border, Wrap::Mirrored], ..first };
-    let mirrored = State { wrap: [Wrap::Mirrored, Wrap::MirrorEdge, Wrap::Edge], ..first };
+    let nearest = TextureState {
+        mag_linear: false,
+        min_linear: false,
+        wrap: [Wrap::MirrorEdge, Wrap::Border, Wrap::Mirrored],
+        ..first
+    };
+    let mirrored = TextureState { wrap: [Wrap::Mirrored, Wrap::MirrorEdge, Wrap::Edge], ..first };
     let linear = flags::MAG_LINEAR | flags::MIN_LINEAR;
     for (state, flags) in [(nearest, 0), (mirrored, linear)] {
         all.push((state, SamplerDesc::nearest(), Task { flags: flags::EMULATE | flags, ..task }));
@@ -1068,7 +1081,12 @@ fn filter(which: impl Fn(&Case) -> bool, format: vk::Format) {
     filter_in(FILTER, &filtering(), which, format);
 }
 
-fn filter_in(passes: Passes, states: &[(State, SamplerDesc, Task)], which: impl Fn(&Case) -> bool, format: vk::Format) {
+fn filter_in(
+    passes: Passes,
+    states: &[(TextureState, SamplerDesc, Task)],
+    which: impl Fn(&Case) -> bool,
+    format: vk::Format,
+) {
     let (mut compared, mut left) = (0, 0);
     let mut worst = Vec::new();
     each(
@@ -1196,7 +1214,7 @@ fn records_belong_to_their_descriptors() {
                 let wrap = |axis: u32| {
                     if wanted[n / 64 % 3] >> axis & 1 != 0 { Wrap::Clamp } else { Wrap::Border }
                 };
-                let state = State {
+                let state = TextureState {
                     mag_linear: true,
                     min_linear: true,
                     mip_linear: false,
@@ -1231,7 +1249,8 @@ fn texels(shape: Shape, lookup: &str, gather: Gather) {
     let layout = layout(&context, false);
     let new = rewrite(&words, false, keys, FILTER, LIMITS);
     let (original, rewritten) = (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
-    let state = State { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
+    let state =
+        TextureState { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
     let clamp = flags::UNNORMALIZED | flags::CLAMP_S | flags::CLAMP_T;
     for (filter, flags) in
         [(vk::Filter::LINEAR, clamp), (vk::Filter::NEAREST, clamp | flags::EMULATE | flags::MAG_LINEAR)]
@@ -1270,7 +1289,8 @@ fn biases_are_limited_together() {
     let new = rewrite(&words, true, keys, FILTER, limits);
     let layout = layout(&context, false);
     let rewritten = case.program(&context, &layout, &new);
-    let state = State { mag_linear: true, min_linear: true, mip_linear: true, wrap: [Wrap::Clamp; 3], border: BORDER };
+    let state =
+        TextureState { mag_linear: true, min_linear: true, mip_linear: true, wrap: [Wrap::Clamp; 3], border: BORDER };
     let clamp = flags::CLAMP_S | flags::CLAMP_T;
     let linear = flags::EMULATE | flags::MAG_LINEAR | flags::MIN_LINEAR | flags::MIP_LINEAR;
     let trilinear = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::trilinear() };
@@ -1474,8 +1494,8 @@ fn operators_are_those_of_vulkan() {
     let sampler = SamplerDesc::nearest().create(&context);
     let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
     let references = [0.25, 0.5, 1.0, 2.0, f32::NAN];
-    let points: Vec<Point> =
-        (0..20).map(|n| Point::at((n % 4) as f32 / 4.0 + 0.125, 0.5, 0.0).reference(references[n / 4])).collect();
+    let points: Vec<SamplePoint> =
+        (0..20).map(|n| SamplePoint::at((n % 4) as f32 / 4.0 + 0.125, 0.5, 0.0).reference(references[n / 4])).collect();
     let (less, equal, greater, unordered) = (flags::LESS, flags::EQUAL, flags::GREATER, flags::UNORDERED);
     type Holds = fn(f32, f32) -> bool;
     let operators: [(u32, Holds); 8] = [
@@ -1619,14 +1639,17 @@ fn cubes_are_filtered_on_their_faces() {
                 let steps = [swapped(step(mapping.dx)), swapped(step(mapping.dy))];
                 (steps, if lookup.ends_with("l)") { f64::from(mapping.bias) } else { 0.0 })
             };
-            let all: Vec<Point> = if fragment {
+            let all: Vec<SamplePoint> = if fragment {
                 let maps = mappings(&case);
                 let of = |n: usize| details(&maps[n / (SIDE * SIDE) as usize]);
                 let all = case.lookups([8; 3]).into_iter().enumerate();
                 all.map(|(n, found)| {
                     let (at, (steps, bias)) = (swapped(found.at), of(n));
                     let [x, y, z] = at.map(|coordinate| coordinate as f32);
-                    Point { coord: [x, y, z, 0.0], ..Point::at(x, y, z).lod((cube_detail(at, steps) + bias) as f32) }
+                    SamplePoint {
+                        coord: [x, y, z, 0.0],
+                        ..SamplePoint::at(x, y, z).lod((cube_detail(at, steps) + bias) as f32)
+                    }
                 })
                 .collect()
             } else {
@@ -1640,7 +1663,7 @@ fn cubes_are_filtered_on_their_faces() {
             bench.task(Task { flags: state, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 });
             let (plain, got) = (original.run(&case, bench.set), rewritten.run(&case, bench.set));
             let (mut inside, mut differ) = (0, 0);
-            for (n, Point { coord: at, lod: lambda, .. }) in all.iter().enumerate() {
+            for (n, SamplePoint { coord: at, lod: lambda, .. }) in all.iter().enumerate() {
                 let mut sizes = [0, 1, 2].map(|n: usize| at[n].abs());
                 sizes.sort_by(f32::total_cmp);
                 let texel = 2.0 / (8.0 / lambda.ceil().clamp(0.0, 2.0).exp2());

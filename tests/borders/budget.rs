@@ -67,7 +67,7 @@ pub(crate) fn ten_thousand() -> Outcome {
         write(context, &plain_view, &samplers);
         // The first ones would each need another custom variant for a view of another format.
         write(context, &other_view, &samplers);
-        let outside = [Point::at(-1.0, 0.5, 0.0)];
+        let outside = [SamplePoint::at(-1.0, 0.5, 0.0)];
         let shown = |sampler: &Sampler<'_>, view| sample(context, Pair::new(view, sampler), &outside)[0];
         let first = Value::Float([0.1, 0.1, 0.1, 0.5]);
         assert!(shown(&samplers[0], &plain_view).is_near(first, 0.004), "a place was free for the first one");

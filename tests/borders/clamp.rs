@@ -8,7 +8,7 @@ use samplin_suite::opengl;
 use samplin_testkit::texel::NumericKind;
 use samplin_testkit::trace::changes;
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, Mapping, Painter, Pair, Path, Point, SamplerDesc, Value, View,
+    Capability, Context, ContextBuilder, Image, Mapping, Painter, Pair, Path, SamplePoint, SamplerDesc, Value, View,
     descriptor, layer, reference, sample, sample_via,
 };
 use serde_json::{Value as Json, json};
@@ -120,7 +120,7 @@ fn half(image: &Image<'_>, view: &View<'_>, sampler: &SamplerDesc, scene: &Scene
 /// taken. Where the filter is NEAREST, the upper end reads the last texel (OpenGL compatibility profile, Texel Selection).
 fn wanted(image: &Image<'_>, view: &View<'_>, sampler: &SamplerDesc, scene: &Scene) -> Vec<Value> {
     let texture = reference::Texture::read(image, view);
-    let at = |point: &Point| {
+    let at = |point: &SamplePoint| {
         let mut sampler = sampler.clone();
         let mut coord = point.coord;
         let axes = match scene.shape {
@@ -137,7 +137,7 @@ fn wanted(image: &Image<'_>, view: &View<'_>, sampler: &SamplerDesc, scene: &Sce
                 }
             }
         }
-        reference::sample(&texture, &sampler, &Point { coord, ..*point }, 2.0)
+        reference::sample(&texture, &sampler, &SamplePoint { coord, ..*point }, 2.0)
     };
     scene.points(false).iter().map(at).collect()
 }
@@ -367,7 +367,10 @@ fn as_opengl() -> Outcome {
                 let places: Vec<_> = coordinates.iter().filter(at).copied().collect();
                 let found = opengl::sample(&texture, &places, lod)?;
                 wanted.extend(
-                    places.into_iter().zip(found).map(|(at, found)| (Point::at(at[0], at[1], at[2]).lod(lod), found)),
+                    places
+                        .into_iter()
+                        .zip(found)
+                        .map(|(at, found)| (SamplePoint::at(at[0], at[1], at[2]).lod(lod), found)),
                 );
             }
             let builder = extended().setting("gl_clamp_rule", "min");
@@ -520,7 +523,7 @@ fn mirror_border() -> Outcome {
                     let level = ((point.lod + 0.5).ceil() - 1.0).clamp(0.0, 2.0);
                     let half = 0.5 / (8.0 / level.exp2());
                     let coord = point.coord.map(|s| s.abs().clamp(half, 1.0));
-                    reference::sample(&texture, &border, &Point { coord, ..point }, 2.0)
+                    reference::sample(&texture, &border, &SamplePoint { coord, ..point }, 2.0)
                 })
                 .collect();
             got.iter().for_each(|got| assert_near(got, &exact, &format!("{path:?}")));

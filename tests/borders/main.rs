@@ -18,7 +18,7 @@ use samplin_suite::case::*;
 use samplin_suite::{run, scene};
 use samplin_testkit::trace::changes;
 use samplin_testkit::{
-    Capability, Context, Image, ImageDesc, Pair, Point, Sampler, SamplerDesc, Value, View, ViewDesc, descriptor,
+    Capability, Context, Image, ImageDesc, Pair, SamplePoint, Sampler, SamplerDesc, Value, View, ViewDesc, descriptor,
     reference, sample,
 };
 use scene::{Scene, Shape};

@@ -311,13 +311,13 @@ fn every_row_says_where_it_stands() {
     for row in Catalog::ALL {
         let own = row.id().starts_with("O-") || row.id() == "S-4";
         let stands = match row.source() {
-            Source::Vuid(id) => {
+            RuleSource::Vuid(id) => {
                 !own && ["VUID-Vk", "VUID-vkCmd", "VUID-RuntimeSpirv-", "VUID-StandaloneSpirv-"]
                     .iter()
                     .any(|of| id.starts_with(of))
             }
-            Source::Text(heading) => !own && heading.split(" > ").count() == 2,
-            Source::Layer => own,
+            RuleSource::Text(heading) => !own && heading.split(" > ").count() == 2,
+            RuleSource::Layer => own,
         };
         assert!(stands, "{} stands at {:?}", row.id(), row.source());
     }

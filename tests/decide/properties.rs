@@ -11,8 +11,8 @@ use samplin_checker::draw::{self, Case};
 use samplin_checker::replay::{self, FIELDS, apply, current, identical, untouched, words};
 use samplin_checker::{blit_violations, citations, conversion_violations, fixable, replays, violations};
 use samplin_core::decide::{
-    self, Bits, BlockMatchWindow, BorderMapping, Catalog, Decision, Field, SamplerState, Source, Use, Value,
-    YcbcrConversion,
+    self, BlockMatchWindow, BorderMapping, Catalog, ConflictBits, Decision, Field, RuleSource, SamplerState, Use,
+    Value, YcbcrConversion,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -198,9 +198,9 @@ fn sampler_rows() -> impl Iterator<Item = &'static Catalog> {
 #[test]
 fn layer_and_checker_cite_the_same_statements() {
     let named = |row: &Catalog| match row.source() {
-        Source::Vuid(id) => Some((row.id(), id)),
-        Source::Text(heading) => Some((row.id(), heading)),
-        Source::Layer => None,
+        RuleSource::Vuid(id) => Some((row.id(), id)),
+        RuleSource::Text(heading) => Some((row.id(), heading)),
+        RuleSource::Layer => None,
     };
     let is_twin = |row: &Catalog| TWINS.iter().any(|(divided, _)| divided == row);
     let judged = sampler_rows().filter(|row| !["B-9", "S-2"].contains(&row.id()) && !is_twin(row));
@@ -397,12 +397,12 @@ fn bits_agree_with_decide() {
             open.set(open.get() + 1);
         } else if same && pair.unresolved.is_none() {
             let conflict = needs.0 & lacks.0;
-            let unread = if view.reads == decide::Reads::Unknown { Bits::UNNORMALIZED.0 } else { 0 };
+            let unread = if view.reads == decide::Reads::Unknown { ConflictBits::UNNORMALIZED.0 } else { 0 };
             // Depths are only wrong where something compares.
             let is_read = view.aspect == decide::Aspect::Depth && view.reads != decide::Reads::Compared;
-            let unread = unread | if is_read { Bits::COMPARE.0 } else { 0 };
+            let unread = unread | if is_read { ConflictBits::COMPARE.0 } else { 0 };
             prop_assert!(
-                conflict & (CUSTOM_BORDER | Bits::GL_ADDRESS.0 | Bits::TEXELS.0 | unread) != 0,
+                conflict & (CUSTOM_BORDER | ConflictBits::GL_ADDRESS.0 | ConflictBits::TEXELS.0 | unread) != 0,
                 "conflict {conflict:#x} without consequence"
             );
             wide.set(wide.get() + 1);

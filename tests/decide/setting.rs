@@ -4,7 +4,8 @@ pub(crate) use ash::vk;
 pub(crate) use samplin_checker::{replay::untouched, violations};
 pub(crate) use samplin_core::decide::{
     self, BlitSource, BlockMatchWindow, BorderMapping, Catalog, Change, ConversionState, CustomBorder, Decision,
-    DeviceCaps, Divide, Policy, Reads, SamplerState, Source, Value, ViewTraits, YcbcrConversion, normalize_components,
+    DeviceCaps, Divide, Policy, Reads, RuleSource, SamplerState, Value, ViewTraits, YcbcrConversion,
+    normalize_components,
 };
 pub(crate) use std::collections::BTreeSet;
 

@@ -7,8 +7,8 @@ use ash::vk::{self, FormatFeatureFlags as Feature, ImageAspectFlags as Aspects};
 use libtest_mimic::Trial;
 use samplin_suite::case::assert_reported;
 use samplin_testkit::{
-    Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Path, Point, SamplerDesc, Value, ViewDesc, lookup,
-    sample_via, texel,
+    Context, ContextBuilder, Image, ImageDesc, Pair, Path, ResultKind, SamplePoint, SamplerDesc, Value, ViewDesc,
+    lookup, sample_via, texel,
 };
 
 const REPORTED: &str = "VkDescriptorImageInfo-imageView-01976";
@@ -35,7 +35,7 @@ fn builder() -> ContextBuilder {
     Context::builder().api_version(vk::make_api_version(0, 1, 4, 0))
 }
 
-fn points() -> Vec<Point> {
+fn points() -> Vec<SamplePoint> {
     lookup::grid(4, 4, [0.0, 0.0], [1.0, 1.0])
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn image(context: &Context, turn: u32) -> Result<Image<'_>, Skip> {
 
 /// What a view with these aspects reads, as the view's first aspect is.
 fn read(context: &Context, path: Path, aspects: Aspects, sampler: &SamplerDesc) -> Result<Vec<Value>, Skip> {
-    let kind = if aspects == Aspects::STENCIL { Kind::Uint } else { Kind::Float };
+    let kind = if aspects == Aspects::STENCIL { ResultKind::Uint } else { ResultKind::Float };
     read_as(context, path, (aspects, kind), sampler)
 }
 
@@ -64,7 +64,7 @@ fn read(context: &Context, path: Path, aspects: Aspects, sampler: &SamplerDesc) 
 fn read_as(
     context: &Context,
     path: Path,
-    (aspects, kind): (Aspects, Kind),
+    (aspects, kind): (Aspects, ResultKind),
     sampler: &SamplerDesc,
 ) -> Result<Vec<Value>, Skip> {
     skip_if(path.missing(context))?;
@@ -101,7 +101,7 @@ fn stencil(path: Path) -> Outcome {
     let nearest = SamplerDesc::nearest();
     let wanted = without_layer(builder(), |context| read(context, path, Aspects::STENCIL, &nearest))?.0;
     let (got, judged) =
-        silent(builder(), "with samplin", |context| read_as(context, path, (BOTH, Kind::Uint), &nearest))?;
+        silent(builder(), "with samplin", |context| read_as(context, path, (BOTH, ResultKind::Uint), &nearest))?;
     assert_eq!(got, wanted);
     assert!(wanted.iter().any(|value| *value != wanted[0]), "a picture of one colour proves nothing");
     let shown: Vec<String> = judged.changes("view").into_iter().map(|change| change.to).collect();

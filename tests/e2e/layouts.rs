@@ -13,7 +13,7 @@ use samplin_testkit::descriptor::{
 };
 use samplin_testkit::shader::{Access, Bind, Op};
 use samplin_testkit::{
-    Capability, Context, Pair, Path, Point, Probe, SamplerDesc, Value, reference, sample, sample_via,
+    Capability, Context, Pair, Path, Probe, SamplePoint, SamplerDesc, Value, reference, sample, sample_via,
 };
 
 const UINT: Scene = Scene::colour(vk::Format::R32_UINT);
@@ -415,7 +415,7 @@ fn unnormalized_fetched() -> Outcome {
             write_combined(context, set, (0, 0), &[pair]);
             let probe = Probe::new(context, &layout, Op::Fetch, pair.shape, pair.kind, Access::Single { binding: 0 });
             let texels = image.read(vk::ImageAspectFlags::COLOR, 0, 0);
-            let found = probe.run(&Bind::Set(set), &[Point::at(0.0, 0.0, 0.0), Point::at(1.0, 0.0, 0.0)]);
+            let found = probe.run(&Bind::Set(set), &[SamplePoint::at(0.0, 0.0, 0.0), SamplePoint::at(1.0, 0.0, 0.0)]);
             Ok((found, texels))
         })?;
         for (found, texel) in found.0.iter().zip(&found.1) {

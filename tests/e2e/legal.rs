@@ -7,8 +7,8 @@ use libtest_mimic::Trial;
 use samplin_suite::case::*;
 use samplin_suite::rows;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
-use samplin_testkit::shader::{Access, Bind, Kind, Op};
-use samplin_testkit::{BorderValue, Capability, Context, Pair, Point, Probe, SamplerDesc, Value, reference};
+use samplin_testkit::shader::{Access, Bind, Op, ResultKind};
+use samplin_testkit::{BorderValue, Capability, Context, Pair, Probe, SamplePoint, SamplerDesc, Value, reference};
 
 const RGBA8: Scene = Scene::RGBA8;
 const D32: Scene = Scene::D32;
@@ -143,9 +143,9 @@ fn same_result(op: Op) -> Outcome {
         let (_pool, set) = Pool::set(context, &layout);
         let pair = Pair::new(&view, &sampler);
         write_combined(context, set, (0, 0), &[pair]);
-        let probe = Probe::new(context, &layout, op, pair.shape, Kind::Uint, Access::Single { binding: 0 });
-        let points: Vec<Point> = match op {
-            Op::Fetch => (0..8).map(|index| Point::at(index as f32, (index * 3 % 8) as f32, 0.0)).collect(),
+        let probe = Probe::new(context, &layout, op, pair.shape, ResultKind::Uint, Access::Single { binding: 0 });
+        let points: Vec<SamplePoint> = match op {
+            Op::Fetch => (0..8).map(|index| SamplePoint::at(index as f32, (index * 3 % 8) as f32, 0.0)).collect(),
             _ => UINT.points(false),
         };
         Ok(probe.run(&Bind::Set(set), &points))

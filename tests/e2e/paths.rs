@@ -12,8 +12,8 @@ use samplin_testkit::descriptor::{
 };
 use samplin_testkit::shader::{Access, Bind, Op};
 use samplin_testkit::{
-    Buffer, Capability, Context, ContextBuilder, Image, Pair, Path, Point, Probe, Sampler, SamplerDesc, Value, View,
-    reference, sample_via,
+    Buffer, Capability, Context, ContextBuilder, Image, Pair, Path, Probe, SamplePoint, Sampler, SamplerDesc, Value,
+    View, reference, sample_via,
 };
 
 /// One test for each path.
@@ -135,7 +135,7 @@ impl<'c> Five<'c> {
     }
 }
 
-fn points() -> Vec<Point> {
+fn points() -> Vec<SamplePoint> {
     RGBA8.points(false)
 }
 

@@ -9,7 +9,7 @@ use crate::scene::{Scene, Shape};
 use ash::vk;
 use libtest_mimic::Trial;
 use samplin_testkit::sampler::{BorderValue, CustomBorder};
-use samplin_testkit::{Capability, Context, Pair, Path, Point, SamplerDesc, sample_via};
+use samplin_testkit::{Capability, Context, Pair, Path, SamplePoint, SamplerDesc, sample_via};
 use std::time::Instant;
 
 /// The tests of this file.
@@ -145,7 +145,8 @@ fn sequence(context: &Context, seed: u64) -> Result<u64, Skip> {
     if path == Path::DescriptorBuffer || path.missing(context).is_some() {
         return Ok(0);
     }
-    let points = [Point::at(0.3, 0.4, 0.2).reference(0.4), Point::at(1.7, -0.6, 0.9).lod(1.3).reference(0.4)];
+    let points =
+        [SamplePoint::at(0.3, 0.4, 0.2).reference(0.4), SamplePoint::at(1.7, -0.6, 0.9).lod(1.3).reference(0.4)];
     sample_via(context, path, &pairs, &points).map_err(Skip)?;
     Ok(pairs.len() as u64)
 }

@@ -9,8 +9,8 @@ use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{self, Binding, Pool, SetLayout, Spelling, Template, TemplateData};
 use samplin_testkit::shader::{Access, Bind};
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, ImageDesc, Kind, Pair, Point, Probe, SamplerDesc, Shape, Value, View,
-    ViewDesc, lookup,
+    Capability, Context, ContextBuilder, Image, ImageDesc, Pair, Probe, ResultKind, SamplePoint, SamplerDesc, Shape,
+    Value, View, ViewDesc, lookup,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -37,7 +37,7 @@ fn builder() -> ContextBuilder {
     Context::builder().api_version(vk::make_api_version(0, 1, 2, 0))
 }
 
-fn points() -> Vec<Point> {
+fn points() -> Vec<SamplePoint> {
     lookup::grid(8, 8, [-0.5, -0.5], [1.5, 1.5])
 }
 
@@ -93,7 +93,7 @@ fn probe<'c>(context: &'c Context, layout: &SetLayout<'_>, Code(declared, texel)
         unsafe { device.destroy_shader_module(module, None) };
         pipeline
     };
-    Probe::made_by(&make, context, layout, Shape::D2, Kind::Uint, Access::Single { binding: 0 })
+    Probe::made_by(&make, context, layout, Shape::D2, ResultKind::Uint, Access::Single { binding: 0 })
 }
 
 fn with_aspects<'c>(image: &Image<'c>, aspects: Aspects) -> View<'c> {

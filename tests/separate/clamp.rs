@@ -70,11 +70,11 @@ enum Wanted {
 impl Wanted {
     fn values(self, texture: &Texture<'_>) -> Vec<Value> {
         let texels = reference::Texture::read(&texture.image, &texture.view);
-        let saturate = |point: Point| {
+        let saturate = |point: SamplePoint| {
             let [x, y, z, w] = point.coord;
-            Point { coord: [x.clamp(0.0, 1.0), y.clamp(0.0, 1.0), z, w], ..point }
+            SamplePoint { coord: [x.clamp(0.0, 1.0), y.clamp(0.0, 1.0), z, w], ..point }
         };
-        let at = |point: &Point| match self {
+        let at = |point: &SamplePoint| match self {
             Self::Exact => reference::sample(&texels, &border(), &saturate(*point), 2.0),
             Self::Half => reference::sample(&texels, &border(), point, 2.0),
             Self::Edge => reference::sample(&texels, &edge(), point, 2.0),
@@ -86,7 +86,7 @@ impl Wanted {
     fn wrong(self, texture: &Texture<'_>, got: &[Value], what: &str) -> Option<String> {
         let wanted = self.values(texture);
         assert_eq!(got.len(), wanted.len());
-        let is_far = |((got, wanted), _): &((&Value, &Value), Point)| !got.is_near(**wanted, 0.02);
+        let is_far = |((got, wanted), _): &((&Value, &Value), SamplePoint)| !got.is_near(**wanted, 0.02);
         let ((got, wanted), point) = got.iter().zip(&wanted).zip(points()).find(is_far)?;
         Some(format!("{what}, {self:?}: {got:?} is not {wanted:?} at {point:?}"))
     }
@@ -229,13 +229,18 @@ fn mixed() -> Outcome {
             let held = Held::new(context, &beside(), &slots);
             let layouts = [&held.layout];
             let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts));
-            let wanted = |point: &Point| {
+            let wanted = |point: &SamplePoint| {
                 let filter = if point.lod <= 0.0 { mag_filter } else { min_filter };
                 let inside = if filter == T::NEAREST { edge().address } else { vulkan.address };
                 let address = if gl { inside } else { vulkan.address };
                 let [x, y, z, w] = point.coord;
                 let coord = if gl { [x.clamp(0.0, 1.0), y.clamp(0.0, 1.0), z, w] } else { point.coord };
-                reference::sample(&texels, &SamplerDesc { address, ..vulkan.clone() }, &Point { coord, ..*point }, 2.0)
+                reference::sample(
+                    &texels,
+                    &SamplerDesc { address, ..vulkan.clone() },
+                    &SamplePoint { coord, ..*point },
+                    2.0,
+                )
             };
             // Whole groups of one level of detail, for the same reason.
             for all in points().chunk_by(|one, other| one.lod == other.lod) {
@@ -334,12 +339,12 @@ fn texels() -> Outcome {
         let job = Job::new(&rig, &all);
         execute(context, &rig, &job, &[held.set]);
         let texels = reference::Texture::read(&texture.image, &texture.view);
-        let exact = |point: &Point| {
+        let exact = |point: &SamplePoint| {
             let [x, y, z, w] = point.coord;
             reference::sample(
                 &texels,
                 &legal,
-                &Point { coord: [x.clamp(0.0, 8.0), y.clamp(0.0, 8.0), z, w], ..*point },
+                &SamplePoint { coord: [x.clamp(0.0, 8.0), y.clamp(0.0, 8.0), z, w], ..*point },
                 2.0,
             )
         };

@@ -63,7 +63,7 @@ fn samplers() -> Vec<SamplerDesc> {
 }
 
 /// What is wrong with results of comparisons.
-fn wrong(texture: &Texture<'_>, sampler: &SamplerDesc, got: &[Value], at: &[Point]) -> Option<String> {
+fn wrong(texture: &Texture<'_>, sampler: &SamplerDesc, got: &[Value], at: &[SamplePoint]) -> Option<String> {
     assert_eq!(got.len(), at.len());
     let texels = reference::Texture::read(&texture.image, &texture.view);
     let bias = texture.context.limits().max_sampler_lod_bias;
@@ -73,7 +73,7 @@ fn wrong(texture: &Texture<'_>, sampler: &SamplerDesc, got: &[Value], at: &[Poin
 }
 
 /// The points with references below, in and above what fixed-point formats hold.
-fn far_points() -> Vec<Point> {
+fn far_points() -> Vec<SamplePoint> {
     // None is equal to a texel, which a device may round either way.
     let references = [-0.5, 0.23, 0.41, 0.83, 1.5];
     points().into_iter().zip(references.into_iter().cycle()).map(|(point, d)| point.reference(d)).collect()
@@ -84,7 +84,7 @@ fn look(
     context: &Context,
     (stage, program): (Stage, Program),
     (samplers, scenes): (&[SamplerDesc], &[Scene]),
-    (at, above): (&[Point], bool),
+    (at, above): (&[SamplePoint], bool),
 ) -> Result<Vec<Option<String>>, Skip> {
     skip_if(context.missing(stage.needs()))?;
     let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
@@ -100,7 +100,7 @@ fn look(
         .collect();
     let empty = if above { fetch::rest(context, 3)? } else { Vec::new() };
     let (layouts, above) = ([&sets[0].layout], empty.iter().collect::<Vec<_>>());
-    let mut plan = Plan::new(program, Kind::Float, &layouts).stage(stage);
+    let mut plan = Plan::new(program, ResultKind::Float, &layouts).stage(stage);
     plan.above = &above;
     let rig = Rig::new(context, &plan);
     let mut all = Vec::new();
@@ -261,7 +261,7 @@ fn fixed_point_colours() -> Outcome {
 fn operators() -> Outcome {
     let operators = (0..8).map(vk::CompareOp::from_raw);
     let samplers: Vec<_> = operators.map(|op| SamplerDesc::linear().compare(op)).collect();
-    let equal = |(n, point): (usize, Point)| point.reference((n % 16) as f32 / 15.0);
+    let equal = |(n, point): (usize, SamplePoint)| point.reference((n % 16) as f32 / 15.0);
     let at: Vec<_> = points().into_iter().enumerate().map(equal).collect();
     let program = (Stage::Compute, Program::Compared);
     let judged = judged(Context::builder(), |context| look(context, program, (&samplers, &[R32]), (&at, false)))?;
@@ -420,7 +420,7 @@ fn look_at_array(context: &Context, sampler: &SamplerDesc, scenes: [Scene; 3]) -
     let bindings = [Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3), Binding::sampler(1)];
     let held = Held::new(context, &bindings, &slots);
     let layouts = [&held.layout];
-    let rig = Rig::new(context, &Plan::new(Program::DynamicShadows, Kind::Float, &layouts));
+    let rig = Rig::new(context, &Plan::new(Program::DynamicShadows, ResultKind::Float, &layouts));
     let mut all = Vec::new();
     for (element, texture) in (0..).zip(&textures) {
         let job = Job::new(&rig, &points());

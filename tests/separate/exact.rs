@@ -94,15 +94,15 @@ fn samplers() -> Vec<SamplerDesc> {
 }
 
 /// Texel edges, their middles, what is between, and far outside, on all levels and between them.
-fn points() -> Vec<Point> {
+fn points() -> Vec<SamplePoint> {
     let mut lattice: Vec<f32> = (-11..=20).map(|n| n as f32 / 8.0 + 1.0 / 128.0).collect();
     lattice.extend((-3..=6).map(|n| n as f32 / 4.0));
     lattice.extend([-9.328_125, 12.171_875]);
     // None halfway between two, which may go either way.
     let levels = [-1.5, 0.0, 0.25, 0.4375, 0.625, 1.0, 1.5625, 1.8125, 2.0, 5.0];
     let at = |n: usize| lattice[n % lattice.len()];
-    let all =
-        (0..3 * lattice.len()).map(|n| Point::at(at(n), at(7 * n + 3), at(13 * n + 5)).lod(levels[n % levels.len()]));
+    let all = (0..3 * lattice.len())
+        .map(|n| SamplePoint::at(at(n), at(7 * n + 3), at(13 * n + 5)).lod(levels[n % levels.len()]));
     all.collect()
 }
 
@@ -116,7 +116,7 @@ fn some() -> Vec<SamplerDesc> {
 }
 
 /// The same with a layer, also one that does not exist, behind the coordinates of an array.
-fn points_of(shape: Shape) -> Vec<Point> {
+fn points_of(shape: Shape) -> Vec<SamplePoint> {
     let layer = match shape {
         Shape::D1Array => Some(1),
         Shape::D2Array => Some(2),
@@ -159,7 +159,7 @@ fn look(context: &Context, (format, shape): (F, Shape), samplers: Vec<SamplerDes
     let texels = reference::Texture::read(&image, &view);
     let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
     let access = Access::Single { binding: 0 };
-    let probe = Probe::new(context, &layout, Op::Sample, shape, Kind::Float, access);
+    let probe = Probe::new(context, &layout, Op::Sample, shape, ResultKind::Float, access);
     let points = points_of(shape);
     let all = samplers.into_iter().map(|desc| {
         let sampler = desc.create(context);
@@ -240,7 +240,7 @@ fn as_the_driver(format: F, shape: Shape) -> Outcome {
         let image = image(context, format, shape)?;
         let texels = reference::Texture::read(&image, &image.view(&samplin_testkit::ViewDesc::default()));
         let bias = context.limits().max_sampler_lod_bias;
-        let of = |desc: &SamplerDesc, point: &Point| {
+        let of = |desc: &SamplerDesc, point: &SamplePoint| {
             [vk::SamplerReductionMode::MIN, vk::SamplerReductionMode::MAX].map(|mode| {
                 reference::sample(&texels, &SamplerDesc { reduction: Some(mode), ..desc.clone() }, point, bias)
                     .components()

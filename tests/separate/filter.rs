@@ -123,7 +123,7 @@ fn shared(stage: Stage) -> Outcome {
         let results = held.found(context, (Program::Shared, stage), [good.kind(), bad.kind()]);
         // The good one has the device's precision.
         let texels = reference::Texture::read(&good.image, &good.view);
-        let near = |(got, at): (&Value, Point)| {
+        let near = |(got, at): (&Value, SamplePoint)| {
             got.is_near(reference::sample(&texels, &SamplerDesc::linear(), &at, 2.0), 0.02)
         };
         let own = (!results[0].iter().zip(points()).all(near)).then(|| "the image that is filtered".to_owned());
@@ -147,13 +147,13 @@ fn clamped() -> Outcome {
             let results = held.found(context, (Program::One, Stage::Compute), [texture.kind(); 2]);
             let texels = reference::Texture::read(&texture.image, &texture.view);
             let border = asked.clone().address(M::CLAMP_TO_BORDER);
-            let exact = |point: Point| {
+            let exact = |point: SamplePoint| {
                 let level = ((point.lod + 0.5).ceil() - 1.0).clamp(0.0, 2.0);
                 let low = 0.5 / (8.0 / level.exp2());
                 let at = |s: f32| if mirrors { s.abs().clamp(low, 1.0) } else { s.clamp(0.0, 1.0) };
-                reference::sample(&texels, &border, &Point { coord: point.coord.map(at), ..point }, 2.0)
+                reference::sample(&texels, &border, &SamplePoint { coord: point.coord.map(at), ..point }, 2.0)
             };
-            let far = |(got, point): &(&Value, Point)| !got.is_near(exact(*point), 1e-5);
+            let far = |(got, point): &(&Value, SamplePoint)| !got.is_near(exact(*point), 1e-5);
             let first = results[0].iter().zip(points()).find(far);
             Ok(vec![first.map(|(got, point)| format!("{mode:#x}: {got:?}, not {:?}, at {point:?}", exact(point)))])
         })?;

@@ -39,8 +39,8 @@ use samplin_suite::{run, scene};
 use samplin_testkit::descriptor::{Binding, IMAGE_INFO_SIZE, Pool, SetLayout, write_images};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, Kind, Message, Pair, Point, Sampler, SamplerDesc, Value, View,
-    reference, sample,
+    Capability, Context, ContextBuilder, Image, Message, Pair, ResultKind, SamplePoint, Sampler, SamplerDesc, Value,
+    View, reference, sample,
 };
 use scene::Scene;
 use serde_json::Value as Json;
@@ -105,7 +105,7 @@ impl<'c> Texture<'c> {
         Ok(Self { context, scene, image, view })
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ResultKind {
         self.view.numeric_kind().into()
     }
 
@@ -150,7 +150,7 @@ fn unsalted(found: Vec<Value>, salt: u32) -> Vec<Value> {
 }
 
 /// Where every job looks.
-fn points() -> Vec<Point> {
+fn points() -> Vec<SamplePoint> {
     RGBA8.points(false)
 }
 
@@ -235,7 +235,7 @@ impl<'c> Held<'c> {
     }
 
     /// What a program finds in it; the kinds of its first and second image.
-    fn found(&self, context: &Context, (program, stage): (Program, Stage), [a, b]: [Kind; 2]) -> Vec<Vec<Value>> {
+    fn found(&self, context: &Context, (program, stage): (Program, Stage), [a, b]: [ResultKind; 2]) -> Vec<Vec<Value>> {
         found(context, &Plan::new(program, a, &[&self.layout]).second(b).stage(stage), &[self.set])
     }
 }

@@ -110,7 +110,7 @@ fn layer_of(shape: Shape) -> Option<usize> {
 }
 
 /// Middles of texels and beside them, within the image and far outside; edges of texels as well where one texel is read.
-fn points(shape: Shape, edges: bool) -> Vec<Point> {
+fn points(shape: Shape, edges: bool) -> Vec<SamplePoint> {
     let mut lattice: Vec<f32> = (-26..=44).map(|n| n as f32 / 2.0 + 9.0 / 32.0).collect();
     if edges {
         lattice.extend((-13..=21).map(|n| n as f32));
@@ -118,7 +118,7 @@ fn points(shape: Shape, edges: bool) -> Vec<Point> {
     let levels = [0.0, -1.5, 0.25, 1.0, 1.5625, 1.8125, 5.0];
     let at = |n: usize| lattice[n % lattice.len()];
     let all = (0..2 * lattice.len()).map(|n| {
-        let mut point = Point::at(at(n), at(7 * n + 3), at(13 * n + 5)).lod(levels[n % levels.len()]);
+        let mut point = SamplePoint::at(at(n), at(7 * n + 3), at(13 * n + 5)).lod(levels[n % levels.len()]);
         if let Some(layer) = layer_of(shape) {
             point.coord[layer] = [0.0, 1.0, 2.0, 7.0][n % 4];
         }
@@ -158,7 +158,7 @@ fn image(context: &Context, format: F, shape: Shape, levels: u32) -> Result<Imag
 }
 
 /// The same lookup with normalized coordinates: those of the level that is nearest.
-fn normalized(desc: &SamplerDesc, point: &Point, shape: Shape, levels: u32) -> Point {
+fn normalized(desc: &SamplerDesc, point: &SamplePoint, shape: Shape, levels: u32) -> SamplePoint {
     let lod = (point.lod + desc.lod_bias).max(desc.min_lod).min(desc.max_lod).clamp(0.0, (levels - 1) as f32);
     let level = (lod + 0.5).ceil() - 1.0;
     let axes = match shape {
@@ -174,10 +174,16 @@ fn normalized(desc: &SamplerDesc, point: &Point, shape: Shape, levels: u32) -> P
 }
 
 /// What such a sampler has to find.
-fn wanted(texels: &reference::Texture, desc: &SamplerDesc, points: &[Point], shape: Shape, levels: u32) -> Vec<Value> {
+fn wanted(
+    texels: &reference::Texture,
+    desc: &SamplerDesc,
+    points: &[SamplePoint],
+    shape: Shape,
+    levels: u32,
+) -> Vec<Value> {
     let own = SamplerDesc { unnormalized: false, ..desc.clone() };
     let one = reads_one(desc);
-    let at = |point: &Point| {
+    let at = |point: &SamplePoint| {
         let mut point = *point;
         if one {
             // The middle of the texel, which rounding has no say in.
@@ -194,7 +200,7 @@ fn tolerance(desc: &SamplerDesc) -> f64 {
 }
 
 /// What is wrong with values that have to be others.
-fn wrong(desc: &SamplerDesc, points: &[Point], got: &[Value], wanted: &[Value]) -> Option<String> {
+fn wrong(desc: &SamplerDesc, points: &[SamplePoint], got: &[Value], wanted: &[Value]) -> Option<String> {
     assert_eq!((got.len(), wanted.len()), (points.len(), points.len()));
     let all = got.iter().zip(wanted).zip(points);
     let mut far = all.filter(|((got, wanted), _)| !got.is_near(**wanted, tolerance(desc)));
@@ -234,7 +240,7 @@ fn look(
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
     let layout = SetLayout::new(context, &bindings(access));
     let compares = samplers.iter().any(|desc| desc.compare_enable);
-    let kind = if compares { Kind::Shadow } else { Kind::Float };
+    let kind = if compares { ResultKind::Shadow } else { ResultKind::Float };
     let probe = Probe::new(context, &layout, Op::Sample, shape, kind, access);
     let mut all = Vec::new();
     for (desc, sampler) in samplers.iter().zip(&made) {
@@ -305,13 +311,13 @@ fn cube(access: Access) -> Outcome {
         let (sampler, own) =
             (desc.create(context), SamplerDesc { unnormalized: false, ..desc.clone() }.create(context));
         let layout = SetLayout::new(context, &bindings(access));
-        let probe = Probe::new(context, &layout, Op::Sample, Shape::Cube, Kind::Float, access);
+        let probe = Probe::new(context, &layout, Op::Sample, Shape::Cube, ResultKind::Float, access);
         let pool = Pool::new(context, &[&layout, &layout]);
         let look = |sampler: &Sampler<'_>| {
             let set = pool.allocate(&layout);
             write_pair(context, set, access, (&view, sampler));
             let points: Vec<_> = (0..64)
-                .map(|n| Point::at(n as f32 - 31.5, (n * 7 % 64) as f32 - 31.5, (n * 13 % 64) as f32 - 31.5))
+                .map(|n| SamplePoint::at(n as f32 - 31.5, (n * 7 % 64) as f32 - 31.5, (n * 13 % 64) as f32 - 31.5))
                 .collect();
             probe.run(&Bind::Set(set), &points)
         };
@@ -353,7 +359,7 @@ fn look_by_op(context: &Context, access: Access, op: Op, samplers: &[SamplerDesc
     let texels = reference::Texture::read(&image, &view);
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
     let layout = SetLayout::new(context, &bindings(access));
-    let probe = Probe::new(context, &layout, op, Shape::D2, Kind::Float, access);
+    let probe = Probe::new(context, &layout, op, Shape::D2, ResultKind::Float, access);
     let [right, down] = if op == Op::Gather { [0.0; 2] } else { OFFSET };
     let mut all = Vec::new();
     for (desc, sampler) in samplers.iter().zip(&made) {
@@ -365,15 +371,15 @@ fn look_by_op(context: &Context, access: Access, op: Op, samplers: &[SamplerDesc
             let [x, y, ..] = point.coord;
             (point.coord[0], point.coord[1]) = (x + right, y + down);
         }
-        let find = |points: &[Point]| wanted(&texels, desc, points, Shape::D2, 1);
+        let find = |points: &[SamplePoint]| wanted(&texels, desc, points, Shape::D2, 1);
         let wanted: Vec<_> = match op {
             Op::Offset => find(&points),
             // The footprint of LINEAR, from the lower left on against the clock ("Texel Gathering").
             _ => {
                 let corners = [[-0.5, 0.5], [0.5, 0.5], [0.5, -0.5], [-0.5, -0.5]].map(|[dx, dy]| {
-                    let at = |point: &Point| {
+                    let at = |point: &SamplePoint| {
                         let [x, y, ..] = point.coord;
-                        Point::at((x + dx).floor() + 0.5, (y + dy).floor() + 0.5, 0.0)
+                        SamplePoint::at((x + dx).floor() + 0.5, (y + dy).floor() + 0.5, 0.0)
                     };
                     find(&points.iter().map(at).collect::<Vec<_>>())
                 });
@@ -509,16 +515,16 @@ fn compared_edges() -> Outcome {
             let texels = reference::Texture::read(&image, &view);
             let sampler = desc.create(context);
             let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-            let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Shadow, COMBINED);
+            let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, ResultKind::Shadow, COMBINED);
             let (_pool, set) = Pool::set(context, &layout);
             write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
-            let at = |n: i32| Point::at((n % 120 - 20) as f32, (7 * n % 90 - 11) as f32, 0.0).reference(0.5);
+            let at = |n: i32| SamplePoint::at((n % 120 - 20) as f32, (7 * n % 90 - 11) as f32, 0.0).reference(0.5);
             let points: Vec<_> = (0..480).map(at).collect();
             let got = probe.run(&Bind::Set(set), &points);
             let own = SamplerDesc { unnormalized: false, ..desc.clone() };
-            let middle = |point: &Point| {
+            let middle = |point: &SamplePoint| {
                 let [x, y, ..] = point.coord;
-                Point::at((x + 0.5) / 41.0, (y + 0.5) / 23.0, 0.0).reference(0.5)
+                SamplePoint::at((x + 0.5) / 41.0, (y + 0.5) / 23.0, 0.0).reference(0.5)
             };
             let wanted: Vec<_> =
                 points.iter().map(|point| reference::sample(&texels, &own, &middle(point), 2.0)).collect();
@@ -544,7 +550,7 @@ fn look_without_room(
     write_pair(context, set, SEPARATE, (&view, &sampler));
     let empty = fetch::rest(context, 3)?;
     let (above, layouts): (Vec<_>, _) = (empty.iter().collect(), [&layout]);
-    let rig = Rig::new(context, &Plan { above: &above, ..Plan::new(program, Kind::Float, &layouts) });
+    let rig = Rig::new(context, &Plan { above: &above, ..Plan::new(program, ResultKind::Float, &layouts) });
     let points = points(Shape::D2, true);
     let job = Job::new(&rig, &points);
     execute(context, &rig, &job, &[set]);
@@ -572,7 +578,7 @@ fn not_compared() -> Outcome {
         let texels = reference::Texture::read(&image, &view);
         let sampler = shadow().create(context);
         let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Float, COMBINED);
+        let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, ResultKind::Float, COMBINED);
         let (_pool, set) = Pool::set(context, &layout);
         write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
         let own = SamplerDesc::unnormalized(vk::Filter::NEAREST);
@@ -592,7 +598,7 @@ fn look_late(context: &Context, desc: &SamplerDesc) -> Result<Option<String>, Sk
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-    let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Float, COMBINED);
+    let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, ResultKind::Float, COMBINED);
     let (_pool, set) = Pool::set(context, &layout);
     let wrapped = in_texels(SamplerDesc::nearest().address(M::REPEAT));
     let sampler = wrapped.create(context);
@@ -658,7 +664,7 @@ fn look_at_pairs(context: &Context, samplers: &[SamplerDesc; 3]) -> Result<Vec<S
     let all: Vec<_> = made.iter().map(|sampler| Pair::new(&view, sampler)).collect();
     write_combined(context, set, (0, 0), &all);
     let layouts = [&layout];
-    let rig = Rig::new(context, &Plan::new(Program::Pairs, Kind::Float, &layouts));
+    let rig = Rig::new(context, &Plan::new(Program::Pairs, ResultKind::Float, &layouts));
     let mut all = Vec::new();
     for (element, desc) in samplers.iter().enumerate() {
         let points = points(Shape::D2, reads_one(desc));
@@ -726,7 +732,7 @@ fn implicit(access: Access) -> Outcome {
         let layout = SetLayout::new(context, &bindings(access));
         let size = [32, 24];
         let make = if access == SEPARATE { Painter::of_separate } else { Painter::new };
-        let painter = make(context, &layout, Shape::D2, Kind::Float, size).map_err(Skip)?;
+        let painter = make(context, &layout, Shape::D2, ResultKind::Float, size).map_err(Skip)?;
         let mut found = Vec::new();
         for (desc, sampler) in all.iter().zip(&made) {
             let (_pool, set) = Pool::set(context, &layout);
@@ -756,7 +762,7 @@ fn look_beside(context: &Context, stage: Stage, samplers: &[SamplerDesc]) -> Res
     let bindings = [Binding::image(0), Binding::sampler(1), Binding::combined(2, 1), Binding::sampler(3)];
     let layout = SetLayout::new(context, &bindings);
     let layouts = [&layout];
-    let rig = Rig::new(context, &Plan::new(Program::Beside, Kind::Float, &layouts).stage(stage));
+    let rig = Rig::new(context, &Plan::new(Program::Beside, ResultKind::Float, &layouts).stage(stage));
     let mut all = Vec::new();
     for (desc, sampler) in samplers.iter().zip(&made) {
         let (_pool, set) = Pool::set(context, &layout);
@@ -783,7 +789,7 @@ fn look_by(context: &Context, (way, fixed): (Way, bool), desc: &SamplerDesc) -> 
     let combined = if fixed { combined.immutable(&[&sampler]) } else { combined };
     let bindings = [Binding::image(0), Binding::sampler(1), combined, Binding::sampler(3)];
     let route = Route::new(context, way, &bindings, 0)?;
-    let rig = Rig::new(context, &Plan::new(Program::Beside, Kind::Float, &route.layouts()));
+    let rig = Rig::new(context, &Plan::new(Program::Beside, ResultKind::Float, &route.layouts()));
     let pair = Pair::new(&view, &sampler).info();
     let slot = |binding, ty| Slot { at: (binding, 0), ty, info: pair };
     let slots = [
@@ -869,7 +875,7 @@ fn update_after_bind() -> Outcome {
         let layout = SetLayout::with_flags(context, &bindings, flags);
         let (_pool, set) = Pool::set(context, &layout);
         write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
-        let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, Kind::Float, COMBINED);
+        let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, ResultKind::Float, COMBINED);
         let points = points(Shape::D2, true);
         let got = probe.run(&Bind::Set(set), &points);
         Ok(wrong(&legal, &points, &got, &wanted(&texels, &legal, &points, Shape::D2, 1)))

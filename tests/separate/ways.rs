@@ -114,7 +114,7 @@ impl<'c> Route<'c> {
     }
 
     /// Executes once with these descriptors; what was found.
-    pub(crate) fn found(&self, rig: &Rig<'_>, slots: &[Slot], points: &[Point]) -> Vec<Vec<Value>> {
+    pub(crate) fn found(&self, rig: &Rig<'_>, slots: &[Slot], points: &[SamplePoint]) -> Vec<Vec<Value>> {
         let context = self.context;
         self.fill(slots);
         let job = Job::new(rig, points);

@@ -454,7 +454,7 @@ pub struct Headroom {
 
 /// What the application asked for of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct RequestedLimit {
     /// The most at a time, which may be more than the limit.
     pub asked: u32,
     /// The limit.
@@ -466,10 +466,10 @@ pub struct Asked {
 pub struct Limits {
     /// Of `maxSamplerAllocationCount`.
     #[serde(rename = "maxSamplerAllocationCount")]
-    pub samplers: Asked,
+    pub samplers: RequestedLimit,
     /// Of `maxCustomBorderColorSamplers`.
     #[serde(rename = "maxCustomBorderColorSamplers")]
-    pub custom_borders: Asked,
+    pub custom_borders: RequestedLimit,
 }
 
 /// What a program uses.

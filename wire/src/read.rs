@@ -12,7 +12,7 @@ use samplin_core::decide::{
 };
 use samplin_core::features::Tiling;
 use samplin_core::names;
-use samplin_core::storage::Known;
+use samplin_core::storage::StorableFormats;
 use serde_json::Value;
 
 use crate::record::{Descriptor, Draw, HOWS, Joined, Link};
@@ -344,7 +344,7 @@ fn list(value: &Value, key: &str) -> Option<Vec<u64>> {
 }
 
 /// What a `device` record of the level all says of the formats of storage images and of storage texel buffers.
-pub fn stored(device: &Value) -> Option<[Known; 2]> {
+pub fn stored(device: &Value) -> Option<[StorableFormats; 2]> {
     words::read_stored(&list(device, "storage")?)
 }
 

@@ -319,7 +319,7 @@ const UNFILTERED: [&str; 8] = ["gather", "const_offsets", "offset", "sparse", "d
 
 /// Where a shader reads an image through a sampler: what its debug lines say of the first such instruction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Source {
+pub struct SourceLine {
     /// The file, as the compiler was given it.
     pub file: String,
     /// The line, from 1.
@@ -341,7 +341,7 @@ pub struct Joined {
     pub link: Link,
     /// Where the shader reads the image, if its debug lines say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<Source>,
+    pub source: Option<SourceLine>,
     /// One of [`HOWS`]; `None` where the pipeline was given no other sampler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Cow<'static, str>>,

@@ -2,7 +2,7 @@
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
 use samplin_core::features::Tiling;
-use samplin_core::storage::Known;
+use samplin_core::storage::StorableFormats;
 
 /// Features that are not known.
 const UNKNOWN: u64 = u64::MAX;
@@ -18,14 +18,14 @@ fn read_features(word: u64) -> Option<Feature> {
 }
 
 /// What a device can do with the formats of storage images and of storage texel buffers, as bits by the numbers of image formats.
-pub fn stored([images, buffers]: [Known; 2]) -> Vec<u64> {
+pub fn stored([images, buffers]: [StorableFormats; 2]) -> Vec<u64> {
     [images.there, images.stored, buffers.there, buffers.stored].to_vec()
 }
 
 /// The way back.
-pub fn read_stored(words: &[u64]) -> Option<[Known; 2]> {
+pub fn read_stored(words: &[u64]) -> Option<[StorableFormats; 2]> {
     let [there, stored, buffers_there, buffers_stored] = *words else { return None };
-    Some([Known { there, stored }, Known { there: buffers_there, stored: buffers_stored }])
+    Some([StorableFormats { there, stored }, StorableFormats { there: buffers_there, stored: buffers_stored }])
 }
 
 /// What decisions look at in an image.

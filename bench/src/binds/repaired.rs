@@ -8,7 +8,7 @@ use samplin_hot::table::FlatTable;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
 
-use super::{AsItComes, Binds, FRAME_DRAWS, FRAME_THREADS, Parts, SETS, Scene, State, on_threads, pipelines};
+use super::{AsItComes, Binds, ConflictState, FRAME_DRAWS, FRAME_THREADS, Parts, SETS, Scene, on_threads, pipelines};
 
 /// What goes down for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl<'s, 'c> Repaired<'s, 'c> {
     }
 
     /// The state of the scene that it is made for.
-    pub(crate) const STATE: State = State::Disagree;
+    pub(crate) const STATE: ConflictState = ConflictState::Disagree;
 
     /// ns of thread CPU time per draw, of each row.
     pub(crate) fn measure(&self) -> [f64; ROWS.len()] {

@@ -89,11 +89,11 @@ impl FormatAbilities {
 pub struct Class {
     /// For headings.
     pub name: &'static str,
-    kind: Kind,
+    kind: AbilityKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum AbilityKind {
     Eight,
     Srgb,
     Packed,
@@ -114,60 +114,64 @@ enum Kind {
 
 /// Every class, in the order of tables.
 pub const CLASSES: &[Class] = &[
-    Class { name: "8-bit norm", kind: Kind::Eight },
-    Class { name: "8-bit sRGB", kind: Kind::Srgb },
-    Class { name: "packed (565, 10-10-10-2, …)", kind: Kind::Packed },
-    Class { name: "16-bit norm", kind: Kind::Norm16 },
-    Class { name: "16-bit float", kind: Kind::Float16 },
-    Class { name: "32-bit float", kind: Kind::Float32 },
-    Class { name: "64-bit float", kind: Kind::Float64 },
-    Class { name: "integer", kind: Kind::Integer },
-    Class { name: "depth", kind: Kind::Depth },
-    Class { name: "stencil", kind: Kind::Stencil },
-    Class { name: "BC", kind: Kind::Bc },
-    Class { name: "ETC2, EAC", kind: Kind::Etc },
-    Class { name: "ASTC", kind: Kind::Astc },
-    Class { name: "PVRTC", kind: Kind::Pvrtc },
-    Class { name: "Y′CbCr", kind: Kind::Ycbcr },
-    Class { name: "other", kind: Kind::Other },
+    Class { name: "8-bit norm", kind: AbilityKind::Eight },
+    Class { name: "8-bit sRGB", kind: AbilityKind::Srgb },
+    Class { name: "packed (565, 10-10-10-2, …)", kind: AbilityKind::Packed },
+    Class { name: "16-bit norm", kind: AbilityKind::Norm16 },
+    Class { name: "16-bit float", kind: AbilityKind::Float16 },
+    Class { name: "32-bit float", kind: AbilityKind::Float32 },
+    Class { name: "64-bit float", kind: AbilityKind::Float64 },
+    Class { name: "integer", kind: AbilityKind::Integer },
+    Class { name: "depth", kind: AbilityKind::Depth },
+    Class { name: "stencil", kind: AbilityKind::Stencil },
+    Class { name: "BC", kind: AbilityKind::Bc },
+    Class { name: "ETC2, EAC", kind: AbilityKind::Etc },
+    Class { name: "ASTC", kind: AbilityKind::Astc },
+    Class { name: "PVRTC", kind: AbilityKind::Pvrtc },
+    Class { name: "Y′CbCr", kind: AbilityKind::Ycbcr },
+    Class { name: "other", kind: AbilityKind::Other },
 ];
 
-fn kind(name: &str) -> Kind {
+fn kind(name: &str) -> AbilityKind {
     let name = name.strip_prefix("VK_FORMAT_").unwrap_or(name);
     let ends = |suffix: &str| name.ends_with(suffix);
     if name.contains("_422_") || name.contains("_420_") || name.contains("_444_") {
-        return Kind::Ycbcr;
+        return AbilityKind::Ycbcr;
     }
-    for (prefix, kind) in
-        [("BC", Kind::Bc), ("ETC2", Kind::Etc), ("EAC", Kind::Etc), ("ASTC", Kind::Astc), ("PVRTC", Kind::Pvrtc)]
-    {
+    for (prefix, kind) in [
+        ("BC", AbilityKind::Bc),
+        ("ETC2", AbilityKind::Etc),
+        ("EAC", AbilityKind::Etc),
+        ("ASTC", AbilityKind::Astc),
+        ("PVRTC", AbilityKind::Pvrtc),
+    ] {
         if name.starts_with(prefix) {
             return kind;
         }
     }
     if name.starts_with('D') || name.starts_with("X8_D24") {
-        return Kind::Depth;
+        return AbilityKind::Depth;
     }
     if name == "S8_UINT" {
-        return Kind::Stencil;
+        return AbilityKind::Stencil;
     }
     if name.contains("UINT") || name.contains("SINT") {
-        return Kind::Integer;
+        return AbilityKind::Integer;
     }
     let packed = name.contains("_PACK") && !name.starts_with("A8B8G8R8");
     if packed {
-        return Kind::Packed;
+        return AbilityKind::Packed;
     }
     if ends("SRGB") || name.contains("SRGB_PACK32") {
-        return Kind::Srgb;
+        return AbilityKind::Srgb;
     }
     match name.split_once('_').map_or(name, |(components, _)| components) {
-        components if components.contains("64") => Kind::Float64,
-        components if components.contains("32") => Kind::Float32,
-        components if components.contains("16") && (ends("SFLOAT") || ends("UFLOAT")) => Kind::Float16,
-        components if components.contains("16") => Kind::Norm16,
-        components if components.contains('8') || components.contains("G4") => Kind::Eight,
-        _ => Kind::Other,
+        components if components.contains("64") => AbilityKind::Float64,
+        components if components.contains("32") => AbilityKind::Float32,
+        components if components.contains("16") && (ends("SFLOAT") || ends("UFLOAT")) => AbilityKind::Float16,
+        components if components.contains("16") => AbilityKind::Norm16,
+        components if components.contains('8') || components.contains("G4") => AbilityKind::Eight,
+        _ => AbilityKind::Other,
     }
 }
 
@@ -179,18 +183,18 @@ impl Class {
 
     /// Whether its formats hold integers, which have no LINEAR anywhere.
     pub fn is_integer(&self) -> bool {
-        matches!(self.kind, Kind::Integer | Kind::Stencil)
+        matches!(self.kind, AbilityKind::Integer | AbilityKind::Stencil)
     }
 
     /// Whether its formats hold depth.
     pub fn is_depth(&self) -> bool {
-        self.kind == Kind::Depth
+        self.kind == AbilityKind::Depth
     }
 }
 
 /// Whether it would be a gap that a format of this name cannot be filtered.
 pub(super) fn should_filter(format: &str) -> bool {
-    !matches!(kind(format), Kind::Integer | Kind::Stencil | Kind::Ycbcr | Kind::Float64)
+    !matches!(kind(format), AbilityKind::Integer | AbilityKind::Stencil | AbilityKind::Ycbcr | AbilityKind::Float64)
 }
 
 /// What a device can do.
@@ -212,7 +216,7 @@ pub struct Abilities {
     pub limits: BTreeMap<String, Option<f64>>,
     /// Formats by number, those without any feature left out.
     pub formats: Vec<FormatAbilities>,
-    /// The image formats that shaders do without where formats are lowered ([`storage::Known`]).
+    /// The image formats that shaders do without where formats are lowered ([`storage::StorableFormats`]).
     pub lowered: u64,
     /// Whether the comparison bit, which needs 64-bit masks, is known.
     pub knows_compare: bool,
@@ -222,9 +226,9 @@ pub struct Abilities {
 
 /// Feature names that were looked up before: a file repeats a few of them thousands of times.
 #[derive(Default)]
-struct Bits(BTreeMap<String, Option<Feature>>);
+struct FeatureCache(BTreeMap<String, Option<Feature>>);
 
-impl Bits {
+impl FeatureCache {
     fn bit(&mut self, name: &str) -> Option<Feature> {
         if let Some(ability) = self.0.get(name) {
             return *ability;
@@ -279,7 +283,7 @@ impl Abilities {
         let text = |pointer: &str| file.pointer(pointer).and_then(Value::as_str).unwrap_or("").to_owned();
         let mut found: Vec<(i32, FormatAbilities)> = Vec::new();
         let mut knows_compare = false;
-        let mut bits = Bits::default();
+        let mut bits = FeatureCache::default();
         for (format, features) in formats {
             let Some(number) = names::format_by_name(format) else { continue };
             let mut union = |keys: [&str; 2]| {
@@ -477,7 +481,7 @@ fn is_declared(format: vk::Format) -> bool {
 pub(super) fn lowered(formats: &[FormatAbilities]) -> u64 {
     let all: BTreeMap<i32, Feature> = formats.iter().map(|one| (one.number().as_raw(), one.optimal)).collect();
     let optimal = |wanted: vk::Format| all.get(&wanted.as_raw()).copied().unwrap_or_default();
-    storage::Known::of(&mut |wanted| optimal(wanted), Feature::STORAGE_IMAGE).lowered()
+    storage::StorableFormats::of(&mut |wanted| optimal(wanted), Feature::STORAGE_IMAGE).lowered()
 }
 
 /// Every format that is worth asking a device about.

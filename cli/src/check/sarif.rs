@@ -1,6 +1,6 @@
 //! SARIF 2.1.0: what code hosts show beside the code.
 
-use samplin_core::decide::{Catalog, Rule, Source as Stands};
+use samplin_core::decide::{Catalog, Rule, RuleSource as Stands};
 use serde_json::{Value, json};
 
 use super::{Finding, Report, SPECIFICATION};

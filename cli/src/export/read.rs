@@ -13,9 +13,9 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
-use crate::trace::analysis::{Analysis, Decision, Exempt, Position, Read, Told, Unresolved};
-use crate::trace::reader::{Counts, Event, Source};
-use crate::trace::record::Change;
+use crate::trace::analysis::{Analysis, Decision, Exempt, Position, Read, RecordChanges, Unresolved};
+use crate::trace::reader::{Counts, Event, TraceSource};
+use crate::trace::record::RecordedChange;
 
 /// The columns that are read of `runs`.
 const RUNS: [&str; 4] = ["run", "device", "build", "trace"];
@@ -90,7 +90,7 @@ pub(crate) fn add(analysis: &mut Analysis, root: &Path, build: Option<&str>) -> 
     let mut devices: BTreeMap<String, Value> = BTreeMap::new();
     reading.table(root, "runs", &RUNS, |reading, row| {
         let trace = reading.analysis.traces.len();
-        let source = Source::File(row.text("trace").into());
+        let source = TraceSource::File(row.text("trace").into());
         reading.traces.insert(row.text("run"), trace);
         reading.analysis.traces.push(Read { source, counts: Counts { records: 1, ..Counts::default() } });
         let device = row.text("device");
@@ -166,7 +166,7 @@ impl Row {
         self.get("line").and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
-    fn change(&self) -> Change {
+    fn change(&self) -> RecordedChange {
         // A word stands as it is, anything else as JSON.
         let value = |name: &str| match self.get(name) {
             None => Value::Null,
@@ -175,7 +175,7 @@ impl Row {
                 Ok(other) => other,
             },
         };
-        Change {
+        RecordedChange {
             rule: self.text("rule"),
             catalog: self.text("catalog"),
             vuid: self.owned("vuid"),
@@ -203,7 +203,7 @@ impl Reading<'_> {
             return;
         }
         let event = first.text("event");
-        let told = Told::of(rows.iter().map(Row::change).collect());
+        let told = RecordChanges::of(rows.iter().map(Row::change).collect());
         self.seen.insert(key, self.analysis.decisions.len());
         self.analysis.decisions.push(Decision {
             event: Event::ALL.iter().find(|(_, name)| *name == event).map_or("", |(_, name)| name),
@@ -265,7 +265,7 @@ impl Reading<'_> {
             seen.count += 1;
             return;
         }
-        let changes: Vec<Change> = serde_json::from_str(&row.text("changes")).unwrap_or_default();
+        let changes: Vec<RecordedChange> = serde_json::from_str(&row.text("changes")).unwrap_or_default();
         self.left.insert(key, self.analysis.exempt.len());
         self.analysis.exempt.push(Exempt {
             device: row.owned("device"),
@@ -273,7 +273,7 @@ impl Reading<'_> {
             rules: serde_json::from_str(&row.text("rules")).unwrap_or_default(),
             fingerprint: row.owned("fingerprint"),
             format: row.owned("format"),
-            changes: Told::of(changes).made,
+            changes: RecordChanges::of(changes).made,
             sampler_name: row.owned("sampler_name"),
             view_name: row.owned("view_name"),
             first: self.position(row),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::store::{NULL, Store, Word};
-use super::tables::{CHANGE, Column, From, Kind, Of, Table};
+use super::tables::{CHANGE, Column, ColumnType, From, Of, Table};
 use crate::failure::{Failure, Result};
 use crate::trace::key::{Key, ReadyMap};
 use crate::trace::reader::{Event, Record, Verdict};
@@ -281,12 +281,12 @@ impl Rows {
     fn tree_word(&mut self, number: u64, column: &Column, pointer: &str, value: &Value) -> Word {
         let found = value.pointer(pointer);
         let text = match column.kind {
-            Kind::Sum => return sum(value, pointer).unwrap_or(NULL),
-            Kind::Count | Kind::Day => return found.and_then(Value::as_u64).unwrap_or(NULL),
-            Kind::Number => return found.and_then(Value::as_f64).map_or(NULL, f64::to_bits),
-            Kind::Flag => return found.and_then(Value::as_bool).map_or(NULL, u64::from),
-            Kind::Text => found.and_then(Value::as_str).map(str::to_owned),
-            Kind::Json => found.map(Value::to_string),
+            ColumnType::Sum => return sum(value, pointer).unwrap_or(NULL),
+            ColumnType::Count | ColumnType::Day => return found.and_then(Value::as_u64).unwrap_or(NULL),
+            ColumnType::Number => return found.and_then(Value::as_f64).map_or(NULL, f64::to_bits),
+            ColumnType::Flag => return found.and_then(Value::as_bool).map_or(NULL, u64::from),
+            ColumnType::Text => found.and_then(Value::as_str).map(str::to_owned),
+            ColumnType::Json => found.map(Value::to_string),
         };
         text.map_or(NULL, |text| self.store.pool.word(number, text.as_bytes(), || Some(text.clone())))
     }
@@ -308,9 +308,11 @@ impl Rows {
                     inner.as_deref(),
                 ),
                 From::SamplerName if !record.fields.name.is_null() => {
-                    self.member_word(u64::MAX - 1, Kind::Text, record.fields.name, None)
+                    self.member_word(u64::MAX - 1, ColumnType::Text, record.fields.name, None)
                 }
-                From::SamplerName => self.member_word(u64::MAX - 2, Kind::Text, record.fields.names, Some("sampler")),
+                From::SamplerName => {
+                    self.member_word(u64::MAX - 2, ColumnType::Text, record.fields.names, Some("sampler"))
+                }
                 From::Applied => u64::from(record.event != Event::Pair || !record.fields.variant.is_null()),
                 From::ChangeCount => changes.len() as Word,
                 // Filled in below.
@@ -333,19 +335,19 @@ impl Rows {
     }
 
     #[inline]
-    fn member_word(&mut self, number: u64, kind: Kind, raw: Raw<'_>, inner: Option<&str>) -> Word {
+    fn member_word(&mut self, number: u64, kind: ColumnType, raw: Raw<'_>, inner: Option<&str>) -> Word {
         if raw.is_null() {
             return NULL;
         }
         match kind {
-            Kind::Count => raw.number().unwrap_or(NULL),
-            Kind::Flag => match raw.0 {
+            ColumnType::Count => raw.number().unwrap_or(NULL),
+            ColumnType::Flag => match raw.0 {
                 b"true" => 1,
                 b"false" => 0,
                 _ => NULL,
             },
             _ => self.store.pool.word(number, raw.0, || match inner {
-                None if kind == Kind::Json => std::str::from_utf8(raw.0).ok().map(str::to_owned),
+                None if kind == ColumnType::Json => std::str::from_utf8(raw.0).ok().map(str::to_owned),
                 None => raw.text().map(std::borrow::Cow::into_owned),
                 Some(inner) => member_of(raw, inner),
             }),

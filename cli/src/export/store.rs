@@ -17,7 +17,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
-use super::tables::{Kind, Table};
+use super::tables::{ColumnType, Table};
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::trace::key::{Key, ReadyMap};
@@ -328,21 +328,21 @@ fn write_group(
         let present = || words.iter().copied().filter(|word| !column.null || *word != NULL);
         let levels = levels.as_deref();
         match (writer.untyped(), column.kind) {
-            (ColumnWriter::ByteArrayColumnWriter(out), Kind::Text | Kind::Json) => {
+            (ColumnWriter::ByteArrayColumnWriter(out), ColumnType::Text | ColumnType::Json) => {
                 let none = ByteArray::from(Vec::new());
                 let text = |word: Word| pool.texts.get(word as usize).unwrap_or(&none).clone();
                 out.write_batch(&present().map(text).collect::<Vec<_>>(), levels, None)?;
             }
-            (ColumnWriter::Int64ColumnWriter(out), Kind::Count | Kind::Sum) => {
+            (ColumnWriter::Int64ColumnWriter(out), ColumnType::Count | ColumnType::Sum) => {
                 out.write_batch(&present().map(|word| word as i64).collect::<Vec<_>>(), levels, None)?;
             }
-            (ColumnWriter::Int32ColumnWriter(out), Kind::Day) => {
+            (ColumnWriter::Int32ColumnWriter(out), ColumnType::Day) => {
                 out.write_batch(&present().map(|word| word as i32).collect::<Vec<_>>(), levels, None)?;
             }
-            (ColumnWriter::DoubleColumnWriter(out), Kind::Number) => {
+            (ColumnWriter::DoubleColumnWriter(out), ColumnType::Number) => {
                 out.write_batch(&present().map(f64::from_bits).collect::<Vec<_>>(), levels, None)?;
             }
-            (ColumnWriter::BoolColumnWriter(out), Kind::Flag) => {
+            (ColumnWriter::BoolColumnWriter(out), ColumnType::Flag) => {
                 out.write_batch(&present().map(|word| word == 1).collect::<Vec<_>>(), levels, None)?;
             }
             (_, kind) => return Err(ParquetError::General(format!("{}: no {kind:?}", column.name))),

@@ -30,7 +30,7 @@ pub enum Of {
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ColumnType {
     /// UTF-8.
     Text,
     /// INT64.
@@ -85,7 +85,7 @@ pub struct Column {
     /// Its name.
     pub name: String,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ColumnType,
     /// Whether there can be nothing.
     pub null: bool,
     /// Where its values are from.
@@ -121,7 +121,7 @@ struct DescribedTable {
 struct DescribedColumn {
     name: String,
     #[serde(rename = "type")]
-    kind: Kind,
+    kind: ColumnType,
     null: bool,
     from: String,
 }
@@ -176,11 +176,11 @@ fn from(of: Of, word: &str) -> Option<From> {
 
 fn field(column: &Column) -> Result<TypePtr, ParquetError> {
     let (physical, logical) = match column.kind {
-        Kind::Text | Kind::Json => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Count | Kind::Sum => (Physical::INT64, None),
-        Kind::Number => (Physical::DOUBLE, None),
-        Kind::Flag => (Physical::BOOLEAN, None),
-        Kind::Day => (Physical::INT32, Some(LogicalType::Date)),
+        ColumnType::Text | ColumnType::Json => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ColumnType::Count | ColumnType::Sum => (Physical::INT64, None),
+        ColumnType::Number => (Physical::DOUBLE, None),
+        ColumnType::Flag => (Physical::BOOLEAN, None),
+        ColumnType::Day => (Physical::INT32, Some(LogicalType::Date)),
     };
     let repetition = if column.null { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let built = Type::primitive_type_builder(&column.name, physical)

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::io::Read as _;
 
-use samplin_wire::kinds::Asked;
+use samplin_wire::kinds::RequestedLimit;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::failure::Result;
-use crate::trace::reader::{self, Counts, Event, Record, Source, Verdict};
+use crate::trace::reader::{self, Counts, Event, Record, TraceSource, Verdict};
 
 /// What an application asked for at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Alive {
     pub(super) fn of(summary: &Value) -> Option<Self> {
         let asked = |limit: &str| {
             let member = summary.pointer("/census/limits")?.get(limit)?;
-            Asked::deserialize(member).ok().map(|asked| asked.asked)
+            RequestedLimit::deserialize(member).ok().map(|asked| asked.asked)
         };
         let count = |pointer: &str| u32::try_from(summary.pointer(pointer)?.as_u64()?).ok();
         let peak = || count("/samplers/peak");
@@ -40,7 +40,7 @@ impl Alive {
 
 /// A trace.
 pub(crate) struct Input<'a> {
-    pub(super) source: &'a Source,
+    pub(super) source: &'a TraceSource,
     /// Standard input comes once.
     piped: Vec<u8>,
     /// The most that each process had on one of its devices.
@@ -49,9 +49,9 @@ pub(crate) struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// Reads the summaries, which come last and tell what the first samplers depend on.
-    pub(crate) fn open(source: &'a Source) -> Result<Self> {
+    pub(crate) fn open(source: &'a TraceSource) -> Result<Self> {
         let mut piped = Vec::new();
-        if *source == Source::Stdin {
+        if *source == TraceSource::Stdin {
             source.open(|inner| inner)?.read_to_end(&mut piped).map_err(|error| source.failure(&error))?;
         }
         let mut input = Self { source, piped, alive: HashMap::new() };
@@ -75,11 +75,11 @@ impl<'a> Input<'a> {
     /// Reads it from its beginning.
     pub(super) fn read(&self, progress: bool, visit: impl FnMut(&Record<'_>) -> Verdict) -> Result<Counts> {
         match self.source {
-            Source::Stdin => {
+            TraceSource::Stdin => {
                 let counts = reader::read(&mut self.piped.as_slice(), visit);
                 self.source.some(counts.map_err(|error| self.source.failure(&error))?)
             }
-            Source::File(_) => self.source.read(progress, visit),
+            TraceSource::File(_) => self.source.read(progress, visit),
         }
     }
 }

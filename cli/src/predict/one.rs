@@ -9,11 +9,11 @@ use crate::files;
 use crate::inspect;
 use crate::output::{Output, Style};
 use crate::trace::analysis::By;
-use crate::trace::reader::Source;
+use crate::trace::reader::TraceSource;
 use crate::trace::record::{counted, grouped, short};
 
 /// Tells of one device in full.
-pub(super) fn run(arguments: &Arguments, name: &str, source: &Source, output: &mut Output) -> Result {
+pub(super) fn run(arguments: &Arguments, name: &str, source: &TraceSource, output: &mut Output) -> Result {
     let found = predict(name, arguments.alone, &Input::open(source)?, true)?;
     let Predicted { prediction, recorded, lines, analysis: predicted, notes } = found;
     let denied = table::denied(&predicted, &arguments.deny);

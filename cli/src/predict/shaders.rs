@@ -11,7 +11,7 @@ use samplin_core::decide::{self, Change as Decided, Context, DeviceCaps, Rule, V
 use samplin_core::features::Tiling;
 use samplin_core::left::Left;
 use samplin_core::names::{self, Spirv};
-use samplin_core::storage::{self, Known, lowers};
+use samplin_core::storage::{self, StorableFormats, lowers};
 use samplin_wire::read;
 use serde_json::{Map, Value, json};
 
@@ -55,12 +55,15 @@ impl Storage {
     pub(super) fn new(prediction: &Prediction, device: &Value, emulates: bool) -> Self {
         let there = |needed, buffer: bool| {
             let features = |format| prediction.simulation.features(format);
-            Known::of(&mut |format| if buffer { features(format).buffer } else { features(format).optimal }, needed)
+            StorableFormats::of(
+                &mut |format| if buffer { features(format).buffer } else { features(format).optimal },
+                needed,
+            )
         };
         let there = [there(Feature::STORAGE_IMAGE, false), there(Feature::STORAGE_TEXEL_BUFFER, true)];
         let here = read::stored(device).filter(|_| !prediction.alone);
         let known = here.map_or(there, |[images, buffers]| [images.both(there[0]), buffers.both(there[1])]);
-        let lowered = if emulates { known.map(Known::lowered) } else { [0; 2] };
+        let lowered = if emulates { known.map(StorableFormats::lowered) } else { [0; 2] };
         Self { emulates, lowered, stored: known[0].stored, images: HashMap::new() }
     }
 
@@ -86,7 +89,7 @@ impl Prediction {
         let Some(host) = self.hosts.get_mut(&record.process()) else { return };
         let mut image =
             Image { format, tiling: class.tiling, flags: class.flags, reachable: class.usage, aliased: false };
-        let asked = Asked { flags: class.flags, usage: class.usage, own, listed: listed.as_deref() };
+        let asked = ImageRequest { flags: class.flags, usage: class.usage, own, listed: listed.as_deref() };
         let change = asked.change(&mut image, &host.storage, &caps);
         let handle = text(value, "image").and_then(|handle| u64::from_str_radix(handle.strip_prefix("0x")?, 16).ok());
         if let Some(handle) = handle {
@@ -278,14 +281,14 @@ impl Prediction {
 }
 
 /// What an image is asked for with.
-struct Asked<'a> {
+struct ImageRequest<'a> {
     flags: u64,
     usage: u64,
     own: Option<Feature>,
     listed: Option<&'a [(vk::Format, Option<Feature>)]>,
 }
 
-impl Asked<'_> {
+impl ImageRequest<'_> {
     /// What changes of it, as the layer decides where the driver has such an image; the rest of what its views depend on goes to `image`.
     fn change(&self, image: &mut Image, storage: &Storage, caps: &DeviceCaps) -> Option<Decided> {
         let is_listed = |format| self.listed.is_none_or(|all| all.iter().any(|(one, _)| *one == format));

@@ -12,7 +12,7 @@ use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::Analysis;
-use crate::trace::reader::Source;
+use crate::trace::reader::TraceSource;
 use crate::trace::record::{counted, grouped};
 
 /// How many devices have columns of their own; of more, a finding lists the names.
@@ -56,7 +56,7 @@ pub(super) fn must_be_finished(
     arguments: &Arguments,
     is_denied: bool,
     why: Option<String>,
-    source: &Source,
+    source: &TraceSource,
 ) -> Result<()> {
     match why {
         Some(why) if !arguments.deny.is_empty() && !is_denied && !arguments.allow_unfinished => {
@@ -102,7 +102,7 @@ impl Matrix {
 }
 
 /// Predicts for each of these devices what a trace tells.
-pub(crate) fn matrix(names: &[String], alone: bool, source: &Source) -> Result<Matrix> {
+pub(crate) fn matrix(names: &[String], alone: bool, source: &TraceSource) -> Result<Matrix> {
     let input = Input::open(source)?;
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
     let mut changes: Vec<u64> = Vec::new();
@@ -131,7 +131,7 @@ pub(crate) fn matrix(names: &[String], alone: bool, source: &Source) -> Result<M
 }
 
 /// Runs the command.
-pub(super) fn run(arguments: &Arguments, titles: &[String], source: &Source, output: &mut Output) -> Result {
+pub(super) fn run(arguments: &Arguments, titles: &[String], source: &TraceSource, output: &mut Output) -> Result {
     let matrix = matrix(titles, arguments.alone, source)?;
     let is_denied = matrix.rows.iter().any(|row| is_denied_by(&row.finding, &arguments.deny));
     must_be_finished(arguments, is_denied, matrix.unfinished.clone(), source)?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::repair;
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
 use crate::trace::links;
-use crate::trace::record::{self, Change, counted, grouped, short};
+use crate::trace::record::{self, RecordedChange, counted, grouped, short};
 
 /// Where a valid-usage id is explained.
 const SPECIFICATION: &str = "https://registry.khronos.org/vulkan/specs/latest/html/vkspec.html#";
@@ -53,7 +53,7 @@ fn view(kind: Option<&String>, aspect: Option<&String>, swizzle: Option<&String>
     [kind, aspect, swizzle].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn row<'a>(number: usize, decision: &'a Decision, change: &'a Change) -> Row<'a> {
+fn row<'a>(number: usize, decision: &'a Decision, change: &'a RecordedChange) -> Row<'a> {
     Row {
         count: decision.count,
         rule: &change.rule,

@@ -19,7 +19,7 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::files::Scratch;
 use crate::output::{ColorChoice, Output, Style};
 use crate::run;
-use crate::trace::reader::{Event, Source};
+use crate::trace::reader::{Event, TraceSource};
 use crate::trace::record::{counted, short};
 
 /// The arguments of `samplin rules bisect`.
@@ -199,7 +199,7 @@ fn judge(command: &str, status: u8) -> Result<bool> {
 fn overridden(trace: &Path) -> Result<Candidates> {
     let mut found = Candidates::new();
     let finder = memchr::memmem::Finder::new(b"\"rules\":[\"");
-    Source::File(trace.to_path_buf()).read(false, |record| {
+    TraceSource::File(trace.to_path_buf()).read(false, |record| {
         if record.event == Event::Pair && finder.find(record.text).is_some() {
             let value: Value = serde_json::from_slice(record.text).unwrap_or_default();
             let is_changed = value.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
@@ -216,7 +216,7 @@ fn overridden(trace: &Path) -> Result<Candidates> {
 /// The repairs that a trace tells of, and the rules of those that no rules file can switch off. `most`: how many rules may name them.
 fn repaired(trace: &Path, most: usize) -> Result<(Candidates, BTreeSet<String>)> {
     let (mut found, mut fixed) = (Candidates::new(), BTreeSet::new());
-    Source::File(trace.to_path_buf()).read(false, |record| {
+    TraceSource::File(trace.to_path_buf()).read(false, |record| {
         if record.fields.changes.is_empty_array()
             || !record.fields.changes.is_present()
             || record.event == Event::Exempt

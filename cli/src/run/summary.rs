@@ -196,7 +196,7 @@ fn files(folder: &Path, pattern: &[String]) -> Vec<(PathBuf, u64)> {
 
 /// What there is to tell.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct RunNotes {
     /// What each trace adds up to, of this run alone.
     pub(super) traces: Vec<(PathBuf, Analysis)>,
     /// What several add up to, if that is to be told.
@@ -211,7 +211,7 @@ pub(super) struct Told {
     pub(super) validation: Option<Messages>,
 }
 
-impl Told {
+impl RunNotes {
     /// Reads what was written; a trace without a record of this run is none.
     pub(super) fn read(traces: &[(PathBuf, u64)]) -> Result<Vec<(PathBuf, Analysis)>> {
         traces.iter().map(|one| Ok((one.0.clone(), sum(std::slice::from_ref(one))?))).collect()

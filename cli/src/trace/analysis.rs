@@ -31,8 +31,8 @@ pub use self::ledger::Missing;
 pub use self::met::{Decision, Exempt, Position, Unresolved};
 pub use self::timeline::Timeline;
 use super::key::{Key, Ready, ReadyMap};
-use super::reader::{self, Counts, Event, Fields, Record, Source, Verdict};
-use super::record::Change;
+use super::reader::{self, Counts, Event, Fields, Record, TraceSource, Verdict};
+use super::record::RecordedChange;
 use super::scan::{Damage, Raw};
 use crate::failure::Result;
 
@@ -59,23 +59,23 @@ impl Default for Limits {
 #[derive(Clone, Debug)]
 pub struct Read {
     /// Where it came from.
-    pub source: Source,
+    pub source: TraceSource,
     /// What it came to.
     pub counts: Counts,
 }
 
 /// The changes of a record.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct RecordChanges {
     /// Those that were made.
-    pub(crate) made: Arc<[Change]>,
+    pub(crate) made: Arc<[RecordedChange]>,
     /// Wishes that were held back.
-    pub(crate) held: Arc<[Change]>,
+    pub(crate) held: Arc<[RecordedChange]>,
 }
 
-impl Told {
-    pub(crate) fn of(changes: Vec<Change>) -> Self {
-        let (held, made): (Vec<_>, Vec<_>) = changes.into_iter().partition(Change::is_held);
+impl RecordChanges {
+    pub(crate) fn of(changes: Vec<RecordedChange>) -> Self {
+        let (held, made): (Vec<_>, Vec<_>) = changes.into_iter().partition(RecordedChange::is_held);
         Self { made: made.into(), held: held.into() }
     }
 }
@@ -132,7 +132,7 @@ pub struct Analysis {
     coarse: ReadyMap<u128, u32>,
     known_unresolved: ReadyMap<u128, u32>,
     known_exempt: ReadyMap<u128, u32>,
-    earlier_changes: ReadyMap<u128, Told>,
+    earlier_changes: ReadyMap<u128, RecordChanges>,
     legal_keys: ReadyMap<u128, ()>,
     variants: HashSet<u64, BuildHasherDefault<Ready>>,
     rules_of: Vec<Box<[u32]>>,
@@ -147,7 +147,7 @@ impl Analysis {
     /// # Errors
     ///
     /// When one cannot be read.
-    pub fn of(sources: &[Source], progress: bool) -> Result<Self> {
+    pub fn of(sources: &[TraceSource], progress: bool) -> Result<Self> {
         let mut analysis = Self::default();
         for source in sources {
             analysis.add(source, progress)?;
@@ -161,7 +161,7 @@ impl Analysis {
     /// # Errors
     ///
     /// When it cannot be read.
-    pub fn add(&mut self, source: &Source, progress: bool) -> Result<()> {
+    pub fn add(&mut self, source: &TraceSource, progress: bool) -> Result<()> {
         let trace = self.traces.len();
         let counts = source.read(progress, |record| self.record(trace, record))?;
         self.ledger.close(trace);
@@ -176,7 +176,7 @@ impl Analysis {
     /// When it cannot be read.
     pub fn add_rest(&mut self, path: &Path, from: u64) -> Result<()> {
         let trace = self.traces.len();
-        let source = Source::File(path.to_path_buf());
+        let source = TraceSource::File(path.to_path_buf());
         let counts = File::open(path).and_then(|mut file| {
             file.seek(SeekFrom::Start(from))?;
             reader::read(&mut file, |record| self.record(trace, record))
@@ -345,7 +345,7 @@ impl Analysis {
                 return Ok(*index as usize);
             }
         }
-        let Told { made: changes, held } = self.changes(fields.changes)?;
+        let RecordChanges { made: changes, held } = self.changes(fields.changes)?;
         let names: Value =
             if fields.names.is_present() { fields.names.parse().map_err(|_| Damage::NotARecord)? } else { Value::Null };
         let name = |key: &str| names.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -399,16 +399,16 @@ impl Analysis {
     }
 
     /// The parsed changes; equal texts share one list.
-    fn changes(&mut self, raw: Raw<'_>) -> std::result::Result<Told, Damage> {
+    fn changes(&mut self, raw: Raw<'_>) -> std::result::Result<RecordChanges, Damage> {
         if !raw.is_present() {
-            return Ok(Told::default());
+            return Ok(RecordChanges::default());
         }
         let key = Key::new().text(raw.0).finish();
         if let Some(earlier) = self.earlier_changes.get(&key) {
             return Ok(earlier.clone());
         }
-        let parsed: Vec<Change> = raw.parse().map_err(|_| Damage::NotARecord)?;
-        let shared = Told::of(parsed);
+        let parsed: Vec<RecordedChange> = raw.parse().map_err(|_| Damage::NotARecord)?;
+        let shared = RecordChanges::of(parsed);
         if self.earlier_changes.len() < self.limits.decisions {
             self.earlier_changes.insert(key, shared.clone());
         }

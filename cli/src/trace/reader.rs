@@ -238,14 +238,14 @@ impl Counts {
 
 /// Where records come from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Source {
+pub enum TraceSource {
     /// Standard input.
     Stdin,
     /// A file.
     File(PathBuf),
 }
 
-impl Source {
+impl TraceSource {
     /// Where it is; `-` of standard input.
     pub fn path(&self) -> &Path {
         match self {
@@ -362,7 +362,7 @@ impl Read for Moving<'_> {
     }
 }
 
-/// [`Source::read`] on anything.
+/// [`TraceSource::read`] on anything.
 ///
 /// # Errors
 ///

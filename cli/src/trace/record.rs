@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// One change, as `manifest/trace.schema.json` describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Change {
+pub struct RecordedChange {
     /// Family of rules.
     pub rule: String,
     /// Row of the catalogue.
@@ -32,7 +32,7 @@ pub struct Change {
     pub lost: String,
 }
 
-impl Change {
+impl RecordedChange {
     /// Whether both change the same thing by the same rule into the same value. The wording of the reason does not matter.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.rule, &self.catalog, &self.field, &self.from, &self.to)

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Level, Position, Problem, Raw, Source};
+use super::{Level, Position, Problem, Raw, SettingSource};
 use samplin_platform as platform;
 
 /// What may stand before the dot: the short name, and the one that Vulkan Configurator derives from
@@ -19,7 +19,7 @@ const LARGEST: u64 = 1 << 20;
 
 /// What the file says about this layer, and what is wrong with it.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ParsedFile {
     pub(super) raws: Vec<Raw>,
     pub(super) problems: Vec<Problem>,
 }
@@ -36,9 +36,9 @@ pub(super) struct Found {
 /// (The library's code asks for the third one first. samplin follows the text, in which the most specific one wins.)
 ///
 /// Nothing is found when the process [is elevated](platform::is_elevated).
-pub(super) fn find() -> Found {
+pub(super) fn find() -> ParsedFile {
     let (path, problem) = locate();
-    let mut found = path.map_or_else(Found::default, |path| read(&path));
+    let mut found = path.map_or_else(ParsedFile::default, |path| read(&path));
     found.problems.splice(0..0, problem);
     found
 }
@@ -72,11 +72,11 @@ pub(super) fn locate() -> (Option<PathBuf>, Option<Problem>) {
     (paths.into_iter().find(|path| platform::exists(path)), problem)
 }
 
-fn read(path: &Path) -> Found {
+fn read(path: &Path) -> ParsedFile {
     let shown = path.to_string_lossy().into_owned();
     match platform::read_regular(path, LARGEST) {
         Ok(bytes) => parse(&shown, &String::from_utf8_lossy(&bytes)),
-        Err(why) => Found {
+        Err(why) => ParsedFile {
             raws: Vec::new(),
             problems: vec![Problem {
                 level: Level::Error,
@@ -91,8 +91,8 @@ fn read(path: &Path) -> Found {
 }
 
 /// Takes the lines about this layer out of the text of a settings file. `file` is the path for messages.
-pub(super) fn parse(file: &str, text: &str) -> Found {
-    let mut found = Found::default();
+pub(super) fn parse(file: &str, text: &str) -> ParsedFile {
+    let mut found = ParsedFile::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, whole) in text.lines().enumerate() {
         let line = u32::try_from(index + 1).unwrap_or(u32::MAX);
@@ -130,7 +130,7 @@ pub(super) fn parse(file: &str, text: &str) -> Found {
             });
         }
         found.raws.push(Raw {
-            source: Source::File,
+            source: SettingSource::File,
             spelled: spelled.to_owned(),
             key,
             value: Some(value.to_owned()),

@@ -102,14 +102,14 @@ fn every_value_of_every_setting_is_taken_from_every_source() {
         let pair = [(name, text)];
         let environment = [(variable.as_str(), text)];
         for (given, source) in [
-            (Given { application: &pair, ..Given::default() }, Source::Application),
-            (from_file(&line), Source::File),
-            (from_file(&long_line), Source::File),
-            (Given { environment: &environment, ..Given::default() }, Source::Environment),
+            (Given { application: &pair, ..Given::default() }, SettingSource::Application),
+            (from_file(&line), SettingSource::File),
+            (from_file(&long_line), SettingSource::File),
+            (Given { environment: &environment, ..Given::default() }, SettingSource::Environment),
         ] {
             given.settings();
             for (key, _, found) in given.load().sources {
-                let expected = if key == name { source } else { Source::Default };
+                let expected = if key == name { source } else { SettingSource::Default };
                 assert_eq!(found, expected, "{name} = {text}: source of {key}");
             }
         }
@@ -168,9 +168,9 @@ fn a_device_has_defaults_of_its_own() {
         (loaded.settings.aniso_nearest, source)
     };
     let said = |value: &str, source| Some((value.to_owned(), source));
-    assert_eq!(after(Given::default()), (AnisoNearest::Off, said("off", Source::Default)));
+    assert_eq!(after(Given::default()), (AnisoNearest::Off, said("off", SettingSource::Default)));
     let keep = Given { application: &[("aniso_nearest", "keep")], ..Given::default() };
-    assert_eq!(after(keep), (AnisoNearest::Keep, said("keep", Source::Application)));
+    assert_eq!(after(keep), (AnisoNearest::Keep, said("keep", SettingSource::Application)));
 }
 
 #[test]
@@ -191,14 +191,14 @@ fn the_environment_wins_over_the_file_and_the_file_over_the_application() {
     let environment = [("SAMPLIN_MODE", "legalize")];
     let loaded = Given { application: &application, file, environment: &environment }.load();
     assert_eq!(loaded.problems, []);
-    let set: Vec<_> = loaded.sources.iter().filter(|(.., source)| *source != Source::Default).cloned().collect();
+    let set: Vec<_> = loaded.sources.iter().filter(|(.., source)| *source != SettingSource::Default).cloned().collect();
     assert_eq!(
         set,
         [
-            ("mode", "legalize".to_owned(), Source::Environment),
-            ("trace_level", "all".to_owned(), Source::Application),
-            ("separate", "base".to_owned(), Source::File),
-            ("border", "texels".to_owned(), Source::File),
+            ("mode", "legalize".to_owned(), SettingSource::Environment),
+            ("trace_level", "all".to_owned(), SettingSource::Application),
+            ("separate", "base".to_owned(), SettingSource::File),
+            ("border", "texels".to_owned(), SettingSource::File),
         ]
     );
 }
@@ -208,7 +208,7 @@ fn a_wrong_value_leaves_the_decision_to_the_next_source() {
     let environment = [("SAMPLIN_MODE", "loud")];
     let loaded = Given { application: &[], file: "samplin.mode = audit", environment: &environment }.load();
     assert_eq!(loaded.settings.mode, Mode::Audit);
-    assert_eq!(loaded.sources[0], ("mode", "audit".to_owned(), Source::File));
+    assert_eq!(loaded.sources[0], ("mode", "audit".to_owned(), SettingSource::File));
     assert_eq!(loaded.problems.len(), 1);
 }
 
@@ -320,7 +320,7 @@ fn the_first_reference_of_the_application_counts() {
 
 #[test]
 fn a_value_that_is_not_utf_8_is_told() {
-    let loaded = resolve(&[], file::Found::default(), vec![("SAMPLIN_TRACE".to_owned(), None)]);
+    let loaded = resolve(&[], file::ParsedFile::default(), vec![("SAMPLIN_TRACE".to_owned(), None)]);
     assert_eq!(loaded.settings, Settings::default());
     assert_eq!(loaded.problems.len(), 1);
     assert!(loaded.problems[0].message.contains("UTF-8"), "{:?}", loaded.problems);

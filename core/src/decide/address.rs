@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::{Catalog, Dimensions, Pass};
+use super::{Catalog, Dimensions, Judgement};
 
 /// `GL_CLAMP`: half of the footprint beyond the edge blends with the border.
 pub const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
@@ -24,7 +24,7 @@ fn acts_on(dimensions: Dimensions, axis: usize, flags: vk::SamplerCreateFlags) -
     }
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// Step 12: GL modes, A-21 and B-64.
     pub(super) fn address_modes(&mut self) {
         use vk::SamplerAddressMode as M;

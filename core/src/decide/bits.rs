@@ -18,9 +18,9 @@ use super::{
 
 /// A set of conflicts that a sampler and a view can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Bits(pub u32);
+pub struct ConflictBits(pub u32);
 
-impl Bits {
+impl ConflictBits {
     /// No conflict possible.
     pub const NONE: Self = Self(0);
     /// LINEAR min, mag or mip with averaging and without comparison.
@@ -94,38 +94,38 @@ impl Bits {
 }
 
 /// What the sampler asks of a view. `original` is the application's state, `base` what [`super::create`] made of it.
-pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, policy: &Policy) -> Bits {
-    let mut bits = Bits::NONE;
+pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, policy: &Policy) -> ConflictBits {
+    let mut bits = ConflictBits::NONE;
     if base.ycbcr.is_some() {
         return bits;
     }
     let replays = base.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
         && caps.descriptor_buffer_capture_replay;
-    bits.add(Bits::UNNORMALIZED, base.unnormalized_coordinates);
-    bits.add(Bits::TEXELS, base.unnormalized_coordinates && policy.divides && !replays);
+    bits.add(ConflictBits::UNNORMALIZED, base.unnormalized_coordinates);
+    bits.add(ConflictBits::TEXELS, base.unnormalized_coordinates && policy.divides && !replays);
     let subsampled = base.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
-    bits.add(if subsampled { Bits::SUBSAMPLED } else { Bits::NOT_SUBSAMPLED }, true);
-    bits.add(Bits::SAMPLED, true);
+    bits.add(if subsampled { ConflictBits::SUBSAMPLED } else { ConflictBits::NOT_SUBSAMPLED }, true);
+    bits.add(ConflictBits::SAMPLED, true);
     if replays {
         return bits;
     }
     let minmax = base.is_minmax();
     let cubic = base.uses_filter(vk::Filter::CUBIC_EXT);
     let averages = base.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE;
-    bits.add(Bits::LINEAR, base.uses_linear() && averages && !base.compare_enable);
-    bits.add(Bits::MINMAX, base.uses_linear() && minmax);
-    bits.add(Bits::REDUCTION, minmax);
-    bits.add(Bits::CUBIC, cubic);
-    bits.add(Bits::CUBIC_MINMAX, cubic && minmax);
-    bits.add(Bits::COMPARE, base.compare_enable);
+    bits.add(ConflictBits::LINEAR, base.uses_linear() && averages && !base.compare_enable);
+    bits.add(ConflictBits::MINMAX, base.uses_linear() && minmax);
+    bits.add(ConflictBits::REDUCTION, minmax);
+    bits.add(ConflictBits::CUBIC, cubic);
+    bits.add(ConflictBits::CUBIC_MINMAX, cubic && minmax);
+    bits.add(ConflictBits::COMPARE, base.compare_enable);
     let clamps = |mode: vk::SamplerAddressMode| {
         mode == vk::SamplerAddressMode::CLAMP_TO_EDGE || is_unknown_enumerant(Value::AddressMode(mode), caps)
     };
-    bits.add(Bits::ADDRESS, !base.address_mode.into_iter().all(clamps));
+    bits.add(ConflictBits::ADDRESS, !base.address_mode.into_iter().all(clamps));
     let valid = is_valid_border(base.border_color);
     let strict = policy.strict_border && valid;
     let fixed = is_border_fixed(base);
-    let kind = if is_int_border(base.border_color) { Bits::INT_BORDER } else { Bits::FLOAT_BORDER };
+    let kind = if is_int_border(base.border_color) { ConflictBits::INT_BORDER } else { ConflictBits::FLOAT_BORDER };
     // By what the application asked for: creation may have had to drop a custom colour that a view's format allows.
     // And which predefined colour is nearest to it depends on the view, too.
     let given = original.custom_border.filter(|_| is_custom(original.border_color));
@@ -133,56 +133,59 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     // A colour without a format concerns some views even where no axis reaches it (B-56).
     let formatless = caps.custom_border_colors && given.is_some_and(|border| border.format == vk::Format::UNDEFINED);
     let opaque_black = is_opaque_black(base.border_color);
-    for dimensions in Bits::DIMENSIONS {
-        let slot = Bits::slot(dimensions);
+    for dimensions in ConflictBits::DIMENSIONS {
+        let slot = ConflictBits::slot(dimensions);
         let reached = !fixed && reaches_border(base, dimensions);
-        bits.add(Bits(1 << (kind + slot)), !fixed && (strict || (reached && valid)));
-        bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), reached && opaque_black);
+        bits.add(ConflictBits(1 << (kind + slot)), !fixed && (strict || (reached && valid)));
+        bits.add(ConflictBits(1 << (ConflictBits::SWIZZLED_BORDER + slot)), reached && opaque_black);
         // With border=strict a custom colour follows the view even where it cannot be seen, and every mapping counts.
         let every_view = custom && (reached || formatless || (strict && !fixed));
-        bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), every_view || (strict && reached && opaque_black));
+        bits.add(
+            ConflictBits(1 << (ConflictBits::CUSTOM_BORDER + slot)),
+            every_view || (strict && reached && opaque_black),
+        );
     }
-    bits.add(Bits::GL_ADDRESS, caps.gl_address_modes && original.address_mode.iter().any(|mode| is_gl(*mode)));
+    bits.add(ConflictBits::GL_ADDRESS, caps.gl_address_modes && original.address_mode.iter().any(|mode| is_gl(*mode)));
     bits
 }
 
 /// What a view cannot give a sampler that is written with it as a dynamic descriptor.
-pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
-    let mut bits = Bits::NONE;
+pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> ConflictBits {
+    let mut bits = ConflictBits::NONE;
     if view.ycbcr {
         return bits;
     }
     let single = view.single_level && view.single_layer;
     let flat = matches!(view.view_type, vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_2D);
     // A subsampled sampler must be immutable, so no view suits it in a dynamic descriptor.
-    bits.add(Bits::SUBSAMPLED, true);
-    bits.add(Bits::NOT_SUBSAMPLED, view.subsampled);
-    bits.add(Bits::SAMPLED, !view.can_be_sampled());
-    bits.add(Bits::UNNORMALIZED, !(flat && single));
-    bits.add(Bits::LINEAR, !can_filter_linear(view, caps));
-    bits.add(Bits::MINMAX, !can_filter_minmax(view));
-    bits.add(Bits::REDUCTION, !can_reduce(view, caps));
-    bits.add(Bits::CUBIC, cubic_conflict(view, caps).is_some());
-    bits.add(Bits::CUBIC_MINMAX, caps.filter_cubic_ext && !can_filter_cubic_minmax(view));
-    bits.add(Bits::COMPARE, !can_compare(view) || !caps.mutable_comparison_samplers);
-    bits.add(Bits::ADDRESS, view.corner_sampled);
-    let first = if view.is_integer() { Bits::FLOAT_BORDER } else { Bits::INT_BORDER };
-    let slot = Bits::slot(view.dimensions());
-    bits.add(Bits(1 << (first + slot)), view.class_is_known());
+    bits.add(ConflictBits::SUBSAMPLED, true);
+    bits.add(ConflictBits::NOT_SUBSAMPLED, view.subsampled);
+    bits.add(ConflictBits::SAMPLED, !view.can_be_sampled());
+    bits.add(ConflictBits::UNNORMALIZED, !(flat && single));
+    bits.add(ConflictBits::LINEAR, !can_filter_linear(view, caps));
+    bits.add(ConflictBits::MINMAX, !can_filter_minmax(view));
+    bits.add(ConflictBits::REDUCTION, !can_reduce(view, caps));
+    bits.add(ConflictBits::CUBIC, cubic_conflict(view, caps).is_some());
+    bits.add(ConflictBits::CUBIC_MINMAX, caps.filter_cubic_ext && !can_filter_cubic_minmax(view));
+    bits.add(ConflictBits::COMPARE, !can_compare(view) || !caps.mutable_comparison_samplers);
+    bits.add(ConflictBits::ADDRESS, view.corner_sampled);
+    let first = if view.is_integer() { ConflictBits::FLOAT_BORDER } else { ConflictBits::INT_BORDER };
+    let slot = ConflictBits::slot(view.dimensions());
+    bits.add(ConflictBits(1 << (first + slot)), view.class_is_known());
     let swizzled = view.components != [vk::ComponentSwizzle::IDENTITY; 4];
     let undefined = swizzled && view.class_is_known() && !caps.border_color_swizzle_from_image;
     // Who can be told of the mapping is; for the others only a mapping counts that changes the colour.
     let matters = undefined && (caps.border_color_swizzle || changes_opaque_black(view));
-    bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), matters);
-    bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), true);
-    bits.add(Bits::GL_ADDRESS, true);
-    bits.add(Bits::TEXELS, true);
-    bits.add(Bits::OVERRIDE, true);
-    bits.add(Bits::INTEGER, view.is_integer() && view.class_is_known());
+    bits.add(ConflictBits(1 << (ConflictBits::SWIZZLED_BORDER + slot)), matters);
+    bits.add(ConflictBits(1 << (ConflictBits::CUSTOM_BORDER + slot)), true);
+    bits.add(ConflictBits::GL_ADDRESS, true);
+    bits.add(ConflictBits::TEXELS, true);
+    bits.add(ConflictBits::OVERRIDE, true);
+    bits.add(ConflictBits::INTEGER, view.is_integer() && view.class_is_known());
     bits
 }
 
 /// What no dynamic descriptor of this device can give, whatever the view (B-36).
-pub fn lacks_dynamic(caps: &DeviceCaps) -> Bits {
-    if caps.mutable_comparison_samplers { Bits::NONE } else { Bits::COMPARE }
+pub fn lacks_dynamic(caps: &DeviceCaps) -> ConflictBits {
+    if caps.mutable_comparison_samplers { ConflictBits::NONE } else { ConflictBits::COMPARE }
 }

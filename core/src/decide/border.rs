@@ -4,8 +4,8 @@ use ash::vk;
 
 use super::nearest::{Sight, is_opaque_black, numbers, own_class, predefined};
 use super::{
-    Aspect, BorderMapping, Catalog, Change, CustomBorder, DeviceCaps, Dimensions, Field, Pass, Policy, SamplerState,
-    Value, ViewTraits, is_custom, is_int_border, is_valid_border, normalize_components,
+    Aspect, BorderMapping, Catalog, Change, CustomBorder, DeviceCaps, Dimensions, Field, Judgement, Policy,
+    SamplerState, Value, ViewTraits, is_custom, is_int_border, is_valid_border, normalize_components,
 };
 use crate::format::{self, ComponentRange, NumericClass};
 
@@ -124,7 +124,7 @@ fn color_value(int: bool, words: [u32; 4]) -> Value {
     if int { Value::IntColor(words) } else { Value::FloatColor(words) }
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// Step 13, the border colour of A-54, B-50 to B-58.
     ///
     /// The view, where it can show the border, settles the kind of the colour; then the format has to suit the kind,

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// Where a row's rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum RuleSource {
     /// A valid-usage statement, by its id. Ids of action commands are given for `vkCmdDraw`; they exist for every one of them.
     Vuid(&'static str),
     /// The specification's running text: chapter and heading. Its breach is undefined, and nothing reports it.

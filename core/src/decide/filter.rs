@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::state::CATMULL_ROM;
-use super::{Aspect, Catalog, DeviceCaps, Field, Pass, SamplerState, Value, ViewTraits};
+use super::{Aspect, Catalog, DeviceCaps, Field, Judgement, SamplerState, Value, ViewTraits};
 
 /// `VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_2D_BIT_IMG`, younger than the bindings.
 const FILTER_LINEAR_2D: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(1 << 45);
@@ -59,7 +59,7 @@ pub(super) fn can_filter_cubic_minmax(view: &ViewTraits) -> bool {
     view.filter_cubic_minmax || !view.can_be_sampled()
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// Step 6, B-3, B-4, B-8, B-10, B-13, B-15.
     pub(super) fn reduction(&mut self) {
         if self.state.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE {

@@ -4,7 +4,7 @@
 //! interface: traces, rules files and `samplin check` match on them. Code that one rule alone needs is in its file as well; steps that look at
 //! several rules at once (`filter`, `border`, `address`, `sanitize`, `usage`) are beside this folder.
 
-use super::{Change, Context, Field, Source};
+use super::{Change, Context, Field, RuleSource};
 
 /// Declares a rule:
 ///
@@ -120,8 +120,8 @@ macro_rules! collect {
             }
 
             /// Where the rule stands.
-            pub const fn source(self) -> Source {
-                match self { $($(Self::$row => Source::$source $(($at))?,)*)+ }
+            pub const fn source(self) -> RuleSource {
+                match self { $($(Self::$row => RuleSource::$source $(($at))?,)*)+ }
             }
 
             /// What the application no longer gets.
@@ -226,8 +226,8 @@ impl Catalog {
     /// Valid-usage id the application's state breaks; `None` for rules that have none.
     pub const fn vuid(self) -> Option<&'static str> {
         match self.source() {
-            Source::Vuid(id) => Some(id),
-            Source::Text(_) | Source::Layer => None,
+            RuleSource::Vuid(id) => Some(id),
+            RuleSource::Text(_) | RuleSource::Layer => None,
         }
     }
 

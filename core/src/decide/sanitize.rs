@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::{Catalog, DeviceCaps, Field, Pass, Value, is_gl};
+use super::{Catalog, DeviceCaps, Field, Judgement, Value, is_gl};
 
 /// `VK_LOD_CLAMP_NONE`.
 const LOD_CLAMP_NONE: f32 = 1000.0;
@@ -18,7 +18,7 @@ fn valid_filter(filter: vk::Filter) -> vk::Filter {
     if filter == vk::Filter::CUBIC_EXT { vk::Filter::LINEAR } else { vk::Filter::NEAREST }
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// Step 1: values outside their enumeration, and NaN.
     pub(super) fn sanitize(&mut self) {
         if !is_valid_filter(self.state.mag_filter, self.caps) {

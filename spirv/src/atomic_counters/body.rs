@@ -58,7 +58,7 @@ pub(super) fn rewrite<'m, 'w>(
     buffers: &[Buffer],
     instance: Option<Instance>,
 ) -> Result<u32, Why> {
-    let mut pass = Pass {
+    let mut pass = CountersEdit {
         editor,
         module,
         globals,
@@ -104,7 +104,7 @@ fn marks(module: &Module<'_>, globals: &Globals<'_>, instance: Option<Instance>)
     Ok(marks)
 }
 
-pub(super) struct Pass<'e, 'm, 'w> {
+pub(super) struct CountersEdit<'e, 'm, 'w> {
     pub(super) editor: &'e mut Editor<'m, 'w>,
     pub(super) module: &'m Module<'w>,
     globals: &'e Globals<'w>,
@@ -171,7 +171,7 @@ impl Body<'_> {
     }
 }
 
-impl<'w> Pass<'_, '_, 'w> {
+impl<'w> CountersEdit<'_, '_, 'w> {
     fn takes_counters(&self, function: &Function) -> bool {
         self.globals.functions.contains_key(&self.module.instruction(function.at).word(4))
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use spirv::Decoration;
 
-use super::body::{Body, Pass, Version};
+use super::body::{Body, CountersEdit, Version};
 use crate::error::Error;
 use crate::ids;
 use crate::map::put;
@@ -12,7 +12,7 @@ use crate::module::{Function, Instruction, sort};
 use crate::op;
 use crate::outcome::Why;
 
-impl Pass<'_, '_, '_> {
+impl CountersEdit<'_, '_, '_> {
     /// Gives all that a clone defines new ids.
     pub(super) fn rename(&mut self, function: &Function, version: &Version, body: &mut Body<'_>) -> Result<(), Why> {
         for instruction in self.module.instructions(function.at, function.end) {

@@ -13,7 +13,7 @@ use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module};
 use crate::op;
-use crate::outcome::{Change, Why};
+use crate::outcome::{PassChange, Why};
 use crate::scan::is_gl_mode;
 
 /// A variable whose loads are followed by a subtraction: `InstanceIndex` counts from the base instance, `InstanceId` from 0.
@@ -30,7 +30,7 @@ pub(super) fn rewrite(
     editor: &mut Editor<'_, '_>,
     module: &Module<'_>,
     options: &Options,
-    changes: &mut Vec<Change>,
+    changes: &mut Vec<PassChange>,
 ) -> Result<Option<Instance>, Why> {
     let annotations = || module.instructions(module.sections.imports, module.sections.annotations);
     let mut modes = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn rewrite(
                         return Err(Why::DefaultUniform(instruction.word(3)));
                     }
                     editor.remove(&instruction)?;
-                    push(changes, Change::LocationDropped(instruction.word(3)))?;
+                    push(changes, PassChange::LocationDropped(instruction.word(3)))?;
                 }
             }
             _ => {}
@@ -89,7 +89,7 @@ pub(super) fn rewrite(
         } else {
             editor.remove(mode)?;
         }
-        push(changes, Change::Origin)?;
+        push(changes, PassChange::Origin)?;
     }
     let mut instance = None;
     for (id, builtin, decoration) in builtins.iter().filter(|(_, builtin, _)| is_id(*builtin)) {
@@ -100,7 +100,7 @@ pub(super) fn rewrite(
         };
         if !is_used(*id) {
             editor.remove(&variable)?;
-            push(changes, Change::BuiltInDropped(*builtin))?;
+            push(changes, PassChange::BuiltInDropped(*builtin))?;
             continue;
         }
         let to = if *builtin == BuiltIn::VertexId as u32 { BuiltIn::VertexIndex } else { BuiltIn::InstanceIndex };
@@ -110,7 +110,7 @@ pub(super) fn rewrite(
             return Err(Why::BuiltIn(to as u32));
         }
         editor.set(decoration, 3, to as u32)?;
-        push(changes, Change::BuiltInReplaced { from: *builtin, to: to as u32 })?;
+        push(changes, PassChange::BuiltInReplaced { from: *builtin, to: to as u32 })?;
         if to == BuiltIn::InstanceIndex {
             let base = builtins.iter().find(|(_, builtin, _)| *builtin == BuiltIn::BaseInstance as u32);
             instance = Some(subtract(editor, module, options, &variable, base.map(|(id, _, _)| *id))?);

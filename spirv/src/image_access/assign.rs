@@ -9,7 +9,7 @@ use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module};
 use crate::op;
-use crate::outcome::{Change, Why};
+use crate::outcome::{PassChange, Why};
 
 const READS: Capability = Capability::StorageImageReadWithoutFormat;
 const WRITES: Capability = Capability::StorageImageWriteWithoutFormat;
@@ -53,7 +53,7 @@ impl Formats<'_> {
 ///
 /// Why the module is left as it was; [`Why::Escapes`] for a variable that goes where it would need its type.
 #[inline(never)]
-pub fn assign(module: &Module<'_>, formats: Formats<'_>) -> Result<(Vec<u32>, Vec<Change>), Why> {
+pub fn assign(module: &Module<'_>, formats: Formats<'_>) -> Result<(Vec<u32>, Vec<PassChange>), Why> {
     if module.declares(Capability::Kernel) {
         return Err(Why::Kernel);
     }
@@ -73,15 +73,15 @@ pub fn assign(module: &Module<'_>, formats: Formats<'_>) -> Result<(Vec<u32>, Ve
     for (mask, capability) in [(READ, READS), (WRITTEN, WRITES)] {
         if after & mask != 0 && !module.declares(capability) {
             editor.capability(capability)?;
-            push(&mut changes, Change::CapabilityAdded(capability as u32))?;
+            push(&mut changes, PassChange::CapabilityAdded(capability as u32))?;
         } else if before & !after & mask != 0 && editor.drop_capability(capability)? {
-            push(&mut changes, Change::CapabilityDropped(capability as u32))?;
+            push(&mut changes, PassChange::CapabilityDropped(capability as u32))?;
         }
     }
     let extended = Capability::StorageImageExtendedFormats;
     if formats.all().iter().any(|(_, format)| !is_basic(*format)) && !module.declares(extended) {
         editor.capability(extended)?;
-        push(&mut changes, Change::CapabilityAdded(extended as u32))?;
+        push(&mut changes, PassChange::CapabilityAdded(extended as u32))?;
     }
     match formats {
         Formats::OfTypes(types) => {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use spirv::{GlslStd450Op as GLOp, Op};
 
-use super::codec::{Codec, Kind};
+use super::codec::{Channels, Codec};
 use crate::build::{Code, Scalar, Type, Value};
 use crate::edit::Editor;
 use crate::error::{Error, push};
@@ -85,11 +85,11 @@ impl Codec {
     }
 
     fn is_signed(&self) -> bool {
-        matches!(self.kind, Kind::Snorm | Kind::Sint)
+        matches!(self.kind, Channels::Snorm | Channels::Sint)
     }
 
     fn is_small_float(&self) -> bool {
-        self.kind == Kind::Float && self.widths[0] < 32
+        self.kind == Channels::Float && self.widths[0] < 32
     }
 
     /// What normalized numbers are fractions of.
@@ -120,7 +120,7 @@ impl Codec {
             return self.decode_floats(code, all);
         }
         let out = match self.kind {
-            Kind::Unorm | Kind::Snorm => {
+            Channels::Unorm | Channels::Snorm => {
                 let by = self.largest().map(|largest| if largest == 0.0 { 0.0 } else { 1.0 / largest });
                 let all = all.convert(Scalar::Float) * by;
                 // The most negative number is as -1 ("Conversion From Normalized Fixed-Point to Floating-Point").
@@ -153,11 +153,11 @@ impl Codec {
 
     fn encode<'b>(&self, code: &'b Code<'b>, given: Value<'b>) -> Value<'b> {
         let all = match self.kind {
-            Kind::Unorm | Kind::Snorm => {
+            Channels::Unorm | Channels::Snorm => {
                 let (least, of) = if self.is_signed() { (-1.0, Scalar::Int) } else { (0.0, Scalar::Uint) };
                 (given.clamp(least, 1.0) * self.largest()).math(GLOp::RoundEven).convert(of)
             }
-            Kind::Float if self.is_small_float() => self.encode_floats(given),
+            Channels::Float if self.is_small_float() => self.encode_floats(given),
             _ => given,
         };
         let mut all = all.bitcast(Scalar::Uint) & self.widths(ones);

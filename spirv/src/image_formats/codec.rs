@@ -2,7 +2,7 @@
 
 /// What the channels of a format hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum Channels {
     /// Fractions of the largest unsigned number.
     Unorm,
     /// Fractions of the largest signed number.
@@ -21,7 +21,7 @@ pub struct Codec {
     /// The number of the image format (`spirv::ImageFormat`), or from [`UNNAMED`] on of a format that SPIR-V has no name for.
     pub format: u32,
     /// What its channels hold.
-    pub kind: Kind,
+    pub kind: Channels,
     /// Bits of red, green, blue and alpha; 0 for one that it has not.
     pub widths: [u8; 4],
     /// The channels from the lowest bit on: 0 is red.
@@ -37,67 +37,67 @@ const BGRA: [u8; 4] = [2, 1, 0, 3];
 const ABGR: [u8; 4] = [3, 2, 1, 0];
 const ARGB: [u8; 4] = [3, 0, 1, 2];
 
-const fn row(format: u32, kind: Kind, widths: [u8; 4]) -> Codec {
+const fn row(format: u32, kind: Channels, widths: [u8; 4]) -> Codec {
     unnamed(format, kind, widths, RGBA)
 }
 
-const fn unnamed(format: u32, kind: Kind, widths: [u8; 4], order: [u8; 4]) -> Codec {
+const fn unnamed(format: u32, kind: Channels, widths: [u8; 4], order: [u8; 4]) -> Codec {
     Codec { format, kind, widths, order }
 }
 
 /// Every format of 1, 2, 4 or 8 bytes but for those that stand in for the others ("Compatibility Between SPIR-V Image Formats and
 /// Vulkan Formats"), and those of version 1.0 of Vulkan that SPIR-V has no name for, with the order of the Vulkan format's name ("Packed Formats").
 pub const CODECS: [Codec; 45] = [
-    row(2, Kind::Float, [16; 4]),
-    row(3, Kind::Float, [32, 0, 0, 0]),
-    row(4, Kind::Unorm, [8; 4]),
-    row(5, Kind::Snorm, [8; 4]),
-    row(6, Kind::Float, [32, 32, 0, 0]),
-    row(7, Kind::Float, [16, 16, 0, 0]),
-    row(8, Kind::Float, [11, 11, 10, 0]),
-    row(9, Kind::Float, [16, 0, 0, 0]),
-    row(10, Kind::Unorm, [16; 4]),
-    row(11, Kind::Unorm, [10, 10, 10, 2]),
-    row(12, Kind::Unorm, [16, 16, 0, 0]),
-    row(13, Kind::Unorm, [8, 8, 0, 0]),
-    row(14, Kind::Unorm, [16, 0, 0, 0]),
-    row(15, Kind::Unorm, [8, 0, 0, 0]),
-    row(16, Kind::Snorm, [16; 4]),
-    row(17, Kind::Snorm, [16, 16, 0, 0]),
-    row(18, Kind::Snorm, [8, 8, 0, 0]),
-    row(19, Kind::Snorm, [16, 0, 0, 0]),
-    row(20, Kind::Snorm, [8, 0, 0, 0]),
-    row(22, Kind::Sint, [16; 4]),
-    row(23, Kind::Sint, [8; 4]),
-    row(24, Kind::Sint, [32, 0, 0, 0]),
-    row(25, Kind::Sint, [32, 32, 0, 0]),
-    row(26, Kind::Sint, [16, 16, 0, 0]),
-    row(27, Kind::Sint, [8, 8, 0, 0]),
-    row(28, Kind::Sint, [16, 0, 0, 0]),
-    row(29, Kind::Sint, [8, 0, 0, 0]),
-    row(31, Kind::Uint, [16; 4]),
-    row(32, Kind::Uint, [8; 4]),
-    row(34, Kind::Uint, [10, 10, 10, 2]),
-    row(36, Kind::Uint, [16, 16, 0, 0]),
-    row(37, Kind::Uint, [8, 8, 0, 0]),
+    row(2, Channels::Float, [16; 4]),
+    row(3, Channels::Float, [32, 0, 0, 0]),
+    row(4, Channels::Unorm, [8; 4]),
+    row(5, Channels::Snorm, [8; 4]),
+    row(6, Channels::Float, [32, 32, 0, 0]),
+    row(7, Channels::Float, [16, 16, 0, 0]),
+    row(8, Channels::Float, [11, 11, 10, 0]),
+    row(9, Channels::Float, [16, 0, 0, 0]),
+    row(10, Channels::Unorm, [16; 4]),
+    row(11, Channels::Unorm, [10, 10, 10, 2]),
+    row(12, Channels::Unorm, [16, 16, 0, 0]),
+    row(13, Channels::Unorm, [8, 8, 0, 0]),
+    row(14, Channels::Unorm, [16, 0, 0, 0]),
+    row(15, Channels::Unorm, [8, 0, 0, 0]),
+    row(16, Channels::Snorm, [16; 4]),
+    row(17, Channels::Snorm, [16, 16, 0, 0]),
+    row(18, Channels::Snorm, [8, 8, 0, 0]),
+    row(19, Channels::Snorm, [16, 0, 0, 0]),
+    row(20, Channels::Snorm, [8, 0, 0, 0]),
+    row(22, Channels::Sint, [16; 4]),
+    row(23, Channels::Sint, [8; 4]),
+    row(24, Channels::Sint, [32, 0, 0, 0]),
+    row(25, Channels::Sint, [32, 32, 0, 0]),
+    row(26, Channels::Sint, [16, 16, 0, 0]),
+    row(27, Channels::Sint, [8, 8, 0, 0]),
+    row(28, Channels::Sint, [16, 0, 0, 0]),
+    row(29, Channels::Sint, [8, 0, 0, 0]),
+    row(31, Channels::Uint, [16; 4]),
+    row(32, Channels::Uint, [8; 4]),
+    row(34, Channels::Uint, [10, 10, 10, 2]),
+    row(36, Channels::Uint, [16, 16, 0, 0]),
+    row(37, Channels::Uint, [8, 8, 0, 0]),
     // B8G8R8A8.
-    unnamed(48, Kind::Unorm, [8; 4], BGRA),
-    unnamed(49, Kind::Snorm, [8; 4], BGRA),
-    unnamed(50, Kind::Uint, [8; 4], BGRA),
-    unnamed(51, Kind::Sint, [8; 4], BGRA),
+    unnamed(48, Channels::Unorm, [8; 4], BGRA),
+    unnamed(49, Channels::Snorm, [8; 4], BGRA),
+    unnamed(50, Channels::Uint, [8; 4], BGRA),
+    unnamed(51, Channels::Sint, [8; 4], BGRA),
     // A2R10G10B10.
-    unnamed(52, Kind::Unorm, [10, 10, 10, 2], BGRA),
-    unnamed(53, Kind::Uint, [10, 10, 10, 2], BGRA),
+    unnamed(52, Channels::Unorm, [10, 10, 10, 2], BGRA),
+    unnamed(53, Channels::Uint, [10, 10, 10, 2], BGRA),
     // R5G6B5, B5G6R5.
-    unnamed(54, Kind::Unorm, [5, 6, 5, 0], BGRA),
-    unnamed(55, Kind::Unorm, [5, 6, 5, 0], RGBA),
+    unnamed(54, Channels::Unorm, [5, 6, 5, 0], BGRA),
+    unnamed(55, Channels::Unorm, [5, 6, 5, 0], RGBA),
     // R5G5B5A1, B5G5R5A1, A1R5G5B5.
-    unnamed(56, Kind::Unorm, [5, 5, 5, 1], ABGR),
-    unnamed(57, Kind::Unorm, [5, 5, 5, 1], ARGB),
-    unnamed(58, Kind::Unorm, [5, 5, 5, 1], BGRA),
+    unnamed(56, Channels::Unorm, [5, 5, 5, 1], ABGR),
+    unnamed(57, Channels::Unorm, [5, 5, 5, 1], ARGB),
+    unnamed(58, Channels::Unorm, [5, 5, 5, 1], BGRA),
     // R4G4B4A4, B4G4R4A4.
-    unnamed(59, Kind::Unorm, [4; 4], ABGR),
-    unnamed(60, Kind::Unorm, [4; 4], ARGB),
+    unnamed(59, Channels::Unorm, [4; 4], ABGR),
+    unnamed(60, Channels::Unorm, [4; 4], ARGB),
 ];
 
 impl Codec {

@@ -1,6 +1,6 @@
 //! Written by scripts/known-opcodes from the grammar of SPIR-V 1.6 revision 7: ranges of opcodes, first and last.
 
-use super::Layout::{self, All, Except, First};
+use super::OperandLayout::{self, All, Except, First};
 
 /// One more than the largest opcode that is known.
 pub(super) const KNOWN: usize = 6919;
@@ -41,7 +41,7 @@ pub(super) const UNTYPED: &[(u16, u16)] = &[
 
 /// Opcodes in the functions of shaders and among their globals: which operands are ids.
 #[rustfmt::skip]
-pub(super) const OPERANDS: &[(u16, u16, Layout)] = &[
+pub(super) const OPERANDS: &[(u16, u16, OperandLayout)] = &[
     (0, 1, First(0)), (8, 8, First(1)), (12, 12, Except(1)), (19, 22, First(0)), (23, 25, First(1)),
     (26, 26, First(0)), (27, 30, All), (32, 32, Except(0)), (33, 33, All), (39, 39, First(1)),
     (41, 43, First(0)), (44, 44, All), (45, 46, First(0)), (48, 50, First(0)), (51, 51, All),

@@ -5,7 +5,7 @@ use spirv::{GlslStd450Op as GLOp, ImageOperands, Op};
 
 use super::filter::Spot;
 use super::helper::Helper;
-use super::{Pass, flags};
+use super::{SamplingEdit, flags};
 use crate::build::{Scalar, Value};
 use crate::error::Error;
 use crate::module::sort;
@@ -62,7 +62,7 @@ impl<'b> Helper<'b> {
     }
 }
 
-impl Pass<'_, '_, '_> {
+impl SamplingEdit<'_, '_, '_> {
     /// Takes out where an image and a sampler were joined that nothing reads together any more.
     pub(super) fn part(&mut self) -> Result<(), Error> {
         let module = self.tracer.module;

@@ -2,7 +2,7 @@
 
 use spirv::{Decoration, Op, StorageClass};
 
-use super::{Pass, Slot, Stop, Task, Unchanged};
+use super::{SamplingEdit, Slot, Stop, Task, Unchanged};
 use crate::error::{Error, push};
 use crate::links::Pair;
 use crate::op;
@@ -51,7 +51,7 @@ pub(super) struct Tasks {
     pointer: u32,
 }
 
-impl Pass<'_, '_, '_> {
+impl SamplingEdit<'_, '_, '_> {
     /// The id of the task for a slot's pair at the end of `before`, to which is added what has to be computed for it.
     pub(super) fn task(&mut self, slot: &Slot, pair: &Pair, before: &mut Vec<u32>) -> Result<u32, Stop> {
         let indices = self.indices(slot, pair)?;

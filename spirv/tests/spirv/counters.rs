@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use samplin_spirv::atomic_counters::{Options, Target, atomic_counters};
-use samplin_spirv::passes::{Change, Counters, Rewrite, Why};
+use samplin_spirv::passes::{Counters, PassChange, Rewrite, Why};
 use samplin_spirv::{Editor, Module};
 use spirv::{Decoration, Op};
 
@@ -16,7 +16,9 @@ fn rewritten(words: &[u32], options: &Options) -> Result<Rewrite, Why> {
 
 fn buffers(rewrite: &Rewrite) -> Vec<Counters> {
     let counters = rewrite.changes.iter();
-    counters.filter_map(|change| if let Change::Counters(all) = change { Some(all.clone()) } else { None }).collect()
+    counters
+        .filter_map(|change| if let PassChange::Counters(all) = change { Some(all.clone()) } else { None })
+        .collect()
 }
 
 /// Rewrites, checks what must hold of every rewritten module, and hands it on.
@@ -134,14 +136,14 @@ fn offsets_sizes_and_capabilities_are_told() {
             Counters { counter_binding: 2, set: 0, binding: 6, offsets: vec![0], size: 24 },
         ]
     );
-    assert!(rewrite.changes.contains(&Change::CapabilityDropped(21)));
+    assert!(rewrite.changes.contains(&PassChange::CapabilityDropped(21)));
     let words = glsl("comp", "opengl", &source(&SOURCES[3]));
     let changes = rewritten(&words, &Options::default()).expect("can be rewritten").changes;
-    assert!(changes.contains(&Change::CapabilityDropped(4445)), "{changes:?}");
-    assert!(changes.contains(&Change::ExtensionDropped("SPV_KHR_shader_atomic_counter_ops")));
+    assert!(changes.contains(&PassChange::CapabilityDropped(4445)), "{changes:?}");
+    assert!(changes.contains(&PassChange::ExtensionDropped("SPV_KHR_shader_atomic_counter_ops")));
     let words = glsl("comp", "opengl", &source(&SOURCES[4]));
     let (new, rewrite) = lowered(&words, "vulkan1.0", &Options::default());
-    assert!(rewrite.changes.contains(&Change::Semantics(2)), "{:?}", rewrite.changes);
+    assert!(rewrite.changes.contains(&PassChange::Semantics(2)), "{:?}", rewrite.changes);
     let masks = |words: &[u32]| -> BTreeSet<u32> {
         let module = Module::read(words).expect("a module");
         having(words, Op::MemoryBarrier)
@@ -354,23 +356,23 @@ fn origins_and_ids_of_opengl_become_those_of_vulkan() {
         glsl("frag", "opengl", &text)
     };
     let (_, rewrite) = lowered(&fragment("o = vec4(atomicCounterIncrement(c));"), "vulkan1.0", &options);
-    assert!(rewrite.changes.contains(&Change::Origin));
+    assert!(rewrite.changes.contains(&PassChange::Origin));
     let plain = "#version 460\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1.0); }\n";
     let plain = glsl("frag", "opengl", plain);
-    assert_eq!(lowered(&plain, "vulkan1.0", &options).1.changes, [Change::Origin]);
+    assert_eq!(lowered(&plain, "vulkan1.0", &options).1.changes, [PassChange::Origin]);
     for seen in ["o = gl_FragCoord;", "o = vec4(gl_PointCoord, 0.0, 1.0);"] {
         assert_eq!(rewritten(&fragment(seen), &options), Err(Why::FragmentOrigin));
     }
     let vertex = |body: &str| glsl("vert", "opengl", &format!("#version 460\nvoid main() {{ {body} }}\n"));
     // glslang lists both in every vertex shader.
     let (new, rewrite) = lowered(&vertex("gl_Position = vec4(0.0);"), "vulkan1.0", &options);
-    assert_eq!(rewrite.changes, [Change::BuiltInDropped(5), Change::BuiltInDropped(6)]);
+    assert_eq!(rewrite.changes, [PassChange::BuiltInDropped(5), PassChange::BuiltInDropped(6)]);
     assert!(!having(&new, Op::Decorate).iter().any(|it| it[2] == 11));
     let (_, rewrite) = lowered(&vertex("gl_Position = vec4(gl_VertexID);"), "vulkan1.0", &options);
-    assert_eq!(rewrite.changes, [Change::BuiltInReplaced { from: 5, to: 42 }, Change::BuiltInDropped(6)]);
+    assert_eq!(rewrite.changes, [PassChange::BuiltInReplaced { from: 5, to: 42 }, PassChange::BuiltInDropped(6)]);
     let instances = vertex("gl_Position = vec4(gl_InstanceID);");
     let (new, rewrite) = lowered(&instances, "vulkan1.0", &options);
-    assert_eq!(rewrite.changes, [Change::BuiltInReplaced { from: 6, to: 43 }, Change::BuiltInDropped(5)]);
+    assert_eq!(rewrite.changes, [PassChange::BuiltInReplaced { from: 6, to: 43 }, PassChange::BuiltInDropped(5)]);
     let decorated: Vec<u32> = having(&new, Op::Decorate).iter().filter(|it| it[2] == 11).map(|it| it[3]).collect();
     assert_eq!(decorated, [43, 4425]);
     assert_eq!(having(&new, Op::ISub).len(), 1);
@@ -389,7 +391,7 @@ fn locations_go_from_descriptors() {
     let text = "#version 460\nlayout(location = 2, binding = 3) uniform sampler2D s;\nlayout(location = 0) out vec4 o;\nvoid main() { o = texture(s, vec2(0.0)); }\n";
     let words = glsl("frag", "opengl", text);
     let (_, rewrite) = lowered(&words, "vulkan1.0", &Options::default());
-    assert!(rewrite.changes.contains(&Change::LocationDropped(2)), "{:?}", rewrite.changes);
+    assert!(rewrite.changes.contains(&PassChange::LocationDropped(2)), "{:?}", rewrite.changes);
     let text = "#version 460\nlayout(location = 2) uniform float f;\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(f); }\n";
     let words = glsl("frag", "opengl", text);
     assert_eq!(rewritten(&words, &Options::default()), Err(Why::DefaultUniform(2)));
@@ -405,7 +407,7 @@ fn locations_go_from_descriptors() {
     assert_eq!(rewritten(&bound(&words), &Options::default()), Err(Why::DefaultUniform(2)));
     let text = "#version 460\nlayout(location = 2) uniform sampler2D s[3];\nlayout(location = 0) out vec4 o;\nvoid main() { o = texture(s[2], vec2(0.0)); }\n";
     let (_, rewrite) = lowered(&bound(&glsl("frag", "opengl", text)), "vulkan1.0", &Options::default());
-    assert!(rewrite.changes.contains(&Change::LocationDropped(2)), "{:?}", rewrite.changes);
+    assert!(rewrite.changes.contains(&PassChange::LocationDropped(2)), "{:?}", rewrite.changes);
     // Interfaces of stages keep theirs.
     let text =
         "#version 450\nlayout(location = 4) in vec4 v;\nlayout(location = 1) out vec4 o;\nvoid main() { o = v; }\n";

@@ -1,7 +1,7 @@
 //! What entry points declare of images, and image types with other formats.
 
 use samplin_spirv::image_access::{Formats, assign};
-use samplin_spirv::passes::{Change, Why};
+use samplin_spirv::passes::{PassChange, Why};
 use samplin_spirv::{Access, Declared, ImageRead, Index, Module, Sampled};
 use spirv::Op;
 
@@ -69,11 +69,11 @@ fn capabilities(words: &[u32]) -> Vec<u32> {
     having(words, Op::Capability).iter().map(|it| it[1]).filter(|it| matches!(it, 55 | 56)).collect()
 }
 
-fn assigned(words: &[u32], types: &[(u32, u32)]) -> Result<(Vec<u32>, Vec<Change>), Why> {
+fn assigned(words: &[u32], types: &[(u32, u32)]) -> Result<(Vec<u32>, Vec<PassChange>), Why> {
     formatted(words, Formats::OfTypes(types))
 }
 
-fn formatted(words: &[u32], formats: Formats<'_>) -> Result<(Vec<u32>, Vec<Change>), Why> {
+fn formatted(words: &[u32], formats: Formats<'_>) -> Result<(Vec<u32>, Vec<PassChange>), Why> {
     let (new, changes) = assign(&Module::read(words).expect("a module"), formats)?;
     validate(&new, "vulkan1.1").unwrap_or_else(|error| panic!("{error}"));
     Ok((new, changes))
@@ -88,13 +88,13 @@ fn a_type_gets_another_format() {
     );
     let all = declared(&words);
     let (new, changes) = assigned(&words, &[(all[0].image, 0)]).expect("is changed");
-    assert_eq!((changes, capabilities(&new)), (vec![Change::CapabilityAdded(56)], vec![56]));
+    assert_eq!((changes, capabilities(&new)), (vec![PassChange::CapabilityAdded(56)], vec![56]));
     let mut formats: Vec<u32> = types(&new).iter().map(|(_, format)| *format).collect();
     formats.sort_unstable();
     assert_eq!(formats, [0, 3]);
     // And back: nothing is written without a format any more.
     let (back, changes) = assigned(&new, &[(all[0].image, 4)]).expect("is changed");
-    assert_eq!((changes, capabilities(&back)), (vec![Change::CapabilityDropped(56)], Vec::new()));
+    assert_eq!((changes, capabilities(&back)), (vec![PassChange::CapabilityDropped(56)], Vec::new()));
     // Two types that have become one.
     let (same, _) = assigned(&words, &[(all[0].image, 3)]).expect("is changed");
     assert_eq!(types(&same).iter().map(|(_, format)| *format).collect::<Vec<_>>(), [3]);
@@ -110,7 +110,7 @@ fn formats_of_the_extended_list_bring_their_capability() {
         [(&words, 15, 1, 1), (&assigned(&words, &[(image, 15)]).expect("is changed").0, 9, 0, 1), (&words, 4, 0, 0)]
     {
         let (new, changes) = assigned(words, &[(image, format)]).expect("is changed");
-        let adds = changes.iter().filter(|change| **change == Change::CapabilityAdded(49)).count();
+        let adds = changes.iter().filter(|change| **change == PassChange::CapabilityAdded(49)).count();
         assert_eq!((adds, extended(&new)), (added, there), "{format}");
     }
 }
@@ -128,7 +128,7 @@ fn a_variable_gets_another_format_alone() {
         let all = declared(&words);
         assert_eq!(all[0].image, all[1].image);
         let (new, changes) = formatted(&words, Formats::OfVariables(&[(all[0].variable, 0)])).expect("is changed");
-        assert_eq!(changes, [Change::CapabilityAdded(56)]);
+        assert_eq!(changes, [PassChange::CapabilityAdded(56)]);
         assert_eq!(declared(&new).iter().map(|one| one.format).collect::<Vec<_>>(), [0, 4]);
         // Back it finds the type that is there.
         let (back, _) = formatted(&new, Formats::OfVariables(&[(all[0].variable, 4)])).expect("is changed");

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use samplin_spirv::Module;
-use samplin_spirv::image_formats::{CODECS, Codec, Kind, Options, UNNAMED, image_formats};
-use samplin_spirv::passes::{Change, Rewrite, Why};
+use samplin_spirv::image_formats::{CODECS, Channels, Codec, Options, UNNAMED, image_formats};
+use samplin_spirv::passes::{PassChange, Rewrite, Why};
 use spirv::{GlslStd450Op as GLOp, Op};
 
 use crate::corpus::{assembled, glsl, having, shaders, validate};
@@ -72,16 +72,16 @@ fn name(codec: &Codec) -> (&'static str, &'static str) {
         37 => "rg8ui",
         // Of a texel that has no name of its own: one with the same numbers, whose number is exchanged.
         _ => match codec.kind {
-            Kind::Unorm => "rgba8",
-            Kind::Snorm => "rgba8_snorm",
-            Kind::Uint => "rgba8ui",
-            Kind::Sint => "rgba8i",
-            Kind::Float => panic!("format {}", codec.format),
+            Channels::Unorm => "rgba8",
+            Channels::Snorm => "rgba8_snorm",
+            Channels::Uint => "rgba8ui",
+            Channels::Sint => "rgba8i",
+            Channels::Float => panic!("format {}", codec.format),
         },
     };
     let prefix = match codec.kind {
-        Kind::Uint => "u",
-        Kind::Sint => "i",
+        Channels::Uint => "u",
+        Channels::Sint => "i",
         _ => "",
     };
     (name, prefix)
@@ -143,7 +143,12 @@ fn unnamed_formats_are_laid_out_as_their_names_say() {
         let places = codec.places().map(|(word, shift)| (word * 32 + shift, 0));
         let of = [0, 1, 2, 3].map(|at| (places[at].0, widths[at]));
         assert_eq!(of, named_places(name), "{name}");
-        let kind = [("UNORM", Kind::Unorm), ("SNORM", Kind::Snorm), ("UINT", Kind::Uint), ("SINT", Kind::Sint)];
+        let kind = [
+            ("UNORM", Channels::Unorm),
+            ("SNORM", Channels::Snorm),
+            ("UINT", Channels::Uint),
+            ("SINT", Channels::Sint),
+        ];
         let (_, kind) = kind.into_iter().find(|(word, _)| name.contains(&format!("_{word}"))).expect("a kind");
         assert_eq!(codec.kind, kind, "{name}");
     }
@@ -167,7 +172,7 @@ fn copying(codec: &Codec, encodes: bool) -> Vec<u32> {
     );
     let words = if codec.format < UNNAMED { words } else { unnamed(words, codec.format) };
     let (new, rewrite) = lowered(&words, &Options { images: 1 << codec.format, buffers: 0 }, "vulkan1.1");
-    assert_eq!(rewrite.changes, [Change::FormatLowered { set: 0, binding: 1, format: codec.format }]);
+    assert_eq!(rewrite.changes, [PassChange::FormatLowered { set: 0, binding: 1, format: codec.format }]);
     new
 }
 
@@ -340,20 +345,20 @@ fn channel(codec: &Codec, pattern: u64, at: usize) -> u32 {
 fn worth(codec: &Codec, bits: u32, width: u32) -> f64 {
     let signed = f64::from((bits << (32 - width)) as i32 >> (32 - width));
     match codec.kind {
-        Kind::Unorm => f64::from(bits) / f64::from((1u32 << width) - 1),
-        Kind::Snorm => (signed / f64::from((1u32 << (width - 1)) - 1)).max(-1.0),
-        Kind::Uint => f64::from(bits),
-        Kind::Sint => signed,
-        Kind::Float if width == 32 => f64::from(f32::from_bits(bits)),
-        Kind::Float if width == 16 => f64::from(half(bits)),
-        Kind::Float => f64::from(half(bits << (15 - width))),
+        Channels::Unorm => f64::from(bits) / f64::from((1u32 << width) - 1),
+        Channels::Snorm => (signed / f64::from((1u32 << (width - 1)) - 1)).max(-1.0),
+        Channels::Uint => f64::from(bits),
+        Channels::Sint => signed,
+        Channels::Float if width == 32 => f64::from(f32::from_bits(bits)),
+        Channels::Float if width == 16 => f64::from(half(bits)),
+        Channels::Float => f64::from(half(bits << (15 - width))),
     }
 }
 
 fn as_number(codec: &Codec, component: u32) -> f64 {
     match codec.kind {
-        Kind::Uint => f64::from(component),
-        Kind::Sint => f64::from(component as i32),
+        Channels::Uint => f64::from(component),
+        Channels::Sint => f64::from(component as i32),
         _ => f64::from(f32::from_bits(component)),
     }
 }
@@ -374,7 +379,7 @@ fn what_is_decoded_is_what_the_specification_says() {
                     0 => f64::from(u8::from(at == 3)),
                     width => worth(codec, channel(codec, pattern, at), u32::from(*width)),
                 };
-                let is_fraction = matches!(codec.kind, Kind::Unorm | Kind::Snorm);
+                let is_fraction = matches!(codec.kind, Channels::Unorm | Channels::Snorm);
                 // The reciprocal is rounded, and so is the product; the ends are exact.
                 let near = is_fraction && wanted.abs() < 1.0 && (got - wanted).abs() <= wanted.abs() * 2f64.powi(-23);
                 let same = got == wanted || got.is_nan() && wanted.is_nan();
@@ -399,8 +404,8 @@ fn what_was_decoded_is_encoded_to_the_same_bits() {
                 let (width, wanted) = (u32::from(*width), channel(codec, pattern, at));
                 let got = channel(codec, got, at);
                 // -1 has two patterns, of which the larger is stored; which NaN it is is nobody's business.
-                let other = codec.kind == Kind::Snorm && wanted == 1 << (width - 1) && got == wanted + 1;
-                let nan = worth(codec, wanted, width).is_nan() && codec.kind == Kind::Float;
+                let other = codec.kind == Channels::Snorm && wanted == 1 << (width - 1) && got == wanted + 1;
+                let nan = worth(codec, wanted, width).is_nan() && codec.kind == Channels::Float;
                 let nan = nan && worth(codec, got, width).is_nan();
                 assert!(got == wanted || other || nan, "{}: {pattern:#x}[{at}] is {got:#x}", name(codec).0);
             }
@@ -430,17 +435,17 @@ fn what_lies_between_is_rounded() {
                 let stored = worth(codec, bits, width);
                 let what = format!("{}: {value:e} becomes {stored:e}", name(codec).0);
                 match codec.kind {
-                    Kind::Uint | Kind::Sint => assert_eq!(bits, given & (u32::MAX >> (32 - width))),
-                    Kind::Float if width == 32 => assert_eq!(bits, given),
-                    Kind::Unorm | Kind::Snorm if value.is_nan() => {}
-                    Kind::Unorm | Kind::Snorm => {
-                        let signed = codec.kind == Kind::Snorm;
+                    Channels::Uint | Channels::Sint => assert_eq!(bits, given & (u32::MAX >> (32 - width))),
+                    Channels::Float if width == 32 => assert_eq!(bits, given),
+                    Channels::Unorm | Channels::Snorm if value.is_nan() => {}
+                    Channels::Unorm | Channels::Snorm => {
+                        let signed = codec.kind == Channels::Snorm;
                         let wanted = value.clamp(if signed { -1.0 } else { 0.0 }, 1.0);
                         let step = 1.0 / f64::from((1u32 << (width - u32::from(signed))) - 1);
                         assert!((stored - wanted).abs() <= step * 0.51, "{what}");
                     }
-                    Kind::Float if value.is_nan() => assert!(stored.is_nan(), "{what}"),
-                    Kind::Float => {
+                    Channels::Float if value.is_nan() => assert!(stored.is_nan(), "{what}"),
+                    Channels::Float => {
                         let wanted = if width == 16 { value } else { value.max(0.0) };
                         assert!(stored.abs() <= wanted.abs() && stored * wanted >= 0.0, "{what}");
                         assert_eq!(stored.is_infinite(), wanted.is_infinite(), "{what}");
@@ -472,7 +477,7 @@ fn everything_that_is_done_with_images_follows() {
     );
     let formats = Options { images: 1 << R11 | 1 << RGBA8, buffers: 0 };
     let (new, rewrite) = lowered(&words, &formats, "vulkan1.1");
-    let of = |binding, format| Change::FormatLowered { set: 0, binding, format };
+    let of = |binding, format| PassChange::FormatLowered { set: 0, binding, format };
     assert_eq!(rewrite.changes, [of(0, R11), of(1, RGBA8), of(3, R11), of(8, R11), of(6, RGBA8)]);
     let types: Vec<(u32, u32)> = having(&new, Op::TypeImage).iter().map(|it| (it[3], it[8])).collect();
     // One type for all that are two-dimensional, and it is that of the image that had it before.
@@ -530,7 +535,7 @@ fn residency_codes_are_handed_on() {
         "vec4 v; int code = sparseImageLoadARB(a, ivec2(0), v); imageStore(b, ivec2(0), v * float(sparseTexelsResidentARB(code)));",
     );
     let (new, rewrite) = lowered(&words, &ALL, "vulkan1.1");
-    assert_eq!(rewrite.changes, [Change::FormatLowered { set: 0, binding: 0, format: RGBA8 }]);
+    assert_eq!(rewrite.changes, [PassChange::FormatLowered { set: 0, binding: 0, format: RGBA8 }]);
     assert_eq!(having(&new, Op::ImageSparseRead).len(), 1);
     assert_eq!(having(&new, Op::ImageSparseTexelsResident), having(&words, Op::ImageSparseTexelsResident));
 }

@@ -2,7 +2,7 @@
 
 use samplin_spirv::Module;
 use samplin_spirv::image_access::{Formatless, Options, formatless, image_access};
-use samplin_spirv::passes::{Change, Rewrite, Why};
+use samplin_spirv::passes::{PassChange, Rewrite, Why};
 use spirv::{Decoration, Op};
 
 use crate::corpus::{assembled, glsl, having, shaders, validate};
@@ -59,7 +59,7 @@ fn declaring(mut words: Vec<u32>, capability: u32) -> Vec<u32> {
 fn what_is_declared_for_nothing_is_dropped() {
     let store = compute("layout(binding = 0) uniform image2D a;", "imageStore(a, ivec2(0), vec4(1.0));");
     let (new, rewrite) = corrected(&declaring(store.clone(), 55), &WRITE);
-    assert_eq!(rewrite.changes, [Change::NotRead { set: 0, binding: 0 }, Change::CapabilityDropped(55)]);
+    assert_eq!(rewrite.changes, [PassChange::NotRead { set: 0, binding: 0 }, PassChange::CapabilityDropped(55)]);
     assert_eq!(capabilities(&new), [56]);
     // Where it is legal it stays.
     left_alone(&declaring(store.clone(), 55), &BOTH, &[]);
@@ -72,12 +72,12 @@ fn what_is_declared_for_nothing_is_dropped() {
         &declaring(load.clone(), 56),
         &Options { read: true, write: false, may_declare: false, relax: false },
     );
-    assert_eq!(rewrite.changes, [Change::NotWritten { set: 2, binding: 1 }, Change::CapabilityDropped(56)]);
+    assert_eq!(rewrite.changes, [PassChange::NotWritten { set: 2, binding: 1 }, PassChange::CapabilityDropped(56)]);
     assert_eq!(capabilities(&new), [55]);
     // What is used is not declared for nothing.
     let (new, rewrite) = corrected(&load, &NOTHING);
     assert_eq!(rewrite.left, [Why::FormatlessRead { set: 2, binding: 1 }]);
-    assert_eq!(rewrite.changes, [Change::NotWritten { set: 2, binding: 1 }]);
+    assert_eq!(rewrite.changes, [PassChange::NotWritten { set: 2, binding: 1 }]);
     assert_eq!(capabilities(&new), [55]);
     // No image at all, which is what one compiler does.
     let none = glsl("comp", "vulkan1.1", "#version 450\nvoid main() {}\n");
@@ -107,10 +107,10 @@ fn uses_are_followed() {
     assert_eq!(
         rewrite.changes,
         [
-            Change::NotRead { set: 0, binding: 0 },
-            Change::NotRead { set: 0, binding: 2 },
-            Change::NotRead { set: 0, binding: 3 },
-            Change::NotWritten { set: 0, binding: 3 },
+            PassChange::NotRead { set: 0, binding: 0 },
+            PassChange::NotRead { set: 0, binding: 2 },
+            PassChange::NotRead { set: 0, binding: 3 },
+            PassChange::NotWritten { set: 0, binding: 3 },
         ]
     );
     let decorated =
@@ -137,11 +137,11 @@ fn formats_that_were_made_up_go() {
     assert_eq!(
         rewrite.changes,
         [
-            Change::FormatRelaxed { set: 0, binding: 0, format: 1 },
-            Change::FormatRelaxed { set: 0, binding: 1, format: 21 },
-            Change::FormatRelaxed { set: 0, binding: 2, format: 30 },
-            Change::CapabilityAdded(55),
-            Change::CapabilityAdded(56),
+            PassChange::FormatRelaxed { set: 0, binding: 0, format: 1 },
+            PassChange::FormatRelaxed { set: 0, binding: 1, format: 21 },
+            PassChange::FormatRelaxed { set: 0, binding: 2, format: 30 },
+            PassChange::CapabilityAdded(55),
+            PassChange::CapabilityAdded(56),
         ]
     );
     assert_eq!(rewrite.left, [Why::Atomics { set: 0, binding: 3 }]);
@@ -150,7 +150,7 @@ fn formats_that_were_made_up_go() {
     assert_eq!(formats(&new), [0, 21, 0, 33]);
     assert_eq!(rewrite.left, [Why::FormatlessRead { set: 0, binding: 1 }, Why::Atomics { set: 0, binding: 3 }]);
     assert_eq!(capabilities(&new), [56]);
-    assert!(rewrite.changes.contains(&Change::NotRead { set: 0, binding: 0 }));
+    assert!(rewrite.changes.contains(&PassChange::NotRead { set: 0, binding: 0 }));
     let nothing: Vec<Why> = vec![
         Why::FormatlessWrite { set: 0, binding: 0 },
         Why::FormatlessRead { set: 0, binding: 1 },
@@ -199,7 +199,7 @@ fn equal_types_become_one() {
         let (new, rewrite) = corrected(&words, &relaxing(BOTH));
         assert_eq!(formats(&new), [0], "{first} {second}");
         assert_eq!(having(&new, Op::TypeFunction).len(), 2);
-        let relaxed = rewrite.changes.iter().filter(|it| matches!(it, Change::FormatRelaxed { .. })).count();
+        let relaxed = rewrite.changes.iter().filter(|it| matches!(it, PassChange::FormatRelaxed { .. })).count();
         assert_eq!(relaxed, if second == "Rg32f" { 2 } else { 1 });
         // An instruction that nobody has heard of and that may name the type that goes.
         let gone = having(&words, Op::TypeImage)[1][1];

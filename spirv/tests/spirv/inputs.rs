@@ -1,6 +1,6 @@
 //! Inputs of fragment shaders that are to be shaded for each sample, and what speaks against it.
 
-use samplin_spirv::passes::{Change, Rewrite, Why};
+use samplin_spirv::passes::{PassChange, Rewrite, Why};
 use samplin_spirv::sample_inputs::{Facts, facts, sample_inputs};
 use samplin_spirv::{Error, Module};
 use spirv::{Decoration, Op};
@@ -22,7 +22,7 @@ fn decorated(words: &[u32], environment: &str) -> (Vec<u32>, u32) {
     validate(&new, environment).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(rewritten(&new).map(|again| again.words), Ok(None), "a second run finds something");
     assert!(having(&new, Op::Capability).iter().any(|it| it[1] == 35));
-    let [Change::SampleAdded(added)] = rewrite.changes[..] else { panic!("{:?}", rewrite.changes) };
+    let [PassChange::SampleAdded(added)] = rewrite.changes[..] else { panic!("{:?}", rewrite.changes) };
     let count = |opcode: Op, at: usize| {
         having(&new, opcode).iter().filter(|it| it[at] == Decoration::Sample as u32).count()
             - having(words, opcode).iter().filter(|it| it[at] == Decoration::Sample as u32).count()
@@ -109,9 +109,9 @@ fn inputs_of_two_stages_stay() {
         )
     };
     let rewrite = rewritten(&assembled(&text("%in"))).expect("can be rewritten");
-    assert_eq!((rewrite.changes, rewrite.left), (vec![Change::SampleAdded(1)], vec![Why::SharedInput(0)]));
+    assert_eq!((rewrite.changes, rewrite.left), (vec![PassChange::SampleAdded(1)], vec![Why::SharedInput(0)]));
     let rewrite = rewritten(&assembled(&text(""))).expect("can be rewritten");
-    assert_eq!((rewrite.changes, rewrite.left), (vec![Change::SampleAdded(2)], Vec::new()));
+    assert_eq!((rewrite.changes, rewrite.left), (vec![PassChange::SampleAdded(2)], Vec::new()));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Sample masks that are longer than the device has.
 
 use samplin_spirv::Module;
-use samplin_spirv::passes::{Change, Rewrite, Why};
+use samplin_spirv::passes::{PassChange, Rewrite, Why};
 use samplin_spirv::sample_mask::sample_mask;
 use spirv::Op;
 
@@ -57,7 +57,7 @@ fn masks_of_which_the_first_word_is_touched_become_shorter() {
     let Rewrite { words: new, changes, left } = rewritten(&words).expect("can be rewritten");
     let new = new.expect("something to rewrite");
     validate(&new, "vulkan1.1").unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((changes, left), (vec![Change::MaskShortened { from: 2, to: 1 }; 2], vec![]));
+    assert_eq!((changes, left), (vec![PassChange::MaskShortened { from: 2, to: 1 }; 2], vec![]));
     assert_eq!(rewritten(&new), Ok(Rewrite::default()), "a second run finds something");
     // Both variables have an array of one element.
     let module = Module::read(&new).expect("a module");

@@ -1,7 +1,7 @@
 //! Builtins of samples: every row of what becomes of them, what is valid, what is refused.
 
 use samplin_spirv::Module;
-use samplin_spirv::passes::{Change, Rewrite, Why};
+use samplin_spirv::passes::{PassChange, Rewrite, Why};
 use samplin_spirv::sample_builtins::sample_builtins;
 use spirv::{Decoration, Op, StorageClass};
 
@@ -19,7 +19,7 @@ fn fragment(environment: &str, declarations: &str, body: &str) -> Vec<u32> {
 }
 
 /// Rewrites, checks what must hold of every rewritten module, and hands it on.
-fn lowered(words: &[u32], environment: &str) -> (Vec<u32>, Vec<Change>) {
+fn lowered(words: &[u32], environment: &str) -> (Vec<u32>, Vec<PassChange>) {
     let mut rewrite = rewritten(words).expect("can be rewritten");
     let new = rewrite.words.take().expect("something to rewrite");
     validate(&new, environment).unwrap_or_else(|error| panic!("{error}"));
@@ -51,7 +51,7 @@ fn the_number_of_the_sample_is_zero() {
         let words =
             fragment(environment, "int twice() { return gl_SampleID * 2; }", "o = vec4(gl_SampleID + twice());");
         let (new, changes) = lowered(&words, environment);
-        assert_eq!(changes, [Change::BuiltInConstant(18), Change::CapabilityDropped(35)]);
+        assert_eq!(changes, [PassChange::BuiltInConstant(18), PassChange::CapabilityDropped(35)]);
         assert_eq!(initial(&new), [0]);
         // Interfaces list all variables from SPIR-V 1.4 on.
         let listed = |words: &[u32]| {
@@ -72,7 +72,7 @@ fn the_position_of_the_sample_is_the_centre() {
         let body =
             "int i = int(gl_FragCoord.x) & 1; o = vec4(gl_SamplePosition, gl_SamplePosition.y, gl_SamplePosition[i]);";
         let (new, changes) = lowered(&fragment(environment, "", body), environment);
-        assert_eq!(changes, [Change::BuiltInConstant(19), Change::CapabilityDropped(35)]);
+        assert_eq!(changes, [PassChange::BuiltInConstant(19), PassChange::CapabilityDropped(35)]);
         assert_eq!(initial(&new), [0.5f32.to_bits(); 2]);
     }
 }
@@ -82,7 +82,7 @@ fn inputs_lose_their_sample() {
     for environment in ENVIRONMENTS {
         let declarations = "layout(location = 0) sample in vec4 a;\nlayout(location = 1) in B { sample vec4 b; vec4 c; sample vec2 d; };";
         let (_, changes) = lowered(&fragment(environment, declarations, "o = a + b + c + d.xyxy;"), environment);
-        assert_eq!(changes, [Change::SampleDropped(3), Change::CapabilityDropped(35)]);
+        assert_eq!(changes, [PassChange::SampleDropped(3), PassChange::CapabilityDropped(35)]);
     }
 }
 
@@ -99,7 +99,10 @@ fn interpolation_happens_at_the_centre() {
         let (new, changes) = lowered(&words, environment);
         assert_eq!(
             changes,
-            [Change::Interpolation { at_the_centre: 4, at_offsets: 0, diverging: 0 }, Change::CapabilityDropped(52)]
+            [
+                PassChange::Interpolation { at_the_centre: 4, at_offsets: 0, diverging: 0 },
+                PassChange::CapabilityDropped(52)
+            ]
         );
         // Each is a load now, with the same type, id and pointer.
         for before in having(&words, Op::ExtInst) {
@@ -110,7 +113,10 @@ fn interpolation_happens_at_the_centre() {
         let (new, changes) = lowered(&fragment(environment, declarations, offsets), environment);
         assert_eq!(
             changes,
-            [Change::Interpolation { at_the_centre: 0, at_offsets: 3, diverging: 0 }, Change::CapabilityDropped(52)]
+            [
+                PassChange::Interpolation { at_the_centre: 0, at_offsets: 3, diverging: 0 },
+                PassChange::CapabilityDropped(52)
+            ]
         );
         assert_eq!((having(&new, Op::DPdx).len(), having(&new, Op::DPdy).len()), (3, 3));
         assert_eq!(having(&new, Op::VectorTimesScalar).len(), 4);
@@ -156,7 +162,7 @@ fn derivatives_are_taken_where_nobody_has_parted_ways() {
             let slopes = [having(&new, Op::DPdx), having(&new, Op::DPdy)].concat();
             let ahead = slopes.iter().filter(|it| is_in_the_first_block(&new, it[2])).count();
             assert_eq!(slopes.len() - ahead, 2 * diverging as usize, "{body}");
-            let Change::Interpolation { diverging: told, .. } = changes[0] else { panic!("{changes:?}") };
+            let PassChange::Interpolation { diverging: told, .. } = changes[0] else { panic!("{changes:?}") };
             assert_eq!(told, diverging, "{body}");
         }
         // In a function of its own nobody knows; where nothing has branched yet it stays in place.
@@ -164,12 +170,12 @@ fn derivatives_are_taken_where_nobody_has_parted_ways() {
         let words = fragment(environment, &format!("{declarations}\n{of}"), &apart("at(vec2(0.25))"));
         assert_eq!(
             lowered(&words, environment).1[0],
-            Change::Interpolation { at_the_centre: 0, at_offsets: 1, diverging: 1 }
+            PassChange::Interpolation { at_the_centre: 0, at_offsets: 1, diverging: 1 }
         );
         let words = fragment(environment, declarations, "o = interpolateAtOffset(b[n], vec2(0.25)).xyxy;");
         assert_eq!(
             lowered(&words, environment).1[0],
-            Change::Interpolation { at_the_centre: 0, at_offsets: 1, diverging: 0 }
+            PassChange::Interpolation { at_the_centre: 0, at_offsets: 1, diverging: 0 }
         );
     }
 }
@@ -179,13 +185,13 @@ fn derivatives_are_taken_where_nobody_has_parted_ways() {
 fn a_mask_that_is_written_is_told() {
     let mask = "gl_SampleMask[0] = 1 << gl_SampleID; o = vec4(1.0);";
     let (_, changes) = lowered(&fragment("vulkan1.0", "", mask), "vulkan1.0");
-    assert_eq!(changes, [Change::BuiltInConstant(18), Change::MaskOfPixels, Change::CapabilityDropped(35)]);
+    assert_eq!(changes, [PassChange::BuiltInConstant(18), PassChange::MaskOfPixels, PassChange::CapabilityDropped(35)]);
     let by_input = ("layout(location = 0) sample in vec4 a;", "gl_SampleMask[0] = a.x > 0.0 ? 1 : 0; o = a;");
     let (_, changes) = lowered(&fragment("vulkan1.0", by_input.0, by_input.1), "vulkan1.0");
-    assert!(changes.contains(&Change::MaskOfPixels), "{changes:?}");
+    assert!(changes.contains(&PassChange::MaskOfPixels), "{changes:?}");
     // One that is read is none that is written.
     let (_, changes) = lowered(&fragment("vulkan1.0", "", "o = vec4(gl_SampleID + gl_SampleMaskIn[0]);"), "vulkan1.0");
-    assert!(!changes.contains(&Change::MaskOfPixels), "{changes:?}");
+    assert!(!changes.contains(&PassChange::MaskOfPixels), "{changes:?}");
 }
 
 #[test]

@@ -12,13 +12,13 @@ use samplin_hot::memory;
 use samplin_spirv::Sampled;
 
 use super::words::Counted;
-use crate::decide::Bits;
+use crate::decide::ConflictBits;
 use crate::table::Reader;
 use crate::variant::Gate;
 
 /// Slots that have a sum of their own.
 const BLOCK: usize = 256;
-const INTEGER: u64 = (Bits::INTEGER.0 as u64) << 32;
+const INTEGER: u64 = (ConflictBits::INTEGER.0 as u64) << 32;
 
 /// What descriptors need, and in the upper half what they lack, for as long as this lives: of samplers and of views of floats in the
 /// first word, of views of integers in the second.
@@ -309,7 +309,7 @@ mod tests {
                 1 => gate.remove_view(view),
                 2 => {
                     let class = random.u32(..400);
-                    let integer = if class.is_multiple_of(3) { Bits::INTEGER.0 } else { 0 };
+                    let integer = if class.is_multiple_of(3) { ConflictBits::INTEGER.0 } else { 0 };
                     gate.insert_view(view, bits(class) | integer, class);
                 }
                 _ => {}
@@ -429,9 +429,9 @@ mod tests {
     #[test]
     fn bindings_know_what_they_were_seen_with() {
         let (gate, budget) = (gate(), Budget::new(1 << 20));
-        gate.add_sampler(1, Bits::LINEAR.0, 0);
-        gate.insert_view(2, Bits::LINEAR.0 | Bits::INTEGER.0, 0);
-        gate.insert_view(3, Bits::LINEAR.0, 1);
+        gate.add_sampler(1, ConflictBits::LINEAR.0, 0);
+        gate.insert_view(2, ConflictBits::LINEAR.0 | ConflictBits::INTEGER.0, 0);
+        gate.insert_view(3, ConflictBits::LINEAR.0, 1);
         for count in [65, 4096, 1_000_000, LARGEST + 1] {
             let shape = shape_of(&[(Ty::SAMPLER, count, NONE), (Ty::SAMPLED_IMAGE, count, NONE)]);
             let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 0);
@@ -445,9 +445,9 @@ mod tests {
             shape.news.store(false, Ordering::Relaxed);
             assert!(write(Ty::SAMPLER, 0, 1));
             assert!(!write(Ty::SAMPLED_IMAGE, 1, 2));
-            assert_eq!((seen(Sampled::Float), seen(Sampled::Uint)), (0, u64::from(Bits::LINEAR.0)), "{count}");
+            assert_eq!((seen(Sampled::Float), seen(Sampled::Uint)), (0, u64::from(ConflictBits::LINEAR.0)), "{count}");
             assert!(!write(Ty::SAMPLED_IMAGE, 1, 3));
-            assert_eq!(seen(Sampled::Float), u64::from(Bits::LINEAR.0), "{count}");
+            assert_eq!(seen(Sampled::Float), u64::from(ConflictBits::LINEAR.0), "{count}");
         }
     }
 
@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn arrays_take_no_more_than_they_may() {
         let (gate, budget) = (gate(), Budget::new(3 << 20));
-        gate.insert_view(3, Bits::LINEAR.0, 1);
+        gate.insert_view(3, ConflictBits::LINEAR.0, 1);
         let shape = shape_of(&[(Ty::SAMPLED_IMAGE, 100_000, NONE)]);
         let binding = shape.binding(0).expect("a binding");
         let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 0);
@@ -463,7 +463,7 @@ mod tests {
         let unlisted = |set: &SetEntry| set.unlisted(binding);
         assert_eq!(sets.iter().map(unlisted).collect::<Vec<_>>(), [None, None, Some(samplin_core::left::Left::Memory)]);
         sets[2].write(&gate, Ty::SAMPLED_IMAGE, (0, 7), 1, |_| info(3));
-        assert_eq!((sets[2].get(7), (sets[2].brief(&gate).summary >> 32) as u32), (0, Bits::LINEAR.0));
+        assert_eq!((sets[2].get(7), (sets[2].brief(&gate).summary >> 32) as u32), (0, ConflictBits::LINEAR.0));
         drop(sets);
         assert_eq!((budget.bytes.load(Ordering::Relaxed), unlisted(&new())), (0, None));
         // Of a binding that varies, as many as the set has.

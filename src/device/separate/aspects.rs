@@ -13,12 +13,12 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::Separate;
-use super::commands::{Followed, Point};
+use super::commands::{BindPoint, Followed};
 use super::ladder::may_exchange;
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
 use super::sets::SetEntry;
-use super::shown::Whole;
+use super::shown::NotedDescriptor;
 use super::templates::TemplateRun;
 use super::wholes::{ASPECT, COMPARISON, Wholes};
 use crate::counters::Path;
@@ -131,7 +131,12 @@ impl Separate {
             let info = shows_aspects(ty).then(|| info(index))?;
             let (sampler, view, image_layout) = (info.sampler, info.image_view, info.image_layout);
             let compares = || ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && hot.cannot_compare(sampler, view);
-            (aspects.stencil(view.as_raw()) != 0 || compares()).then_some(Whole { ty, sampler, view, image_layout })
+            (aspects.stencil(view.as_raw()) != 0 || compares()).then_some(NotedDescriptor {
+                ty,
+                sampler,
+                view,
+                image_layout,
+            })
         };
         let written = (0..).zip(Wholes::walk(entry, target, count)).map(|(index, at)| (at, whole(index)));
         watch_overwriting(hot, entry, self.wholes.take((set.handle(), entry), written, &self.versions));
@@ -165,7 +170,7 @@ impl Aspects {
         journal: &Journal,
         separate: &Separate,
         program: Drawn<'_>,
-        point: &Point,
+        point: &BindPoint,
     ) -> Vec<(u32, Other)> {
         let mut stencils = Vec::new();
         for (set, binding) in program.integers() {
@@ -234,7 +239,7 @@ impl Pairs {
         entry: &SetEntry,
         (binding, element, other): &Other,
     ) -> (vk::DescriptorType, vk::DescriptorImageInfo) {
-        let Some(Whole { ty, mut sampler, view, image_layout }) = entry.whole((*binding, *element)) else {
+        let Some(NotedDescriptor { ty, mut sampler, view, image_layout }) = entry.whole((*binding, *element)) else {
             let sampler = vk::Sampler::from_raw(*other);
             return (vk::DescriptorType::SAMPLER, vk::DescriptorImageInfo { sampler, ..Default::default() });
         };
@@ -255,11 +260,11 @@ fn watch_overwriting(hot: &Hot, entry: Option<&SetEntry>, shows_any: bool) {
 }
 
 /// The descriptors of a binding that sets note, by their elements; all of those that were pushed.
-pub(super) fn shown_by(separate: &Separate, bound: &Bound<Followed>, binding: u32) -> Vec<(u32, Whole)> {
+pub(super) fn shown_by(separate: &Separate, bound: &Bound<Followed>, binding: u32) -> Vec<(u32, NotedDescriptor)> {
     if bound.is_pushed() {
         let whole = |descriptor: &samplin_bind::Descriptor| {
             let [sampler, view, layout] = descriptor.words;
-            Whole {
+            NotedDescriptor {
                 ty: vk::DescriptorType::from_raw(descriptor.ty),
                 sampler: vk::Sampler::from_raw(sampler),
                 view: vk::ImageView::from_raw(view),

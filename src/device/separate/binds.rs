@@ -135,7 +135,7 @@ impl Separate {
         noted.is_some_and(|(at, buffer)| buffer.edit(at, note).is_some())
     }
 
-    /// [`Separate::note_sets`] for the most common ones, see [`bind::Point::bind_sets_alike`]. Whether it was that.
+    /// [`Separate::note_sets`] for the most common ones, see [`bind::BindPoint::bind_sets_alike`]. Whether it was that.
     #[inline(always)]
     pub fn note_sets_alike(&self, commands: Recording<'_>, point: vk::PipelineBindPoint, binds: Binds<'_>) -> bool {
         let Some((at, buffer)) = index(point).zip(self.noted(commands)) else { return false };

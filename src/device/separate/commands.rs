@@ -12,7 +12,7 @@ use samplin_bind::{Bound, Layout, Objects};
 use samplin_hot::memory::Room;
 
 use super::Separate;
-use super::found::Found;
+use super::found::LastFound;
 use super::layouts::PipelineShape;
 use super::objects::Shader;
 use super::programs::Program;
@@ -55,12 +55,12 @@ impl Borrow<Layout> for PipelineShape {
     }
 }
 
-pub(super) type Point = samplin_bind::Point<Followed>;
+pub(super) type BindPoint = samplin_bind::BindPoint<Followed>;
 
 impl<'c> Recording<'c> {
     /// The pipeline that is bound there.
     #[inline(always)]
-    pub(super) fn pipeline(self, point: &Point) -> Live<'c, vk::Pipeline> {
+    pub(super) fn pipeline(self, point: &BindPoint) -> Live<'c, vk::Pipeline> {
         // SAFETY: destroying it would invalidate the command buffer (Command Buffer Lifecycle), which is recording.
         unsafe { Live::new(vk::Pipeline::from_raw(point.pipeline)) }
     }
@@ -76,7 +76,7 @@ impl<'c> Recording<'c> {
 /// A bind point, with what was found out for it.
 #[derive(Default)]
 pub(super) struct Place {
-    pub(super) point: Point,
+    pub(super) point: BindPoint,
     /// The draw that is looked at, for records.
     pub(super) draw: Draw,
     /// Shaders run that belong to no pipeline which is known (vkCmdBindPipelineShaderGroupNV).
@@ -84,7 +84,7 @@ pub(super) struct Place {
     /// Descriptors of a type that is not known were pushed: nothing that disturbs them is bound, as nobody could push them again.
     pub(super) is_unpushable: bool,
     /// Resolutions that were found here.
-    pub(super) found: Found,
+    pub(super) found: LastFound,
     /// What the briefs of bound sets say held at this time, see [`Resolutions::time`].
     ///
     /// [`Resolutions::time`]: super::found::Resolutions::time

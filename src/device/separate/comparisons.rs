@@ -11,10 +11,10 @@ use samplin_spirv::sampling::Task;
 use super::Separate;
 use super::compare::compares;
 use super::progress::Drawn;
-use super::tasks::{Asked, divides};
+use super::tasks::{TaskRequest, divides};
 use super::want::Want;
 use crate::counters::Path;
-use crate::decide::{Bits, Reads};
+use crate::decide::{ConflictBits, Reads};
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::journal::Journal;
@@ -22,7 +22,7 @@ use crate::device::resolve::Pairs;
 use crate::outcome::Unresolved;
 
 /// Has the shader compare for those of these uses that get another sampler: in their sets, or as links of `split`.
-pub(super) fn ask_comparisons(asked: &mut Vec<Asked>, uses: &[Want], (others, split): (&[(u32, Other)], u64)) {
+pub(super) fn ask_comparisons(asked: &mut Vec<TaskRequest>, uses: &[Want], (others, split): (&[(u32, Other)], u64)) {
     // What is divided is asked for as it is.
     asked.retain(|asked| !asked.task.as_ref().is_ok_and(|task| compares(task) && !divides(task)));
     let is_exchanged = |want: &&Want| {
@@ -33,12 +33,12 @@ pub(super) fn ask_comparisons(asked: &mut Vec<Asked>, uses: &[Want], (others, sp
     };
     let compared = uses.iter().filter(is_exchanged).filter_map(|want| Some((want, want.compare?, want.pair?)));
     for (want, task, pair) in compared {
-        asked.with_room().push(Asked { link: want.link, position: want.hidden_at, pair, task: Ok(task) });
+        asked.with_room().push(TaskRequest { link: want.link, position: want.hidden_at, pair, task: Ok(task) });
     }
 }
 
 /// Has the uses of these links keep their samplers, because their shaders cannot compare: nothing of them is divided either.
-pub(super) fn keep_comparisons(asked: &mut Vec<Asked>, uses: &mut [Want], links: u64) {
+pub(super) fn keep_comparisons(asked: &mut Vec<TaskRequest>, uses: &mut [Want], links: u64) {
     for want in uses.iter_mut().filter(|want| links & link_bit(want.link) != 0) {
         want.divided = None;
         if want.compare.take().is_some() {
@@ -95,7 +95,7 @@ impl Pairs {
     /// known that would. It is no conflict, so it is found where a bind is looked at for another reason, or for the trace of the level all.
     pub(super) fn tell_uncompared(&self, hot: &Hot, journal: &Journal, program: Drawn<'_>, want: &Want) {
         let needs = (hot.gate.sampler(want.given) >> 32) as u32;
-        let is_known = needs & Bits::SAMPLED.0 != 0 && want.view != 0;
+        let is_known = needs & ConflictBits::SAMPLED.0 != 0 && want.view != 0;
         let Some(pair) = hot.pair_at(want).filter(|_| is_known) else { return };
         let (Some(shared), Some(class)) = (self.samplers.rows(hot).state(pair.state), self.images.class(pair.class))
         else {

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::programs::ProgramLink;
-use super::told::joined;
+use super::records::joined;
 use crate::decide::{Aspect, ViewTraits};
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;

@@ -384,7 +384,7 @@ impl Held {
 /// The resolutions that were found at a bind point last, so that threads that record need not meet. What was put in force since the
 /// command buffer was begun is here or held.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct LastFound {
     places: Option<Box<[Places; FOUND]>>,
     /// They are of this time, see [`Resolutions::clear`].
     changes: u64,
@@ -393,7 +393,7 @@ pub(super) struct Found {
     held: Held,
 }
 
-impl Found {
+impl LastFound {
     #[inline(always)]
     fn places(&mut self, key: &Key) -> Option<&mut Places> {
         self.places.as_mut()?.get_mut((key.hash >> 40) as usize % FOUND)

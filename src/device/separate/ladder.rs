@@ -13,7 +13,7 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv::{Index, Operand, Sampled, Uses};
 
 use super::Separate;
-use super::commands::{Followed, Point};
+use super::commands::{BindPoint, Followed};
 use super::comparisons::{ask_comparisons, keep_comparisons};
 use super::hidden::HiddenSet;
 use super::layouts::Binding;
@@ -23,10 +23,10 @@ use super::recipe::{Second, When};
 use super::sampling::may_compare;
 use super::sets::SetEntry;
 use super::split::position_of;
-use super::tasks::{Asked, ELEMENTS, loose};
+use super::tasks::{ELEMENTS, TaskRequest, loose};
 use super::want::{Want, Wants};
 use crate::counters::Path;
-use crate::decide::{self, Bits, Rule, ViewTraits};
+use crate::decide::{self, ConflictBits, Rule, ViewTraits};
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
@@ -67,7 +67,7 @@ pub(super) fn elements(operand: &Operand, binding: &Binding) -> Option<std::ops:
 impl Separate {
     /// What each use of a sampler asks for, by the sets that are bound. Sets that are not bound, or with another layout than the
     /// pipeline's, ask for nothing.
-    pub(super) fn wants(&self, ground: &Ground, pairs: &Pairs, program: Drawn<'_>, point: &Point) -> Wants {
+    pub(super) fn wants(&self, ground: &Ground, pairs: &Pairs, program: Drawn<'_>, point: &BindPoint) -> Wants {
         let mut wants = Wants::default();
         for (index, link) in program.links.iter().enumerate() {
             self.wants_of(ground, pairs, program, point, (index, link), &mut wants);
@@ -80,7 +80,7 @@ impl Separate {
         ground: &Ground,
         pairs: &Pairs,
         program: Drawn<'_>,
-        point: &Point,
+        point: &BindPoint,
         (index, link): (usize, &ProgramLink),
         wants: &mut Wants,
     ) {
@@ -177,7 +177,7 @@ impl Separate {
         ground: &Ground,
         pairs: &Pairs,
         program: Drawn<'_>,
-        point: &Point,
+        point: &BindPoint,
         (wants, since): (&mut Wants, u64),
     ) -> Decided {
         let Wants { all, stencils, blocked, asked } = wants;
@@ -218,7 +218,7 @@ impl Separate {
                 },
                 forced: self.force.splits(),
             };
-            let facts = Known { ground, pairs, program: &program, point, uses: all, uncopied: &uncopied };
+            let facts = BoundFacts { ground, pairs, program: &program, point, uses: all, uncopied: &uncopied };
             let Plan { join, others, groups } = plan(&memory::collect(all.iter().map(Want::used)), &links, &facts);
             if join != 0 {
                 let wished = all.iter().filter(|want| join & bit(want) != 0 && pairs.is_wish(ground, want));
@@ -242,13 +242,13 @@ impl Separate {
                 let position = want.hidden_at;
                 match asked.iter_mut().find(|other| (other.link, other.position) == (want.link, position)) {
                     Some(same) => same.task = Ok(task),
-                    None => asked.with_room().push(Asked { link: want.link, position, pair, task: Ok(task) }),
+                    None => asked.with_room().push(TaskRequest { link: want.link, position, pair, task: Ok(task) }),
                 }
             }
             for want in
                 all.iter().filter(|want| want.divided.is_some() && want.fetch.is_none() && split & bit(want) == 0)
             {
-                let is_it = |other: &&mut Asked| (other.link, other.position) == (want.link, want.hidden_at);
+                let is_it = |other: &&mut TaskRequest| (other.link, other.position) == (want.link, want.hidden_at);
                 let why = unhidden.or_else(|| program.splits.reason(bit(want))).unwrap_or(Left::TooManyLinks);
                 if let Some(asked) = asked.iter_mut().find(is_it).filter(|asked| asked.task.is_ok()) {
                     asked.task = Err(why);
@@ -318,7 +318,7 @@ impl Separate {
         ground: &Ground,
         pairs: &Pairs,
         program: &Program,
-        point: &Point,
+        point: &BindPoint,
         others: &[(u32, Other)],
     ) -> Result<(Vec<(usize, u64)>, Vec<(u32, Other)>), u32> {
         let (mut shadows, mut pushes) = (Vec::new(), Vec::new());
@@ -455,23 +455,23 @@ impl Driver {
     /// those that compare (VUID-VkAtImageInfo-mutableComparisonSamplers-04450).
     fn may_be_exchanged(&self, hot: &Hot, sampler: u64) -> bool {
         let needs = (hot.gate.sampler(sampler) >> 32) as u32;
-        let fixed = if self.caps.mutable_comparison_samplers { 0 } else { Bits::COMPARE.0 };
-        needs & (Bits::SUBSAMPLED.0 | fixed) == 0
+        let fixed = if self.caps.mutable_comparison_samplers { 0 } else { ConflictBits::COMPARE.0 };
+        needs & (ConflictBits::SUBSAMPLED.0 | fixed) == 0
     }
 }
 
 /// What lies behind uses at a bind point.
-struct Known<'a> {
+struct BoundFacts<'a> {
     ground: &'a Ground,
     pairs: &'a Pairs,
     program: &'a Program,
-    point: &'a Point,
+    point: &'a BindPoint,
     uses: &'a [Want],
     /// Numbers of sets that there is no copy of.
     uncopied: &'a [u32],
 }
 
-impl Facts for Known<'_> {
+impl Facts for BoundFacts<'_> {
     fn is_wish(&self, of: usize) -> bool {
         self.uses.get(of).is_some_and(|want| self.pairs.is_wish(self.ground, want))
     }

@@ -38,7 +38,7 @@ pub(super) fn hash_of(definition: &impl Hash) -> u64 {
 
 /// What a binding holds of interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SlotKind {
     /// Nothing.
     Other,
     /// Samplers: a slot each.
@@ -60,7 +60,7 @@ pub(super) struct Binding {
     /// `descriptorCount`.
     pub(super) count: u32,
     pub(super) ty: vk::DescriptorType,
-    pub(super) kind: Kind,
+    pub(super) kind: SlotKind,
     /// First slot, and slots of an element.
     first: usize,
     stride: usize,
@@ -89,7 +89,7 @@ impl Binding {
 
     /// Whether samplers and images of combined descriptors have slots.
     pub(super) fn has_pairs(&self) -> bool {
-        self.kind == Kind::Combined
+        self.kind == SlotKind::Combined
     }
 
     /// Whether there are any slots.
@@ -209,19 +209,19 @@ impl SetShape {
         let (mut dynamic, mut variable, mut followed, mut is_too_large) = (0_u32, None, 0, false);
         let (mut of_views, mut is_viewed) = (0, true);
         let kind_of = |binding: &kept::Binding| match binding.kind {
-            T::SAMPLER => (Kind::Sampler, 1),
-            T::SAMPLED_IMAGE => (Kind::Image, 1),
-            T::MUTABLE_EXT => (Kind::Either, 2),
-            T::COMBINED_IMAGE_SAMPLER if combined(!binding.samplers.is_empty()) => (Kind::Combined, 2),
-            ty if ty.as_raw() < 32 && viewed & type_bit(ty) != 0 => (Kind::Viewed, 1),
-            _ => (Kind::Other, 0),
+            T::SAMPLER => (SlotKind::Sampler, 1),
+            T::SAMPLED_IMAGE => (SlotKind::Image, 1),
+            T::MUTABLE_EXT => (SlotKind::Either, 2),
+            T::COMBINED_IMAGE_SAMPLER if combined(!binding.samplers.is_empty()) => (SlotKind::Combined, 2),
+            ty if ty.as_raw() < 32 && viewed & type_bit(ty) != 0 => (SlotKind::Viewed, 1),
+            _ => (SlotKind::Other, 0),
         };
         let loose =
             vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING;
         // Those in arrays come behind all others, and behind these come those that there is no room for.
         let part_of = |binding: &kept::Binding| match kind_of(binding).0 {
             _ if binding.count > LARGEST => 2,
-            Kind::Combined | Kind::Viewed => usize::from(binding.count > FEW_PAIRS),
+            SlotKind::Combined | SlotKind::Viewed => usize::from(binding.count > FEW_PAIRS),
             _ => usize::from(binding.count > FEW || binding.flags.intersects(loose)),
         };
         let mut ends = [0; 3];
@@ -238,22 +238,23 @@ impl SetShape {
                 variable = Some(binding.binding);
             }
             let (kind, each) = match kind_of(binding) {
-                (Kind::Viewed, _) if count > LARGEST => (Kind::Other, 0),
+                (SlotKind::Viewed, _) if count > LARGEST => (SlotKind::Other, 0),
                 (kind, each) => (kind, each),
             };
-            is_too_large |= count > LARGEST && kind != Kind::Other;
-            is_viewed &= matches!(kind, Kind::Other | Kind::Viewed);
-            of_views |= if kind == Kind::Viewed { type_bit(binding.kind) } else { 0 };
+            is_too_large |= count > LARGEST && kind != SlotKind::Other;
+            is_viewed &= matches!(kind, SlotKind::Other | SlotKind::Viewed);
+            of_views |= if kind == SlotKind::Viewed { type_bit(binding.kind) } else { 0 };
             followed |= match kind {
-                Kind::Other | Kind::Viewed => 0,
-                Kind::Sampler | Kind::Image => Separate::WATCHED,
-                Kind::Either => Separate::WATCHED | Separate::OTHERS,
-                Kind::Combined => COMBINED,
+                SlotKind::Other | SlotKind::Viewed => 0,
+                SlotKind::Sampler | SlotKind::Image => Separate::WATCHED,
+                SlotKind::Either => Separate::WATCHED | Separate::OTHERS,
+                SlotKind::Combined => COMBINED,
             };
             let end = &mut ends[part_of(binding)];
             let first = *end;
             *end += slots_of(binding);
-            let immutable = if matches!(kind, Kind::Sampler | Kind::Combined) { &binding.samplers[..] } else { &[] };
+            let immutable =
+                if matches!(kind, SlotKind::Sampler | SlotKind::Combined) { &binding.samplers[..] } else { &[] };
             Binding {
                 binding: binding.binding,
                 count,
@@ -261,8 +262,8 @@ impl SetShape {
                 kind,
                 first,
                 stride: each.max(1),
-                has_samplers: matches!(kind, Kind::Sampler | Kind::Either | Kind::Combined),
-                has_images: matches!(kind, Kind::Image | Kind::Either | Kind::Combined | Kind::Viewed),
+                has_samplers: matches!(kind, SlotKind::Sampler | SlotKind::Either | SlotKind::Combined),
+                has_images: matches!(kind, SlotKind::Image | SlotKind::Either | SlotKind::Combined | SlotKind::Viewed),
                 after_bind: binding.flags.intersects(loose),
                 seen: (part_of(binding) > 0).then(Box::default),
                 immutable: memory::collect(immutable.iter().map(|sampler| sampler.as_raw())).into_boxed_slice(),
@@ -392,8 +393,8 @@ impl SetShape {
     pub(super) fn run(&self, ty: vk::DescriptorType, at: (u32, u32), count: u32) -> Option<Range<usize>> {
         let binding = self.binding(at.0)?;
         let fits = match ty {
-            vk::DescriptorType::SAMPLER => binding.kind == Kind::Sampler && binding.immutable.is_empty(),
-            vk::DescriptorType::SAMPLED_IMAGE => binding.kind == Kind::Image,
+            vk::DescriptorType::SAMPLER => binding.kind == SlotKind::Sampler && binding.immutable.is_empty(),
+            vk::DescriptorType::SAMPLED_IMAGE => binding.kind == SlotKind::Image,
             _ => false,
         };
         let (first, end) = (binding.first + at.1 as usize, u64::from(at.1) + u64::from(count));
@@ -404,7 +405,7 @@ impl SetShape {
     #[inline(always)]
     pub(super) fn pairs(&self, ty: vk::DescriptorType, at: (u32, u32), count: u32) -> Option<(Range<usize>, bool)> {
         let binding = self.binding(at.0)?;
-        let is_combined = ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && binding.kind == Kind::Combined;
+        let is_combined = ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && binding.kind == SlotKind::Combined;
         let fits = binding.stride == 2 && u64::from(at.1) + u64::from(count) <= u64::from(binding.count);
         let first = binding.first + 2 * at.1 as usize;
         (is_combined && fits).then(|| (first..first + 2 * count as usize, binding.immutable.is_empty()))

@@ -7,14 +7,14 @@ use samplin_hot::memory::Room;
 
 use super::Separate;
 use super::aspects::shown_by;
-use super::commands::Point;
+use super::commands::BindPoint;
 use super::ladder::elements;
 use super::layouts::Binding;
 use super::programs::ProgramLink;
 use super::progress::Drawn;
 use super::sets::SetEntry;
 use super::split::position_of;
-use super::tasks::{Asked, loose};
+use super::tasks::{TaskRequest, loose};
 use super::want::{Want, Wants};
 use crate::counters::Path;
 use crate::device::ground::Ground;
@@ -81,7 +81,7 @@ impl Separate {
         ground: &Ground,
         pairs: &Pairs,
         program: Drawn<'_>,
-        point: &Point,
+        point: &BindPoint,
         (index, link): (usize, &ProgramLink),
         wants: &mut Wants,
     ) {
@@ -194,7 +194,7 @@ impl Separate {
     ) {
         if let Some(task) = self.task_of(ground, pairs, pair, false) {
             let task = why.map_or(task, Err);
-            wants.asked.with_room().push(Asked { link, position, pair, task });
+            wants.asked.with_room().push(TaskRequest { link, position, pair, task });
         }
     }
 }

@@ -14,7 +14,7 @@ use samplin_spirv as spirv;
 use super::Separate;
 use super::found::LINKED;
 use super::layouts::{Binding, PipelineShape};
-use super::recipe::{Recipe, Source, Splits, StageCode, When};
+use super::recipe::{MadeOf, Recipe, Splits, StageCode, When};
 use super::seen::{Variable, add, followed};
 use super::stages::model;
 use super::words::{Module, Words};
@@ -57,7 +57,7 @@ type ToldLink = (usize, u32, u32, bool);
 
 /// What was told of a pipeline.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct RecordedLinks {
     pub(super) links: Mutex<Once<ToldLink, 256>>,
     /// Links that can reach what conflicts in ways that no draw may show, and whether that was told.
     pub(super) late: Mutex<FastMap<usize, bool>>,
@@ -93,12 +93,12 @@ pub struct Program {
     /// What it can be made of again, or the name of what keeps it from that.
     recipe: Mutex<Result<Arc<Recipe>, Left>>,
     pub(super) splits: Splits,
-    pub(super) told: Told,
+    pub(super) told: RecordedLinks,
 }
 
 /// Links as they are found, each once.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundLinks {
     links: Vec<ProgramLink>,
     /// The images that are read, where it matters as what.
     reads: Vec<spirv::ImageRead>,
@@ -109,7 +109,7 @@ pub(super) struct Found {
     pub(super) blind: Option<Left>,
 }
 
-impl Found {
+impl FoundLinks {
     /// Takes a link over, or its uses and stages if it is there.
     pub(super) fn add(&mut self, link: ProgramLink) {
         let same = |other: &&mut ProgramLink| (other.image, other.sampler) == (link.image, link.sampler);
@@ -160,7 +160,7 @@ impl Program {
         separate: &Separate,
         (named, own, is_library): (u64, Executable, bool),
         layout: Arc<PipelineShape>,
-        mut found: Found,
+        mut found: FoundLinks,
         recipe: impl FnOnce() -> Result<Recipe, Left>,
     ) -> Self {
         let (blind, sets_read) = (found.blind, found.sets_read);
@@ -182,7 +182,7 @@ impl Program {
         let loose = loose.fold(0, |all, (number, _)| all | link_bit(number));
         let (number, splits) = (separate.number(), Splits::default());
         let colors = recipe.as_ref().map_or(0, |recipe| recipe.colors);
-        let (told, recipe) = (Told::default(), Mutex::new(recipe.map(Arc::new)));
+        let (told, recipe) = (RecordedLinks::default(), Mutex::new(recipe.map(Arc::new)));
         let key_sets = linked.filter(|linked| linked.count_ones() as usize <= LINKED);
         Self {
             number,
@@ -360,7 +360,7 @@ impl Separate {
         let has = |flag: vk::PipelineCreateFlags| flags & u64::from(flag.as_raw()) != 0;
         let is_library = has(vk::PipelineCreateFlags::LIBRARY_KHR) && !matches!(made, Made::Compute(_));
         if has(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
-            let mut found = Found::default();
+            let mut found = FoundLinks::default();
             stages.iter().for_each(|stage| {
                 self.links_of(&ground.journal, &pairs.stand_ins.aspects, pipeline.as_raw(), stage, &mut found)
             });
@@ -381,7 +381,7 @@ impl Separate {
                 .max_by_key(|layout| layout.sets.len())
                 .map_or_else(|| Arc::new(self.no_layout()), Arc::clone),
         };
-        let mut found = Found { blind: hidden, ..Found::default() };
+        let mut found = FoundLinks { blind: hidden, ..FoundLinks::default() };
         for stage in stages {
             self.force.keep_read(stage.words);
             self.links_of(&ground.journal, &pairs.stand_ins.aspects, pipeline.as_raw(), stage, &mut found);
@@ -470,7 +470,7 @@ impl Separate {
         aspects: &Aspects,
         program: u64,
         stage: &Stage<'_>,
-        found: &mut Found,
+        found: &mut FoundLinks,
     ) {
         let Some(model) = model(stage.stage) else { return };
         self.variables_of(stage, &mut found.variables);
@@ -538,12 +538,12 @@ unsafe fn recipe(
     // SAFETY: the create info behind `made` is valid by this function's contract.
     let (source, count) = unsafe {
         match made {
-            Made::Compute(info) => (Source::Compute(kept::Compute::new(info)?), 1),
+            Made::Compute(info) => (MadeOf::Compute(kept::Compute::new(info)?), 1),
             Made::Graphics(info) => {
                 let context = separate.context(info);
                 let kept = kept::Graphics::new(info, context)?;
                 let (count, pass) = (kept.stages().len(), separate.pass_for(kept.render_pass())?);
-                (Source::Graphics(Box::new(kept), pass, parts), count)
+                (MadeOf::Graphics(Box::new(kept), pass, parts), count)
             }
             Made::RayTracing(..) => return Err(Left::RayTracingHandles),
         }
@@ -553,11 +553,11 @@ unsafe fn recipe(
     }
     stages.iter().for_each(|stage| all.with_room().push(Arc::new(code_of(stage))));
     let (bytes, colors) = match &source {
-        Source::Compute(kept) => (kept.bytes(), 0),
-        Source::Graphics(kept, _, parts) => {
+        MadeOf::Compute(kept) => (kept.bytes(), 0),
+        MadeOf::Graphics(kept, _, parts) => {
             (kept.bytes(), parts.iter().map(|part| part.colors).fold(kept.colors(), u32::max))
         }
-        Source::Shaders(_) => (0, 0),
+        MadeOf::Shaders(_) => (0, 0),
     };
     Ok(Recipe { source, stages: all, colors, _counted: separate.words.count(bytes) })
 }

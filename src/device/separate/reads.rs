@@ -5,7 +5,7 @@ use samplin_spirv::Uses;
 
 use super::Separate;
 use crate::counters::Path;
-use crate::decide::{Bits, Divide, Reads};
+use crate::decide::{ConflictBits, Divide, Reads};
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
@@ -55,7 +55,7 @@ impl Separate {
             Reads::Unknown if uses.contains(Uses::QUERY_LOD) => Reads::Plain,
             reads => reads,
         };
-        if needs & Bits::TEXELS.0 == 0 || reads == Reads::Unknown {
+        if needs & ConflictBits::TEXELS.0 == 0 || reads == Reads::Unknown {
             return None;
         }
         let pair = Pair { class: pairs.images.class_divided(&ground.driver, pair.class, reads, divide(uses)), ..pair };
@@ -71,9 +71,9 @@ impl Separate {
 impl Images {
     /// The pair with the class of its view as a link reads it, where decisions look at that.
     pub(super) fn as_read(&self, hot: &Hot, driver: &Driver, pair: Pair, uses: Uses) -> Pair {
-        let lacks = self.class(pair.class).map_or(Bits::NONE, |class| class.lacks);
+        let lacks = self.class(pair.class).map_or(ConflictBits::NONE, |class| class.lacks);
         let needs = (hot.gate.sampler(pair.sampler) >> 32) as u32;
-        if needs & lacks.0 & (Bits::COMPARE.0 | Bits::UNNORMALIZED.0) == 0 {
+        if needs & lacks.0 & (ConflictBits::COMPARE.0 | ConflictBits::UNNORMALIZED.0) == 0 {
             return pair;
         }
         Pair { class: self.class_as_read(driver, pair.class, reads(uses)), ..pair }

@@ -46,7 +46,7 @@ pub(super) struct StageCode {
 }
 
 /// What a pipeline was made of, or each of the shader objects that are bound together.
-pub(super) enum Source {
+pub(super) enum MadeOf {
     Compute(kept::Compute),
     /// With its render pass, and with what each of its libraries was made of.
     Graphics(Box<kept::Graphics>, Option<Arc<RenderPass>>, Vec<Arc<Recipe>>),
@@ -56,7 +56,7 @@ pub(super) enum Source {
 
 /// What a pipeline can be made of again.
 pub(super) struct Recipe {
-    pub(super) source: Source,
+    pub(super) source: MadeOf,
     /// Those of its libraries first.
     pub(super) stages: Vec<Arc<StageCode>>,
     /// Most colour attachments that it may have.

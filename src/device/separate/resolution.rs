@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use samplin_bind::{Bits, Brief};
+use samplin_bind::{Brief, NumberSet};
 use samplin_hot::memory::Room;
 
 use super::Separate;
-use super::commands::{Place, Point};
+use super::commands::{BindPoint, Place};
 use super::found::{Key, Names, Resolution};
 use super::hidden::HiddenSet;
 use super::ladder::Decided;
@@ -17,7 +17,7 @@ use super::programs::{HIDDEN, Program};
 use super::progress::Drawn;
 use super::recipe::Second;
 use super::shown::ASPECTS;
-use super::tasks::Asked;
+use super::tasks::TaskRequest;
 use super::want::Want;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
@@ -31,14 +31,14 @@ use crate::variant::Gate;
 impl Key {
     /// The key of what a bind point holds; none if descriptors were pushed, which are other ones each time.
     #[inline(always)]
-    pub(super) fn of(separate: &Separate, program: &Program, point: &Point) -> Option<Self> {
+    pub(super) fn of(separate: &Separate, program: &Program, point: &BindPoint) -> Option<Self> {
         let mut key = Self::default();
         let (first, rest) = key.words.split_first_mut()?;
         let mix = |hash: u64, word: u64| fold(hash.rotate_left(29) ^ word).wrapping_add(hash);
         *first = program.number;
         let linked = program.key_sets(separate)?;
         let mut hash = mix(!0, *first);
-        for (word, number) in rest.iter_mut().zip(Bits(linked)) {
+        for (word, number) in rest.iter_mut().zip(NumberSet(linked)) {
             hash = hash.rotate_left(1);
             let Some(bound) = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number)) else {
                 continue;
@@ -85,7 +85,7 @@ impl Place {
 }
 
 /// Whether all sets are bound that the pipeline's links are in.
-fn is_complete(program: &Program, point: &Point) -> bool {
+fn is_complete(program: &Program, point: &BindPoint) -> bool {
     let is_bound = |number: u32| {
         let bound = point.sets.get(number as usize);
         bound.is_some_and(|bound| bound.is_for(&program.layout, number as usize))
@@ -96,16 +96,16 @@ fn is_complete(program: &Program, point: &Point) -> bool {
 
 /// Whether nothing in these sets needs what something in them lacks.
 #[inline(always)]
-fn is_legal(point: &Point, linked: u32) -> bool {
+fn is_legal(point: &BindPoint, linked: u32) -> bool {
     let summary = |number: usize| point.sets.get(number).and_then(|bound| bound.brief).map_or(0, |brief| brief.summary);
-    let summary = Bits(linked).fold(0, |all, number| all | summary(number));
+    let summary = NumberSet(linked).fold(0, |all, number| all | summary(number));
     (summary & (summary >> 32)) as u32 == 0
 }
 
 impl Hot {
     /// Whether nothing that the pipeline reads through the bound sets can need another sampler or view.
     #[inline(always)]
-    pub(super) fn is_legal(&self, program: &Program, point: &Point) -> bool {
+    pub(super) fn is_legal(&self, program: &Program, point: &BindPoint) -> bool {
         if program.reads_noted() && point.summary() & ASPECTS != 0 {
             return false;
         }
@@ -147,7 +147,7 @@ impl Separate {
 
     /// Where a set of its links is not known, nothing of the layer's own is bound: nobody draws before all are bound
     /// (VUID-vkCmdDraw-None-08600), so there is one that could not be followed.
-    fn make_resolution(&self, ground: &Ground, pairs: &Pairs, program: Drawn<'_>, point: &Point) -> Resolution {
+    fn make_resolution(&self, ground: &Ground, pairs: &Pairs, program: Drawn<'_>, point: &BindPoint) -> Resolution {
         let since = self.resolutions.gone();
         let bound = self.bound(&ground.hot, &ground.driver, pairs, program.program, point);
         if !is_complete(&program, point) {
@@ -183,7 +183,7 @@ impl Separate {
         hot: &Hot,
         driver: &Driver,
         second: &Second,
-        (wants, asked): (&[Want], &[Asked]),
+        (wants, asked): (&[Want], &[TaskRequest]),
         (since, runs): (u64, bool),
     ) -> Option<Option<Arc<HiddenSet>>> {
         let Some(shape) = &second.hidden else { return Some(None) };
@@ -212,7 +212,7 @@ impl Separate {
 
     /// Whether a program needs nothing but what the application has bound, as far as that was found out.
     #[inline(always)]
-    pub(super) fn is_at_rest(&self, hot: &Hot, journal: &Journal, program: &Program, point: &Point) -> bool {
+    pub(super) fn is_at_rest(&self, hot: &Hot, journal: &Journal, program: &Program, point: &BindPoint) -> bool {
         !program.looks_at_views(self) && (program.is_plain() || !journal.records_all() && hot.is_legal(program, point))
             || Key::of(self, program, point).is_some_and(|key| self.resolutions.is_nothing(&key))
     }

@@ -35,11 +35,13 @@ use crate::table::lock;
 /// How many pipelines with other formats a program has.
 const RETYPED: usize = 32;
 
-fn capability(change: &passes::Change) -> Option<Change> {
+fn capability(change: &passes::PassChange) -> Option<Change> {
     let named = |number| Value::Spirv(names::spirv(Spirv::Capability, number));
     let (catalog, field) = (Catalog::H4View, Field::Capability);
     Some(match change {
-        passes::Change::CapabilityAdded(number) => Change { catalog, field, from: Value::Absent, to: named(*number) },
+        passes::PassChange::CapabilityAdded(number) => {
+            Change { catalog, field, from: Value::Absent, to: named(*number) }
+        }
         _ => return None,
     })
 }

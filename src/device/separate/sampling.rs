@@ -22,7 +22,7 @@ use super::progress::Drawn;
 use super::reads::is_divided;
 use super::recipe::{NO_SET, Recipe, Second, StageCode, When};
 use super::stages::model;
-use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, tasks};
+use super::tasks::{ELEMENTS, Keys, TaskRequest, Tasked, Tasks, fetches, tasks};
 use super::{Separate, compare, fetch};
 use crate::decide::Dimensions;
 use crate::device::driver::Driver;
@@ -101,14 +101,14 @@ fn tasked(separate: &Separate, program: &Program, (mask, has_fetch): (u64, bool)
 }
 
 /// The links that are asked to compare, a bit each.
-pub(super) fn may_compare(asked: &[Asked]) -> u64 {
+pub(super) fn may_compare(asked: &[TaskRequest]) -> u64 {
     let compared = asked.iter().filter(|asked| asked.task.as_ref().is_ok_and(compares));
     compared.fold(0, |all, asked| all | link_bit(asked.link))
 }
 
 /// Those of which every descriptor is.
-fn must_compare(tasked: &[Tasked], asked: &[Asked]) -> u64 {
-    let of = |asked: &&Asked, link: usize| asked.link == link && asked.task.as_ref().is_ok_and(compares);
+fn must_compare(tasked: &[Tasked], asked: &[TaskRequest]) -> u64 {
+    let of = |asked: &&TaskRequest, link: usize| asked.link == link && asked.task.as_ref().is_ok_and(compares);
     let is_it = |tasked: &&Tasked| asked.iter().filter(|asked| of(asked, tasked.link)).count() as u32 == tasked.count;
     tasked.iter().filter(is_it).fold(0, |all, tasked| all | link_bit(tasked.link))
 }
@@ -289,7 +289,7 @@ impl Separate {
         journal: &Journal,
         program: &Program,
         mask: u64,
-        asked: &[Asked],
+        asked: &[TaskRequest],
         when: When,
     ) -> Result<Arc<Second>, Left> {
         // What is fetched is in the code alone, so that nothing of it reads through the sampler.
@@ -349,7 +349,7 @@ impl Separate {
         program: Drawn<'_>,
         unhidden: Option<Left>,
         second: Option<Arc<Second>>,
-        asked: &[Asked],
+        asked: &[TaskRequest],
     ) -> (Option<Arc<Second>>, u64) {
         let mut all_left = 0;
         for (asked, why) in asked.iter().filter_map(|asked| Some((asked, asked.task.err()?))) {
@@ -364,7 +364,7 @@ impl Separate {
             Some(why) => Err(why),
             None => self.tasked(&ground.driver, &ground.journal, &program, mask, asked, When::Bound),
         };
-        let left = |asked: &Asked| match &made {
+        let left = |asked: &TaskRequest| match &made {
             Ok(made) => {
                 let left = made.tasks.as_ref().map_or(&[][..], |tasks| &tasks.left);
                 left.iter().find(|(link, _)| *link == asked.link).map(|(_, why)| *why)

@@ -15,8 +15,8 @@ use samplin_spirv::Sampled;
 
 use super::Separate;
 use super::arrays::{Arrays, Budget, Kinds, Meaning, Sum};
-use super::layouts::{Binding, Kind, SetLayout, SetShape};
-use super::shown::{ASPECTS, Shown, Whole, Written};
+use super::layouts::{Binding, SetLayout, SetShape, SlotKind};
+use super::shown::{ASPECTS, NotedDescriptor, NotedDescriptors, Written};
 use crate::device::live::Write;
 use crate::device::types::{COMBINED, type_bit};
 use crate::table::lock;
@@ -64,7 +64,7 @@ struct Rare {
     /// Sets that are bound in place of this one.
     shadows: Vec<Shadow>,
     /// Its descriptors of views with both aspects.
-    wholes: Shown,
+    wholes: NotedDescriptors,
 }
 
 /// More slots than an entry has room for itself.
@@ -174,12 +174,12 @@ impl SetEntry {
     }
 
     /// Its descriptor at a binding and an element, if that shows such a view.
-    pub(super) fn whole(&self, at: (u32, u32)) -> Option<Whole> {
+    pub(super) fn whole(&self, at: (u32, u32)) -> Option<NotedDescriptor> {
         lock(&self.rare).as_ref()?.wholes.get(at)
     }
 
     /// Elements of a binding that show such views, and these.
-    pub(super) fn wholes(&self, binding: u32) -> Vec<(u32, Whole)> {
+    pub(super) fn wholes(&self, binding: u32) -> Vec<(u32, NotedDescriptor)> {
         lock(&self.rare).as_ref().map_or_else(Vec::new, |rare| rare.wholes.of(binding))
     }
 
@@ -396,18 +396,18 @@ impl SetEntry {
                         set(image, info(index).image_view.as_raw());
                     }
                 }
-                _ if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && binding.kind == Kind::Combined => {
+                _ if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && binding.kind == SlotKind::Combined => {
                     let info = info(index);
                     if binding.immutable.is_empty() {
                         set(sampler, info.sampler.as_raw());
                     }
                     set(image, info.image_view.as_raw());
                 }
-                vk::DescriptorType::STORAGE_IMAGE if binding.kind == Kind::Either => {
+                vk::DescriptorType::STORAGE_IMAGE if binding.kind == SlotKind::Either => {
                     set(sampler, 0);
                     set(image, info(index).image_view.as_raw());
                 }
-                _ if binding.kind == Kind::Viewed => {
+                _ if binding.kind == SlotKind::Viewed => {
                     if ty == binding.ty {
                         set(image, info(index).image_view.as_raw());
                     }
@@ -427,7 +427,7 @@ impl SetEntry {
         if self.shape.viewed & types == 0 {
             return;
         }
-        let is_viewed = |binding: &&Binding| binding.kind == Kind::Viewed && types & type_bit(binding.ty) != 0;
+        let is_viewed = |binding: &&Binding| binding.kind == SlotKind::Viewed && types & type_bit(binding.ty) != 0;
         for binding in self.shape.bindings.iter().filter(is_viewed) {
             for slot in binding.slots() {
                 match self.slots().get(slot) {

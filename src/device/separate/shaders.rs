@@ -12,11 +12,11 @@ use samplin_bind::Executable;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::commands::{POINTS, Place, Point};
+use super::commands::{BindPoint, POINTS, Place};
 use super::layouts::PipelineShape;
 use super::objects::{Group, Shader};
-use super::programs::{Found, HIDDEN, Program, Stage, code_of};
-use super::recipe::{Recipe, Source};
+use super::programs::{FoundLinks, HIDDEN, Program, Stage, code_of};
+use super::recipe::{MadeOf, Recipe};
 use super::seen::followed;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
@@ -87,7 +87,7 @@ impl Separate {
 
     /// What the bound shaders of a bind point come to; none if there are none, or if they do not belong together, which nobody draws
     /// with.
-    fn combination(&self, point: &Point) -> Option<Arc<Program>> {
+    fn combination(&self, point: &BindPoint) -> Option<Arc<Program>> {
         let shaders = || point.shaders.iter().map(|bound| &bound.own);
         let layout = &shaders().next()?.layout;
         let members = |group: Group| shaders().filter(|other| other.group == group).count();
@@ -104,7 +104,7 @@ impl Separate {
         if let Some(program) = combinations.by_key.get(&key) {
             return Some(Arc::clone(program));
         }
-        let mut found = Found::default();
+        let mut found = FoundLinks::default();
         for shader in shaders() {
             found.extend((&shader.links, &shader.reads, &shader.variables), shader.blind);
             found.sets_read |= shader.sets_read;
@@ -117,7 +117,7 @@ impl Separate {
                 parts.push((Arc::clone(kept), shader.group.number));
                 stages.push(Arc::clone(code));
             }
-            let (source, colors) = (Source::Shaders(parts.into_boxed_slice()), self.limits.colors);
+            let (source, colors) = (MadeOf::Shaders(parts.into_boxed_slice()), self.limits.colors);
             Ok(Recipe { source, stages, colors, _counted: self.words.count(0) })
         };
         let own = memory::collect(point.shaders.iter().map(|bound| (bound.stage, bound.handle)));
@@ -149,7 +149,7 @@ impl Separate {
             let ranges = crate::pnext::slice(info.p_push_constant_ranges, info.push_constant_range_count);
             Arc::new(self.shape_of_shader(sets, ranges))
         };
-        let mut found = Found::default();
+        let mut found = FoundLinks::default();
         let recipe = match stage {
             Some(stage) => {
                 self.links_of(&ground.journal, &pairs.stand_ins.aspects, shader.as_raw(), stage, &mut found);

@@ -3,15 +3,15 @@
 use ash::vk;
 use samplin_hot::memory::{self, Room};
 
-use crate::decide::Bits;
+use crate::decide::ConflictBits;
 use crate::table::FastMap;
 
 /// The bit of [`Brief::summary`](samplin_bind::Brief::summary) of a set that shows any.
-pub(super) const ASPECTS: u64 = (Bits::ASPECTS.0 as u64) << 32;
+pub(super) const ASPECTS: u64 = (ConflictBits::ASPECTS.0 as u64) << 32;
 
 /// Such a descriptor, as the application wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Whole {
+pub(super) struct NotedDescriptor {
     pub(super) ty: vk::DescriptorType,
     pub(super) sampler: vk::Sampler,
     pub(super) view: vk::ImageView,
@@ -19,13 +19,13 @@ pub(super) struct Whole {
 }
 
 /// Binding and element of a descriptor, and what it is, if it is such a one.
-pub(super) type Written = ((u32, u32), Option<Whole>);
+pub(super) type Written = ((u32, u32), Option<NotedDescriptor>);
 
 /// Those of one set, by binding and element.
 #[derive(Debug, Default)]
-pub(super) struct Shown(FastMap<(u32, u32), Whole>);
+pub(super) struct NotedDescriptors(FastMap<(u32, u32), NotedDescriptor>);
 
-impl Shown {
+impl NotedDescriptors {
     /// Takes over what is written, in time that does not depend on how much is there. Whether anything can have changed.
     pub(super) fn take(&mut self, written: impl Iterator<Item = Written>) -> bool {
         let mut changes = false;
@@ -45,12 +45,12 @@ impl Shown {
         self.0.is_empty()
     }
 
-    pub(super) fn get(&self, at: (u32, u32)) -> Option<Whole> {
+    pub(super) fn get(&self, at: (u32, u32)) -> Option<NotedDescriptor> {
         self.0.get(&at).copied()
     }
 
     /// Elements and descriptors of a binding, in ascending order.
-    pub(super) fn of(&self, binding: u32) -> Vec<(u32, Whole)> {
+    pub(super) fn of(&self, binding: u32) -> Vec<(u32, NotedDescriptor)> {
         let own = self.0.iter().filter(|((own, _), _)| *own == binding);
         memory::sorted_by_key(memory::collect(own.map(|((_, element), whole)| (*element, *whole))), |(element, _)| {
             *element
@@ -63,8 +63,8 @@ mod tests {
     use super::*;
     use ash::vk::Handle;
 
-    fn whole(view: u64) -> Option<Whole> {
-        Some(Whole {
+    fn whole(view: u64) -> Option<NotedDescriptor> {
+        Some(NotedDescriptor {
             ty: vk::DescriptorType::SAMPLED_IMAGE,
             sampler: vk::Sampler::null(),
             view: vk::ImageView::from_raw(view),
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn what_is_written_last_is_shown() {
-        let mut shown = Shown::default();
+        let mut shown = NotedDescriptors::default();
         assert!(!shown.take([((0, 0), None)].into_iter()) && shown.is_empty());
         assert!(shown.take([((1, 2), whole(12)), ((1, 0), whole(10)), ((0, 5), whole(5))].into_iter()));
         let views = |binding| {
@@ -91,7 +91,7 @@ mod tests {
     fn an_update_costs_what_it_writes() {
         const MANY: u32 = 1 << 17;
         let start = std::time::Instant::now();
-        let mut shown = Shown::default();
+        let mut shown = NotedDescriptors::default();
         (0..MANY).rev().for_each(|element| _ = shown.take([((0, element), whole(1))].into_iter()));
         (0..MANY).for_each(|element| _ = shown.take([((0, element), whole(2))].into_iter()));
         assert!(shown.of(0).len() == MANY as usize && shown.get((0, 7)) == whole(2));

@@ -21,7 +21,7 @@ use super::compare::Compared;
 use super::layouts::PipelineShape;
 use super::limits::More;
 use super::programs::Program;
-use super::recipe::{Recipe, Second, Source, StageCode, When};
+use super::recipe::{MadeOf, Recipe, Second, StageCode, When};
 use super::sampling;
 use super::stages::model;
 use super::tasks::Keys;
@@ -208,7 +208,7 @@ impl Separate {
     ) -> Result<(Executable, Vec<u64>), Left> {
         let words = recipe.stages.iter().zip(codes).map(|(stage, code)| code.as_deref().unwrap_or(&stage.words));
         words.clone().for_each(|words| self.force.keep_module(words));
-        if let Source::Shaders(shaders) = &recipe.source {
+        if let MadeOf::Shaders(shaders) = &recipe.source {
             let codes = memory::collect(words);
             let made = self.make_shaders(driver, shaders, &codes, layout).ok_or(Left::Memory)?;
             let stages = recipe.stages.iter().map(|stage| stage.stage.as_raw());
@@ -248,7 +248,7 @@ impl Separate {
     fn compile_with(
         &self,
         driver: &Driver,
-        source: &Source,
+        source: &MadeOf,
         modules: &mut dyn Iterator<Item = vk::ShaderModule>,
         layout: vk::PipelineLayout,
         (pipeline, linked): (&mut vk::Pipeline, &mut Vec<u64>),
@@ -256,7 +256,7 @@ impl Separate {
         const LACKING: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
         let (cache, none) = (vk::PipelineCache::null(), std::ptr::null());
         match source {
-            Source::Compute(kept) => {
+            MadeOf::Compute(kept) => {
                 let (Some(create), Some(module)) = (driver.fns.create_compute_pipelines, modules.next()) else {
                     return LACKING;
                 };
@@ -265,7 +265,7 @@ impl Separate {
                     unsafe { create(driver.handle, cache, 1, info, none, pipeline) }
                 })
             }
-            Source::Graphics(kept, pass, parts) => {
+            MadeOf::Graphics(kept, pass, parts) => {
                 let (create, pass) = (driver.fns.create_graphics_pipelines, self.twin_of_pass(driver, pass.as_deref()));
                 let (Some(create), Some(pass)) = (create, pass) else { return LACKING };
                 let mut libraries = memory::vec(parts.len());
@@ -292,7 +292,7 @@ impl Separate {
                 })
             }
             // Made without modules.
-            Source::Shaders(_) => LACKING,
+            MadeOf::Shaders(_) => LACKING,
         }
     }
 

@@ -64,8 +64,8 @@ impl Tasks {
     }
 
     /// The positions, each with its link, of descriptors whose coordinates are divided, of those that ask for it.
-    pub(super) fn divided(&self, asked: &[Asked]) -> Vec<(usize, u32)> {
-        let is_done = |asked: &&Asked| {
+    pub(super) fn divided(&self, asked: &[TaskRequest]) -> Vec<(usize, u32)> {
+        let is_done = |asked: &&TaskRequest| {
             let has_task = self.tasked.iter().any(|tasked| tasked.link == asked.link);
             has_task && !self.is_left(asked.link) && asked.task.as_ref().is_ok_and(divides)
         };
@@ -103,7 +103,7 @@ impl Tasks {
     }
 
     /// The words of its uniform buffer, by what descriptors ask for; none if it has none.
-    pub(super) fn words(&self, asked: &[Asked]) -> Vec<u32> {
+    pub(super) fn words(&self, asked: &[TaskRequest]) -> Vec<u32> {
         match self.keys {
             Keys::Block => {
                 let mut asked = tasks(&self.tasked, asked);
@@ -120,7 +120,7 @@ impl Tasks {
 }
 
 /// A task of a descriptor that is bound.
-pub(super) struct Asked {
+pub(super) struct TaskRequest {
     pub(super) link: usize,
     /// Which of the link's descriptors.
     pub(super) position: u32,
@@ -145,7 +145,7 @@ fn words_of(tasks: &[Task]) -> Vec<u32> {
 }
 
 /// The tasks of all descriptors, in their order.
-pub(super) fn tasks(tasked: &[Tasked], asked: &[Asked]) -> Vec<Task> {
+pub(super) fn tasks(tasked: &[Tasked], asked: &[TaskRequest]) -> Vec<Task> {
     let count = tasked.iter().map(|tasked| tasked.count as usize).sum();
     let mut all = memory::vec(count);
     all.resize(count, Task::default());

@@ -11,23 +11,23 @@ use samplin_core::declared::{Declared, Mismatch, Viewed, differs};
 use samplin_core::left::Left;
 use samplin_hot::memory;
 use samplin_spirv::Index;
-use samplin_wire::record::{Descriptor, Source};
+use samplin_wire::record::{Descriptor, SourceLine};
 use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::Separate;
-use super::commands::Point;
+use super::commands::BindPoint;
 use super::found::LINKED;
 use super::ladder::elements;
 use super::layouts::hash_of;
 use super::programs::{Program, Stage};
 use super::progress::Drawn;
 use super::recipe::Format;
+use super::records::stages;
 use super::seen::{AGAIN, EVER, Seen, Variable, add, role};
 use super::stages::model;
-use super::told::stages;
 use crate::decide::{Rule, ViewTraits};
-use crate::device::aspects::Shown;
+use crate::device::aspects::ShownAspect;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
@@ -205,11 +205,11 @@ impl Separate {
         } else {
             let viewed = driver.viewed_image(&pairs.images.class((hot.gate.view(view) as u32).checked_sub(1)?)?.traits);
             match pairs.stand_ins.aspects.shown(view, viewed.format) {
-                Shown::Itself => viewed,
+                ShownAspect::Itself => viewed,
                 // A shader reads the aspect that it declares: depth is of floats, and stencil is unsigned.
-                Shown::OneAspect if variable.declared.class == NumericClass::Float => viewed,
-                Shown::OneAspect => Viewed { class: Some(NumericClass::Uint), ..viewed },
-                Shown::Unknown => Viewed { class: None, ..viewed },
+                ShownAspect::OneAspect if variable.declared.class == NumericClass::Float => viewed,
+                ShownAspect::OneAspect => Viewed { class: Some(NumericClass::Uint), ..viewed },
+                ShownAspect::Unknown => Viewed { class: None, ..viewed },
             }
         };
         if !variable.declared.is_storage {
@@ -226,7 +226,7 @@ impl Separate {
         driver: &Driver,
         pairs: &Pairs,
         program: &'a Program,
-        point: &Point,
+        point: &BindPoint,
     ) -> Vec<Bound<'a>> {
         if !program.looks_at_views(self) {
             return Vec::new();
@@ -351,7 +351,7 @@ impl Journal {
             about["element"] = json!(element);
         }
         if let Some((file, line)) = line {
-            about["source"] = json!(Source { file: file.clone(), line: *line });
+            about["source"] = json!(SourceLine { file: file.clone(), line: *line });
         }
         let rule = match how {
             Mismatch::ViewType | Mismatch::Numbers => Rule::DeclaredView,

@@ -5,7 +5,7 @@ use samplin_bind::plan::{At, Use};
 use samplin_hot::Pair;
 use samplin_spirv::sampling::Task;
 
-use super::tasks::Asked;
+use super::tasks::TaskRequest;
 
 /// What one use of a sampler asks for.
 pub(super) struct Want {
@@ -76,7 +76,7 @@ impl Want {
 pub(super) struct Wants {
     pub(super) all: Vec<Want>,
     /// What shaders have to do.
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<TaskRequest>,
     /// Set numbers, and views of the stencil to show there instead of one of the depth.
     pub(super) stencils: Vec<(u32, Other)>,
     /// Set number and binding of samplers that are used in ways which are not known.

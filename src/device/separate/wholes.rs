@@ -11,7 +11,7 @@ use samplin_hot::{Version, Versions};
 
 use super::layouts::LARGEST;
 use super::sets::SetEntry;
-use super::shown::{ASPECTS, Shown, Whole, Written};
+use super::shown::{ASPECTS, NotedDescriptor, NotedDescriptors, Written};
 use crate::table::{FastMap, lock};
 
 /// Whether sets have to note such descriptors, and binds to be followed for them.
@@ -24,7 +24,7 @@ pub(super) struct Wholes {
     /// What programs read.
     read: AtomicU8,
     /// What sets show that nobody follows, with a number that changes with each write.
-    unfollowed: Mutex<FastMap<u64, (u64, Shown)>>,
+    unfollowed: Mutex<FastMap<u64, (u64, NotedDescriptors)>>,
     has_unfollowed: AtomicBool,
 }
 
@@ -63,7 +63,7 @@ impl Wholes {
     }
 
     /// Works on what a set shows that is not followed, if anything like it does.
-    fn unfollowed<R>(&self, set: u64, with: impl FnOnce(&Shown) -> R) -> Option<R> {
+    fn unfollowed<R>(&self, set: u64, with: impl FnOnce(&NotedDescriptors) -> R) -> Option<R> {
         if !self.has_unfollowed() {
             return None;
         }
@@ -85,12 +85,12 @@ impl Wholes {
         if !self.has_unfollowed() {
             return Brief::EMPTY;
         }
-        let of = |(stamp, _): &(u64, Shown)| Brief { stamp: *stamp, summary: ASPECTS, is_loose: false };
+        let of = |(stamp, _): &(u64, NotedDescriptors)| Brief { stamp: *stamp, summary: ASPECTS, is_loose: false };
         lock(&self.unfollowed).get(&set).map_or(Brief::EMPTY, of)
     }
 
     /// Elements and descriptors of a binding of a set that is not followed.
-    pub(super) fn unfollowed_of(&self, set: u64, binding: u32) -> Vec<(u32, Whole)> {
+    pub(super) fn unfollowed_of(&self, set: u64, binding: u32) -> Vec<(u32, NotedDescriptor)> {
         self.unfollowed(set, |shown| shown.of(binding)).unwrap_or_default()
     }
 
@@ -148,7 +148,7 @@ impl Wholes {
         (set, entry): (vk::DescriptorSet, Option<&SetEntry>),
         from: (u32, u32),
         count: u32,
-    ) -> Vec<Option<Whole>> {
+    ) -> Vec<Option<NotedDescriptor>> {
         let places = Self::walk(entry, from, count);
         match entry {
             Some(entry) => memory::collect(places.map(|at| entry.whole(at))),

@@ -9,7 +9,7 @@ use samplin_spirv::sample_inputs::facts;
 use samplin_spirv::scan::scan;
 use samplin_spirv::{Error, Module};
 
-use super::told::{self, Told};
+use super::records::{self, PipelineRecord};
 use crate::decide::{
     Catalog, Change, Changes, Field, Guard, Guards, Rule, SampleShading, ShadingWish, Value, sample_shading,
     wish_shading,
@@ -26,7 +26,7 @@ use crate::names;
 
 /// What a pipeline asks for, as far as its create info says it.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct ShadingRequest {
     /// Its multisample state.
     pub shading: SampleShading,
     /// `rasterizationSamples`; none if that is not known before something is drawn.
@@ -47,7 +47,7 @@ pub struct Shading {
     /// The words of its fragment shader before formats are converted, if not its own.
     pub words: Option<Vec<u32>>,
     /// What is written down once there is a pipeline, if anything.
-    pub told: Option<Told>,
+    pub told: Option<PipelineRecord>,
 }
 
 impl Shaders {
@@ -57,8 +57,13 @@ impl Shaders {
     }
 
     /// Decides how often the fragment shader of a pipeline runs; `fragment` are its words, if they are known, and its entry point.
-    pub fn shading(&self, ground: &Ground, asked: &Asked, fragment: Option<(Option<&[u32]>, &str)>) -> Shading {
-        let mut told = Told { pass: "multisample_state", ..Told::default() };
+    pub fn shading(
+        &self,
+        ground: &Ground,
+        asked: &ShadingRequest,
+        fragment: Option<(Option<&[u32]>, &str)>,
+    ) -> Shading {
+        let mut told = PipelineRecord { pass: "multisample_state", ..PipelineRecord::default() };
         let (mut state, mut words) = (asked.shading, None);
         let mut follow = None;
         let wish = ground
@@ -108,7 +113,7 @@ impl Shaders {
         &self,
         wishes: &Wishes,
         journal: &Journal,
-        told: &mut Told,
+        told: &mut PipelineRecord,
         given: &[u32],
         outcome: Outcome,
     ) -> Option<Vec<u32>> {
@@ -119,7 +124,7 @@ impl Shaders {
             let sample = Value::Spirv(names::SAMPLE);
             let added =
                 Change { catalog: Catalog::Override, field: Field::Decoration, from: Value::Absent, to: sample };
-            let dropped = told::change(*pass, change).map(|change| Change { catalog: Catalog::Override, ..change });
+            let dropped = records::change(*pass, change).map(|change| Change { catalog: Catalog::Override, ..change });
             told.changes.with_room().push(dropped.unwrap_or(added));
         }
         told.words = Some([given.len(), words.len()]);
@@ -134,7 +139,7 @@ impl Shaders {
         journal: &Journal,
         module: Live<'_, vk::ShaderModule>,
         samples: Option<u32>,
-    ) -> Option<Told> {
+    ) -> Option<PipelineRecord> {
         if driver.caps.sample_rate_shading {
             return None;
         }
@@ -150,7 +155,7 @@ impl Shaders {
         let catalog = if samples == 1 { Catalog::J2One } else { Catalog::J2More };
         let changes = memory::collect(changes.iter().map(|change| Change { catalog, ..*change }));
         let (module, single) = (Some(*fingerprint), Some(samples == 1));
-        Some(Told { module, pass: "sample_builtins", single, changes, ..Told::default() })
+        Some(PipelineRecord { module, pass: "sample_builtins", single, changes, ..PipelineRecord::default() })
     }
 
     /// Calls `then` with the words of a module as they are before formats are converted, if they are known.

@@ -16,7 +16,7 @@ use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::images::Images;
 use crate::device::journal::Journal;
-use crate::device::shown::{ElementsOf, LOST, NOTHING, OWN, Shown};
+use crate::device::shown::{ElementsOf, LOST, NOTHING, OWN, StandIn};
 use crate::device::stand_ins::StandIns;
 use crate::device::storage::Storage;
 use crate::device::types::type_bit;
@@ -47,10 +47,10 @@ fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u64, u
     if watched & type_bit(write.descriptor_type) == 0 {
         return None;
     }
-    let shown = Shown::of(write.descriptor_type)?;
+    let shown = StandIn::of(write.descriptor_type)?;
     let (elements, size): (*const u64, usize) = match shown {
-        Shown::Stored | Shown::Read => (write.p_image_info.cast(), size_of::<DescriptorImageInfo>()),
-        Shown::Buffer => (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
+        StandIn::Stored | StandIn::Read => (write.p_image_info.cast(), size_of::<DescriptorImageInfo>()),
+        StandIn::Buffer => (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
     };
     // An array that nobody may read is of no length, as everywhere.
     if elements.is_null() {
@@ -89,14 +89,14 @@ impl StandIns {
         images: &Images,
         found: u64,
         view: u64,
-        (binding, shown): (Option<u32>, Shown),
+        (binding, shown): (Option<u32>, StandIn),
     ) {
         match (found, shown) {
             (0 | NOTHING, _) => {}
-            (_, Shown::Read) => images.tell_aspect(ground, view, vk::ImageAspectFlags::DEPTH),
+            (_, StandIn::Read) => images.tell_aspect(ground, view, vk::ImageAspectFlags::DEPTH),
             (LOST, _) => self.storage.first_stored_to(ground, images, LOST, view),
-            (_, Shown::Stored) => self.storage.stored_at(ground, images, ground.hot.class_of(view), binding),
-            (_, Shown::Buffer) => self.storage.stored_at(ground, images, 0, binding),
+            (_, StandIn::Stored) => self.storage.stored_at(ground, images, ground.hot.class_of(view), binding),
+            (_, StandIn::Buffer) => self.storage.stored_at(ground, images, 0, binding),
         }
     }
 
@@ -234,9 +234,9 @@ impl StandIns {
         for of in elements {
             let (offset, stride, count) = of.at;
             let (inside, table) = match of.shown {
-                Shown::Stored => (std::mem::offset_of!(DescriptorImageInfo, image_view), &self.storage.views),
-                Shown::Buffer => (0, &self.storage.buffer_views),
-                Shown::Read => (std::mem::offset_of!(DescriptorImageInfo, image_view), &self.aspects.depths),
+                StandIn::Stored => (std::mem::offset_of!(DescriptorImageInfo, image_view), &self.storage.views),
+                StandIn::Buffer => (0, &self.storage.buffer_views),
+                StandIn::Read => (std::mem::offset_of!(DescriptorImageInfo, image_view), &self.aspects.depths),
             };
             for index in 0..count {
                 let at = offset.wrapping_add(index.wrapping_mul(stride)).wrapping_add(inside);
@@ -259,10 +259,10 @@ impl StandIns {
         ty: vk::DescriptorType,
         view: vk::ImageView,
     ) -> vk::ImageView {
-        let Some(shown) = Shown::of(ty).filter(|_| ground.hot.exchanged() & type_bit(ty) != 0) else {
+        let Some(shown) = StandIn::of(ty).filter(|_| ground.hot.exchanged() & type_bit(ty) != 0) else {
             return view;
         };
-        let table = if shown == Shown::Read { &self.aspects.depths } else { &self.storage.views };
+        let table = if shown == StandIn::Read { &self.aspects.depths } else { &self.storage.views };
         let (view, found) = (view.as_raw(), table.get_in_line(view.as_raw()));
         self.shown_at(ground, images, found, view, (None, shown));
         vk::ImageView::from_raw(Self::stands_in(found, view))

@@ -8,7 +8,7 @@ use ash::vk::{self, DescriptorImageInfo};
 use samplin_hot::memory::{self, Room};
 use samplin_hot::{Pair, SetLayout};
 
-use crate::device::shown::{ElementsOf, Shown};
+use crate::device::shown::{ElementsOf, StandIn};
 use crate::variant::Gate;
 
 /// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
@@ -64,7 +64,7 @@ impl Entry {
     /// Its elements, if descriptors of this type may show other views than they are written with. `is_stored`: those that are stored to,
     /// too.
     pub(super) fn shown(&self, ty: vk::DescriptorType, is_stored: bool) -> Option<ElementsOf> {
-        let shown = Shown::of(ty).filter(|shown| is_stored || *shown == Shown::Read)?;
+        let shown = StandIn::of(ty).filter(|shown| is_stored || *shown == StandIn::Read)?;
         Some(ElementsOf { at: (self.offset, self.stride, self.count), binding: self.binding, shown })
     }
 

@@ -6,7 +6,7 @@ use samplin_hot::memory::Room;
 
 use super::samples;
 use super::words;
-use crate::device::{Device, Live, Rewritten, Told};
+use crate::device::{Device, Live, PipelineRecord, Rewritten};
 use crate::kept;
 use crate::pnext::{self, Base, slice};
 
@@ -21,7 +21,7 @@ pub(in crate::hooks) struct Copies<'a, I> {
     /// Modules of what came in chains, which live as long as the call.
     modules: Vec<vk::ShaderModule>,
     /// What is written down of pipelines, by the position of the create info.
-    told: Vec<(usize, Told)>,
+    told: Vec<(usize, PipelineRecord)>,
 }
 
 impl<'a, I: Copy> Copies<'a, I> {

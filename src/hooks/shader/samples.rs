@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::words;
 use crate::decide::SampleShading;
-use crate::device::{Asked, Device, Live, Shading, Told};
+use crate::device::{Device, Live, PipelineRecord, Shading, ShadingRequest};
 use crate::kept::{self, Facts, Member};
 use crate::pnext::{self, slice};
 
@@ -17,7 +17,7 @@ pub(super) struct Samples<'a> {
     /// The position of the fragment stage and its words, if others.
     pub(super) fragment: Option<(usize, Vec<u32>)>,
     /// What is written down of it.
-    pub(super) told: [Option<Told>; 2],
+    pub(super) told: [Option<PipelineRecord>; 2],
 }
 
 /// Decides how often the fragment shader of a pipeline runs. `other`: its stages, if not the application's.
@@ -59,7 +59,7 @@ pub(super) unsafe fn decide<'a>(
             || pnext::find::<vk::PipelineCoverageModulationStateCreateInfoNV<'_>>(state.p_next).is_some()
             || pnext::find::<vk::AttachmentSampleCountInfoAMD<'_>>(info.p_next).is_some()
     };
-    let asked = Asked {
+    let asked = ShadingRequest {
         shading: SampleShading { enable: state.sample_shading_enable != vk::FALSE, least: state.min_sample_shading },
         samples: known.then_some(state.rasterization_samples.as_raw()),
         // SAFETY: the facts are those of the valid create info of this function's contract.

@@ -21,7 +21,7 @@ use vk_layer_sys::{
 // --- what is counted ------------------------------------------------------------------------------------------------
 
 /// What the test asked for and what was seen since.
-struct State {
+struct FaultState {
     /// Calls with these numbers fail, counted from 0.
     failing: std::ops::Range<u64>,
     result: vk::Result,
@@ -38,7 +38,7 @@ struct State {
     written: u64,
 }
 
-static STATE: Mutex<State> = Mutex::new(State {
+static STATE: Mutex<FaultState> = Mutex::new(FaultState {
     failing: 0..0,
     result: vk::Result::SUCCESS,
     calls: Vec::new(),
@@ -49,7 +49,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     written: 0,
 });
 
-fn state() -> MutexGuard<'static, State> {
+fn state() -> MutexGuard<'static, FaultState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

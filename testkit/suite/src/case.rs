@@ -4,7 +4,7 @@
 use crate::run::{Outcome, Skip, assert_silent, skip_if};
 use crate::scene::{Scene, Shape};
 use ash::vk;
-use samplin_testkit::trace::Change;
+use samplin_testkit::trace::RecordedChange;
 use samplin_testkit::{
     BorderValue, Capability, Context, ContextBuilder, Message, Pair, SamplerDesc, Value, reference, sample,
 };
@@ -118,7 +118,7 @@ impl Expected {
     }
 }
 
-impl PartialEq<Expected> for Change {
+impl PartialEq<Expected> for RecordedChange {
     fn eq(&self, expected: &Expected) -> bool {
         let (rule, catalog, vuid) = expected.row;
         let vuid = if vuid.is_empty() { self.vuid.is_empty() } else { self.vuid.ends_with(vuid) };

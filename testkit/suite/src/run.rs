@@ -2,7 +2,7 @@
 
 use jsonschema::Validator;
 use libtest_mimic::{Completion, Trial};
-use samplin_testkit::trace::Change;
+use samplin_testkit::trace::RecordedChange;
 use samplin_testkit::{Context, ContextBuilder, ContextError, Message, MessageLog, Trace, layer};
 use serde_json::Value as Json;
 use std::path::Path;
@@ -102,7 +102,7 @@ impl Judged {
     }
 
     /// The changes of all records of one event.
-    pub fn changes(&self, event: &str) -> Vec<Change> {
+    pub fn changes(&self, event: &str) -> Vec<RecordedChange> {
         self.trace.events(event).flat_map(samplin_testkit::trace::changes).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::run::{Skip, skip_if};
 use ash::vk;
-use samplin_testkit::{Capability, Context, Image, ImageDesc, Point, Value, View, ViewDesc, texel};
+use samplin_testkit::{Capability, Context, Image, ImageDesc, SamplePoint, Value, View, ViewDesc, texel};
 
 /// An image, a view of it and where it is sampled.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +144,7 @@ impl Scene {
     /// Points inside and outside of the image, none of them on the edge between two texels or halfway between two levels.
     ///
     /// `unnormalized`: coordinates in texels, and level 0 only.
-    pub fn points(&self, unnormalized: bool) -> Vec<Point> {
+    pub fn points(&self, unnormalized: bool) -> Vec<SamplePoint> {
         let scale = if unnormalized { 8.0 } else { 1.0 };
         let lods: &[f32] = if unnormalized { &[0.0] } else { &[0.0, 0.3, 0.7, 1.2, 4.0] };
         let places: [f32; 7] = [-0.43, -0.07, 0.03, 0.29, 0.57, 0.92, 1.36];
@@ -164,7 +164,7 @@ impl Scene {
                     } else {
                         [x * scale, y * scale, z * scale]
                     };
-                    let mut point = Point::at(x, y, z).lod(*lod).reference(0.41);
+                    let mut point = SamplePoint::at(x, y, z).lod(*lod).reference(0.41);
                     if self.shape == Shape::CubeArray {
                         point.coord[3] = (row % 2) as f32;
                     }

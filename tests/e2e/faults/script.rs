@@ -4,7 +4,7 @@
 use super::{Faults, Output, Run, Step};
 use crate::run::Skip;
 use ash::vk::{self, Handle};
-use samplin_testkit::shader::{Access, Kind, Shape, words};
+use samplin_testkit::shader::{Access, ResultKind, Shape, words};
 use samplin_testkit::{context, layer};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -500,7 +500,7 @@ impl Script<'_, '_> {
                 (f.create_pipeline_layout)(raw, &info, ptr::null(), out)
             });
         }
-        for (number, kind) in [Kind::Float, Kind::Uint].into_iter().enumerate() {
+        for (number, kind) in [ResultKind::Float, ResultKind::Uint].into_iter().enumerate() {
             let words = words("sample", Shape::D2, kind, Access::Single { binding: 0 });
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
             // SAFETY: the words are a whole module.

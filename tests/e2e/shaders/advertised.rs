@@ -7,7 +7,7 @@ use crate::run::{self, Outcome, silent, skip_if, with_layer, without_layer};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageCreateFlags as Flags, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_core::{format::is_srgb, storage};
-use samplin_spirv::image_formats::{CODECS, Codec, Kind, UNNAMED};
+use samplin_spirv::image_formats::{CODECS, Channels, Codec, UNNAMED};
 use samplin_testkit::{Capability, Context, ContextBuilder, Folder};
 use std::path::{Path, PathBuf};
 
@@ -50,12 +50,12 @@ fn stored(context: &Context, tiling: vk::ImageTiling) -> Vec<vk::Format> {
 /// The bytes of a texel of which each component is 1.
 fn ones(codec: &Codec) -> Vec<u8> {
     let one = |width: u8| match (codec.kind, width) {
-        (Kind::Unorm, width) => (1_u64 << width) - 1,
-        (Kind::Snorm, width) => (1 << (width - 1)) - 1,
-        (Kind::Uint | Kind::Sint, _) => 1,
-        (Kind::Float, 32) => 0x3f80_0000,
-        (Kind::Float, 16) => 0x3c00,
-        (Kind::Float, width) => 15 << (width - 5),
+        (Channels::Unorm, width) => (1_u64 << width) - 1,
+        (Channels::Snorm, width) => (1 << (width - 1)) - 1,
+        (Channels::Uint | Channels::Sint, _) => 1,
+        (Channels::Float, 32) => 0x3f80_0000,
+        (Channels::Float, 16) => 0x3c00,
+        (Channels::Float, width) => 15 << (width - 5),
     };
     let channels = codec.order.iter().map(|channel| codec.widths[usize::from(*channel)]).filter(|width| *width > 0);
     let (texel, bits) = channels.fold((0, 0), |(texel, at), width| (texel | one(width) << at, at + width));
@@ -78,8 +78,8 @@ fn stored_as_promised() -> Outcome {
         let Some(one) = told.iter().copied().find(of) else { continue };
         let declared = if codec.format < UNNAMED { format!(", {}", format(codec).1) } else { String::new() };
         let (prefix, texel) = match codec.kind {
-            Kind::Uint => ("u", "uvec4(1)"),
-            Kind::Sint => ("i", "ivec4(1)"),
+            Channels::Uint => ("u", "uvec4(1)"),
+            Channels::Sint => ("i", "ivec4(1)"),
             _ => ("", "vec4(1.0)"),
         };
         let source = storing(&declared, texel).replace("image2D im", &format!("{prefix}image2D im"));

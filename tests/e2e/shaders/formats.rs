@@ -8,7 +8,7 @@ use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, witho
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_core::{names, storage};
-use samplin_spirv::image_formats::{CODECS, Codec, Kind, UNNAMED};
+use samplin_spirv::image_formats::{CODECS, Channels, Codec, UNNAMED};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, Spelling, Template, TemplateData};
 use samplin_testkit::stored::{
     Allowed, Stored, components, differences, edges, half_toward_zero, is_same_read, patterns,
@@ -86,8 +86,8 @@ pub(super) fn format(codec: &Codec) -> (vk::Format, &'static str, &'static str) 
         "rg8ui",
     ];
     let prefix = match codec.kind {
-        Kind::Uint => "u",
-        Kind::Sint => "i",
+        Channels::Uint => "u",
+        Channels::Sint => "i",
         _ => "",
     };
     (format, names[codec.format as usize], prefix)
@@ -211,12 +211,12 @@ fn lowered_is_native() -> Outcome {
     let mut wrong = Vec::new();
     for (codec, (native, lowered)) in all.iter().zip(native.iter().zip(&lowered)) {
         let name = format(codec).1;
-        let steps = u32::from(rounds && codec.kind == Kind::Float);
+        let steps = u32::from(rounds && codec.kind == Channels::Float);
         let (read, written) = differences(codec, native, lowered, Allowed { steps, otherwise });
         println!("{name}: {} components read, {read} differ; {written} channels written differ", native.read.len());
         // SwiftShader stores halves that lie further from the value than the two closest: 0x6bb9 for what lies above 0x6bb7, and 0xb
         // for 0x8. What is to be stored there the processor says.
-        let is_half = codec.kind == Kind::Float && codec.widths[0] == 16;
+        let is_half = codec.kind == Channels::Float && codec.widths[0] == 16;
         let written = if is_half { wrong_halves(codec, &lowered.written) } else { written };
         if (read, written) != (0, 0) {
             wrong.push((name, read, written));

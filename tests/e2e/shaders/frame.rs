@@ -7,7 +7,7 @@ use super::{Job, buffer, vulkan, write_buffer, write_image};
 use crate::run::{self, Outcome, Skip, silent, skip_if, without_layer};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage, SampleCountFlags as Samples};
 use libtest_mimic::Trial;
-use samplin_spirv::image_formats::{Codec, Kind};
+use samplin_spirv::image_formats::{Channels, Codec};
 use samplin_testkit::descriptor::{Binding, Pool};
 use samplin_testkit::shader::target_of;
 use samplin_testkit::stored::is_same_read;
@@ -411,7 +411,7 @@ fn several_samples() -> Outcome {
         let reads = "words[4 * n + i] = floatBitsToUint(imageLoad(im, at, i));\n\
              words[256 + 4 * n + i] = floatBitsToUint(texelFetch(s, at, i));";
         // What the format has, so that it is stored alike however a driver rounds.
-        let largest = if codec.kind == Kind::Unorm { "255.0" } else { "256.0" };
+        let largest = if codec.kind == Channels::Unorm { "255.0" } else { "256.0" };
         let stores = format!("imageStore(im, at, i, vec4(n + 64 * i, 64 - n, 16 * i, 3 * n + i) / {largest});");
         for (body, buffer) in [(reads, &drawn), (stores.as_str(), &read), (reads, &read)] {
             Job::new(context, &shader(body), &bindings).expect("a pipeline").run(1, |set| {

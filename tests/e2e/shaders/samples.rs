@@ -498,7 +498,7 @@ pub(super) fn sampled(body: &str) -> Vec<u32> {
 }
 
 /// What is written down of a pipeline.
-fn told(judged: &Judged) -> (&Json, Vec<samplin_testkit::trace::Change>) {
+fn told(judged: &Judged) -> (&Json, Vec<samplin_testkit::trace::RecordedChange>) {
     let record = judged.trace.first("shader");
     assert_eq!(judged.trace.events("shader").count(), 1);
     assert_eq!(record["tier"], "pipeline");

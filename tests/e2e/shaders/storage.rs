@@ -6,7 +6,7 @@ use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::Binding;
 use samplin_testkit::texel::Value;
-use samplin_testkit::trace::Change;
+use samplin_testkit::trace::RecordedChange;
 use samplin_testkit::{Capability, Context, ContextBuilder, Image, ImageDesc, ViewDesc};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -73,7 +73,7 @@ fn names(errors: &[samplin_testkit::Message], capability: &str) -> bool {
     errors.iter().any(|error| error.text.contains(capability))
 }
 
-fn lines(changes: &[Change]) -> Vec<String> {
+fn lines(changes: &[RecordedChange]) -> Vec<String> {
     changes.iter().map(|it| format!("{} {}: {} {}", it.catalog, it.field, it.from, it.to)).collect()
 }
 

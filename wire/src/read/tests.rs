@@ -197,7 +197,7 @@ fn links_survive_their_record() {
     for link in [a_link(), unknown] {
         for how in HOWS.into_iter().map(Some).chain([None]) {
             for name in [None, Some("shadows".to_owned())] {
-                let source = name.as_ref().map(|name| record::Source { file: name.clone(), line: u32::MAX });
+                let source = name.as_ref().map(|name| record::SourceLine { file: name.clone(), line: u32::MAX });
                 let label = how.map(|how| format!("{how} pass"));
                 let draw = name.as_ref().map(|_| Draw { frame: u64::MAX, draw: u32::MAX, label });
                 let joined = Joined {
@@ -228,7 +228,7 @@ fn what_is_damaged_is_no_link() {
         pipeline,
         pipeline_name,
         link: a_link(),
-        source: Some(record::Source { file: "a.frag".into(), line: 1 }),
+        source: Some(record::SourceLine { file: "a.frag".into(), line: 1 }),
         how: Some("split".into()),
         draw: Some(Draw { frame: 0, draw: 1, label: Some("shadows".into()) }),
     });
@@ -502,7 +502,7 @@ fn whole_records_survive() {
         name: text("llvmpipe").into(),
         info: None,
     };
-    let known = [Known { there: 0xff, stored: 0x0f }, Known::default()];
+    let known = [StorableFormats { there: 0xff, stored: 0x0f }, StorableFormats::default()];
     for (driver, storage) in [(None, Vec::new()), (Some(driver), words::stored(known))] {
         let device = kinds::Device {
             device: text("llvmpipe"),
@@ -688,7 +688,7 @@ fn what_is_known_of_images_survives() {
         let class = UsageClass { image: 0xabc, features, inherited: 12, stated };
         assert_eq!(usage_class(&through_text(&written)), Some(class));
     }
-    let known = [Known { there: u64::MAX, stored: 1 << 39 }, Known::default()];
+    let known = [StorableFormats { there: u64::MAX, stored: 1 << 39 }, StorableFormats::default()];
     assert_eq!(stored(&json!({ "storage": words::stored(known) })), Some(known));
     for other in [json!({}), json!({ "class": [7] }), json!({ "class": [9, 0, 0, 0, 0] }), json!({ "storage": [-1] })] {
         assert_eq!((image_class(&other), usage_class(&other), stored(&other)), (None, None, None));

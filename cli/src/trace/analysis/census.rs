@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use samplin_core::budget::Limit;
-use samplin_wire::kinds::{Asked, Separate};
+use samplin_wire::kinds::{RequestedLimit, Separate};
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
@@ -47,8 +47,8 @@ impl Analysis {
             }
             if let Some(limits) = summary.pointer("/census/limits").and_then(Value::as_object) {
                 for (limit, asked) in limits {
-                    let Ok(asked) = Asked::deserialize(asked) else { continue };
-                    let beyond = |asked: &Asked| asked.asked.saturating_sub(asked.limit);
+                    let Ok(asked) = RequestedLimit::deserialize(asked) else { continue };
+                    let beyond = |asked: &RequestedLimit| asked.asked.saturating_sub(asked.limit);
                     // Without the feature the limit is 0, and its absence is the news.
                     let is_worse = census.exceeded.get(limit).is_none_or(|worst| beyond(worst) < beyond(&asked));
                     if beyond(&asked) > 0 && asked.limit > 0 && is_worse && !was_shared(summary, limit) {
@@ -125,7 +125,7 @@ pub struct Census {
     pub headroom: BTreeMap<String, Headroom>,
     /// Limits that the application exceeds, by what it asks for on the device where it exceeds them the most.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub exceeded: BTreeMap<String, Asked>,
+    pub exceeded: BTreeMap<String, RequestedLimit>,
 }
 
 /// Descriptors that came on one path.

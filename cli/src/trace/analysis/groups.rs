@@ -6,7 +6,7 @@ use samplin_wire::record::{Draw, Link};
 use serde::Serialize;
 
 use super::{Analysis, Position};
-use crate::trace::record::Change;
+use crate::trace::record::RecordedChange;
 
 /// One group of changes and how many there are.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -42,7 +42,7 @@ pub struct ChangeKind {
     pub count: u64,
     /// The change.
     #[serde(flatten)]
-    pub change: Change,
+    pub change: RecordedChange,
 }
 
 /// What became of one link, for one format and rule.
@@ -97,7 +97,7 @@ pub enum By {
 impl Analysis {
     /// What each rule did, the busiest first.
     pub fn by_rule(&self) -> Vec<RuleGroup> {
-        let mut kinds: HashMap<&Change, u64> = HashMap::new();
+        let mut kinds: HashMap<&RecordedChange, u64> = HashMap::new();
         for decision in &self.decisions {
             for change in decision.changes.iter() {
                 *kinds.entry(change).or_insert(0) += decision.count;
@@ -176,27 +176,28 @@ impl Analysis {
     /// What was first met in each debug label region, the most frequent first.
     pub fn by_label(&self) -> Vec<LabelGroup> {
         let mut groups: BTreeMap<Option<String>, (Position, LabelGroup)> = BTreeMap::new();
-        let mut add = |draw: &Option<Draw>, at: Position, count: u64, rules: &[Change], left: Option<&String>| {
-            let Some(draw) = draw else { return };
-            let new = || LabelGroup {
-                label: draw.label.clone(),
-                first: draw.clone(),
-                records: 0,
-                rules: BTreeMap::new(),
-                left: BTreeMap::new(),
+        let mut add =
+            |draw: &Option<Draw>, at: Position, count: u64, rules: &[RecordedChange], left: Option<&String>| {
+                let Some(draw) = draw else { return };
+                let new = || LabelGroup {
+                    label: draw.label.clone(),
+                    first: draw.clone(),
+                    records: 0,
+                    rules: BTreeMap::new(),
+                    left: BTreeMap::new(),
+                };
+                let (first, group) = groups.entry(draw.label.clone()).or_insert_with(|| (at, new()));
+                if (at.trace, at.line) < (first.trace, first.line) {
+                    (*first, group.first) = (at, draw.clone());
+                }
+                group.records += count;
+                for rule in rules {
+                    *group.rules.entry(rule.rule.clone()).or_insert(0) += count;
+                }
+                if let Some(what) = left {
+                    *group.left.entry(what.clone()).or_insert(0) += count;
+                }
             };
-            let (first, group) = groups.entry(draw.label.clone()).or_insert_with(|| (at, new()));
-            if (at.trace, at.line) < (first.trace, first.line) {
-                (*first, group.first) = (at, draw.clone());
-            }
-            group.records += count;
-            for rule in rules {
-                *group.rules.entry(rule.rule.clone()).or_insert(0) += count;
-            }
-            if let Some(what) = left {
-                *group.left.entry(what.clone()).or_insert(0) += count;
-            }
-        };
         for decision in self.decisions.iter().filter(|decision| !decision.changes.is_empty()) {
             add(&decision.draw, decision.first, decision.count, &decision.changes, None);
         }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, btree_map};
 
 use samplin_core::budget::Limit;
 use samplin_core::left::Left;
-use samplin_wire::kinds::Asked;
+use samplin_wire::kinds::RequestedLimit;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ struct Book {
     changes: BTreeMap<String, u64>,
     told_unresolved: BTreeMap<(String, Option<String>), u64>,
     unresolved: BTreeMap<String, u64>,
-    exceeded: BTreeMap<String, Asked>,
+    exceeded: BTreeMap<String, RequestedLimit>,
     /// Records that did not fit the limit, or could not be written.
     left_out: u64,
     level: Option<String>,
@@ -176,7 +176,7 @@ impl Ledger {
         for name in LIMITS.map(Limit::name) {
             let asked = summary.pointer("/census/limits").and_then(|limits| limits.get(name));
             // Without the feature the limit is 0, and its absence is what records tell.
-            if let Some(Ok(asked)) = asked.map(Asked::deserialize)
+            if let Some(Ok(asked)) = asked.map(RequestedLimit::deserialize)
                 && asked.limit > 0
                 && asked.asked > asked.limit
                 && !was_shared(summary, name)

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use samplin_wire::kinds::RuleAt;
-use samplin_wire::record::{Draw, Link, Source};
+use samplin_wire::record::{Draw, Link, SourceLine};
 use serde::Serialize;
 
-use crate::trace::record::Change;
+use crate::trace::record::RecordedChange;
 
 /// Where something was first met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,7 +44,7 @@ pub struct Decision {
     pub link: Option<Link>,
     /// Where the shader does, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<Source>,
+    pub source: Option<SourceLine>,
     /// What the shader was given another sampler by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub how: Option<String>,
@@ -53,10 +53,10 @@ pub struct Decision {
     pub draw: Option<Draw>,
     /// What was changed.
     #[serde(serialize_with = "changes_as_list")]
-    pub changes: Arc<[Change]>,
+    pub changes: Arc<[RecordedChange]>,
     /// Wishes of overrides that a guard held back. What has no other changes is no finding.
     #[serde(skip_serializing_if = "is_empty", serialize_with = "changes_as_list")]
-    pub held: Arc<[Change]>,
+    pub held: Arc<[RecordedChange]>,
     /// Whether a variant took the sampler's place (a pair), or the change was made (others).
     pub applied: bool,
     /// Whether a blit gives the same result.
@@ -76,7 +76,7 @@ pub struct Decision {
     pub count: u64,
 }
 
-fn changes_as_list<S: serde::Serializer>(changes: &Arc<[Change]>, serializer: S) -> Result<S::Ok, S::Error> {
+fn changes_as_list<S: serde::Serializer>(changes: &Arc<[RecordedChange]>, serializer: S) -> Result<S::Ok, S::Error> {
     changes.as_ref().serialize(serializer)
 }
 
@@ -96,7 +96,7 @@ pub struct Exempt {
     pub format: Option<String>,
     /// What would have been changed.
     #[serde(serialize_with = "changes_as_list")]
-    pub changes: Arc<[Change]>,
+    pub changes: Arc<[RecordedChange]>,
     /// Name of the first sampler.
     pub sampler_name: Option<String>,
     /// Name of the first view.
@@ -122,7 +122,7 @@ impl Exempt {
     }
 }
 
-fn is_empty(changes: &Arc<[Change]>) -> bool {
+fn is_empty(changes: &Arc<[RecordedChange]>) -> bool {
     changes.is_empty()
 }
 
@@ -153,7 +153,7 @@ pub struct Unresolved {
     pub link: Option<Link>,
     /// Where the shader does, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<Source>,
+    pub source: Option<SourceLine>,
     /// The draw at which it was first met, if it was met at one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draw: Option<Draw>,

@@ -1,6 +1,6 @@
 use ash::vk;
 
-use crate::decide::{Catalog, Change, Context, Field, Pass, SamplerState, Value};
+use crate::decide::{Catalog, Change, Context, Field, Judgement, SamplerState, Value};
 
 rule! { ($)
     /// Anisotropy without the feature, beyond the device's limit, or together with a filter that excludes it; with
@@ -75,7 +75,7 @@ pub(in crate::decide) fn is_anisotropic_nearest(state: &SamplerState) -> bool {
     state.anisotropy_enable && state.mag_filter == nearest && state.min_filter == nearest
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// Step 10, and `aniso_nearest=off`.
     pub(in crate::decide) fn anisotropy(&mut self) {
         if !self.state.anisotropy_enable {

@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::is_of_shader;
-use crate::decide::{Aspect, Catalog, Change, Context, Field, Pass, Reads, Value, ViewTraits};
+use crate::decide::{Aspect, Catalog, Change, Context, Field, Judgement, Reads, Value, ViewTraits};
 use crate::format;
 
 rule! { ($)
@@ -147,7 +147,7 @@ pub(in crate::decide) fn can_compare(view: &ViewTraits) -> bool {
     view.aspect != Aspect::Stencil && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON)
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// Step 5: B-30, B-31, B-33, B-35, B-36.
     ///
     /// A depth view that lacks the bit is left alone unless a shader is known to compare: the rule (VUID-vkCmdDraw-None-06479) only

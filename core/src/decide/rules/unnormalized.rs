@@ -4,7 +4,7 @@
 use ash::vk;
 
 use crate::decide::{
-    Catalog, Change, Context, Dimensions, Divide, Field, Pass, Reads, SamplerState, Value, ViewTraits, is_gl,
+    Catalog, Change, Context, Dimensions, Divide, Field, Judgement, Reads, SamplerState, Value, ViewTraits, is_gl,
 };
 
 rule! { ($)
@@ -167,7 +167,7 @@ fn repair_of(row: Catalog) -> Catalog {
     }
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// S-5. It stands before, which have nothing left to do for such a sampler.
     pub(in crate::decide) fn divide(&mut self) {
         let is_divided = |view: &&ViewTraits| self.policy.divides && view.divide != Divide::Never;

@@ -3,7 +3,7 @@
 use ash::vk;
 
 use crate::decide::sanitize::is_valid_filter;
-use crate::decide::{Catalog, Change, Changes, Context, Exempt, Field, Pass, Value};
+use crate::decide::{Catalog, Change, Changes, Context, Exempt, Field, Judgement, Value};
 
 rule! { ($)
     /// A Y′CbCr conversion, or a sampler with one, asks for what its format does not offer.
@@ -55,7 +55,7 @@ pub(super) fn lost(change: &Change, _: &Context<'_>) -> Option<&'static str> {
     }
 }
 
-impl Pass<'_> {
+impl Judgement<'_> {
     /// Step 3. The conversion stays whatever else changes.
     pub(in crate::decide) fn ycbcr(&mut self) {
         let Some(conversion) = self.state.ycbcr else { return };

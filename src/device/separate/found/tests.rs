@@ -8,7 +8,7 @@ fn made(resolutions: &Resolutions, hash: u64, samplers: &[u64]) -> Arc<Resolutio
 }
 
 /// The same, kept for all and at a bind point.
-fn kept(resolutions: &Resolutions, found: &mut Found, hash: u64, samplers: &[u64]) -> Arc<Resolution> {
+fn kept(resolutions: &Resolutions, found: &mut LastFound, hash: u64, samplers: &[u64]) -> Arc<Resolution> {
     let resolution = made(resolutions, hash, samplers);
     resolutions.insert(&resolution);
     found.keep(resolutions, Arc::clone(&resolution));
@@ -16,7 +16,7 @@ fn kept(resolutions: &Resolutions, found: &mut Found, hash: u64, samplers: &[u64
 }
 
 /// Whether one is found, at the bind point and by all.
-fn is_found(resolutions: &Resolutions, found: &mut Found, key: &Key) -> [bool; 2] {
+fn is_found(resolutions: &Resolutions, found: &mut LastFound, key: &Key) -> [bool; 2] {
     let here = found.take(resolutions, key);
     here.iter().for_each(|one| found.put_back(Arc::clone(one)));
     [here.is_some(), resolutions.get(key).is_some()]
@@ -24,7 +24,7 @@ fn is_found(resolutions: &Resolutions, found: &mut Found, key: &Key) -> [bool; 2
 
 #[test]
 fn what_was_made_of_a_sampler_goes_with_it_and_all_else_stays() {
-    let (resolutions, mut found) = (Resolutions::default(), Found::default());
+    let (resolutions, mut found) = (Resolutions::default(), LastFound::default());
     let one = kept(&resolutions, &mut found, 1, &[8, 16]).key;
     let other = kept(&resolutions, &mut found, 2 << 40, &[16, 24]).key;
     resolutions.forget_sampler(32);
@@ -45,7 +45,7 @@ fn what_was_made_of_a_sampler_goes_with_it_and_all_else_stays() {
 
 #[test]
 fn what_was_made_of_very_many_samplers_goes_with_any() {
-    let (resolutions, mut found) = (Resolutions::default(), Found::default());
+    let (resolutions, mut found) = (Resolutions::default(), LastFound::default());
     let more: Vec<u64> = (1..=2 * NAMES as u64).collect();
     let few = kept(&resolutions, &mut found, 1, &more[..NAMES / 2]).key;
     let many = kept(&resolutions, &mut found, 2 << 40, &more).key;
@@ -58,7 +58,7 @@ fn what_was_made_of_very_many_samplers_goes_with_any() {
 
 #[test]
 fn what_is_at_work_when_a_sampler_goes_is_not_kept() {
-    let (resolutions, mut found) = (Resolutions::default(), Found::default());
+    let (resolutions, mut found) = (Resolutions::default(), LastFound::default());
     let [one, other] = [made(&resolutions, 1, &[8]), made(&resolutions, 2 << 40, &[16])];
     resolutions.forget_sampler(8);
     for resolution in [&one, &other] {
@@ -72,7 +72,7 @@ fn what_is_at_work_when_a_sampler_goes_is_not_kept() {
 
 #[test]
 fn a_bind_point_lets_go_of_what_went_when_it_is_begun() {
-    let (resolutions, mut found) = (Resolutions::default(), Found::default());
+    let (resolutions, mut found) = (Resolutions::default(), LastFound::default());
     let [one, other] = [1, 2_u64].map(|number| kept(&resolutions, &mut found, number << 40, &[8 * number]));
     let holders = || [&one, &other].map(Arc::strong_count);
     assert_eq!(holders(), [3, 3]);
@@ -104,7 +104,7 @@ fn no_thread_keeps_what_was_made_of_a_sampler_that_another_one_destroyed() {
         for thread in 0..2 {
             let (resolutions, begun, gone, start, is_over) = (&resolutions, &begun, &gone, &start, &is_over);
             scope.spawn(move || {
-                let mut found = Found::default();
+                let mut found = LastFound::default();
                 start.wait();
                 for (round, sampler) in (0_u64..).map(|round| (round, round % SAMPLERS)) {
                     if is_over.load(Ordering::SeqCst) != 0 {

@@ -19,7 +19,7 @@ use crate::record;
 
 /// What is written down of a pipeline.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct PipelineRecord {
     /// Its fragment shader, if it is concerned.
     pub(super) module: Option<u64>,
     pub(super) pass: &'static str,
@@ -44,8 +44,8 @@ fn rule(pass: Pass, why: &Why) -> Option<Rule> {
 }
 
 /// What a pass did, as the trace tells it; none for what is not told.
-pub(super) fn change(pass: Pass, change: &passes::Change) -> Option<Change> {
-    use passes::Change as C;
+pub(super) fn change(pass: Pass, change: &passes::PassChange) -> Option<Change> {
+    use passes::PassChange as C;
     let named = |kind, number| Value::Spirv(names::spirv(kind, number));
     let (word, none) = (Value::Spirv, Value::Absent);
     let (catalog, field, from, to) = match (change, pass) {
@@ -96,8 +96,8 @@ pub(super) fn change(pass: Pass, change: &passes::Change) -> Option<Change> {
 }
 
 /// The descriptor that a change is about.
-fn changed_descriptor(change: &passes::Change) -> Option<Descriptor> {
-    use passes::Change as C;
+fn changed_descriptor(change: &passes::PassChange) -> Option<Descriptor> {
+    use passes::PassChange as C;
     let (set, binding) = match change {
         C::Counters(counters) => (counters.set, counters.binding),
         C::FormatRelaxed { set, binding, .. }
@@ -122,8 +122,8 @@ fn left_descriptor(why: &Why) -> Option<Descriptor> {
 }
 
 /// Where the counters of a binding of OpenGL's are.
-fn mapping(change: &passes::Change) -> Option<Json> {
-    let passes::Change::Counters(to) = change else { return None };
+fn mapping(change: &passes::PassChange) -> Option<Json> {
+    let passes::PassChange::Counters(to) = change else { return None };
     Some(record::object(&mut [
         ("counter_binding", to.counter_binding.into()),
         ("set", to.set.into()),
@@ -219,7 +219,7 @@ impl Journal {
 
     /// A record of what a pass does to a module.
     #[inline(never)]
-    fn record_of_module(&self, module: u64, pass: Pass, group: &[(Pass, passes::Change)]) -> Json {
+    fn record_of_module(&self, module: u64, pass: Pass, group: &[(Pass, passes::PassChange)]) -> Json {
         let context = self.context(None);
         let changes = group.iter().filter_map(|(pass, of)| change(*pass, of));
         let mut bindings: Vec<Descriptor> = Vec::new();
@@ -306,7 +306,7 @@ impl Journal {
     }
 
     /// Writes down what became of a pipeline, once for each fragment shader and change.
-    pub fn record_pipeline(&self, pipeline: vk::Pipeline, told: &Told) {
+    pub fn record_pipeline(&self, pipeline: vk::Pipeline, told: &PipelineRecord) {
         // What was done to a module is counted where it is told first.
         if told.single.is_none() {
             self.count(&told.changes);

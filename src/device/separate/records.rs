@@ -9,7 +9,7 @@ use samplin_core::left::{About, Left};
 use samplin_hot::{Pair, memory};
 use samplin_spirv::{Module, Operand, Specialization};
 use samplin_wire::kinds;
-use samplin_wire::record::{Descriptor, Joined, Link, Source};
+use samplin_wire::record::{Descriptor, Joined, Link, SourceLine};
 use samplin_wire::text::handle;
 use serde_json::json;
 
@@ -20,10 +20,10 @@ use super::progress::{Draw, Drawn};
 use super::reads::is_divided;
 use super::recipe::{StageCode, When};
 use super::stages::model;
-use super::tasks::Asked;
+use super::tasks::TaskRequest;
 use super::want::Want;
 use crate::counters::Path;
-use crate::decide::{Bits, Change, Reads, Rule};
+use crate::decide::{Change, ConflictBits, Reads, Rule};
 use crate::device::ViewClass;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
@@ -80,7 +80,7 @@ fn link_told(
 
 /// Where the first of the shaders that join a link does so, as its debug lines say. A look at the whole shader, for a record that is
 /// written once.
-fn source_of(program: &Program, link: usize) -> Option<Source> {
+fn source_of(program: &Program, link: usize) -> Option<SourceLine> {
     let link = program.links.get(link)?;
     let recipe = program.recipe().ok()?;
     recipe.stages.iter().filter(|stage| link.stages.contains(stage.stage)).find_map(|stage| {
@@ -89,7 +89,7 @@ fn source_of(program: &Program, link: usize) -> Option<Source> {
         let entry = (&*stage.name, model(stage.stage)?);
         let (file, line) =
             module.source_of(entry, Some(&Specialization(&constants)), (link.image, link.sampler)).ok()??;
-        Some(Source { file, line })
+        Some(SourceLine { file, line })
     })
 }
 
@@ -310,7 +310,7 @@ impl Pairs {
     }
 
     /// Says that a shader does not do what a descriptor asks for.
-    pub(super) fn task_left(&self, ground: &Ground, what: Left, program: Drawn<'_>, asked: &Asked) {
+    pub(super) fn task_left(&self, ground: &Ground, what: Left, program: Drawn<'_>, asked: &TaskRequest) {
         let link = (program.links.get(asked.link).map(joined), source_of(&program, asked.link));
         self.pair_left(ground, what, program, asked.pair, link, (true, (program.number, asked.link as u64)));
     }
@@ -323,7 +323,7 @@ impl Pairs {
         what: Left,
         program: Drawn<'_>,
         pair: Pair,
-        (link, source): (Option<Link>, Option<Source>),
+        (link, source): (Option<Link>, Option<SourceLine>),
         (is_task, key): (bool, (u64, u64)),
     ) {
         let (Some(shared), Some(class)) =
@@ -510,7 +510,7 @@ impl Hot {
     /// Whether a combined descriptor compares where its format cannot.
     pub(super) fn cannot_compare(&self, sampler: vk::Sampler, view: vk::ImageView) -> bool {
         let conflict = (self.gate.sampler(sampler.as_raw()) & self.gate.view(view.as_raw())) >> 32;
-        conflict as u32 & Bits::COMPARE.0 != 0
+        conflict as u32 & ConflictBits::COMPARE.0 != 0
     }
 
     /// State and class of a use, whether they conflict or not.
