@@ -155,7 +155,7 @@ left! {
             "A pipeline reads one descriptor of a view with depth and stencil both as floats and as integers, and it shows the depth."
             "give the descriptor a view of the aspect that the shader reads, and the other one a descriptor of its own"
         SetUnfollowed "set-unfollowed":
-            "samplin does not know all that the set shows. It is older than the first image with depth and stencil, or only some descriptors of an array cannot be compared."
+            "The set shows what samplin did not note: it is older than the first image with depth and stencil, or other descriptors of an array can be compared."
             "allocate the set after the image, give the descriptor a view of one aspect, or use formats that can be compared"
         DescriptorBuffer "descriptor-buffer":
             "The descriptors lie in a descriptor buffer, which samplin does not read."

@@ -30,9 +30,10 @@ fn words([images, samplers]: [u32; 2], elements: [Option<u32>; 2]) -> Vec<u32> {
 /// The same of integers.
 fn integer_words(counts: [u32; 2], elements: [Option<u32>; 2]) -> Vec<u32> {
     let mut words = words(counts, elements);
-    // OpTypeImage: the type of what is sampled is 4, of floats; that of indices is unsigned.
-    let at = (5..words.len()).find(|at| words[*at] == (9 << 16 | 25) && words[at + 2] == 4).expect("an image type");
-    words[at + 2] = 10;
+    let find = |first: u32| (5..words.len()).find(|at| words[*at] == first).expect("a type");
+    // OpTypeInt, which is unsigned, and OpTypeImage: of what it samples.
+    let (unsigned, image) = (find(4 << 16 | 21), find(9 << 16 | 25));
+    words[image + 2] = words[unsigned + 1];
     words
 }
 

@@ -10,7 +10,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import fleet_sql  # noqa: E402
-import fleet_views  # noqa: E402
 
 TABLES = (ROOT / "manifest/tables.json").read_text(encoding="utf-8")
 
@@ -33,7 +32,8 @@ class Views(unittest.TestCase):
     def test_views_have_the_columns_of_the_tables(self):
         tables = {table["name"]: table for table in json.loads(TABLES)["tables"] if table["of"] != "case"}
         self.assertEqual(len(tables), 7)
-        for name, text in fleet_views.views(TABLES).items():
+        for name in ("duckdb", "clickhouse"):
+            text = (ROOT / f"docs/fleet/traces.{name}.sql").read_text(encoding="utf-8")
             for table, described in tables.items():
                 view = re.search(rf"CREATE OR REPLACE VIEW {table} AS\nSELECT\n(.*?)\nFROM", text, re.DOTALL)
                 columns = re.findall(r" AS (\w+),?$", view[1], re.MULTILINE)
