@@ -127,10 +127,11 @@ impl Separate {
         if !shows_aspects(ty) && !shows_any() {
             return;
         }
+        let may_compare = self.wholes.compare() && ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
         let whole = |index| {
             let info = shows_aspects(ty).then(|| info(index))?;
             let (sampler, view, image_layout) = (info.sampler, info.image_view, info.image_layout);
-            let compares = || ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && hot.cannot_compare(sampler, view);
+            let compares = || may_compare && hot.cannot_compare(sampler, view);
             (aspects.stencil(view.as_raw()) != 0 || compares()).then_some(NotedDescriptor {
                 ty,
                 sampler,
