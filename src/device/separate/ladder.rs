@@ -193,11 +193,17 @@ impl Separate {
         };
         let mut unknown =
             (0..program.links.len()).filter(|link| is_unknown(*link)).fold(0, |all, link| all | link_bit(link));
-        let mut second = self.split_but(ground, &program, unknown);
         // Numbers of sets that there is no copy of.
         let mut uncopied = Vec::new();
         loop {
-            let split = if unhidden.is_some() { 0 } else { program.splits.mask() & !unknown };
+            let mut second = None;
+            if unhidden.is_none() {
+                match self.split_but(ground, &program, unknown) {
+                    Ok(found) => second = found,
+                    Err(why) => unhidden = Some(why),
+                }
+            }
+            let split = second.as_ref().map_or(0, |second: &Arc<Second>| second.mask);
             let crowded = program.splits.crowded();
             for want in all.iter_mut() {
                 if crowded & bit(want) != 0 && want.view != 0 && !want.loose && want.wanted != want.given {
@@ -223,9 +229,7 @@ impl Separate {
             if join != 0 {
                 let wished = all.iter().filter(|want| join & bit(want) != 0 && pairs.is_wish(ground, want));
                 let wishes = wished.fold(0, |all, want| all | bit(want));
-                if self.split_all(ground, &program, (join, wishes), When::Bound).is_some() {
-                    second = self.split_but(ground, &program, unknown);
-                }
+                self.split_all(ground, &program, (join, wishes), When::Bound);
                 continue;
             }
             let exchanged = memory::collect(others.iter().chain(&*stencils).copied());
@@ -259,7 +263,6 @@ impl Separate {
             let uncompared = left & may_compare(asked);
             if uncompared != 0 {
                 keep_comparisons(asked, all, uncompared);
-                second = self.split_but(ground, &program, unknown).filter(|_| unhidden.is_none());
                 continue;
             }
             let divided = made.as_ref().and_then(|made| made.tasks.as_ref());
@@ -274,7 +277,6 @@ impl Separate {
                             && asked.iter().any(|asked| asked.task.is_ok()) =>
                     {
                         unknown |= made.mask;
-                        second = self.split_but(ground, &program, unknown);
                         continue;
                     }
                     Some(None) if made.hidden.is_some() => (None, None),
@@ -302,12 +304,12 @@ impl Separate {
         }
     }
 
-    /// The second pipeline with all links split that are, but for these.
-    fn split_but(&self, ground: &Ground, program: &Program, unknown: u64) -> Option<Arc<Second>> {
+    /// The second pipeline with all links split that are, but for these; the name of what keeps it from being made.
+    fn split_but(&self, ground: &Ground, program: &Program, unknown: u64) -> Result<Option<Arc<Second>>, Left> {
         match program.splits.mask() & !unknown {
-            0 => None,
-            mask if mask == program.splits.mask() => program.splits.current(),
-            mask => self.tasked(&ground.driver, &ground.journal, program, mask, &[], When::Bound).ok(),
+            0 => Ok(None),
+            mask if mask == program.splits.mask() => Ok(program.splits.current()),
+            mask => self.tasked(&ground.driver, &ground.journal, program, mask, &[], When::Bound).map(Some),
         }
     }
 
