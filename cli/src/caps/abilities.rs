@@ -472,7 +472,7 @@ impl Abilities {
 /// The ways in which formats are stored, in the order of tables.
 pub(super) const STORED: [Stored; 3] = [Stored::Natively, Stored::Lowered, Stored::Not];
 
-/// Whether a shader can declare it itself. sRGB formats are viewed with another one for that.
+/// Whether a shader can declare it itself, or have it converted without a declaration. sRGB formats are viewed with another one for that.
 fn is_declared(format: vk::Format) -> bool {
     storage::declared(format).is_some() && !format::is_srgb(format)
 }
