@@ -207,12 +207,14 @@ unsafe extern "system" fn update_slowly(
         {
             return next(handle, count, writes, copy_count, copies);
         }
+        // What `follow` notes then has all.
+        let is_noted = notes_comparisons(device);
         if device.ground.follows_writes(count, writes, copy_count) {
             follow(device, slice(writes, count), slice(copies, copy_count));
         }
         let down = |writes| next(handle, count, writes, copy_count, copies);
         noting(
-            device,
+            (device, is_noted),
             || {
                 device.pairs.forward_writes(
                     &device.ground,
@@ -231,12 +233,18 @@ unsafe extern "system" fn update_slowly(
     }
 }
 
-/// Has an update `forward`ed, and `note`d once there are combined descriptors that compare where their format cannot: it may have written
-/// the first.
+/// Whether there are combined descriptors that compare where their format cannot. From then on their types are watched.
+pub(super) fn notes_comparisons(device: &Device) -> bool {
+    device.separate.as_deref().is_some_and(Separate::notes_comparisons)
+}
+
+/// Has an update `forward`ed, and `note`d if it `is_noted` not yet and has written the first such descriptor, or another thread has
+/// meanwhile.
 #[inline(always)]
-pub(super) fn noting(device: &Device, forward: impl FnOnce(), note: impl FnOnce(&Separate)) {
+pub(super) fn noting((device, is_noted): (&Device, bool), forward: impl FnOnce(), note: impl FnOnce(&Separate)) {
     forward();
-    if let Some(separate) = device.separate.as_deref().filter(|separate| separate.notes_comparisons()) {
+    let separate = device.separate.as_deref().filter(|_| !is_noted);
+    if let Some(separate) = separate.filter(|separate| separate.notes_comparisons()) {
         device.ground.guard(|| note(separate), || ());
     }
 }

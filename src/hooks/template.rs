@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use ash::vk::{self, Handle};
 
-use super::descriptor::noting;
+use super::descriptor::{notes_comparisons, noting};
 use crate::counters::Path;
 use crate::device::{Device, Filled, Ground, Live, Separate, Template, TemplateRun};
 use crate::pnext::slice;
@@ -124,7 +124,7 @@ unsafe extern "system" fn update_lone(
                 next(handle, set, template, other.as_ref().map_or(data, |info| std::ptr::from_ref(info).cast()));
             }
         };
-        noting(device, forward, |separate| {
+        noting((device, false), forward, |separate| {
             note(device, separate, Live::new(set), Filled::new(Live::new(template), data))
         });
     }
@@ -189,6 +189,8 @@ unsafe extern "system" fn update_slowly(
     data: *const c_void,
 ) {
     let (device, next) = enter!(handle, update_descriptor_set_with_template);
+    // What is followed then has all.
+    let is_noted = notes_comparisons(device);
     if let Some(separate) = device.separate.as_deref() {
         let Ground { hot, driver, .. } = &device.ground;
         // SAFETY: set, template and data are valid by the command's valid usage.
@@ -219,7 +221,7 @@ unsafe extern "system" fn update_slowly(
             },
         );
     };
-    noting(device, forward, |separate| {
+    noting((device, is_noted), forward, |separate| {
         // SAFETY: set, template and data are valid by the command's valid usage.
         let (set, filled) = unsafe { (Live::new(set), Filled::new(Live::new(template), data)) };
         note(device, separate, set, filled);
