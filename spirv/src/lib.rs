@@ -10,6 +10,7 @@ mod build;
 mod declared;
 mod edit;
 mod error;
+mod exchange;
 mod fold;
 mod ids;
 pub mod image_access;

@@ -99,6 +99,11 @@ impl Pair {
     pub(crate) fn is_open(&self) -> bool {
         self.image.is_parameter() || self.sampler.is_parameter()
     }
+
+    /// Whether invocations that run together may join different elements.
+    pub(crate) fn is_nonuniform(&self) -> bool {
+        [self.image, self.sampler].iter().any(|term| term.element.is_some_and(|element| element.is_nonuniform()))
+    }
 }
 
 type Indices<K> = HashMap<K, usize, BuildHasherDefault<Fold>>;

@@ -318,7 +318,7 @@ pub fn sampling(
                     }
                 }
                 push(&mut active, (position, *slot))?;
-                push(&mut wanted, Wanted { image: slot.image, sampler: slot.sampler, indexed: count > 1 })?;
+                push(&mut wanted, Wanted::new((slot.image, slot.sampler), count > 1))?;
             }
         }
     }

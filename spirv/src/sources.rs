@@ -21,8 +21,16 @@ pub const PARAMETERS: usize = 64;
 pub(crate) struct Wanted {
     pub(crate) image: Operand,
     pub(crate) sampler: Operand,
-    /// Whether it depends on an index.
-    pub(crate) indexed: bool,
+    /// Whether it depends on the index of the image, and on that of the sampler.
+    pub(crate) by: [bool; 2],
+}
+
+impl Wanted {
+    /// Depends, if it does on an index at all, on all that can be more than one element.
+    pub(crate) fn new((image, sampler): (Operand, Operand), indexed: bool) -> Wanted {
+        let by = [image, sampler].map(|operand| indexed && varies(operand.index) && operand.count != 1);
+        Wanted { image, sampler, by }
+    }
 }
 
 /// Where it comes from.
@@ -139,7 +147,7 @@ impl Sources {
             let part = match *source {
                 // What all calls agree on is found here, unless an index is known to the callers only.
                 Some(OperandSource::Part(part)) => match self.wanted.get(part) {
-                    Some(wanted) if !wanted.indexed || is_local(&pair, wanted) => continue,
+                    Some(wanted) if is_local(&pair, wanted) => continue,
                     _ => part,
                 },
                 Some(OperandSource::Passed(part)) => part,
@@ -255,10 +263,8 @@ impl Sources {
 
 /// Whether the function that a pair belongs to has all indices that matter.
 fn is_local(pair: &Pair, wanted: &Wanted) -> bool {
-    let has = |operand: &Operand, element: Option<Element>| {
-        !varies(operand.index) || operand.count == 1 || element.is_some_and(|element| element.id != 0)
-    };
-    has(&wanted.image, pair.image.element) && (pair.combined || has(&wanted.sampler, pair.sampler.element))
+    let has = |element: Option<Element>| element.is_some_and(|element| element.id != 0);
+    wanted.by.iter().zip([pair.image, pair.sampler]).all(|(matters, term)| !matters || has(term.element))
 }
 
 /// What calls agree on, one more of which wants `source`.
