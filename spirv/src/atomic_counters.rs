@@ -257,17 +257,9 @@ impl<'w> Globals<'w> {
 
     /// Declares the storage buffer of a binding.
     fn declare(&self, editor: &mut Editor<'_, '_>, module: &Module<'_>, at: &Counters) -> Result<u32, Error> {
-        let (class, block) = buffer_class(module);
+        let (class, block) = module.buffer_class();
         let array = editor.aggregate(Op::TypeRuntimeArray, &[self.uint])?;
         editor.buffer((array, 4), block, class, (at.set, at.binding))
-    }
-}
-
-/// What a storage buffer is called: its storage class came with SPIR-V 1.3.
-fn buffer_class(module: &Module<'_>) -> (StorageClass, Decoration) {
-    match module.version() {
-        0x0001_0300.. => (StorageClass::StorageBuffer, Decoration::Block),
-        _ => (StorageClass::Uniform, Decoration::BufferBlock),
     }
 }
 

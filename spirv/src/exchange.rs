@@ -1,4 +1,4 @@
-//! What [`split`](crate::split) and [`select`](crate::split) share: chosen links read their sampler through another pointer.
+//! What [`split`](mod@crate::split) and [`select`](mod@crate::select) share: chosen links read their sampler through another pointer.
 //!
 //! The sampler is loaded where image and sampler are joined, in the same block, so no control flow changes. A function that joins
 //! what it is called with is not cloned: where its calls disagree it takes one more parameter, a pointer to the sampler, and each
@@ -35,6 +35,8 @@ pub enum Why {
     Call,
     /// A function would have more than [`PARAMETERS`] new parameters.
     Parameters,
+    /// An index is no integer of 32 bits.
+    IndexType,
 }
 
 /// Why nothing was changed.

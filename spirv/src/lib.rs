@@ -2,7 +2,7 @@
 //!
 //! Words in, values out: no Vulkan call, no global, no unsafe code. [`scan`] says at once what a module could be of interest for.
 //! [`Module::read`] checks the words once and remembers where things are; [`Module::links`] says which image instructions of an entry point join which descriptors; [`Editor`] makes a new
-//! module in which everything that was not named is as it was; [`split`] is a pass that uses both, [`passes`] runs the others.
+//! module in which everything that was not named is as it was; [`split`] and [`select`] are passes that use both, [`passes`] runs the others.
 #![forbid(unsafe_code)]
 
 pub mod atomic_counters;
@@ -28,6 +28,7 @@ pub mod sample_inputs;
 pub mod sample_mask;
 pub mod sampling;
 pub mod scan;
+pub mod select;
 mod sources;
 pub mod split;
 mod trace;

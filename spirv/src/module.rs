@@ -5,7 +5,7 @@
 
 use std::collections::BinaryHeap;
 
-use spirv::{Capability, Decoration};
+use spirv::{Capability, Decoration, StorageClass};
 
 use crate::error::{Error, filled, push};
 use crate::op::{self, Result as Defines, Section};
@@ -397,6 +397,18 @@ impl<'w> Module<'w> {
         preamble.any(|it| it.opcode() == op::CAPABILITY && it.word(1) == capability as u32)
     }
 
+    /// What a storage buffer is called: its storage class came with SPIR-V 1.3, and with an extension.
+    pub(crate) fn buffer_class(&self) -> (StorageClass, Decoration) {
+        let name = "SPV_KHR_storage_buffer_storage_class";
+        let mut preamble = self.instructions(Self::HEADER, self.sections.extensions);
+        let mut declared = || preamble.any(|it| it.opcode() == op::EXTENSION && literal(it.words, 1).eq(name.bytes()));
+        if self.version() >= 0x0001_0300 || declared() {
+            (StorageClass::StorageBuffer, Decoration::Block)
+        } else {
+            (StorageClass::Uniform, Decoration::BufferBlock)
+        }
+    }
+
     /// The instruction that defines `id`; none if nothing known does.
     #[inline]
     pub fn definition(&self, id: u32) -> Option<Instruction<'w>> {
@@ -532,8 +544,7 @@ impl<'w> EntryPoint<'w> {
 
     /// The bytes of the name, without the zero at its end; up to the end of the instruction if there is none.
     pub fn name(&self) -> impl Iterator<Item = u8> + 'w {
-        let words = self.instruction.words.get(3..).unwrap_or_default();
-        words.iter().flat_map(|word| word.to_le_bytes()).take_while(|byte| *byte != 0)
+        literal(self.instruction.words, 3)
     }
 
     /// The ids of the interface: inputs and outputs, from SPIR-V 1.4 on all global variables.
@@ -543,6 +554,11 @@ impl<'w> EntryPoint<'w> {
         let name = words.iter().position(|word| word.to_le_bytes().contains(&0));
         name.and_then(|name| words.get(name + 1..)).unwrap_or_default()
     }
+}
+
+/// The bytes of a literal string that begins with a word of an instruction.
+fn literal(words: &[u32], at: usize) -> impl Iterator<Item = u8> + '_ {
+    words.iter().skip(at).flat_map(|word| word.to_le_bytes()).take_while(|byte| *byte != 0)
 }
 
 /// Whether an instruction's operand in word 3 is a sampled image or an image that is sampled, fetched from or asked about.

@@ -56,6 +56,7 @@ numbers! {
     LINE Line
     NO_LINE NoLine
     NAME Name
+    EXTENSION Extension
     EXT_INST_IMPORT ExtInstImport
     EXT_INST ExtInst
     ENTRY_POINT EntryPoint

@@ -147,7 +147,7 @@ impl Samplers for HiddenSet<'_> {
             (Some(image), Some(sampler)) => {
                 for id in [image, sampler] {
                     let ty = module.defined(module.type_of(id), op::TYPE_INT);
-                    ty.filter(|ty| ty.word(2) == 32).ok_or(cannot)?;
+                    ty.filter(|ty| ty.word(2) == 32).ok_or(Refused::Part(part, Why::IndexType))?;
                 }
                 let int = editor.ty(Op::TypeInt, &[32, 0])?;
                 let length = editor.constant(int, &[asked.sampler.count])?;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use spirv::{MemorySemantics, Op};
 
 use super::interface::Instance;
-use super::{Buffer, Globals, buffer_class, count};
+use super::{Buffer, Globals, count};
 use crate::edit::{Editor, assemble};
 use crate::error::{Error, copied, extend, filled, push};
 use crate::fold::fold;
@@ -559,7 +559,7 @@ impl<'w> CountersEdit<'_, '_, 'w> {
 
     fn element(&mut self) -> Result<u32, Error> {
         if self.element == 0 {
-            let (class, _) = buffer_class(self.module);
+            let (class, _) = self.module.buffer_class();
             self.element = self.editor.ty(Op::TypePointer, &[class as u32, self.globals.uint])?;
         }
         Ok(self.element)

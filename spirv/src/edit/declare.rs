@@ -127,12 +127,18 @@ impl Editor<'_, '_> {
         class: StorageClass,
         descriptor: (u32, u32),
     ) -> Result<u32, Error> {
+        let structure = self.block((array, stride), block)?;
+        let pointer = self.ty(Op::TypePointer, &[class as u32, structure])?;
+        self.descriptor(pointer, class, descriptor)
+    }
+
+    /// The structure of such buffers.
+    pub(crate) fn block(&mut self, (array, stride): (u32, u32), block: Decoration) -> Result<u32, Error> {
         self.decorate(array, Decoration::ArrayStride, &[stride])?;
         let structure = self.aggregate(Op::TypeStruct, &[array])?;
         self.decorate(structure, block, &[])?;
         self.decorate_member(structure, 0, Decoration::Offset, &[0])?;
-        let pointer = self.ty(Op::TypePointer, &[class as u32, structure])?;
-        self.descriptor(pointer, class, descriptor)
+        Ok(structure)
     }
 
     fn declare(&mut self, pointer: u32, class: StorageClass, value: &[u32]) -> Result<u32, Error> {

@@ -21,5 +21,6 @@ mod rules;
 mod samples;
 mod sampling;
 mod scan;
+mod select;
 mod split;
 mod words;

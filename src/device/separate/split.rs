@@ -38,7 +38,7 @@ pub(super) fn left_of(refused: Refused) -> Left {
     match refused {
         Refused::Module(why) => sampling::left_module(why),
         Refused::Part(_, Why::Opaque | Why::NoLink) => Left::OpaqueOperand,
-        Refused::Part(_, Why::Unbounded) => Left::Bindless,
+        Refused::Part(_, Why::Unbounded | Why::IndexType) => Left::Bindless,
         Refused::Part(_, Why::Vendor) => Left::VendorInstruction,
         Refused::Part(_, Why::Call | Why::Parameters) => Left::TooManyClones,
     }
