@@ -80,12 +80,12 @@ pub(crate) fn uses(analysis: &Analysis, image: Operand, sampler: Operand) -> Res
 /// Where the other samplers are.
 pub(crate) trait Samplers {
     /// The variable that has the sampler for a part's pair in a function, and the id of the index if it is an array; what has to be
-    /// computed for that is appended to `words`.
+    /// computed for that is appended to `words`. The pair comes with whether invocations that run together may join different elements.
     fn find(
         &mut self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        pair: (usize, &Pair),
+        pair: (usize, &Pair, bool),
         words: &mut Vec<u32>,
     ) -> Result<(u32, Option<u32>), Refused>;
 }
@@ -98,6 +98,8 @@ pub(crate) struct Exchange<'m, 'w> {
     /// The types of a sampler and of a pointer to one.
     pub(crate) sampler: u32,
     pub(crate) pointer: u32,
+    /// Parameters of the function that is being changed that were said to be nonuniform.
+    parameters: Vec<u32>,
 }
 
 impl<'m, 'w> Exchange<'m, 'w> {
@@ -111,7 +113,7 @@ impl<'m, 'w> Exchange<'m, 'w> {
         let mut editor = Editor::new(tracer.module);
         let sampler = editor.ty(Op::TypeSampler, &[])?;
         let pointer = editor.ty(Op::TypePointer, &[StorageClass::UniformConstant as u32, sampler])?;
-        Ok(Exchange { tracer, sources, editor, sampler, pointer })
+        Ok(Exchange { tracer, sources, editor, sampler, pointer, parameters: Vec::new() })
     }
 
     /// The type of a pointer to an array of samplers.
@@ -135,6 +137,7 @@ impl<'m, 'w> Exchange<'m, 'w> {
             let Some(function) = module.functions().get(number) else { continue };
             // Words where image and sampler are joined and that have been changed.
             let mut done = Vec::new();
+            self.parameters.clear();
             for site in module.sites(function) {
                 scratch.site(&mut self.tracer, function, &site)?;
                 if scratch.pairs.iter().any(|(_, uses)| uses.samples()) {
@@ -178,22 +181,33 @@ impl<'m, 'w> Exchange<'m, 'w> {
         }
         self.tracer.step(done.len())?;
         push(done, at)?;
+        let module = self.tracer.module;
         let mut words = Vec::new();
-        let (pointer, nonuniform) = self.pointer(samplers, number, (source, pair), &mut words)?;
+        // A function may say of what it is called with that it differs, and its callers need not.
+        let stated = [site.word(3), value.word(2), value.word(3), value.word(4)];
+        let differs = stated.iter().take(if joined { 4 } else { 2 }).any(|id| module.is_nonuniform(*id));
+        let (pointer, nonuniform) = self.pointer(samplers, number, (source, pair, differs), &mut words)?;
         let sampler = self.editor.op(&mut words, Op::Load, self.sampler, &[pointer])?;
         if nonuniform {
-            self.editor.decorate(sampler, Decoration::NonUniform, &[])?;
+            if matches!(source, OperandSource::Passed(_)) && !self.parameters.contains(&pointer) {
+                self.decorate(pointer)?;
+                push(&mut self.parameters, pointer)?;
+            }
+            self.decorate(sampler)?;
         }
         let (changed, with) = if joined {
+            if nonuniform {
+                self.decorate(value.word(2))?;
+            }
             (at + 4, sampler)
         } else {
-            let ty = self.tracer.module.type_of(site.word(3));
-            let image_ty = self.tracer.module.definition(ty).map_or(0, |ty| ty.word(2));
+            let ty = module.type_of(site.word(3));
+            let image_ty = module.definition(ty).map_or(0, |ty| ty.word(2));
             let image = self.editor.op(&mut words, Op::Image, image_ty, &[site.word(3)])?;
             let pair = self.editor.op(&mut words, Op::SampledImage, ty, &[image, sampler])?;
-            if self.tracer.module.is_nonuniform(site.word(3)) {
-                self.editor.decorate(image, Decoration::NonUniform, &[])?;
-                self.editor.decorate(pair, Decoration::NonUniform, &[])?;
+            if nonuniform || module.is_nonuniform(site.word(3)) {
+                self.decorate(image)?;
+                self.decorate(pair)?;
             }
             (at + 3, pair)
         };
@@ -202,28 +216,37 @@ impl<'m, 'w> Exchange<'m, 'w> {
         Ok(())
     }
 
-    /// The id of a pointer to the sampler, and whether it differs between invocations; what has to be computed for it is appended.
+    /// Says of an id that invocations that run together may have different values, if nothing has said so.
+    fn decorate(&mut self, id: u32) -> Result<(), Error> {
+        let is_said = self.tracer.module.is_nonuniform(id);
+        if is_said { Ok(()) } else { self.editor.decorate(id, Decoration::NonUniform, &[]) }
+    }
+
+    /// The id of a pointer to the sampler, and whether it differs between invocations, as it does if `differs` and it is not the only
+    /// one; what has to be computed for it is appended.
     fn pointer(
         &mut self,
         samplers: &mut dyn Samplers,
         number: usize,
-        (source, pair): (OperandSource, &Pair),
+        (source, pair, differs): (OperandSource, &Pair, bool),
         words: &mut Vec<u32>,
     ) -> Result<(u32, bool), Refused> {
+        let nonuniform = differs || self.sources.is_nonuniform(number, pair);
         let part = match source {
             OperandSource::Part(part) => part,
-            OperandSource::Own | OperandSource::Passed(_) => return Ok((self.sources.parameter(number, pair), false)),
+            OperandSource::Own | OperandSource::Passed(_) => {
+                return Ok((self.sources.parameter(number, pair), nonuniform));
+            }
         };
         let module = self.tracer.module;
-        let (variable, index) = samplers.find(&mut self.editor, module, (part, pair), words)?;
+        let (variable, index) = samplers.find(&mut self.editor, module, (part, pair, nonuniform), words)?;
         let Some(index) = index else { return Ok((variable, false)) };
         let chain = self.editor.op(words, Op::AccessChain, self.pointer, &[variable, index])?;
-        let nonuniform = pair.is_nonuniform();
         if nonuniform {
-            self.editor.decorate(chain, Decoration::NonUniform, &[])?;
+            self.decorate(chain)?;
             // What the application has computed says itself what it is.
             if index >= module.bound() {
-                self.editor.decorate(index, Decoration::NonUniform, &[])?;
+                self.decorate(index)?;
             }
         }
         Ok((chain, nonuniform))
@@ -249,7 +272,7 @@ impl<'m, 'w> Exchange<'m, 'w> {
             };
             let pointer = match (source, scratch.pairs.first()) {
                 (OperandSource::Part(_) | OperandSource::Passed(_), Some((seen, _))) => {
-                    self.pointer(samplers, number, (source, seen), &mut before)?.0
+                    self.pointer(samplers, number, (source, seen, false), &mut before)?.0
                 }
                 _ => self.own(call, &pair, &mut before)?.ok_or(Refused::Part(part, Why::Call))?,
             };

@@ -462,7 +462,7 @@ impl<'w> SamplingEdit<'_, '_, 'w> {
         source: OperandSource,
         pair: &Pair,
     ) -> Result<bool, Stop> {
-        let passes = (self.passes(source), self.fetches(source));
+        let passes = (self.passes(source), self.fetches(source), self.sources.is_nonuniform(number, pair));
         let sample = site::Sample::new(&self.tracer, function, site, pair, passes)?;
         if sample.passes.asks() == 0 {
             return Ok(false);

@@ -245,7 +245,7 @@ impl Samplers for Tables<'_> {
         &mut self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        (position, pair): (usize, &Pair),
+        (position, pair, nonuniform): (usize, &Pair, bool),
         words: &mut Vec<u32>,
     ) -> Result<(u32, Option<u32>), Refused> {
         let refused = |why| Refused::Part(position, why);
@@ -263,7 +263,7 @@ impl Samplers for Tables<'_> {
         };
         let column = index(&part.column, &part.image, pair.image.element)?;
         let row = index(&part.row, &part.sampler, pair.sampler.element)?;
-        let needs = if pair.is_nonuniform() {
+        let needs = if nonuniform {
             Capability::SampledImageArrayNonUniformIndexing
         } else {
             Capability::SampledImageArrayDynamicIndexing

@@ -68,16 +68,19 @@ pub(crate) struct Sources {
     sources: Vec<Vec<Option<OperandSource>>>,
     /// By function and open pair: the id of the parameter, 0 if there is none.
     passed: Vec<Vec<u32>>,
+    /// By function and open pair: whether what a call hands on may differ between invocations that run together.
+    nonuniform: Vec<Vec<bool>>,
     /// What [`Sources::decide`] could not decide; it is not given there.
     pub(crate) doubts: Vec<(usize, Doubt)>,
 }
 
 impl Sources {
     pub(crate) fn new(module: &Module<'_>, analysis: Analysis, wanted: Vec<Wanted>) -> Result<Sources, Error> {
-        let (mut sources, mut passed) = (Vec::new(), Vec::new());
+        let (mut sources, mut passed, mut nonuniform) = (Vec::new(), Vec::new(), Vec::new());
         for open in &analysis.open {
             push(&mut sources, filled(open.len(), None)?)?;
             push(&mut passed, filled(open.len(), 0)?)?;
+            push(&mut nonuniform, filled(open.len(), false)?)?;
         }
         let mut reached = filled(module.functions().len(), false)?;
         for number in &analysis.order {
@@ -85,7 +88,7 @@ impl Sources {
                 *reached = true;
             }
         }
-        Ok(Sources { analysis, wanted, reached, sources, passed, doubts: Vec::new() })
+        Ok(Sources { analysis, wanted, reached, sources, passed, nonuniform, doubts: Vec::new() })
     }
 
     /// Finds, callers first, what the calls of each function agree on, and takes ids for its new parameters: for open pairs that
@@ -124,6 +127,10 @@ impl Sources {
                     let earlier = self.sources.get_mut(callee).and_then(|sources| sources.get_mut(position));
                     if let Some(earlier) = earlier {
                         *earlier = Some(meet(*earlier, source));
+                    }
+                    let differs = scratch.pairs.iter().any(|(pair, _)| self.is_nonuniform(number, pair));
+                    if let Some(known) = self.nonuniform.get_mut(callee).and_then(|known| known.get_mut(position)) {
+                        *known |= differs;
                     }
                 }
             }
@@ -182,11 +189,9 @@ impl Sources {
         let mut source = OperandSource::Own;
         for (pair, _) in &scratch.pairs {
             let one = if pair.is_open() {
-                let earlier = self.analysis.open.get(number).map_or(&[][..], Vec::as_slice);
-                tracer.step(earlier.len())?;
-                let position = earlier.iter().position(|(open, _)| open == pair);
+                tracer.step(self.count(number))?;
                 let sources = self.sources.get(number);
-                position.and_then(|at| *sources?.get(at)?).unwrap_or(OperandSource::Own)
+                self.position(number, pair).and_then(|at| *sources?.get(at)?).unwrap_or(OperandSource::Own)
             } else {
                 let (image, sampler) = (tracer.operand(pair.image), tracer.operand(pair.sampler));
                 tracer.step(self.wanted.len())?;
@@ -234,8 +239,17 @@ impl Sources {
 
     /// The id of a function's parameter for one of its open pairs.
     pub(crate) fn parameter(&self, number: usize, pair: &Pair) -> u32 {
-        let earlier = self.analysis.open.get(number).and_then(|open| open.iter().position(|(open, _)| open == pair));
-        earlier.and_then(|at| self.passed.get(number)?.get(at)).copied().unwrap_or(0)
+        self.position(number, pair).and_then(|at| self.passed.get(number)?.get(at)).copied().unwrap_or(0)
+    }
+
+    /// Whether invocations that run together may have different elements for a pair of a function, as it says or its calls.
+    pub(crate) fn is_nonuniform(&self, number: usize, pair: &Pair) -> bool {
+        let known = || self.position(number, pair).and_then(|at| self.nonuniform.get(number)?.get(at));
+        pair.is_nonuniform() || pair.is_open() && known().copied().unwrap_or(false)
+    }
+
+    fn position(&self, number: usize, pair: &Pair) -> Option<usize> {
+        self.analysis.open.get(number)?.iter().position(|(open, _)| open == pair)
     }
 
     /// Open pairs of a function.

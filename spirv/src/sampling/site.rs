@@ -148,7 +148,7 @@ impl Sample {
         function: &Function,
         site: &Instruction<'_>,
         pair: &Pair,
-        (passes, always): (Passes, bool),
+        (passes, always, differs): (Passes, bool, bool),
     ) -> Result<Sample, Stop> {
         let module = tracer.module;
         let form = match site.opcode() {
@@ -192,7 +192,6 @@ impl Sample {
         module.defined(pair_ty, op::TYPE_SAMPLED_IMAGE).ok_or(Stop::Unchanged(Unchanged::Opaque))?;
         let second = if pair.combined { None } else { Some(root(module, function, &pair.sampler)?) };
         let roots = [Some(root(module, function, &pair.image)?), second];
-        let differs = |term: &Term| matches!(term.element, Some(element) if element.is_nonuniform());
         let mut sample = Sample {
             form,
             passes,
@@ -207,7 +206,7 @@ impl Sample {
             sides: if cube { 2 } else { axes },
             whole,
             fetches: passes.fetch && always,
-            nonuniform: module.is_nonuniform(site.word(3)) || differs(&pair.image) || differs(&pair.sampler),
+            nonuniform: differs || module.is_nonuniform(site.word(3)),
             relaxed: module.decoration(site.word(2), Decoration::RelaxedPrecision).is_some(),
             operands,
             types: [0; COUNT],

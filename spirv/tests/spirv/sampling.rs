@@ -304,6 +304,30 @@ fn new_functions_have_a_limit() {
     assert!(sampled.changed > functions(&sampled.words) - functions(words), "{}", sampled.changed);
 }
 
+/// A function that is called with elements which differ between invocations reads them so, whichever of the two says it.
+#[test]
+fn what_is_handed_on_is_nonuniform_where_it_may_differ() {
+    let entry = ("main", ExecutionModel::Fragment as u32);
+    for (of, pair, with, differs) in [
+        ("", "", "images[nonuniformEXT(i)]", true),
+        ("", "nonuniformEXT", "images[i]", true),
+        ("", "", "images[i]", false),
+    ] {
+        let words = crate::split::handed_on(of, pair, with);
+        let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
+        let (slots, count) = slots(&links, BOTH);
+        let sampled = run(&words, entry, None, Keys::Block { set: SET, binding: 0, count }, &slots);
+        assert_eq!((sampled.changed, sampled.left.len()), (1, 0), "{of} {pair} {with}");
+        validate(&sampled.words, "vulkan1.2").expect("a valid module");
+        let module = Module::read(&sampled.words).expect("a module");
+        let is_new = |it: &&&[u32]| Module::read(&words).expect("a module").definition(it[2]).is_none();
+        let joined = having(&sampled.words, Op::SampledImage);
+        let decorated = |it: &&[u32]| module.decoration(it[2], spirv::Decoration::NonUniform).is_some();
+        let joined: Vec<bool> = joined.iter().filter(is_new).map(decorated).collect();
+        assert!(!joined.is_empty() && joined.iter().all(|it| *it == differs), "{of} {pair} {with}: {joined:?}");
+    }
+}
+
 /// A function that is called with cubes of several slots. They are filtered; where they should be clamped nothing changes, and each slot
 /// says so.
 #[test]

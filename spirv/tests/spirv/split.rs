@@ -6,7 +6,7 @@ use samplin_spirv::split::{Part, Refused, Split, Why, split};
 use samplin_spirv::{Editor, Error, Index, Link, Module, Operand, Specialization, Uses};
 use spirv::ExecutionModel;
 
-use crate::corpus::{Shader, assembled, instructions, shaders, text, validate};
+use crate::corpus::{Shader, assembled, glsl, having, instructions, shaders, text, validate};
 
 /// A set that no shader of the corpus has.
 const HIDDEN: u32 = 7;
@@ -304,6 +304,53 @@ fn what_cannot_be_split_is_named() {
     let module = Module::read(&named("separate.frag").words).expect("a module");
     let missing = split(&module, ("main", COMPUTE), None, HIDDEN, &[]);
     assert_eq!(missing, Err(Refused::Module(Error::NoEntryPoint)));
+}
+
+/// A function that is called, by way of another, with the images of `with` and an image that is always the same; `of` is what stands
+/// before its image, `pair` before what it joins.
+pub(crate) fn handed_on(of: &str, pair: &str, with: &str) -> Vec<u32> {
+    let source = format!(
+        "#version 450
+        #extension GL_EXT_nonuniform_qualifier : require
+        layout(set = 0, binding = 0) uniform texture2D images[16];
+        layout(set = 0, binding = 1) uniform texture2D other;
+        layout(set = 0, binding = 2) uniform sampler s;
+        layout(location = 0) flat in int i;
+        layout(location = 1) in vec2 uv;
+        layout(location = 0) out vec4 color;
+        vec4 read({of} texture2D image, sampler with) {{ return texture({pair}(sampler2D(image, with)), uv); }}
+        vec4 on(texture2D image, sampler with) {{ return read(image, with) + read(image, with); }}
+        void main() {{ color = on({with}, s) + on(other, s); }}"
+    );
+    glsl("frag", "vulkan1.2", &source)
+}
+
+/// Of each pair that is joined, whether the pointer to the sampler, the sampler and the pair are decorated as nonuniform.
+pub(crate) fn nonuniform(words: &[u32]) -> Vec<[bool; 3]> {
+    let module = Module::read(words).expect("a module");
+    let is_decorated = |id: u32| module.decoration(id, spirv::Decoration::NonUniform).is_some();
+    let pointer = |sampler: u32| module.definition(sampler).expect("a load").word(3);
+    let joined = having(words, spirv::Op::SampledImage);
+    joined.iter().map(|it| [pointer(it[4]), it[4], it[2]].map(is_decorated)).collect()
+}
+
+/// What a function is handed differs if any call says so, or the function itself ("NonUniform", VUID-RuntimeSpirv-NonUniform-06274).
+#[test]
+fn what_is_handed_on_is_nonuniform_where_it_may_differ() {
+    for (of, pair, with, differs) in [
+        ("", "", "images[nonuniformEXT(i)]", true),
+        ("nonuniformEXT", "", "images[i]", true),
+        ("", "nonuniformEXT", "images[i]", true),
+        ("", "", "images[i]", false),
+        ("", "", "images[3]", false),
+    ] {
+        let words = handed_on(of, pair, with);
+        let parts = parts(&links(&words, ("main", FRAGMENT), None));
+        let split = split(&Module::read(&words).expect("a module"), ("main", FRAGMENT), None, HIDDEN, &parts);
+        let split = split.expect("two links").words;
+        validate(&split, "vulkan1.2").unwrap_or_else(|error| panic!("{of} {pair} {with}: {error}"));
+        assert_eq!(nonuniform(&split), [[differs; 3]], "{of} {pair} {with}");
+    }
 }
 
 /// A function with `samplers` samplers, all joined with one image, called with two lots of them.
