@@ -80,12 +80,12 @@ pub(crate) fn uses(analysis: &Analysis, image: Operand, sampler: Operand) -> Res
 /// Where the other samplers are.
 pub(crate) trait Samplers {
     /// The variable that has the sampler for a part's pair in a function, and the id of the index if it is an array; what has to be
-    /// computed for that is appended to `words`. The pair comes with whether invocations that run together may join different elements.
+    /// computed for that is appended to `words`.
     fn find(
         &mut self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        pair: (usize, &Pair, bool),
+        pair: (usize, &Pair),
         words: &mut Vec<u32>,
     ) -> Result<(u32, Option<u32>), Refused>;
 }
@@ -239,7 +239,7 @@ impl<'m, 'w> Exchange<'m, 'w> {
             }
         };
         let module = self.tracer.module;
-        let (variable, index) = samplers.find(&mut self.editor, module, (part, pair, nonuniform), words)?;
+        let (variable, index) = samplers.find(&mut self.editor, module, (part, pair), words)?;
         let Some(index) = index else { return Ok((variable, false)) };
         let chain = self.editor.op(words, Op::AccessChain, self.pointer, &[variable, index])?;
         if nonuniform {

@@ -78,8 +78,8 @@ pub struct Place {
 /// Rewrites the links `parts` of the entry point `name` for an execution model so that they sample through the pool of `place`. The
 /// new module is for that entry point: functions that others share with it read the pool there too.
 ///
-/// The pool is indexed dynamically: where both indices of a part are constants, the device must have
-/// `shaderSampledImageArrayDynamicIndexing` all the same.
+/// The pool is indexed dynamically: where both indices of a part are constants, the new module declares
+/// `SampledImageArrayDynamicIndexing`, for which the device must have the feature.
 ///
 /// # Errors
 ///
@@ -110,6 +110,11 @@ pub fn select(
     let mut exchange = Exchange::new(tracer, analysis, wanted)?;
     let mut tables = Tables::new(module, &mut exchange, place, parts)?;
     exchange.finish(&mut tables)
+}
+
+/// Whether a descriptor is known when the pipeline is created.
+fn is_constant(operand: &Operand) -> bool {
+    matches!(operand.index, Index::Whole | Index::Const(_) | Index::Spec(_))
 }
 
 impl Lookup {
@@ -245,7 +250,7 @@ impl Samplers for Tables<'_> {
         &mut self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        (position, pair, nonuniform): (usize, &Pair, bool),
+        (position, pair): (usize, &Pair),
         words: &mut Vec<u32>,
     ) -> Result<(u32, Option<u32>), Refused> {
         let refused = |why| Refused::Part(position, why);
@@ -263,12 +268,10 @@ impl Samplers for Tables<'_> {
         };
         let column = index(&part.column, &part.image, pair.image.element)?;
         let row = index(&part.row, &part.sampler, pair.sampler.element)?;
-        let needs = if nonuniform {
-            Capability::SampledImageArrayNonUniformIndexing
-        } else {
-            Capability::SampledImageArrayDynamicIndexing
-        };
-        editor.capability(needs)?;
+        // Compilers do not declare it, but a shader with an index of its own needs the feature anyway.
+        if [part.image, part.sampler].iter().all(is_constant) {
+            editor.capability(Capability::SampledImageArrayDynamicIndexing)?;
+        }
         let buffers = [part.column.binding, part.row.binding, self.place.matrix];
         let mut variables = [0; 3];
         for (variable, binding) in variables.iter_mut().zip(buffers) {

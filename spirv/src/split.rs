@@ -119,7 +119,7 @@ impl Samplers for HiddenSet<'_> {
         &mut self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        (part, pair, _): (usize, &Pair, bool),
+        (part, pair): (usize, &Pair),
         words: &mut Vec<u32>,
     ) -> Result<(u32, Option<u32>), Refused> {
         let cannot = Refused::Part(part, Why::Call);

@@ -3,9 +3,10 @@
 
 use samplin_spirv::select::{Length, Lookup, Part, Place, Refused, Why, select};
 use samplin_spirv::{Index, Link, Module, Operand, Specialization, Uses};
-use spirv::{Decoration, ExecutionModel, Op};
+use spirv::{Capability, Decoration, ExecutionModel, Op};
 
 use crate::corpus::{glsl, having, instructions, shaders, text, validate};
+use crate::split::{handed_on, nonuniform};
 
 /// A set that no shader here has.
 const HIDDEN: u32 = 7;
@@ -240,6 +241,107 @@ fn samplers_are_looked_up() {
     let two = "void main() { color = texture(sampler2D(images[9], samplers), uv) + texture(sampler2D(images[i], samplers), uv); }";
     let new = check(&glsl("frag", "vulkan1.2", &arrays("[]", "", two)), "vulkan1.2", MAIN, None);
     assert_eq!(samplers(&new), [looked_up("min(9, length(columns) - 1)", "100"), looked_up(RUNTIME_COLUMN, "100")]);
+}
+
+/// What differs between invocations is the position in the pool, and with it pointer, sampler and pair; the words of tables are found
+/// through buffers that do not.
+#[test]
+fn samplers_differ_where_an_index_does() {
+    for (pair, differs) in [
+        ("sampler2D(images[i], samplers[j])", false),
+        ("sampler2D(images[nonuniformEXT(i)], samplers[j])", true),
+        ("sampler2D(images[i], samplers[nonuniformEXT(j)])", true),
+        ("nonuniformEXT(sampler2D(images[nonuniformEXT(i)], samplers[nonuniformEXT(j)]))", true),
+        ("sampler2D(images[7], samplers[nonuniformEXT(j)])", true),
+        ("sampler2D(images[7], samplers[j])", false),
+    ] {
+        let words = glsl("frag", "vulkan1.2", &arrays("[65]", "[4096]", &once(pair)));
+        let new = check(&words, "vulkan1.2", MAIN, None);
+        assert_eq!(nonuniform(&new), [[differs; 3]], "{pair}");
+        let module = Module::read(&new).expect("a module");
+        let is_new = |id: u32| Module::read(&words).expect("a module").definition(id).is_none();
+        let differ = |op: Op| {
+            let new = having(&new, op).into_iter().filter(|it| is_new(it[2]));
+            new.filter(|it| module.decoration(it[2], Decoration::NonUniform).is_some()).count()
+        };
+        let once = usize::from(differs);
+        // The pointer and the sampler; the position.
+        assert_eq!((differ(Op::AccessChain), differ(Op::Load), differ(Op::ExtInst)), (once, once, once), "{pair}");
+        // What the module declares for its own arrays is enough.
+        assert_eq!(having(&new, Op::Capability), having(&words, Op::Capability), "{pair}");
+    }
+    // A function that is handed the pointer.
+    for (of, pair, with, differs) in [
+        ("", "", "images[nonuniformEXT(i)]", true),
+        ("nonuniformEXT", "", "images[i]", true),
+        ("", "", "images[i]", false),
+    ] {
+        let new = check(&handed_on(of, pair, with), "vulkan1.2", MAIN, None);
+        assert_eq!(nonuniform(&new), [[differs; 3]], "{of} {pair} {with}");
+    }
+}
+
+/// The pool is indexed dynamically for constants too.
+#[test]
+fn what_the_pool_needs_is_declared() {
+    let declared = |words: &[u32]| -> Vec<u32> { having(words, Op::Capability).iter().map(|it| it[1]).collect() };
+    let dynamic = Capability::SampledImageArrayDynamicIndexing as u32;
+    let differing = Capability::SampledImageArrayNonUniformIndexing as u32;
+    let constant = arrays("[4096]", "[3]", &once("sampler2D(images[7], samplers[2])"));
+    let words = glsl("frag", "vulkan1.2", &constant);
+    assert!(!declared(&words).contains(&dynamic));
+    assert!(declared(&check(&words, "vulkan1.2", MAIN, None)).contains(&dynamic));
+    // A module that declares the other kind alone.
+    let both = "void main() {
+        color = texture(sampler2D(images[nonuniformEXT(i)], samplers[0]), uv);
+        color += texture(sampler2D(images[7], samplers[1]), uv);
+    }";
+    let words = glsl("frag", "vulkan1.2", &arrays("[4096]", "[3]", both));
+    assert!(declared(&words).contains(&differing) && !declared(&words).contains(&dynamic));
+    let before = links(&words, MAIN, None);
+    let parts = parts(&before);
+    let is_constant = |part: &&Part| matches!(part.image.index, Index::Const(_));
+    let all = check(&words, "vulkan1.2", MAIN, None);
+    assert!(declared(&all).contains(&dynamic));
+    let first: Vec<Part> = parts.iter().filter(|part| !is_constant(part)).copied().collect();
+    let new = selected(&words, MAIN, None, &first).expect("a link");
+    check_made(&words, &new, "vulkan1.2", MAIN, None, &first);
+    assert_eq!(declared(&new), declared(&words));
+}
+
+/// Functions that take image and sampler look nothing up where their calls agree, and are handed a pointer where they do not.
+#[test]
+fn functions_are_handed_a_sampler() {
+    let parameters = |words: &[u32]| having(words, Op::FunctionParameter).len();
+    let read = "vec4 read(texture2D image, sampler with) { return texture(sampler2D(image, with), uv); }";
+    for (main, passed) in [
+        // One call, whose index the function does not know.
+        ("read(images[i], samplers[j])", 1),
+        // Two elements of the same arrays.
+        ("read(images[i], samplers[j]) + read(images[i + 1], samplers[j + 2])", 1),
+        // An array pair and one that is known.
+        ("read(images[i], samplers[j]) + read(images[3], samplers[1])", 1),
+        // The same element each time.
+        ("read(images[3], samplers[1]) + read(images[3], samplers[1])", 0),
+    ] {
+        let body = format!("{read}\nvoid main() {{ color = {main}; }}");
+        let words = glsl("frag", "vulkan1.2", &arrays("[4096]", "[65]", &body));
+        let new = check(&words, "vulkan1.2", MAIN, None);
+        assert_eq!(parameters(&new), parameters(&words) + passed, "{main}");
+    }
+    // One call is not asked for: it hands on the sampler that it has had.
+    let body =
+        format!("{read}\nvoid main() {{ color = read(images[i], samplers[j]) + read(images[3], samplers[1]); }}");
+    let words = glsl("frag", "vulkan1.2", &arrays("[4096]", "[65]", &body));
+    let all = parts(&links(&words, MAIN, None));
+    for (at, own) in [(0, "1:1[1]"), (1, "1:1[variable]")] {
+        let new = selected(&words, MAIN, None, &all[at..=at]).expect("a link");
+        check_made(&words, &new, "vulkan1.2", MAIN, None, &all[at..=at]);
+        let module = Module::read(&new).expect("a module");
+        let last = |it: &[u32]| expression(&module, *it.last().expect("an argument"));
+        let calls: Vec<String> = having(&new, Op::FunctionCall).iter().map(|it| last(it)).collect();
+        assert!(calls.iter().any(|it| it == own) && calls.iter().any(|it| it.starts_with("pool[")), "{calls:?}");
+    }
 }
 
 /// Every link of every shader of the corpus, or why not.
