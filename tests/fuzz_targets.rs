@@ -103,6 +103,11 @@ fn links_of_any_kind() {
 }
 
 #[test]
+fn samplers_that_are_looked_up_anywhere() {
+    run("select", targets::select);
+}
+
+#[test]
 fn declarations_of_images_that_say_anything() {
     run("image_access", targets::image_access);
 }

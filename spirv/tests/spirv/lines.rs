@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use samplin_spirv::passes::{Sampling, Step, for_pipeline, run};
 use samplin_spirv::sampling::{Keys, Limits, Passes, Slot, Task, sampling};
 use samplin_spirv::scan::scan;
+use samplin_spirv::select;
 use samplin_spirv::split::{Part, Refused, split};
 use samplin_spirv::{Link, Module, atomic_counters, image_access, image_formats};
 use spirv::Op;
@@ -129,7 +130,7 @@ fn compare(what: &str, before: &[u32], after: &[u32]) -> usize {
     found
 }
 
-/// Runs `split` on all links of an entry point that it takes, and `sampling` on all of them.
+/// Runs `split` and `select` on all links of an entry point that the former takes, and `sampling` on all of them.
 fn rewritten(words: &[u32], name: &str, model: u32) -> Vec<(&'static str, Vec<u32>)> {
     let module = Module::read(words).expect("a module");
     let links = module.links(name, model, None).expect("links");
@@ -151,6 +152,12 @@ fn rewritten(words: &[u32], name: &str, model: u32) -> Vec<(&'static str, Vec<u3
             Err(Refused::Module(error)) => panic!("{error}"),
         }
     };
+    let lookup = |binding| select::Lookup { binding, first: 0, length: select::Length::Rest };
+    let looked_up =
+        |part: &Part| select::Part { image: part.image, sampler: part.sampler, column: lookup(0), row: lookup(1) };
+    let apart = parts.iter().filter(|part| part.image != part.sampler).map(looked_up).collect::<Vec<_>>();
+    let place = select::Place { set: 7, matrix: 2, pool: 3, count: 16 };
+    let select = select::select(&module, (name, model), None, &place, &apart).expect("what can be split");
     let passes = Passes { saturate: true, filter: true, ..Passes::NONE };
     let (mut slots, mut first) = (Vec::new(), 0);
     for link in pairs {
@@ -162,7 +169,8 @@ fn rewritten(words: &[u32], name: &str, model: u32) -> Vec<(&'static str, Vec<u3
     let sampled = sampling(&module, (name, model), None, Keys::Fixed(&tasks), &slots, Limits { lod_bias: 16.0 });
     let block = Keys::Block { set: 8, binding: 0, count: first.max(1) };
     let read = sampling(&module, (name, model), None, block, &slots, Limits { lod_bias: 16.0 });
-    vec![("split", split), ("sampling", sampled.expect("a module").words), ("sampling", read.expect("a module").words)]
+    let (sampled, read) = (sampled.expect("a module").words, read.expect("a module").words);
+    vec![("split", split), ("select", select), ("sampling", sampled), ("sampling", read)]
 }
 
 #[test]

@@ -124,3 +124,28 @@ fn sampled(words: &[u32]) -> Option<Vec<u32>> {
 fn what_was_valid_stays_valid_with_records() {
     survive("sampling", sampled, "vulkan1.2", (100, 4000));
 }
+
+/// The first entry point with all its links sampled through the pool; none if there are none, or one cannot be.
+fn selected(words: &[u32]) -> Option<Vec<u32>> {
+    use samplin_spirv::select::{Length, Lookup, Part, Place, select};
+    const HIDDEN: u32 = 7;
+    let module = Module::read(words).ok()?;
+    let entry = module.entry_points().next()?;
+    let name = String::from_utf8(entry.name().collect()).ok()?;
+    let links = module.links(&name, entry.model(), None).ok()?;
+    let length = if words.len().is_multiple_of(2) { Length::Rest } else { Length::Fixed(100) };
+    let lookup = |binding| Lookup { binding, first: 3 * binding, length };
+    let part = |link: &Link| {
+        let (image, sampler) = (link.image?, link.sampler?);
+        let is_own = link.uses.samples() && image != sampler && sampler.set != HIDDEN;
+        is_own.then_some(Part { image, sampler, column: lookup(0), row: lookup(1) })
+    };
+    let parts: Vec<Part> = links.iter().filter_map(part).collect();
+    let place = Place { set: HIDDEN, matrix: 2, pool: 3, count: 16 };
+    (!parts.is_empty()).then(|| select(&module, (&name, entry.model()), None, &place, &parts).ok())?
+}
+
+#[test]
+fn what_was_valid_stays_valid_with_a_pool() {
+    survive("select", selected, "vulkan1.2", (100, 4000));
+}

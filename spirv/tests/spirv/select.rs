@@ -2,10 +2,10 @@
 //! different.
 
 use samplin_spirv::select::{Length, Lookup, Part, Place, Refused, Why, select};
-use samplin_spirv::{Index, Link, Module, Operand, Specialization, Uses};
-use spirv::{Capability, Decoration, ExecutionModel, Op};
+use samplin_spirv::{Error, Index, Link, Module, Operand, Specialization, Uses};
+use spirv::{Capability, Decoration, ExecutionModel, Op, StorageClass};
 
-use crate::corpus::{glsl, having, instructions, shaders, text, validate};
+use crate::corpus::{assembled, glsl, having, instructions, shaders, text, validate};
 use crate::split::{handed_on, nonuniform};
 
 /// A set that no shader here has.
@@ -20,6 +20,7 @@ const MAIN: (&str, u32) = ("main", FRAGMENT);
 const RUNTIME_COLUMN: &str = "min(variable, length(columns) - 1)";
 const RUNTIME_ROW: &str = "min(variable, length(rows) - 101) + 100";
 
+const COMPUTE: u32 = ExecutionModel::GLCompute as u32;
 const FRAGMENT: u32 = ExecutionModel::Fragment as u32;
 
 /// The words of an operand: as many as it has descriptors, from word 100 on for each binding.
@@ -79,7 +80,7 @@ fn expression(module: &Module<'_>, id: u32) -> String {
             (Some(set), Some(binding)) => format!("{set}:{binding}"),
             _ => "variable".to_owned(),
         }
-    } else if of(Op::Load) {
+    } else if of(Op::Load) || of(Op::CopyObject) {
         at(3)
     } else if of(Op::AccessChain) {
         format!("{}[{}]", at(3), expression(module, *it.words.last().expect("an index")))
@@ -375,4 +376,325 @@ fn everything_is_selected() {
     assert!(count > 100, "{count} links");
     // A function that has the index, called with samplers that have different rows.
     assert_eq!(refused, [("dynamic_argument.frag", Why::Call); 2]);
+}
+
+/// Loops that change the index, branches, and invocations that are discarded before: each sample stays in its block.
+#[test]
+fn control_flow_stays() {
+    for body in [
+        "for (int k = 0; k < i; ++k) color += texture(sampler2D(images[k], samplers[j + k]), uv);",
+        "for (int k = i;; k = k * 3 & 63) { color += texture(sampler2D(images[k], samplers[j]), uv); if (color.x > 1.0) break; }",
+        "if (uv.x > 0.5) discard; color = texture(sampler2D(images[nonuniformEXT(i)], samplers[j]), uv);",
+        "if (uv.x > 0.5) color = texture(sampler2D(images[i], samplers[j]), uv); \
+         else color = texture(sampler2D(images[i + 1], samplers[j]), uv);",
+        "vec2 at = uv; \
+         switch (i) { case 1: at = uv.yx; case 2: color = texture(sampler2D(images[i], samplers[j]), at); break; default: break; }",
+        "here();",
+    ] {
+        let read = "void here() { color = i > 3 ? texture(sampler2D(images[i], samplers[j]), uv) : vec4(0.0); }";
+        let source = arrays("[]", "[2048]", &format!("{read}\nvoid main() {{ color = vec4(0.0); {body} }}"));
+        for environment in ["vulkan1.1", "vulkan1.2", "vulkan1.3"] {
+            check(&glsl("frag", environment, &source), environment, MAIN, None);
+        }
+    }
+}
+
+/// All that image instructions can say beside image and sampler.
+#[test]
+fn every_form_is_selected() {
+    let source = "#version 450
+        #extension GL_EXT_nonuniform_qualifier : require
+        #extension GL_EXT_samplerless_texture_functions : require
+        #extension GL_ARB_sparse_texture2 : require
+        #extension GL_ARB_sparse_texture_clamp : require
+        layout(set = 0, binding = 0) uniform texture2D images[];
+        layout(set = 0, binding = 0) uniform utexture2D numbers[];
+        layout(set = 0, binding = 0) uniform textureCubeArray cubes[];
+        layout(set = 0, binding = 1) uniform sampler samplers[512];
+        layout(set = 0, binding = 1) uniform samplerShadow comparing[512];
+        layout(location = 0) flat in ivec2 i;
+        layout(location = 1) in vec4 at;
+        layout(location = 0) out vec4 color;
+        #define PAIR sampler2D(images[nonuniformEXT(i.x)], samplers[nonuniformEXT(i.y)])
+        #define SHADOW sampler2DShadow(images[i.x], comparing[i.y])
+        void main() {
+            vec2 uv = at.xy;
+            color = texture(PAIR, uv, 0.5) + textureLod(PAIR, uv, at.z) + textureLod(PAIR, uv, 0.0);
+            color += textureGrad(PAIR, uv, at.xy, at.zw) + textureProj(PAIR, at) + textureProjLod(PAIR, at.xyz, 1.0);
+            color += textureOffset(PAIR, uv, ivec2(1)) + textureGather(PAIR, uv, 2) + textureGatherOffset(PAIR, uv, ivec2(1, 2));
+            color += textureGatherOffsets(PAIR, uv, ivec2[4](ivec2(0), ivec2(1), ivec2(2), ivec2(3)));
+            color.x += texture(SHADOW, at.xyz) + textureLod(SHADOW, at.xyz, 0.0) + textureProj(SHADOW, at);
+            color += textureGather(SHADOW, uv, 0.5);
+            color += vec4(texture(usampler2D(numbers[i.x], samplers[i.y]), uv));
+            color += texture(samplerCubeArray(cubes[i.x], samplers[i.y]), at);
+            color.xy += textureQueryLod(PAIR, uv);
+            vec4 texel;
+            color.x += sparseTextureARB(PAIR, uv, texel);
+            color += texel + textureClampARB(PAIR, uv, 1.0);
+            // What needs no sampler.
+            color += texelFetch(images[i.x], ivec2(uv), 0) + vec4(textureSize(images[i.x], 0).xyxy);
+            color += vec4(textureQueryLevels(images[i.x]));
+        }";
+    let words = glsl("frag", "vulkan1.2", source);
+    let new = check(&words, "vulkan1.2", MAIN, None);
+    let joined = samplers(&new);
+    assert_eq!(joined.len(), 19);
+    let row = "min(variable[1], 511) + 100";
+    assert!(joined.iter().all(|it| *it == looked_up("min(variable[0], length(columns) - 1)", row)), "{joined:?}");
+}
+
+/// A shader whose indices are integers of a width, signed or not, with `more` extensions.
+fn indexed(width: u32, sign: u32, more: &str) -> String {
+    let capability = match width {
+        8 => "OpCapability Int8\n",
+        16 => "OpCapability Int16\n",
+        64 => "OpCapability Int64\n",
+        _ => "",
+    };
+    // There is one type of a kind only.
+    let (index, types) = match (width, sign) {
+        (32, 0) => ("%int", "%int = OpTypeInt 32 0\n".to_owned()),
+        _ => ("%index", format!("%int = OpTypeInt 32 0\n%index = OpTypeInt {width} {sign}\n")),
+    };
+    format!(
+        "OpCapability Shader\n{capability}{more}OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+         OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %images DescriptorSet 0\nOpDecorate %images Binding 0\n\
+         OpDecorate %samplers DescriptorSet 0\nOpDecorate %samplers Binding 1\n\
+         %void = OpTypeVoid\n%ft = OpTypeFunction %void\n%float = OpTypeFloat 32\n%v4 = OpTypeVector %float 4\n\
+         %v2 = OpTypeVector %float 2\n{types}%pp = OpTypePointer Private {index}\n\
+         %length = OpConstant %int 100\n%it = OpTypeImage %float 2D 0 0 0 1 Unknown\n%st = OpTypeSampler\n\
+         %pt = OpTypeSampledImage %it\n%ia = OpTypeArray %it %length\n%sa = OpTypeArray %st %length\n\
+         %iap = OpTypePointer UniformConstant %ia\n%sap = OpTypePointer UniformConstant %sa\n\
+         %ip = OpTypePointer UniformConstant %it\n%sp = OpTypePointer UniformConstant %st\n%zero = OpConstant %float 0\n\
+         %at = OpConstantComposite %v2 %zero %zero\n%images = OpVariable %iap UniformConstant\n\
+         %samplers = OpVariable %sap UniformConstant\n%n = OpVariable %pp Private\n%main = OpFunction %void None %ft\n%mb = OpLabel\n\
+         %i = OpLoad {index} %n\n%ic = OpAccessChain %ip %images %i\n%il = OpLoad %it %ic\n%sc = OpAccessChain %sp %samplers %i\n\
+         %sl = OpLoad %st %sc\n%j = OpSampledImage %pt %il %sl\n%t = OpImageSampleExplicitLod %v4 %j %at Lod %zero\n\
+         OpReturn\nOpFunctionEnd\n"
+    )
+}
+
+#[test]
+fn indices_have_32_bits() {
+    for (width, sign) in [(32, 0), (32, 1), (64, 0), (64, 1), (16, 0), (16, 1), (8, 0), (8, 1)] {
+        let words = assembled(&indexed(width, sign, ""));
+        validate(&words, "vulkan1.1").expect("a valid module");
+        let parts = parts(&links(&words, ("main", COMPUTE), None));
+        assert_eq!(parts.len(), 1);
+        if width == 32 {
+            let new = check(&words, "vulkan1.1", ("main", COMPUTE), None);
+            assert_eq!(samplers(&new), [looked_up("min(variable, 99)", "min(variable, 99) + 100")]);
+            continue;
+        }
+        let refused = selected(&words, ("main", COMPUTE), None, &parts);
+        assert_eq!(refused, Err(Refused::Part(0, Why::IndexType)), "{width} {sign}");
+        // One word for all elements needs no index.
+        let one = |lookup: Lookup| Lookup { length: Length::One, ..lookup };
+        let part = Part { column: one(parts[0].column), row: one(parts[0].row), ..parts[0] };
+        let new = selected(&words, ("main", COMPUTE), None, &[part]).expect("a link");
+        check_made(&words, &new, "vulkan1.1", ("main", COMPUTE), None, &[part]);
+        assert_eq!(samplers(&new), [looked_up("0", "100")], "{width} {sign}");
+    }
+}
+
+/// A storage buffer is a uniform `BufferBlock` before SPIR-V 1.3, unless the module has the extension for its storage class.
+#[test]
+fn buffers_are_what_the_version_calls_them() {
+    use samplin_compiler::{Language, compile};
+    let with = "OpExtension \"SPV_KHR_storage_buffer_storage_class\"\n";
+    for (version, environment, extension, class) in [
+        ("spv1.0", "vulkan1.0", "", StorageClass::Uniform),
+        ("spv1.0", "vulkan1.1", with, StorageClass::StorageBuffer),
+        ("spv1.2", "vulkan1.1", "", StorageClass::Uniform),
+        ("spv1.3", "vulkan1.1", "", StorageClass::StorageBuffer),
+        ("spv1.3", "vulkan1.2", with, StorageClass::StorageBuffer),
+    ] {
+        let words = compile(Language::Assembly(version), "", &indexed(32, 1, extension));
+        let new = check(&words, environment, ("main", COMPUTE), None);
+        let module = Module::read(&new).expect("a module");
+        let buffers = having(&new, Op::Variable).into_iter().filter(|it| {
+            let of = |decoration| module.decoration(it[2], decoration);
+            of(Decoration::DescriptorSet) == Some(HIDDEN) && of(Decoration::Binding) != Some(PLACE.pool)
+        });
+        let classes: Vec<u32> = buffers.map(|it| it[3]).collect();
+        assert_eq!(classes, [class as u32; 3], "{version} {extension}");
+        let decorated =
+            |decoration: Decoration| having(&new, Op::Decorate).iter().filter(|it| it[2] == decoration as u32).count();
+        let is_old = usize::from(class == StorageClass::Uniform);
+        assert_eq!((decorated(Decoration::BufferBlock), decorated(Decoration::Block)), (is_old, 1 - is_old));
+        let written = having(&new, Op::MemberDecorate);
+        assert!(written.iter().any(|it| it[3] == Decoration::NonWritable as u32), "{version} {extension}");
+    }
+}
+
+/// Lookups share the variable of their binding, which may be the matrix's too.
+#[test]
+fn a_binding_is_one_variable() {
+    let words = glsl("frag", "vulkan1.2", &arrays("[65]", "[4096]", &once("sampler2D(images[i], samplers[j])")));
+    let mut part = parts(&links(&words, MAIN, None))[0];
+    let hidden = |words: &[u32]| {
+        let sets = having(words, Op::Decorate).into_iter();
+        sets.filter(|it| it[2] == Decoration::DescriptorSet as u32 && it[3] == HIDDEN).count()
+    };
+    let interface =
+        |words: &[u32]| Module::read(words).expect("a module").entry_points().next().map(|it| it.interface().len());
+    for (column, row, variables) in [(0, 1, 4), (0, 0, 3), (2, 2, 2)] {
+        (part.column.binding, part.row.binding) = (column, row);
+        let new = selected(&words, MAIN, None, &[part]).expect("a link");
+        check_made(&words, &new, "vulkan1.2", MAIN, None, &[part]);
+        assert_eq!(hidden(&new), variables);
+        assert_eq!(interface(&new), interface(&words).map(|count| count + variables));
+    }
+}
+
+/// Variables of several types that alias one binding, and arrays in one set.
+#[test]
+fn aliased_arrays_are_selected() {
+    let source = "#version 450
+        layout(set = 0, binding = 0) uniform texture2D images[128];
+        layout(set = 0, binding = 0) uniform itexture2D numbers[128];
+        layout(set = 0, binding = 0) uniform texture2DArray layered[128];
+        layout(set = 0, binding = 1) uniform sampler samplers[128];
+        layout(set = 0, binding = 1) uniform samplerShadow comparing[128];
+        layout(location = 0) flat in int i;
+        layout(location = 1) in vec3 at;
+        layout(location = 0) out vec4 color;
+        void main() {
+            color = texture(sampler2D(images[i], samplers[i]), at.xy);
+            color += texture(isampler2D(numbers[i], samplers[i]), at.xy);
+            color += texture(sampler2DArray(layered[i], samplers[i]), at);
+            color += texture(sampler2DShadow(images[i], comparing[i]), at);
+        }";
+    let words = glsl("frag", "vulkan1.2", source);
+    // One part has them all.
+    assert_eq!(parts(&links(&words, MAIN, None)).len(), 1);
+    let new = check(&words, "vulkan1.2", MAIN, None);
+    assert_eq!(samplers(&new), vec![looked_up("min(variable, 127)", "min(variable, 127) + 100"); 4]);
+}
+
+/// Functions of other entry points go on with what they have.
+#[test]
+fn other_entry_points_keep_their_samplers() {
+    for file in ["entries_13.spvasm", "entries_14.spvasm"] {
+        let words = &shaders().iter().find(|shader| shader.file == file).expect("a shader").words;
+        let new = check(words, "vulkan1.2", ("front", FRAGMENT), None);
+        for entry in [("back", FRAGMENT), ("front", COMPUTE)] {
+            let all = |words: &[u32]| merged(links(words, entry, None).into_iter());
+            assert_eq!(all(&new), all(words), "{file}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_selected_is_named() {
+    let first = |words: &[u32]| {
+        let links = links(words, MAIN, None);
+        let link = links.iter().find(|link| link.uses.samples()).expect("a link");
+        let part = part(link.image.expect("an image"), link.sampler.expect("a sampler"));
+        selected(words, MAIN, None, &[part])
+    };
+    let why = |why| Err(Refused::Part(0, why));
+    // A descriptor that is both.
+    let combined = "#version 450
+        #extension GL_EXT_nonuniform_qualifier : require
+        layout(set = 0, binding = 0) uniform sampler2D pairs[];
+        layout(location = 0) flat in int i;
+        layout(location = 0) out vec4 color;
+        void main() { color = textureLod(pairs[i], vec2(0.5), 0.0); }";
+    assert_eq!(first(&glsl("frag", "vulkan1.2", combined)), why(Why::NoLink));
+    // The same as image and sampler.
+    let apart = combined.replace(
+        "uniform sampler2D pairs[]",
+        "uniform texture2D images[];\nlayout(set = 0, binding = 0) uniform sampler pairs[]",
+    );
+    let apart = glsl("frag", "vulkan1.2", &apart.replace("pairs[i],", "sampler2D(images[i], pairs[i]),"));
+    check(&apart, "vulkan1.2", MAIN, None);
+    // An image that is chosen, and one that an instruction of a vendor's reads.
+    for (file, found) in [("opaque.spvasm", Why::Opaque), ("footprint.frag", Why::Vendor)] {
+        let words = &shaders().iter().find(|shader| shader.file == file).expect("a shader").words;
+        assert_eq!(first(words), why(found), "{file}");
+    }
+    // The function has the index, its callers have the samplers.
+    let body = "vec4 read(sampler with, int at) { return texture(sampler2D(images[at], with), uv); }
+        void main() { color = read(samplers[j], i) + read(samplers[3], i + 1); }";
+    assert_eq!(first(&glsl("frag", "vulkan1.2", &arrays("[]", "[4096]", body))), why(Why::Call));
+    // All that it needs is in one function.
+    let body = "vec4 read(int at, uint with) { return texture(sampler2D(images[at], samplers[with]), uv); }
+        void main() { color = read(i, j) + read(i + 1, 3); }";
+    check(&glsl("frag", "vulkan1.2", &arrays("[]", "[4096]", body)), "vulkan1.2", MAIN, None);
+    // Never sampled through, or not there.
+    let words = glsl("frag", "vulkan1.2", &arrays("[65]", "[65]", &once("sampler2D(images[i], samplers[j])")));
+    let part = parts(&links(&words, MAIN, None))[0];
+    let other = Part { image: Operand { binding: 9, ..part.image }, ..part };
+    assert_eq!(selected(&words, MAIN, None, &[part, other]), Err(Refused::Part(1, Why::NoLink)));
+    let missing = selected(&words, ("main", COMPUTE), None, &[part]);
+    assert_eq!(missing, Err(Refused::Module(Error::NoEntryPoint)));
+    // Without parts there is nothing to do.
+    assert_eq!(selected(&words, MAIN, None, &[]).as_ref(), Ok(&words));
+}
+
+/// Links that are split before or after, tasks behind both, and storage images: each pass finds what it would find alone.
+#[test]
+fn select_goes_with_other_passes() {
+    use samplin_spirv::image_formats;
+    use samplin_spirv::passes::{Step, run};
+    use samplin_spirv::sampling::{Keys, Limits, Passes, sampling};
+    use samplin_spirv::scan::scan;
+    use samplin_spirv::split;
+    let source = "#version 450
+        #extension GL_EXT_nonuniform_qualifier : require
+        layout(set = 0, binding = 0) uniform texture2D many[];
+        layout(set = 0, binding = 1) uniform sampler samplers[4096];
+        layout(set = 0, binding = 2) uniform texture2D one;
+        layout(set = 0, binding = 3) uniform sampler s;
+        layout(set = 0, binding = 4, rgba8) uniform image2D written;
+        layout(location = 0) flat in int i;
+        layout(location = 1) in vec2 uv;
+        layout(location = 0) out vec4 color;
+        vec4 read(texture2D image, sampler with) { return texture(sampler2D(image, with), uv); }
+        void main() {
+            color = read(many[nonuniformEXT(i)], samplers[i + 1]) + read(one, s) + texture(sampler2D(many[i], s), uv);
+            imageStore(written, ivec2(uv), color);
+        }";
+    let words = glsl("frag", "vulkan1.2", source);
+    let is_small = |part: &&Part| part.image.index == Index::Whole;
+    let all = parts(&links(&words, MAIN, None));
+    let small: Vec<split::Part> = all
+        .iter()
+        .filter(is_small)
+        .map(|part| split::Part { image: part.image, sampler: part.sampler, binding: 9 })
+        .collect();
+    let large: Vec<Part> = all.iter().filter(|part| !is_small(part)).copied().collect();
+    assert_eq!((small.len(), large.len()), (1, 2));
+    let select = |words: &[u32]| selected(words, MAIN, None, &large).expect("two links");
+    let split = |words: &[u32]| {
+        let module = Module::read(words).expect("a module");
+        split::split(&module, MAIN, None, HIDDEN, &small).expect("a link").words
+    };
+    let formats = |words: &[u32]| {
+        let step = Step::ImageFormats(image_formats::Options { images: u64::MAX, buffers: 0 });
+        run(words, scan(words), [step].iter()).expect("an outcome").words.expect("a storage image")
+    };
+    let texts = |words: &[u32]| merged(links(words, MAIN, None).into_iter());
+    let both = [
+        select(&split(&words)),
+        split(&select(&words)),
+        select(&split(&formats(&words))),
+        formats(&select(&split(&words))),
+    ];
+    for new in &both {
+        validate(new, "vulkan1.2").expect("a valid module");
+        assert_eq!(texts(new), texts(&both[0]));
+        for (part, split) in large.iter().zip(small.iter().cycle()) {
+            assert_eq!(selected(new, MAIN, None, &[*part]), Err(Refused::Part(0, Why::NoLink)));
+            let module = Module::read(new).expect("a module");
+            assert!(split::split(&module, MAIN, None, HIDDEN, &[*split]).is_err());
+        }
+        // The pass for tasks takes what is split, and leaves the pool.
+        let (slots, count) = crate::sampling::slots(&links(new, MAIN, None), Passes { filter: true, ..Passes::NONE });
+        let module = Module::read(new).expect("a module");
+        let keys = Keys::Block { set: 8, binding: 0, count: count.max(1) };
+        let sampled = sampling(&module, MAIN, None, keys, &slots, Limits { lod_bias: 16.0 }).expect("a module");
+        validate(&sampled.words, "vulkan1.2").expect("a valid module");
+    }
 }

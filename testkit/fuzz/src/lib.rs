@@ -15,10 +15,14 @@ use samplin_core::decide::YcbcrConversion;
 use samplin_spirv::passes::{Step, run};
 use samplin_spirv::sampling::{self, Keys, Limits, Passes, Slot, Task};
 use samplin_spirv::scan::scan;
+use samplin_spirv::select::{self, Length, Lookup, Place, Refused, Why};
 use samplin_spirv::split::{Part, split};
 use samplin_spirv::{
     Editor, Link, Module, Specialization, atomic_counters, image_access, image_formats, sample_inputs,
 };
+
+/// The hidden set, which few words name by accident.
+const HIDDEN: u32 = 0x5a3_0007;
 
 /// Words of a node: more than any structure that the layer knows has.
 const WORDS: usize = 24;
@@ -175,6 +179,44 @@ pub fn spirv(data: &[u8]) {
                     let again = Module::read(&split.words).expect("what was made can be read");
                     assert!(again.entry_points().count() == module.entry_points().count());
                 }
+            }
+        }
+    }
+}
+
+/// Links that look their samplers up: what is made can be read, is the same each time, and leaves nothing to do.
+pub fn select(data: &[u8]) {
+    let words: Vec<u32> = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let Ok(module) = Module::read(&words) else { return };
+    let place = Place { set: HIDDEN, matrix: 2, pool: 3, count: 16 };
+    for entry in module.entry_points().take(2) {
+        let Ok(name) = String::from_utf8(entry.name().collect()) else { continue };
+        let Ok(links) = module.links(&name, entry.model(), None) else { continue };
+        let of = |words: &[u32], parts: &[select::Part]| {
+            let module = Module::read(words).expect("what was made can be read");
+            select::select(&module, (&name, entry.model()), None, &place, parts)
+        };
+        for length in [Length::One, Length::Fixed(words.len() as u32 % 100), Length::Rest] {
+            let lookup = |binding| Lookup { binding, first: words.len() as u32 % 7, length };
+            let (column, row) = (lookup(0), lookup(words.len() as u32 % 3));
+            let part = |link: &Link| Some(select::Part { image: link.image?, sampler: link.sampler?, column, row });
+            let mut parts: Vec<select::Part> = links.iter().filter_map(part).take(16).collect();
+            let new = loop {
+                match of(&words, &parts) {
+                    Ok(new) => break new,
+                    Err(Refused::Part(part, _)) => _ = parts.remove(part),
+                    Err(Refused::Module(_)) => return,
+                }
+            };
+            assert_eq!(Ok(&new), of(&words, &parts).as_ref(), "not the same twice");
+            assert_eq!(parts.is_empty(), new == words);
+            // What the words name without defining it is defined by accident now.
+            let bound = Module::read(&new).expect("what was made can be read").bound();
+            if words.iter().skip(5).any(|word| (module.bound()..bound).contains(word)) {
+                continue;
+            }
+            for part in parts.iter().filter(|part| part.sampler.set != HIDDEN) {
+                assert_eq!(of(&new, &[*part]), Err(Refused::Part(0, Why::NoLink)), "a second run finds something");
             }
         }
     }
