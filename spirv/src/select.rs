@@ -165,7 +165,6 @@ impl<'a> Tables<'a> {
         let (class, block) = module.buffer_class();
         let words = editor.aggregate(Op::TypeRuntimeArray, &[int])?;
         let structure = editor.block((words, 4), block)?;
-        editor.decorate_member(structure, 0, Decoration::NonWritable, &[])?;
         let buffer = editor.ty(Op::TypePointer, &[class as u32, structure])?;
         let word = editor.ty(Op::TypePointer, &[class as u32, int])?;
         let glsl = editor.import("GLSL.std.450")?;
@@ -178,6 +177,8 @@ impl<'a> Tables<'a> {
             return Ok(*variable);
         }
         let variable = editor.descriptor(self.buffer, self.class, (self.place.set, binding))?;
+        // Without `fragmentStoresAndAtomics` and its like all storage buffers have to be (VUID-RuntimeSpirv-NonWritable-06340, 06341).
+        editor.decorate(variable, Decoration::NonWritable, &[])?;
         push(&mut self.buffers, (binding, variable))?;
         Ok(variable)
     }
@@ -281,6 +282,8 @@ impl Samplers for Tables<'_> {
         let mut code = Code { editor, words, glsl: self.glsl, int: self.int, word: self.word };
         let column = code.look_up(columns, &part.column, &part.image, column)?;
         let row = code.look_up(rows, &part.row, &part.sampler, row)?;
+        // Matrix and pool of a set may be shorter than those that words were written for, and what invocations read that only help others
+        // need not be a word.
         let (at, last) = (code.op(Op::IAdd, &[row, column])?, code.last(matrix, 0)?);
         let at = code.min(at, last)?;
         let (at, last) = (code.load(matrix, at)?, code.constant(self.place.count.max(1) - 1)?);
