@@ -80,6 +80,8 @@ pub enum How {
     Split,
     /// The shader fetches texels, and reads no sampler.
     Fetch,
+    /// The shader looks up which sampler suits what it indexes.
+    Table,
 }
 
 impl How {
@@ -90,6 +92,7 @@ impl How {
             Self::Push => "push",
             Self::Split => "split",
             Self::Fetch => "fetch",
+            Self::Table => "table",
         }
     }
 }

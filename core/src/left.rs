@@ -97,6 +97,12 @@ left! {
         TooLarge "too-large":
             "The binding has more than 1,048,576 descriptors and was written with what conflicts, or the set has more than 16,384 and the pipeline cannot read another sampler."
             "use smaller bindings and sets, or give the image a sampler that suits it"
+        TooManyColumns "too-many-columns":
+            "The arrays hold images of more kinds than a table has columns, so the image keeps the sampler that the shader names."
+            "use fewer custom border colours, or give the image a sampler that suits it"
+        IndexType "index-type":
+            "The shader's index does not have 32 bits."
+            "index arrays with 32-bit integers"
         PipelineChain "pipeline-chain":
             "A create info holds a structure or a handle that samplin cannot copy, so it cannot create the pipeline a second time."
             "a newer samplin may know the structure; else give the image a sampler that suits it"
@@ -253,7 +259,7 @@ left! {
     }
     Shader {
         StorageBuffers "storage-buffers":
-            "With buffers for its counters the stage would exceed maxPerStageDescriptorStorageBuffers."
+            "With the buffers that samplin adds, for counters or tables, the stage would exceed maxPerStageDescriptorStorageBuffers."
             "use fewer storage buffers or fewer counter bindings"
         StageChain "stage-chain":
             "A module in the chain of a stage stands behind a structure that samplin cannot copy."

@@ -66,13 +66,13 @@ impl Version {
     }
 
     /// The content has changed, or what it means. Other threads may be at it: two writers where UPDATE_AFTER_BIND allows that, and beside
-    /// any writer whoever finds that samplers need something else.
+    /// any writer whoever finds that samplers need something else. Who moves it later sees what was written before.
     #[inline(always)]
     pub fn move_on(&self, versions: &Versions) {
         let mut now = self.0.load(Ordering::Relaxed);
         // Each attempt has a number of its own: one that another thread has taken is of no use.
         while let Err(other) =
-            self.0.compare_exchange_weak(now, versions.after(now), Ordering::Release, Ordering::Relaxed)
+            self.0.compare_exchange_weak(now, versions.after(now), Ordering::AcqRel, Ordering::Relaxed)
         {
             now = other;
         }

@@ -28,6 +28,7 @@ mod layouts;
 mod learned;
 mod limits;
 mod listed;
+mod looked_up;
 mod named;
 mod objects;
 mod pairs;
@@ -43,12 +44,14 @@ mod resolution;
 mod retyped;
 mod sampling;
 mod seen;
+mod selection;
 mod sets;
 mod shaders;
 mod shadow;
 mod shown;
 mod split;
 mod stages;
+mod tables;
 mod tasks;
 mod templates;
 mod twins;
@@ -89,6 +92,7 @@ pub use self::progress::Label;
 use self::seen::Seen;
 use self::sets::SetEntry;
 use self::shaders::Shaders;
+use self::tables::Tables;
 pub use self::templates::TemplateRun;
 use self::templates::TemplateRuns;
 use self::wholes::Wholes;
@@ -99,8 +103,8 @@ use super::follower::Follower;
 use super::hot::Hot;
 use super::types::type_bit;
 use crate::settings::{
-    Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, TraceLevel, TraceTarget, Unfilterable,
-    Unnormalized,
+    Bindless, Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, TraceLevel, TraceTarget,
+    Unfilterable, Unnormalized,
 };
 use crate::table::{FastMap, HandleMap, lock};
 
@@ -162,6 +166,7 @@ pub struct Separate {
     demotes: bool,
     demotes_all: bool,
     blocks: Blocks,
+    tables: Tables,
     wholes: Wholes,
     resolutions: Resolutions,
     /// What shaders declare of images, and what views there are.
@@ -175,6 +180,8 @@ struct SplitSettings {
     shared: SeparateShared,
     compile: SplitCompile,
     keys: ShaderKeys,
+    /// Shaders look up which sampler suits what they index.
+    looks_up: bool,
     /// Bytes that may be kept.
     memory: u64,
 }
@@ -194,7 +201,9 @@ impl Separate {
     /// samplers.
     pub fn new(limits: Limits, settings: &Settings, gl: bool, named: bool) -> Self {
         let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
-        let choices = SplitSettings { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
+        let looks_up = settings.bindless == Bindless::Resolve && settings.mode == Mode::Legalize;
+        let memory = settings.resolve_memory.saturating_mul(1 << 20);
+        let choices = SplitSettings { shared, compile, keys, looks_up, memory };
         let (seen, arrays) = (Seen::new(settings), Budget::new(choices.memory));
         let mut new = Self { limits, settings: choices, seen, arrays, sets: HandleMap::dense(), ..Self::default() };
         new.counts_columns = settings.trace != TraceTarget::Off && settings.trace_level == TraceLevel::All;
@@ -297,10 +306,12 @@ impl Separate {
 
 impl Follower for Separate {
     fn forget_variant(&self, driver: &Driver, variant: u64) {
+        self.tables.forget(driver, variant);
         self.forget_hidden(driver, variant);
     }
 
     fn forget_sampler(&self, driver: &Driver, sampler: u64) {
+        self.tables.forget(driver, sampler);
         if self.may_hold_samplers() {
             self.forget_immutable(sampler);
             self.forget_hidden(driver, sampler);

@@ -259,10 +259,9 @@ unsafe fn follow(device: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[v
     if let Some(separate) = device.separate.as_deref() {
         // SAFETY: writes and copies are those of a valid `vkUpdateDescriptorSets` by this function's contract.
         let (writes, copied) = unsafe { (Writes::new(writes), Copied::all(copies)) };
-        let Ground { hot, driver, .. } = &device.ground;
-        if !copies.is_empty() || !separate.follow_writes(hot, writes) {
-            let aspects = &device.pairs.stand_ins.aspects;
-            device.ground.guard(|| separate.separate_updates(hot, driver, aspects, writes, copied), || ());
+        let (ground, pairs) = (&device.ground, &device.pairs);
+        if !copies.is_empty() || !separate.follow_writes(&ground.hot, writes) {
+            ground.guard(|| separate.separate_updates(ground, pairs, writes, copied), || ());
         }
         separate.rest_from_views(&device.ground);
     }

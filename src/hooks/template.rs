@@ -6,7 +6,7 @@ use ash::vk::{self, Handle};
 
 use super::descriptor::{notes_comparisons, noting};
 use crate::counters::Path;
-use crate::device::{Device, Filled, Ground, Live, Separate, Template, TemplateRun};
+use crate::device::{Device, Filled, Live, Separate, Template, TemplateRun};
 use crate::pnext::slice;
 
 destroy! {
@@ -192,13 +192,13 @@ unsafe extern "system" fn update_slowly(
     // What is followed then has all.
     let is_noted = notes_comparisons(device);
     if let Some(separate) = device.separate.as_deref() {
-        let Ground { hot, driver, .. } = &device.ground;
+        let (ground, pairs) = (&device.ground, &device.pairs);
+        let hot = &ground.hot;
         // SAFETY: set, template and data are valid by the command's valid usage.
         let (set, filled, kept) =
             unsafe { (Live::new(set), Filled::new(Live::new(template), data), hot.template(template)) };
         if kept.is_none_or(|kept| hot.watches_template(kept)) && !separate.follow_template(hot, set, filled) {
-            let aspects = &device.pairs.stand_ins.aspects;
-            device.ground.guard(|| separate.separate_template(hot, driver, aspects, set, filled), || ());
+            ground.guard(|| separate.separate_template(ground, pairs, set, filled), || ());
         }
         separate.rest_from_views(&device.ground);
     }

@@ -170,6 +170,15 @@ STATE(1) sampler states[64];
 IMAGE(0) TEXTURE_A image;
 STATE(1) sampler states[4000];
 
+#elif defined(TABLES)
+#define LOOKUPS 3
+IMAGE(0) TEXTURE_A images[100];
+STATE(1) sampler states[32];
+
+uvec4 joined(TEXTURE_A image, sampler state, Point point) {
+    return LOOK_A(image, state);
+}
+
 #elif defined(ENGINE)
 #define LOOKUPS 4
 IMAGE(0) TEXTURE_A atlas;
@@ -261,6 +270,11 @@ void main() {
     results[at] = LOOK_A(images[uint(point.unused0)], states[uint(point.unused1)]);
 #elif defined(GLOBAL)
     results[at] = LOOK_A(image, states[element]);
+#elif defined(TABLES)
+    uint one = index % 4 * 30 + 7, other = index / 4 % 4 * 10 + 1;
+    results[at] = LOOK_A(images[nonuniformEXT(one)], states[nonuniformEXT(other)]);
+    results[at + 1] = LOOK_A(images[element * 30 + 7], states[element * 10 + 1]);
+    results[at + 2] = joined(images[(element + 1) % 4 * 30 + 7], states[element * 10 + 1], point);
 #elif defined(ENGINE)
     results[at] = look_again(atlas, point);
     results[at + 1] = look(decals, point);

@@ -74,6 +74,9 @@ pub enum Program {
     World,
     /// Image 0 with sampler 1`[i]` of 4000; i is the job's element.
     Global,
+    /// Images 0`[30 i + 7]` of 100 with samplers 1`[10 j + 1]` of 32: for point number n i is n mod 4 and j is n / 4 mod 4; both are the
+    /// job's element; j is the job's element and i the next one, in a function that takes both.
+    Tables,
 }
 
 impl Program {
@@ -103,6 +106,7 @@ impl Program {
             Self::Queried => "queried",
             Self::World => "world",
             Self::Global => "global",
+            Self::Tables => "tables",
         }
     }
 
@@ -116,7 +120,7 @@ impl Program {
             Self::Shadows => vec![ResultKind::Shadow; 2],
             Self::Shared | Self::Samplers | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
             Self::Constant => vec![a, a],
-            Self::Calls | Self::Beside => vec![a, a, a],
+            Self::Calls | Self::Beside | Self::Tables => vec![a, a, a],
             Self::Engine => vec![a; 4],
         }
     }

@@ -26,6 +26,7 @@ mod sequences;
 mod sets;
 mod shared;
 mod switch;
+mod tables;
 mod texels;
 mod ways;
 mod wishes;
@@ -58,10 +59,12 @@ enum How {
     Split,
     /// There is no room for one more set or sampler: the shader fetches texels.
     Fetch,
+    /// An index says which image or sampler it is: the shader looks up which sampler suits.
+    Table,
 }
 
 /// What the layer repairs. What is not in here stays as it is, and is told as unresolved.
-const REPAIRED: &[How] = &[How::Shadow, How::Push, How::Split, How::Fetch];
+const REPAIRED: &[How] = &[How::Shadow, How::Push, How::Split, How::Fetch, How::Table];
 
 impl How {
     fn word(self) -> &'static str {
@@ -70,6 +73,7 @@ impl How {
             Self::Push => "push",
             Self::Split => "split",
             Self::Fetch => "fetch",
+            Self::Table => "table",
         }
     }
 }
@@ -424,6 +428,7 @@ fn main() -> std::process::ExitCode {
         sequences::trials(),
         sets::trials(),
         arrays::trials(),
+        tables::trials(),
         modes::trials(),
         draws::trials(),
         clamp::trials(),

@@ -327,7 +327,7 @@ pub struct SourceLine {
 }
 
 /// What a pipeline was given another sampler by: the words of `how`, as the schema has them.
-pub const HOWS: [&str; 5] = ["shadow", "split", "push", "fetch", "guess"];
+pub const HOWS: [&str; 6] = ["shadow", "split", "push", "fetch", "table", "guess"];
 
 /// The members of a `pair` record whose path is `draw`, beyond those of any pair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

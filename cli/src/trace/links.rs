@@ -3,11 +3,12 @@
 use samplin_wire::record::{Descriptor, Draw, Link};
 
 /// Words for `how`: what the pipeline was given another sampler by.
-pub const HOWS: [(&str, &str); 5] = [
+pub const HOWS: [(&str, &str); 6] = [
     ("shadow", "a copy of the descriptor set with the other sampler was bound in its place"),
     ("split", "the shader reads the other sampler from a set of the layer's, because the application's has other uses"),
     ("push", "the other sampler was pushed after the application's"),
     ("fetch", "the shader fetches texels and uses no sampler"),
+    ("table", "the shader looks up which sampler suits what it indexes"),
     ("guess", "the other sampler was written when the set was, before a shader joined it with the image"),
 ];
 

@@ -103,6 +103,23 @@ impl<T> HandleMap<T> {
         });
     }
 
+    /// A share of each record that `is_it` says, in no order. It must not change the map.
+    pub fn shares_of(&self, is_it: &mut dyn FnMut(&T) -> bool) -> Vec<Arc<T>> {
+        let mut shares = Vec::new();
+        self.table.for_each(&mut |_, word| {
+            let pointer = word as usize as *const T;
+            // SAFETY: the word came from `Arc::into_raw` in `insert`, and nothing leaves the table meanwhile, whose writers are kept out.
+            if is_it(unsafe { &*pointer }) {
+                // SAFETY: as above, so the count is at least 1; the share that is made here is counted.
+                shares.push(unsafe {
+                    Arc::increment_strong_count(pointer);
+                    Arc::from_raw(pointer)
+                });
+            }
+        });
+        shares
+    }
+
     /// Whether no handle is present.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()

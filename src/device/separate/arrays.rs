@@ -5,12 +5,13 @@
 //! looked for where nothing can conflict: blocks of slots, sets and bindings have sums of what was ever written.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use samplin_hot::memory;
 use samplin_spirv::Sampled;
 
+use super::blocks::Table;
 use super::words::Counted;
 use crate::decide::ConflictBits;
 use crate::table::Reader;
@@ -137,6 +138,8 @@ pub(super) struct Arrays {
     handles: Box<[AtomicU64]>,
     words: Box<[AtomicU32]>,
     blocks: Box<[Sum]>,
+    /// What shaders look up of it, once they do.
+    pub(super) table: OnceLock<Arc<Table>>,
     _counted: Counted,
 }
 
@@ -146,7 +149,8 @@ impl Arrays {
         let bytes = slots.checked_mul(size_of::<u64>() + size_of::<u32>())?;
         let counted = Counted::within(&budget.bytes, bytes, budget.most)?;
         let blocks = memory::collect((0..slots.div_ceil(BLOCK)).map(|_| Sum::default())).into_boxed_slice();
-        Some(Self { handles: memory::zeroed(slots), words: memory::zeroed(slots), blocks, _counted: counted })
+        let (handles, words) = (memory::zeroed(slots), memory::zeroed(slots));
+        Some(Self { handles, words, blocks, table: OnceLock::new(), _counted: counted })
     }
 
     pub(super) fn get(&self, slot: usize) -> u64 {

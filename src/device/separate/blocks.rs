@@ -1,7 +1,7 @@
-//! Memory of the uniform buffers that shaders read tasks from: slices of buffers that the layer makes and the host keeps mapped.
+//! Memory of the buffers that shaders read tasks and tables from: slices of buffers that the layer makes and the host keeps mapped.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
@@ -10,7 +10,7 @@ use super::Separate;
 use crate::device::driver::Driver;
 use crate::table::lock;
 
-/// Bytes of a buffer.
+/// Bytes of a buffer, if no slice of it is larger.
 const BYTES: u64 = 1 << 16;
 
 /// A slice of a buffer.
@@ -30,9 +30,49 @@ impl Block {
     }
 }
 
+/// A slice of a buffer that the host writes as long as it has it.
+pub(super) struct Slice {
+    block: Block,
+    mapped: AtomicPtr<u32>,
+    words: usize,
+}
+
+/// The words that shaders look up of a set.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// That of no other.
+    pub(super) number: u64,
+    pub(super) slice: Slice,
+}
+
+impl std::fmt::Debug for Slice {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Slice").field("words", &self.words).finish_non_exhaustive()
+    }
+}
+
+impl Slice {
+    /// What a descriptor of it holds.
+    pub(super) fn info(&self) -> vk::DescriptorBufferInfo {
+        self.block.info()
+    }
+
+    /// Sets a word, if it has that.
+    #[inline]
+    pub(super) fn set(&self, at: usize, word: u32) {
+        if at < self.words {
+            let place = self.mapped.load(Ordering::Relaxed).wrapping_add(at);
+            // SAFETY: one of the words that were mapped for this slice, which nobody else has until it is given back; the device reads no
+            // word that is being written, see `tables`.
+            unsafe { AtomicU32::from_ptr(place) }.store(word, Ordering::Relaxed);
+        }
+    }
+}
+
 struct Buffer {
     buffer: u64,
     memory: u64,
+    bytes: u64,
     /// Where the host has it.
     mapped: AtomicPtr<u32>,
     /// Bytes that were given out from the start, and slices that are in use.
@@ -47,7 +87,7 @@ impl Buffer {
     fn take(&mut self, stride: u64) -> Option<u64> {
         let free = self.free.iter().position(|(_, of)| *of == stride).map(|at| self.free.swap_remove(at).0);
         let offset = free.or_else(|| {
-            let end = self.given.checked_add(stride).filter(|end| *end <= BYTES)?;
+            let end = self.given.checked_add(stride).filter(|end| *end <= self.bytes)?;
             Some(std::mem::replace(&mut self.given, end))
         })?;
         self.used += 1;
@@ -65,11 +105,24 @@ impl Buffer {
     }
 }
 
+/// What shaders read a buffer as.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum BufferKind {
+    #[default]
+    Uniform,
+    Storage,
+}
+
 /// The buffers, the oldest first.
 #[derive(Default)]
-pub(super) struct Blocks(Mutex<Vec<Buffer>>);
+pub(super) struct Blocks(Mutex<Vec<Buffer>>, BufferKind);
 
 impl Blocks {
+    /// None yet, of a kind.
+    pub(super) fn of(kind: BufferKind) -> Self {
+        Self(Mutex::default(), kind)
+    }
+
     /// A slice of a buffer that has room, and where the host writes it.
     fn take(&self, bytes: u64, stride: u64) -> Option<(Block, *mut u32)> {
         let mut buffers = lock(&self.0);
@@ -98,40 +151,49 @@ impl Blocks {
 }
 
 impl Separate {
-    /// A slice of a uniform buffer with these words; none if there is no memory, or the words are more than a buffer holds.
+    /// A slice of a uniform buffer with these words; none if there is no memory, or the words are more than a descriptor may show.
     pub(super) fn take_block(&self, driver: &Driver, words: &[u32]) -> Option<Block> {
-        let bytes = size_of_val(words) as u64;
-        let stride = bytes.checked_next_multiple_of(self.limits.block_alignment)?;
-        if stride > BYTES {
+        if size_of_val(words) as u64 > BYTES {
             return None;
         }
-        let found = self.blocks.take(bytes, stride);
+        let slice = self.take_slice(driver, &self.blocks, words.len())?;
+        words.iter().enumerate().for_each(|(at, word)| slice.set(at, *word));
+        Some(slice.block)
+    }
+
+    /// A slice of so many words, in which anything may be.
+    pub(super) fn take_slice(&self, driver: &Driver, blocks: &Blocks, words: usize) -> Option<Slice> {
+        let alignment = match blocks.1 {
+            BufferKind::Uniform => self.limits.block_alignment,
+            BufferKind::Storage => self.limits.storage_alignment,
+        };
+        let bytes = u64::try_from(words.checked_mul(size_of::<u32>())?).ok()?;
+        let stride = bytes.checked_next_multiple_of(alignment)?;
+        let found = blocks.take(bytes, stride);
         let (block, mapped) = found.or_else(|| {
-            let buffer = self.make_buffer(driver)?;
-            lock(&self.blocks.0).with_room().push(buffer);
-            self.blocks.take(bytes, stride)
+            let buffer = self.make_buffer(driver, blocks.1, stride.max(BYTES))?;
+            lock(&blocks.0).with_room().push(buffer);
+            blocks.take(bytes, stride)
         })?;
-        // SAFETY: as many words of the mapped memory are this slice, which nobody else has; the host and the device read them only
-        // after that, since no descriptor names them yet.
-        unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), mapped, words.len()) };
-        Some(block)
+        Some(Slice { block, mapped: AtomicPtr::new(mapped), words })
     }
 
-    /// Takes back a slice that no set names any more.
+    /// Takes back a block that no set names any more.
     pub(super) fn give_block_back(&self, driver: &Driver, block: &Block) {
-        if let Some(Buffer { buffer, memory, .. }) = self.blocks.give_back(block) {
-            driver.destroy_buffer(buffer, memory);
-        }
+        self.blocks.give_back_to(driver, block);
     }
 
-    fn make_buffer(&self, driver: &Driver) -> Option<Buffer> {
+    fn make_buffer(&self, driver: &Driver, kind: BufferKind, bytes: u64) -> Option<Buffer> {
         let (create, requirements) = (driver.fns.create_buffer?, driver.fns.get_buffer_memory_requirements?);
         let families = &self.limits.families;
         let is_shared = families.len() > 1;
         let sharing = if is_shared { vk::SharingMode::CONCURRENT } else { vk::SharingMode::EXCLUSIVE };
         let info = vk::BufferCreateInfo::default()
-            .size(BYTES)
-            .usage(vk::BufferUsageFlags::UNIFORM_BUFFER)
+            .size(bytes)
+            .usage(match kind {
+                BufferKind::Uniform => vk::BufferUsageFlags::UNIFORM_BUFFER,
+                BufferKind::Storage => vk::BufferUsageFlags::STORAGE_BUFFER,
+            })
             .sharing_mode(sharing)
             .queue_family_indices(if is_shared { families } else { &[] });
         let mut buffer = vk::Buffer::null();
@@ -142,7 +204,7 @@ impl Separate {
         let mut wanted = vk::MemoryRequirements::default();
         // SAFETY: the buffer was just made.
         unsafe { requirements(driver.handle, buffer, &mut wanted) };
-        let made = self.bind_host_memory(driver, buffer, &wanted);
+        let made = self.bind_host_memory(driver, buffer, &wanted, bytes);
         if made.is_none() {
             driver.destroy_buffer(buffer.as_raw(), 0);
         }
@@ -150,7 +212,13 @@ impl Separate {
     }
 
     /// Gives a buffer memory that the host has mapped.
-    fn bind_host_memory(&self, driver: &Driver, buffer: vk::Buffer, wanted: &vk::MemoryRequirements) -> Option<Buffer> {
+    fn bind_host_memory(
+        &self,
+        driver: &Driver,
+        buffer: vk::Buffer,
+        wanted: &vk::MemoryRequirements,
+        bytes: u64,
+    ) -> Option<Buffer> {
         let (allocate, bind, map) =
             (driver.fns.allocate_memory?, driver.fns.bind_buffer_memory?, driver.fns.map_memory?);
         let types = wanted.memory_type_bits & self.limits.host_types;
@@ -176,12 +244,27 @@ impl Separate {
             return None;
         }
         let mapped = AtomicPtr::new(mapped.cast());
-        Some(Buffer { buffer: buffer.as_raw(), memory: memory.as_raw(), mapped, given: 0, used: 0, free: Vec::new() })
+        let (buffer, memory) = (buffer.as_raw(), memory.as_raw());
+        Some(Buffer { buffer, memory, bytes, mapped, given: 0, used: 0, free: Vec::new() })
+    }
+}
+
+impl Blocks {
+    /// Takes back a slice that no set names any more.
+    fn give_back_to(&self, driver: &Driver, block: &Block) {
+        if let Some(Buffer { buffer, memory, .. }) = self.give_back(block) {
+            driver.destroy_buffer(buffer, memory);
+        }
+    }
+
+    /// The same of one that the host writes.
+    pub(super) fn give_slice_back(&self, driver: &Driver, slice: &Slice) {
+        self.give_back_to(driver, &slice.block);
     }
 
     /// Destroys the buffers: for the end of the device.
-    pub(super) fn destroy_blocks(&self, driver: &Driver) {
-        for buffer in std::mem::take(&mut *lock(&self.blocks.0)) {
+    pub(super) fn destroy(&self, driver: &Driver) {
+        for buffer in std::mem::take(&mut *lock(&self.0)) {
             driver.destroy_buffer(buffer.buffer, buffer.memory);
         }
     }

@@ -4,6 +4,7 @@ use super::Separate;
 use super::found::RESOLUTIONS_IN_ALL;
 use super::hidden::MOST;
 use super::recipe::FIXED;
+use super::tables::PLACES;
 use crate::device::caches::Cache;
 use crate::table::lock;
 
@@ -17,7 +18,7 @@ macro_rules! count {
 /// Lists whose entries of what is gone are looked for when there are twice as many as at the last look, and 64.
 const SWEPT: usize = 2 * 64;
 
-pub(in crate::device) const CACHES: [Cache; 16] = [
+pub(in crate::device) const CACHES: [Cache; 18] = [
     Cache {
         name: "resolutions",
         owner: "the pipeline, and the samplers that they name",
@@ -45,6 +46,20 @@ pub(in crate::device) const CACHES: [Cache; 16] = [
         most: Some(1),
         eviction: "with their last slice, but for one",
         count: count!(|separate| separate.blocks.len()),
+    },
+    Cache {
+        name: "rows and places of tables",
+        owner: "samplers",
+        most: Some(2 * PLACES as usize),
+        eviction: "with the sampler",
+        count: count!(|separate| separate.tables.count()),
+    },
+    Cache {
+        name: "buffers of tables",
+        owner: "sets, and hidden sets",
+        most: None,
+        eviction: "with their last slice, but for one",
+        count: count!(|separate| separate.tables.blocks.len()),
     },
     Cache {
         name: "second pipelines",

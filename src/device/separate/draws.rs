@@ -139,6 +139,7 @@ impl Separate {
             // Then no pipeline needs anything, unless views are looked at.
             let mut needs_nothing =
                 (summary & (summary >> 32)) as u32 == 0 && summary & ASPECTS == 0 && !self.seen.differs();
+            needs_nothing &= !self.tables.has_late();
             if !needs_nothing && place.point.program.is_none() && !place.is_unknown {
                 let program = commands.pipeline(&place.point).of(&self.programs);
                 needs_nothing =
@@ -286,8 +287,9 @@ impl Separate {
         let uncompared = may_compare(&wants.asked) & !compared;
         keep_comparisons(&mut wants.asked, &mut wants.all, uncompared);
         let fed = second.and_then(|second| {
-            let hidden =
-                self.hidden_for(&ground.hot, &ground.driver, &second, (&wants.all, &wants.asked), (since, true))?;
+            let hidden = self
+                .hidden_for((ground, pairs), &second, (&wants.all, &wants.asked, &place.point), (since, true))
+                .ok()?;
             let set = hidden.as_ref().map_or(0, |hidden| hidden.set);
             Some(Resolution { second: Some((second, set)), hidden, since: since.into(), ..Resolution::default() })
         });

@@ -35,6 +35,11 @@ impl Force {
         false
     }
 
+    /// Whether shaders look up which sampler suits what they index, whatever that is.
+    pub(super) const fn selects(&self) -> bool {
+        false
+    }
+
     /// Whether anything is forced.
     pub(super) const fn any(&self) -> bool {
         false
@@ -92,8 +97,12 @@ mod on {
             self.separate.as_deref() == Some("filter")
         }
 
+        pub(in super::super) fn selects(&self) -> bool {
+            self.separate.as_deref() == Some("table")
+        }
+
         pub(in super::super) fn any(&self) -> bool {
-            self.shadows() || self.splits() || self.tasks()
+            self.shadows() || self.splits() || self.tasks() || self.selects()
         }
 
         pub(in super::super) fn keep_module(&self, words: &[u32]) {

@@ -85,11 +85,16 @@ impl Names {
                 continue;
             }
             if names.hashes.len() == NAMES {
-                return Self { hashes: Vec::new(), is_any: true };
+                return Self::any();
             }
             names.hashes.with_room().push(hash);
         }
         names
+    }
+
+    /// Any sampler there is.
+    pub(super) fn any() -> Self {
+        Self { hashes: Vec::new(), is_any: true }
     }
 
     fn have(&self, hash: u16) -> bool {

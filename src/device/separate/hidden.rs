@@ -11,7 +11,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::blocks::Block;
+use super::blocks::{Block, Slice, Table};
 use super::layouts::SetShape;
 use crate::device::driver::Driver;
 use crate::table::{FastMap, lock};
@@ -26,12 +26,40 @@ pub(super) struct HiddenSet {
     pool: u64,
     /// Where its words are, if it has any.
     block: Option<Block>,
+    /// Where those words are that stand for descriptors in no table, if there are any.
+    statics: Option<Slice>,
+    /// Its pool of samplers is written while it is bound.
+    is_late: bool,
     /// When it was last asked for.
     used: AtomicU64,
 }
 
-/// Number of a hidden set's layout, its samplers, and the words of its uniform buffer.
-type Content = (u64, Box<[u64]>, Box<[u32]>);
+/// What shaders look samplers up in.
+pub(super) struct LookUps {
+    /// The tables of sets.
+    pub(super) tables: Vec<Arc<Table>>,
+    /// Words that stand for descriptors in no table.
+    pub(super) statics: Vec<u32>,
+    /// Samplers of the pool.
+    pub(super) pool: u32,
+    /// The pool is written while the set is bound.
+    pub(super) is_late: bool,
+}
+
+/// What a hidden set holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Content {
+    /// The number of its layout.
+    shape: u64,
+    samplers: Box<[u64]>,
+    /// Those of its uniform buffer.
+    words: Box<[u32]>,
+    statics: Box<[u32]>,
+    /// The numbers of its tables.
+    tables: Box<[u64]>,
+    /// When its pool was filled, if it is not filled on.
+    turn: u64,
+}
 
 #[derive(Default)]
 struct Sets {
@@ -89,7 +117,7 @@ impl Sets {
             *users = users.saturating_sub(1);
             if *users == 0 {
                 self.users.remove(&number);
-                self.retire(|(of, ..), _| *of == number);
+                self.retire(|of, _| of.shape == number);
                 for hidden in self.old.extract_if(.., |hidden| hidden.shape.number() == number) {
                     gone.with_room().push(hidden);
                 }
@@ -146,21 +174,65 @@ impl Separate {
         driver: &Driver,
         shape: &Arc<SetShape>,
         (samplers, since): (&[u64], u64),
-        words: &[u32],
+        (words, look_ups): (&[u32], Option<&LookUps>),
     ) -> Option<Arc<HiddenSet>> {
-        let content = (shape.number(), Box::from(samplers), Box::from(words));
+        let is_late = look_ups.is_some_and(|own| own.is_late);
+        let content = Content {
+            shape: shape.number(),
+            samplers: Box::from(samplers),
+            words: Box::from(words),
+            statics: look_ups.map_or_else(Box::default, |own| own.statics[..].into()),
+            tables: look_ups.map_or_else(Box::default, |own| own.tables.iter().map(|table| table.number).collect()),
+            turn: if look_ups.is_some() && !is_late { self.tables.turn() } else { 0 },
+        };
         if let Some(found) = lock(&self.hidden.sets).get(&content) {
             return Some(found);
         }
         self.hidden.any.store(true, Ordering::Release);
-        let block = if words.is_empty() { None } else { Some(self.take_block(driver, words)?) };
-        let Some((pool, set)) = self.make_set(driver, shape, 0, vk::DescriptorPoolCreateFlags::empty()) else {
-            block.into_iter().for_each(|block| self.give_block_back(driver, &block));
+        let statics = match look_ups.filter(|own| !own.statics.is_empty()) {
+            None => None,
+            Some(own) => {
+                let slice = self.take_slice(driver, &self.tables.blocks, own.statics.len())?;
+                own.statics.iter().enumerate().for_each(|(at, word)| slice.set(at, *word));
+                Some(slice)
+            }
+        };
+        let mut made = HiddenSet {
+            shape: Arc::clone(shape),
+            set: 0,
+            pool: 0,
+            block: if words.is_empty() { None } else { self.take_block(driver, words) },
+            statics,
+            is_late,
+            used: AtomicU64::new(0),
+        };
+        let flags = match is_late {
+            true => vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND,
+            false => vk::DescriptorPoolCreateFlags::empty(),
+        };
+        let has_words = words.is_empty() || made.block.is_some();
+        let Some((pool, set)) = self.make_set(driver, shape, 0, flags).filter(|_| has_words) else {
+            self.give_hidden_back(driver, &made);
             return None;
         };
-        driver.fill_hidden(set, shape, samplers, block.as_ref());
-        let (shape, used) = (Arc::clone(shape), AtomicU64::new(0));
-        let made = Arc::new(HiddenSet { shape, set: set.as_raw(), pool: pool.as_raw(), block, used });
+        (made.set, made.pool) = (set.as_raw(), pool.as_raw());
+        let buffers = look_ups.map_or_else(Vec::new, |own| {
+            let matrix = self.tables.matrix().map(Slice::info);
+            let tables = own.tables.iter().map(|table| table.slice.info());
+            memory::collect(matrix.into_iter().chain(made.statics.as_ref().map(Slice::info)).chain(tables))
+        });
+        let fill = |pool: &[u64]| {
+            let all = memory::collect(samplers.iter().chain(pool).copied());
+            driver.fill_hidden(set, shape, &all, (made.block.as_ref(), &buffers));
+        };
+        match look_ups {
+            None => fill(&[]),
+            Some(own) => {
+                let binding = shape.bindings.last().map_or(0, |last| last.binding);
+                self.tables.with_pool(own.pool, is_late.then_some((set, binding)), fill);
+            }
+        }
+        let made = Arc::new(made);
         if lock(&self.hidden.sets).is_full() {
             // They hold what is to be evicted.
             self.resolutions.clear();
@@ -192,7 +264,7 @@ impl Separate {
         if self.hidden.any() {
             let gone = {
                 let mut sets = lock(&self.hidden.sets);
-                sets.retire(|(_, samplers, _), _| samplers.contains(&sampler));
+                sets.retire(|of, _| of.samplers.contains(&sampler));
                 sets.unheld()
             };
             gone.iter().for_each(|hidden| self.destroy_hidden_set(driver, hidden));
@@ -206,23 +278,43 @@ impl Separate {
         gone.iter().for_each(|hidden| self.destroy_hidden_set(driver, hidden));
     }
 
+    /// Finds the hidden sets no more that name the table of a set which is about to go.
+    pub(super) fn retire_hidden_of(&self, table: u64) {
+        lock(&self.hidden.sets).retire(|of, _| of.tables.contains(&table));
+    }
+
     fn destroy_hidden_set(&self, driver: &Driver, hidden: &HiddenSet) {
-        driver.destroy_pool(vk::DescriptorPool::from_raw(hidden.pool));
-        if let Some(block) = &hidden.block {
-            self.give_block_back(driver, block);
+        if hidden.is_late {
+            self.tables.leave_pool(hidden.set);
         }
+        driver.destroy_pool(vk::DescriptorPool::from_raw(hidden.pool));
+        self.give_hidden_back(driver, hidden);
+    }
+
+    /// Takes back the memory of a hidden set.
+    fn give_hidden_back(&self, driver: &Driver, hidden: &HiddenSet) {
+        hidden.block.iter().for_each(|block| self.give_block_back(driver, block));
+        hidden.statics.iter().for_each(|slice| self.tables.blocks.give_slice_back(driver, slice));
     }
 
     /// Destroys every hidden set: for the end of the device.
     pub(super) fn destroy_hidden(&self, driver: &Driver) {
         let Sets { by_content, old, .. } = std::mem::take(&mut *lock(&self.hidden.sets));
         by_content.values().chain(&old).for_each(|hidden| self.destroy_hidden_set(driver, hidden));
-        self.destroy_blocks(driver);
+        self.blocks.destroy(driver);
+        self.tables.blocks.destroy(driver);
     }
 }
 
 impl Driver {
-    fn fill_hidden(&self, set: vk::DescriptorSet, shape: &SetShape, samplers: &[u64], block: Option<&Block>) {
+    /// Writes samplers, a uniform buffer and storage buffers to a set, each in the order of its bindings.
+    fn fill_hidden(
+        &self,
+        set: vk::DescriptorSet,
+        shape: &SetShape,
+        samplers: &[u64],
+        (block, buffers): (Option<&Block>, &[vk::DescriptorBufferInfo]),
+    ) {
         let Some(update) = self.fns.update_descriptor_sets else { return };
         let infos =
             memory::collect(samplers.iter().map(|sampler| vk::DescriptorImageInfo {
@@ -230,12 +322,15 @@ impl Driver {
                 ..Default::default()
             }));
         let buffer = block.map(Block::info).unwrap_or_default();
-        let mut rest = &infos[..];
+        let (mut rest, mut buffers) = (&infos[..], buffers.iter());
         let writes = memory::collect(shape.bindings.iter().filter_map(|binding| {
             let write =
                 vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding.binding).descriptor_type(binding.ty);
             if binding.ty == vk::DescriptorType::UNIFORM_BUFFER {
                 return Some(write.buffer_info(std::slice::from_ref(&buffer)));
+            }
+            if binding.ty == vk::DescriptorType::STORAGE_BUFFER {
+                return Some(write.buffer_info(std::slice::from_ref(buffers.next()?)));
             }
             let (own, behind) = rest.split_at((binding.count as usize).min(rest.len()));
             rest = behind;

@@ -96,6 +96,17 @@ impl Separate {
         let (Some((images, image)), Some((samplers, sampler))) = (bound(&link.image), bound(&link.sampler)) else {
             return;
         };
+        if program.looked_up & link_bit(index) != 0 {
+            let seen = |set: &SetEntry, binding| set.seen(&ground.hot.gate, binding, link.ty.sampled);
+            let conflict = seen(samplers, sampler) as u32 & (seen(images, image) >> 32) as u32;
+            if images.unlisted(image).or_else(|| samplers.unlisted(sampler)).is_none() {
+                if conflict != 0 && ground.hot.gate.must_look() || self.force.selects() {
+                    wants.looked_up |= link_bit(index);
+                }
+                wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
+                return;
+            }
+        }
         if link.is_combined() && image.immutable.is_empty() {
             return self.tasks_of(ground, pairs, program, (index, link), (images, image), wants);
         }
@@ -113,7 +124,8 @@ impl Separate {
             (Some(images), Some(samplers)) => (images, samplers),
             _ => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
-                return pairs.tell_bindless(ground, program, index, (images, image), (samplers, sampler));
+                let (image, sampler) = ((images, image), (samplers, sampler));
+                return pairs.tell_indexed(ground, program, index, (image, sampler), Some(Left::Bindless));
             }
         };
         for image_element in image_elements {
@@ -180,7 +192,8 @@ impl Separate {
         point: &BindPoint,
         (wants, since): (&mut Wants, u64),
     ) -> Decided {
-        let Wants { all, stencils, blocked, asked } = wants;
+        let Wants { all, stencils, blocked, asked, looked_up } = wants;
+        let looked_up = *looked_up;
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
         let bit = |want: &Want| link_bit(want.link);
         // Why no link can read a hidden set.
@@ -193,6 +206,10 @@ impl Separate {
         };
         let mut unknown =
             (0..program.links.len()).filter(|link| is_unknown(*link)).fold(0, |all, link| all | link_bit(link));
+        let unmade = looked_up & !(program.splits.mask() | program.splits.refused());
+        if unmade != 0 {
+            self.split_all(ground, &program, (unmade, 0), When::Bound);
+        }
         // Numbers of sets that there is no copy of.
         let mut uncopied = Vec::new();
         loop {
@@ -269,9 +286,9 @@ impl Separate {
             let divided = divided.map_or_else(Vec::new, |tasks| tasks.divided(asked));
             let (second, hidden) = match made {
                 None => (None, None),
-                Some(made) => match self.hidden_for(&ground.hot, &ground.driver, &made, (all, asked), (since, false)) {
+                Some(made) => match self.hidden_for((ground, pairs), &made, (all, asked, point), (since, false)) {
                     // Nothing is in the slots that the split links read, so shaders that do not split them read no more than they would.
-                    Some(None)
+                    Ok(None)
                         if made.hidden.is_some()
                             && made.mask & !unknown != 0
                             && asked.iter().any(|asked| asked.task.is_ok()) =>
@@ -279,12 +296,12 @@ impl Separate {
                         unknown |= made.mask;
                         continue;
                     }
-                    Some(None) if made.hidden.is_some() => (None, None),
-                    Some(hidden) => (Some((made, hidden.as_ref().map_or(0, |hidden| hidden.set))), hidden),
-                    None => {
+                    Ok(None) if made.hidden.is_some() => (None, None),
+                    Ok(hidden) => (Some((made, hidden.as_ref().map_or(0, |hidden| hidden.set))), hidden),
+                    Err(why) => {
                         // Without its set the split pipeline would read nothing. The application's reads what is in the sets, and
                         // there each sampler is for other links.
-                        (unhidden, is_lasting) = (Some(Left::Memory), false);
+                        (unhidden, is_lasting) = (Some(why), false);
                         continue;
                     }
                 },
@@ -300,7 +317,30 @@ impl Separate {
                     (split, left, &divided),
                 );
             }
+            self.tell_looked_up((ground, pairs), program, point, (looked_up, split, unhidden));
             return Decided { shadows, pushes, second, hidden, is_lasting };
+        }
+    }
+
+    /// Writes a record for each link that can join what conflicts and whose shader looks up what suits it, or why it does not.
+    fn tell_looked_up(
+        &self,
+        (ground, pairs): (&Ground, &Pairs),
+        program: Drawn<'_>,
+        point: &BindPoint,
+        (links, split, unhidden): (u64, u64, Option<Left>),
+    ) {
+        let bound = |operand: &Operand| {
+            let entry = point.sets.get(operand.set as usize)?.content()?;
+            Some((entry, entry.shape.binding(operand.binding)?))
+        };
+        for (index, link) in program.links.iter().enumerate().filter(|(index, _)| links & link_bit(*index) != 0) {
+            let Some((image, sampler)) = bound(&link.image).zip(bound(&link.sampler)) else { continue };
+            let why = match split & link_bit(index) {
+                0 => Some(unhidden.or_else(|| program.splits.reason(link_bit(index))).unwrap_or(Left::Bindless)),
+                _ => None,
+            };
+            pairs.tell_indexed(ground, program, index, (image, sampler), why);
         }
     }
 
@@ -355,15 +395,15 @@ impl Separate {
 }
 
 impl Pairs {
-    /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts. Nothing is
-    /// said where none does.
-    fn tell_bindless(
+    /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts, and `why` it is
+    /// left if it is. Nothing is said where none does.
+    fn tell_indexed(
         &self,
         ground: &Ground,
         program: Drawn<'_>,
         link: usize,
-        (images, image): (&SetEntry, &Binding),
-        (samplers, sampler): (&SetEntry, &Binding),
+        ((images, image), (samplers, sampler)): ((&SetEntry, &Binding), (&SetEntry, &Binding)),
+        why: Option<Left>,
     ) {
         let Some(own) = program.links.get(link) else { return };
         let (image_at, sampler_at, is_combined) = (&own.image, &own.sampler, own.is_combined());
@@ -399,7 +439,15 @@ impl Pairs {
         program.told_late(link);
         let of = [(image_at, image_element), (sampler_at, sampler_element)];
         let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
-        self.link_left(ground, Left::Bindless, program, (link, image_at, sampler_at), pair);
+        let at = (link, image_at, sampler_at);
+        match why {
+            Some(why) => self.link_left(ground, why, program, at, pair),
+            None if ground.journal.is_untold(&program, (link, pair), false) => {
+                let wanted = self.choose(ground, pair, Path::Draw);
+                self.record_link(ground, program, (at, Some(How::Table.name())), (pair, pair), wanted);
+            }
+            None => {}
+        }
     }
 
     /// Whether no rule asks for what a use wants, but the user's wishes alone do.

@@ -4,6 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
+use samplin_bind::plan::link_bit;
 use samplin_core::left::Left;
 use samplin_hot::memory::Room;
 use samplin_spirv::{Operand, Sampled};
@@ -119,6 +120,10 @@ impl Separate {
 
     /// Takes note of the links of a program that may join what conflicts without a draw that shows it.
     fn suspect_links(&self, hot: &Hot, program: &Program, met: &mut Met) {
+        if program.is_library {
+            // What is linked of it has these links as well, and is what runs.
+            return;
+        }
         for (index, link) in program.links.iter().enumerate() {
             let is_late =
                 late(&program.layout, link).is_some() && met.may_conflict(self, &hot.gate, &program.layout, link);
@@ -135,7 +140,13 @@ impl Separate {
         let untold = late_links.iter_mut().filter(|(_, is_told)| !**is_told);
         for (index, is_told) in untold {
             *is_told = true;
-            let what = program.links.get(*index).and_then(|link| late(&program.layout, link));
+            let link = link_bit(*index);
+            let what = match program.looked_up & link {
+                0 => program.links.get(*index).and_then(|link| late(&program.layout, link)),
+                _ if program.splits.mask() & link != 0 => None,
+                // A draw that came later would have been repaired.
+                _ => Some(Left::UpdateAfterBind),
+            };
             let drawn = Drawn { program, draw: &Draw::default() };
             what.into_iter().for_each(|what| journal.link_unresolved(what, drawn, *index));
         }

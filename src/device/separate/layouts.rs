@@ -9,7 +9,7 @@ use ash::vk::{self, Handle};
 use samplin_bind::Layout;
 use samplin_hot::Versions;
 use samplin_hot::memory;
-use samplin_spirv::Operand;
+use samplin_spirv::{Index, Operand};
 
 use super::Separate;
 use super::arrays::Sum;
@@ -477,6 +477,32 @@ impl PipelineShape {
             let set = self.sets.get(operand.set as usize).and_then(Option::as_ref);
             set.and_then(|set| set.binding(operand.binding)).is_some_and(|binding| binding.after_bind)
         })
+    }
+
+    /// The binding of an operand, with its set.
+    pub(super) fn binding(&self, operand: &Operand) -> Option<(&SetShape, &Binding)> {
+        let shape = self.sets.get(operand.set as usize)?.as_ref()?;
+        Some((shape, shape.binding(operand.binding)?))
+    }
+
+    /// Whether the running shader alone knows which sampler an image meets: by an index, or because descriptors may be written later. `all`:
+    /// with any index.
+    pub(super) fn is_looked_up(&self, image: &Operand, sampler: &Operand, all: bool) -> bool {
+        let is_indexed = |operand: &Operand| !matches!(operand.index, Index::Whole | Index::Const(_));
+        let is_open = |operand: &Operand| match operand.index {
+            Index::Whole | Index::Const(_) => false,
+            Index::Dynamic { .. } | Index::Push(_) => all || !(1..=ELEMENTS).contains(&operand.count),
+            Index::Spec(_) | Index::Unbounded => true,
+        };
+        let is_known = |operand: &Operand| {
+            let found = self.binding(operand);
+            found.is_some_and(|(shape, binding)| !shape.is_pushed() && !binding.is_too_large())
+        };
+        let operands = [image, sampler];
+        // A pool is indexed dynamically, which a device need not do for shaders that never do (shaderSampledImageArrayDynamicIndexing).
+        operands.into_iter().any(is_indexed)
+            && operands.into_iter().all(is_known)
+            && (operands.into_iter().any(is_open) || self.may_change(image, sampler))
     }
 
     /// Whether both are defined alike.

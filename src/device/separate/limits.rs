@@ -6,6 +6,7 @@ use samplin_hot::memory;
 
 use super::layouts::PipelineShape;
 use super::recipe::{NO_SAMPLER, NO_SET};
+use crate::kept;
 use crate::pnext::{self, slice};
 
 /// Most bytes of a uniform buffer's descriptor: what every device allows (Required Limits, `maxUniformBufferRange`).
@@ -22,6 +23,8 @@ pub struct Limits {
     pub samplers: Most,
     /// Uniform buffers.
     pub blocks: Most,
+    /// Storage buffers.
+    pub storage: Most,
     /// Resources of a stage.
     pub resources: Most,
     /// `maxPerSetDescriptors`.
@@ -32,6 +35,10 @@ pub struct Limits {
     pub advanced_blend: bool,
     /// `minUniformBufferOffsetAlignment`, in bytes.
     pub block_alignment: u64,
+    /// `minStorageBufferOffsetAlignment`, in bytes.
+    pub storage_alignment: u64,
+    /// `maxStorageBufferRange`, in bytes.
+    pub storage_range: u32,
     /// Memory types that the host writes without a flush, one bit each.
     pub host_types: u32,
     /// Queue families that the device has queues of.
@@ -105,6 +112,13 @@ impl Limits {
                     later.after_bind.max_descriptor_set_update_after_bind_uniform_buffers,
                 ),
             ),
+            storage: Most::new(
+                (limits.max_per_stage_descriptor_storage_buffers, limits.max_descriptor_set_storage_buffers),
+                (
+                    later.after_bind.max_per_stage_descriptor_update_after_bind_storage_buffers,
+                    later.after_bind.max_descriptor_set_update_after_bind_storage_buffers,
+                ),
+            ),
             // There is no limit on those of all stages.
             resources: Most::new(
                 (limits.max_per_stage_resources, u32::MAX),
@@ -115,6 +129,8 @@ impl Limits {
             colors: limits.max_color_attachments,
             advanced_blend: blend.is_some_and(|blend| blend.advanced_blend_coherent_operations != vk::FALSE),
             block_alignment: limits.min_uniform_buffer_offset_alignment.max(16),
+            storage_alignment: limits.min_storage_buffer_offset_alignment.max(16),
+            storage_range: limits.max_storage_buffer_range,
             host_types: host_types(memory),
             families,
             reads_past_variable: properties.vendor_id == SWIFTSHADER,
@@ -139,24 +155,34 @@ impl Limits {
             return Err(NO_SET);
         }
         let in_set: u64 = more.iter().map(|more| u64::from(more.count)).sum();
-        let kinds: [(&Most, Counts, Counts, u32); 3] = [
-            (&self.samplers, is_sampler, is_sampler, 0),
-            (&self.blocks, is_block_of_stage, is_block, 0),
+        let kinds: [(&Most, Counts, Counts, u32, Left); 4] = [
+            (&self.samplers, is_sampler, is_sampler, 0, NO_SAMPLER),
+            (&self.blocks, is_block_of_stage, is_block, 0, NO_SAMPLER),
+            (&self.storage, is_storage_of_stage, is_storage, 0, Left::StorageBuffers),
             // Colour attachments count for the fragment stage.
-            (&self.resources, is_resource, |_| false, colors),
+            (&self.resources, is_resource, |_| false, colors, NO_SAMPLER),
         ];
-        let fits = kinds.into_iter().all(|(most, of_stage, all, colors)| {
-            [false, true].into_iter().zip(most.of_stage.into_iter().zip(most.all)).all(|(after_bind, limits)| {
-                let count = |is_of, stage| count(layout, more, (is_of, stage), after_bind);
-                let stages = (0..u32::BITS).map(|bit| vk::ShaderStageFlags::from_raw(1 << bit));
-                let mut of_stages = stages.map(|stage| {
-                    let colors = if stage == vk::ShaderStageFlags::FRAGMENT { colors } else { 0 };
-                    count(of_stage, Some(stage)) + u64::from(colors)
+        // The application keeps to limits that the layer's own descriptors do not count for.
+        let concerns = |of_stage: &Counts| more.iter().any(|more| of_stage(more.kind));
+        let mut kinds = kinds.into_iter().filter(|(_, of_stage, ..)| concerns(of_stage));
+        let exceeded = kinds.find(|(most, of_stage, all, colors, _)| {
+            let fits =
+                [false, true].into_iter().zip(most.of_stage.into_iter().zip(most.all)).all(|(after_bind, limits)| {
+                    let count = |is_of, stage| count(layout, more, (is_of, stage), after_bind);
+                    let stages = (0..u32::BITS).map(|bit| vk::ShaderStageFlags::from_raw(1 << bit));
+                    let mut of_stages = stages.map(|stage| {
+                        let colors = if stage == vk::ShaderStageFlags::FRAGMENT { *colors } else { 0 };
+                        count(*of_stage, Some(stage)) + u64::from(colors)
+                    });
+                    count(*all, None) <= u64::from(limits.1) && of_stages.all(|count| count <= u64::from(limits.0))
                 });
-                count(all, None) <= u64::from(limits.1) && of_stages.all(|count| count <= u64::from(limits.0))
-            })
+            !fits
         });
-        if fits && in_set <= u64::from(self.set_descriptors) { Ok(()) } else { Err(NO_SAMPLER) }
+        match exceeded {
+            Some((.., why)) => Err(why),
+            None if in_set <= u64::from(self.set_descriptors) => Ok(()),
+            None => Err(NO_SAMPLER),
+        }
     }
 }
 
@@ -166,6 +192,14 @@ pub(super) struct More {
     pub(super) kind: vk::DescriptorType,
     pub(super) count: u32,
     pub(super) stages: vk::ShaderStageFlags,
+}
+
+impl More {
+    /// A binding of these.
+    pub(super) fn at(self, binding: u32, flags: vk::DescriptorBindingFlags) -> kept::Binding {
+        let Self { kind, count, stages } = self;
+        kept::Binding { binding, kind, count, stages, flags, samplers: Vec::new(), kinds: Vec::new() }
+    }
 }
 
 /// Whether descriptors of a type count towards a limit.
@@ -186,13 +220,23 @@ fn is_block_of_stage(kind: vk::DescriptorType) -> bool {
     is_block(kind) || kind == vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
 }
 
+/// VUID-VkPipelineLayoutCreateInfo-descriptorType-03031 and -pSetLayouts-03039.
+fn is_storage(kind: vk::DescriptorType) -> bool {
+    kind == vk::DescriptorType::STORAGE_BUFFER
+}
+
+/// VUID-VkPipelineLayoutCreateInfo-descriptorType-03018 and -03024.
+fn is_storage_of_stage(kind: vk::DescriptorType) -> bool {
+    is_storage(kind) || kind == vk::DescriptorType::STORAGE_BUFFER_DYNAMIC
+}
+
 /// Limits, `maxPerStageResources`.
 fn is_resource(kind: vk::DescriptorType) -> bool {
     use vk::DescriptorType as T;
     is_block_of_stage(kind)
         || matches!(kind, T::COMBINED_IMAGE_SAMPLER | T::SAMPLED_IMAGE | T::STORAGE_IMAGE | T::INPUT_ATTACHMENT)
         || matches!(kind, T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER)
-        || matches!(kind, T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC)
+        || is_storage_of_stage(kind)
 }
 
 /// How many descriptors of these types a stage sees, or there are at all; with or without those of sets that may be updated after they

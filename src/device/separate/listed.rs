@@ -84,6 +84,7 @@ impl Separate {
     /// What samplers of a state ask for has changed.
     pub fn look_again(&self, hot: &Hot) {
         self.sets.for_each(&mut |entry| entry.look_again(&hot.gate));
+        self.tables.look_again();
         self.resolutions.look_again();
     }
 }

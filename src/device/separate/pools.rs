@@ -96,6 +96,7 @@ impl Separate {
         // SAFETY: the set is the application's to free, so no other call names it.
         if let Some(entry) = unsafe { self.sets.share(set) } {
             self.drop_shadows(driver, &entry);
+            self.forget_table(driver, &entry);
             self.hold(&entry);
         }
         self.sets.remove(set);

@@ -80,6 +80,8 @@ pub struct Program {
     pub(super) key_sets: Option<u32>,
     /// Links whose descriptors may be other ones after the bind, one bit each: nothing of the layer's own stands in for these.
     pub(super) loose: u64,
+    /// Links whose shader looks up what suits them, where any does, one bit each.
+    pub(super) looked_up: u64,
     /// What the application has bound when this is bound.
     pub(super) own: Executable,
     /// The numbers of the sets that shaders are known to read images in, as bits.
@@ -87,7 +89,7 @@ pub struct Program {
     /// Why it may have more links than these, if it may.
     pub(super) blind: Option<Left>,
     /// Others are linked of it, and it is never bound.
-    is_library: bool,
+    pub(super) is_library: bool,
     /// Most colour attachments of what can be made again.
     pub(super) colors: u32,
     /// What it can be made of again, or the name of what keeps it from that.
@@ -180,6 +182,11 @@ impl Program {
         };
         let loose = links.iter().enumerate().filter(|(_, link)| layout.may_change(&link.image, &link.sampler));
         let loose = loose.fold(0, |all, (number, _)| all | link_bit(number));
+        let (looks_up, all) = (separate.settings.looks_up, separate.force.selects());
+        let looked_up = links.iter().enumerate().filter(|(_, link)| {
+            (looks_up || all) && !link.is_combined() && layout.is_looked_up(&link.image, &link.sampler, all)
+        });
+        let looked_up = looked_up.fold(0, |all, (number, _)| all | link_bit(number));
         let (number, splits) = (separate.number(), Splits::default());
         let colors = recipe.as_ref().map_or(0, |recipe| recipe.colors);
         let (told, recipe) = (RecordedLinks::default(), Mutex::new(recipe.map(Arc::new)));
@@ -195,6 +202,7 @@ impl Program {
             linked,
             key_sets,
             loose,
+            looked_up,
             own,
             sets_read,
             blind,

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk;
 use samplin_bind::Executable;
+use samplin_bind::plan::{LINKS, link_bit};
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 
 use super::layouts::{PipelineShape, SetShape};
+use super::looked_up::Selection;
 use super::passes::RenderPass;
 use super::tasks::{Keys, Tasks};
 use super::words::{Counted, Words};
@@ -78,6 +80,8 @@ pub(super) struct Second {
     pub(super) parts: Vec<(usize, u32)>,
     /// What its shaders can do for descriptors, if they were made for that.
     pub(super) tasks: Option<Tasks>,
+    /// What its shaders look samplers up in, if they do.
+    pub(super) selection: Option<Selection>,
     /// The formats that its shaders declare instead, by positions in the list of variables.
     pub(super) formats: Vec<(usize, Format)>,
 }
@@ -86,7 +90,14 @@ impl Second {
     /// The links that it is there for: those that are split, or else those whose descriptors may have tasks.
     pub(super) fn links(&self) -> impl Iterator<Item = usize> {
         let tasks = self.tasks.as_ref().filter(|_| self.parts.is_empty()).map(Tasks::links).unwrap_or_default();
-        self.parts.iter().map(|(link, _)| *link).chain(tasks)
+        let looked_up = self.looked_up();
+        let looked_up = (0..LINKS).filter(move |link| looked_up & link_bit(*link) != 0);
+        self.parts.iter().map(|(link, _)| *link).chain(looked_up).chain(tasks)
+    }
+
+    /// The links, a bit each, whose samplers its shaders look up.
+    pub(super) fn looked_up(&self) -> u64 {
+        self.selection.as_ref().map_or(0, |selection| selection.links)
     }
 
     /// The links, a bit each, for which its shaders may compare.
@@ -125,6 +136,8 @@ pub(super) struct Splits {
     /// Those whose shaders declare other formats, and whether that goes by types only.
     pub(super) retyped: Mutex<Vec<Arc<Second>>>,
     pub(super) by_type: AtomicBool,
+    /// The shaders of one look up what may be written after the bind, so they run with whatever is bound.
+    pub(super) is_late: AtomicBool,
 }
 
 /// How many pipelines with tasks in their code a program has beside those that command buffers hold.

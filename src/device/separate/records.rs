@@ -158,7 +158,7 @@ impl Wishes {
 impl Pairs {
     /// Writes the `pair` record of a link; `because`: the pair that its sampler is wanted for, another one where all images of a sampler get
     /// what suits them all.
-    fn record_link(
+    pub(super) fn record_link(
         &self,
         ground: &Ground,
         program: Drawn<'_>,

@@ -4,8 +4,10 @@
 //! bound before.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use samplin_bind::{Brief, NumberSet};
+use samplin_core::left::Left;
 use samplin_hot::memory::Room;
 
 use super::Separate;
@@ -19,7 +21,6 @@ use super::recipe::Second;
 use super::shown::ASPECTS;
 use super::tasks::TaskRequest;
 use super::want::Want;
-use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::journal::Journal;
@@ -172,21 +173,23 @@ impl Separate {
         second = second.or(retyped.map(|made| (made, 0)));
         let samplers = wants.all.iter().map(|want| want.own);
         let names = Names::of(samplers.chain(wants.asked.iter().map(|asked| asked.pair.sampler)));
+        let looks_up = second.as_ref().is_some_and(|(second, _)| second.selection.is_some());
+        let names = if looks_up { Names::any() } else { names };
         Resolution { shadows, pushes, second, hidden, since: since.into(), names, is_lasting, key: Key::default() }
     }
 
-    /// The hidden set of a split pipeline, by what its links ask for, if a sampler that they could read is bound; outer `None` if there is
+    /// The hidden set of a split pipeline, by what its links ask for, if a sampler that they could read is bound; an error if there is
     /// no such set to be had. `since`: how many samplers had gone when that was looked up;
     /// `runs`: the pipeline runs whatever is in its sets, so that one has to be bound (VUID-vkCmdDraw-None-08600).
     pub(super) fn hidden_for(
         &self,
-        hot: &Hot,
-        driver: &Driver,
+        (ground, pairs): (&Ground, &Pairs),
         second: &Second,
-        (wants, asked): (&[Want], &[TaskRequest]),
+        (wants, asked, point): (&[Want], &[TaskRequest], &BindPoint),
         (since, runs): (u64, bool),
-    ) -> Option<Option<Arc<HiddenSet>>> {
-        let Some(shape) = &second.hidden else { return Some(None) };
+    ) -> Result<Option<Arc<HiddenSet>>, Left> {
+        let Ground { hot, driver, .. } = ground;
+        let Some(shape) = &second.hidden else { return Ok(None) };
         let divided = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.divided(asked));
         let words = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(asked));
         let mut samplers = Vec::new();
@@ -204,15 +207,23 @@ impl Separate {
         // Where nothing may be read, any sampler does.
         let any = samplers.iter().copied().find(|sampler| *sampler != 0);
         match any {
-            None if !samplers.is_empty() && !runs => return Some(None),
+            None if !samplers.is_empty() && !runs && second.selection.is_none() => return Ok(None),
             _ => samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any.unwrap_or(0)),
         }
-        self.hidden_set(driver, shape, (&samplers, since), &words).map(Some)
+        let look_ups = match &second.selection {
+            Some(selection) => Some(selection.look_ups(self, (ground, pairs), point)?),
+            None => None,
+        };
+        let found = self.hidden_set(driver, shape, (&samplers, since), (&words, look_ups.as_ref()));
+        found.map(Some).ok_or(Left::Memory)
     }
 
     /// Whether a program needs nothing but what the application has bound, as far as that was found out.
     #[inline(always)]
     pub(super) fn is_at_rest(&self, hot: &Hot, journal: &Journal, program: &Program, point: &BindPoint) -> bool {
+        if program.splits.is_late.load(Ordering::Acquire) {
+            return false;
+        }
         !program.looks_at_views(self) && (program.is_plain() || !journal.records_all() && hot.is_legal(program, point))
             || Key::of(self, program, point).is_some_and(|key| self.resolutions.is_nothing(&key))
     }

@@ -232,7 +232,8 @@ impl Separate {
         self.splits.fetch_add(1, Ordering::Relaxed);
         let formats = memory::collect(formats.iter().copied());
         let (hidden, parts, tasks) = (None, Vec::new(), None);
-        let second = Arc::new(Second { mask: 0, made, libraries, layout, hidden, parts, tasks, formats });
+        let second =
+            Arc::new(Second { mask: 0, made, libraries, layout, hidden, parts, tasks, selection: None, formats });
         driver.name_second(journal, program, &second);
         for (stage, bindings, changes, words) in told {
             journal.shader_retyped(program, stage, (bindings, &changes), words, took);

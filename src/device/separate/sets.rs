@@ -15,6 +15,7 @@ use samplin_spirv::Sampled;
 
 use super::Separate;
 use super::arrays::{Arrays, Budget, Kinds, Meaning, Sum};
+use super::blocks::Table;
 use super::layouts::{Binding, SetLayout, SetShape, SlotKind};
 use super::shown::{ASPECTS, NotedDescriptor, NotedDescriptors, Written};
 use crate::device::live::Write;
@@ -143,6 +144,11 @@ impl SetEntry {
 
     pub(super) fn arrays(&self) -> Option<&Arrays> {
         self.many.as_ref()?.arrays.as_ref()
+    }
+
+    /// What shaders look up of its arrays, if they do.
+    pub(super) fn table(&self) -> Option<&Arc<Table>> {
+        self.arrays()?.table.get()
     }
 
     /// Works on the sets that are bound in place of this one.
@@ -356,7 +362,7 @@ impl SetEntry {
             let is_news = !self.set_pairs(ty, target, count, (0..count).map(&info))
                 && self.write_each(gate, ty, target, count, info);
             self.touch();
-            return !is_news;
+            return !is_news && self.table().is_none();
         };
         for (index, slot) in (0..).zip(slots) {
             let info = info(index);
@@ -475,7 +481,7 @@ pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
 }
 
 impl SetEntry {
-    /// Takes over a write. False if there is news, see [`SetEntry::set`].
+    /// Takes over a write. False if there is news, see [`SetEntry::set`], or a table to write.
     #[inline(always)]
     pub(super) fn take(&self, gate: &Gate, write: Write<'_>) -> bool {
         let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
@@ -548,7 +554,8 @@ impl SetEntry {
         };
         let is_news = run.unwrap_or_else(|| self.take_each(gate, write));
         self.touch();
-        !is_news
+        // Looked at last: a table that is not there yet will be filled by what was written.
+        !is_news && self.table().is_none()
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use ash::vk::{self, Handle};
 use samplin_bind::Executable;
-use samplin_bind::plan::LINKS;
+use samplin_bind::plan::{LINKS, link_bit};
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::Passes;
@@ -20,6 +20,7 @@ use super::Separate;
 use super::compare::Compared;
 use super::layouts::PipelineShape;
 use super::limits::More;
+use super::looked_up::Selection;
 use super::programs::Program;
 use super::recipe::{MadeOf, Recipe, Second, StageCode, When};
 use super::sampling;
@@ -38,8 +39,9 @@ pub(super) fn left_of(refused: Refused) -> Left {
     match refused {
         Refused::Module(why) => sampling::left_module(why),
         Refused::Part(_, Why::Opaque | Why::NoLink) => Left::OpaqueOperand,
-        Refused::Part(_, Why::Unbounded | Why::IndexType) => Left::Bindless,
+        Refused::Part(_, Why::Unbounded) => Left::Bindless,
         Refused::Part(_, Why::Vendor) => Left::VendorInstruction,
+        Refused::Part(_, Why::IndexType) => Left::IndexType,
         Refused::Part(_, Why::Call | Why::Parameters) => Left::TooManyClones,
     }
 }
@@ -82,6 +84,10 @@ impl Separate {
         made.with_room().push(Arc::clone(&second));
         second.hidden.iter().for_each(|shape| self.hidden.enter(shape));
         splits.pipeline.store(second.pipeline(), Ordering::Release);
+        if second.selection.as_ref().is_some_and(Selection::is_late) {
+            splits.is_late.store(true, Ordering::Release);
+            self.tables.expect_late();
+        }
         ground.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         // First, so that what is found out after that is found out for a split pipeline.
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
@@ -91,7 +97,8 @@ impl Separate {
     }
 
     /// [`Separate::split`] with as many of the links as can be, of which those that are only wished for come last; what cannot be is
-    /// remembered as refused. Those whose descriptors may change after the bind are left alone, whoever asks. The last pipeline that was
+    /// remembered as refused. Those whose descriptors may change after the bind are left alone, whoever asks, unless they are
+    /// looked up. The last pipeline that was
     /// made.
     pub(super) fn split_all(
         &self,
@@ -100,7 +107,7 @@ impl Separate {
         (links, wishes): (u64, u64),
         when: When,
     ) -> Option<Arc<Second>> {
-        let links = links & !program.loose;
+        let links = links & (!program.loose | program.looked_up);
         if links == 0 {
             return None;
         }
@@ -138,7 +145,9 @@ impl Separate {
         if has_hidden {
             self.limits.check(&program.layout, &[], program.colors)?;
         }
-        let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| mask >> n & 1 != 0));
+        let looked_up = mask & program.looked_up;
+        let split = mask & !looked_up;
+        let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| split >> n & 1 != 0));
         let first = first_binding(&program.layout);
         let mut counts = memory::vec(chosen.len());
         counts.resize(chosen.len(), 1_u32);
@@ -156,25 +165,38 @@ impl Separate {
             }
             None => None,
         };
-        let binding = |(offset, More { kind, count, stages }): (usize, More)| {
-            let flags = chosen.get(offset).map_or(vk::DescriptorBindingFlags::empty(), |link| unread(program, *link));
-            let binding = first + offset as u32;
-            kept::Binding { binding, kind, count, stages, flags, samplers: Vec::new(), kinds: Vec::new() }
-        };
         let stages = |link: usize| program.links.get(link).map_or(vk::ShaderStageFlags::empty(), |link| link.stages);
-        let samplers = chosen.iter().zip(&counts).map(|(link, count)| More {
-            kind: T::SAMPLER,
-            count: *count,
-            stages: stages(*link),
+        let samplers = chosen.iter().zip(&counts).map(|(link, count)| {
+            let more = More { kind: T::SAMPLER, count: *count, stages: stages(*link) };
+            (more, unread(program, *link))
         });
         let all = || recipe.stages.iter().fold(vk::ShaderStageFlags::empty(), |all, stage| all | stage.stage);
         let block = has_block.then(|| More { kind: T::UNIFORM_BUFFER, count: 1, stages: all() });
-        let more = memory::collect(samplers.chain(block));
-        let bindings = memory::collect(more.iter().copied().enumerate().map(binding));
+        let none = vk::DescriptorBindingFlags::empty();
+        let mut own = memory::collect(samplers.chain(block.map(|block| (block, none))));
+        let mut selection = None;
+        if looked_up != 0 {
+            let before = memory::collect(own.iter().map(|(more, _)| *more));
+            let found = Selection::new(self, program, (looked_up, &before), first + own.len() as u32)?;
+            for (stage, code) in recipe.stages.iter().zip(&mut codes) {
+                let words = code.as_deref().unwrap_or(&stage.words);
+                if let Some(words) = found.rewrite(program, stage, words, number as u32)? {
+                    *code = Some(words);
+                }
+            }
+            for more in found.more(program) {
+                let flags = if more.kind == T::SAMPLER { found.flags } else { none };
+                own.with_room().push((more, flags));
+            }
+            selection = Some(found);
+        }
         let (mut hidden, mut layout) = (None, Arc::clone(&program.layout));
         if has_hidden {
+            let more = memory::collect(own.iter().map(|(more, _)| *more));
             self.limits.check(&program.layout, &more, program.colors)?;
-            let shape = self.shape_of(kept::SetLayout { flags: Default::default(), bindings }, |_| 0);
+            let bindings = memory::collect((first..).zip(own).map(|(at, (more, flags))| more.at(at, flags)));
+            let flags = selection.as_ref().map_or_else(Default::default, Selection::layout_flags);
+            let shape = self.shape_of(kept::SetLayout { flags, bindings }, |_| 0);
             layout = Arc::new(program.layout.with_set(self.number(), Arc::clone(&shape)));
             hidden = Some(shape);
         }
@@ -185,14 +207,16 @@ impl Separate {
         let parts = memory::collect(chosen.into_iter().zip(counts));
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
+                let links = || (0..LINKS).filter(|link| mask & link_bit(*link) != 0);
                 let (pass, links) = match &tasks {
                     Some(tasks) => (tasks.pass(self.tasks), tasks.links()),
-                    None => ("split", memory::collect(parts.iter().map(|(link, _)| *link))),
+                    None if looked_up != 0 => ("table", memory::collect(links())),
+                    None => ("split", memory::collect(links())),
                 };
                 journal.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
             }
         }
-        let second = Second { mask, made, libraries, layout, hidden, parts, tasks, formats: Vec::new() };
+        let second = Second { mask, made, libraries, layout, hidden, parts, tasks, selection, formats: Vec::new() };
         driver.name_second(journal, program, &second);
         Ok(second)
     }

@@ -8,14 +8,14 @@ use ash::vk;
 
 use super::Separate;
 use super::sets::SetEntry;
-use crate::device::aspects::Aspects;
-use crate::device::driver::Driver;
+use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::live::{Copied, Filled, Live, Write, Writes};
+use crate::device::resolve::Pairs;
 
 impl Separate {
     /// Takes over writes, each after `changes` has been asked whether its set may change; ends with the first that may not. False then, and
-    /// if there is news (`SetEntry::set`).
+    /// if there is news (`SetEntry::set`) or a table to write.
     #[inline(always)]
     fn take_writes(&self, hot: &Hot, writes: Writes<'_>, mut changes: impl FnMut(&SetEntry) -> bool) -> bool {
         if self.seen.is_watching() {
@@ -94,23 +94,31 @@ impl Separate {
     /// Takes over writes and copies before they go down: what was bound with a set that they change is of no use any more.
     pub fn separate_updates<'a>(
         &self,
-        hot: &Hot,
-        driver: &Driver,
-        aspects: &Aspects,
+        ground: &Ground,
+        pairs: &Pairs,
         writes: Writes<'_>,
         copies: impl Iterator<Item = Copied<'a>>,
     ) {
+        let Ground { hot, driver, .. } = ground;
         let drop_shadows = |entry: &SetEntry| {
             self.drop_shadows(driver, entry);
             true
         };
         self.take_writes(hot, writes, drop_shadows);
-        self.note_written_wholes(hot, aspects, writes);
+        for write in writes.each() {
+            if let Some(entry) = write.set().of(&self.sets).filter(|entry| entry.table().is_some()) {
+                let target = (write.dst_binding, write.dst_array_element);
+                self.write_words((ground, pairs), entry, entry.shape.walk(target, write.descriptor_count));
+            }
+        }
+        self.note_written_wholes(hot, &pairs.stand_ins.aspects, writes);
         for copy in copies {
             let [from, to] = copy.sets().map(|set| set.of(&self.sets));
             if let Some(to) = to {
                 self.drop_shadows(driver, to);
                 to.copy(&hot.gate, from, &copy);
+                let target = (copy.dst_binding, copy.dst_array_element);
+                self.write_words((ground, pairs), to, to.shape.walk(target, copy.descriptor_count));
             }
             self.note_copied_wholes(hot, copy);
         }
@@ -120,18 +128,23 @@ impl Separate {
     /// Takes over an update with a template before it goes down.
     pub fn separate_template(
         &self,
-        hot: &Hot,
-        driver: &Driver,
-        aspects: &Aspects,
+        ground: &Ground,
+        pairs: &Pairs,
         set: Live<'_, vk::DescriptorSet>,
         filled: Filled<'_>,
     ) {
+        let Ground { hot, driver, .. } = ground;
         let drop_shadows = |entry: &SetEntry| {
             self.drop_shadows(driver, entry);
             true
         };
         self.take_template(hot, set, filled, drop_shadows);
-        self.note_template_wholes(hot, aspects, set, filled);
+        if let Some(entry) = set.of(&self.sets).filter(|entry| entry.table().is_some()) {
+            for run in self.runs(filled).into_iter().flatten() {
+                self.write_words((ground, pairs), entry, entry.shape.walk(run.run.target, run.run.count));
+            }
+        }
+        self.note_template_wholes(hot, &pairs.stand_ins.aspects, set, filled);
         self.suspect(hot);
     }
 }

@@ -79,6 +79,8 @@ pub(super) struct Wants {
     pub(super) asked: Vec<TaskRequest>,
     /// Set numbers, and views of the stencil to show there instead of one of the depth.
     pub(super) stencils: Vec<(u32, Other)>,
+    /// Links that can join what conflicts and whose shader could look up what suits them, a bit each.
+    pub(super) looked_up: u64,
     /// Set number and binding of samplers that are used in ways which are not known.
     pub(super) blocked: Vec<(u32, u32)>,
 }

@@ -1,0 +1,116 @@
+//! Links whose shader looks up which sampler suits what it indexes: what it looks that up in, see [`tables`](super::tables).
+
+use std::sync::Arc;
+
+use ash::vk;
+use samplin_bind::plan::link_bit;
+use samplin_core::left::Left;
+use samplin_hot::memory::{self, Room};
+use samplin_spirv::select::{Part, Place, select};
+use samplin_spirv::{Module, Specialization};
+
+use super::Separate;
+use super::commands::BindPoint;
+use super::hidden::LookUps;
+use super::limits::More;
+use super::looked_up::Selection;
+use super::programs::Program;
+use super::recipe::StageCode;
+use super::sampling;
+use super::split::left_of;
+use super::stages::model;
+use super::tables::PLACES;
+use crate::device::ground::Ground;
+use crate::device::resolve::Pairs;
+
+impl Selection {
+    /// What the links `mask` of a program are looked up in, in bindings from `first` on.
+    pub(super) fn new(
+        separate: &Separate,
+        program: &Program,
+        (mask, before): (u64, &[More]),
+        first: u32,
+    ) -> Result<Self, Left> {
+        let mut new = Self::of(mask, first);
+        for (_, link) in program.links.iter().enumerate().filter(|(number, _)| mask & link_bit(*number) != 0) {
+            let added = new.add(&program.layout, &link.image, false);
+            added.and_then(|()| new.add(&program.layout, &link.sampler, true)).ok_or(Left::OpaqueOperand)?;
+        }
+        const COUNTS: [u32; 9] = [PLACES, 2048, 1000, 500, 250, 100, 48, 24, 12];
+        let mut last = Left::SamplerLimit;
+        for count in COUNTS {
+            new.pool = count;
+            let more = memory::collect(before.iter().copied().chain(new.more(program)));
+            match separate.limits.check(&program.layout, &more, program.colors) {
+                Ok(()) => return Ok(new),
+                Err(why) => last = why,
+            }
+        }
+        Err(last)
+    }
+
+    /// Its descriptors, in the order of its bindings.
+    pub(super) fn more(&self, program: &Program) -> Vec<More> {
+        let links = program.links.iter().enumerate().filter(|(number, _)| self.links & link_bit(*number) != 0);
+        let stages = links.fold(vk::ShaderStageFlags::empty(), |all, (_, link)| all | link.stages);
+        let buffers = 1 + usize::from(!self.statics.is_empty()) + self.tables.len();
+        let buffer = More { kind: vk::DescriptorType::STORAGE_BUFFER, count: 1, stages };
+        let pool = More { kind: vk::DescriptorType::SAMPLER, count: self.pool, stages };
+        memory::collect(std::iter::repeat_n(buffer, buffers).chain([pool]))
+    }
+
+    /// The code of a stage that looks up what its links read through; none if none of them is in it.
+    pub(super) fn rewrite(
+        &self,
+        program: &Program,
+        stage: &StageCode,
+        words: &[u32],
+        set: u32,
+    ) -> Result<Option<Vec<u32>>, Left> {
+        let links = program.links.iter().enumerate().filter(|(number, _)| self.links & link_bit(*number) != 0);
+        let mut parts = Vec::new();
+        for (_, link) in links.filter(|(_, link)| link.stages.contains(stage.stage)) {
+            let lookup = |operand, is_sampler| self.lookup(&program.layout, operand, is_sampler);
+            let (column, row) =
+                lookup(&link.image, false).zip(lookup(&link.sampler, true)).ok_or(Left::OpaqueOperand)?;
+            parts.with_room().push(Part { image: link.image, sampler: link.sampler, column, row });
+        }
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        let model = model(stage.stage).ok_or(Left::OpaqueOperand)?;
+        let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
+        let module = Module::read(words).map_err(sampling::left_module)?;
+        let place = Place { set, matrix: self.matrix(), pool: self.pool_binding(), count: self.pool };
+        select(&module, (&stage.name, model), Some(&Specialization(&constants)), &place, &parts)
+            .map(Some)
+            .map_err(left_of)
+    }
+
+    /// What a hidden set holds for the sets of a bind point; none if one of these is not followed, there is no memory, or more samplers
+    /// are needed than its pool has.
+    pub(super) fn look_ups(
+        &self,
+        separate: &Separate,
+        on: (&Ground, &Pairs),
+        point: &BindPoint,
+    ) -> Result<LookUps, Left> {
+        let entry =
+            |set: u32| point.sets.get(set as usize).and_then(|bound| bound.content()).ok_or(Left::SetUnfollowed);
+        separate.make_matrix(on).ok_or(Left::Memory)?;
+        let mut tables = memory::vec(self.tables.len());
+        for set in &self.tables {
+            tables.push(Arc::clone(separate.table_of(on, entry(*set)?).ok_or(Left::Memory)?));
+        }
+        let mut statics = memory::vec(self.words() as usize);
+        for own in &self.statics {
+            let entry = entry(own.at.0)?;
+            let binding = entry.shape.binding(own.at.1).ok_or(Left::SetUnfollowed)?;
+            statics.extend(separate.static_words(on, entry, (binding, own.is_sampler), own.elements.clone()));
+        }
+        if !separate.tables.fits(self.pool) {
+            return Err(Left::SamplerLimit);
+        }
+        Ok(LookUps { tables, statics, pool: self.pool, is_late: self.is_late() })
+    }
+}

@@ -1,0 +1,249 @@
+//! Arrays of images and samplers that a shader indexes, each pair of which gets the sampler that suits it (`bindless=resolve`).
+
+use super::*;
+
+const IMAGES: u32 = 4;
+const SAMPLERS: u32 = 4;
+const COUNTS: [u32; 2] = [100, 32];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (suffix, stage) in STAGES {
+        for (flags, is_late) in [("plain", false), ("late", true)] {
+            let of = |name| format!("table/{name}/{flags}/{suffix}");
+            let case = Case { stage, is_late };
+            trials.push(trial_in(stage, of("integers"), move || integers(case)));
+            trials.push(trial_in(stage, of("floats"), move || floats(case)));
+            trials.push(trial_in(stage, of("legal"), move || legal(case)));
+        }
+        let late = Case { stage, is_late: true };
+        trials.push(trial_in(stage, format!("table/written-after-the-bind/{suffix}"), move || written_late(late)));
+    }
+    trials
+}
+
+#[derive(Clone, Copy)]
+struct Case {
+    stage: Stage,
+    /// Descriptors may be updated after the bind.
+    is_late: bool,
+}
+
+/// Layouts and sets of images and of samplers.
+struct Sets<'c> {
+    layouts: [SetLayout<'c>; 2],
+    _pools: [Pool<'c>; 2],
+    sets: [vk::DescriptorSet; 2],
+}
+
+impl<'c> Sets<'c> {
+    fn new(context: &'c Context, is_late: bool) -> Self {
+        use vk::DescriptorBindingFlags as B;
+        let (flags, layout_flags, pool_flags) = match is_late {
+            true => (
+                B::UPDATE_AFTER_BIND | B::PARTIALLY_BOUND,
+                vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
+                vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND,
+            ),
+            false => (B::PARTIALLY_BOUND, Default::default(), Default::default()),
+        };
+        let of = |(binding, ty, count)| {
+            SetLayout::with_flags(context, &[Binding::new(binding, ty, count).flags(flags)], layout_flags)
+        };
+        let layouts =
+            [(0, vk::DescriptorType::SAMPLED_IMAGE, COUNTS[0]), (1, vk::DescriptorType::SAMPLER, COUNTS[1])].map(of);
+        let pools = layouts.each_ref().map(|layout| Pool::with_flags(context, &[layout], pool_flags));
+        let sets = [0, 1].map(|at| pools[at].allocate(&layouts[at]));
+        Self { layouts, _pools: pools, sets }
+    }
+
+    fn write(&self, context: &Context, textures: &[Texture<'_>], samplers: &[Sampler<'_>]) {
+        for (at, texture) in (0..).zip(textures) {
+            write(context, self.sets[0], &[texture.slot(0, at * 30 + 7)]);
+        }
+        for (at, sampler) in (0..).zip(samplers) {
+            write(context, self.sets[1], &[Slot::sampler(sampler, 1, at * 10 + 1)]);
+        }
+    }
+}
+
+/// What each lookup of a job has to find: the pair of a point with the sampler that is legal for its image.
+fn looks(
+    textures: &[Texture<'_>],
+    legal: &dyn Fn(usize, usize) -> SamplerDesc,
+    element: usize,
+    results: Vec<Vec<Value>>,
+) -> Vec<Look> {
+    let [results_each, results_one, results_called] = <[_; 3]>::try_from(results).expect("three lookups");
+    let mut all = Vec::new();
+    for (image, texture) in textures.iter().enumerate() {
+        for sampler in 0..SAMPLERS as usize {
+            let own = |each: &Vec<Value>, is_it: &dyn Fn(usize) -> bool| -> Vec<Option<Value>> {
+                each.iter().enumerate().map(|(point, value)| is_it(point).then_some(*value)).collect()
+            };
+            let found = [
+                ("each", own(&results_each, &|point| (point % 4, point / 4 % 4) == (image, sampler))),
+                ("one", own(&results_one, &|_| (image, sampler) == (element, element))),
+                ("called", own(&results_called, &|_| ((element + 1) % 4, element) == (image, sampler))),
+            ];
+            for (what, found) in found {
+                if found.iter().all(Option::is_none) {
+                    continue;
+                }
+                let mut look = texture.look(what, &legal(image, sampler), Vec::new());
+                look.got = found
+                    .iter()
+                    .enumerate()
+                    .map(|(point, value)| {
+                        value.unwrap_or_else(|| look.driver.get(point).copied().unwrap_or(Value::Uint([0; 4])))
+                    })
+                    .collect();
+                // What is not this pair's counts as the driver has it: near enough to the reference by the same measure.
+                all.push(look);
+            }
+        }
+    }
+    all
+}
+
+fn needs(context: &Context, case: Case) -> Outcome {
+    skip_if(context.missing(case.stage.needs()))?;
+    skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))
+}
+
+type Legal<'l> = &'l dyn Fn(usize, usize) -> SamplerDesc;
+
+fn execute_with(
+    context: &Context,
+    case: Case,
+    (scenes, states): (&[Scene], &[SamplerDesc]),
+    legal: Legal<'_>,
+) -> Result<Vec<Look>, Skip> {
+    needs(context, case)?;
+    let sets = Sets::new(context, case.is_late);
+    let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
+    let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
+    sets.write(context, &textures, &samplers);
+    let layouts = sets.layouts.each_ref();
+    let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts).stage(case.stage));
+    let job = Job::new(&rig, &points());
+    let element = 2;
+    let commands = Commands::primary(context, |commands| {
+        rig.bind(commands);
+        rig.bind_sets(commands, 0, &sets.sets, &[]);
+        job.bind(commands);
+        job.run(commands, element);
+    });
+    commands.execute();
+    Ok(looks(&textures, legal, element as usize, job.results()))
+}
+
+/// Four states of which two are LINEAR, with modes that tell them apart.
+fn states() -> Vec<SamplerDesc> {
+    let clamped = |mut desc: SamplerDesc| {
+        desc.address = [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3];
+        desc
+    };
+    let repeated = |mut desc: SamplerDesc| {
+        desc.address = [vk::SamplerAddressMode::MIRRORED_REPEAT; 3];
+        desc
+    };
+    vec![
+        clamped(SamplerDesc::nearest()),
+        clamped(SamplerDesc::linear()),
+        repeated(SamplerDesc::linear()),
+        repeated(SamplerDesc::nearest()),
+    ]
+}
+
+fn unfiltered(mut desc: SamplerDesc) -> SamplerDesc {
+    let nearest = SamplerDesc::nearest();
+    (desc.mag_filter, desc.min_filter, desc.mipmap_mode) =
+        (nearest.mag_filter, nearest.min_filter, nearest.mipmap_mode);
+    desc
+}
+
+fn with_tables(builder: ContextBuilder) -> ContextBuilder {
+    resolve(builder).setting("bindless", "resolve")
+}
+
+/// Judges what was looked up: the records, and what validation says below.
+fn assert_looked_up(judged: &Judged, looks: &[Look]) {
+    judged.assert_silent("with tables");
+    looks.iter().for_each(|look| look.assert("with tables"));
+    let records = draws(judged);
+    assert!(!records.is_empty(), "{:#?}", judged.trace);
+    assert!(records.iter().all(|record| record["how"] == "table"), "{records:#?}");
+    assert_eq!(judged.trace.events("unresolved").count(), 0, "{:#?}", judged.trace);
+}
+
+fn integers(case: Case) -> Outcome {
+    let scenes = [Scene::UINT; IMAGES as usize];
+    let states = states();
+    let legal = |_, sampler: usize| unfiltered(states[sampler].clone());
+    let (looks, judged) =
+        with_layer(with_tables(Context::builder()), |context| execute_with(context, case, (&scenes, &states), &legal))?;
+    assert_looked_up(&judged, &looks);
+    Ok(())
+}
+
+/// On a device that does not filter 32-bit floats, beside images that every sampler suits.
+fn floats(case: Case) -> Outcome {
+    let float = Scene::colour(vk::Format::R32_SFLOAT);
+    let scenes = [RGBA8, float, RGBA8, float];
+    let states = states();
+    let legal = |image: usize, sampler: usize| match image % 2 {
+        0 => states[sampler].clone(),
+        _ => unfiltered(states[sampler].clone()),
+    };
+    let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
+    let (looks, judged) = with_layer(builder, |context| execute_with(context, case, (&scenes, &states), &legal))?;
+    assert_looked_up(&judged, &looks);
+    Ok(())
+}
+
+/// Nothing can conflict: the application's pipeline and its sets.
+fn legal(case: Case) -> Outcome {
+    let (scenes, states) = ([RGBA8; IMAGES as usize], states());
+    let legal = |_, sampler: usize| states[sampler].clone();
+    let builder = with_tables(Context::builder());
+    let (looks, judged) =
+        silent(builder, "what is legal", |context| execute_with(context, case, (&scenes, &states), &legal))?;
+    looks.iter().for_each(|look| look.assert("what is legal"));
+    judged.assert_untouched("what is legal");
+    assert_eq!(judged.trace.events("shader").count(), 0, "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// Images, samplers and states come after the bind, of a pipeline that looks up by then.
+fn written_late(case: Case) -> Outcome {
+    let (scenes, states) = ([Scene::UINT; IMAGES as usize], states());
+    let legal = |_, sampler: usize| unfiltered(states[sampler].clone());
+    let body = |context: &Context| {
+        needs(context, case)?;
+        let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
+        let (first, then) = (Sets::new(context, true), Sets::new(context, true));
+        let layouts = first.layouts.each_ref();
+        let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts).stage(case.stage));
+        let (job, element) = (Job::new(&rig, &points()), 1);
+        let record = |sets: &Sets<'_>| {
+            Commands::primary(context, |commands| {
+                rig.bind(commands);
+                rig.bind_sets(commands, 0, &sets.sets, &[]);
+                job.bind(commands);
+                job.run(commands, element);
+            })
+        };
+        let one: [_; SAMPLERS as usize] = std::array::from_fn(|_| SamplerDesc::linear().create(context));
+        first.write(context, &textures, &one);
+        record(&first).execute();
+        let commands = record(&then);
+        let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
+        then.write(context, &textures, &samplers);
+        commands.execute();
+        Ok(looks(&textures, &legal, element as usize, job.results()))
+    };
+    let (looks, judged) = with_layer(with_tables(Context::builder()), body)?;
+    assert_looked_up(&judged, &looks);
+    Ok(())
+}
