@@ -12,12 +12,13 @@ use ash::vk;
 use samplin_testkit::capability::Capability;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
-use samplin_testkit::image::{Image, ImageDesc, View};
+use samplin_testkit::image::{Image, ImageDesc};
 
 use self::beside::Beside;
 use self::shader::shader;
-use crate::sample::{CALLS, COUNTED, create_view, thread_ns, time};
-use crate::{callgrind, wholes};
+use crate::callgrind;
+use crate::noted::Held;
+use crate::sample::{CALLS, COUNTED, create_view, sampler_write, thread_ns, time};
 
 /// Sets of a pipeline.
 const SETS: u32 = 3;
@@ -52,12 +53,14 @@ pub(crate) enum ConflictState {
     Disagree,
     /// No view lacks anything, and there is a view with depth and stencil.
     Aspects,
+    /// No view lacks anything, but one that a shader has compared.
+    Compared,
     /// Another pipeline was bound with a set that conflicts, and whose views are of other numbers than shaders declare.
     Declared,
 }
 
 impl ConflictState {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Base,
         Self::Nothing,
         Self::Elsewhere,
@@ -65,6 +68,7 @@ impl ConflictState {
         Self::Agree,
         Self::Disagree,
         Self::Aspects,
+        Self::Compared,
         Self::Declared,
     ];
 
@@ -77,6 +81,7 @@ impl ConflictState {
             Self::Agree => "conflict, agreed on",
             Self::Disagree => "conflict, shared sampler",
             Self::Aspects => "a view of depth and stencil",
+            Self::Compared => "a comparison in the shader",
             Self::Declared => "declared otherwise elsewhere",
         }
     }
@@ -128,7 +133,7 @@ impl Step {
     /// Every step in a state.
     pub(crate) fn all(state: ConflictState) -> Vec<Self> {
         use Step as S;
-        if matches!(state, ConflictState::Aspects | ConflictState::Declared) {
+        if matches!(state, ConflictState::Aspects | ConflictState::Compared | ConflictState::Declared) {
             return vec![S::Draw, S::OtherSets, S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
         }
         // Frames come first: the rows of binds have more pipelines split than a frame has, which stay so.
@@ -194,19 +199,19 @@ impl Step {
 pub(crate) struct Scene<'c> {
     parts: Parts<'c>,
     _images: [Image<'c>; 2],
-    _both: Option<(Image<'c>, View<'c>)>,
+    _noted: Option<Held<'c>>,
 }
 
 impl<'c> Scene<'c> {
     pub(crate) fn new(context: &'c Context, state: ConflictState) -> Self {
-        let both = (state == ConflictState::Aspects).then(|| wholes::with_both(context));
+        use ConflictState as S;
+        let noted = Held::of(context, state == S::Aspects, state == S::Compared);
         let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_UINT];
         let images = formats.map(|format| Image::new(context, &ImageDesc::d2(format, 4, 4)).expect("an image"));
         // Without a view that lacks something nothing can conflict.
-        let lacks =
-            usize::from(!matches!(state, ConflictState::Base | ConflictState::Nothing | ConflictState::Aspects));
+        let lacks = usize::from(!matches!(state, S::Base | S::Nothing | S::Aspects | S::Compared));
         let views = [0, lacks].map(|at| create_view(context, images[at].handle(), formats[at]));
-        Self { parts: Parts::new(context, state, views), _images: images, _both: both }
+        Self { parts: Parts::new(context, state, views), _images: images, _noted: noted }
     }
 
     /// ns of thread CPU time per call of each thread, or for a whole frame. Empty when the device cannot do the step.
@@ -538,15 +543,6 @@ impl Drop for Parts<'_> {
             self.views.iter().for_each(|view| device.destroy_image_view(*view, None));
         }
     }
-}
-
-fn sampler_write<'i>(
-    set: vk::DescriptorSet,
-    binding: u32,
-    info: &'i [vk::DescriptorImageInfo; 1],
-) -> vk::WriteDescriptorSet<'i> {
-    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
-    write.descriptor_type(vk::DescriptorType::SAMPLER).image_info(info)
 }
 
 /// A render pass without attachments.

@@ -8,13 +8,13 @@ mod binds;
 mod callgrind;
 mod floor;
 mod held;
+mod noted;
 mod pipelines;
 mod row;
 mod sample;
 mod scene;
 mod shading;
 mod stored;
-mod wholes;
 
 use std::process::ExitCode;
 

@@ -62,10 +62,12 @@ pub(crate) enum Under {
     Shared,
     /// There is a view with depth and stencil.
     Aspects,
+    /// A shader has compared where a format cannot.
+    Compared,
 }
 
 impl Under {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Emulate,
         Self::Gl,
         Self::Storage,
@@ -75,6 +77,7 @@ impl Under {
         Self::Classes,
         Self::Shared,
         Self::Aspects,
+        Self::Compared,
     ];
 
     fn name(self) -> &'static str {
@@ -88,6 +91,7 @@ impl Under {
             Self::Classes => "of 24 view classes",
             Self::Shared => "samplers=share",
             Self::Aspects => "a view of depth and stencil",
+            Self::Compared => "a comparison in the shader",
         }
     }
 
@@ -95,7 +99,7 @@ impl Under {
     pub(crate) fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Emulate => &[("unfilterable", "emulate")],
-            Self::Gl | Self::Immutable | Self::Classes | Self::Aspects => &[],
+            Self::Gl | Self::Immutable | Self::Classes | Self::Aspects | Self::Compared => &[],
             Self::Storage | Self::Stored => &[("storage", "emulate"), ("device", "qualcomm-adreno-540-android")],
             Self::Shared => &[("samplers", "share")],
             Self::Shading => &[("config", concat!(env!("CARGO_MANIFEST_DIR"), "/sample-shading.toml"))],
@@ -134,13 +138,13 @@ impl Under {
                 Row::Push(Pairs::Legal),
                 Row::Push(Pairs::Any),
             ],
-            Self::Aspects => &[
+            Self::Aspects | Self::Compared => &[
                 Row::Update(1, Pairs::Legal),
                 Row::Update(16, Pairs::Legal),
                 Row::Array(256, Pairs::Legal),
                 Row::Template(Shape::Entries, 16, Pairs::Legal),
-                Row::Wholes(1),
-                Row::Wholes(256),
+                Row::Noted(1),
+                Row::Noted(256),
             ],
             Self::Shared => &[Row::Sampler(true), Row::EqualSampler, Row::NewSampler],
             Self::Classes => &[Row::Update(1, Pairs::Any), Row::Update(16, Pairs::Any), Row::Array(256, Pairs::Any)],
@@ -182,8 +186,8 @@ pub(crate) enum Row {
     Lowered(usize),
     /// So many writes of so many storage images each, which the device stores itself.
     Stored(usize, usize),
-    /// One write of so many descriptors of a set of which all show a view with depth and stencil, which the write does by turns.
-    Wholes(usize),
+    /// One write of so many descriptors of a set of which all are noted, and by turns those that it writes.
+    Noted(usize),
     /// Another row, where more is on.
     Under(Under, &'static Row),
     /// What frames are recorded with.
@@ -273,7 +277,7 @@ impl Row {
             Self::Lowered(n) => format!("update, {n} storage image(s)"),
             Self::Stored(n, 1) => format!("update, {n} write(s) of storage images"),
             Self::Stored(_, n) => format!("update, array of {n} storage images"),
-            Self::Wholes(n) => format!("update, {n} of 256 that show both aspects"),
+            Self::Noted(n) => format!("update, {n} of 256 that are noted"),
             Self::Under(under, row) => format!("{}, {}", row.name(), under.name()),
             Self::Separate(step, state) => step.name(state),
         }
@@ -288,7 +292,7 @@ impl Row {
             Self::Push(_) | Self::Immutable(..) => 1,
             Self::Under(_, row) => row.descriptors(),
             Self::Lowered(_)
-            | Self::Wholes(_)
+            | Self::Noted(_)
             | Self::Stored(..)
             | Self::Copies
             | Self::Buffers

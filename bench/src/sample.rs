@@ -76,3 +76,13 @@ pub(crate) fn combined(
         .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
         .image_info(infos)
 }
+
+/// A write of a sampler alone.
+pub(crate) fn sampler_write<'i>(
+    set: vk::DescriptorSet,
+    binding: u32,
+    info: &'i [vk::DescriptorImageInfo; 1],
+) -> vk::WriteDescriptorSet<'i> {
+    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
+    write.descriptor_type(vk::DescriptorType::SAMPLER).image_info(info)
+}

@@ -4,12 +4,13 @@ use ash::vk;
 use samplin_testkit::capability::Capability;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
-use samplin_testkit::image::{Buffer, Image, ImageDesc, View};
+use samplin_testkit::image::{Buffer, Image, ImageDesc};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::noted::{Held, Noted};
 use crate::row::{On, Pairs, Row, Shape, Turns, Under, Via};
 use crate::sample::{CALLS, combined, create_view, create_view_of, time};
-use crate::{binds, pipelines, stored, wholes};
+use crate::{binds, pipelines, stored};
 
 /// Threads that can have a set at once.
 const THREADS: usize = 128;
@@ -94,7 +95,7 @@ pub(crate) struct Combined<'c> {
     _immutable: Option<SetLayout<'c>>,
     _buffer: Buffer<'c>,
     _images: [Image<'c>; 2],
-    _both: Option<(Image<'c>, View<'c>)>,
+    _noted: Option<Held<'c>>,
 }
 
 /// What the measuring threads share.
@@ -104,8 +105,7 @@ struct Parts<'c> {
     views: Vec<vk::ImageView>,
     /// One that filters, and one of integers.
     images: [(vk::Image, vk::Format); 2],
-    /// One with depth and stencil, if there is one.
-    both: vk::ImageView,
+    noted: Option<Noted>,
     buffer: vk::Buffer,
     layout: vk::DescriptorSetLayout,
 }
@@ -122,7 +122,7 @@ fn create_and_destroy(device: &ash::Device, info: &vk::SamplerCreateInfo<'_>) {
 impl<'c> Combined<'c> {
     /// `size` samplers, every other one LINEAR, and `size` views, every other one of integers.
     fn new(context: &'c Context, on: On, size: usize) -> Self {
-        let both = (on == On::Under(Under::Aspects)).then(|| wholes::with_both(context));
+        let held = Held::of(context, on == On::Under(Under::Aspects), on == On::Under(Under::Compared));
         let image = Image::new(context, &ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 4)).expect("an RGBA8 image");
         let integers = Image::new(context, &ImageDesc::d2(vk::Format::R32_UINT, 4, 4)).expect("an R32_UINT image");
         let samplers = shuffled(size, |n| {
@@ -163,11 +163,11 @@ impl<'c> Combined<'c> {
             samplers,
             views,
             images,
-            both: both.as_ref().map_or_else(vk::ImageView::null, |(_, view)| view.handle()),
+            noted: held.as_ref().map(Held::noted),
             buffer: buffer.handle(),
             layout: layout.handle(),
         };
-        Self { parts, layout, pool, _immutable: immutable, _buffer: buffer, _images: [image, integers], _both: both }
+        Self { parts, layout, pool, _immutable: immutable, _buffer: buffer, _images: [image, integers], _noted: held }
     }
 
     fn measure(&self, row: Row, threads: usize) -> Vec<f64> {
@@ -338,8 +338,9 @@ impl Parts<'_> {
             Row::Pipeline => Some(pipelines::measure(self.context)),
             Row::Lowered(n) => Some(stored::measure(self.context, stored::LOWERED, 1, n)),
             Row::Stored(writes, n) => Some(stored::measure(self.context, stored::STORED, writes, n)),
-            Row::Wholes(n) => {
-                Some(wholes::measure(self.context, set, (&self.infos(256, Pairs::Legal, seed), self.both), n))
+            Row::Noted(n) => {
+                let plain = self.infos(256, Pairs::Legal, seed);
+                self.noted.map(|noted| noted.measure(self.context, set, &plain, n))
             }
             Row::Under(_, row) => self.sample(*row, set, seed),
             Row::Separate(..) => None,

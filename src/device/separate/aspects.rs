@@ -1,6 +1,7 @@
 //! Views of depth and stencil at once that a program reads as integers: their descriptors are written with the depth, so its draws get a copy
 //! of the set, or a push, in which they show the stencil.
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle, ImageAspectFlags};
@@ -18,7 +19,7 @@ use super::ladder::may_exchange;
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
 use super::sets::SetEntry;
-use super::shown::NotedDescriptor;
+use super::shown::{NotedDescriptor, Written};
 use super::templates::TemplateRun;
 use super::wholes::{ASPECT, COMPARISON, Wholes};
 use crate::counters::Path;
@@ -81,7 +82,11 @@ impl Separate {
 
     /// Takes note of what writes show.
     pub fn note_written_wholes(&self, hot: &Hot, aspects: &Aspects, writes: Writes<'_>) {
-        for write in writes.each().filter(|_| self.wholes.are_there()) {
+        if !self.wholes.are_there() {
+            return;
+        }
+        let mut last: Option<(vk::DescriptorSet, Option<&SetEntry>)> = None;
+        for write in writes.each() {
             let (ty, mut count) = (write.descriptor_type, write.descriptor_count);
             let mut infos: &[vk::DescriptorImageInfo] = &[];
             if shows_aspects(ty) {
@@ -89,9 +94,16 @@ impl Separate {
                 // An array that nobody may read is of no length.
                 count = infos.len() as u32;
             }
+            let known = last.filter(|(set, _)| *set == write.dst_set);
+            let (set, entry) = known.unwrap_or_else(|| (write.dst_set, write.set().of(&self.sets)));
+            last = Some((set, entry));
+            if !shows_aspects(ty) && !self.shows_wholes((set, entry)) {
+                continue;
+            }
             let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
             let target = (write.dst_binding, write.dst_array_element);
-            self.note_wholes(hot, aspects, (write.set(), ty), (target, count), info);
+            let written = self.written_wholes((hot, aspects), entry, ty, (target, count), info);
+            watch_overwriting(hot, entry, self.wholes.take((set, entry), written, &self.versions));
         }
     }
 
@@ -107,28 +119,36 @@ impl Separate {
             return;
         }
         let Some(runs) = self.runs(filled) else { return };
-        for run in runs {
+        let (set, entry) = (set.handle(), set.of(&self.sets));
+        let mut types = runs.clone().map(|run| run.run.ty);
+        let shows_any = Cell::new(!types.all(shows_aspects) && self.shows_wholes((set, entry)));
+        let runs = runs.filter(|run| shows_any.get() || shows_aspects(run.run.ty));
+        let written = runs.flat_map(|run| {
             let TemplateRun { ty, target, count, .. } = *run.run;
-            self.note_wholes(hot, aspects, (set, ty), (target, count), |index| run.image(index));
-        }
+            self.written_wholes((hot, aspects), entry, ty, (target, count), move |index| run.image(index))
+        });
+        // What shows no view may take the place of one that was written before it.
+        let written = written.inspect(|(_, whole)| shows_any.set(shows_any.get() | whole.is_some()));
+        watch_overwriting(hot, entry, self.wholes.take((set, entry), written, &self.versions));
     }
 
-    /// Takes note of what descriptors show from now on.
-    fn note_wholes(
+    /// Whether a set shows any, so that what shows no view is of interest as well.
+    fn shows_wholes(&self, (set, entry): (vk::DescriptorSet, Option<&SetEntry>)) -> bool {
+        entry.map_or_else(|| self.wholes.is_unfollowed(set), SetEntry::has_wholes)
+    }
+
+    /// What so many descriptors of a set from one on show from now on.
+    #[inline(always)]
+    fn written_wholes<'w, I: Fn(u32) -> vk::DescriptorImageInfo + 'w>(
         &self,
-        hot: &Hot,
-        aspects: &Aspects,
-        (set, ty): (Live<'_, vk::DescriptorSet>, vk::DescriptorType),
+        (hot, aspects): (&'w Hot, &'w Aspects),
+        entry: Option<&'w SetEntry>,
+        ty: vk::DescriptorType,
         (target, count): ((u32, u32), u32),
-        info: impl Fn(u32) -> vk::DescriptorImageInfo,
-    ) {
-        let entry = set.of(&self.sets);
-        let shows_any = || entry.map_or_else(|| self.wholes.is_unfollowed(set.handle()), SetEntry::has_wholes);
-        if !shows_aspects(ty) && !shows_any() {
-            return;
-        }
+        info: I,
+    ) -> impl Iterator<Item = Written> + use<'w, I> {
         let may_compare = self.wholes.compare() && ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-        let whole = |index| {
+        let whole = move |index| {
             let info = shows_aspects(ty).then(|| info(index))?;
             let (sampler, view, image_layout) = (info.sampler, info.image_view, info.image_layout);
             let compares = || may_compare && hot.cannot_compare(sampler, view);
@@ -139,8 +159,7 @@ impl Separate {
                 image_layout,
             })
         };
-        let written = (0..).zip(Wholes::walk(entry, target, count)).map(|(index, at)| (at, whole(index)));
-        watch_overwriting(hot, entry, self.wholes.take((set.handle(), entry), written, &self.versions));
+        (0..).zip(Wholes::walk(entry, target, count)).map(move |(index, at)| (at, whole(index)))
     }
 
     /// Takes note of what a copy shows.

@@ -157,16 +157,17 @@ impl SetEntry {
     }
 
     /// Takes over what is written: views with both aspects, or none. Whether it shows such a view then. `written` must not look into it.
-    pub(super) fn take_wholes(&self, written: impl Iterator<Item = Written>) -> bool {
-        let mut written = written.peekable();
+    pub(super) fn take_wholes(&self, mut written: impl Iterator<Item = Written>) -> bool {
         let mut rare = lock(&self.rare);
-        let has_any = rare.as_ref().is_some_and(|rare| !rare.wholes.is_empty());
-        while !has_any && written.next_if(|(_, whole)| whole.is_none()).is_some() {}
-        if written.peek().is_none() {
-            return has_any;
+        let mut first = None;
+        if rare.as_ref().is_none_or(|rare| rare.wholes.is_empty()) {
+            first = written.find(|(_, whole)| whole.is_some());
+            if first.is_none() {
+                return false;
+            }
         }
         let wholes = &mut rare.get_or_insert_default().wholes;
-        let (changes, has_any) = (wholes.take(written), !wholes.is_empty());
+        let (changes, has_any) = (wholes.take(first.into_iter().chain(written)), !wholes.is_empty());
         drop(rare);
         if changes {
             self.touch();

@@ -28,17 +28,19 @@ pub(super) struct NotedDescriptors(FastMap<(u32, u32), NotedDescriptor>);
 impl NotedDescriptors {
     /// Takes over what is written, in time that does not depend on how much is there. Whether anything can have changed.
     pub(super) fn take(&mut self, written: impl Iterator<Item = Written>) -> bool {
-        let mut changes = false;
-        for (at, whole) in written {
-            changes |= match whole {
-                Some(whole) => {
-                    self.0.with_room().insert(at, whole);
-                    true
-                }
-                None => self.0.remove(&at).is_some(),
-            };
+        written.fold(false, |changes, (at, whole)| changes | self.set(at, whole))
+    }
+
+    /// The same of one descriptor.
+    #[inline]
+    pub(super) fn set(&mut self, at: (u32, u32), whole: Option<NotedDescriptor>) -> bool {
+        match whole {
+            Some(whole) => {
+                self.0.with_room().insert(at, whole);
+                true
+            }
+            None => !self.is_empty() && self.0.remove(&at).is_some(),
         }
-        changes
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -88,6 +88,8 @@ impl Separate {
         if self.seen.is_watching() {
             self.seen.spend(runs.clone().map(|run| run.run.ty));
         }
+        let all = self.takes_all.load(Ordering::Relaxed);
+        let runs = runs.filter(|run| all || self.follows(run.run.ty));
         runs.fold(true, |is_known, run| is_known & entry.apply(&hot.gate, run))
     }
 
