@@ -136,12 +136,21 @@ pub struct Passes {
     pub compare: bool,
     /// All tasks of this slot alone have `COMPARE`: no instruction has the sampler compare.
     pub must_compare: bool,
+    /// The slot joins the image of a combined descriptor and another sampler: an empty task asks for that descriptor's own.
+    pub own_sampler: bool,
 }
 
 impl Passes {
     /// Nothing.
-    pub const NONE: Passes =
-        Passes { saturate: false, filter: false, fetch: false, divide: false, compare: false, must_compare: false };
+    pub const NONE: Passes = Passes {
+        saturate: false,
+        filter: false,
+        fetch: false,
+        divide: false,
+        compare: false,
+        must_compare: false,
+        own_sampler: false,
+    };
 
     fn or(self, other: Passes) -> Passes {
         Passes {
@@ -151,6 +160,7 @@ impl Passes {
             divide: self.divide || other.divide,
             compare: self.compare || other.compare,
             must_compare: false,
+            own_sampler: false,
         }
     }
 
@@ -175,7 +185,7 @@ impl Passes {
         let filter = (self.filter || self.compare) && samples && float && !(self.fetch && form.asks);
         let compare = self.compare && form.compared && !form.sparse && float;
         let (saturate, must_compare) = (self.saturate && !form.asks, compare && self.must_compare);
-        Passes { saturate, filter: filter || fetch, fetch, divide: self.divide, compare, must_compare }
+        Passes { saturate, filter: filter || fetch, fetch, compare, must_compare, ..self }
     }
 }
 

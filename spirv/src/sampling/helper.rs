@@ -170,8 +170,24 @@ impl<'b> Helper<'b> {
 
     /// The application's own instruction, or what the task asks for.
     fn body(&self) -> Value<'b> {
+        let [image, _] = self.loaded;
+        let is_pair = self.module.defined(image.1, op::TYPE_SAMPLED_IMAGE).is_some();
+        if self.sample.passes.own_sampler && is_pair && self.roots[1].is_some() {
+            let own = Helper { loaded: [image, (0, 0)], ..*self };
+            return self.code.either(self.has(u32::MAX), || self.asked(), || own.own());
+        }
+        self.asked()
+    }
+
+    /// The application's own instruction.
+    fn own(&self) -> Value<'b> {
+        self.emit(self.sample.form.stated(self.sample.form.opcode), self.operands)
+    }
+
+    /// The same, if the other sampler is read whatever the task says.
+    fn asked(&self) -> Value<'b> {
         let (form, passes) = (self.sample.form, self.sample.passes);
-        let own = || self.emit(form.stated(form.opcode), self.operands);
+        let own = || self.own();
         if form.asks && passes.filter {
             return self.answer(own());
         }

@@ -220,10 +220,11 @@ impl Sample {
 
     /// Finds what is passed, and what the function depends on.
     fn pass(&mut self, module: &Module<'_>) -> Result<(), Error> {
-        let Passes { saturate, filter, fetch, divide, compare, must_compare } = self.passes;
+        let Passes { saturate, filter, fetch, divide, compare, must_compare, own_sampler } = self.passes;
         let is_sure = self.fetches || must_compare;
-        let bits = [self.roots[1].is_some(), self.nonuniform, saturate, filter, fetch, compare, is_sure, divide];
-        let bits = bits.iter().fold(0, |all, bit| all << 1 | u32::from(*bit));
+        let does = [saturate, filter, fetch, compare, is_sure, divide, own_sampler];
+        let bits = [self.roots[1].is_some(), self.nonuniform].into_iter().chain(does);
+        let bits = bits.fold(0, |all, bit| all << 1 | u32::from(bit));
         extend(&mut self.rooting, &[bits, self.pair])?;
         for root in self.roots.iter().flatten() {
             let (id, index) = (if root.passed { 0 } else { root.id }, if root.indexed { u32::MAX } else { root.index });

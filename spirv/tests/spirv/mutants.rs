@@ -111,7 +111,8 @@ fn sampled(words: &[u32]) -> Option<Vec<u32>> {
     let links = module.links(&name, entry.model(), None).ok()?;
     let (fetch, compare) = (words.len().is_multiple_of(2), words.len().is_multiple_of(3));
     let divide = words.len() % 5 < 3;
-    let passes = Passes { saturate: true, filter: true, fetch, divide, compare, must_compare: false };
+    let passes =
+        Passes { saturate: true, filter: true, fetch, divide, compare, must_compare: false, own_sampler: false };
     let slot = |link: &Link| Some(Slot { image: link.image?, sampler: link.sampler?, first: 0, passes, row: 1 });
     let slots: Vec<Slot> = links.iter().filter_map(slot).collect();
     let keys = Keys::Block { set: 7, binding: 0, count: 64 };

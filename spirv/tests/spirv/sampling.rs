@@ -226,6 +226,15 @@ fn split_links_are_sampled_through_tasks() {
         if let Err(error) = validate(&sampled.words, &shader.environment) {
             panic!("{} {}: {error}", shader.file, entry.0);
         }
+        // A combined descriptor's own sampler is read where nothing is asked.
+        let passes = Passes { compare: true, own_sampler: true, ..BOTH };
+        let own: Vec<Slot> = slots.iter().map(|slot| Slot { passes, ..*slot }).collect();
+        let chosen = run(&split.words, entry, values, keys, &own);
+        if let Err(error) = validate(&chosen.words, &shader.environment) {
+            panic!("{} {}: {error}", shader.file, entry.0);
+        }
+        let again = run(&chosen.words, entry, values, keys, &own);
+        assert_eq!((again.changed, again.words == chosen.words), (0, true), "{} again", shader.file);
         let before = run(&shader.words, entry, values, Keys::Block { set: SET, binding: 0, count: 4096 }, &{
             let links = module.links(entry.0, entry.1, values).expect("links");
             self::slots(&links, BOTH).0

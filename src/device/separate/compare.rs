@@ -26,12 +26,14 @@ pub(super) fn flags_of(ShaderCompare { operator, clamps }: ShaderCompare) -> u32
 pub(super) struct Compared {
     pub(super) may: u64,
     pub(super) must: u64,
+    /// Links of which nothing may be known but that they suit: they read their own descriptor unless they are asked to compare.
+    pub(super) or_own: u64,
 }
 
 impl Compared {
     /// What the code for a link is to be able to do of this.
-    pub(super) fn passes(self, link: usize) -> (bool, bool) {
-        (has(self.may, link), has(self.must, link))
+    pub(super) fn passes(self, link: usize) -> [bool; 3] {
+        [self.may, self.must, self.or_own].map(|links| has(links, link))
     }
 }
 

@@ -200,27 +200,21 @@ impl Separate {
         let mut unhidden = None;
         let mut is_lasting = true;
         // Links that must not be split here: of what they read nothing is known, so that a hidden set could not hold it.
-        let is_unknown = |link: usize| {
-            let own = program.links.get(link);
-            own.is_some_and(|own| own.is_noted) && !all.iter().any(|want| want.link == link)
-        };
-        let mut unknown =
-            (0..program.links.len()).filter(|link| is_unknown(*link)).fold(0, |all, link| all | link_bit(link));
+        let unknown = all.iter().fold(program.noted(), |all, want| all & !bit(want));
+        // Links that read nothing from a hidden set.
+        let mut unread = 0;
         let unmade = looked_up & !(program.splits.mask() | program.splits.refused());
         if unmade != 0 {
             self.split_all(ground, &program, (unmade, 0), When::Bound);
         }
+        // Whether the pipeline is one for all combinations of links, which also does for those of which nothing is known.
+        let (mut is_for_all, mut may_be_for_all) = (false, true);
         // Numbers of sets that there is no copy of.
         let mut uncopied = Vec::new();
         loop {
-            let mut second = None;
-            if unhidden.is_none() {
-                match self.split_but(ground, &program, unknown) {
-                    Ok(found) => second = found,
-                    Err(why) => unhidden = Some(why),
-                }
-            }
-            let split = second.as_ref().map_or(0, |second: &Arc<Second>| second.mask);
+            let second = program.splits.current().filter(|_| unhidden.is_none());
+            let split_at_all = second.as_ref().map_or(0, |second| second.mask) & !unread;
+            let split = if is_for_all { split_at_all } else { split_at_all & !unknown };
             let crowded = program.splits.crowded();
             for want in all.iter_mut() {
                 if crowded & bit(want) != 0 && want.view != 0 && !want.loose && want.wanted != want.given {
@@ -276,12 +270,35 @@ impl Separate {
                 }
             }
             ask_comparisons(asked, all, (&others, split));
-            let (made, left) = self.with_tasks(ground, pairs, program, unhidden, second.take(), asked);
+            if may_be_for_all && unhidden.is_none() && !is_for_all && self.is_one_too_many(&program, split, asked) {
+                let how = (split_at_all, true);
+                let made = self.tasked(&ground.driver, &ground.journal, &program, how, asked, When::Bound);
+                // Instructions that it leaves read the hidden set whatever is asked.
+                is_for_all = made.is_ok_and(|made| made.left() & unknown == 0);
+                may_be_for_all = is_for_all;
+                continue;
+            }
+            let (made, left) = self.with_tasks(ground, pairs, program, unhidden, (split, is_for_all), asked);
             let uncompared = left & may_compare(asked);
             if uncompared != 0 {
                 keep_comparisons(asked, all, uncompared);
                 continue;
             }
+            let made = match made {
+                // What else is made does not read a link's own descriptor.
+                None if is_for_all => {
+                    (is_for_all, may_be_for_all) = (false, false);
+                    continue;
+                }
+                None => match self.split_only(ground, &program, second, split) {
+                    Ok(made) => made,
+                    Err(why) => {
+                        unhidden = Some(why);
+                        continue;
+                    }
+                },
+                made => made,
+            };
             let divided = made.as_ref().and_then(|made| made.tasks.as_ref());
             let divided = divided.map_or_else(Vec::new, |tasks| tasks.divided(asked));
             let (second, hidden) = match made {
@@ -290,10 +307,10 @@ impl Separate {
                     // Nothing is in the slots that the split links read, so shaders that do not split them read no more than they would.
                     Ok(None)
                         if made.hidden.is_some()
-                            && made.mask & !unknown != 0
+                            && made.mask & !unread != 0
                             && asked.iter().any(|asked| asked.task.is_ok()) =>
                     {
-                        unknown |= made.mask;
+                        unread |= made.mask;
                         continue;
                     }
                     Ok(None) if made.hidden.is_some() => (None, None),
@@ -344,12 +361,19 @@ impl Separate {
         }
     }
 
-    /// The second pipeline with all links split that are, but for these; the name of what keeps it from being made.
-    fn split_but(&self, ground: &Ground, program: &Program, unknown: u64) -> Result<Option<Arc<Second>>, Left> {
-        match program.splits.mask() & !unknown {
-            0 => Ok(None),
-            mask if mask == program.splits.mask() => Ok(program.splits.current()),
-            mask => self.tasked(&ground.driver, &ground.journal, program, mask, &[], When::Bound).map(Some),
+    /// The second pipeline in which these links are split and no shader is asked for more; the name of what keeps it from being made.
+    /// `second`: the one in which all are split that are.
+    fn split_only(
+        &self,
+        ground: &Ground,
+        program: &Program,
+        second: Option<Arc<Second>>,
+        split: u64,
+    ) -> Result<Option<Arc<Second>>, Left> {
+        match second {
+            _ if split == 0 => Ok(None),
+            Some(second) if second.mask == split => Ok(Some(second)),
+            _ => self.tasked(&ground.driver, &ground.journal, program, (split, false), &[], When::Bound).map(Some),
         }
     }
 

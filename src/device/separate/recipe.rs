@@ -105,6 +105,11 @@ impl Second {
         self.tasks.as_ref().map_or(0, |tasks| tasks.compared.may)
     }
 
+    /// The links, a bit each, that its shaders do not do all that is asked for.
+    pub(super) fn left(&self) -> u64 {
+        self.tasks.iter().flat_map(|tasks| &tasks.left).fold(0, |all, (link, _)| all | link_bit(*link))
+    }
+
     /// Whether its shaders have their tasks in their code, so that there may be any number of its kind.
     pub(super) fn is_fixed(&self) -> bool {
         self.tasks.as_ref().is_some_and(|tasks| matches!(tasks.keys, Keys::Fixed(_)))
@@ -232,6 +237,16 @@ impl Splits {
         }
         tasked.with_room().push(Arc::clone(made));
         Arc::clone(made)
+    }
+
+    /// How many were made each for one combination of links that compare.
+    pub(super) fn combinations(&self) -> usize {
+        lock(&self.tasked).iter().filter(|second| second.compared() != 0 && !second.is_fixed()).count()
+    }
+
+    /// The links that any of them may compare for, a bit each.
+    pub(super) fn compared(&self) -> u64 {
+        lock(&self.tasked).iter().fold(0, |all, second| all | second.compared())
     }
 
     /// Whether one more with tasks in its code would be too many.

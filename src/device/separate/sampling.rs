@@ -32,6 +32,32 @@ use crate::device::resolve::Pairs;
 use crate::outcome::Meeting;
 use crate::settings::{ShaderKeys, SplitCompile};
 
+/// How many combinations of links that compare have pipelines of their own before one is made for all. In such a one a comparison that the
+/// device cannot do is still in the code, of which validation layers do not know that it is not executed.
+const COMBINATIONS: usize = 16;
+
+/// What tells second pipelines apart whose shaders do tasks.
+struct Ability {
+    mask: u64,
+    compared: Compared,
+    /// If they are in the code.
+    tasks: Option<Vec<Task>>,
+}
+
+impl Ability {
+    fn is_of(&self, second: &Second) -> bool {
+        let Some(own) = second.tasks.as_ref().filter(|own| second.mask == self.mask && own.compared == self.compared)
+        else {
+            return false;
+        };
+        match (&own.keys, &self.tasks) {
+            (Keys::Fixed(own), Some(tasks)) => **own == **tasks,
+            (Keys::Block, None) => true,
+            _ => false,
+        }
+    }
+}
+
 /// Where the hidden set of a pipeline is, and what is in it.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
@@ -276,10 +302,33 @@ impl Separate {
         if has_tasks
             && !program.links.is_empty()
             && has_block(self, program)
-            && let Err(why) = self.tasked(driver, journal, program, mask, &[], When::Made)
+            && let Err(why) = self.tasked(driver, journal, program, (mask, false), &[], When::Made)
         {
             tracing::debug!(pipeline = program.handle, why = why.name(), "no second pipeline");
         }
+    }
+
+    /// What a second pipeline has to be able to do in which these links are split. `is_for_all`: whatever was asked of the program before, too.
+    fn ability(&self, program: &Program, (mask, is_for_all): (u64, bool), asked: &[TaskRequest]) -> Ability {
+        // What is fetched is in the code alone, so that nothing of it reads through the sampler.
+        let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
+        let (may, is_block) = (may_compare(asked), !has_fetch && has_block(self, program));
+        let all = tasked(self, program, (mask | may, has_fetch)).0;
+        let compared = match is_for_all && is_block {
+            false => Compared { may, must: must_compare(&all, asked), or_own: 0 },
+            true => Compared { may: may | program.splits.compared(), must: 0, or_own: mask & program.noted() },
+        };
+        Ability { mask, compared, tasks: if is_block { None } else { Some(tasks(&all, asked)) } }
+    }
+
+    /// Whether what is asked would be one combination too many of links that compare, each with a pipeline of its own.
+    pub(super) fn is_one_too_many(&self, program: &Program, mask: u64, asked: &[TaskRequest]) -> bool {
+        let ability = self.ability(program, (mask, false), asked);
+        let is_new = || program.splits.tasked(|second| ability.is_of(second)).is_none();
+        ability.compared.may != 0
+            && ability.tasks.is_none()
+            && program.splits.combinations() >= COMBINATIONS
+            && is_new()
     }
 
     /// The second pipeline in which these links are split and whose shaders do what is asked; the name of what keeps it from being made.
@@ -288,26 +337,13 @@ impl Separate {
         driver: &Driver,
         journal: &Journal,
         program: &Program,
-        mask: u64,
+        (mask, is_for_all): (u64, bool),
         asked: &[TaskRequest],
         when: When,
     ) -> Result<Arc<Second>, Left> {
-        // What is fetched is in the code alone, so that nothing of it reads through the sampler.
-        let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
-        let (may, is_block) = (may_compare(asked), !has_fetch && has_block(self, program));
-        let all = tasked(self, program, (mask | may, has_fetch)).0;
-        let compared = Compared { may, must: must_compare(&all, asked) };
-        let tasks = if is_block { None } else { Some(tasks(&all, asked)) };
-        let is_it = |second: &Second| {
-            let Some(own) = second.tasks.as_ref().filter(|own| second.mask == mask && own.compared == compared) else {
-                return false;
-            };
-            match (&own.keys, &tasks) {
-                (Keys::Fixed(own), Some(tasks)) => **own == **tasks,
-                (Keys::Block, None) => true,
-                _ => false,
-            }
-        };
+        let ability = self.ability(program, (mask, is_for_all), asked);
+        let Ability { compared, tasks, .. } = &ability;
+        let is_it = |second: &Second| ability.is_of(second);
         if let Some(known) = program.splits.tasked(is_it) {
             return Ok(known);
         }
@@ -315,7 +351,7 @@ impl Separate {
             return Err(Left::Learned);
         }
         let keys = tasks.as_ref().map_or(Keys::Block, |tasks| Keys::Fixed(Box::from(&**tasks)));
-        let made = Arc::new(self.make_second(driver, journal, program, (mask, Some((keys, compared))), when)?);
+        let made = Arc::new(self.make_second(driver, journal, program, (mask, Some((keys, *compared))), when)?);
         // Before another thread finds it: the hidden sets that this one makes go with the last pipeline that was entered.
         made.hidden.iter().for_each(|shape| self.hidden.enter(shape));
         if tasks.is_some() {
@@ -340,15 +376,15 @@ impl Separate {
         }
     }
 
-    /// The pipeline to bind for what is asked, in place of `second` or of the application's own; and, of those that
-    /// have a bit, the links for which it does not do that.
+    /// The pipeline to bind for what is asked, in which these links are split, if anything is; and, of those that have a bit, the links for
+    /// which it does not do that.
     pub(super) fn with_tasks(
         &self,
         ground: &Ground,
         pairs: &Pairs,
         program: Drawn<'_>,
         unhidden: Option<Left>,
-        second: Option<Arc<Second>>,
+        (mask, is_for_all): (u64, bool),
         asked: &[TaskRequest],
     ) -> (Option<Arc<Second>>, u64) {
         let mut all_left = 0;
@@ -357,12 +393,11 @@ impl Separate {
         }
         let has_task = asked.iter().any(|asked| asked.task.is_ok());
         if !has_task && !self.force.tasks() {
-            return (second, all_left);
+            return (None, all_left);
         }
-        let mask = second.as_ref().map_or(0, |second| second.mask);
         let made = match unhidden {
             Some(why) => Err(why),
-            None => self.tasked(&ground.driver, &ground.journal, &program, mask, asked, When::Bound),
+            None => self.tasked(&ground.driver, &ground.journal, &program, (mask, is_for_all), asked, When::Bound),
         };
         let left = |asked: &TaskRequest| match &made {
             Ok(made) => {
@@ -377,7 +412,7 @@ impl Separate {
                 all_left |= link_bit(asked.link);
             }
         }
-        (made.ok().or(second), all_left)
+        (made.ok(), all_left)
     }
 }
 

@@ -55,8 +55,9 @@ impl Tasks {
     pub(super) fn passes(&self, tasked: &Tasked) -> Passes {
         let fetch = self.all.fetch && tasked.may_fetch || self.fetches(tasked);
         let divide = self.all.divide && has(self.split, tasked.link);
-        let (compare, must_compare) = self.compared.passes(tasked.link);
-        Passes { filter: self.all.filter || fetch, fetch, divide, compare, must_compare, ..self.all }
+        let [compare, must_compare, own_sampler] = self.compared.passes(tasked.link);
+        let filter = self.all.filter || fetch;
+        Passes { filter, fetch, divide, compare, must_compare, own_sampler, ..self.all }
     }
 
     fn is_left(&self, link: usize) -> bool {

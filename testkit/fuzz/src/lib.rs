@@ -233,7 +233,7 @@ pub fn sampling(data: &[u8]) {
         let Ok(links) = module.links(&name, entry.model(), None) else { continue };
         let (fetch, compare) = (words.len().is_multiple_of(2), words.len().is_multiple_of(3));
         let (divide, must_compare) = (words.len() % 5 < 3, words.len().is_multiple_of(9));
-        let passes = Passes { saturate: true, filter: true, fetch, divide, compare, must_compare };
+        let passes = Passes { saturate: true, filter: true, fetch, divide, compare, must_compare, own_sampler: false };
         let slot = |link: &Link| Some(Slot { image: link.image?, sampler: link.sampler?, first: 1, passes, row: 1 });
         let slots: Vec<Slot> = links.iter().filter_map(slot).take(16).collect();
         for keys in [Keys::Block { set: 3, binding: 1, count: 128 }, Keys::Fixed(&tasks)] {

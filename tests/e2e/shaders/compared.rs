@@ -13,6 +13,8 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/compared/combined-and-separate", || draws(MIXED, 3)),
         ("shaders/compared/two-legal", || legal(COMBINED)),
         ("shaders/compared/by-no-shader", by_no_shader),
+        ("shaders/compared/combinations-of-combined", || combinations(true)),
+        ("shaders/compared/combinations-of-separate", || combinations(false)),
     ])
 }
 
@@ -64,7 +66,7 @@ fn look(context: &Context, source: &str, pairs: &[[F; 2]]) -> Result<Vec<[f32; 2
             write_images(context, set, (binding, 0), types[binding as usize], &[info]);
         }
         write_images(context, set, (2, 0), T::SAMPLER, &[Pair::new(&colour.1, &sampler).info()]);
-        write_buffer(context, set, &out);
+        write_buffer(context, (set, 3), &out);
         job.dispatch(1, |commands| {
             let point = vk::PipelineBindPoint::COMPUTE;
             // SAFETY: the buffer is recording; layout and set belong together.
@@ -75,9 +77,9 @@ fn look(context: &Context, source: &str, pairs: &[[F; 2]]) -> Result<Vec<[f32; 2
     Ok(all)
 }
 
-fn write_buffer(context: &Context, set: vk::DescriptorSet, buffer: &Buffer<'_>) {
+fn write_buffer(context: &Context, (set, binding): (vk::DescriptorSet, u32), buffer: &Buffer<'_>) {
     let info = [vk::DescriptorBufferInfo::default().buffer(buffer.handle()).range(vk::WHOLE_SIZE)];
-    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(3).descriptor_type(T::STORAGE_BUFFER);
+    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(T::STORAGE_BUFFER);
     // SAFETY: set and buffer are alive and not in use.
     unsafe { context.device().update_descriptor_sets(&[write.buffer_info(&info)], &[]) };
 }
@@ -117,5 +119,69 @@ fn by_no_shader() -> Outcome {
     judged.assert_silent("with samplin");
     let [one] = &unresolved(&judged)[..] else { panic!("{:#?}", unresolved(&judged)) };
     assert_eq!((&one["what"], &one["vuid"]), (&"pair".into(), &"VUID-vkCmdDraw-None-06479".into()), "{one:#}");
+    Ok(())
+}
+
+/// Comparisons of several kinds, each with 0.4.
+const SIX: [&str; 6] = [
+    "textureLod(@, vec3(0.5, 0.5, 0.4), 0)",
+    "textureGather(@, vec2(0.5), 0.4).x",
+    "textureGrad(@, vec3(0.5, 0.5, 0.4), vec2(0), vec2(0))",
+    "textureLodOffset(@, vec3(0.5, 0.5, 0.4), 0, ivec2(1))",
+    "textureProjLod(@, vec4(1, 1, 0.8, 2), 0)",
+    "textureProjGrad(@, vec4(1, 1, 0.8, 2), vec2(0), vec2(0))",
+];
+
+/// What a shader finds in six images, of which those in a mask are colours: 0.6, which are compared, and else depths, 0.25.
+fn look_at_six(context: &Context, is_combined: bool, masks: &[u32]) -> Result<Vec<u32>, Skip> {
+    let (ty, declared) = match is_combined {
+        true => (T::COMBINED_IMAGE_SAMPLER, "sampler2DShadow"),
+        false => (T::SAMPLED_IMAGE, "texture2D"),
+    };
+    let mut source =
+        "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 6) uniform samplerShadow s;\n".to_owned();
+    let mut looks = String::new();
+    for (at, look) in SIX.iter().enumerate() {
+        source += &format!("layout(binding = {at}) uniform {declared} t{at};\n");
+        let pair = if is_combined { format!("t{at}") } else { format!("sampler2DShadow(t{at}, s)") };
+        looks += &format!("got[{at}] = {};\n", look.replace('@', &pair));
+    }
+    source += &format!("layout(binding = 7) buffer Out {{ float got[6]; }};\nvoid main() {{ {looks} }}\n");
+    let types = [ty; 6].into_iter().chain([T::SAMPLER, T::STORAGE_BUFFER]);
+    let bindings: Vec<_> = (0..).zip(types).map(|(binding, ty)| Binding::new(binding, ty, 1)).collect();
+    let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+    let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
+    let (colour, depth) = (image(context, R32, 0.6)?, image(context, D32, 0.25)?);
+    let mut all = Vec::new();
+    for mask in masks {
+        let out = buffer(context, &[u32::MAX; 6]);
+        let pool = Pool::new(context, &[&job.set_layout]);
+        let set = pool.allocate(&job.set_layout);
+        for at in 0..6 {
+            let view = if mask >> at & 1 != 0 { &colour.1 } else { &depth.1 };
+            write_images(context, set, (at, 0), ty, &[Pair::new(view, &sampler).info()]);
+        }
+        write_images(context, set, (6, 0), T::SAMPLER, &[Pair::new(&colour.1, &sampler).info()]);
+        write_buffer(context, (set, 7), &out);
+        job.dispatch(1, |commands| {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            // SAFETY: the buffer is recording; layout and set belong together.
+            unsafe { context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]) };
+        });
+        let passed = (0..6).filter(|at| f32::from_bits(out.words()[*at]) == 1.0);
+        all.push(passed.fold(0, |all, at| all | 1 << at));
+    }
+    Ok(all)
+}
+
+/// Each of the 64 combinations, twice: pipelines are compiled for the first of them, and then one for all.
+fn combinations(is_combined: bool) -> Outcome {
+    let masks: Vec<u32> = (0..128).map(|turn| turn * 37 % 64).collect();
+    let (got, judged) = with_layer(Context::builder(), |context| look_at_six(context, is_combined, &masks))?;
+    assert_eq!((got, unresolved(&judged)), (masks, Vec::new()));
+    // That looks for comparing instructions whether they are executed or not.
+    assert!(judged.errors.iter().all(|error| error.id.ends_with("None-06479")), "{:#?}", judged.errors);
+    let compiled = judged.trace.events("shader").count();
+    assert!(compiled <= 24, "{compiled} pipelines");
     Ok(())
 }
