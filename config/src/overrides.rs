@@ -1,7 +1,8 @@
 //! The rules file, `samplin.toml`: which samplers get which overrides.
 //!
 //! A file is a list of `[[rule]]` tables. Each has `when` (what it matches; absent matches everything) and `set` (what it wishes),
-//! and may have `name`, `stop` (no later override is looked at for a sampler that this one matched) and `guards_off`. An override that
+//! and may have `name`, `stop` (no later override is looked at for a sampler that this one matched), `guards_off` and `apply` (whether it
+//! also holds for samplers of which no view is known). An override that
 //! cannot be understood is left out with one problem that names file, line and column; the others stay in force.
 
 mod read;
@@ -122,6 +123,8 @@ pub struct Override {
     /// Repairs that it switches off.
     pub exempt: Exempt,
     stop: bool,
+    /// Whether it holds for samplers of which no view is known.
+    alone: bool,
 }
 
 /// Who asks, as far as overrides look at it.
@@ -380,6 +383,11 @@ impl Overrides {
         self.those(move |index, one| bits >> index & 1 == 1 && one.when.fits_view(view)).filter(|one| one.wishes())
     }
 
+    /// The overrides among `bits` that hold where no view is known, in order, up to the first that stops.
+    pub fn alone(&self, bits: u64) -> impl Iterator<Item = &Override> {
+        self.those(move |index, one| bits >> index & 1 == 1 && one.alone).filter(|one| one.wishes())
+    }
+
     /// The overrides that fit a pipeline, in order, up to the first that stops: so many samples, and whether what it draws is blended with
     /// what is there. What is not known before something is drawn fits no condition on it.
     pub fn for_pipeline(&self, samples: Option<u32>, blended: Option<bool>) -> impl Iterator<Item = &Override> {
@@ -492,6 +500,28 @@ mod tests {
         assert_eq!(problems, ["6:21: immutable cannot be \"base\"; it is one of demote"]);
         assert_eq!([0, 0b01, 0b10, u64::MAX].map(|bits| overrides.demote(bits, None)), [false, false, true, true]);
         assert!(overrides.use_samplers() && !overrides.use_pipelines());
+    }
+
+    #[test]
+    fn rules_hold_without_a_view_where_they_say_so() {
+        let rules = "[[rule]]\nset = { min_lod = 1 }\n[[rule]]\napply = \"sampler\"\nset = { min_lod = 2 }\n\
+                     [[rule]]\napply = \"sampler\"\nstop = true\n[[rule]]\napply = \"sampler\"\nset = { min_lod = 3 }\n";
+        let (overrides, problems) = parse(rules);
+        assert_eq!(problems, Vec::<String>::new());
+        let lods = |bits| overrides.alone(bits).map(|one| one.wish.min_lod).collect::<Vec<_>>();
+        let (one, last) = (Some(2.0), Some(3.0));
+        assert_eq!([0b0001, 0b0010, 0b1011].map(lods), [vec![], vec![one], vec![one, last]]);
+        assert!(!lods(0b1111).contains(&last), "the third stops");
+        let (overrides, problems) = parse(
+            "[[rule]]\napply = \"sampler\"\nwhen = { class = \"depth\" }\nset = { min_lod = 1 }\n[[rule]]\napply = \"view\"\n\
+             set = { min_lod = 1 }\n[[rule]]\napply = \"pair\"\nwhen = { class = \"depth\" }\nset = { min_lod = 1 }\n",
+        );
+        let asks = "apply = \"sampler\" is for rules about samplers alone, and this one asks for a view or a pipeline";
+        assert_eq!(
+            problems,
+            [format!("2:9: {asks}"), "6:9: apply cannot be \"view\"; it is one of pair, sampler".into()]
+        );
+        assert_eq!(overrides.iter().count(), 1);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod plain;
 mod reason;
 mod rules;
 mod sanitize;
+mod shader_type;
 mod state;
 mod unknown;
 mod usage;
@@ -42,6 +43,7 @@ pub use self::rules::sample_shading::{SampleShading, ShadingWish, sample_shading
 pub use self::rules::unnormalized::loses_texels;
 pub use self::rules::ycbcr::{ConversionDecision, ConversionState, conversion, conversion_except};
 pub use self::rules::{AT_OFFSET, Catalog, IN_PLACE, OF_SAMPLES, Rule, because, no_border_share};
+pub use self::shader_type::{ShaderType, shader_type};
 pub use self::state::{
     BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,
     is_int_border, is_valid_border,

@@ -213,7 +213,7 @@ left! {
             "The application writes descriptors through a mapping of the set's memory, where samplin does not look."
             "write such sets with vkUpdateDescriptorSets"
         DescriptorHeap "descriptor-heap":
-            "Samplers lie in a descriptor heap, where samplin does not look."
+            "Samplers and images in descriptor heaps do not suit each other, and which of them a shader joins is not known."
             "query the format's features before you sample with LINEAR"
         ViewUsage "view-usage":
             "A view inherits a usage that its format does not support, and nothing smaller is left or the chain cannot be copied."

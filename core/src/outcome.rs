@@ -275,7 +275,7 @@ impl<V> Meeting<'_, V> {
 }
 
 /// Why a rule that no other sampler mends is broken.
-fn why_unmendable(catalog: Catalog, context: &Context<'_>) -> String {
+pub fn why_unmendable(catalog: Catalog, context: &Context<'_>) -> String {
     let change = Change { catalog, field: Field::Flags, from: Value::Absent, to: Value::Absent };
     decide::because(&change, context)
 }
@@ -296,7 +296,7 @@ pub fn meeting<'a, V>(
     // No wish is worth the bits that were captured.
     if !decide::replays(&kept.original, terms.caps) {
         for wanted in overrides {
-            wished = decide::apply(&wished, view, wanted.wish, wanted.guards_off, &mut wishes);
+            wished = decide::apply(&wished, Some(view), wanted.wish, wanted.guards_off, &mut wishes);
             by_overrides.push(wanted.name);
         }
     }
@@ -364,6 +364,76 @@ pub fn meeting<'a, V>(
     let Decision { state, saturate, mirror, emulate, lods, compare, unresolved, .. } = decision;
     let unmendable = unresolved;
     Meeting { chosen, state, changes, saturate, mirror, emulate, lods, compare, by_overrides, exempted, unmendable }
+}
+
+/// Where the custom border colour of a sampler is that is described where it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    /// Registered, at the index that is chained to the create info.
+    Registered,
+    /// Nowhere: no index is chained, or it is none.
+    Missing,
+    /// Nowhere: a shader that embeds the sampler has no place for one.
+    Embedded,
+}
+
+/// A sampler that is described where it is used, in a heap or in a shader, and of which no view is known.
+#[derive(Clone, Debug)]
+pub struct Alone<'a> {
+    /// What it may be.
+    pub decision: Decision,
+    /// Whether the decision goes down instead of what was given.
+    pub rewrite: bool,
+    /// The overrides that took part, by name.
+    pub by_overrides: Vec<&'a str>,
+    /// What would have been changed, had the user not switched it off.
+    pub exempted: Vec<Change>,
+}
+
+/// Decides for a sampler of which no view is known, but for the type by which shaders read it, if that is. `overrides` are those
+/// that ask for no view, in order, and `off` is what others switch off.
+pub fn alone<'a>(
+    given: &SamplerState,
+    ty: Option<&decide::ShaderType>,
+    (overrides, off): (impl IntoIterator<Item = Wished<'a>>, Exempt),
+    colour: Colour,
+    terms: &Terms<'_>,
+) -> Alone<'a> {
+    // No shader makes up for what such a sampler loses.
+    let policy = Policy { saturates: false, emulates: false, divides: false, compares: false, ..*terms.policy };
+    let decide = |state: &SamplerState, off: Exempt| match ty {
+        Some(ty) => decide::shader_type(state, ty, off, terms.caps, &policy),
+        None => decide::create_except(state, off, terms.caps, &policy),
+    };
+    let (mut wished, mut wishes, mut by_overrides) = (*given, Changes::new(), Vec::new());
+    // What is not known of its levels holds no wish back.
+    let view = ty.map(|ty| ViewTraits { single_level: false, ..ty.view() });
+    for wanted in overrides {
+        wished = decide::apply(&wished, view.as_ref(), wanted.wish, wanted.guards_off, &mut wishes);
+        by_overrides.push(wanted.name);
+    }
+    let mut decision = decide(&wished, off);
+    let exempted = if off.is_empty() {
+        Vec::new()
+    } else {
+        decide::new_changes(&decide(&wished, Exempt::NONE).changes, &decision.changes)
+    };
+    if decide::is_custom(decision.state.border_color) {
+        if colour == Colour::Registered {
+            // "The color registered with the index and the color specified in the sampler must be identically defined."
+            decision.state.custom_border = given.custom_border;
+            let of_colour = [Field::CustomBorderColor, Field::CustomBorderColorFormat];
+            decision.changes.retain(|change| !of_colour.contains(&change.field));
+        } else {
+            let catalog = if colour == Colour::Embedded { Catalog::A37 } else { Catalog::A38 };
+            let (state, change) = decide::without_custom_border(&decision.state, None, terms.caps, &policy);
+            decision.replace_border(state, change.map(|change| Change { catalog, ..change }));
+        }
+    }
+    decision.changes.iter().for_each(|change| wishes.push(*change));
+    decision.changes = wishes;
+    let is_changed = decision.changes.iter().any(|change| change.catalog.is_made());
+    Alone { rewrite: is_changed && terms.may_replace(given), decision, by_overrides, exempted }
 }
 
 /// What is broken where a sampler that must stay what it is for every view meets this one: what [`meeting`] would have changed, or

@@ -183,12 +183,12 @@ fn changes_tell_exactly_what_differs() {
 }
 
 /// Rows of the catalogue that decisions about samplers can name. Others belong to blits (C), to conversions, to the
-/// budget of custom colours, to usages and shaders (H, J, K) and to the user's rules (O).
+/// budget of custom colours, to samplers in heaps, to usages and shaders (H, J, K) and to the user's rules (O).
 fn sampler_rows() -> impl Iterator<Item = &'static Catalog> {
     Catalog::ALL.iter().filter(|row| {
         let id = row.id();
         !(["C-", "H-", "J-", "K-", "O-"].iter().any(|letter| id.starts_with(letter))
-            || ["A-35", "A-43", "A-44", "A-45"].contains(&id))
+            || ["A-35", "A-37", "A-38", "A-43", "A-44", "A-45"].contains(&id))
     })
 }
 

@@ -16,9 +16,11 @@
 use ash::vk;
 use core::ffi::{c_char, c_void};
 
+mod heap;
 pub mod sizes;
 mod younger;
 
+pub use heap::*;
 pub use younger::*;
 
 /// Interface version spoken by this crate's types (`CURRENT_LOADER_LAYER_INTERFACE_VERSION`).

@@ -1,7 +1,7 @@
 //! Types that are younger than the bindings.
 
 use ash::vk;
-use core::ffi::{CStr, c_void};
+use core::ffi::c_void;
 
 /// `PFN_vkGetImageViewHandle64NVX` (VK_NVX_image_view_handle revision 3).
 pub type PfnGetImageViewHandle64Nvx =
@@ -47,9 +47,6 @@ pub struct PipelineCreateInfoKHR {
 /// `PFN_vkGetPipelineKeyKHR` (VK_KHR_pipeline_binary); the key is a `VkPipelineBinaryKeyKHR`.
 pub type PfnGetPipelineKey =
     unsafe extern "system" fn(vk::Device, info: *const PipelineCreateInfoKHR, key: *mut c_void) -> vk::Result;
-
-/// Name of `VK_EXT_descriptor_heap`.
-pub const EXT_DESCRIPTOR_HEAP_NAME: &CStr = c"VK_EXT_descriptor_heap";
 
 /// The structures of `VK_KHR_extended_flags` that carry flags: base and one 64-bit word each.
 macro_rules! wide_flags {

@@ -446,7 +446,10 @@ fn guards(value: Value<'_, '_>) -> Understood<Guards> {
     Ok(out)
 }
 
-const KEYS: &[&str] = &["name", "when", "set", "guards_off", "stop"];
+const KEYS: &[&str] = &["name", "when", "set", "guards_off", "stop", "apply"];
+
+/// What a rule may be applied to where no view is known.
+const APPLY: [(&str, bool); 2] = [("pair", false), ("sampler", true)];
 
 /// One rule, or all that is wrong with it, in the order in which it is written.
 pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Result<Override, Vec<Complaint>> {
@@ -464,7 +467,9 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Result<Over
         guards_off: Guards::NONE,
         exempt: Exempt::NONE,
         stop: false,
+        alone: false,
     };
+    let mut applied = None;
     let (mut has_set, mut repair_off) = (false, false);
     for (key, value) in given {
         let name: &str = key.get_ref();
@@ -481,9 +486,18 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Result<Over
                 has_set = true;
             }
             "guards_off" => out.guards_off = note(guards(value), &mut complaints).unwrap_or(Guards::NONE),
+            "apply" => {
+                applied = Some(value.span().start);
+                out.alone = note(word(name, value, &APPLY), &mut complaints).unwrap_or_default();
+            }
             "stop" => out.stop = note(boolean(name, value), &mut complaints).unwrap_or_default(),
             _ => _ = note(unknown::<()>(key.span().start, name, "a rule", KEYS), &mut complaints),
         }
+    }
+    if let Some(at) = applied.filter(|_| out.alone && (out.when.asks_for_view() || of_pipelines == Some(true))) {
+        let message =
+            "apply = \"sampler\" is for rules about samplers alone, and this one asks for a view or a pipeline";
+        complaints.push(Complaint(at, message.to_owned()));
     }
     let at = value.span().start;
     // A key that was meant to be one of these is complained of already.

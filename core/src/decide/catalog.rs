@@ -180,6 +180,11 @@ impl Changes {
         Self(SmallVec::new())
     }
 
+    /// Those that `keep` says.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Change) -> bool) {
+        self.0.retain(|change| keep(change));
+    }
+
     pub(crate) fn push(&mut self, change: Change) {
         self.0.push(change);
     }

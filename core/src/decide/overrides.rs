@@ -136,25 +136,23 @@ impl Guards {
     }
 }
 
-/// The guards that hold for a pair, whatever the wish.
-fn holding(state: &SamplerState, view: &ViewTraits) -> Guards {
+/// The guards that hold for a pair, whatever the wish; without a view those that ask for none.
+fn holding(state: &SamplerState, view: Option<&ViewTraits>) -> Guards {
+    let of_view = |holds: fn(&ViewTraits) -> bool| view.is_some_and(holds);
+    let is_flat =
+        |view: &ViewTraits| matches!(view.view_type, vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_1D_ARRAY);
+    let all = [
+        (Guard::Unnormalized, state.unnormalized_coordinates),
+        (Guard::Compare, state.compare_enable),
+        (Guard::Ycbcr, state.ycbcr.is_some() || of_view(|view| view.ycbcr)),
+        (Guard::Integer, of_view(ViewTraits::is_integer)),
+        (Guard::Attachment, of_view(|view| view.attachment)),
+        (Guard::SingleMip, of_view(|view| view.single_level)),
+        (Guard::Nearest, !state.uses_filter(vk::Filter::LINEAR) && !state.uses_filter(vk::Filter::CUBIC_EXT)),
+        (Guard::OneDimensional, of_view(is_flat)),
+    ];
     let mut out = Guards::NONE;
-    let mut hold = |guard, when: bool| {
-        if when {
-            out.insert(guard);
-        }
-    };
-    hold(Guard::Unnormalized, state.unnormalized_coordinates);
-    hold(Guard::Compare, state.compare_enable);
-    hold(Guard::Ycbcr, state.ycbcr.is_some() || view.ycbcr);
-    hold(Guard::Integer, view.is_integer());
-    hold(Guard::Attachment, view.attachment);
-    hold(Guard::SingleMip, view.single_level);
-    hold(Guard::Nearest, !state.uses_filter(vk::Filter::LINEAR) && !state.uses_filter(vk::Filter::CUBIC_EXT));
-    hold(
-        Guard::OneDimensional,
-        matches!(view.view_type, vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_1D_ARRAY),
-    );
+    all.into_iter().filter(|(_, holds)| *holds).for_each(|(guard, _)| out.insert(guard));
     out
 }
 
@@ -181,11 +179,11 @@ fn concerning(field: Field) -> &'static [Guard] {
     }
 }
 
-/// Applies `wish` to a pair. Returns the wished state; `changes` gets what was changed and, with the wish as `from` and what stays
+/// Applies `wish` to a pair, or to a sampler of which no view is known. Returns the wished state; `changes` gets what was changed and, with the wish as `from` and what stays
 /// as `to`, what was held back.
 pub fn apply(
     state: &SamplerState,
-    view: &ViewTraits,
+    view: Option<&ViewTraits>,
     wish: &Wish,
     guards_off: Guards,
     changes: &mut Changes,

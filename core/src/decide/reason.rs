@@ -30,6 +30,8 @@ pub struct Context<'a> {
     pub linear: [bool; 2],
     /// All that the shader does with the pair is gather, which reads four texels whatever the filter is.
     pub gathers: bool,
+    /// The view stands for all that a shader may read by what it declares.
+    pub of_shader: bool,
 }
 
 impl<'a> Context<'a> {
@@ -46,14 +48,21 @@ impl<'a> Context<'a> {
             trilinear: false,
             linear: [false; 2],
             gathers: false,
+            of_shader: false,
         }
     }
 
     pub(super) fn format(&self) -> String {
+        if self.of_shader {
+            return "the image that the shader declares".to_owned();
+        }
         self.view.map(|view| view.format).or(self.source).map_or_else(String::new, names::format)
     }
 
     pub(super) fn lacks(&self, bit: &str) -> String {
+        if self.of_shader {
+            return format!("the shader declares an image of integers, and no format of integers has {bit}");
+        }
         format!("{} lacks {bit} ({})", self.format(), self.tiling.name())
     }
 

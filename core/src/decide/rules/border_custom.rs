@@ -31,6 +31,11 @@ rule! { ($)
             lost "nothing: the predefined colour shows the same", disabled "customBorderColors";
         A31 "A-31" Vuid("VUID-VkSamplerCreateInfo-borderColor-04011")
             lost "what this driver happened to show", because "VkSamplerCustomBorderColorCreateInfoEXT is not chained";
+        A37 "A-37" Vuid("VUID-VkDescriptorMappingSourceConstantOffsetEXT-pEmbeddedSampler-11445")
+            lost "exact border colour", because "a shader cannot embed a sampler with a custom border colour";
+        A38 "A-38" Vuid("VUID-vkWriteSamplerDescriptorsEXT-borderColor-11444")
+            lost "exact border colour",
+            because "VkSamplerCustomBorderColorIndexCreateInfoEXT is not chained, or its index is beyond maxCustomBorderColorSamplers";
         A36 "A-36" Vuid("VUID-VkSamplerBorderColorComponentMappingCreateInfoEXT-borderColorSwizzle-06437")
             lost "nothing: each pair is decided by its view", disabled "borderColorSwizzle";
     }

@@ -1,9 +1,10 @@
 rule! { ($)
-    /// Samplers lie in a descriptor heap, where samplin does not look.
+    /// Samplers and images in descriptor heaps do not suit each other, and a shader may join them.
     ///
     /// ## The specification
     ///
-    /// `VK_EXT_descriptor_heap`: descriptors are bytes in the application's memory, and pairs exist in shaders only.
+    /// VUID-vkCmdDraw-magFilter-04553, -mipmapMode-04770 and others speak of a sampler and a view that are used together. In the heaps of
+    ///   `VK_EXT_descriptor_heap` both are bytes in the application's memory, which a shader finds by an index.
     ///
     /// ## Who trips over it
     ///
@@ -11,15 +12,26 @@ rule! { ($)
     ///
     /// ## What is lost
     ///
-    /// Nothing is changed, and pairs in heaps are neither judged nor repaired.
+    /// Nothing is changed for the sake of such a pair. One record for each device counts the states and classes that do not suit each
+    ///   other. Images of integers count only if some shader reads integers through a sampler of a heap, and other images only if
+    ///   some shader reads floats so.
+    ///
+    /// The rest of a heap is repaired:
+    ///
+    /// - A sampler that `vkWriteSamplerDescriptorsEXT` writes follows every rule of creation (`path`: `heap_write`).
+    /// - A sampler that a shader embeds also suits what the shader declares of the image: integers or floats, and the dimension (`path`:
+    ///   `embedded`). If the shader reads it with images of several types, only the rules of creation hold.
+    /// - A view that `vkWriteResourceDescriptorsEXT` describes follows `view-usage`, `aspect` and `storage-format`.
     ///
     /// ## In the application
     ///
-    /// Ask the device for each format that is sampled with LINEAR, see `linear-filter`.
+    /// Query the features of each format that is sampled with LINEAR, see `linear-filter`.
     ///
     /// ## Settings
     ///
-    /// None.
+    /// - A rule with `apply = "sampler"` also holds for samplers in heaps and in shaders. No view is known there, so only the guards
+    ///   `unnormalized`, `compare`, `ycbcr` and `nearest` can hold it back, and for an embedded sampler also `integer` and
+    ///   `one_dimensional`.
     heap Heap "heap" {
     }
 }
