@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use ash::vk;
 use samplin_core::features::FormatFeatures;
 use samplin_hot::memory::Room;
+use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, PhysicalDeviceDescriptorHeapPropertiesEXT as HeapProperties};
 
 use crate::ability::{ABILITIES, NULL_DESCRIPTOR, PRIVATE_DATA};
 use crate::decide::DeviceCaps;
@@ -57,6 +58,9 @@ pub struct Enabled {
     pub private_data: bool,
     /// Limit `maxPerStageDescriptorStorageBuffers`; 0 if not known.
     pub storage_buffers: u32,
+    /// Places of `maxSamplerAllocationCount` that samplers which shaders embed take from others
+    /// (VUID-vkCreateSampler-maxSamplerAllocationCount-11412).
+    pub embedded_places: u32,
 }
 
 impl Enabled {
@@ -115,6 +119,14 @@ pub unsafe fn query(
     if has(ash::qcom::image_processing2::NAME) {
         properties = properties.push_next(&mut processing);
     }
+    let mut heaps = HeapProperties {
+        s_type: HeapProperties::STRUCTURE_TYPE,
+        p_next: properties.p_next,
+        ..HeapProperties::default()
+    };
+    if has(EXT_DESCRIPTOR_HEAP_NAME) {
+        properties.p_next = (&raw mut heaps).cast();
+    }
     let mut limits = vk::PhysicalDeviceLimits::default();
     let mut version = vk::API_VERSION_1_0;
     if let Some(get) = fns.get_physical_device_properties2 {
@@ -148,6 +160,13 @@ pub unsafe fn query(
         // SAFETY: as for the features above.
         private_data: unsafe { feature_bits::is_enabled(&PRIVATE_DATA, create_info) },
         storage_buffers: limits.max_per_stage_descriptor_storage_buffers,
+        embedded_places: u32::try_from(
+            heaps
+                .min_sampler_heap_reserved_range_with_embedded
+                .checked_div(heaps.sampler_descriptor_size)
+                .unwrap_or_default(),
+        )
+        .unwrap_or(u32::MAX),
         features: Vec::new(),
         augmented: Vec::new(),
         extensions: asked.iter().map(|name| name.to_string_lossy().into_owned()).collect(),

@@ -98,6 +98,10 @@ macro_rules! commands {
                 get_descriptor: vk::PFN_vkGetDescriptorEXT, "VK_EXT_descriptor_buffer", c"vkGetDescriptorEXT" => descriptor::get_descriptor;
                 get_image_view_handle: vk::PFN_vkGetImageViewHandleNVX, "VK_NVX_image_view_handle", c"vkGetImageViewHandleNVX" => descriptor::get_image_view_handle;
                 get_image_view_handle64: vk_layer_sys::PfnGetImageViewHandle64Nvx, "VK_NVX_image_view_handle", c"vkGetImageViewHandle64NVX" => descriptor::get_image_view_handle64;
+                write_sampler_descriptors: vk_layer_sys::PfnWriteSamplerDescriptors, "VK_EXT_descriptor_heap", c"vkWriteSamplerDescriptorsEXT" => heap::write_sampler_descriptors;
+                write_resource_descriptors: vk_layer_sys::PfnWriteResourceDescriptors, "VK_EXT_descriptor_heap", c"vkWriteResourceDescriptorsEXT" => heap::write_resource_descriptors;
+                register_custom_border_color: vk_layer_sys::PfnRegisterCustomBorderColor, "VK_EXT_descriptor_heap", c"vkRegisterCustomBorderColorEXT" => heap::register_custom_border_color;
+                unregister_custom_border_color: vk_layer_sys::PfnUnregisterCustomBorderColor, "VK_EXT_descriptor_heap", c"vkUnregisterCustomBorderColorEXT" => heap::unregister_custom_border_color;
                 get_descriptor_set_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE, "VK_VALVE_descriptor_set_host_mapping", c"vkGetDescriptorSetHostMappingVALVE" => descriptor::get_descriptor_set_host_mapping;
                 create_sampler: vk::PFN_vkCreateSampler, "1.0", c"vkCreateSampler" => sampler::create_sampler;
                 destroy_sampler: vk::PFN_vkDestroySampler, "1.0", c"vkDestroySampler" => sampler::destroy_sampler;
@@ -138,6 +142,8 @@ macro_rules! commands {
                 get_pipeline_key: vk_layer_sys::PfnGetPipelineKey, "VK_KHR_pipeline_binary", c"vkGetPipelineKeyKHR" => shader::get_pipeline_key;
                 create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines, "1.0", c"vkCreateGraphicsPipelines" => separate::pipeline::create_graphics_pipelines;
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
+                create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR, "VK_KHR_ray_tracing_pipeline", c"vkCreateRayTracingPipelinesKHR" => separate::rays::create_ray_tracing_pipelines;
+                create_ray_tracing_pipelines_nv: vk::PFN_vkCreateRayTracingPipelinesNV, "VK_NV_ray_tracing", c"vkCreateRayTracingPipelinesNV" => separate::rays::create_ray_tracing_pipelines_nv;
                 create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;
             }
             Buffers {
@@ -154,8 +160,6 @@ macro_rules! commands {
                 queue_bind_sparse: vk::PFN_vkQueueBindSparse, "1.0", c"vkQueueBindSparse" => queue::queue_bind_sparse;
             }
             Separate {
-                create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR, "VK_KHR_ray_tracing_pipeline", c"vkCreateRayTracingPipelinesKHR" => separate::rays::create_ray_tracing_pipelines;
-                create_ray_tracing_pipelines_nv: vk::PFN_vkCreateRayTracingPipelinesNV, "VK_NV_ray_tracing", c"vkCreateRayTracingPipelinesNV" => separate::rays::create_ray_tracing_pipelines_nv;
                 deferred_operation_join: vk::PFN_vkDeferredOperationJoinKHR, "VK_KHR_deferred_host_operations", c"vkDeferredOperationJoinKHR" => separate::rays::deferred_operation_join;
                 get_deferred_operation_result: vk::PFN_vkGetDeferredOperationResultKHR, "VK_KHR_deferred_host_operations", c"vkGetDeferredOperationResultKHR" => separate::rays::get_deferred_operation_result;
                 destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;

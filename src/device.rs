@@ -13,6 +13,7 @@ mod follower;
 mod frames;
 mod ground;
 mod guard;
+mod heaps;
 mod hot;
 mod images;
 mod journal;
@@ -48,6 +49,7 @@ pub use self::classes::{ImageTraits, ViewClass};
 pub use self::driver::Driver;
 use self::follower::Follower;
 pub use self::ground::Ground;
+use self::heaps::Heaps;
 pub use self::hot::Hot;
 use self::images::Images;
 pub use self::journal::Journal;
@@ -60,13 +62,14 @@ use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{
     Binds, Descriptors, Group, Label, LaterLimits, Limits, Made, Program, Pushes, Separate, Stage, TemplateRun, Words,
+    model,
 };
 pub use self::shaders::{PipelineRecord, Rewritten, Shaders, Shading, ShadingRequest};
 pub use self::shared::Key;
 use self::shared::SharedSamplers;
 use self::stand_ins::StandIns;
 use self::storage::Storage;
-pub use self::storage::ViewCopy;
+pub use self::storage::{HeapView, ViewCopy};
 pub use self::templates::Template;
 use self::undecided::Undecided;
 pub use self::usage::{listed, wide_flags, wide_usage};
@@ -139,6 +142,7 @@ impl Device {
         let joins_immutables = separate.as_deref().is_some_and(Separate::follows_all_immutables);
         let wishes = Wishes { policy, audit, follows, joins_immutables, overrides };
         let follower = separate.clone().map(|separate| separate as Arc<dyn Follower>);
+        let heaps = Heaps::new(&driver);
         let samplers = Samplers::new(caps.max_custom_border_color_samplers, shared);
         Self {
             ground: Ground { hot, driver, wishes, broken: AtomicBool::new(false), follower, journal },
@@ -147,6 +151,7 @@ impl Device {
                 images: Images::new(),
                 stand_ins: StandIns { storage, aspects },
                 undecided: Undecided::default(),
+                heaps,
             },
             layouts: Layouts::new(),
             separate,
@@ -221,7 +226,8 @@ impl Device {
     /// Which commands are intercepted on it that are not always.
     pub fn which(&self) -> Which {
         let separate = self.separate.is_some();
-        let shaders = separate || !self.ground.driver.instance.is_off() && self.shaders.can_act();
+        let shaders =
+            separate || !self.ground.driver.instance.is_off() && (self.shaders.can_act() || self.pairs.heaps.is_on());
         let frames = separate && self.ground.driver.enabled.extension(ash::ext::frame_boundary::NAME);
         let buffers = self.pairs.stand_ins.storage.watches_buffers();
         Which { separate, shaders, buffers, buffer_views: separate || buffers, frames }

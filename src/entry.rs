@@ -11,8 +11,8 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 use crate::commands::commands;
 use crate::device::Device;
 use crate::hooks::{
-    blit, buffer_view, descriptor, device, image, instance, layout, physical, queue, requirements, sampler, separate,
-    shader, template,
+    blit, buffer_view, descriptor, device, heap, image, instance, layout, physical, queue, requirements, sampler,
+    separate, shader, template,
 };
 use crate::instance::Instance;
 use crate::log;

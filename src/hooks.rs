@@ -62,6 +62,7 @@ pub mod blit;
 pub mod buffer_view;
 pub mod descriptor;
 pub mod device;
+pub mod heap;
 pub mod image;
 pub mod instance;
 pub mod layout;

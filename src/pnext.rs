@@ -103,10 +103,35 @@ impl Copied {
     pub unsafe fn new(node: *const Base) -> Option<Self> {
         // SAFETY: `node` is one of a valid chain by this function's contract, so its base can be read.
         let size = vk_layer_sys::sizes::of(unsafe { (*node).s_type })?;
+        // SAFETY: a valid node of this type has this size.
+        Some(unsafe { Self::sized(node, size) })
+    }
+
+    /// Copies a node of the chain of a stage or of a shader object, which goes on leading to what it leads to; `None` if nobody knows its
+    /// size.
+    ///
+    /// # Safety
+    ///
+    /// `node` is a node of the chain of a valid create info of a stage or of a shader object.
+    pub unsafe fn of_stage(node: *const Base) -> Option<Self> {
+        // SAFETY: `node` is one of a valid chain by this function's contract, so its base can be read.
+        let s_type = unsafe { (*node).s_type };
+        let size = match s_type {
+            vk::ShaderModuleCreateInfo::STRUCTURE_TYPE => size_of::<vk::ShaderModuleCreateInfo<'_>>(),
+            _ => vk_layer_sys::sizes::in_pipeline(s_type)?.size,
+        };
+        // SAFETY: a valid node of this type has this size.
+        Some(unsafe { Self::sized(node, size) })
+    }
+
+    /// # Safety
+    ///
+    /// `node` leads to so many bytes.
+    unsafe fn sized(node: *const Base, size: usize) -> Self {
         let mut words = vec![0_u64; size.div_ceil(8)].into_boxed_slice();
-        // SAFETY: a valid node of this type has this size, and `words` has at least as many bytes.
+        // SAFETY: `node` has this size by this function's contract, and `words` has at least as many bytes.
         unsafe { std::ptr::copy_nonoverlapping(node.cast::<u8>(), words.as_mut_ptr().cast(), size) };
-        Some(Self(words))
+        Self(words)
     }
 
     /// `sType`.

@@ -263,6 +263,51 @@ pub unsafe fn with_create_info<R>(
     f(&info, dropped)
 }
 
+/// A create info that can be pointed to for as long as it is kept, and as what it was made of is.
+pub struct Owned {
+    info: Box<vk::SamplerCreateInfo<'static>>,
+    _chain: Vec<Copied>,
+}
+
+impl Owned {
+    /// One of a state, where [`with_create_info`] makes it of `original`; its second result is what that leaves out.
+    ///
+    /// # Safety
+    ///
+    /// `original` is a valid create info, and its chain is alive for as long as the result is used.
+    pub unsafe fn new(
+        state: &SamplerState,
+        original: (&vk::SamplerCreateInfo<'_>, &SamplerState),
+    ) -> (Self, Option<i32>) {
+        // SAFETY: a valid chain by this function's contract.
+        let given: Vec<*const Base> = unsafe { pnext::chain(original.0.p_next) }.collect();
+        // SAFETY: `original` is valid and alive, by this function's contract.
+        unsafe {
+            with_create_info(state, Some(original), |info, left_out| {
+                let (mut chain, mut rest) = (Vec::new(), std::ptr::null());
+                for node in pnext::chain(info.p_next) {
+                    if given.contains(&node) {
+                        rest = node.cast();
+                        break;
+                    }
+                    // Those that were made are of types whose size is known, and so is that of each copy of another one.
+                    chain.extend(Copied::new(node));
+                }
+                let p_next = chain.iter_mut().rev().fold(rest, |next, copy: &mut Copied| copy.link(next));
+                let plain = from_words(
+                    &words(&vk::SamplerCreateInfo { p_next: std::ptr::null(), ..*info }).unwrap_or_default(),
+                );
+                (Self { info: Box::new(vk::SamplerCreateInfo { p_next, ..plain }), _chain: chain }, left_out)
+            })
+        }
+    }
+
+    /// The create info.
+    pub fn info(&self) -> &vk::SamplerCreateInfo<'static> {
+        &self.info
+    }
+}
+
 /// A create info without a chain as plain words. [`from_words`] is the reverse.
 pub fn words(info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
     if !info.p_next.is_null() {

@@ -85,7 +85,7 @@ pub fn not_covered(analysis: &Analysis) -> String {
         parts.push("which samplers and views they are (trace_level = summary)");
     }
     if analysis.unresolved.iter().any(|item| item.rule.as_deref() == Some("heap")) {
-        parts.push("descriptor heaps");
+        parts.push("which samplers and images of descriptor heaps meet");
     }
     parts.push("what no rule of samplin covers, such as synchronization, image layouts and shader logic");
     format!("not checked: {}", parts.join("; "))

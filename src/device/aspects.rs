@@ -73,7 +73,7 @@ impl Aspects {
     }
 
     /// Whether descriptors of views with both aspects show one.
-    pub(super) fn is_on(&self) -> bool {
+    pub fn is_on(&self) -> bool {
         self.is_on
     }
 

@@ -21,7 +21,7 @@ pub struct Cache {
 }
 
 /// What every device has.
-const GENERAL: [Cache; 6] = [
+const GENERAL: [Cache; 7] = [
     Cache {
         name: "sampler states",
         owner: "samplers with the state",
@@ -64,6 +64,13 @@ const GENERAL: [Cache; 6] = [
         most: Some(6 * 4096 + 512),
         eviction: "the older half, which is said again if it comes up",
         count: |(ground, _), _| ground.journal.remembered()[1],
+    },
+    Cache {
+        name: "samplers in heaps and shaders",
+        owner: "the device",
+        most: Some(2 * 4096),
+        eviction: "none: what comes then is only counted",
+        count: |(_, pairs), _| pairs.heaps.remembered(),
     },
 ];
 

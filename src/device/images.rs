@@ -208,6 +208,15 @@ impl Images {
         ground.is_sound() && ground.hot.gate.insert_view_in_room(view.as_raw(), (known >> 32) as u32, known as u32 - 1)
     }
 
+    /// The number of the class of a view.
+    pub fn class_of(&self, driver: &Driver, traits: ViewTraits, tiling: Tiling) -> Option<u32> {
+        self.classes.intern((traits, tiling), |_| ViewClass {
+            traits,
+            lacks: driver.relevant(decide::lacks(&traits, &driver.caps)),
+            tiling,
+        })
+    }
+
     /// Remembers a view. `words`: what its class depends on, if that is all and it went down as it was.
     pub fn insert_view(
         &self,
@@ -218,12 +227,7 @@ impl Images {
         tiling: Tiling,
         words: Option<&Words>,
     ) {
-        let class = self.classes.intern((traits, tiling), |_| ViewClass {
-            traits,
-            lacks: driver.relevant(decide::lacks(&traits, &driver.caps)),
-            tiling,
-        });
-        if let Some(class) = class {
+        if let Some(class) = self.class_of(driver, traits, tiling) {
             let lacks = self.class(class).map_or(ConflictBits::NONE, |class| class.lacks);
             hot.gate.insert_view(view.as_raw(), lacks.0, class);
             if let Some(words) = words {

@@ -19,11 +19,13 @@ use super::frames::Frames;
 use super::once::{Once, Turn};
 use crate::ability;
 use crate::counters::Path;
-use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, DeviceCaps, Policy, Rule, SamplerState};
+use crate::decide::{
+    self, BlitSource, Change, Changes, Context, Decision, DeviceCaps, Policy, Rule, SamplerState, ShaderType,
+};
 use crate::features::Tiling;
 use crate::instance::Instance;
 use crate::names;
-use crate::outcome::{Meeting, Unresolved};
+use crate::outcome::{Alone, Meeting, Unresolved};
 use crate::record;
 use crate::settings::TraceLevel;
 use crate::table::{FastMap, lock};
@@ -32,6 +34,24 @@ use crate::variant::{KEEP, SharedState};
 
 /// How many things of a kind are said. The rest counts as left out of the trace.
 const SAID: u64 = 1 << 16;
+
+/// Where a sampler without a handle is described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Via {
+    /// `vkWriteSamplerDescriptorsEXT`.
+    HeapWrite = 1,
+    /// The create info of a pipeline or of a shader object.
+    Embedded = 2,
+}
+
+impl Via {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::HeapWrite => "heap_write",
+            Self::Embedded => "embedded",
+        }
+    }
+}
 
 /// What makes the repair of a link the same one in another pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -161,6 +181,7 @@ impl Journal {
         lock(&self.names).get(&(ty.as_raw(), object)).cloned()
     }
 
+    /// The words of a reason.
     pub(super) fn context<'a>(&'a self, class: Option<&'a ViewClass>) -> Context<'a> {
         Context {
             view: class.map(|class| &class.traits),
@@ -306,6 +327,40 @@ impl Journal {
                 state: record::state(state),
                 changes: record::changes(&changes, &context),
                 hint: is_ignored.then(|| hint.to_owned()),
+                path: None,
+                rules: Vec::new(),
+            },
+        );
+    }
+
+    /// Writes a `sampler` record of one without a handle: once for all that ask for the same and get the same.
+    pub(super) fn record_described(&self, via: Via, state: &SamplerState, alone: &Alone<'_>, ty: Option<&ShaderType>) {
+        let changes: Vec<Change> = alone.decision.changes.iter().copied().collect();
+        if !changes.is_empty() {
+            self.count_changed_sampler();
+        }
+        let key = || (state.fingerprint() ^ via as u64, alone.decision.state.fingerprint() ^ via as u64);
+        let is_told = self.records_all() || !changes.is_empty();
+        if !is_told || !self.trace().is_on() || !self.is_news(|said| &mut said.samplers, key()) {
+            return;
+        }
+        self.count(&changes);
+        if !self.records_decisions() {
+            return;
+        }
+        let view = ty.map(ShaderType::view);
+        let context = Context { view: view.as_ref(), of_shader: true, ..self.context(None) };
+        self.trace().emit(
+            "sampler",
+            &kinds::Sampler {
+                sampler: handle(0),
+                name: None,
+                fingerprint: format!("{:016x}", state.fingerprint()),
+                state: record::state(state),
+                changes: record::changes(&changes, &context),
+                hint: None,
+                path: Some(via.name().to_owned()),
+                rules: alone.by_overrides.iter().map(|name| (*name).to_owned()).collect(),
             },
         );
     }

@@ -5,6 +5,7 @@ use samplin_hot::{Pair, choices};
 use samplin_wire::kinds::Exempted;
 
 use super::ground::Ground;
+use super::heaps::Heaps;
 use super::hot::Hot;
 use super::images::Images;
 use super::samplers::Samplers;
@@ -27,6 +28,8 @@ pub struct Pairs {
     pub stand_ins: StandIns,
     /// Pairs that a draw has to decide about.
     pub(super) undecided: Undecided,
+    /// Samplers and images that are described where they are used.
+    pub heaps: Heaps,
 }
 
 /// What a choice for a pair is made with.

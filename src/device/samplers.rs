@@ -333,7 +333,7 @@ impl Samplers {
     }
 
     /// Gives a sampler of the application what it wants of `maxCustomBorderColorSamplers`.
-    fn ask_border(&self, ground: &Ground, wish: BorderWish) -> BorderPlace {
+    pub(super) fn ask_border(&self, ground: &Ground, wish: BorderWish) -> BorderPlace {
         let ((place, crowded), overrun) = self.cache.with_borders(|borders| (borders.ask(wish), borders.overrun()));
         if let Some(overrun) = overrun.filter(|_| ground.driver.caps.custom_border_colors) {
             self.overrun(ground, Limit::CustomBorders, overrun);

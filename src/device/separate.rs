@@ -92,6 +92,7 @@ pub use self::progress::Label;
 use self::seen::Seen;
 use self::sets::SetEntry;
 use self::shaders::Shaders;
+pub use self::stages::model;
 use self::tables::Tables;
 pub use self::templates::TemplateRun;
 use self::templates::TemplateRuns;

@@ -6,8 +6,11 @@
 //! other time, and updates of descriptors call nothing and cannot fail.
 
 mod buffers;
+mod described;
 mod descriptors;
 mod formatless;
+
+pub use self::described::HeapView;
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +30,7 @@ use super::hot::Hot;
 use super::journal::Journal;
 use super::shown::{LOST, NOTHING, OWN};
 use super::types::type_bit;
-use super::usage::{listed, tiling_of, wide_flags, wide_usage};
+use super::usage::{CAPTURED, listed, tiling_of, wide_flags, wide_usage};
 use crate::caps::{Enabled, Formats};
 use crate::decide::{self, Change, Rule};
 use crate::dispatch::InstanceFns;
@@ -292,6 +295,7 @@ impl Storage {
             () if !driver.caps.view_usage => {
                 "neither version 1.1 nor VK_KHR_maintenance2 is enabled, which a view of another format needs"
             }
+            () if info.flags.contains(CAPTURED) => "it may be captured for a replay",
             () if tiling.is_none() => "its memory is laid out by a DRM format modifier, which others know it by",
             // SAFETY: `info` is valid by this function's contract, so each node of its chain can be read as a base.
             () if !unsafe { pnext::is_plain_image(info.p_next) } => {
@@ -514,7 +518,7 @@ impl Journal {
 
     /// Says what is left of a format, once for each reason.
     #[inline(never)]
-    fn storage_unresolved(&self, what: Left, format: vk::Format, why: &str) {
+    pub fn storage_unresolved(&self, what: Left, format: vk::Format, why: &str) {
         let members = record::object(&mut [("format", names::format(format).into())]);
         let key = (format.as_raw() as u64, decide::fnv1a(why.bytes()));
         self.unresolved(what, why, Some(Rule::StorageFormat), members, key);

@@ -72,6 +72,7 @@ impl Pairs {
                     custom_borders: kinds::RequestedLimit { asked: asked_borders, limit: max_borders },
                 }),
                 columns,
+                heaps: self.heaps.summary(),
             },
             separate,
             passed_through: ground.is_broken(),

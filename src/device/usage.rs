@@ -19,6 +19,9 @@ use crate::names;
 use crate::pnext;
 use crate::record;
 
+/// What is captured of such an image is of its own flags.
+pub(super) const CAPTURED: vk::ImageCreateFlags = vk::ImageCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
+
 /// The formats that the chain of an image or swapchain says views may have.
 ///
 /// # Safety
@@ -163,6 +166,8 @@ impl Driver {
         let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
         let why = if !plain {
             "its chain has structures beside the list of formats"
+        } else if own_flags.contains(CAPTURED) {
+            "it may be captured for a replay"
         } else if self.caps.imageless_framebuffer && info.usage.intersects(attachments) {
             "it may become an attachment of an imageless framebuffer, which compares flags"
         // SAFETY: `info` is valid, and its chain is what the query takes.

@@ -60,7 +60,8 @@ impl Samplers {
             return Err("vkCreateSampler is missing".into());
         };
         let live = || self.driver_samplers(hot);
-        self.places.lend(driver.caps.max_sampler_allocation_count, self.shared.shares(), live)?;
+        let limit = driver.caps.max_sampler_allocation_count.saturating_sub(driver.enabled.embedded_places);
+        self.places.lend(limit, self.shared.shares(), live)?;
         let mut made = vk::Sampler::null();
         // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
         // allowed: the application's own one is only promised for the call it was passed to.

@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ash::vk;
-use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
+use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::augment::{self, Augmented, FeatureWishes};
 use super::{MISSING, failure, physical};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
-use crate::decide::{DeviceCaps, Rule};
+use crate::decide::DeviceCaps;
 use crate::device::{Device, Driver, LaterLimits, Limits};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
@@ -20,7 +20,6 @@ use crate::memory;
 use crate::overrides::Overrides;
 use crate::pnext;
 use crate::settings::{Counters, Mode};
-use samplin_core::left::Left;
 
 /// The loader's node with the link to the layer below.
 ///
@@ -285,9 +284,6 @@ fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Optio
             device.ground.journal.record_device(&device.ground.driver, properties, &intercepts);
         }
     }
-    if device.ground.driver.enabled.extension(EXT_DESCRIPTOR_HEAP_NAME) {
-        device.ground.journal.unresolved(Left::DescriptorHeap, "", Some(Rule::Heap), serde_json::json!({}), (0, 0));
-    }
 }
 
 /// Enters the new device and writes its record. With `mode` off it is entered only so that its proc-addr queries can be passed on,
@@ -363,6 +359,7 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
             let separate = device.separate.as_deref();
             let joined = separate.map(|separate| separate.separate_summary(&device.ground.journal));
             let columns = separate.and_then(|separate| separate.columns(&device.ground, &device.pairs));
+            device.pairs.heaps.tell(&device.ground, &device.pairs.images);
             device.pairs.summarize(&device.ground, joined, columns);
         }
     }));

@@ -418,7 +418,7 @@ type Narrowed = (Tiling, u64, Changes);
 ///
 /// `info` is valid.
 #[inline(never)]
-unsafe fn changed_view(
+pub(super) unsafe fn changed_view(
     device: &Device,
     info: &vk::ImageViewCreateInfo<'_>,
 ) -> (Option<Narrowed>, Option<(ViewCopy, Tiling)>) {
@@ -508,7 +508,7 @@ fn view_words(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Wor
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn view_traits(
+pub(super) unsafe fn view_traits(
     device: &Device,
     info: &vk::ImageViewCreateInfo<'_>,
     number: u32,

@@ -25,6 +25,7 @@ pub(crate) unsafe extern "system" fn queue_present(
     // SAFETY: valid by VUID-vkQueuePresentKHR-pPresentInfo-parameter, and so is its chain.
     let is_boundary = unsafe { info.as_ref().is_some_and(|info| ends_frame(info.p_next)) };
     device.ground.journal.frames.end((true, is_boundary));
+    device.pairs.heaps.end_frame(&device.ground, &device.pairs.images);
     if let Some(separate) = device.separate.as_deref() {
         separate.end_frame(&device.ground);
     }

@@ -155,7 +155,7 @@ fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten
 ///
 /// `info` is valid.
 #[inline(never)]
-unsafe fn read(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> SamplerInfo {
+pub(super) unsafe fn read(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> SamplerInfo {
     // SAFETY: `info` is valid by this function's contract, so the structures of its chain are whole.
     unsafe { sampler_info::read(info, |conversion| device.pairs.samplers.conversion(conversion)) }
 }

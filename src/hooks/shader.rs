@@ -1,11 +1,13 @@
 //! Shaders, as they are created and identified: modules here, those that come with pipelines and shader objects in `copies`.
 
 pub(super) mod copies;
+mod mappings;
 mod samples;
 
 use std::ffi::c_void;
 
 use ash::vk;
+use samplin_hot::memory;
 use vk_layer_sys::PipelineCreateInfoKHR;
 
 use crate::device::{Device, Rewritten};
@@ -20,6 +22,29 @@ use crate::pnext::slice;
 pub(super) unsafe fn words<'a>(info: &vk::ShaderModuleCreateInfo<'a>) -> &'a [u32] {
     // SAFETY: VUID-VkShaderModuleCreateInfo-pCode-parameter; the size is a multiple of four (-codeSize-08735).
     unsafe { slice(info.p_code, u32::try_from(info.code_size / 4).unwrap_or(0)) }
+}
+
+/// The numbers and bytes of specialization constants.
+///
+/// # Safety
+///
+/// `info` is null or valid: its entries lie within its data (VUID-VkSpecializationInfo-offset-00773, -pMapEntries-00774).
+pub(super) unsafe fn constants<'a>(info: *const vk::SpecializationInfo<'a>) -> Vec<(u32, &'a [u8])> {
+    // SAFETY: null or valid, by this function's contract.
+    let Some(info) = (unsafe { info.as_ref() }) else { return Vec::new() };
+    // SAFETY: as many bytes and entries as the structure says (VUID-VkSpecializationInfo-pData-parameter, -pMapEntries-parameter).
+    let (data, entries) = unsafe {
+        let data = if info.p_data.is_null() {
+            &[]
+        } else {
+            std::slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size)
+        };
+        (data, slice(info.p_map_entries, info.map_entry_count))
+    };
+    memory::collect(entries.iter().filter_map(|entry| {
+        let start = entry.offset as usize;
+        Some((entry.constant_id, data.get(start..start.checked_add(entry.size)?)?))
+    }))
 }
 
 /// The words that go down in place of a module's, if not its own.
@@ -124,6 +149,13 @@ pub(crate) unsafe extern "system" fn get_pipeline_key(
         Some(vk::StructureType::COMPUTE_PIPELINE_CREATE_INFO) => {
             // SAFETY: a whole structure, by its type.
             let copies = device.ground.guard(|| unsafe { copies::compute(device, slice(first.cast(), 1)) }, || None);
+            if let Some(copies) = &copies {
+                return with(copies.infos.as_ptr().cast());
+            }
+        }
+        Some(vk::StructureType::RAY_TRACING_PIPELINE_CREATE_INFO_KHR) => {
+            // SAFETY: a whole structure, by its type, with as many stages as it says.
+            let copies = device.ground.guard(|| unsafe { copies::rays_khr(device, first.cast(), 1) }, || None);
             if let Some(copies) = &copies {
                 return with(copies.infos.as_ptr().cast());
             }

@@ -170,6 +170,12 @@ pub struct Sampler {
     /// What the application may not have meant, at the level all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Where it is described, if it has no handle: `heap_write` or `embedded`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The overrides that took part, of one without a handle.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
 }
 
 /// The application's names for both sides of a pair.
@@ -485,6 +491,26 @@ pub struct Census {
     /// Kinds of views in arrays, by what samplers become for them; `None` where there are none, or the level is not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<u64>,
+    /// What was written to descriptor heaps and embedded in shaders; `None` where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heaps: Option<Heaps>,
+}
+
+/// What was described in descriptor heaps, and in shaders for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heaps {
+    /// Samplers written.
+    pub samplers: u64,
+    /// Their states.
+    pub states: u64,
+    /// Images written that shaders can sample.
+    pub views: u64,
+    /// Their classes.
+    pub classes: u64,
+    /// Embedded samplers, by state and by the type of the images that are read through them.
+    pub embedded: u64,
+    /// States and classes that may not be used together, of types that shaders read through samplers in heaps.
+    pub pairs: u64,
 }
 
 /// Samplers and images that only shaders join.

@@ -10,6 +10,7 @@ use samplin_bind::plan::link_bit;
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv as spirv;
+use vk_layer_sys::PIPELINE_CREATE_2_DESCRIPTOR_HEAP;
 
 use super::Separate;
 use super::found::LINKED;
@@ -373,11 +374,17 @@ impl Separate {
         let layout = layout.map(|layout| unsafe { Live::new(layout) });
         let has = |flag: vk::PipelineCreateFlags| flags & u64::from(flag.as_raw()) != 0;
         let is_library = has(vk::PipelineCreateFlags::LIBRARY_KHR) && !matches!(made, Made::Compute(_));
-        if has(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
-            let mut found = FoundLinks::default();
+        let in_heaps = flags & PIPELINE_CREATE_2_DESCRIPTOR_HEAP != 0;
+        if in_heaps || has(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
+            let mut found = FoundLinks { blind: hidden, ..FoundLinks::default() };
             stages.iter().for_each(|stage| {
                 self.links_of(&ground.journal, &pairs.stand_ins.aspects, pipeline.as_raw(), stage, &mut found)
             });
+            if in_heaps {
+                // What is mapped is known of its mappings.
+                found.blind.iter().for_each(|_| pairs.heaps.read(true, true));
+                return None;
+            }
             if !found.links.is_empty() {
                 ground.journal.descriptor_buffer(pipeline);
             }

@@ -3,7 +3,7 @@
 use ash::vk;
 
 /// Number of the execution model of a stage; none for a stage that reads no images here.
-pub(super) fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
+pub fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
     use vk::ShaderStageFlags as S;
     // SPIR-V specification, "Execution Model".
     let models: &[(vk::ShaderStageFlags, u32)] = &[

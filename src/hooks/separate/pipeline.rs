@@ -9,7 +9,7 @@ use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 
 use crate::device::{Device, Live, Made, Program, Separate, Stage, Words};
-use crate::hooks::shader::{copies, words};
+use crate::hooks::shader::{constants, copies, words};
 use crate::kept;
 use crate::pnext::{self, slice};
 
@@ -25,29 +25,6 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
             .guard(|| separate.forget_pipeline(&device.ground.driver, &device.ground.journal, pipeline), || ());
     }
     down!(next(handle, pipeline, allocator));
-}
-
-/// The numbers and bytes of specialization constants.
-///
-/// # Safety
-///
-/// `info` is null or valid: its entries lie within its data (VUID-VkSpecializationInfo-offset-00773, -pMapEntries-00774).
-pub(super) unsafe fn constants<'a>(info: *const vk::SpecializationInfo<'a>) -> Vec<(u32, &'a [u8])> {
-    // SAFETY: null or valid, by this function's contract.
-    let Some(info) = (unsafe { info.as_ref() }) else { return Vec::new() };
-    // SAFETY: as many bytes and entries as the structure says (VUID-VkSpecializationInfo-pData-parameter, -pMapEntries-parameter).
-    let (data, entries) = unsafe {
-        let data = if info.p_data.is_null() {
-            &[]
-        } else {
-            std::slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size)
-        };
-        (data, slice(info.p_map_entries, info.map_entry_count))
-    };
-    memory::collect(entries.iter().filter_map(|entry| {
-        let start = entry.offset as usize;
-        Some((entry.constant_id, data.get(start..start.checked_add(entry.size)?)?))
-    }))
 }
 
 /// A stage's bit, entry point, code and specialization constants.

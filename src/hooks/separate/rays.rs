@@ -5,6 +5,7 @@ use samplin_hot::memory;
 
 use super::pipeline::program;
 use crate::device::{Device, Made, Program, Separate};
+use crate::hooks::shader::copies;
 use crate::kept;
 use crate::pnext::slice;
 
@@ -55,9 +56,21 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_ray_tracing_pipelines);
+    // SAFETY: `count` valid create infos (VUID-vkCreateRayTracingPipelinesKHR-pCreateInfos-parameter).
+    let copies = device.ground.guard(|| unsafe { copies::rays_khr(device, create_infos, count) }, || None);
+    // What goes down has to live until the operation is complete, so it is not deferred.
+    let (is_deferred, operation) = match &copies {
+        Some(_) => (operation != vk::DeferredOperationKHR::null(), vk::DeferredOperationKHR::null()),
+        None => (false, operation),
+    };
+    let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
+    let answer = |result| match result {
+        vk::Result::SUCCESS if is_deferred => vk::Result::OPERATION_NOT_DEFERRED_KHR,
+        other => other,
+    };
     let Some(separate) = device.separate.as_deref() else {
-        // SAFETY: what `vkCreateRayTracingPipelinesKHR` was called with, unchanged.
-        return unsafe { next(handle, operation, cache, count, create_infos, allocator, pipelines) };
+        // SAFETY: what `vkCreateRayTracingPipelinesKHR` was called with, but for samplers that shaders embed.
+        return answer(unsafe { next(handle, operation, cache, count, create_infos, allocator, pipelines) });
     };
     // SAFETY: `count` create infos by VUID-vkCreateRayTracingPipelinesKHR-pCreateInfos-parameter.
     let infos = unsafe { slice(create_infos, count) };
@@ -95,7 +108,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
         // SAFETY: nobody has been told yet.
         device.ground.guard(|| unsafe { separate.take_deferred(&device.ground, &device.pairs, operation) }, || ());
     }
-    result
+    answer(result)
 }
 
 pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines_nv(
@@ -107,7 +120,10 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines_nv(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_ray_tracing_pipelines_nv);
-    // SAFETY: what `vkCreateRayTracingPipelinesNV` was called with, before anything is looked at.
+    // SAFETY: `count` valid create infos (VUID-vkCreateRayTracingPipelinesNV-pCreateInfos-parameter).
+    let copies = device.ground.guard(|| unsafe { copies::rays_nv(device, create_infos, count) }, || None);
+    let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
+    // SAFETY: what `vkCreateRayTracingPipelinesNV` was called with, but for samplers that shaders embed.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     if let Some(separate) = device.separate.as_deref() {
         device.ground.guard(

@@ -4,9 +4,8 @@ use std::ffi::CStr;
 
 use ash::vk;
 
-use super::pipeline::constants;
 use crate::device::{Device, Group, Live, Recording, Rewritten, Separate, Stage};
-use crate::hooks::shader::copies;
+use crate::hooks::shader::{constants, copies};
 use crate::pnext::slice;
 
 const LINKED: vk::ShaderCreateFlagsEXT = vk::ShaderCreateFlagsEXT::LINK_STAGE;

@@ -1,11 +1,14 @@
 //! Create infos of pipelines and shader objects that go down in place of the application's, where a shader that comes with them or
 //! their multisample state has to differ. The application's are not written to.
 
+use std::ffi::CStr;
+
 use ash::vk;
 use samplin_hot::memory::Room;
+use samplin_spirv::Link;
 
-use super::samples;
-use super::words;
+use super::mappings::{self, Mapped};
+use super::{constants, samples, words};
 use crate::device::{Device, Live, PipelineRecord, Rewritten};
 use crate::kept;
 use crate::pnext::{self, Base, slice};
@@ -20,6 +23,8 @@ pub(in crate::hooks) struct Copies<'a, I> {
     words: Vec<Rewritten>,
     /// Modules of what came in chains, which live as long as the call.
     modules: Vec<vk::ShaderModule>,
+    /// Chains in which other samplers are embedded.
+    mapped: Vec<Mapped>,
     /// What is written down of pipelines, by the position of the create info.
     told: Vec<(usize, PipelineRecord)>,
 }
@@ -35,6 +40,7 @@ impl<'a, I: Copy> Copies<'a, I> {
             states: samplin_hot::memory::vec(infos.len()),
             words: Vec::new(),
             modules: Vec::new(),
+            mapped: Vec::new(),
             told: Vec::new(),
         }
     }
@@ -46,7 +52,30 @@ impl<'a, I: Copy> Copies<'a, I> {
 
     /// Whether anything differs from what was given; where nothing does there is only something to tell.
     pub(in crate::hooks) fn differs(&self) -> bool {
-        !(self.words.is_empty() && self.modules.is_empty() && self.states.is_empty())
+        let is_same = self.words.is_empty() && self.modules.is_empty() && self.states.is_empty();
+        !(is_same && self.mapped.is_empty())
+    }
+
+    /// A stage in which other samplers are embedded, if some have to be. `changed`: what goes down in its place so far.
+    ///
+    /// # Safety
+    ///
+    /// `stage` is valid, and its chain is alive for as long as this is used.
+    unsafe fn embed(
+        &mut self,
+        stage: &vk::PipelineShaderStageCreateInfo<'a>,
+        changed: Option<vk::PipelineShaderStageCreateInfo<'a>>,
+    ) -> Option<vk::PipelineShaderStageCreateInfo<'a>> {
+        if !self.device.pairs.heaps.is_on() {
+            return changed;
+        }
+        let given = changed.unwrap_or(*stage);
+        // SAFETY: `stage` is valid by this function's contract, and so is one that goes down in its place.
+        let mapped = unsafe { mappings::mapped(self.device, given.p_next, || links_of(self.device, stage)) };
+        let Some(mapped) = mapped else { return changed };
+        let p_next = mapped.first();
+        self.mapped.with_room().push(mapped);
+        Some(vk::PipelineShaderStageCreateInfo { p_next, ..given })
     }
 
     /// The stage with a module of other words, if its own come in its chain and a pass makes others of them.
@@ -105,6 +134,25 @@ impl<'a, I: Copy> Copies<'a, I> {
     }
 }
 
+/// What a stage joins, if that is known.
+///
+/// # Safety
+///
+/// `stage` is valid.
+unsafe fn links_of(device: &Device, stage: &vk::PipelineShaderStageCreateInfo<'_>) -> Option<Vec<Link>> {
+    // SAFETY: `stage` is valid by this function's contract: its name is null-terminated (-pName-parameter), its module is null or valid,
+    // and what its chain holds is whole.
+    unsafe {
+        let name = CStr::from_ptr(stage.p_name).to_string_lossy();
+        let constants = constants(stage.p_specialization_info);
+        if let Some(chained) = pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) {
+            return mappings::links(words(chained), &name, stage.stage, &constants);
+        }
+        let words = device.separate.as_deref()?.words(Live::new(stage.module))?;
+        mappings::links(&words, &name, stage.stage, &constants)
+    }
+}
+
 impl<I> Copies<'_, I> {
     /// Writes down what became of the pipelines that were made.
     pub(in crate::hooks) fn tell(&self, made: &[vk::Pipeline]) {
@@ -144,7 +192,10 @@ pub(in crate::hooks) unsafe fn compute<'a>(
             continue;
         }
         // SAFETY: the stage of a valid create info.
-        let other = unsafe { copies.stage(&info.stage) };
+        let other = unsafe {
+            let other = copies.stage(&info.stage);
+            copies.embed(&info.stage, other)
+        };
         // SAFETY: layout and module are those of a valid create info, or the module was made above.
         let (layout, module) =
             unsafe { (Live::new(info.layout), Live::new(other.as_ref().unwrap_or(&info.stage).module)) };
@@ -180,8 +231,65 @@ pub(in crate::hooks) unsafe fn objects<'a>(
             (copy.p_code, copy.code_size) = (rewritten.words.as_ptr().cast(), size_of_val(&*rewritten.words));
             copies.words.with_room().push(rewritten);
         }
+        if !device.pairs.heaps.is_on() {
+            continue;
+        }
+        // SAFETY: `info` is valid by this function's contract: its name is null-terminated (VUID-VkShaderCreateInfoEXT-pName-parameter), and
+        // so are its constants (-pSpecializationInfo-parameter) and its chain.
+        let mapped = unsafe {
+            mappings::mapped(device, info.p_next, || {
+                let name = CStr::from_ptr(info.p_name).to_string_lossy();
+                mappings::links(given, &name, info.stage, &constants(info.p_specialization_info))
+            })
+        };
+        if let (Some(mapped), Some(copy)) = (mapped, copies.infos.get_mut(position)) {
+            copy.p_next = mapped.first();
+            copies.mapped.with_room().push(mapped);
+        }
     }
     copies.differs().then_some(copies)
+}
+
+/// Functions for what goes down in place of the create infos of ray tracing pipelines, if not these.
+macro_rules! rays {
+    ($($name:ident: $info:ident;)+) => {$(
+        /// # Safety
+        ///
+        /// There are `count` valid create infos.
+        pub(in crate::hooks) unsafe fn $name<'a>(
+            device: &'a Device,
+            infos: *const vk::$info<'a>,
+            count: u32,
+        ) -> Option<Copies<'a, vk::$info<'a>>> {
+            if !device.pairs.heaps.is_on() {
+                return None;
+            }
+            // SAFETY: `count` create infos by this function's contract.
+            let mut copies = Copies::new(device, unsafe { slice(infos, count) });
+            for position in 0..copies.infos.len() {
+                let Some(info) = copies.infos.get(position).copied() else { break };
+                // SAFETY: as many stages as a valid create info says (its `-pStages-parameter` VUID).
+                let given = unsafe { slice(info.p_stages, info.stage_count) };
+                let mut other = Vec::new();
+                for (number, stage) in given.iter().enumerate() {
+                    // SAFETY: a stage of a valid create info.
+                    if let Some(stage) = unsafe { copies.embed(stage, None) } {
+                        put(&mut other, given, number, stage);
+                    }
+                }
+                if let (false, Some(copy)) = (other.is_empty(), copies.infos.get_mut(position)) {
+                    copy.p_stages = other.as_ptr();
+                    copies.stages.with_room().push(other);
+                }
+            }
+            copies.differs().then_some(copies)
+        }
+    )+};
+}
+
+rays! {
+    rays_khr: RayTracingPipelineCreateInfoKHR;
+    rays_nv: RayTracingPipelineCreateInfoNV;
 }
 
 /// What goes down in place of the create infos of graphics pipelines, if not these.
@@ -200,10 +308,13 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
         let facts = unsafe { kept::Facts::of(info, kept::Context::default()) };
         // SAFETY: the facts are those of `info`.
         let (stages, binaries) = unsafe { (facts.stages_of(info), kept::has_binaries(info.p_next)) };
-        if facts.is_whole() && !binaries {
+        if !binaries {
             for (number, stage) in stages.iter().enumerate() {
                 // SAFETY: a stage of a valid create info.
-                let made = unsafe { copies.stage(stage) };
+                let made = unsafe {
+                    let made = if facts.is_whole() { copies.stage(stage) } else { None };
+                    copies.embed(stage, made)
+                };
                 // SAFETY: layout and module are those of a valid create info, or the module was made above.
                 let (layout, module) =
                     unsafe { (Live::new(info.layout), Live::new(made.as_ref().unwrap_or(stage).module)) };

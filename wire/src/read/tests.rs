@@ -529,6 +529,8 @@ fn whole_records_survive() {
             state,
             changes: changes.clone(),
             hint: Some("ignored".to_owned()),
+            path: Some("heap_write".to_owned()),
+            rules: vec!["sharp".to_owned()],
         },
     );
     let (conversion, _, format, changes) = object();
@@ -624,6 +626,7 @@ fn whole_records_survive() {
                 headroom: kinds::Headroom { samplers: 1, custom_borders: 2 },
                 limits: Some(kinds::Limits::default()),
                 columns: Some(3),
+                heaps: Some(kinds::Heaps { samplers: 2, ..kinds::Heaps::default() }),
             },
             separate,
             passed_through: false,
