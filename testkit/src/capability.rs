@@ -3,6 +3,7 @@
 use ash::vk;
 use std::collections::BTreeSet;
 use std::ffi::CStr;
+use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, PhysicalDeviceDescriptorHeapFeaturesEXT};
 
 /// One optional ability of a device, an extension or a feature bit, that the harness enables when present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,11 +88,13 @@ pub enum Capability {
     /// Framebuffers may get their attachments when a render pass begins. Off unless [`asked for`](crate::ContextBuilder::with), as flags
     /// and usages of images count then.
     ImagelessFramebuffer,
+    /// `VK_EXT_descriptor_heap` (effective version 1.3). Off unless [`asked for`](crate::ContextBuilder::with).
+    DescriptorHeap,
 }
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::SamplerAnisotropy,
         Self::SampleRateShading,
         Self::ImageCubeArray,
@@ -131,6 +134,7 @@ impl Capability {
         Self::DynamicRendering,
         Self::StorageUpdateAfterBind,
         Self::ImagelessFramebuffer,
+        Self::DescriptorHeap,
     ];
 
     /// The Vulkan name of the feature or extension, for skip messages.
@@ -175,6 +179,7 @@ impl Capability {
             Self::DynamicRendering => "dynamicRendering (Vulkan 1.3)",
             Self::StorageUpdateAfterBind => "descriptorBindingStorageImageUpdateAfterBind (Vulkan 1.2)",
             Self::ImagelessFramebuffer => "imagelessFramebuffer (Vulkan 1.2)",
+            Self::DescriptorHeap => "VK_EXT_descriptor_heap",
         }
     }
 }
@@ -198,6 +203,21 @@ struct Structures {
     min_lod: vk::PhysicalDeviceImageViewMinLodFeaturesEXT<'static>,
     objects: vk::PhysicalDeviceShaderObjectFeaturesEXT<'static>,
     libraries: vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT<'static>,
+    heap: HeapFeatures,
+}
+
+/// The features of heaps, which the bindings do not have.
+struct HeapFeatures(PhysicalDeviceDescriptorHeapFeaturesEXT);
+
+impl Default for HeapFeatures {
+    fn default() -> Self {
+        Self(PhysicalDeviceDescriptorHeapFeaturesEXT {
+            s_type: PhysicalDeviceDescriptorHeapFeaturesEXT::STRUCTURE_TYPE,
+            p_next: std::ptr::null_mut(),
+            descriptor_heap: vk::FALSE,
+            descriptor_heap_capture_replay: vk::FALSE,
+        })
+    }
 }
 
 impl Structures {
@@ -251,6 +271,10 @@ impl Structures {
         }
         if has(ash::ext::graphics_pipeline_library::NAME) {
             head = head.push_next(&mut self.libraries);
+        }
+        if has(EXT_DESCRIPTOR_HEAP_NAME) {
+            self.heap.0.p_next = head.p_next;
+            head.p_next = (&raw mut self.heap.0).cast();
         }
         head
     }
@@ -329,6 +353,12 @@ impl Plan {
             }
             Capability::StorageUpdateAfterBind => on(v12.descriptor_binding_storage_image_update_after_bind),
             Capability::ImagelessFramebuffer => on(v12.imageless_framebuffer),
+            Capability::DescriptorHeap => {
+                on(found.heap.0.descriptor_heap)
+                    && on(v12.buffer_device_address)
+                    && on(found.maintenance5.maintenance5)
+                    && at(vk::API_VERSION_1_3)
+            }
             Capability::NonUniformIndexing => {
                 on(v12.shader_sampled_image_array_non_uniform_indexing)
                     && on(core.shader_sampled_image_array_dynamic_indexing)
@@ -354,6 +384,7 @@ impl Plan {
             (Capability::CustomBorderColorWithoutFormat, Capability::CustomBorderColor),
             (Capability::BorderColorSwizzle, Capability::CustomBorderColor),
             (Capability::BorderColorSwizzleFromImage, Capability::BorderColorSwizzle),
+            (Capability::DescriptorHeap, Capability::Maintenance5),
         ] {
             if !enabled.contains(&base) {
                 enabled.remove(&dependent);
@@ -393,6 +424,7 @@ impl Plan {
                 Capability::Formats4444 => &[ash::ext::_4444_formats::NAME],
                 Capability::ImageViewMinLod => &[ash::ext::image_view_min_lod::NAME],
                 Capability::ShaderObject => &[ash::ext::shader_object::NAME],
+                Capability::DescriptorHeap => &[EXT_DESCRIPTOR_HEAP_NAME],
                 Capability::GraphicsPipelineLibrary => {
                     &[ash::khr::pipeline_library::NAME, ash::ext::graphics_pipeline_library::NAME]
                 }
@@ -429,7 +461,8 @@ impl Plan {
         wanted.ycbcr.sampler_ycbcr_conversion = bit(Capability::SamplerYcbcrConversion);
         wanted.v12.sampler_mirror_clamp_to_edge = bit(Capability::SamplerMirrorClampToEdge);
         wanted.v12.sampler_filter_minmax = bit(Capability::SamplerFilterMinmax);
-        wanted.v12.buffer_device_address = bit(Capability::DescriptorBuffer);
+        wanted.v12.buffer_device_address = bit(Capability::DescriptorBuffer) | bit(Capability::DescriptorHeap);
+        wanted.heap.0.descriptor_heap = bit(Capability::DescriptorHeap);
         let indexing = bit(Capability::DescriptorIndexing);
         wanted.v12.descriptor_binding_sampled_image_update_after_bind = indexing;
         wanted.v12.descriptor_binding_partially_bound = indexing;

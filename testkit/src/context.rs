@@ -145,7 +145,7 @@ impl Default for ContextBuilder {
             engine: ("testkit".to_owned(), 1),
             api_version: vk::API_VERSION_1_3,
             device: None,
-            without: BTreeSet::from([Capability::ImagelessFramebuffer]),
+            without: BTreeSet::from([Capability::ImagelessFramebuffer, Capability::DescriptorHeap]),
             messenger: true,
             queries: true,
             refuse_errors: false,
@@ -360,6 +360,9 @@ impl Instance {
                     if spec < vk::make_api_version(0, 1, 3, header) {
                         beyond_validation.insert(capability);
                     }
+                }
+                if spec < vk::make_api_version(0, 1, 4, 340) {
+                    beyond_validation.insert(Capability::DescriptorHeap);
                 }
             }
         }

@@ -13,6 +13,7 @@ pub mod context;
 pub mod descriptor;
 pub mod folder;
 mod garbage;
+pub mod heap;
 pub mod image;
 pub mod large;
 pub mod layer;

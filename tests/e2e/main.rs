@@ -14,6 +14,7 @@ mod blits;
 mod cases;
 mod chain;
 mod faults;
+mod heap;
 mod input;
 mod instances;
 mod kept;
@@ -55,6 +56,7 @@ fn main() -> std::process::ExitCode {
         legal::trials(),
         paths::trials(),
         blits::trials(),
+        heap::trials(),
         layouts::trials(),
         instances::trials(),
         kept::trials(),

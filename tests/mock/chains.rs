@@ -272,27 +272,6 @@ fn structures_younger_than_the_bindings_are_copied_whole() {
 }
 
 #[test]
-fn a_descriptor_heap_is_named_once_for_each_device() {
-    let instance = InstanceBuilder::new().traced("decisions").instance();
-    let heaps = || {
-        let records = instance.records("unresolved").into_iter().filter(|record| record["what"] == "descriptor-heap");
-        records.collect::<Vec<_>>()
-    };
-    let plain = instance.device(&DeviceInfo::default());
-    assert_eq!(heaps().len(), 0);
-    let info = DeviceInfo { extensions: vec![vk_layer_sys::EXT_DESCRIPTOR_HEAP_NAME], ..Default::default() };
-    for number in 1..=2 {
-        let device = instance.device(&info);
-        device.linear();
-        device.linear();
-        let said = heaps();
-        assert_eq!(said.len(), number);
-        assert_eq!(said[number - 1]["rule"], "heap");
-    }
-    plain.finish();
-}
-
-#[test]
 fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
     let instance = InstanceBuilder::new().driver(|driver| driver.tells_features = true).instance();
     let mut memory = Guarded::new();

@@ -6,6 +6,7 @@
 //! noted in [`DeviceState::errors`] and never asserted here, because a panic must not leave an `extern` function.
 
 mod followed;
+mod heaps;
 pub(crate) mod machine;
 
 use std::cell::RefCell;
@@ -62,6 +63,8 @@ pub(crate) struct Config {
     pub(crate) max_lod_bias: f32,
     pub(crate) max_samplers: u32,
     pub(crate) max_custom_borders: u32,
+    /// Samplers for which there is room in the driver's own part of a heap of samplers, where shaders embed some.
+    pub(crate) embedded_places: u32,
     pub(crate) max_sample_mask_words: u32,
     /// `maxPerStageDescriptorStorageBuffers`.
     pub(crate) storage_buffers: u32,
@@ -115,6 +118,7 @@ impl Config {
             max_lod_bias: 4.0,
             max_samplers: 4000,
             max_custom_borders: 4096,
+            embedded_places: 0,
             max_sample_mask_words: 0,
             storage_buffers: 4,
             filter_minmax_component_mapping: true,
@@ -282,19 +286,73 @@ type Texels = vk::DescriptorAddressInfoEXT<'static>;
 /// Arguments of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Args {
-    CreateSampler { info: Chained<vk::SamplerCreateInfo<'static>>, allocator: usize, out: usize },
-    CreateConversion { info: Chained<vk::SamplerYcbcrConversionCreateInfo<'static>>, allocator: usize, out: usize },
-    Create { info: usize, allocator: usize, out: usize },
-    Destroy { handle: u64, allocator: usize },
-    Update { writes: Array<Write>, copies: Array<vk::CopyDescriptorSet<'static>> },
-    Push { layout: u64, set: u32, writes: Array<Write> },
-    Push2 { info: Chained<vk::PushDescriptorSetInfoKHR<'static>>, writes: Array<Write> },
-    Template { target: u64, template: u64, data: usize, elements: Vec<Element> },
-    Template2 { info: Chained<vk::PushDescriptorSetWithTemplateInfoKHR<'static>>, elements: Vec<Element> },
-    GetDescriptor { info: Chained<vk::DescriptorGetInfoEXT<'static>>, image: At<Image>, texels: At<Texels> },
-    ViewHandle { info: Chained<vk::ImageViewHandleInfoNVX<'static>> },
-    Blit { source: u64, filter: vk::Filter, regions: usize },
-    Blit2 { info: Chained<vk::BlitImageInfo2<'static>> },
+    CreateSampler {
+        info: Chained<vk::SamplerCreateInfo<'static>>,
+        allocator: usize,
+        out: usize,
+    },
+    CreateConversion {
+        info: Chained<vk::SamplerYcbcrConversionCreateInfo<'static>>,
+        allocator: usize,
+        out: usize,
+    },
+    Create {
+        info: usize,
+        allocator: usize,
+        out: usize,
+    },
+    Destroy {
+        handle: u64,
+        allocator: usize,
+    },
+    Update {
+        writes: Array<Write>,
+        copies: Array<vk::CopyDescriptorSet<'static>>,
+    },
+    Push {
+        layout: u64,
+        set: u32,
+        writes: Array<Write>,
+    },
+    Push2 {
+        info: Chained<vk::PushDescriptorSetInfoKHR<'static>>,
+        writes: Array<Write>,
+    },
+    Template {
+        target: u64,
+        template: u64,
+        data: usize,
+        elements: Vec<Element>,
+    },
+    Template2 {
+        info: Chained<vk::PushDescriptorSetWithTemplateInfoKHR<'static>>,
+        elements: Vec<Element>,
+    },
+    GetDescriptor {
+        info: Chained<vk::DescriptorGetInfoEXT<'static>>,
+        image: At<Image>,
+        texels: At<Texels>,
+    },
+    HeapSamplers {
+        at: usize,
+        infos: Vec<Chained<vk::SamplerCreateInfo<'static>>>,
+    },
+    HeapResources {
+        at: usize,
+        views: Vec<Option<Chained<vk::ImageViewCreateInfo<'static>>>>,
+        formats: Vec<Option<vk::Format>>,
+    },
+    ViewHandle {
+        info: Chained<vk::ImageViewHandleInfoNVX<'static>>,
+    },
+    Blit {
+        source: u64,
+        filter: vk::Filter,
+        regions: usize,
+    },
+    Blit2 {
+        info: Chained<vk::BlitImageInfo2<'static>>,
+    },
     Other(Vec<u64>),
 }
 
@@ -371,6 +429,7 @@ known_nodes! {
     OpaqueCaptureDescriptorDataCreateInfoEXT: opaque_capture_descriptor_data;
     DebugUtilsObjectNameInfoEXT: object_type object_handle p_object_name;
     PipelineLayoutCreateInfo: set_layout_count;
+    ImageViewUsageCreateInfo: usage;
     PhysicalDeviceFeatures2: features;
     PhysicalDeviceVulkan12Features: sampler_mirror_clamp_to_edge sampler_filter_minmax;
     PhysicalDeviceCustomBorderColorFeaturesEXT: custom_border_colors custom_border_color_without_format;
@@ -517,6 +576,10 @@ pub(crate) struct DeviceState {
     pub(crate) mapped: Mutex<HashMap<u64, Box<[std::sync::atomic::AtomicU32]>>>,
     /// Pipelines that a deferred operation makes, and where their handles go when it is joined.
     deferred: Mutex<Option<(usize, Vec<u64>)>>,
+    /// Samplers that stages embed, as they arrived.
+    pub(crate) embedded: Mutex<Vec<heaps::Embedded>>,
+    /// The index of the next border colour that is registered.
+    colours: Mutex<u32>,
 }
 
 impl DeviceState {
@@ -920,6 +983,7 @@ const V10: Need = Need::Since(vk::API_VERSION_1_0);
 const V11: Need = Need::Since(vk::API_VERSION_1_1);
 const V13: Need = Need::Since(vk::API_VERSION_1_3);
 const V14: Need = Need::Since(vk::make_api_version(0, 1, 4, 0));
+const HEAP: Need = Need::Of(vk_layer_sys::EXT_DESCRIPTOR_HEAP_NAME);
 const PUSH: Need = Need::Of(ash::khr::push_descriptor::NAME);
 const TEMPLATE: Need = Need::Of(ash::khr::descriptor_update_template::NAME);
 const MAINTENANCE6: Need = Need::Of(ash::khr::maintenance6::NAME);
@@ -1027,6 +1091,10 @@ commands! {
     Device image_requirements: vk::PFN_vkGetDeviceImageMemoryRequirements = c"vkGetDeviceImageMemoryRequirements" V13;
     Device sparse_requirements: vk::PFN_vkGetDeviceImageSparseMemoryRequirements = c"vkGetDeviceImageSparseMemoryRequirements" V13;
     Device subresource_layout: vk::PFN_vkGetDeviceImageSubresourceLayoutKHR = c"vkGetDeviceImageSubresourceLayoutKHR" Need::Of(ash::khr::maintenance5::NAME);
+    Device heaps::write_samplers: vk_layer_sys::PfnWriteSamplerDescriptors = c"vkWriteSamplerDescriptorsEXT" HEAP;
+    Device heaps::write_resources: vk_layer_sys::PfnWriteResourceDescriptors = c"vkWriteResourceDescriptorsEXT" HEAP;
+    Device heaps::register: vk_layer_sys::PfnRegisterCustomBorderColor = c"vkRegisterCustomBorderColorEXT" HEAP;
+    Device heaps::unregister: vk_layer_sys::PfnUnregisterCustomBorderColor = c"vkUnregisterCustomBorderColorEXT" HEAP;
     Device get_view_handle64: PfnGetImageViewHandle64Nvx = c"vkGetImageViewHandle64NVX" Need::Of(ash::nvx::image_view_handle::NAME);
     Device get_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE" Need::Of(ash::valve::descriptor_set_host_mapping::NAME);
     Device blit: vk::PFN_vkCmdBlitImage = c"vkCmdBlitImage" V10;
@@ -1324,6 +1392,11 @@ unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mu
                     (*next.cast::<vk::PhysicalDeviceImageProcessing2PropertiesQCOM<'_>>()).max_block_match_window =
                         vk::Extent2D { width, height };
                 }
+                vk_layer_sys::PhysicalDeviceDescriptorHeapPropertiesEXT::STRUCTURE_TYPE => {
+                    let heaps = &mut *next.cast::<vk_layer_sys::PhysicalDeviceDescriptorHeapPropertiesEXT>();
+                    heaps.sampler_descriptor_size = 32;
+                    heaps.min_sampler_heap_reserved_range_with_embedded = 32 * u64::from(config.embedded_places);
+                }
                 _ => {}
             }
             next = (*base).p_next.cast();
@@ -1580,6 +1653,8 @@ unsafe extern "system" fn create_device(
             machine: Mutex::default(),
             mapped: Mutex::default(),
             deferred: Mutex::default(),
+            embedded: Mutex::default(),
+            colours: Mutex::default(),
         };
         let object = Box::new(DeviceObject {
             key: new_key(),

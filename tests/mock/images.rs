@@ -627,6 +627,24 @@ fn texel_buffers_in_memory_are_of_the_format_that_is_stored_to() {
     }
 }
 
+/// What is captured of an image is of its own flags: the replay, whose image has the captured data chained, would have others.
+#[test]
+fn images_for_capture_and_replay_go_down_as_they_came() {
+    let device = lowering(InstanceBuilder::new().set("storage", "emulate"));
+    let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
+    for (flags, is_own) in
+        [(vk::ImageCreateFlags::empty(), false), (vk::ImageCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT, true)]
+    {
+        let info = image_info(FILTERED).usage(usage).flags(flags);
+        device.driver.calls();
+        device.image_with(&info);
+        args!(device, c"vkCreateImage", Args::Create { info: down, .. });
+        assert_eq!(down == ptr::from_ref(&info) as usize, is_own, "{flags:?}");
+    }
+    let left = device.instance.records("unresolved");
+    assert_eq!(left.iter().map(|record| record["what"].as_str()).collect::<Vec<_>>(), [Some("storage-image")]);
+}
+
 /// A device that stores 32-bit integers and no RGBA8.
 fn lowering(builder: InstanceBuilder) -> Device {
     let stores = vk::FormatFeatureFlags2::STORAGE_IMAGE;

@@ -26,6 +26,7 @@ mod exempt;
 mod flush;
 mod fuzz;
 mod guarded;
+mod heaps;
 mod identity;
 mod images;
 mod kept;

@@ -48,7 +48,7 @@ const BELOW: &[(&str, &[&str])] = &[
     ),
     ("samplin-so", &["samplin", "vk-layer-sys"]),
     ("samplin-cli", &["samplin-config", "samplin-core", "samplin-platform", "samplin-wire"]),
-    ("samplin-testkit", &["samplin-spirv"]),
+    ("samplin-testkit", &["samplin-spirv", "vk-layer-sys"]),
     ("samplin-suite", &["samplin-testkit"]),
     ("samplin-checker", &["samplin-core"]),
     ("samplin-compiler", &[]),

@@ -3,7 +3,7 @@
 use ash::vk::{self, Handle};
 
 use super::machine::{Machine, place};
-use super::{Args, ChildObject, Data, DeviceState, Kind, array, cmd, dev, device_object, lock};
+use super::{Args, ChildObject, Data, DeviceState, Kind, array, cmd, dev, device_object, heaps, lock};
 
 impl DeviceState {
     /// Feeds the machine, if the driver has one.
@@ -176,6 +176,7 @@ pub(super) unsafe extern "system" fn create_graphics_pipelines(
     unsafe {
         let of = |info: &vk::GraphicsPipelineCreateInfo<'_>| {
             let stages = array(info.p_stages, info.stage_count);
+            stages.iter().for_each(|stage| heaps::note(dev(device), stage.p_next));
             (info.layout, stages.iter().map(|stage| stage.module).collect(), info.render_pass)
         };
         let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
@@ -210,8 +211,10 @@ pub(super) unsafe extern "system" fn create_compute_pipelines(
 ) -> vk::Result {
     // SAFETY: the command's valid usage.
     unsafe {
-        let of =
-            |info: &vk::ComputePipelineCreateInfo<'_>| (info.layout, vec![info.stage.module], vk::RenderPass::null());
+        let of = |info: &vk::ComputePipelineCreateInfo<'_>| {
+            heaps::note(dev(device), info.stage.p_next);
+            (info.layout, vec![info.stage.module], vk::RenderPass::null())
+        };
         let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
         make_pipelines((device, c"vkCreateComputePipelines"), (infos as usize, allocator as usize), out, &pipelines)
     }
@@ -230,6 +233,7 @@ pub(super) unsafe extern "system" fn create_ray_tracing_pipelines(
     unsafe {
         let of = |info: &vk::RayTracingPipelineCreateInfoKHR<'_>| {
             let stages = array(info.p_stages, info.stage_count);
+            stages.iter().for_each(|stage| heaps::note(dev(device), stage.p_next));
             (info.layout, stages.iter().map(|stage| stage.module).collect(), vk::RenderPass::null())
         };
         let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
@@ -298,6 +302,7 @@ pub(super) unsafe extern "system" fn create_shaders(
             state.error("a shader is linked with no other".into());
         }
         for (index, info) in infos.iter().enumerate() {
+            heaps::note(state, info.p_next);
             let mut handle = 0;
             if failure.is_none() || (index == 0 && count > 1) {
                 handle = state.make(Kind::Shader, allocator as usize, Data::None);

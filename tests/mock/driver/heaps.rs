@@ -1,0 +1,126 @@
+//! Descriptor heaps: what is written to them, and the samplers that stages embed.
+
+use std::ptr;
+
+use ash::vk;
+use vk_layer_sys::{
+    DescriptorMappingSourceEXT as Source, HostAddressRangeEXT, ResourceDescriptorInfoEXT,
+    ShaderDescriptorSetAndBindingMappingInfoEXT as Mappings,
+};
+
+use super::{Args, Chained, DeviceState, array, copy, dev, lock};
+
+/// A sampler that a stage embeds, with its set and binding, as it arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Embedded {
+    pub(crate) at: (u32, u32),
+    pub(crate) info: Chained<vk::SamplerCreateInfo<'static>>,
+    /// Types of the chain that the mappings were in.
+    pub(crate) chain: Vec<i32>,
+}
+
+pub(super) unsafe extern "system" fn write_samplers(
+    device: vk::Device,
+    count: u32,
+    samplers: *const vk::SamplerCreateInfo<'_>,
+    descriptors: *const HostAddressRangeEXT,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let infos = (0..count as usize).map(|index| copy(samplers.add(index))).collect();
+        dev(device).arrive(c"vkWriteSamplerDescriptorsEXT", Args::HeapSamplers { at: samplers as usize, infos });
+        for range in array(descriptors, count) {
+            ptr::write_bytes(range.address.cast::<u8>(), 0xab, range.size);
+        }
+    }
+    vk::Result::SUCCESS
+}
+
+pub(super) unsafe extern "system" fn write_resources(
+    device: vk::Device,
+    count: u32,
+    resources: *const ResourceDescriptorInfoEXT,
+    _descriptors: *const HostAddressRangeEXT,
+) -> vk::Result {
+    // SAFETY: the command's valid usage: the type says which member of the union is set.
+    unsafe {
+        let of = |resource: &ResourceDescriptorInfoEXT| match resource.ty {
+            vk::DescriptorType::SAMPLED_IMAGE | vk::DescriptorType::STORAGE_IMAGE => {
+                let image = resource.data.p_image.as_ref()?;
+                Some(copy(image.p_view))
+            }
+            _ => None,
+        };
+        let views = array(resources, count).iter().map(of).collect();
+        let texels = |resource: &ResourceDescriptorInfoEXT| {
+            let is_texels = resource.ty == vk::DescriptorType::STORAGE_TEXEL_BUFFER;
+            is_texels.then(|| resource.data.p_texel_buffer.as_ref().map(|texels| texels.format)).flatten()
+        };
+        let formats = array(resources, count).iter().map(texels).collect();
+        let args = Args::HeapResources { at: resources as usize, views, formats };
+        dev(device).arrive(c"vkWriteResourceDescriptorsEXT", args);
+    }
+    vk::Result::SUCCESS
+}
+
+pub(super) unsafe extern "system" fn register(
+    device: vk::Device,
+    _color: *const vk::SamplerCustomBorderColorCreateInfoEXT<'_>,
+    is_requested: vk::Bool32,
+    index: *mut u32,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let state = unsafe { dev(device) };
+    state.arrive(c"vkRegisterCustomBorderColorEXT", Args::Other(Vec::new()));
+    if let Some(result) = state.fails(c"vkRegisterCustomBorderColorEXT") {
+        return result;
+    }
+    if is_requested == 0 {
+        let mut next = lock(&state.colours);
+        // SAFETY: the command's valid usage.
+        unsafe { index.write(*next) };
+        *next += 1;
+    }
+    vk::Result::SUCCESS
+}
+
+pub(super) unsafe extern "system" fn unregister(device: vk::Device, index: u32) {
+    // SAFETY: the command's valid usage.
+    unsafe { dev(device) }.arrive(c"vkUnregisterCustomBorderColorEXT", Args::Other(vec![index.into()]));
+}
+
+/// Takes note of what a stage or a shader object embeds.
+///
+/// # Safety
+///
+/// `p_next` is its valid chain.
+pub(super) unsafe fn note(state: &DeviceState, p_next: *const std::ffi::c_void) {
+    let (mut next, mut chain) = (p_next.cast::<vk::BaseInStructure<'_>>(), Vec::new());
+    let mut found = Vec::new();
+    // SAFETY: every node is whole, by the caller's contract.
+    unsafe {
+        while let Some(node) = next.as_ref() {
+            chain.push(node.s_type.as_raw());
+            if node.s_type == Mappings::STRUCTURE_TYPE {
+                let mappings = &*next.cast::<Mappings>();
+                for mapping in array(mappings.p_mappings, mappings.mapping_count) {
+                    let data = mapping.source_data;
+                    let sampler = match mapping.source {
+                        Source::CONSTANT_OFFSET => data.constant_offset.p_embedded_sampler,
+                        Source::PUSH_INDEX => data.push_index.p_embedded_sampler,
+                        Source::INDIRECT_INDEX => data.indirect_index.p_embedded_sampler,
+                        Source::INDIRECT_INDEX_ARRAY => data.indirect_index_array.p_embedded_sampler,
+                        Source::SHADER_RECORD_INDEX => data.shader_record_index.p_embedded_sampler,
+                        _ => ptr::null(),
+                    };
+                    if !sampler.is_null() {
+                        found.push(((mapping.descriptor_set, mapping.first_binding), copy(sampler)));
+                    }
+                }
+            }
+            next = node.p_next;
+        }
+    }
+    let all = found.into_iter().map(|(at, info)| Embedded { at, info, chain: chain.clone() });
+    lock(&state.embedded).extend(all);
+}
