@@ -17,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial_in(stage, of("legal"), move || legal(case)));
         }
         let late = Case { stage, is_late: true };
+        trials.push(trial_in(stage, format!("table/heap-of-samplers/{suffix}"), move || heap_of_samplers(stage)));
         trials.push(trial_in(stage, format!("table/written-after-the-bind/{suffix}"), move || written_late(late)));
     }
     trials
@@ -245,5 +246,59 @@ fn written_late(case: Case) -> Outcome {
     };
     let (looks, judged) = with_layer(with_tables(Context::builder()), body)?;
     assert_looked_up(&judged, &looks);
+    Ok(())
+}
+
+/// One set of samplers for all, indexed by a push constant, and images in sets of their own: a rule about colours leaves depths alone, and
+/// what the device does not filter is read without.
+fn heap_of_samplers(stage: Stage) -> Outcome {
+    let float = Scene::colour(vk::Format::R32_SFLOAT);
+    let (linear, bias) = (SamplerDesc::trilinear(), 0.3);
+    let biased = |desc: &SamplerDesc| SamplerDesc { lod_bias: desc.lod_bias + bias, ..desc.clone() };
+    let folder = run::Folder::new();
+    let path = folder.join("samplin.toml");
+    let rule = "[[rule]]\nname = \"softer\"\nwhen = { class = \"color\" }\nset = { mip_lod_bias = { add = 0.3 } }\n";
+    std::fs::write(&path, rule).expect("a rules file");
+    let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
+    let builder = builder.setting("config", path.to_str().expect("temporary paths are UTF-8"));
+    let legal = [(RGBA8, biased(&linear)), (float, biased(&unfiltered(linear.clone()))), (Scene::D32, unfiltered(linear.clone()))];
+    let body = |context: &Context| {
+        skip_if(context.missing(stage.needs()))?;
+        skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
+        let flags = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
+        let binding = Binding::new(1, vk::DescriptorType::SAMPLER, 4000).flags(flags);
+        let late = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+        let heap = SetLayout::with_flags(context, &[binding], late);
+        let pool = Pool::with_flags(context, &[&heap], vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND);
+        let samplers = pool.allocate(&heap);
+        let sampler = linear.create(context);
+        write(context, samplers, &[Slot::sampler(&sampler, 1, 3999)]);
+        let textures = legal.each_ref().map(|(scene, _)| Texture::new(context, *scene));
+        let textures = textures.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let images: Vec<_> =
+            textures.iter().map(|texture| Held::new(context, &[Binding::image(0)], &[texture.slot(0, 0)])).collect();
+        let layouts = [&images[0].layout, &heap];
+        let rig = Rig::new(context, &Plan::new(Program::Global, textures[0].kind(), &layouts).stage(stage));
+        let mut wrong = Vec::new();
+        // The second time round all is known.
+        for _ in 0..2 {
+            for ((image, texture), (_, legal)) in images.iter().zip(&textures).zip(&legal) {
+                let job = Job::new(&rig, &points());
+                let commands = Commands::primary(context, |commands| {
+                    rig.bind(commands);
+                    rig.bind_sets(commands, 0, &[image.set, samplers], &[]);
+                    job.bind(commands);
+                    job.run(commands, 3999);
+                });
+                commands.execute();
+                wrong.extend(wishes::wrong(("element 3999", texture, legal), &job.results().remove(0)));
+            }
+        }
+        Ok(wrong)
+    };
+    let (wrong, judged) = with_layer(builder, body)?;
+    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
+    assert_looked_up(&judged, &[]);
+    assert_eq!(draws(&judged).len(), 3, "{:#?}", draws(&judged));
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::*;
 use run::Folder;
 
 /// What a lookup has to find.
-type Row<'r> = (&'static str, &'r Texture<'r>, &'r SamplerDesc);
+pub(crate) type Row<'r> = (&'static str, &'r Texture<'r>, &'r SamplerDesc);
 
 /// Image, sampler, and how it was given another one.
 type Link = (Place, Place, String);
@@ -60,7 +60,7 @@ fn ruled(
 }
 
 /// What is wrong with a lookup.
-fn wrong((what, texture, legal): Row<'_>, got: &[Value]) -> Option<String> {
+pub(crate) fn wrong((what, texture, legal): Row<'_>, got: &[Value]) -> Option<String> {
     let texels = reference::Texture::read(&texture.image, &texture.view);
     got.iter()
         .zip(points())
