@@ -16,6 +16,8 @@ pub(crate) enum Switch {
     Saturate,
     /// The same pipeline can filter and fetch as well.
     Filter,
+    /// Each link with an index looks up which sampler suits what it names.
+    Table,
 }
 
 impl Switch {
@@ -26,6 +28,7 @@ impl Switch {
             "split" => Some(Self::Split),
             "saturate" => Some(Self::Saturate),
             "filter" => Some(Self::Filter),
+            "table" => Some(Self::Table),
             other => panic!("TESTSWITCH_SEPARATE={other}"),
         }
     }
@@ -35,6 +38,7 @@ impl Switch {
         match self {
             Self::Shadow => &[],
             Self::Split => &["split"],
+            Self::Table => &["split", "table"],
             Self::Saturate | Self::Filter => &["saturate", "divide"],
         }
     }
@@ -48,6 +52,11 @@ impl Switch {
 /// Whether every link is split.
 pub(crate) fn is_split() -> bool {
     Switch::on() == Some(Switch::Split)
+}
+
+/// Whether every link with an index looks up its sampler.
+pub(crate) fn is_table() -> bool {
+    Switch::on() == Some(Switch::Table)
 }
 
 /// How a conflict that can be repaired in any way is.

@@ -261,7 +261,11 @@ fn heap_of_samplers(stage: Stage) -> Outcome {
     std::fs::write(&path, rule).expect("a rules file");
     let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
     let builder = builder.setting("config", path.to_str().expect("temporary paths are UTF-8"));
-    let legal = [(RGBA8, biased(&linear)), (float, biased(&unfiltered(linear.clone()))), (Scene::D32, unfiltered(linear.clone()))];
+    let legal = [
+        (RGBA8, biased(&linear)),
+        (float, biased(&unfiltered(linear.clone()))),
+        (Scene::D32, unfiltered(linear.clone())),
+    ];
     let body = |context: &Context| {
         skip_if(context.missing(stage.needs()))?;
         skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;

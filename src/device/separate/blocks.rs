@@ -45,6 +45,22 @@ pub(super) struct Table {
     pub(super) slice: Slice,
 }
 
+/// A descriptor in no table that has a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looked {
+    pub(super) handle: u64,
+    pub(super) is_sampler: bool,
+    /// What it stood for when its word was first written, see [`Meaning::word`](super::arrays::Meaning::word).
+    pub(super) meaning: u32,
+}
+
+/// The words of descriptors in no table.
+#[derive(Debug)]
+pub(super) struct Statics {
+    pub(super) slice: Slice,
+    pub(super) of: Box<[Looked]>,
+}
+
 impl std::fmt::Debug for Slice {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Slice").field("words", &self.words).finish_non_exhaustive()

@@ -1,7 +1,7 @@
 //! Test switches: repairs that nothing asks for, with the application's own samplers, so that no result may differ.
 //!
 //! Only a library built with the feature `test-switches` has them; `scripts/switches` makes one. It reads two variables of the
-//! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow`, `split`, `saturate` or `filter`, and `TESTSWITCH_OUT`, a folder that gets a file
+//! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow`, `split`, `saturate`, `filter` or `table`, and `TESTSWITCH_OUT`, a folder that gets a file
 //! for each copy of a set, for each module that a split pipeline was made of, and for each of the application's that was read.
 //! `tests/separate/switch.rs` knows what each of them adds to a trace.
 

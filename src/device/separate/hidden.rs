@@ -11,7 +11,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::blocks::{Block, Slice, Table};
+use super::blocks::{Block, Looked, Slice, Statics, Table};
 use super::layouts::SetShape;
 use crate::device::driver::Driver;
 use crate::table::{FastMap, lock};
@@ -27,7 +27,7 @@ pub(super) struct HiddenSet {
     /// Where its words are, if it has any.
     block: Option<Block>,
     /// Where those words are that stand for descriptors in no table, if there are any.
-    statics: Option<Slice>,
+    pub(super) statics: Option<Statics>,
     /// Its pool of samplers is written while it is bound.
     is_late: bool,
     /// When it was last asked for.
@@ -38,8 +38,9 @@ pub(super) struct HiddenSet {
 pub(super) struct LookUps {
     /// The tables of sets.
     pub(super) tables: Vec<Arc<Table>>,
-    /// Words that stand for descriptors in no table.
+    /// Words that stand for descriptors in no table, and these.
     pub(super) statics: Vec<u32>,
+    pub(super) looked: Vec<Looked>,
     /// Samplers of the pool.
     pub(super) pool: u32,
     /// The pool is written while the set is bound.
@@ -194,7 +195,7 @@ impl Separate {
             Some(own) => {
                 let slice = self.take_slice(driver, &self.tables.blocks, own.statics.len())?;
                 own.statics.iter().enumerate().for_each(|(at, word)| slice.set(at, *word));
-                Some(slice)
+                Some(Statics { slice, of: own.looked[..].into() })
             }
         };
         let mut made = HiddenSet {
@@ -219,7 +220,7 @@ impl Separate {
         let buffers = look_ups.map_or_else(Vec::new, |own| {
             let matrix = self.tables.matrix().map(Slice::info);
             let tables = own.tables.iter().map(|table| table.slice.info());
-            memory::collect(matrix.into_iter().chain(made.statics.as_ref().map(Slice::info)).chain(tables))
+            memory::collect(matrix.into_iter().chain(made.statics.as_ref().map(|own| own.slice.info())).chain(tables))
         });
         let fill = |pool: &[u64]| {
             let all = memory::collect(samplers.iter().chain(pool).copied());
@@ -278,6 +279,15 @@ impl Separate {
         gone.iter().for_each(|hidden| self.destroy_hidden_set(driver, hidden));
     }
 
+    /// All hidden sets with words for descriptors in no table.
+    pub(super) fn with_statics(&self) -> Vec<Arc<HiddenSet>> {
+        let sets = lock(&self.hidden.sets);
+        let all = sets.by_content.values().chain(&sets.old).filter(|hidden| hidden.statics.is_some());
+        let mut shares = Vec::new();
+        all.for_each(|hidden| shares.with_room().push(Arc::clone(hidden)));
+        shares
+    }
+
     /// Finds the hidden sets no more that name the table of a set which is about to go.
     pub(super) fn retire_hidden_of(&self, table: u64) {
         lock(&self.hidden.sets).retire(|of, _| of.tables.contains(&table));
@@ -294,7 +304,7 @@ impl Separate {
     /// Takes back the memory of a hidden set.
     fn give_hidden_back(&self, driver: &Driver, hidden: &HiddenSet) {
         hidden.block.iter().for_each(|block| self.give_block_back(driver, block));
-        hidden.statics.iter().for_each(|slice| self.tables.blocks.give_slice_back(driver, slice));
+        hidden.statics.iter().for_each(|own| self.tables.blocks.give_slice_back(driver, &own.slice));
     }
 
     /// Destroys every hidden set: for the end of the device.

@@ -210,12 +210,20 @@ impl Separate {
             None if !samplers.is_empty() && !runs && second.selection.is_none() => return Ok(None),
             _ => samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any.unwrap_or(0)),
         }
+        let parts = self.tables.parts();
         let look_ups = match &second.selection {
             Some(selection) => Some(selection.look_ups(self, (ground, pairs), point)?),
             None => None,
         };
-        let found = self.hidden_set(driver, shape, (&samplers, since), (&words, look_ups.as_ref()));
-        found.map(Some).ok_or(Left::Memory)
+        let found =
+            self.hidden_set(driver, shape, (&samplers, since), (&words, look_ups.as_ref())).ok_or(Left::Memory)?;
+        if parts != self.tables.parts()
+            && let Some(statics) = &found.statics
+        {
+            // It may have come too late to be written with all others.
+            self.write_statics((ground, pairs), statics);
+        }
+        Ok(Some(found))
     }
 
     /// Whether a program needs nothing but what the application has bound, as far as that was found out.

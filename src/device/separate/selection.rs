@@ -102,15 +102,16 @@ impl Selection {
         for set in &self.tables {
             tables.push(Arc::clone(separate.table_of(on, entry(*set)?).ok_or(Left::Memory)?));
         }
-        let mut statics = memory::vec(self.words() as usize);
+        let mut looked = memory::vec(self.words() as usize);
         for own in &self.statics {
             let entry = entry(own.at.0)?;
             let binding = entry.shape.binding(own.at.1).ok_or(Left::SetUnfollowed)?;
-            statics.extend(separate.static_words(on, entry, (binding, own.is_sampler), own.elements.clone()));
+            looked.extend(Separate::looked(on, entry, (binding, own.is_sampler), own.elements.clone()));
         }
+        let statics = separate.words_of(on, &looked);
         if !separate.tables.fits(self.pool) {
             return Err(Left::SamplerLimit);
         }
-        Ok(LookUps { tables, statics, pool: self.pool, is_late: self.is_late() })
+        Ok(LookUps { tables, statics, looked, pool: self.pool, is_late: self.is_late() })
     }
 }

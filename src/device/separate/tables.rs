@@ -20,7 +20,7 @@ use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use super::arrays::Meaning;
-use super::blocks::{Blocks, BufferKind, Slice, Table};
+use super::blocks::{Blocks, BufferKind, Looked, Slice, Statics, Table};
 use super::layouts::{Binding, SlotKind};
 use super::sets::SetEntry;
 use crate::counters::Path;
@@ -87,6 +87,8 @@ pub(super) struct Tables {
     pub(super) blocks: Blocks,
     /// Moves with the samplers of the pool.
     turn: AtomicU64,
+    /// Moves when classes get other columns.
+    parts: AtomicU64,
     /// What samplers of a state ask for has changed since rows were filled.
     is_stale: AtomicBool,
     /// There are pipelines whose sets may be written to after the bind.
@@ -107,6 +109,7 @@ impl Default for Tables {
             matrix: OnceLock::new(),
             blocks: Blocks::of(BufferKind::Storage),
             turn: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
             is_stale: AtomicBool::new(false),
             has_late: AtomicBool::new(false),
             crowded: AtomicU64::new(0),
@@ -135,6 +138,11 @@ impl Tables {
     /// Moves when the samplers of the pool do.
     pub(super) fn turn(&self) -> u64 {
         self.turn.load(Ordering::Acquire)
+    }
+
+    /// Moves when classes get other columns.
+    pub(super) fn parts(&self) -> u64 {
+        self.parts.load(Ordering::Acquire)
     }
 
     /// The matrix, once it is there.
@@ -383,22 +391,28 @@ impl Separate {
         }
     }
 
-    /// The words of samplers or images that are in slots near their set, for a table that names them.
-    pub(super) fn static_words(
-        &self,
+    /// The samplers or images that are in slots near their set, for words that stand for them.
+    pub(super) fn looked(
         on: On<'_>,
         entry: &SetEntry,
         (binding, is_sampler): (&Binding, bool),
         elements: impl Iterator<Item = u32>,
-    ) -> Vec<u32> {
+    ) -> Vec<Looked> {
         let slot = |element| if is_sampler { binding.sampler_slot(element) } else { binding.image_slot(element) };
-        let all = memory::collect(elements.map(|element| slot(element).map_or(0, |slot| entry.get(slot))));
+        memory::collect(elements.map(|element| {
+            let handle = slot(element).map_or(0, |slot| entry.get(slot));
+            Looked { handle, is_sampler, meaning: Meaning::of(&on.0.hot.gate, handle, is_sampler).word }
+        }))
+    }
+
+    /// Their words.
+    pub(super) fn words_of(&self, on: On<'_>, all: &[Looked]) -> Vec<u32> {
         let mut words = memory::vec(all.len());
         loop {
             let mut parted = false;
             words.clear();
-            for handle in &all {
-                let (word, parts) = self.word_of(on, (*handle, is_sampler), None);
+            for looked in all {
+                let (word, parts) = self.word_of(on, (looked.handle, looked.is_sampler), Some(looked.meaning));
                 words.push(word);
                 parted |= parts;
             }
@@ -406,6 +420,13 @@ impl Separate {
                 return words;
             }
             self.write_all_tables(on);
+        }
+    }
+
+    /// Writes them again.
+    pub(super) fn write_statics(&self, on: On<'_>, statics: &Statics) {
+        for (at, looked) in statics.of.iter().enumerate() {
+            statics.slice.set(at, self.word_of(on, (looked.handle, looked.is_sampler), Some(looked.meaning)).0);
         }
     }
 
@@ -509,9 +530,12 @@ impl Separate {
     #[cold]
     #[inline(never)]
     fn write_all_tables(&self, on: On<'_>) {
+        self.tables.parts.fetch_add(1, Ordering::AcqRel);
         self.resolutions.clear();
         loop {
             let mut parted = false;
+            let hidden = self.with_statics();
+            hidden.iter().filter_map(|hidden| hidden.statics.as_ref()).for_each(|own| self.write_statics(on, own));
             let all = self.sets.shares_of(&mut |entry| entry.table().is_some());
             all.iter().for_each(|entry| parted |= self.write_table(on, entry));
             if !parted {
