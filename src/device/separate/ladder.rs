@@ -100,10 +100,22 @@ impl Separate {
             let seen = |set: &SetEntry, binding| set.seen(&ground.hot.gate, binding, link.ty.sampled);
             let conflict = seen(samplers, sampler) as u32 & (seen(images, image) >> 32) as u32;
             if images.unlisted(image).or_else(|| samplers.unlisted(sampler)).is_none() {
+                wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
+                // No other sampler would compare in its place.
+                let compares = link.uses.contains(Uses::DREF) && conflict & ConflictBits::COMPARE.0 != 0;
+                if compares && ground.hot.gate.must_look() {
+                    wants.uncompared |= link_bit(index);
+                    return pairs.tell_indexed(
+                        ground,
+                        program,
+                        index,
+                        ((images, image), (samplers, sampler)),
+                        Some(Left::Bindless),
+                    );
+                }
                 if conflict != 0 && ground.hot.gate.must_look() || self.force.selects() {
                     wants.looked_up |= link_bit(index);
                 }
-                wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
                 return;
             }
         }
@@ -192,15 +204,15 @@ impl Separate {
         point: &BindPoint,
         (wants, since): (&mut Wants, u64),
     ) -> Decided {
-        let Wants { all, stencils, blocked, asked, looked_up } = wants;
-        let looked_up = *looked_up;
+        let Wants { all, stencils, blocked, asked, looked_up, uncompared } = wants;
+        let (looked_up, uncompared) = (*looked_up, *uncompared);
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
         let bit = |want: &Want| link_bit(want.link);
         // Why no link can read a hidden set.
         let mut unhidden = None;
         let mut is_lasting = true;
         // Links that must not be split here: of what they read nothing is known, so that a hidden set could not hold it.
-        let unknown = all.iter().fold(program.noted(), |all, want| all & !bit(want));
+        let unknown = all.iter().fold(program.noted(), |all, want| all & !bit(want)) | uncompared;
         // Links that read nothing from a hidden set.
         let mut unread = 0;
         let unmade = looked_up & !(program.splits.mask() | program.splits.refused());

@@ -40,8 +40,7 @@ pub(super) const PLACES: u32 = 4096;
 struct Row {
     /// 0 if it is free.
     sampler: u64,
-    /// Its state; none if the layer knows of none, so that it suits whatever it meets.
-    state: Option<u32>,
+    state: u32,
 }
 
 /// A hidden set whose pool is written while it is bound.
@@ -252,13 +251,11 @@ impl Tables {
     /// The sampler that a row's sampler becomes with a class.
     fn chosen((ground, pairs): On<'_>, row: Row, class: u32) -> u64 {
         let of = |state| pairs.samplers.rows(&ground.hot).state(state).zip(pairs.images.class(class));
-        let Some((state, (shared, view))) = row.state.and_then(|state| Some((state, of(state)?))) else {
-            return row.sampler;
-        };
+        let Some((shared, view)) = of(row.state) else { return row.sampler };
         if ground.driver.relevant(shared.needs).0 & view.lacks.0 == 0 {
             return row.sampler;
         }
-        pairs.choose(ground, Pair { sampler: row.sampler, view: 0, state, class }, Path::Draw)
+        pairs.choose(ground, Pair { sampler: row.sampler, view: 0, state: row.state, class }, Path::Draw)
     }
 
     /// Fills a row, and parts columns whose classes ask for different samplers of it. Whether any was parted, so that words change.
@@ -339,7 +336,6 @@ impl Separate {
         let tables = &self.tables;
         let word = |row: u64| (row as u32 - 1) * COLUMNS as u32;
         match tables.rows.get(sampler) {
-            0 if sampler == 0 => return (0, false),
             0 => {}
             row => return (word(row), false),
         }
@@ -347,7 +343,7 @@ impl Separate {
         if let row @ 1.. = tables.rows.get(sampler) {
             return (word(row), false);
         }
-        let state = (on.0.hot.gate.sampler(sampler) as u32).checked_sub(1);
+        let Some(state) = (on.0.hot.gate.sampler(sampler) as u32).checked_sub(1) else { return (0, false) };
         let number = match lists.free_rows.pop() {
             Some(number) => number as usize,
             None if lists.rows.len() < ROWS => lists.rows.len(),
@@ -382,8 +378,8 @@ impl Separate {
     /// The word of a handle, by what it stood for when it was written if that is known.
     fn word_of(&self, on: On<'_>, (handle, is_sampler): (u64, bool), written: Option<u32>) -> (u32, bool) {
         let meaning = Meaning::of(&on.0.hot.gate, handle, is_sampler);
-        // What has gone is behind a descriptor that nobody may use.
-        let is_gone = handle == 0 || written.is_some_and(|written| written != meaning.word);
+        // What has gone, so that it has no meaning or another one, is behind a descriptor that nobody may use.
+        let is_gone = meaning.word == 0 || written.is_some_and(|written| written != meaning.word);
         match (is_gone, is_sampler) {
             (true, _) => (0, false),
             (_, true) => self.row_word(on, handle),
@@ -554,7 +550,7 @@ impl Separate {
             for number in 0..lists.rows.len() {
                 let state = |row: &Row| (on.0.hot.gate.sampler(row.sampler) as u32).checked_sub(1);
                 if let Some(row) = lists.rows.get_mut(number).filter(|row| row.sampler != 0) {
-                    row.state = state(row);
+                    row.state = state(row).unwrap_or(row.state);
                 }
             }
             for number in 0..lists.rows.len() {

@@ -81,6 +81,8 @@ pub(super) struct Wants {
     pub(super) stencils: Vec<(u32, Other)>,
     /// Links that can join what conflicts and whose shader could look up what suits them, a bit each.
     pub(super) looked_up: u64,
+    /// Those that compare where no other sampler could.
+    pub(super) uncompared: u64,
     /// Set number and binding of samplers that are used in ways which are not known.
     pub(super) blocked: Vec<(u32, u32)>,
 }
