@@ -22,6 +22,7 @@ mod fetch;
 mod force;
 mod found;
 mod hidden;
+mod indexed;
 mod ladder;
 mod late;
 mod layouts;

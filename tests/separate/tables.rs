@@ -212,7 +212,7 @@ fn legal(case: Case) -> Outcome {
         silent(builder, "what is legal", |context| execute_with(context, case, (&scenes, &states), &legal))?;
     looks.iter().for_each(|look| look.assert("what is legal"));
     judged.assert_untouched("what is legal");
-    switch::assert_passes(&judged, &[]);
+    assert_passes(&judged, &[]);
     Ok(())
 }
 

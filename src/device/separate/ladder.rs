@@ -10,7 +10,7 @@ use samplin_bind::plan::{Facts, Group, How, LINKS, Links, Plan, Shared, link_bit
 use samplin_bind::{Bound, Other};
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::{Index, Operand, Sampled, Uses};
+use samplin_spirv::{Index, Operand, Uses};
 
 use super::Separate;
 use super::commands::{BindPoint, Followed};
@@ -26,7 +26,7 @@ use super::split::position_of;
 use super::tasks::{ELEMENTS, TaskRequest, loose};
 use super::want::{Want, Wants};
 use crate::counters::Path;
-use crate::decide::{self, ConflictBits, Rule, ViewTraits};
+use crate::decide::{self, ConflictBits, Rule};
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
@@ -45,11 +45,6 @@ pub(super) struct Decided {
     pub(super) hidden: Option<Arc<HiddenSet>>,
     /// It holds as long as what it was made of: nothing was missing that may be there the next time.
     pub(super) is_lasting: bool,
-}
-
-/// Whether a shader may read a view as this type (VUID-vkCmdDraw-format-07753); one of a format that is not known it may.
-fn is_read_as(traits: &ViewTraits, sampled: Sampled) -> bool {
-    !traits.class_is_known() || traits.is_integer() == (sampled != Sampled::Float)
 }
 
 /// The elements that an operand may name, of a binding with `count` descriptors; none if they cannot be known.
@@ -351,28 +346,6 @@ impl Separate {
         }
     }
 
-    /// Writes a record for each link that can join what conflicts and whose shader looks up what suits it, or why it does not.
-    fn tell_looked_up(
-        &self,
-        (ground, pairs): (&Ground, &Pairs),
-        program: Drawn<'_>,
-        point: &BindPoint,
-        (links, split, unhidden): (u64, u64, Option<Left>),
-    ) {
-        let bound = |operand: &Operand| {
-            let entry = point.sets.get(operand.set as usize)?.content()?;
-            Some((entry, entry.shape.binding(operand.binding)?))
-        };
-        for (index, link) in program.links.iter().enumerate().filter(|(index, _)| links & link_bit(*index) != 0) {
-            let Some((image, sampler)) = bound(&link.image).zip(bound(&link.sampler)) else { continue };
-            let why = match split & link_bit(index) {
-                0 => Some(unhidden.or_else(|| program.splits.reason(link_bit(index))).unwrap_or(Left::Bindless)),
-                _ => None,
-            };
-            pairs.tell_indexed(ground, program, index, (image, sampler), why);
-        }
-    }
-
     /// The second pipeline in which these links are split and no shader is asked for more; the name of what keeps it from being made.
     /// `second`: the one in which all are split that are.
     fn split_only(
@@ -431,61 +404,6 @@ impl Separate {
 }
 
 impl Pairs {
-    /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts, and `why` it is
-    /// left if it is. Nothing is said where none does.
-    fn tell_indexed(
-        &self,
-        ground: &Ground,
-        program: Drawn<'_>,
-        link: usize,
-        ((images, image), (samplers, sampler)): ((&SetEntry, &Binding), (&SetEntry, &Binding)),
-        why: Option<Left>,
-    ) {
-        let Some(own) = program.links.get(link) else { return };
-        let (image_at, sampler_at, is_combined) = (&own.image, &own.sampler, own.is_combined());
-        // What no other sampler mends is not left for want of an index.
-        let mendable = |pair| {
-            Some(self.images.as_read(&ground.hot, &ground.driver, pair, own.uses))
-                .filter(|pair| self.is_mendable(ground, *pair))
-        };
-        let gate = &ground.hot.gate;
-        let conflict = |given, view| {
-            let pair = gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view))?;
-            let is_read = is_read_as(&self.images.class(pair.class)?.traits, own.ty.sampled);
-            Some(pair).filter(|_| is_read).and_then(mendable)
-        };
-        let lacks = (images.seen(gate, image, own.ty.sampled) >> 32) as u32;
-        // Of samplers of one state the first one speaks for all.
-        let mut seen = Vec::new();
-        let found = samplers.find(gate, sampler, (None, lacks), |sampler_element, given| {
-            let state = gate.sampler(given);
-            let needs = (state >> 32) as u32;
-            if needs & lacks == 0 || !is_combined && seen.contains(&state) {
-                return None;
-            }
-            if is_combined {
-                let view = image.image_slot(sampler_element).map_or(0, |slot| images.get(slot));
-                return Some((sampler_element, sampler_element, conflict(given, view)?));
-            }
-            seen.with_room().push(state);
-            let of_it = (Some(own.ty.sampled), needs);
-            images.find(gate, image, of_it, |element, view| Some((element, sampler_element, conflict(given, view)?)))
-        });
-        let Some((image_element, sampler_element, pair)) = found else { return };
-        program.told_late(link);
-        let of = [(image_at, image_element), (sampler_at, sampler_element)];
-        let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
-        let at = (link, image_at, sampler_at);
-        match why {
-            Some(why) => self.link_left(ground, why, program, at, pair),
-            None if ground.journal.is_untold(&program, (link, pair), false) => {
-                let wanted = self.choose(ground, pair, Path::Draw);
-                self.record_link(ground, program, (at, Some(How::Table.name())), (pair, pair), wanted);
-            }
-            None => {}
-        }
-    }
-
     /// Whether no rule asks for what a use wants, but the user's wishes alone do.
     fn is_wish(&self, ground: &Ground, want: &Want) -> bool {
         let of = want.pair.and_then(|pair| {

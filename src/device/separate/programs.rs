@@ -183,15 +183,7 @@ impl Program {
         };
         let loose = links.iter().enumerate().filter(|(_, link)| layout.may_change(&link.image, &link.sampler));
         let loose = loose.fold(0, |all, (number, _)| all | link_bit(number));
-        let looks_up = |link: &ProgramLink| {
-            // Where comparisons conflict, links that are listed have shaders that compare.
-            let all = separate.force.selects() && !link.uses.contains(spirv::Uses::DREF);
-            (separate.settings.looks_up || all)
-                && !link.is_combined()
-                && layout.is_looked_up(&link.image, &link.sampler, all)
-        };
-        let looked_up = links.iter().enumerate().filter(|(_, link)| looks_up(link));
-        let looked_up = looked_up.fold(0, |all, (number, _)| all | link_bit(number));
+        let looked_up = separate.looked_up(&layout, &links);
         let (number, splits) = (separate.number(), Splits::default());
         let colors = recipe.as_ref().map_or(0, |recipe| recipe.colors);
         let (told, recipe) = (RecordedLinks::default(), Mutex::new(recipe.map(Arc::new)));

@@ -1,0 +1,117 @@
+//! Links whose descriptors are not all known when a draw is recorded: which of them shaders look up, and what is told of them.
+
+use ash::vk::{self, Handle};
+use samplin_bind::plan::{How, link_bit};
+use samplin_core::left::Left;
+use samplin_hot::memory::Room;
+use samplin_spirv::{Operand, Sampled, Uses};
+
+use super::Separate;
+use super::commands::BindPoint;
+use super::layouts::{Binding, PipelineShape};
+use super::programs::ProgramLink;
+use super::progress::Drawn;
+use super::sets::SetEntry;
+use crate::counters::Path;
+use crate::decide::ViewTraits;
+use crate::device::ground::Ground;
+use crate::device::resolve::Pairs;
+
+/// Whether a shader may read a view as this type (VUID-vkCmdDraw-format-07753); one of a format that is not known it may.
+fn is_read_as(traits: &ViewTraits, sampled: Sampled) -> bool {
+    !traits.class_is_known() || traits.is_integer() == (sampled != Sampled::Float)
+}
+
+impl Separate {
+    /// The links whose shader looks up what suits them, where any does, a bit each.
+    pub(super) fn looked_up(&self, layout: &PipelineShape, links: &[ProgramLink]) -> u64 {
+        let looks_up = |link: &ProgramLink| {
+            // Where comparisons conflict, links that are listed have shaders that compare.
+            let all = self.force.selects() && !link.uses.contains(Uses::DREF);
+            (self.settings.looks_up || all)
+                && !link.is_combined()
+                && layout.is_looked_up(&link.image, &link.sampler, all)
+        };
+        let links = links.iter().enumerate().filter(|(_, link)| looks_up(link));
+        links.fold(0, |all, (number, _)| all | link_bit(number))
+    }
+
+    /// Writes a record for each link that can join what conflicts and whose shader looks up what suits it, or why it does not.
+    pub(super) fn tell_looked_up(
+        &self,
+        (ground, pairs): (&Ground, &Pairs),
+        program: Drawn<'_>,
+        point: &BindPoint,
+        (links, split, unhidden): (u64, u64, Option<Left>),
+    ) {
+        let bound = |operand: &Operand| {
+            let entry = point.sets.get(operand.set as usize)?.content()?;
+            Some((entry, entry.shape.binding(operand.binding)?))
+        };
+        for (index, link) in program.links.iter().enumerate().filter(|(index, _)| links & link_bit(*index) != 0) {
+            let Some((image, sampler)) = bound(&link.image).zip(bound(&link.sampler)) else { continue };
+            let why = match split & link_bit(index) {
+                0 => Some(unhidden.or_else(|| program.splits.reason(link_bit(index))).unwrap_or(Left::Bindless)),
+                _ => None,
+            };
+            pairs.tell_indexed(ground, program, index, (image, sampler), why);
+        }
+    }
+}
+
+impl Pairs {
+    /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts, and `why` it is
+    /// left if it is. Nothing is said where none does.
+    pub(super) fn tell_indexed(
+        &self,
+        ground: &Ground,
+        program: Drawn<'_>,
+        link: usize,
+        ((images, image), (samplers, sampler)): ((&SetEntry, &Binding), (&SetEntry, &Binding)),
+        why: Option<Left>,
+    ) {
+        let Some(own) = program.links.get(link) else { return };
+        let (image_at, sampler_at, is_combined) = (&own.image, &own.sampler, own.is_combined());
+        // What no other sampler mends is not left for want of an index.
+        let mendable = |pair| {
+            Some(self.images.as_read(&ground.hot, &ground.driver, pair, own.uses))
+                .filter(|pair| self.is_mendable(ground, *pair))
+        };
+        let gate = &ground.hot.gate;
+        let conflict = |given, view| {
+            let pair = gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view))?;
+            let is_read = is_read_as(&self.images.class(pair.class)?.traits, own.ty.sampled);
+            Some(pair).filter(|_| is_read).and_then(mendable)
+        };
+        let lacks = (images.seen(gate, image, own.ty.sampled) >> 32) as u32;
+        // Of samplers of one state the first one speaks for all.
+        let mut seen = Vec::new();
+        let found = samplers.find(gate, sampler, (None, lacks), |sampler_element, given| {
+            let state = gate.sampler(given);
+            let needs = (state >> 32) as u32;
+            if needs & lacks == 0 || !is_combined && seen.contains(&state) {
+                return None;
+            }
+            if is_combined {
+                let view = image.image_slot(sampler_element).map_or(0, |slot| images.get(slot));
+                return Some((sampler_element, sampler_element, conflict(given, view)?));
+            }
+            seen.with_room().push(state);
+            let of_it = (Some(own.ty.sampled), needs);
+            images.find(gate, image, of_it, |element, view| Some((element, sampler_element, conflict(given, view)?)))
+        });
+        let Some((image_element, sampler_element, pair)) = found else { return };
+        program.told_late(link);
+        let of = [(image_at, image_element), (sampler_at, sampler_element)];
+        let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
+        let at = (link, image_at, sampler_at);
+        match why {
+            Some(why) => self.link_left(ground, why, program, at, pair),
+            None if ground.journal.is_untold(&program, (link, pair), false) => {
+                let wanted = self.choose(ground, pair, Path::Draw);
+                self.record_link(ground, program, (at, Some(How::Table.name())), (pair, pair), wanted);
+            }
+            None => {}
+        }
+    }
+}
