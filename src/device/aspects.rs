@@ -17,6 +17,7 @@ use super::driver::Driver;
 use super::ground::Ground;
 use super::hot::Hot;
 use super::images::Images;
+use super::separate::force::Force;
 use super::shown::{BITS, OWN, TYPES};
 use crate::counters::Path;
 use crate::decide::{Rule, aspect_shown};
@@ -37,6 +38,7 @@ pub struct Aspects {
     any: AtomicBool,
     /// Whether descriptors show one aspect alone.
     is_on: bool,
+    force: Force,
 }
 
 /// What of a view shaders read.
@@ -56,14 +58,22 @@ impl Aspects {
         let has_both = format::aspects(format).contains(Aspect::DEPTH | Aspect::STENCIL);
         match self.is_on {
             false if has_both => ShownAspect::Unknown,
-            true if self.any() && self.depths.get(view) != 0 => ShownAspect::OneAspect,
+            true if has_both && self.any() && self.depths.get(view) != 0 => ShownAspect::OneAspect,
             _ => ShownAspect::Itself,
         }
     }
 
     pub(super) fn new(is_on: bool) -> Self {
         let [depths, stencils, wholes] = [(); 3].map(|()| FlatTable::new(8));
-        Self { entering: Lock::new(()), depths, stencils, wholes, any: AtomicBool::new(false), is_on }
+        Self {
+            entering: Lock::new(()),
+            depths,
+            stencils,
+            wholes,
+            any: AtomicBool::new(false),
+            is_on,
+            force: Force::default(),
+        }
     }
 
     /// Whether a view may be shown through another one.
@@ -75,6 +85,16 @@ impl Aspects {
     /// Whether descriptors of views with both aspects show one.
     pub fn is_on(&self) -> bool {
         self.is_on
+    }
+
+    /// Whether descriptors show another view in place of each, also of one with one aspect: a test switch.
+    pub fn makes_twins(&self) -> bool {
+        self.is_on && self.force.twins()
+    }
+
+    /// Whether what descriptors show of a view is another thing than it.
+    pub(super) fn shows_less(&self, view: u64) -> bool {
+        !self.makes_twins() || self.stencil(view) != 0
     }
 
     /// The view of a view's stencil; 0 if there is none.
@@ -159,15 +179,19 @@ impl Aspects {
             let result = unsafe { create(ground.driver.handle, &info, std::ptr::null(), &mut shown) };
             if result == vk::Result::SUCCESS { shown.as_raw() } else { 0 }
         };
+        let own = info.subresource_range.aspect_mask;
+        let has_both = own.contains(Aspect::DEPTH | Aspect::STENCIL);
         // In audit mode it is said, and the view stays.
-        let depth = if ground.wishes.audit { OWN } else { make(Aspect::DEPTH) };
+        let shown = if has_both { Aspect::DEPTH } else { own };
+        let depth = if ground.wishes.audit { OWN } else { make(shown) };
         if depth == 0 {
             let about =
                 json!({ "format": names::format(info.format), "view": samplin_wire::text::handle(view.as_raw()) });
             let key = (info.format.as_raw() as u64, 0);
             return ground.journal.unresolved(Left::Memory, &Left::Memory.clause(), Some(Rule::Aspect), about, key);
         }
-        let follows = !ground.wishes.audit && ground.wishes.follows;
+        self.force.keep_twin();
+        let follows = has_both && !ground.wishes.audit && ground.wishes.follows;
         let stencil = if follows { make(Aspect::STENCIL) } else { 0 };
         let _entering = self.entering.lock();
         if stencil != 0 {
@@ -177,7 +201,7 @@ impl Aspects {
         self.depths.insert(view.as_raw(), depth);
         self.any.store(true, Ordering::Release);
         ground.hot.exchange(BITS);
-        if let Some(follower) = &ground.follower {
+        if let Some(follower) = ground.follower.as_ref().filter(|_| has_both) {
             follower.follow_wholes(&ground.hot);
         }
     }

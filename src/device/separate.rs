@@ -19,7 +19,7 @@ mod differs;
 mod draws;
 mod embedded;
 mod fetch;
-mod force;
+pub(super) mod force;
 mod found;
 mod hidden;
 mod indexed;

@@ -381,9 +381,13 @@ unsafe fn create_new_view(
 ///
 /// `info` is valid.
 unsafe fn shows_one_aspect(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> bool {
-    let aspects = info.subresource_range.aspect_mask;
+    let mut aspects = info.subresource_range.aspect_mask;
+    let both = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
+    if device.pairs.stand_ins.aspects.makes_twins() {
+        aspects = both;
+    }
     // Almost all views have one.
-    aspects.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL)
+    aspects.contains(both)
         && device.pairs.images.image(info.image).is_some_and(|(_, image)| {
             // SAFETY: `info` is a valid create info of a view by this function's contract.
             let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));

@@ -738,6 +738,7 @@ fn threads(shape: Shape) -> Outcome {
 
 /// A template entry without stride fills each element of the array from the same place.
 fn template_without_stride(shape: Shape) -> Outcome {
+    switch::without_twins()?;
     let expected =
         Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1)).and(How::Shadow, place(0, 0, 0), place(0, 1, 0));
     judge(&Context::builder(), conflicts::uint().oracle.where_seen(), &expected, &|context| {

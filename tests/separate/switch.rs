@@ -14,10 +14,12 @@ pub(crate) enum Switch {
     Split,
     /// Each program runs in a pipeline that can saturate coordinates.
     Saturate,
-    /// The same pipeline can filter and fetch as well.
+    /// The same pipeline can filter, fetch, divide and compare as well.
     Filter,
     /// Each link with an index looks up which sampler suits what it names.
     Table,
+    /// Descriptors show another view of the same aspect in place of each.
+    Aspect,
 }
 
 impl Switch {
@@ -29,23 +31,25 @@ impl Switch {
             "saturate" => Some(Self::Saturate),
             "filter" => Some(Self::Filter),
             "table" => Some(Self::Table),
+            "aspect" => Some(Self::Aspect),
             other => panic!("TESTSWITCH_SEPARATE={other}"),
         }
     }
 
-    /// The passes of `shader` records that it leads to. A pipeline that can saturate is named so, also where a link asks to divide.
+    /// The passes of `shader` records that it leads to. A pipeline that can do several things is named by one, whatever a link asks for.
     const fn passes(self) -> &'static [&'static str] {
         match self {
-            Self::Shadow => &[],
+            Self::Shadow | Self::Aspect => &[],
             Self::Split => &["split"],
             Self::Table => &["split", "table"],
-            Self::Saturate | Self::Filter => &["saturate", "divide"],
+            Self::Saturate => &["saturate", "divide"],
+            Self::Filter => &["saturate", "divide", "compare"],
         }
     }
 
     /// Whether it has other code run, which follows combined descriptors and immutable samplers from the start.
     const fn rewrites(self) -> bool {
-        !matches!(self, Self::Shadow)
+        !matches!(self, Self::Shadow | Self::Aspect)
     }
 }
 
@@ -68,6 +72,12 @@ pub(crate) fn forced(how: How) -> How {
 pub(crate) fn without_rewrites() -> Result<(), Skip> {
     let switch = Switch::on().filter(|switch| switch.rewrites());
     skip_if(switch.map(|switch| format!("the test switch {switch:?} rewrites what this leaves alone")))
+}
+
+/// Skips templates whose elements share bytes, so that none can show another view.
+pub(crate) fn without_twins() -> Result<(), Skip> {
+    let switch = Switch::on().filter(|switch| *switch == Switch::Aspect);
+    skip_if(switch.map(|switch| format!("the test switch {switch:?} cannot copy what this writes")))
 }
 
 /// The passes of the `shader` records are these. A switch has its own pipelines beside those that are needed, and then others of both: its

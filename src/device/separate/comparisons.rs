@@ -6,10 +6,12 @@ use samplin_bind::plan::link_bit;
 use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
+use samplin_spirv::Uses;
 use samplin_spirv::sampling::Task;
 
 use super::Separate;
 use super::compare::compares;
+use super::programs::Program;
 use super::progress::Drawn;
 use super::tasks::{TaskRequest, divides};
 use super::want::Want;
@@ -47,6 +49,20 @@ pub(super) fn keep_comparisons(asked: &mut Vec<TaskRequest>, uses: &mut [Want], 
     }
     let changes = |task: &Task| compares(task) || divides(task);
     asked.retain(|asked| links & link_bit(asked.link) == 0 || !asked.task.as_ref().is_ok_and(changes));
+}
+
+impl Program {
+    /// Links of which sets note the descriptors that cannot compare and no others, a bit each.
+    pub(super) fn noted(&self) -> u64 {
+        let noted = self.links.iter().enumerate().filter(|(_, link)| link.is_noted);
+        noted.fold(0, |all, (number, _)| all | link_bit(number))
+    }
+
+    /// Links that compare, a bit each.
+    pub(super) fn comparing(&self) -> u64 {
+        let comparing = self.links.iter().enumerate().filter(|(_, link)| link.uses.intersects(Uses::DREF));
+        comparing.fold(0, |all, (number, _)| all | link_bit(number))
+    }
 }
 
 impl Separate {

@@ -1,17 +1,18 @@
 //! Test switches: repairs that nothing asks for, with the application's own samplers, so that no result may differ.
 //!
 //! Only a library built with the feature `test-switches` has them; `scripts/switches` makes one. It reads two variables of the
-//! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow`, `split`, `saturate`, `filter` or `table`, and `TESTSWITCH_OUT`, a folder that gets a file
-//! for each copy of a set, for each module that a split pipeline was made of, and for each of the application's that was read.
+//! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow`, `split`, `saturate`, `filter`, `table` or `aspect`, and
+//! `TESTSWITCH_OUT`, a folder that gets a file for each copy of a set, for each module that a split pipeline was made of, for each of the
+//! application's that was read, and for each view that descriptors show in place of an equal one.
 //! `tests/separate/switch.rs` knows what each of them adds to a trace.
 
 #[cfg(feature = "test-switches")]
-pub(super) use on::Force;
+pub(in crate::device) use on::Force;
 
 /// Nothing is forced.
 #[cfg(not(feature = "test-switches"))]
 #[derive(Default)]
-pub(super) struct Force;
+pub(in crate::device) struct Force(());
 
 #[cfg(not(feature = "test-switches"))]
 impl Force {
@@ -40,7 +41,12 @@ impl Force {
         false
     }
 
-    /// Whether anything is forced.
+    /// Whether descriptors show another view in place of each, of the same aspect.
+    pub(in crate::device) const fn twins(&self) -> bool {
+        false
+    }
+
+    /// Whether anything is forced that binds need.
     pub(super) const fn any(&self) -> bool {
         false
     }
@@ -53,6 +59,9 @@ impl Force {
 
     /// Takes note of a copy.
     pub(super) const fn keep_shadow(&self) {}
+
+    /// Takes note of a view in place of an equal one.
+    pub(in crate::device) const fn keep_twin(&self) {}
 }
 
 #[cfg(feature = "test-switches")]
@@ -69,7 +78,7 @@ mod on {
     static FILES: AtomicU64 = AtomicU64::new(0);
 
     /// What is forced.
-    pub(in super::super) struct Force {
+    pub(in crate::device) struct Force {
         separate: Option<String>,
         out: Option<String>,
     }
@@ -101,6 +110,10 @@ mod on {
             self.separate.as_deref() == Some("table")
         }
 
+        pub(in crate::device) fn twins(&self) -> bool {
+            self.separate.as_deref() == Some("aspect")
+        }
+
         pub(in super::super) fn any(&self) -> bool {
             self.shadows() || self.splits() || self.tasks() || self.selects()
         }
@@ -116,6 +129,10 @@ mod on {
 
         pub(in super::super) fn keep_shadow(&self) {
             self.keep("set", &[]);
+        }
+
+        pub(in crate::device) fn keep_twin(&self) {
+            self.keep("twin", &[]);
         }
 
         fn keep(&self, kind: &str, bytes: &[u8]) {

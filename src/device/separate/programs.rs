@@ -223,12 +223,6 @@ impl Program {
         !self.reads.is_empty() || self.links.last().is_some_and(|link| link.is_noted)
     }
 
-    /// Links of which sets note the descriptors that cannot compare and no others, a bit each.
-    pub(super) fn noted(&self) -> u64 {
-        let noted = self.links.iter().enumerate().filter(|(_, link)| link.is_noted);
-        noted.fold(0, |all, (number, _)| all | link_bit(number))
-    }
-
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
     pub(super) fn is_plain(&self) -> bool {
         self.links.is_empty() && self.integers().next().is_none() && self.blind != Some(HIDDEN)

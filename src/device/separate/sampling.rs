@@ -151,6 +151,8 @@ pub(super) fn rewrite_all(
     let split = place.chosen.iter().fold(0, |all, link| all | link_bit(*link));
     let has_fetch = matches!(&keys, Keys::Fixed(tasks) if tasks.iter().any(fetches));
     let (tasked, left) = tasked(separate, program, (split | compared.may, has_fetch));
+    // With a test switch all links can be divided, though none is asked to.
+    let split = if separate.force.filters() { u64::MAX } else { split };
     let mut tasks = Tasks { tasked, keys, compared, split, all: place.passes, left };
     for (stage, code) in recipe.stages.iter().zip(codes) {
         let words = code.as_deref().unwrap_or(&stage.words);
@@ -312,7 +314,8 @@ impl Separate {
     fn ability(&self, program: &Program, (mask, is_for_all): (u64, bool), asked: &[TaskRequest]) -> Ability {
         // What is fetched is in the code alone, so that nothing of it reads through the sampler.
         let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
-        let (may, is_block) = (may_compare(asked), !has_fetch && has_block(self, program));
+        let forced = if self.force.filters() { program.comparing() } else { 0 };
+        let (may, is_block) = (may_compare(asked) | forced, !has_fetch && has_block(self, program));
         let all = tasked(self, program, (mask | may, has_fetch)).0;
         let compared = match is_for_all && is_block {
             false => Compared { may, must: must_compare(&all, asked), or_own: 0 },

@@ -93,6 +93,7 @@ impl StandIns {
     ) {
         match (found, shown) {
             (0 | NOTHING, _) => {}
+            (_, StandIn::Read) if !self.aspects.shows_less(view) => {}
             (_, StandIn::Read) => images.tell_aspect(ground, view, vk::ImageAspectFlags::DEPTH),
             (LOST, _) => self.storage.first_stored_to(ground, images, LOST, view),
             (_, StandIn::Stored) => self.storage.stored_at(ground, images, ground.hot.class_of(view), binding),
