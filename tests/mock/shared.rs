@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 
 use crate::driver::Args;
 use crate::loader::*;
@@ -76,7 +76,7 @@ fn what_is_changed_is_shared_as_well() {
     let all: Vec<vk::Sampler> = (0..3).map(|_| device.sampler(&info)).collect();
     assert!(all.iter().all(|sampler| *sampler == all[0]));
     assert_eq!(arrived(&device), [1, 0]);
-    assert!(device.driver.sampler(vk::Handle::as_raw(all[0])).unwrap().info.mip_lod_bias < 100.0);
+    assert!(device.driver.sampler(all[0].as_raw()).unwrap().info.mip_lod_bias < 100.0);
     all.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
     assert_eq!(arrived(&device), [0, 1]);
 }
@@ -299,5 +299,48 @@ fn sharing_starts_while_threads_come_and_go() {
                 });
             }
         });
+    }
+}
+
+/// Threads create and destroy equal samplers at once, from the start and while sharing begins: what a thread holds is alive and of its state,
+/// no more samplers are there than states, and none in the end. The driver takes no handle that is gone.
+#[test]
+fn threads_share_samplers() {
+    const THREADS: u64 = 4;
+    const STATES: u32 = 8;
+    for (setting, max) in [("share", 4000), ("auto", 64)] {
+        let device = sharing(setting, max);
+        let start = std::sync::Barrier::new(THREADS as usize);
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let (device, start) = (&device, &start);
+                scope.spawn(move || {
+                    let (mut random, mut held) = (thread + 1, Vec::new());
+                    start.wait();
+                    for _ in 0..5_000 {
+                        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                        let n = (random >> 33) as u32;
+                        if held.len() < 14 && n % 16 < 9 || held.is_empty() {
+                            held.push((n % STATES, device.sampler(&state(n % STATES))));
+                        } else {
+                            let (own, sampler) = held.swap_remove(n as usize % held.len());
+                            let model = device.driver.sampler(sampler.as_raw()).expect("a live sampler");
+                            assert_eq!(model.info.min_lod, own as f32);
+                            device.destroy_sampler(sampler);
+                        }
+                    }
+                    held.into_iter().for_each(|(_, sampler)| device.destroy_sampler(sampler));
+                });
+            }
+        });
+        let peak = device.driver.sampler_peak();
+        // Before sharing begins each has its own.
+        assert!(peak <= if setting == "share" { STATES } else { max }, "{peak} samplers");
+        let [created, destroyed] = arrived(&device);
+        assert!(created == destroyed && created > STATES as usize, "{created} created, {destroyed} destroyed");
+        assert!(device.driver.variants().is_empty());
+        let again = [state(1), state(1)].map(|info| device.sampler(&info));
+        again.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
+        device.finish();
     }
 }
