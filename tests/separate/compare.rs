@@ -294,6 +294,13 @@ fn learn() -> Outcome {
     let (after, judged) = with_layer(resolve(Context::builder()).setting("split_compile", "learn"), body)?;
     assert_eq!(after, before);
     assert_left(&judged, "learned");
+    for record in judged.trace.events("unresolved") {
+        let changes = samplin_testkit::trace::changes(record);
+        assert!(
+            !changes.is_empty() && changes.iter().all(|change| change.lost.is_empty()),
+            "nothing changes: {record:#}"
+        );
+    }
     Ok(())
 }
 

@@ -19,11 +19,12 @@ use super::programs::{Program, ProgramLink, Stage};
 use super::progress::{Draw, Drawn};
 use super::reads::is_divided;
 use super::recipe::{StageCode, When};
+use super::shown::NotedDescriptor;
 use super::stages::model;
 use super::tasks::TaskRequest;
 use super::want::Want;
 use crate::counters::Path;
-use crate::decide::{Change, ConflictBits, Reads, Rule};
+use crate::decide::{Catalog, Change, ConflictBits, Reads, Rule};
 use crate::device::ViewClass;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
@@ -121,20 +122,26 @@ impl Separate {
             return;
         }
         let (unknown, mut met) = (Drawn { program, draw: &Draw::default() }, Met::with_pushed());
-        // Of pushed descriptors it is not known.
-        let shows_aspects = |operand: &Operand| {
+        // One that compares where its format cannot; of pushed descriptors, and of sets of which nothing else is known, none is.
+        let noted = |operand: &Operand| {
             let shape = program.layout.sets.get(operand.set as usize).and_then(Option::as_ref);
-            let mut shows = shape.is_none_or(|shape| shape.is_pushed());
             let number = shape.map(|shape| shape.number());
-            self.sets.for_each(&mut |entry| shows |= Some(entry.shape.number()) == number && entry.has_wholes());
-            shows
+            let mut found = None;
+            self.sets.for_each(&mut |entry| {
+                if found.is_none() && Some(entry.shape.number()) == number {
+                    let mut own = entry.wholes(operand.binding).into_iter().map(|(_, noted)| noted);
+                    found = own.find(|noted| hot.cannot_compare(noted.sampler, noted.view));
+                }
+            });
+            let is_unknown = || shape.is_none_or(|shape| shape.is_pushed()) || self.wholes.has_unfollowed();
+            found.map(Some).or_else(|| is_unknown().then_some(None))
         };
         for (index, link) in program.links.iter().enumerate() {
-            let may_meet = match link.is_noted {
-                true => self.wholes.compare() && (shows_aspects(&link.image) || self.wholes.has_unfollowed()),
-                false => met.may_conflict(self, &hot.gate, &program.layout, link),
-            };
-            if may_meet {
+            if link.is_noted && self.wholes.compare() {
+                if let Some(noted) = noted(&link.image) {
+                    journal.uncompared_before(unknown, index, noted);
+                }
+            } else if !link.is_noted && met.may_conflict(self, &hot.gate, &program.layout, link) {
                 journal.link_unresolved(Left::BeganBefore, unknown, index);
             }
         }
@@ -344,6 +351,9 @@ impl Pairs {
             true => Some(Rule::LinearFilter),
             false => first.map(|catalog| catalog.rule()),
         };
+        // Nothing is changed, so nothing is lost.
+        let mut changes = record::changes(changes.iter(), &context);
+        changes.iter_mut().for_each(|change| change["lost"] = "".into());
         let mut about = ground.journal.of_program(
             program,
             json!({
@@ -356,7 +366,7 @@ impl Pairs {
                 "aspect": members.aspect,
                 "view_type": members.view_type,
                 "link": link,
-                "changes": record::changes(changes.iter(), &context),
+                "changes": changes,
             }),
         );
         if let Some(source) = source {
@@ -481,6 +491,17 @@ impl Journal {
             draw.put_into(&mut members);
         }
         members
+    }
+
+    /// Says that a link may compare where a format cannot, in a command buffer of which too little is known; the descriptor, if it is known.
+    fn uncompared_before(&self, program: Drawn<'_>, link: usize, noted: Option<NotedDescriptor>) {
+        let Some(found) = program.links.get(link) else { return };
+        let mut members = self.of_program(program, json!({ "link": joined(found), "vuid": Catalog::B35.vuid() }));
+        if let Some(NotedDescriptor { sampler, view, .. }) = noted {
+            (members["sampler"], members["view"]) = (json!(handle(sampler.as_raw())), json!(handle(view.as_raw())));
+        }
+        let key = (program.number, link as u64);
+        self.unresolved(Left::BeganBefore, &Left::BeganBefore.clause(), Some(Rule::Compare), members, key);
     }
 
     /// Says that a link is not followed.

@@ -2,7 +2,7 @@
 
 use super::{Job, buffer, vulkan};
 use crate::run::{self, Judged, Outcome, Skip, with_layer};
-use ash::vk::{self, DescriptorType as T, Format as F};
+use ash::vk::{self, DescriptorType as T, Format as F, Handle};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, write_images};
 use samplin_testkit::{Buffer, Context, Image, ImageDesc, Pair, SamplerDesc, View, ViewDesc};
@@ -13,6 +13,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/compared/combined-and-separate", || draws(MIXED, 3)),
         ("shaders/compared/two-legal", || legal(COMBINED)),
         ("shaders/compared/by-no-shader", by_no_shader),
+        ("shaders/compared/command-buffer-that-began-before", began_before),
         ("shaders/compared/combinations-of-combined", || combinations(true)),
         ("shaders/compared/combinations-of-separate", || combinations(false)),
     ])
@@ -119,6 +120,47 @@ fn by_no_shader() -> Outcome {
     judged.assert_silent("with samplin");
     let [one] = &unresolved(&judged)[..] else { panic!("{:#?}", unresolved(&judged)) };
     assert_eq!((&one["what"], &one["vuid"]), (&"pair".into(), &"VUID-vkCmdDraw-None-06479".into()), "{one:#}");
+    Ok(())
+}
+
+/// Nothing is repaired in a command buffer that began before the first descriptor that cannot compare: the record names rule, sampler and view.
+fn began_before() -> Outcome {
+    let body = |context: &Context| {
+        let types = [T::COMBINED_IMAGE_SAMPLER, T::COMBINED_IMAGE_SAMPLER, T::SAMPLER, T::STORAGE_BUFFER];
+        let bindings: Vec<_> = (0..).zip(types).map(|(binding, ty)| Binding::new(binding, ty, 1)).collect();
+        let source = format!("#version 450\nlayout(local_size_x = 1) in;\n{COMBINED}\n");
+        let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+        let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
+        let (colour, out) = (image(context, R32, 0.6)?, buffer(context, &[u32::MAX; 2]));
+        let pool = Pool::new(context, &[&job.set_layout]);
+        let set = pool.allocate(&job.set_layout);
+        write_buffer(context, (set, 3), &out);
+        job.dispatch(1, |commands| {
+            for binding in 0..2 {
+                write_images(context, set, (binding, 0), types[0], &[Pair::new(&colour.1, &sampler).info()]);
+            }
+            let (device, point) = (context.device(), vk::PipelineBindPoint::COMPUTE);
+            // SAFETY: the buffer is recording; pipeline, layout and set belong together.
+            unsafe {
+                device.cmd_bind_pipeline(commands, point, job.pipeline);
+                device.cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]);
+            }
+        });
+        Ok([sampler.handle().as_raw(), colour.1.handle().as_raw()].map(|handle| format!("{handle:#x}")))
+    };
+    // Drivers die of it.
+    let ([sampler, view], judged) = with_layer(Context::builder().record_only(), body)?;
+    let records = unresolved(&judged);
+    let named: Vec<_> = records.iter().filter(|record| record["what"] == "began-before").collect();
+    assert_eq!(named.len(), 2, "a link each: {records:#?}");
+    for record in named {
+        assert_eq!((&record["rule"], &record["vuid"]), (&"compare".into(), &"VUID-vkCmdDraw-None-06479".into()));
+        assert_eq!(
+            (&record["sampler"], &record["view"]),
+            (&sampler.as_str().into(), &view.as_str().into()),
+            "{record:#}"
+        );
+    }
     Ok(())
 }
 
