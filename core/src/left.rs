@@ -167,8 +167,8 @@ left! {
             "The descriptors lie in a descriptor buffer, which samplin does not read."
             "put images and samplers into descriptor sets, or give the images samplers that suit them"
         EmbeddedSampler "embedded-sampler":
-            "A shader reads an image of a descriptor buffer through an embedded sampler, which has to stay what it is."
-            "embed a sampler that suits the formats of the images, or put the sampler into a descriptor buffer"
+            "A shader reads an image of a descriptor buffer or heap through an embedded sampler, which has to stay what it is."
+            "embed a sampler that suits the formats of the images, or put the sampler into the buffer or heap"
         GeneratedCommands "generated-commands":
             "The device may choose pipelines for commands that it generates, so samplin binds everything as the application has it."
             "give the images of pipelines that the device chooses samplers that suit them"

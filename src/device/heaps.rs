@@ -140,20 +140,38 @@ impl Heaps {
         alone
     }
 
-    /// What becomes of a sampler that a shader embeds, which reads images of this type through it, if that is known.
+    /// What becomes of a sampler that a shader embeds, which reads images of these types through it; none if that is not known.
     pub fn embedded<'a>(
         &self,
         ground: &'a Ground,
         images: &Images,
         given: &SamplerInfo,
-        ty: Option<&ShaderType>,
+        types: &[ShaderType],
     ) -> Alone<'a> {
+        // It cannot be one sampler for each of several types.
+        let ty = if let [one] = types { Some(one) } else { None };
         let alone = self.decide(ground, given, ty, Colour::Embedded);
-        if let Some(ty) = ty {
+        for ty in types {
             self.meet_embedded(ground, images, (&given.state, &alone), ty);
         }
         self.record(ground, Via::Embedded, given, &alone, ty);
+        if ty.is_none() {
+            self.tell_several(ground, given, &alone, types);
+        }
         alone
+    }
+
+    /// Names a sampler that would have to be another one for some of these types.
+    fn tell_several(&self, ground: &Ground, given: &SamplerInfo, alone: &Alone<'_>, types: &[ShaderType]) {
+        let change = types.iter().find_map(|ty| {
+            let other = self.decide(ground, given, Some(ty), Colour::Embedded);
+            decide::new_changes(&other.decision.changes, &alone.decision.changes).into_iter().next()
+        });
+        let Some(catalog) = change.map(|change| change.catalog) else { return };
+        let why = "the shader reads images of several types through it, which one sampler does not suit";
+        let fingerprint = given.state.fingerprint();
+        let about = json!({ "vuid": catalog.vuid(), "fingerprint": format!("{fingerprint:016x}") });
+        ground.journal.unresolved(Left::EmbeddedSampler, why, Some(catalog.rule()), about, (fingerprint, 1));
     }
 
     fn decide<'a>(

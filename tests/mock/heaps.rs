@@ -177,6 +177,9 @@ enum Made {
     /// Its words are in the stage's chain, before the mappings.
     Chained,
     Object,
+    /// Graphics, whole and as a library of one part.
+    Whole,
+    Library,
     Rays,
     Deferred,
 }
@@ -234,6 +237,31 @@ fn make(
             assert_eq!(call!(device.create_shaders(device.raw, 1, &info, allocator(), &mut shader)), SUCCESS);
             call!(device.destroy_shader(device.raw, shader, allocator()));
         }
+        Made::Whole | Made::Library => {
+            let mut part = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
+                .flags(vk::GraphicsPipelineLibraryFlagsEXT::PRE_RASTERIZATION_SHADERS);
+            let mut flags = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(
+                vk::PipelineCreateFlags2KHR::from_raw(PIPELINE_CREATE_2_DESCRIPTOR_HEAP)
+                    | if made == Made::Library { vk::PipelineCreateFlags2KHR::LIBRARY } else { Default::default() },
+            );
+            // A second stage, which embeds nothing, stays as it is.
+            let stages = [
+                stage(vk::ShaderStageFlags::VERTEX, module),
+                vk::PipelineShaderStageCreateInfo { p_next, ..stage(vk::ShaderStageFlags::COMPUTE, module) },
+            ];
+            let raster = vk::PipelineRasterizationStateCreateInfo::default().rasterizer_discard_enable(true);
+            let mut info = vk::GraphicsPipelineCreateInfo::default()
+                .stages(&stages)
+                .rasterization_state(&raster)
+                .push_next(&mut flags);
+            if made == Made::Library {
+                info = info.push_next(&mut part);
+            }
+            let none = vk::PipelineCache::null();
+            let result =
+                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
+            assert_eq!(result, SUCCESS);
+        }
         Made::Rays | Made::Deferred => {
             let stages = [vk::PipelineShaderStageCreateInfo { p_next, ..stage(vk::ShaderStageFlags::COMPUTE, module) }];
             let info = vk::RayTracingPipelineCreateInfoKHR::default().stages(&stages);
@@ -264,7 +292,8 @@ fn make(
     std::mem::take(&mut *lock(&device.driver.embedded)).into_iter().map(|one| (one.at.1, one.info.value)).collect()
 }
 
-const ALL: [Made; 5] = [Made::Pipeline, Made::Chained, Made::Object, Made::Rays, Made::Deferred];
+const ALL: [Made; 7] =
+    [Made::Pipeline, Made::Chained, Made::Object, Made::Whole, Made::Library, Made::Rays, Made::Deferred];
 
 #[test]
 fn embedded_samplers_become_what_the_shader_can_read() {
@@ -317,6 +346,76 @@ fn without_the_shaders_type_only_creation_rules_hold() {
     // The words of a shader object are there in any case.
     let got = make(&device, Made::Object, &words(true), (&own, &mappings));
     assert_eq!((got[0].1.mip_lod_bias, got[0].1.mag_filter), (4.0, vk::Filter::NEAREST));
+}
+
+/// One sampler for images of two types stays what it is, and is named if it suits one of them alone.
+#[test]
+fn an_embedded_sampler_of_several_types_is_named() {
+    let source = "#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 0) uniform utexture2D integers;\n\
+                  layout(set = 0, binding = 3) uniform texture2D floats;\nlayout(set = 0, binding = 1) uniform sampler own;\n\
+                  layout(set = 0, binding = 2) buffer Output { float word; };\n\
+                  void main() { word = textureLod(usampler2D(integers, own), vec2(0.5), 0.0).r\n\
+                  + textureLod(sampler2D(floats, own), vec2(0.5), 0.0).r; }\n";
+    let words = compile(Language::Glsl("vulkan1.2"), "comp", source);
+    for (own, named) in [(linear_info(), 1), (vk::SamplerCreateInfo::default(), 0)] {
+        let device = device();
+        let mappings = [mapping(0, 0), embedding(1, 0, &own), pushed(2), mapping(3, 0)];
+        for _ in 0..2 {
+            let got = make(&device, Made::Pipeline, &words, (&own, &mappings));
+            assert_eq!(got[0].1.mag_filter, own.mag_filter);
+        }
+        let left = device.instance.records("unresolved");
+        assert_eq!(left.len(), named, "{left:#?}");
+        for record in left {
+            assert_eq!((&record["what"], &record["rule"]), (&"embedded-sampler".into(), &"linear-filter".into()));
+        }
+    }
+}
+
+/// An image in a heap that an embedded sampler may meet, whichever of the two comes first.
+#[test]
+fn embedded_samplers_are_named_with_formats_of_heaps() {
+    let source = "#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 0) uniform sampler2D pair;\n\
+                  layout(set = 0, binding = 2) buffer Output { float word; };\n\
+                  void main() { word = textureLod(pair, vec2(0.5), 0.0).r; }\n";
+    let words = compile(Language::Glsl("vulkan1.2"), "comp", source);
+    let own = linear_info();
+    for is_first in [true, false] {
+        let device = device();
+        let write: PfnWriteResourceDescriptors = device.get(c"vkWriteResourceDescriptorsEXT");
+        let put = || {
+            // The last is of integers, which the shader does not read.
+            for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::D32_SFLOAT, vk::Format::R32_UINT] {
+                let info = view_info(device.image(format), format);
+                let described = ImageDescriptorInfoEXT {
+                    s_type: ImageDescriptorInfoEXT::STRUCTURE_TYPE,
+                    p_next: ptr::null(),
+                    p_view: (&raw const info).cast(),
+                    layout: vk::ImageLayout::GENERAL,
+                };
+                let resource = ResourceDescriptorInfoEXT {
+                    s_type: ResourceDescriptorInfoEXT::STRUCTURE_TYPE,
+                    p_next: ptr::null(),
+                    ty: vk::DescriptorType::SAMPLED_IMAGE,
+                    data: ResourceDescriptorDataEXT { p_image: &described },
+                };
+                let range = HostAddressRangeEXT { address: ptr::null_mut(), size: 0 };
+                // SAFETY: one resource and a range, which the driver of these tests does not write.
+                assert_eq!(unsafe { write(device.raw, 1, &resource, &range) }, SUCCESS);
+            }
+        };
+        if is_first {
+            put();
+        }
+        make(&device, Made::Pipeline, &words, (&own, &[embedding(0, 0, &own), pushed(2)]));
+        if !is_first {
+            put();
+            put();
+        }
+        let left = device.instance.records("unresolved");
+        let [record] = left.as_slice() else { panic!("{left:#?}") };
+        assert_eq!((&record["what"], &record["format"]), (&"embedded-sampler".into(), &"VK_FORMAT_D32_SFLOAT".into()));
+    }
 }
 
 /// A sampler at another binding is not that of the link.

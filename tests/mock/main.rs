@@ -17,6 +17,7 @@ mod pages;
 mod arrays;
 mod binds;
 mod budget;
+mod buffers;
 mod caches;
 mod cancel;
 mod chains;

@@ -84,28 +84,24 @@ fn class_of(ty: &ImageType) -> NumericClass {
     }
 }
 
-/// What all these links declare of their images; `None` if they do not agree, or there is none.
-fn type_of<'l>(links: impl Iterator<Item = &'l Link>, integers: vk::FormatFeatureFlags2) -> Option<ShaderType> {
+/// What these links declare of their images, each type once; `None` if one is of no view.
+fn types_of<'l>(links: impl Iterator<Item = &'l Link>, integers: vk::FormatFeatureFlags2) -> Option<Vec<ShaderType>> {
     use vk::ImageViewType as T;
     const ALL: [vk::ImageViewType; 7] =
         [T::TYPE_1D, T::TYPE_2D, T::TYPE_3D, T::CUBE, T::TYPE_1D_ARRAY, T::TYPE_2D_ARRAY, T::CUBE_ARRAY];
-    let mut found: Option<ShaderType> = None;
+    let mut found: Vec<ShaderType> = Vec::new();
     for link in links {
         let declared = Some((link.ty.dim, link.ty.arrayed));
         let view_type = ALL.into_iter().find(|view_type| dimension(*view_type) == declared)?;
         let reads = if link.uses.contains(Uses::DREF) { Reads::Compared } else { Reads::Plain };
         let own = ShaderType { class: class_of(&link.ty), view_type, reads, integers };
-        match &mut found {
-            None => found = Some(own),
-            Some(all) if (all.class, all.view_type) == (own.class, own.view_type) => {
-                if own.reads == Reads::Compared {
-                    all.reads = Reads::Compared;
-                }
-            }
-            Some(_) => return None,
+        match found.iter_mut().find(|all| (all.class, all.view_type) == (own.class, own.view_type)) {
+            None => found.with_room().push(own),
+            Some(all) if reads == Reads::Compared => all.reads = reads,
+            Some(_) => {}
         }
     }
-    found
+    Some(found)
 }
 
 /// What goes down in place of a chain, if other samplers have to be embedded there. `links`: what the shader joins, if that is known.
@@ -128,7 +124,8 @@ pub(super) unsafe fn mapped(
     let mut samplers = Vec::new();
     let mut is_embedded = Vec::new();
     for mapping in &mut mappings {
-        let ty = links.as_ref().and_then(|links| type_of(links.iter().filter(|link| is_of(mapping, link)), integers));
+        let own = links.as_ref().map(|links| links.iter().filter(|link| is_of(mapping, link)));
+        let types = own.and_then(|own| types_of(own, integers)).unwrap_or_default();
         let copy = *mapping;
         let Some(pointer) = embedded(mapping) else { continue };
         // SAFETY: null or valid (VUID-VkDescriptorMappingSourceConstantOffsetEXT-pEmbeddedSampler-parameter and those of its likes).
@@ -137,7 +134,7 @@ pub(super) unsafe fn mapped(
         // SAFETY: the create info is valid, as above, and its chain is part of what the command was called with.
         let made = unsafe {
             let given = read(device, own);
-            let alone = device.pairs.heaps.embedded(&device.ground, &device.pairs.images, &given, ty.as_ref());
+            let alone = device.pairs.heaps.embedded(&device.ground, &device.pairs.images, &given, &types);
             described(device, own, &given, &alone)
         };
         if let Some(made) = made {

@@ -20,7 +20,8 @@ rule! { ($)
     ///
     /// - A sampler that `vkWriteSamplerDescriptorsEXT` writes follows every rule of creation (`path`: `heap_write`).
     /// - A sampler that a shader embeds also suits what the shader declares of the image: integers or floats, and the dimension (`path`:
-    ///   `embedded`). If the shader reads it with images of several types, only the rules of creation hold.
+    ///   `embedded`). If the shader reads images of several types through it, only the rules of creation hold, and a record
+    ///   names it (`embedded-sampler`).
     /// - A view that `vkWriteResourceDescriptorsEXT` describes follows `view-usage`, `aspect` and `storage-format`.
     ///
     /// ## In the application
