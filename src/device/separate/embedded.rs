@@ -17,12 +17,12 @@ use serde_json::json;
 
 use super::Separate;
 use super::layouts::PipelineShape;
-use super::programs::ProgramLink;
+use super::programs::{FoundLinks, ProgramLink, Stage};
 use super::records::joined;
 use crate::decide::{Aspect, ViewTraits};
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
-use crate::device::resolve::Pairs;
+use crate::device::resolve::{On, Pairs};
 use crate::format::{NumericClass, numeric_class};
 use crate::outcome;
 use crate::table::{FastMap, lock};
@@ -110,8 +110,34 @@ impl Separate {
         );
     }
 
+    /// Takes note of a pipeline whose descriptors are in memory, `in_heaps` or in descriptor buffers of this layout.
+    pub(super) fn join_in_memory(
+        &self,
+        (ground, pairs): On<'_>,
+        pipeline: vk::Pipeline,
+        layout: Option<&PipelineShape>,
+        stages: &[Stage<'_>],
+        (in_heaps, blind): (bool, Option<Left>),
+    ) {
+        let mut found = FoundLinks::default();
+        found.blind = blind;
+        for stage in stages {
+            self.links_of(&ground.journal, &pairs.stand_ins.aspects, pipeline.as_raw(), stage, &mut found);
+        }
+        if in_heaps {
+            // What is mapped is known of its mappings.
+            return found.blind.iter().for_each(|_| pairs.heaps.read(true, true));
+        }
+        if !found.links.is_empty() {
+            ground.journal.descriptor_buffer(pipeline);
+        }
+        if let Some(layout) = layout {
+            self.join_embedded(ground, pairs, pipeline, layout, &found.links);
+        }
+    }
+
     /// Takes note of the embedded samplers that a pipeline with this layout joins with images.
-    pub(super) fn join_embedded(
+    fn join_embedded(
         &self,
         ground: &Ground,
         pairs: &Pairs,

@@ -102,7 +102,7 @@ pub struct Program {
 /// Links as they are found, each once.
 #[derive(Default)]
 pub(super) struct FoundLinks {
-    links: Vec<ProgramLink>,
+    pub(super) links: Vec<ProgramLink>,
     /// The images that are read, where it matters as what.
     reads: Vec<spirv::ImageRead>,
     /// The numbers of the sets that they are in, and those are that are not followed, as bits.
@@ -366,21 +366,8 @@ impl Separate {
         let is_library = has(vk::PipelineCreateFlags::LIBRARY_KHR) && !matches!(made, Made::Compute(_));
         let in_heaps = flags & PIPELINE_CREATE_2_DESCRIPTOR_HEAP != 0;
         if in_heaps || has(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
-            let mut found = FoundLinks { blind: hidden, ..FoundLinks::default() };
-            stages.iter().for_each(|stage| {
-                self.links_of(&ground.journal, &pairs.stand_ins.aspects, pipeline.as_raw(), stage, &mut found)
-            });
-            if in_heaps {
-                // What is mapped is known of its mappings.
-                found.blind.iter().for_each(|_| pairs.heaps.read(true, true));
-                return None;
-            }
-            if !found.links.is_empty() {
-                ground.journal.descriptor_buffer(pipeline);
-            }
-            if let Some(layout) = layout.and_then(|layout| self.pipeline_shape(layout)) {
-                self.join_embedded(ground, pairs, pipeline, &layout, &found.links);
-            }
+            let layout = layout.filter(|_| !in_heaps).and_then(|layout| self.pipeline_shape(layout));
+            self.join_in_memory((ground, pairs), pipeline, layout.as_deref(), stages, (in_heaps, hidden));
             return None;
         }
         let layout = match layout {
