@@ -245,9 +245,9 @@ impl Unresolved {
         Self { rule: Rule::Compare, vuid: None, why }
     }
 
-    /// Whether it is that an instruction may compare where the format of the view lacks that.
+    /// Whether it is that an instruction may compare where the view cannot be compared.
     pub fn is_comparison(&self) -> bool {
-        self.rule == Rule::Compare && self.vuid == Catalog::B35.vuid()
+        self.rule == Rule::Compare
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/compared/two-legal", || legal(COMBINED)),
         ("shaders/compared/by-no-shader", by_no_shader),
         ("shaders/compared/command-buffer-that-began-before", began_before),
+        ("shaders/compared/stencil", stencil),
         ("shaders/compared/combinations-of-combined", || combinations(true)),
         ("shaders/compared/combinations-of-separate", || combinations(false)),
     ])
@@ -120,6 +121,37 @@ fn by_no_shader() -> Outcome {
     judged.assert_silent("with samplin");
     let [one] = &unresolved(&judged)[..] else { panic!("{:#?}", unresolved(&judged)) };
     assert_eq!((&one["what"], &one["vuid"]), (&"pair".into(), &"VUID-vkCmdDraw-None-06479".into()), "{one:#}");
+    Ok(())
+}
+
+/// Nothing compares a stencil: the pair is named once, by its link.
+fn stencil() -> Outcome {
+    let body = |context: &Context| {
+        let types = [T::COMBINED_IMAGE_SAMPLER, T::STORAGE_BUFFER];
+        let bindings: Vec<_> =
+            [0, 3].into_iter().zip(types).map(|(binding, ty)| Binding::new(binding, ty, 1)).collect();
+        let source = "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 0) uniform sampler2DShadow a;\n\
+             layout(binding = 3) buffer Out { float got[2]; };\nvoid main() { got[0] = textureLod(a, vec3(0.5, 0.5, 0.4), 0); }\n";
+        let job = Job::new(context, &vulkan("comp", source), &bindings).expect("a pipeline");
+        let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
+        let image = Image::new(context, &ImageDesc::d2(F::S8_UINT, 1, 1)).map_err(Skip)?;
+        let view = image.view(&ViewDesc::aspect(vk::ImageAspectFlags::STENCIL));
+        let out = buffer(context, &[u32::MAX; 2]);
+        let pool = Pool::new(context, &[&job.set_layout]);
+        let set = pool.allocate(&job.set_layout);
+        write_buffer(context, (set, 3), &out);
+        write_images(context, set, (0, 0), types[0], &[Pair::new(&view, &sampler).info()]);
+        job.dispatch(1, |commands| {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            // SAFETY: the buffer is recording; layout and set belong together.
+            unsafe { context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]) };
+        });
+        Ok(())
+    };
+    let ((), judged) = with_layer(Context::builder().record_only(), body)?;
+    let own: Vec<_> = unresolved(&judged).into_iter().filter(|record| record["rule"] == "compare").collect();
+    let [one] = &own[..] else { panic!("{own:#?}") };
+    assert!(one["aspect"] == "stencil" && !one["link"].is_null(), "{one:#}");
     Ok(())
 }
 
