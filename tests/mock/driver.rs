@@ -573,7 +573,7 @@ pub(crate) struct DeviceState {
     /// What is bound in truth.
     pub(crate) machine: Mutex<Machine>,
     /// The words of memory, where the host has them mapped.
-    pub(crate) mapped: Mutex<HashMap<u64, Box<[std::sync::atomic::AtomicU32]>>>,
+    pub(crate) mapped: Mutex<HashMap<u64, machine::Words>>,
     /// Pipelines that a deferred operation makes, and where their handles go when it is joined.
     deferred: Mutex<Option<(usize, Vec<u64>)>>,
     /// Samplers that stages embed, as they arrived.
@@ -1332,6 +1332,9 @@ fn properties(config: &Config) -> vk::PhysicalDeviceProperties {
     ] = config.block_limits;
     out.limits.max_color_attachments = 4;
     out.limits.max_per_stage_descriptor_storage_buffers = config.storage_buffers;
+    out.limits.max_descriptor_set_storage_buffers = 24;
+    out.limits.max_storage_buffer_range = 1 << 27;
+    out.limits.min_storage_buffer_offset_alignment = 64;
     out.limits.min_uniform_buffer_offset_alignment = 64;
     for (to, from) in out.device_name.iter_mut().zip(b"mock") {
         *to = *from as c_char;

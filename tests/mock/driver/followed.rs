@@ -56,8 +56,12 @@ created! {
     };
     create_render_pass RenderPassCreateInfo RenderPass RenderPass c"vkCreateRenderPass" |_, _, _| {};
     create_render_pass2 RenderPassCreateInfo2 RenderPass RenderPass c"vkCreateRenderPass2" |_, _, _| {};
-    create_buffer BufferCreateInfo Buffer Buffer c"vkCreateBuffer" |_, _, _| {};
-    allocate_memory MemoryAllocateInfo DeviceMemory Memory c"vkAllocateMemory" |_, _, _| {};
+    create_buffer BufferCreateInfo Buffer Buffer c"vkCreateBuffer" |machine, handle, info| {
+        machine.buffers.insert(handle, (info.size, 0));
+    };
+    allocate_memory MemoryAllocateInfo DeviceMemory Memory c"vkAllocateMemory" |machine, handle, info| {
+        machine.memory.insert(handle, (0..info.allocation_size / 4).map(|_| Default::default()).collect());
+    };
     create_command_pool CommandPoolCreateInfo CommandPool CommandPool c"vkCreateCommandPool" |_, _, _| {};
 }
 
@@ -81,22 +85,25 @@ destroyed! {
     destroy_module ShaderModule Module c"vkDestroyShaderModule" Machine::destroy_module;
     destroy_pipeline Pipeline Pipeline c"vkDestroyPipeline" Machine::destroy_pipeline;
     destroy_shader ShaderEXT Shader c"vkDestroyShaderEXT" Machine::destroy_pipeline;
-    destroy_buffer Buffer Buffer c"vkDestroyBuffer" |_, _| {};
-    free_memory DeviceMemory Memory c"vkFreeMemory" |_, _| {};
+    destroy_buffer Buffer Buffer c"vkDestroyBuffer" |machine, buffer| _ = machine.buffers.remove(&buffer);
+    free_memory DeviceMemory Memory c"vkFreeMemory" |machine, memory| _ = machine.memory.remove(&memory);
     destroy_render_pass RenderPass RenderPass c"vkDestroyRenderPass" |_, _| {};
     destroy_command_pool CommandPool CommandPool c"vkDestroyCommandPool" |_, _| {};
 }
 
-/// Bytes of every memory object.
-const MEMORY: usize = 1 << 16;
+/// Bytes of every memory object, if its buffer does not need more.
+const MEMORY: u64 = 1 << 16;
 
 pub(super) unsafe extern "system" fn get_buffer_memory_requirements(
-    _device: vk::Device,
-    _buffer: vk::Buffer,
+    device: vk::Device,
+    buffer: vk::Buffer,
     out: *mut vk::MemoryRequirements,
 ) {
     // SAFETY: the command's valid usage.
-    unsafe { out.write(vk::MemoryRequirements { size: MEMORY as u64, alignment: 64, memory_type_bits: 3 }) };
+    unsafe {
+        let size = lock(&dev(device).machine).buffers.get(&buffer.as_raw()).map_or(0, |(size, _)| *size);
+        out.write(vk::MemoryRequirements { size: size.max(MEMORY), alignment: 64, memory_type_bits: 3 });
+    }
 }
 
 pub(super) unsafe extern "system" fn bind_buffer_memory(
@@ -108,6 +115,9 @@ pub(super) unsafe extern "system" fn bind_buffer_memory(
     // SAFETY: the command's valid usage.
     let state = unsafe { dev(device) };
     state.arrive(c"vkBindBufferMemory", Args::Other(vec![buffer.as_raw(), memory.as_raw()]));
+    state.follow(|machine| {
+        machine.buffers.entry(buffer.as_raw()).and_modify(|(_, own)| *own = memory.as_raw());
+    });
     state.fails_by(c"vkBindBufferMemory", 0).unwrap_or(vk::Result::SUCCESS)
 }
 
@@ -126,8 +136,10 @@ pub(super) unsafe extern "system" fn map_memory(
         return failure;
     }
     let _outside = super::Outside::new();
+    let words = lock(&state.machine).memory.get(&memory.as_raw()).cloned();
+    let words = words.unwrap_or_else(|| (0..MEMORY / 4).map(|_| Default::default()).collect());
     let mut mapped = lock(&state.mapped);
-    let words = mapped.entry(memory.as_raw()).or_insert_with(|| (0..MEMORY / 4).map(|_| Default::default()).collect());
+    let words = mapped.entry(memory.as_raw()).insert_entry(words).into_mut();
     // SAFETY: the command's valid usage. Tests read the words while the layer may write them, so they are atomic.
     unsafe { out.write(words.as_ptr().cast_mut().cast()) };
     vk::Result::SUCCESS
@@ -653,7 +665,15 @@ pub(super) unsafe fn updated(
         if !is_separate(write.descriptor_type) {
             // SAFETY: forwarded from the caller.
             let others = unsafe { others(write) };
-            state.follow(|machine| machine.write_others(write.dst_set.as_raw(), at, &others));
+            state.follow(|machine| {
+                machine.write_others(write.dst_set.as_raw(), at, &others);
+                if write.descriptor_type == vk::DescriptorType::STORAGE_BUFFER && at.1 == 0 {
+                    // SAFETY: forwarded from the caller.
+                    let infos = unsafe { array(write.p_buffer_info, write.descriptor_count.min(1)) };
+                    let ranges = infos.iter().map(|info| ((write.dst_set.as_raw(), at.0), (info.offset, info.range)));
+                    machine.ranges.extend(ranges);
+                }
+            });
             continue;
         }
         // SAFETY: forwarded from the caller.

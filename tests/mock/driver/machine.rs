@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk::{self, Handle};
 
@@ -133,16 +134,38 @@ enum Expression {
     Input(u32),
     Add(Box<Expression>, Box<Expression>),
     Multiply(Box<Expression>, Box<Expression>),
+    Subtract(Box<Expression>, Box<Expression>),
+    Min(Box<Expression>, Box<Expression>),
+    /// A word of the buffer of a binding, and how many it has.
+    Word((u32, u32), Box<Expression>),
+    Length((u32, u32)),
 }
 
+/// Words of memory.
+pub(crate) type Words = Arc<[AtomicU32]>;
+
+/// What a storage buffer of a binding shows: words, the first of them, and how many.
+type Shown<'a> = &'a dyn Fn((u32, u32)) -> Result<(&'a Words, usize, usize), String>;
+
 impl Expression {
-    fn value(&self, inputs: [u32; 2]) -> u32 {
-        match self {
+    fn value(&self, inputs: [u32; 2], shown: Shown<'_>) -> Result<u32, String> {
+        let of = |one: &Self| one.value(inputs, shown);
+        Ok(match self {
             Self::Constant(value) => *value,
             Self::Input(location) => inputs[*location as usize],
-            Self::Add(a, b) => a.value(inputs) + b.value(inputs),
-            Self::Multiply(a, b) => a.value(inputs) * b.value(inputs),
-        }
+            Self::Add(a, b) => of(a)?.wrapping_add(of(b)?),
+            Self::Multiply(a, b) => of(a)?.wrapping_mul(of(b)?),
+            Self::Subtract(a, b) => of(a)?.wrapping_sub(of(b)?),
+            Self::Min(a, b) => of(a)?.min(of(b)?),
+            Self::Word(binding, at) => {
+                let ((words, first, count), at) = (shown(*binding)?, of(at)? as usize);
+                if at >= count {
+                    return Err(format!("word {at} of {count} in buffer {binding:?}"));
+                }
+                words[first + at].load(Ordering::Acquire)
+            }
+            Self::Length(binding) => shown(*binding)?.2 as u32,
+        })
     }
 }
 
@@ -171,17 +194,28 @@ fn sites(words: &[u32]) -> Vec<Site> {
             71 if length == 4 => _ = decorations.insert((instruction[1], instruction[2]), instruction[3]),
             86 => joined.push((instruction[3], instruction[4])),
             // What has a type and a result: constants, variables, loads, chains, sums, products.
-            43 | 59 | 61 | 65 | 128 | 132 => _ = definitions.insert(instruction[2], instruction),
+            12 | 43 | 59 | 61 | 65 | 68 | 128 | 130 | 132 => _ = definitions.insert(instruction[2], instruction),
             _ => {}
         }
         at += length;
     }
     fn expression(id: u32, definitions: &HashMap<u32, &[u32]>, decorations: &HashMap<(u32, u32), u32>) -> Expression {
         let of = |id| Box::new(expression(id, definitions, decorations));
+        let bound = |variable| (decorations[&(variable, 34)], decorations[&(variable, 33)]);
         let instruction = definitions[&id];
         match instruction[0] & 0xffff {
             43 => Expression::Constant(instruction[3]),
-            61 => Expression::Input(decorations[&(instruction[3], 30)]),
+            // UMin of GLSL.std.450
+            12 if instruction[4] == 38 => Expression::Min(of(instruction[5]), of(instruction[6])),
+            61 => match decorations.get(&(instruction[3], 30)) {
+                Some(location) => Expression::Input(*location),
+                None => {
+                    let chain = definitions[&instruction[3]];
+                    Expression::Word(bound(chain[3]), of(chain[5]))
+                }
+            },
+            68 => Expression::Length(bound(instruction[3])),
+            130 => Expression::Subtract(of(instruction[3]), of(instruction[4])),
             128 => Expression::Add(of(instruction[3]), of(instruction[4])),
             132 => Expression::Multiply(of(instruction[3]), of(instruction[4])),
             other => panic!("an index comes from instruction {other}"),
@@ -280,6 +314,12 @@ pub(crate) struct Machine {
     /// Line widths of pipelines that have them static.
     widths: HashMap<u64, u32>,
     lines: HashMap<u64, Line>,
+    /// Bytes of buffers, and the memory of each.
+    pub(crate) buffers: HashMap<u64, (u64, u64)>,
+    /// Which part of its buffer a storage buffer of a set shows, by its binding.
+    pub(crate) ranges: HashMap<(u64, u32), (u64, u64)>,
+    /// Memory that the host has mapped.
+    pub(crate) memory: HashMap<u64, Words>,
     pub(crate) errors: Vec<String>,
 }
 
@@ -742,6 +782,14 @@ impl Machine {
 
     // ---- draws ----
 
+    fn content_of<'a>(&'a self, number: usize, bound: &'a Bound) -> Result<&'a Content, String> {
+        if bound.set == 0 {
+            return Ok(&bound.content);
+        }
+        let set = self.sets.get(&bound.set).filter(|set| set.serial == bound.serial);
+        Ok(&set.ok_or_else(|| format!("set {:#x}, bound at {number}, is gone", bound.set))?.content)
+    }
+
     fn descriptor(
         &self,
         point: &Point,
@@ -755,13 +803,17 @@ impl Machine {
         if !bound.layout.is_compatible(pipeline, number) {
             return Err(format!("what is bound at {number} is of another layout"));
         }
-        let element = operand.index.value(inputs);
-        let content = if bound.set == 0 {
-            &bound.content
-        } else {
-            let set = self.sets.get(&bound.set).filter(|set| set.serial == bound.serial);
-            &set.ok_or_else(|| format!("set {:#x}, bound at {number}, is gone", bound.set))?.content
-        };
+        let element = operand.index.value(inputs, &|(set, binding)| {
+            let bound = point.sets.get(set as usize).and_then(Option::as_ref);
+            let content = self.content_of(set as usize, bound.ok_or_else(|| format!("nothing is bound at {set}"))?)?;
+            let (_, buffer) = content.get(&(binding, 0)).copied().unwrap_or_default();
+            let set = bound.map_or(0, |bound| bound.set);
+            let (offset, range) = self.ranges.get(&(set, binding)).copied().unwrap_or_default();
+            let words = self.buffers.get(&buffer).and_then(|(_, memory)| self.memory.get(memory));
+            let words = words.ok_or_else(|| format!("buffer {buffer:#x} of binding {binding} has no memory"))?;
+            Ok((words, offset as usize / 4, range as usize / 4))
+        })?;
+        let content = self.content_of(number, bound)?;
         let (sampler, view) = content.get(&(operand.binding, element)).copied().unwrap_or_default();
         let layout = pipeline.sets[number].as_ref();
         let is_loose = layout.is_some_and(|layout| layout.is_loose());
