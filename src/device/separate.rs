@@ -34,6 +34,7 @@ mod named;
 mod objects;
 mod pairs;
 mod passes;
+mod places;
 mod pools;
 mod programs;
 mod progress;

@@ -79,8 +79,8 @@ impl Slice {
         if at < self.words {
             let place = self.mapped.load(Ordering::Relaxed).wrapping_add(at);
             // SAFETY: one of the words that were mapped for this slice, which nobody else has until it is given back; the device reads no
-            // word that is being written, see `tables`.
-            unsafe { AtomicU32::from_ptr(place) }.store(word, Ordering::Relaxed);
+            // word that is being written, see `tables`. Who writes the word later sees the descriptor that it stands for.
+            unsafe { AtomicU32::from_ptr(place) }.store(word, Ordering::Release);
         }
     }
 }

@@ -3,13 +3,14 @@
 use ash::vk::{self, Handle};
 use samplin_bind::plan::{How, link_bit};
 use samplin_core::left::Left;
+use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 use samplin_spirv::{Operand, Sampled, Uses};
 
 use super::Separate;
 use super::commands::BindPoint;
 use super::layouts::{Binding, PipelineShape};
-use super::programs::ProgramLink;
+use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
 use super::sets::SetEntry;
 use crate::counters::Path;
@@ -54,21 +55,42 @@ impl Separate {
                 0 => Some(unhidden.or_else(|| program.splits.reason(link_bit(index))).unwrap_or(Left::Bindless)),
                 _ => None,
             };
-            pairs.tell_indexed(ground, program, index, (image, sampler), why);
+            let is_crowded = |pair: Pair| self.tables.is_crowded(pair.class);
+            if why.is_none() && self.tables.has_crowded() {
+                let crowded = Some(Left::TooManyColumns);
+                pairs.tell_indexed(ground, program, index, (image, sampler), (crowded, &is_crowded));
+            }
+            let is_it = |pair| why.is_some() || !is_crowded(pair);
+            pairs.tell_indexed(ground, program, index, (image, sampler), (why, &is_it));
         }
     }
 }
 
+impl Program {
+    /// Whether a link whose shader looks up what suits it may join what conflicts once the sets are written that are bound: images that may
+    /// come can be any, and samplers that may come any that were ever in such a binding.
+    pub(super) fn may_meet_late(&self, point: &BindPoint) -> bool {
+        let links = self.looked_up & self.loose & self.splits.mask();
+        self.links.iter().enumerate().filter(|(number, _)| links & link_bit(*number) != 0).any(|(_, link)| {
+            let [image, sampler] = [&link.image, &link.sampler].map(|at| self.layout.binding(at).map(|(_, own)| own));
+            let (Some(image), Some(sampler)) = (image, sampler) else { return true };
+            let brief = point.sets.get(link.image.set as usize).and_then(|bound| bound.brief);
+            let (Some(seen), Some(brief), false) = (&sampler.seen, brief, image.after_bind) else { return true };
+            seen.needs() & (brief.summary >> 32) as u32 != 0
+        })
+    }
+}
+
 impl Pairs {
-    /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts, and `why` it is
-    /// left if it is. Nothing is said where none does.
+    /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts and `is_it`,
+    /// and `why` it is left if it is. Nothing is said where none does.
     pub(super) fn tell_indexed(
         &self,
         ground: &Ground,
         program: Drawn<'_>,
         link: usize,
         ((images, image), (samplers, sampler)): ((&SetEntry, &Binding), (&SetEntry, &Binding)),
-        why: Option<Left>,
+        (why, is_it): (Option<Left>, &dyn Fn(Pair) -> bool),
     ) {
         let Some(own) = program.links.get(link) else { return };
         let (image_at, sampler_at, is_combined) = (&own.image, &own.sampler, own.is_combined());
@@ -81,7 +103,7 @@ impl Pairs {
         let conflict = |given, view| {
             let pair = gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view))?;
             let is_read = is_read_as(&self.images.class(pair.class)?.traits, own.ty.sampled);
-            Some(pair).filter(|_| is_read).and_then(mendable)
+            Some(pair).filter(|pair| is_read && is_it(*pair)).and_then(mendable)
         };
         let lacks = (images.seen(gate, image, own.ty.sampled) >> 32) as u32;
         // Of samplers of one state the first one speaks for all.

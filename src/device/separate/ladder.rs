@@ -105,7 +105,7 @@ impl Separate {
                         program,
                         index,
                         ((images, image), (samplers, sampler)),
-                        Some(Left::Bindless),
+                        (Some(Left::Bindless), &|_| true),
                     );
                 }
                 if conflict != 0 && ground.hot.gate.must_look() || self.force.selects() {
@@ -132,7 +132,7 @@ impl Separate {
             _ => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
                 let (image, sampler) = ((images, image), (samplers, sampler));
-                return pairs.tell_indexed(ground, program, index, (image, sampler), Some(Left::Bindless));
+                return pairs.tell_indexed(ground, program, index, (image, sampler), (Some(Left::Bindless), &|_| true));
             }
         };
         for image_element in image_elements {

@@ -143,13 +143,20 @@ impl Separate {
             let link = link_bit(*index);
             let what = match program.looked_up & link {
                 0 => program.links.get(*index).and_then(|link| late(&program.layout, link)),
+                // Told of below.
                 _ if program.splits.mask() & link != 0 => None,
                 // A draw that came later would have been repaired.
-                _ => Some(Left::UpdateAfterBind),
+                _ => Some(program.splits.reason(link).unwrap_or(Left::UpdateAfterBind)),
             };
             let drawn = Drawn { program, draw: &Draw::default() };
             what.into_iter().for_each(|what| journal.link_unresolved(what, drawn, *index));
         }
+        drop(late_links);
+        let overran =
+            if self.tables.has_overrun() { program.looked_up & program.loose & program.splits.mask() } else { 0 };
+        let drawn = Drawn { program, draw: &Draw::default() };
+        let links = (0..program.links.len()).filter(|index| overran & link_bit(*index) != 0);
+        links.for_each(|index| journal.link_unresolved(Left::SamplerLimit, drawn, index));
     }
 
     /// The same of all programs.

@@ -33,8 +33,6 @@ pub(super) struct Selection {
     pub(super) pool: u32,
     /// Flags that the pool's binding needs as those of the application do.
     pub(super) flags: vk::DescriptorBindingFlags,
-    /// Images may be written after the bind, so that what a draw will read is not known when it is recorded.
-    pub(super) has_late_images: bool,
     /// The first of its bindings: matrix, words of statics if there are any, tables, pool.
     first: u32,
 }
@@ -43,7 +41,7 @@ impl Selection {
     /// One for these links, in bindings from `first` on, with no operand yet.
     pub(super) fn of(links: u64, first: u32) -> Self {
         let flags = vk::DescriptorBindingFlags::empty();
-        Self { links, statics: Vec::new(), tables: Vec::new(), pool: 0, flags, has_late_images: false, first }
+        Self { links, statics: Vec::new(), tables: Vec::new(), pool: 0, flags, first }
     }
 
     /// Adds an operand, if its layout has it.
@@ -51,7 +49,6 @@ impl Selection {
         let (shape, binding) = layout.binding(operand)?;
         let own = shape.kept.bindings.iter().find(|own| own.binding == operand.binding)?;
         self.flags |= own.flags & (LATE | vk::DescriptorBindingFlags::PARTIALLY_BOUND);
-        self.has_late_images |= !is_sampler && own.flags.intersects(LATE);
         if shape.has_in_arrays(binding) {
             if !self.tables.contains(&operand.set) {
                 self.tables.with_room().push(operand.set);

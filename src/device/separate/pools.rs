@@ -94,12 +94,13 @@ impl Separate {
 
     fn forget_set(&self, driver: &Driver, set: u64) {
         // SAFETY: the set is the application's to free, so no other call names it.
-        if let Some(entry) = unsafe { self.sets.share(set) } {
+        let entry = unsafe { self.sets.share(set) };
+        self.sets.remove(set);
+        if let Some(entry) = entry {
             self.drop_shadows(driver, &entry);
             self.forget_table(driver, &entry);
             self.hold(&entry);
         }
-        self.sets.remove(set);
         self.wholes.forget(set);
     }
 }

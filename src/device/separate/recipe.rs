@@ -141,7 +141,8 @@ pub(super) struct Splits {
     /// Those whose shaders declare other formats, and whether that goes by types only.
     pub(super) retyped: Mutex<Vec<Arc<Second>>>,
     pub(super) by_type: AtomicBool,
-    /// The shaders of one look up images that may be written after the bind, so they run with whatever is bound.
+    /// The shaders of one look up what may be written after the bind, so they run where that can conflict, see
+    /// [`Program::may_meet_late`].
     pub(super) is_late: AtomicBool,
 }
 

@@ -221,7 +221,7 @@ impl Separate {
             && let Some(statics) = &found.statics
         {
             // It may have come too late to be written with all others.
-            self.write_statics((ground, pairs), statics);
+            self.write_statics(statics);
         }
         Ok(Some(found))
     }
@@ -229,7 +229,7 @@ impl Separate {
     /// Whether a program needs nothing but what the application has bound, as far as that was found out.
     #[inline(always)]
     pub(super) fn is_at_rest(&self, hot: &Hot, journal: &Journal, program: &Program, point: &BindPoint) -> bool {
-        if program.splits.is_late.load(Ordering::Acquire) {
+        if program.splits.is_late.load(Ordering::Acquire) && program.may_meet_late(point) {
             return false;
         }
         !program.looks_at_views(self) && (program.is_plain() || !journal.records_all() && hot.is_legal(program, point))

@@ -84,7 +84,7 @@ impl Separate {
         made.with_room().push(Arc::clone(&second));
         second.hidden.iter().for_each(|shape| self.hidden.enter(shape));
         splits.pipeline.store(second.pipeline(), Ordering::Release);
-        if second.selection.as_ref().is_some_and(|selection| selection.has_late_images) {
+        if second.selection.as_ref().is_some_and(Selection::is_late) {
             splits.is_late.store(true, Ordering::Release);
             self.tables.expect_late();
         }

@@ -12,9 +12,8 @@
 //! submitted later (UPDATE_AFTER_BIND; Host Write Ordering Guarantees). Two descriptors never share a word.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 
@@ -37,65 +36,63 @@ const ROWS: usize = 4096;
 pub(super) const PLACES: u32 = 4096;
 
 #[derive(Clone, Copy)]
-struct Row {
+pub(super) struct Row {
     /// 0 if it is free.
-    sampler: u64,
+    pub(super) sampler: u64,
     state: u32,
 }
 
 /// A hidden set whose pool is written while it is bound.
-struct LatePool {
-    set: u64,
-    binding: u32,
-    count: u32,
+pub(super) struct LatePool {
+    pub(super) set: u64,
+    pub(super) binding: u32,
+    pub(super) count: u32,
 }
 
 #[derive(Default)]
-struct Lists {
-    rows: Vec<Row>,
-    free_rows: Vec<u32>,
+pub(super) struct Lists {
+    pub(super) rows: Vec<Row>,
     /// The classes of each column. Those of the first suit every sampler that has a row.
     columns: Vec<Vec<u32>>,
     /// The samplers of the pool, 0 where there is none.
-    pool: Vec<u64>,
-    free_places: Vec<u32>,
-    late: Vec<LatePool>,
+    pub(super) pool: Vec<u64>,
+    pub(super) late: Vec<LatePool>,
 }
 
 impl Lists {
     fn row(&self, number: usize) -> Option<Row> {
         self.rows.get(number).copied().filter(|row| row.sampler != 0)
     }
-
-    /// Any sampler that lives.
-    fn any_sampler(&self) -> u64 {
-        self.pool.iter().copied().find(|sampler| *sampler != 0).unwrap_or(0)
-    }
 }
 
 /// The rows, columns and places of a device.
 pub(super) struct Tables {
     /// The row of each sampler that has one, and 1.
-    rows: FlatTable,
+    pub(super) rows: FlatTable,
     /// The column of each class that has one, and 1; by the word of [`Meaning`].
     columns: FlatTable,
     /// The place of each sampler of the pool, and 1.
-    places: FlatTable,
-    lists: Mutex<Lists>,
+    pub(super) places: FlatTable,
+    pub(super) lists: Mutex<Lists>,
     matrix: OnceLock<Slice>,
     pub(super) blocks: Blocks,
-    /// Moves with the samplers of the pool.
-    turn: AtomicU64,
-    /// Moves when classes get other columns.
+    /// Held while words of other sets than the caller's are written, and by whoever takes a set's table from it.
+    walk: Mutex<()>,
+    /// Moves when classes have got other columns, before words are written again.
     parts: AtomicU64,
-    /// What samplers of a state ask for has changed since rows were filled.
-    is_stale: AtomicBool,
+    /// Moves with the samplers of the pool.
+    pub(super) turn: AtomicU64,
+    /// How often what samplers ask for has changed, and how often it had when all rows were last filled.
+    changes: AtomicU64,
+    filled: AtomicU64,
     /// There are pipelines whose sets may be written to after the bind.
     has_late: AtomicBool,
-    /// Classes that there was no column for.
-    pub(super) crowded: AtomicU64,
+    /// Classes that there was no column for, by the word of [`Meaning`].
+    crowded: FlatTable,
     /// There was no room for a row or in the pool, so that some word leads nowhere.
-    is_full: AtomicBool,
+    pub(super) is_full: AtomicBool,
+    /// There was no room in a pool that was bound by then: some word leads to another sampler than it should.
+    pub(super) overran: AtomicBool,
 }
 
 impl Default for Tables {
@@ -107,12 +104,15 @@ impl Default for Tables {
             lists: Mutex::default(),
             matrix: OnceLock::new(),
             blocks: Blocks::of(BufferKind::Storage),
-            turn: AtomicU64::new(0),
+            walk: Mutex::default(),
             parts: AtomicU64::new(0),
-            is_stale: AtomicBool::new(false),
+            turn: AtomicU64::new(0),
+            changes: AtomicU64::new(0),
+            filled: AtomicU64::new(0),
             has_late: AtomicBool::new(false),
-            crowded: AtomicU64::new(0),
+            crowded: FlatTable::new(8),
             is_full: AtomicBool::new(false),
+            overran: AtomicBool::new(false),
         }
     }
 }
@@ -131,17 +131,7 @@ impl Tables {
 
     /// What samplers ask for has changed: rows are filled again before they are next of use.
     pub(super) fn look_again(&self) {
-        self.is_stale.store(true, Ordering::Release);
-    }
-
-    /// Moves when the samplers of the pool do.
-    pub(super) fn turn(&self) -> u64 {
-        self.turn.load(Ordering::Acquire)
-    }
-
-    /// Moves when classes get other columns.
-    pub(super) fn parts(&self) -> u64 {
-        self.parts.load(Ordering::Acquire)
+        self.changes.fetch_add(1, Ordering::AcqRel);
     }
 
     /// The matrix, once it is there.
@@ -154,93 +144,29 @@ impl Tables {
         self.rows.len() + self.places.len()
     }
 
-    /// Whether a pool of so many samplers has all that words lead to.
-    pub(super) fn fits(&self, count: u32) -> bool {
-        !self.is_full.load(Ordering::Acquire) && lock(&self.lists).pool.len() <= count as usize
+    /// The column of a class, by the word of [`Meaning`].
+    pub(super) fn column(&self, meaning: u32) -> Option<u32> {
+        (self.columns.get(u64::from(meaning)) as u32).checked_sub(1)
     }
 
-    /// The samplers of a pool with so many places, all of which live as long as nobody forgets them: `with` is called before that may be.
-    /// `late`: its binding in a set that is written when the pool changes.
-    pub(super) fn with_pool<R>(
-        &self,
-        count: u32,
-        late: Option<(vk::DescriptorSet, u32)>,
-        with: impl FnOnce(&[u64]) -> R,
-    ) -> R {
-        let mut lists = lock(&self.lists);
-        let any = lists.any_sampler();
-        let own = |at: usize| lists.pool.get(at).copied().filter(|sampler| *sampler != 0).unwrap_or(any);
-        let done = with(&memory::collect((0..count as usize).map(own)));
-        if let Some((set, binding)) = late {
-            lists.late.with_room().push(LatePool { set: set.as_raw(), binding, count });
-        }
-        done
+    /// Keeps words of other sets than the caller's from being written.
+    pub(super) fn walk(&self) -> MutexGuard<'_, ()> {
+        lock(&self.walk)
     }
 
-    /// A hidden set is about to be destroyed.
-    pub(super) fn leave_pool(&self, set: u64) {
-        lock(&self.lists).late.retain(|pool| pool.set != set);
+    /// Moves when classes have got other columns.
+    pub(super) fn parts(&self) -> u64 {
+        self.parts.load(Ordering::SeqCst)
     }
 
-    /// Where a sampler is in the pool.
-    fn place(&self, driver: &Driver, lists: &mut Lists, sampler: u64) -> Option<u32> {
-        if let Some(place) = (self.places.get(sampler) as u32).checked_sub(1) {
-            return Some(place);
-        }
-        let place = match lists.free_places.pop() {
-            Some(place) => place,
-            None if lists.pool.len() < PLACES as usize => {
-                lists.pool.with_room().push(0);
-                lists.pool.len() as u32 - 1
-            }
-            None => return None,
-        };
-        *lists.pool.get_mut(place as usize)? = sampler;
-        self.places.insert(sampler, u64::from(place) + 1);
-        self.turn.fetch_add(1, Ordering::AcqRel);
-        driver.write_pools(&lists.late, place, sampler);
-        Some(place)
+    /// Whether there was no column for a class, so that its views keep the application's samplers.
+    pub(super) fn is_crowded(&self, class: u32) -> bool {
+        self.crowded.get(u64::from(class) + 1) != 0
     }
 
-    /// A sampler is about to go.
-    pub(super) fn forget(&self, driver: &Driver, sampler: u64) {
-        let (row, place) = (self.rows.get(sampler), self.places.get(sampler));
-        if row == 0 && place == 0 {
-            return;
-        }
-        let mut lists = lock(&self.lists);
-        if let Some(row) = (self.rows.remove(sampler) as u32).checked_sub(1) {
-            lists.rows.get_mut(row as usize).into_iter().for_each(|row| row.sampler = 0);
-            lists.free_rows.with_room().push(row);
-        }
-        if let Some(place) = (self.places.remove(sampler) as u32).checked_sub(1) {
-            lists.pool.get_mut(place as usize).into_iter().for_each(|own| *own = 0);
-            lists.free_places.with_room().push(place);
-            self.turn.fetch_add(1, Ordering::AcqRel);
-            let any = lists.any_sampler();
-            if any != 0 {
-                driver.write_pools(&lists.late, place, any);
-            }
-        }
-    }
-}
-
-impl Driver {
-    /// Writes a sampler to a place of pools.
-    fn write_pools(&self, pools: &[LatePool], place: u32, sampler: u64) {
-        let Some(update) = self.fns.update_descriptor_sets else { return };
-        let info = vk::DescriptorImageInfo { sampler: vk::Sampler::from_raw(sampler), ..Default::default() };
-        for pool in pools.iter().filter(|pool| place < pool.count) {
-            let write = vk::WriteDescriptorSet::default()
-                .dst_set(vk::DescriptorSet::from_raw(pool.set))
-                .dst_binding(pool.binding)
-                .dst_array_element(place)
-                .descriptor_type(vk::DescriptorType::SAMPLER)
-                .image_info(std::slice::from_ref(&info));
-            // SAFETY: the set lives until it leaves the list, under whose lock this is; its binding has UPDATE_AFTER_BIND, so it may be bound
-            // or pending (VUID-vkUpdateDescriptorSets-None-03047), and no shader reads a place that no live sampler had so far.
-            unsafe { update(self.handle, 1, &write, 0, std::ptr::null()) };
-        }
+    /// Whether there was none for any.
+    pub(super) fn has_crowded(&self) -> bool {
+        !self.crowded.is_empty()
     }
 }
 
@@ -272,8 +198,7 @@ impl Tables {
                 if let Some(own) = lists.columns.get_mut(column) {
                     own.retain(|other| other != class);
                 }
-                parted = true;
-                self.give_column(on, lists, *class);
+                parted |= self.give_column(on, lists, *class) as usize != column;
             }
             self.fill(on, lists, (number, column), first);
             column += 1;
@@ -282,12 +207,13 @@ impl Tables {
     }
 
     fn fill(&self, (ground, _): On<'_>, lists: &mut Lists, (row, column): (usize, usize), chosen: u64) {
-        let Some(place) = self.place(&ground.driver, lists, chosen) else {
+        let place = self.place(&ground.driver, lists, chosen).or_else(|| {
             self.is_full.store(true, Ordering::Release);
-            return;
-        };
+            // What is bound by now keeps the application's sampler, which has a place if there was room for any.
+            (self.places.get(lists.row(row)?.sampler) as u32).checked_sub(1)
+        });
         if let Some(matrix) = self.matrix() {
-            matrix.set(row * COLUMNS + column, place);
+            matrix.set(row * COLUMNS + column, place.unwrap_or(0));
         }
     }
 
@@ -318,7 +244,7 @@ impl Tables {
                 column
             }
             None => {
-                self.crowded.fetch_add(1, Ordering::Relaxed);
+                self.crowded.insert(u64::from(class) + 1, 1);
                 0
             }
         };
@@ -331,25 +257,35 @@ impl Tables {
 }
 
 impl Separate {
-    /// The word of a sampler: where its row starts. Columns may have been parted for it.
-    fn row_word(&self, on: On<'_>, sampler: u64) -> (u32, bool) {
+    /// The word of a sampler: where its row starts.
+    fn row_word(&self, on: On<'_>, sampler: u64) -> u32 {
+        match self.tables.rows.get(sampler) {
+            0 => self.new_row_word(on, sampler),
+            row => Self::word_of_row(row),
+        }
+    }
+
+    fn word_of_row(row: u64) -> u32 {
+        (row as u32 - 1) * COLUMNS as u32
+    }
+
+    /// The same of one that had no row so far. Nobody knows its row before all words lead to the columns that were parted for it.
+    #[cold]
+    #[inline(never)]
+    fn new_row_word(&self, on: On<'_>, sampler: u64) -> u32 {
         let tables = &self.tables;
-        let word = |row: u64| (row as u32 - 1) * COLUMNS as u32;
-        match tables.rows.get(sampler) {
-            0 => {}
-            row => return (word(row), false),
+        let walk = tables.walk();
+        if let row @ 1.. = tables.rows.get(sampler) {
+            return Self::word_of_row(row);
         }
         let mut lists = lock(&tables.lists);
-        if let row @ 1.. = tables.rows.get(sampler) {
-            return (word(row), false);
-        }
-        let Some(state) = (on.0.hot.gate.sampler(sampler) as u32).checked_sub(1) else { return (0, false) };
-        let number = match lists.free_rows.pop() {
-            Some(number) => number as usize,
+        let Some(state) = (on.0.hot.gate.sampler(sampler) as u32).checked_sub(1) else { return 0 };
+        let number = match lists.rows.iter().position(|row| row.sampler == 0) {
+            Some(number) => number,
             None if lists.rows.len() < ROWS => lists.rows.len(),
             None => {
                 tables.is_full.store(true, Ordering::Release);
-                return (0, false);
+                return 0;
             }
         };
         let row = Row { sampler, state };
@@ -357,33 +293,41 @@ impl Separate {
             Some(own) => *own = row,
             None => lists.rows.with_room().push(row),
         }
-        let parted = tables.fill_row(on, &mut lists, number);
+        if tables.fill_row(on, &mut lists, number) {
+            drop(lists);
+            self.write_all_columns(on, &walk);
+            lists = lock(&tables.lists);
+        }
         tables.rows.insert(sampler, number as u64 + 1);
-        (number as u32 * COLUMNS as u32, parted)
+        drop(lists);
+        if tables.has_overrun() {
+            self.has_late.store(true, Ordering::Release);
+        }
+        number as u32 * COLUMNS as u32
     }
 
     /// The word of an image: its column.
     fn column_word(&self, on: On<'_>, meaning: u32) -> u32 {
         let Some(class) = meaning.checked_sub(1) else { return 0 };
-        if let Some(column) = (self.tables.columns.get(u64::from(meaning)) as u32).checked_sub(1) {
+        if let Some(column) = self.tables.column(meaning) {
             return column;
         }
         let mut lists = lock(&self.tables.lists);
-        if let Some(column) = (self.tables.columns.get(u64::from(meaning)) as u32).checked_sub(1) {
+        if let Some(column) = self.tables.column(meaning) {
             return column;
         }
         self.tables.give_column(on, &mut lists, class)
     }
 
     /// The word of a handle, by what it stood for when it was written if that is known.
-    fn word_of(&self, on: On<'_>, (handle, is_sampler): (u64, bool), written: Option<u32>) -> (u32, bool) {
+    fn word_of(&self, on: On<'_>, (handle, is_sampler): (u64, bool), written: Option<u32>) -> u32 {
         let meaning = Meaning::of(&on.0.hot.gate, handle, is_sampler);
         // What has gone, so that it has no meaning or another one, is behind a descriptor that nobody may use.
         let is_gone = meaning.word == 0 || written.is_some_and(|written| written != meaning.word);
         match (is_gone, is_sampler) {
-            (true, _) => (0, false),
+            (true, _) => 0,
             (_, true) => self.row_word(on, handle),
-            (_, false) => (self.column_word(on, meaning.word), false),
+            (_, false) => self.column_word(on, meaning.word),
         }
     }
 
@@ -403,26 +347,16 @@ impl Separate {
 
     /// Their words.
     pub(super) fn words_of(&self, on: On<'_>, all: &[Looked]) -> Vec<u32> {
-        let mut words = memory::vec(all.len());
-        loop {
-            let mut parted = false;
-            words.clear();
-            for looked in all {
-                let (word, parts) = self.word_of(on, (looked.handle, looked.is_sampler), Some(looked.meaning));
-                words.push(word);
-                parted |= parts;
-            }
-            if !parted {
-                return words;
-            }
-            self.write_all_tables(on);
-        }
+        let of = |looked: &Looked| self.word_of(on, (looked.handle, looked.is_sampler), Some(looked.meaning));
+        memory::collect(all.iter().map(of))
     }
 
-    /// Writes them again.
-    pub(super) fn write_statics(&self, on: On<'_>, statics: &Statics) {
-        for (at, looked) in statics.of.iter().enumerate() {
-            statics.slice.set(at, self.word_of(on, (looked.handle, looked.is_sampler), Some(looked.meaning)).0);
+    /// Writes the columns of those that are images again.
+    pub(super) fn write_statics(&self, statics: &Statics) {
+        for (at, looked) in statics.of.iter().enumerate().filter(|(_, looked)| !looked.is_sampler) {
+            if let Some(column) = self.tables.column(looked.meaning) {
+                statics.slice.set(at, column);
+            }
         }
     }
 
@@ -431,14 +365,16 @@ impl Separate {
         let driver = &on.0.driver;
         if self.tables.matrix().is_none() {
             let words = ROWS * COLUMNS;
-            let fits = size_of::<u32>() * words <= self.limits.storage_range as usize;
-            let made = self.take_slice(driver, &self.tables.blocks, words).filter(|_| fits)?;
+            if size_of::<u32>() * words > self.limits.storage_range as usize {
+                return None;
+            }
+            let made = self.take_slice(driver, &self.tables.blocks, words)?;
             if let Err(made) = self.tables.matrix.set(made) {
                 // Another thread was faster.
                 self.tables.blocks.give_slice_back(driver, &made);
             }
         }
-        if self.tables.is_stale.swap(false, Ordering::AcqRel) {
+        if self.tables.changes.load(Ordering::Acquire) != self.tables.filled.load(Ordering::Acquire) {
             self.fill_again(on);
         }
         Some(())
@@ -464,21 +400,17 @@ impl Separate {
         }
         // Whoever writes from here on writes to the table as well, or had moved the version before, and then what it wrote is seen.
         entry.touch();
-        if self.write_table(on, entry) {
-            self.write_all_tables(on);
-        }
+        self.write_table(on, entry, &[true, false]);
         arrays.table.get()
     }
 
-    /// Writes all words of a set's table. Whether columns were parted meanwhile.
-    fn write_table(&self, on: On<'_>, entry: &SetEntry) -> bool {
-        let mut parted = false;
+    /// Writes all words of a set's table, of samplers or images or both.
+    fn write_table(&self, on: On<'_>, entry: &SetEntry, which: &[bool]) {
         for binding in entry.shape.bindings.iter().filter(|binding| entry.shape.has_in_arrays(binding)) {
             let last = entry.shape.variable == Some(binding.binding);
             let count = if last { entry.variable.min(binding.count) } else { binding.count };
-            parted |= self.write_some(on, entry, (0..count).map(|element| (binding, element)));
+            self.write_some(on, entry, (0..count).map(|element| (binding, element)), which);
         }
-        parted
     }
 
     /// Writes the words of descriptors that were just written, if their set has a table.
@@ -488,9 +420,7 @@ impl Separate {
         entry: &'e SetEntry,
         written: impl Iterator<Item = (&'e Binding, u32)>,
     ) {
-        if self.write_some(on, entry, written) {
-            self.write_all_tables(on);
-        }
+        self.write_some(on, entry, written, &[true, false]);
     }
 
     fn write_some<'e>(
@@ -498,46 +428,39 @@ impl Separate {
         on: On<'_>,
         entry: &'e SetEntry,
         written: impl Iterator<Item = (&'e Binding, u32)>,
-    ) -> bool {
-        let Some(table) = entry.table() else { return false };
-        let mut parted = false;
+        which: &[bool],
+    ) {
+        let Some(table) = entry.table() else { return };
         for (binding, element) in written.filter(|(binding, _)| entry.shape.has_in_arrays(binding)) {
-            for (slot, is_sampler) in [(binding.sampler_slot(element), true), (binding.image_slot(element), false)] {
+            for is_sampler in which.iter().copied() {
+                let slot = if is_sampler { binding.sampler_slot(element) } else { binding.image_slot(element) };
                 let at = entry.shape.first_in_table(binding, is_sampler) + element as usize;
                 let Some(slot) = slot else { continue };
+                let now = || (entry.get(slot), entry.word(slot), self.tables.parts());
                 loop {
-                    let (handle, written) = (entry.get(slot), entry.word(slot));
-                    let (word, parts) = self.word_of(on, (handle, is_sampler), written);
-                    table.slice.set(at, word);
-                    parted |= parts;
-                    // Another thread may write this descriptor while all words of the set are.
+                    let made_of = now();
+                    table.slice.set(at, self.word_of(on, (made_of.0, is_sampler), made_of.1));
+                    // Another thread may write this descriptor, or find that its class has another column.
                     fence(Ordering::SeqCst);
-                    if (handle, written) == (entry.get(slot), entry.word(slot)) {
+                    if made_of == now() {
                         break;
                     }
                 }
             }
         }
-        parted
     }
 
-    /// Classes have other columns than before: writes all words of all tables. Until each is written its old column serves what was bound
+    /// Classes have other columns than before: writes those of all images. Until each is written its old column serves what was bound
     /// before, as that is the same in both.
     #[cold]
     #[inline(never)]
-    fn write_all_tables(&self, on: On<'_>) {
-        self.tables.parts.fetch_add(1, Ordering::AcqRel);
+    fn write_all_columns(&self, on: On<'_>, _walk: &MutexGuard<'_, ()>) {
+        self.tables.parts.fetch_add(1, Ordering::SeqCst);
         self.resolutions.clear();
-        loop {
-            let mut parted = false;
-            let hidden = self.with_statics();
-            hidden.iter().filter_map(|hidden| hidden.statics.as_ref()).for_each(|own| self.write_statics(on, own));
-            let all = self.sets.shares_of(&mut |entry| entry.table().is_some());
-            all.iter().for_each(|entry| parted |= self.write_table(on, entry));
-            if !parted {
-                return;
-            }
-        }
+        let all = self.sets.shares_of(&mut |entry| entry.table().is_some());
+        all.iter().for_each(|entry| self.write_table(on, entry, &[false]));
+        let hidden = self.with_statics();
+        hidden.iter().filter_map(|hidden| hidden.statics.as_ref()).for_each(|own| self.write_statics(own));
     }
 
     /// Fills all rows by what their samplers ask for now.
@@ -545,6 +468,8 @@ impl Separate {
     #[inline(never)]
     fn fill_again(&self, on: On<'_>) {
         let mut parted = false;
+        let walk = self.tables.walk();
+        let changes = self.tables.changes.load(Ordering::Acquire);
         {
             let mut lists = lock(&self.tables.lists);
             for number in 0..lists.rows.len() {
@@ -558,13 +483,15 @@ impl Separate {
             }
         }
         if parted {
-            self.write_all_tables(on);
+            self.write_all_columns(on, &walk);
         }
+        self.tables.filled.store(changes, Ordering::Release);
     }
 
-    /// A set is about to go, with its table.
+    /// A set is about to go, with its table. It is not found any more.
     pub(super) fn forget_table(&self, driver: &Driver, entry: &SetEntry) {
         if let Some(table) = entry.table() {
+            let _walk = self.tables.walk();
             self.retire_hidden_of(table.number);
             self.tables.blocks.give_slice_back(driver, &table.slice);
         }
