@@ -288,6 +288,20 @@ impl Resolutions {
         }
     }
 
+    /// Forgets those whose hidden set is not found any more: their sets are gone, so nobody asks for them again.
+    pub(super) fn forget_retired(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        let is_retired = |resolution: &Resolution| resolution.hidden.as_ref().is_some_and(|hidden| hidden.is_retired());
+        for shard in &self.shards {
+            let mut gone = Vec::new();
+            for (_, own) in lock(&shard.by_key).extract_if(|_, resolution| is_retired(resolution)) {
+                gone.with_room().push(own);
+            }
+            // Not under the lock: with the last share goes what it holds.
+            drop(gone);
+        }
+    }
+
     /// Forgets everything: what samplers need has changed.
     pub(super) fn look_again(&self) {
         self.time.fetch_add(1, Ordering::AcqRel);

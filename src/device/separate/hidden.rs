@@ -32,6 +32,15 @@ pub(super) struct HiddenSet {
     is_late: bool,
     /// When it was last asked for.
     used: AtomicU64,
+    /// It is not found any more.
+    is_retired: AtomicBool,
+}
+
+impl HiddenSet {
+    /// Whether it is not found any more, so that nothing keeps it but what holds it.
+    pub(super) fn is_retired(&self) -> bool {
+        self.is_retired.load(Ordering::Acquire)
+    }
 }
 
 /// What shaders look samplers up in.
@@ -55,6 +64,7 @@ struct Content {
     samplers: Box<[u64]>,
     /// Those of its uniform buffer.
     words: Box<[u32]>,
+    /// Words that stand for descriptors in no table, or the classes of images if samplers may come that part columns.
     statics: Box<[u32]>,
     /// The numbers of its tables.
     tables: Box<[u64]>,
@@ -88,6 +98,7 @@ impl Sets {
     /// Finds those no more that `goes` says.
     fn retire(&mut self, mut goes: impl FnMut(&Content, &Arc<HiddenSet>) -> bool) {
         for (_, hidden) in self.by_content.extract_if(|content, hidden| goes(content, hidden)) {
+            hidden.is_retired.store(true, Ordering::Release);
             self.old.with_room().push(hidden);
         }
     }
@@ -182,7 +193,11 @@ impl Separate {
             shape: shape.number(),
             samplers: Box::from(samplers),
             words: Box::from(words),
-            statics: look_ups.map_or_else(Box::default, |own| own.statics[..].into()),
+            statics: look_ups.map_or_else(Box::default, |own| {
+                let is_class = |looked: &Looked| is_late && !looked.is_sampler && looked.meaning != 0;
+                let words = own.statics.iter().zip(&own.looked);
+                words.map(|(word, looked)| if is_class(looked) { !looked.meaning } else { *word }).collect()
+            }),
             tables: look_ups.map_or_else(Box::default, |own| own.tables.iter().map(|table| table.number).collect()),
             turn: if look_ups.is_some() && !is_late { self.tables.turn() } else { 0 },
         };
@@ -206,6 +221,7 @@ impl Separate {
             statics,
             is_late,
             used: AtomicU64::new(0),
+            is_retired: AtomicBool::new(false),
         };
         let flags = match is_late {
             true => vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND,
@@ -290,7 +306,15 @@ impl Separate {
 
     /// Finds the hidden sets no more that name the table of a set which is about to go.
     pub(super) fn retire_hidden_of(&self, table: u64) {
-        lock(&self.hidden.sets).retire(|of, _| of.tables.contains(&table));
+        let mut is_any = false;
+        lock(&self.hidden.sets).retire(|of, _| {
+            let goes = of.tables.contains(&table);
+            is_any |= goes;
+            goes
+        });
+        if is_any {
+            self.resolutions.forget_retired();
+        }
     }
 
     fn destroy_hidden_set(&self, driver: &Driver, hidden: &HiddenSet) {
@@ -298,6 +322,8 @@ impl Separate {
             self.tables.leave_pool(hidden.set);
         }
         driver.destroy_pool(vk::DescriptorPool::from_raw(hidden.pool));
+        // Nobody may be writing its words.
+        let _walk = hidden.statics.as_ref().map(|_| self.tables.walk());
         self.give_hidden_back(driver, hidden);
     }
 
