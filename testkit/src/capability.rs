@@ -49,7 +49,8 @@ pub enum Capability {
     NullDescriptor,
     /// `VK_EXT_mutable_descriptor_type`.
     MutableDescriptorType,
-    /// Descriptor indexing with update-after-bind for sampled images, partially bound and variable counts (1.2).
+    /// Descriptor indexing with update-after-bind for sampled images, partially bound, written where unused, and variable
+    /// counts (1.2).
     DescriptorIndexing,
     /// `vkCmdBlitImage2` by its core name (effective version 1.3).
     Copy2,
@@ -349,6 +350,7 @@ impl Plan {
                 on(v12.descriptor_indexing)
                     && on(v12.descriptor_binding_sampled_image_update_after_bind)
                     && on(v12.descriptor_binding_partially_bound)
+                    && on(v12.descriptor_binding_update_unused_while_pending)
                     && on(v12.descriptor_binding_variable_descriptor_count)
             }
             Capability::StorageUpdateAfterBind => on(v12.descriptor_binding_storage_image_update_after_bind),
@@ -466,6 +468,7 @@ impl Plan {
         let indexing = bit(Capability::DescriptorIndexing);
         wanted.v12.descriptor_binding_sampled_image_update_after_bind = indexing;
         wanted.v12.descriptor_binding_partially_bound = indexing;
+        wanted.v12.descriptor_binding_update_unused_while_pending = indexing;
         wanted.v12.descriptor_binding_storage_image_update_after_bind = bit(Capability::StorageUpdateAfterBind);
         wanted.v12.imageless_framebuffer = bit(Capability::ImagelessFramebuffer);
         wanted.v12.descriptor_binding_variable_descriptor_count = indexing;

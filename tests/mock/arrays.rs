@@ -17,7 +17,7 @@ const INTEGER: vk::Format = vk::Format::R32_UINT;
 
 /// A shader that reads one image of floats through one sampler. `counts` are the lengths of the arrays, 1 for none, and `elements` what it
 /// names of them; none if an input chooses.
-fn words([images, samplers]: [u32; 2], elements: [Option<u32>; 2]) -> Vec<u32> {
+pub(crate) fn words([images, samplers]: [u32; 2], elements: [Option<u32>; 2]) -> Vec<u32> {
     let at = |set, count: u32, element: Option<u32>, named| {
         let element = if count == 1 { Some(0) } else { element.map(|_| named) };
         Operand { set, binding: 0, count: count.min(2), element }

@@ -48,6 +48,7 @@ mod samplers;
 mod separate;
 mod shared;
 mod stress;
+mod tables;
 mod trace;
 mod updates;
 mod visible;

@@ -16,6 +16,7 @@ mod fetch;
 mod filter;
 mod immutable;
 mod lifetime;
+mod looked_up;
 mod matrix;
 mod meet;
 mod modes;
@@ -433,6 +434,7 @@ fn main() -> std::process::ExitCode {
         sets::trials(),
         arrays::trials(),
         tables::trials(),
+        looked_up::trials(),
         modes::trials(),
         draws::trials(),
         clamp::trials(),

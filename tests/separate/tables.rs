@@ -69,7 +69,7 @@ impl<'c> Sets<'c> {
 }
 
 /// What each lookup of a job has to find: the pair of a point with the sampler that is legal for its image.
-fn looks(
+pub(crate) fn looks(
     textures: &[Texture<'_>],
     legal: &dyn Fn(usize, usize) -> SamplerDesc,
     element: usize,
@@ -140,7 +140,7 @@ fn execute_with(
 }
 
 /// Four states of which two are LINEAR, with modes that tell them apart.
-fn states() -> Vec<SamplerDesc> {
+pub(crate) fn states() -> Vec<SamplerDesc> {
     let clamped = |mut desc: SamplerDesc| {
         desc.address = [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3];
         desc
@@ -157,19 +157,19 @@ fn states() -> Vec<SamplerDesc> {
     ]
 }
 
-fn unfiltered(mut desc: SamplerDesc) -> SamplerDesc {
+pub(crate) fn unfiltered(mut desc: SamplerDesc) -> SamplerDesc {
     let nearest = SamplerDesc::nearest();
     (desc.mag_filter, desc.min_filter, desc.mipmap_mode) =
         (nearest.mag_filter, nearest.min_filter, nearest.mipmap_mode);
     desc
 }
 
-fn with_tables(builder: ContextBuilder) -> ContextBuilder {
+pub(crate) fn with_tables(builder: ContextBuilder) -> ContextBuilder {
     resolve(builder).setting("bindless", "resolve")
 }
 
 /// Judges what was looked up: the records, and what validation says below.
-fn assert_looked_up(judged: &Judged, looks: &[Look]) {
+pub(crate) fn assert_looked_up(judged: &Judged, looks: &[Look]) {
     judged.assert_silent("with tables");
     looks.iter().for_each(|look| look.assert("with tables"));
     let records = draws(judged);
