@@ -43,7 +43,12 @@ impl World {
     }
 
     fn with(builder: InstanceBuilder, flags: Flags, counts: [u32; 2]) -> Self {
-        let builder = builder.driver(roomy).traced("decisions").set("bindless", "resolve");
+        Self::with_setting(builder, flags, counts, true)
+    }
+
+    fn with_setting(builder: InstanceBuilder, flags: Flags, counts: [u32; 2], resolves: bool) -> Self {
+        let builder = builder.driver(roomy).traced("decisions");
+        let builder = builder.set("bindless", if resolves { "resolve" } else { "name" });
         let device = builder.set("separate", "resolve").device();
         let is_late = flags.contains(Flags::UPDATE_AFTER_BIND);
         let layouts = [(Ty::SAMPLED_IMAGE, counts[0]), (Ty::SAMPLER, counts[1])].map(|(ty, count)| {
@@ -455,4 +460,59 @@ fn columns_are_parted_while_sets_come_and_go() {
         let reads = world.reads(commands[0]);
         assert_eq!([1, 4].map(|at: usize| reads[at].handle == least.as_raw()), [true, false], "round {round}");
     }
+}
+
+/// What is written by the settings that say when a pipeline may be compiled again, and whether anything is.
+#[test]
+fn a_conflict_is_told_of_by_when_it_comes() {
+    for (setting, value, is_late, left, compiled) in [
+        ("bindless", "resolve", false, &[][..], 1),
+        ("bindless", "resolve", true, &["update-after-bind"][..], 0),
+        ("split_compile", "learn", false, &["learned"][..], 0),
+        ("mode", "audit", false, &["bindless"][..], 0),
+        ("mode", "audit", true, &["bindless"][..], 0),
+        ("bindless", "name", true, &["bindless"][..], 0),
+    ] {
+        let builder = InstanceBuilder::new().set(setting, value);
+        let world = World::with_setting(builder, LATE, COUNTS, setting != "bindless" || value != "name");
+        let (device, pipeline) = (&world.device, world.pipeline());
+        let (commands, sets) = (device.command_buffer(), world.sets());
+        let write = |is_legal: bool| {
+            (0..READ).for_each(|at| {
+                world.image(sets[0], at, device.view(if is_legal { FILTERED[0] } else { UNFILTERED[0] }));
+                world.sampler(sets[1], at, device.linear());
+            });
+        };
+        write(is_late);
+        world.record(commands, pipeline, sets);
+        write(false);
+        if !is_late {
+            (0..3).for_each(|_| world.record(commands, pipeline, sets));
+        }
+        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        let what = format!("{setting}={value}, late: {is_late}");
+        assert_eq!(world.left(), left, "{what}");
+        assert_eq!(device.instance.records("shader").len(), compiled, "{what}");
+        let told = device.instance.records("pair").into_iter().filter(|record| record["how"] == "table").count();
+        assert_eq!(told, compiled, "one for the link, state and class: {what}");
+    }
+}
+
+/// The second run compiles when the pipeline is created, and nothing at a bind.
+#[test]
+fn what_was_looked_up_is_learned() {
+    let path = std::env::temp_dir().join(format!("samplin-tables-{}", std::process::id()));
+    for run in 0..2 {
+        let builder = InstanceBuilder::new().set("learned", path.to_str().expect("UTF-8"));
+        let world = World::new(builder, LATE);
+        let (device, pipeline) = (&world.device, world.pipeline());
+        let learned = || -> Vec<bool> {
+            device.instance.records("shader").iter().map(|record| record["learned"] == true).collect()
+        };
+        let wanted: &[bool] = if run == 0 { &[] } else { &[true] };
+        assert_eq!(learned(), wanted, "created in run {run}");
+        learn(&world, pipeline, device.command_buffer());
+        assert_eq!(learned(), [run == 1], "bound in run {run}");
+    }
+    std::fs::remove_file(path).expect("the list was written");
 }
