@@ -109,7 +109,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 25] = [
+const PROGRAMS: [(&str, bool); 26] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -135,6 +135,7 @@ const PROGRAMS: [(&str, bool); 25] = [
     ("world", false),
     ("global", false),
     ("tables", false),
+    ("quads", false),
 ];
 
 /// `separate.glsl` for each program, stage, set of the samplers and kinds of the images.

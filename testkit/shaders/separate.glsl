@@ -179,6 +179,11 @@ uvec4 joined(TEXTURE_A image, sampler state, Point point) {
     return LOOK_A(image, state);
 }
 
+#elif defined(QUADS)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A images[100];
+STATE(1) sampler states[32];
+
 #elif defined(ENGINE)
 #define LOOKUPS 4
 IMAGE(0) TEXTURE_A atlas;
@@ -275,6 +280,14 @@ void main() {
     results[at] = LOOK_A(images[nonuniformEXT(one)], states[nonuniformEXT(other)]);
     results[at + 1] = LOOK_A(images[element * 30 + 7], states[element * 10 + 1]);
     results[at + 2] = joined(images[(element + 1) % 4 * 30 + 7], states[element * 10 + 1], point);
+#elif defined(QUADS)
+    uint one = index % 4 * 30 + 7, other = index / 4 % 4 * 10 + 1;
+    vec2 place = vec2(float(index * index) * 0.0007, float(index) * 0.013);
+#ifdef FRAGMENT
+    results[at] = BITS_A(texture(JOIN_A(images[nonuniformEXT(one)], states[nonuniformEXT(other)]), place));
+#else
+    results[at] = BITS_A(textureLod(JOIN_A(images[nonuniformEXT(one)], states[nonuniformEXT(other)]), place, 0.0));
+#endif
 #elif defined(ENGINE)
     results[at] = look_again(atlas, point);
     results[at + 1] = look(decals, point);

@@ -16,6 +16,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial_in(stage, of("floats"), move || floats(case)));
             trials.push(trial_in(stage, of("legal"), move || legal(case)));
         }
+        trials.push(trial_in(stage, format!("table/quads/{suffix}"), move || quads(stage)));
         let late = Case { stage, is_late: true };
         trials.push(trial_in(stage, format!("table/heap-of-samplers/{suffix}"), move || heap_of_samplers(stage)));
         trials.push(trial_in(stage, format!("table/written-after-the-bind/{suffix}"), move || written_late(late)));
@@ -304,5 +305,33 @@ fn heap_of_samplers(stage: Stage) -> Outcome {
     assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
     assert_looked_up(&judged, &[]);
     assert_eq!(draws(&judged).len(), 3, "{:#?}", draws(&judged));
+    Ok(())
+}
+
+/// Neighbours that read different pairs take their levels of detail from each other: what is legal is the very same as without samplin,
+/// also where another element conflicts.
+fn quads(stage: Stage) -> Outcome {
+    let case = Case { stage, is_late: false };
+    let float = Scene::colour(vk::Format::R32_SFLOAT);
+    let body = |context: &Context| {
+        needs(context, case)?;
+        let sets = Sets::new(context, case.is_late);
+        let textures: Vec<_> = (0..IMAGES).map(|_| Texture::new(context, RGBA8)).collect::<Result<_, _>>()?;
+        let samplers: Vec<_> = states().iter().map(|state| state.create(context)).collect();
+        sets.write(context, &textures, &samplers);
+        let other = Texture::new(context, float)?;
+        write(context, sets.sets[0], &[other.slot(0, 99)]);
+        let layouts = sets.layouts.each_ref();
+        let rig = Rig::new(context, &Plan::new(Program::Quads, textures[0].kind(), &layouts).stage(stage));
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &sets.sets);
+        Ok(job.results().remove(0))
+    };
+    let builder = Context::builder().setting("device", &conflicts::weak());
+    let (wanted, _) = without_layer(Context::builder(), body)?;
+    let (found, judged) = silent(with_tables(builder), "neighbours that differ", body)?;
+    let components = |all: &[Value]| all.iter().map(|value| value.components()).collect::<Vec<_>>();
+    assert_eq!(components(&found), components(&wanted), "{:#?}", judged.trace);
+    assert_looked_up(&judged, &[]);
     Ok(())
 }
