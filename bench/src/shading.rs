@@ -55,7 +55,37 @@ const SMALLER_GRADED: &str = "textureGrad(t, clamp(p * 2.4, 0.0, 1.0), dFdx(p * 
 /// With a sampler that compares, of which the device can do nothing with colours.
 const COMPARED: &str = "vec4(texture(t, vec3(p, 0.5)))";
 
+/// Images and samplers of arrays: the same ones in tiles of so many pixels on each side.
+const BY_PIXEL: &str = "1";
+const BY_TILE: &str = "8";
+const ELEMENTS: [u32; 2] = [1024, 64];
+
+fn is_indexed(pass: &PassSetup) -> bool {
+    [BY_PIXEL, BY_TILE].contains(&pass.shader)
+}
+
+fn indexed(tile: &str) -> String {
+    let [images, samplers] = ELEMENTS;
+    format!(
+        "#version 450
+#extension GL_EXT_nonuniform_qualifier : require
+layout(set = 0, binding = 0) uniform texture2D t[{images}];
+layout(set = 0, binding = 1) uniform sampler s[{samplers}];
+layout(location = 0) out vec4 colour;
+void main() {{
+    vec2 p = gl_FragCoord.xy / {SIDE}.0 * 1.25 - 0.125;
+    uvec2 tile = uvec2(gl_FragCoord.xy) / {tile};
+    uint h = (tile.x * 73856093u ^ tile.y * 19349663u) * 2654435761u;
+    uint i = (h >> 8) % ({images} - 1), j = (h >> 20) % {samplers};
+    colour = texture(sampler2D(t[nonuniformEXT(i)], s[nonuniformEXT(j)]), p);
+}}"
+    )
+}
+
 fn fragment(pass: &PassSetup) -> String {
+    if is_indexed(pass) {
+        return indexed(pass.shader);
+    }
     let (lookup, ty) = (pass.shader, if pass.compares { "sampler2DShadow" } else { "sampler2D" });
     format!(
         "#version 450
@@ -90,6 +120,8 @@ fn rows() -> Vec<Row> {
     let colour = PassSetup { shader: PLAIN, address: repeat, ..clamp };
     let trilinear = PassSetup { shader: SMALLER, mips: linear, ..float };
     let store = PassSetup { shader: STORE, format: vk::Format::B10G11R11_UFLOAT_PACK32, ..clamp };
+    let (by_pixel, by_tile) = (PassSetup { shader: BY_PIXEL, ..colour }, PassSetup { shader: BY_TILE, ..colour });
+    let looked_up: &[_] = &[("bindless", "resolve"), ("device", "qualcomm-adreno-650-android")];
     let emulate: &[_] = &[("unfilterable", "emulate"), ("device", "qualcomm-adreno-650-android")];
     vec![
         Row {
@@ -113,6 +145,14 @@ fn rows() -> Vec<Row> {
             settings: &[("unfilterable", "emulate")],
             plain: colour,
             ours: PassSetup { shader: COMPARED, compares: true, ..colour },
+        },
+        // One image that nobody reads is not filtered, so that each pair is looked up.
+        Row { name: "looked up, another pair in each pixel", settings: looked_up, plain: by_pixel, ours: by_pixel },
+        Row {
+            name: "looked up, another pair in each 8 x 8 pixels",
+            settings: looked_up,
+            plain: by_tile,
+            ours: by_tile,
         },
         Row {
             name: "stores of B10G11R11_UFLOAT",
@@ -183,7 +223,12 @@ fn measure(context: &Context, pass: &PassSetup, rounds: usize) -> Result<f64, St
     };
     let view = image.view(&ViewDesc::default());
     let kind = if is_store { vk::DescriptorType::STORAGE_IMAGE } else { vk::DescriptorType::COMBINED_IMAGE_SAMPLER };
-    let layout = SetLayout::new(context, &[Binding::new(0, kind, 1)]);
+    let (indexed, one) = (is_indexed(pass), [Binding::new(0, kind, 1)]);
+    let bindings = [
+        Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, ELEMENTS[0]),
+        Binding::new(1, vk::DescriptorType::SAMPLER, ELEMENTS[1]),
+    ];
+    let layout = SetLayout::new(context, if indexed { &bindings[..] } else { &one });
     let (_pool, set) = Pool::set(context, &layout);
     let mut sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE).address(pass.address);
     sampler.mipmap_mode = pass.mips;
@@ -191,7 +236,21 @@ fn measure(context: &Context, pass: &PassSetup, rounds: usize) -> Result<f64, St
         sampler = sampler.compare(vk::CompareOp::LESS);
     }
     let sampler = sampler.create(context);
-    if is_store {
+    let float =
+        Image::filled(context, &ImageDesc::d2(vk::Format::R32_SFLOAT, 8, 8), |_, _, _, _| Value::Float([0.5; 4]))?;
+    let float = float.view(&ViewDesc::default());
+    if indexed {
+        let image = |view: &View<'_>| vk::DescriptorImageInfo {
+            image_view: view.handle(),
+            image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+            ..Default::default()
+        };
+        let mut images = vec![image(&view); ELEMENTS[0] as usize];
+        images[ELEMENTS[0] as usize - 1] = image(&float);
+        let sampler = vk::DescriptorImageInfo { sampler: sampler.handle(), ..Default::default() };
+        write_images(context, set, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &images);
+        write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &vec![sampler; ELEMENTS[1] as usize]);
+    } else if is_store {
         let info = vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL);
         write_images(context, set, (0, 0), kind, &[info]);
     } else {
