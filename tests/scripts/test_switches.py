@@ -42,7 +42,7 @@ class Judging(unittest.TestCase):
 
     def test_copies(self):
         (self.made / "1-0.set").touch()
-        self.assertEqual(switches.judge("wgpu", "shadow", 0, self.made), ([], "0 modules read, 1 copies of sets, 0 modules, 0 refused by spirv-val"))
+        self.assertEqual(switches.judge("wgpu", "shadow", 0, self.made), ([], "0 modules read, 1 copies of sets, 0 views, 0 modules, 0 refused by spirv-val"))
         # A module is what the other switch is about.
         self.assertEqual(switches.judge("wgpu", "split", 0, self.made)[0], ["the switch did nothing"])
 
@@ -61,7 +61,7 @@ class Judging(unittest.TestCase):
         self.module("1-1.spv", EMPTY)
         self.module("2-0.read", EMPTY)
         # One of them is refused; what the application had is not looked at.
-        self.assertIn("1 modules read, 0 copies of sets, 2 modules, 1 refused", switches.judge("cts", "split", 0, self.made)[1])
+        self.assertIn("1 modules read, 0 copies of sets, 0 views, 2 modules, 1 refused", switches.judge("cts", "split", 0, self.made)[1])
 
     def test_exit_status(self):
         self.assertIn("exit status 101", switches.judge("vkcube", "split", 101, self.made)[0][0])

@@ -254,11 +254,11 @@ fn written_late(case: Case) -> Outcome {
 /// what the device does not filter is read without.
 fn heap_of_samplers(stage: Stage) -> Outcome {
     let float = Scene::colour(vk::Format::R32_SFLOAT);
-    let (linear, bias) = (SamplerDesc::trilinear(), 0.3);
+    let (linear, bias) = (SamplerDesc::trilinear(), 0.25);
     let biased = |desc: &SamplerDesc| SamplerDesc { lod_bias: desc.lod_bias + bias, ..desc.clone() };
     let folder = run::Folder::new();
     let path = folder.join("samplin.toml");
-    let rule = "[[rule]]\nname = \"softer\"\nwhen = { class = \"color\" }\nset = { mip_lod_bias = { add = 0.3 } }\n";
+    let rule = "[[rule]]\nname = \"softer\"\nwhen = { class = \"color\" }\nset = { mip_lod_bias = { add = 0.25 } }\n";
     std::fs::write(&path, rule).expect("a rules file");
     let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
     let builder = builder.setting("config", path.to_str().expect("temporary paths are UTF-8"));

@@ -360,10 +360,11 @@ impl SetEntry {
     ) -> bool {
         let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
         let Some(slots) = slots else {
-            let is_news = !self.set_pairs(ty, target, count, (0..count).map(&info))
-                && self.write_each(gate, ty, target, count, info);
+            // Those that are both are in no table.
+            let are_pairs = self.set_pairs(ty, target, count, (0..count).map(&info));
+            let is_news = !are_pairs && self.write_each(gate, ty, target, count, info);
             self.touch();
-            return !is_news && self.table().is_none();
+            return are_pairs || !is_news && self.table().is_none();
         };
         for (index, slot) in (0..).zip(slots) {
             let info = info(index);
