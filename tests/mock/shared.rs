@@ -334,8 +334,9 @@ fn threads_share_samplers() {
             }
         });
         let peak = device.driver.sampler_peak();
-        // Before sharing begins each has its own.
-        assert!(peak <= if setting == "share" { STATES } else { max }, "{peak} samplers");
+        // Before sharing begins each has its own. One that goes may still be there when another thread creates its like.
+        let most = if setting == "share" { STATES + THREADS as u32 - 1 } else { max };
+        assert!(peak <= most, "{peak} samplers");
         let [created, destroyed] = arrived(&device);
         assert!(created == destroyed && created > STATES as usize, "{created} created, {destroyed} destroyed");
         assert!(device.driver.variants().is_empty());
