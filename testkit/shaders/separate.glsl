@@ -181,7 +181,7 @@ uvec4 joined(TEXTURE_A image, sampler state, Point point) {
 
 #elif defined(QUADS)
 #define LOOKUPS 1
-IMAGE(0) TEXTURE_A images[100];
+IMAGE(0) TEXTURE_A images[];
 STATE(1) sampler states[32];
 
 #elif defined(ENGINE)

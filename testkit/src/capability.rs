@@ -352,6 +352,7 @@ impl Plan {
                     && on(v12.descriptor_binding_partially_bound)
                     && on(v12.descriptor_binding_update_unused_while_pending)
                     && on(v12.descriptor_binding_variable_descriptor_count)
+                    && on(v12.runtime_descriptor_array)
             }
             Capability::StorageUpdateAfterBind => on(v12.descriptor_binding_storage_image_update_after_bind),
             Capability::ImagelessFramebuffer => on(v12.imageless_framebuffer),
@@ -472,6 +473,7 @@ impl Plan {
         wanted.v12.descriptor_binding_storage_image_update_after_bind = bit(Capability::StorageUpdateAfterBind);
         wanted.v12.imageless_framebuffer = bit(Capability::ImagelessFramebuffer);
         wanted.v12.descriptor_binding_variable_descriptor_count = indexing;
+        wanted.v12.runtime_descriptor_array = indexing;
         wanted.v12.shader_sampled_image_array_non_uniform_indexing = bit(Capability::NonUniformIndexing);
         wanted.border.custom_border_colors = bit(Capability::CustomBorderColor);
         wanted.border.custom_border_color_without_format = bit(Capability::CustomBorderColorWithoutFormat);

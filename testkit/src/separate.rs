@@ -77,7 +77,7 @@ pub enum Program {
     /// Images 0`[30 i + 7]` of 100 with samplers 1`[10 j + 1]` of 32: for point number n i is n mod 4 and j is n / 4 mod 4; both are the
     /// job's element; j is the job's element and i the next one, in a function that takes both.
     Tables,
-    /// The first of these lookups, whose level of detail a fragment takes from its neighbours.
+    /// The first of these lookups, of images in an array without a length; a fragment takes its level of detail from its neighbours.
     Quads,
 }
 
