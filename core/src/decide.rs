@@ -40,7 +40,7 @@ pub use self::rules::aspect::{aspect_shown, shows_one_aspect};
 pub use self::rules::blit_filter::{BlitDecision, BlitSource, blit, blit_except, unblittable, unblittable_aspects};
 pub use self::rules::compare::ShaderCompare;
 pub use self::rules::sample_shading::{SampleShading, ShadingWish, sample_shading, wish_shading};
-pub use self::rules::unnormalized::loses_texels;
+pub use self::rules::unnormalized::may_divide;
 pub use self::rules::ycbcr::{ConversionDecision, ConversionState, conversion, conversion_except};
 pub use self::rules::{AT_OFFSET, Catalog, IN_PLACE, OF_SAMPLES, Rule, because, no_border_share};
 pub use self::shader_type::{ShaderType, shader_type};

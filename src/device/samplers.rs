@@ -239,7 +239,7 @@ impl Samplers {
             None => {}
         }
         if ground.wishes.policy.divides
-            && decide::loses_texels(asked)
+            && decide::may_divide(asked)
             && let Some(follower) = &ground.follower
         {
             follower.follow_pairs();

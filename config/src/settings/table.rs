@@ -84,8 +84,7 @@ settings! {
     /// beside them, or where its image view or an instruction does not suit them.
     unnormalized "Unnormalized Coordinates": words(Unnormalized) {
         /// The shader divides the coordinates by the size of the level and reads a sampler with normalized coordinates, which
-        /// keeps the rest of its state. Combined descriptors are followed from the first sampler on that would lose some of its
-        /// state.
+        /// keeps the rest of its state. Combined descriptors are followed from the first sampler with unnormalized coordinates on.
         Exact = "exact" ("BETA"),
         /// As `exact`, with combined descriptors followed from the start. This also repairs pipelines and set layouts that are
         /// older than the sampler, and costs time in every descriptor update.

@@ -32,11 +32,9 @@ rule! { ($)
     ///
     /// Elsewhere the sampler loses what it may not have: wrapping becomes clamping, for example. An `unresolved` record says why
     ///   the shader does not divide.
-    /// samplin follows combined descriptors from the first sampler on that would lose something. A set layout or a pipeline that is
-    ///   older keeps the legal sampler, and the `sampler` record says what is lost.
-    /// A legal sampler loses nothing, so it does not start that. If only the view or an instruction breaks a rule for a combined
-    ///   descriptor, set `unnormalized=always`; otherwise samplin changes nothing, and names neither the view nor the instruction
-    ///   (08610, 08611).
+    /// samplin follows combined descriptors from the first sampler with unnormalized coordinates on, for a view or an instruction may
+    ///   not suit a legal one either. A set layout or a pipeline that is older keeps the legal sampler, and the `sampler` record says
+    ///   what is lost; samplin names neither the view nor the instruction there (08610, 08611).
     ///
     /// ## In the application
     ///
@@ -48,8 +46,8 @@ rule! { ($)
     ///
     /// ## Settings
     ///
-    /// - `unnormalized=always` follows combined descriptors from the start: the order of creation does not matter, and views and
-    ///   instructions count too. Every descriptor update then takes longer.
+    /// - `unnormalized=always` follows combined descriptors from the start: the order of creation does not matter. Every descriptor
+    ///   update then takes longer.
     /// - `unnormalized=base` makes the sampler legal by itself and divides nothing.
     /// - A rule with `set = { repair = "off" }` leaves the pair as the application asked.
     unnormalized Unnormalized "unnormalized" lost_by lost {
@@ -113,7 +111,7 @@ pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<&'static st
 
 /// Whether a shader may divide for a sampler at all. Flags have rules of their own about unnormalized coordinates, and modes of OpenGL
 /// are clamped in texels.
-fn may_divide(state: &SamplerState) -> bool {
+pub fn may_divide(state: &SamplerState) -> bool {
     state.unnormalized_coordinates
         && state.flags.is_empty()
         && state.ycbcr.is_none()
@@ -149,11 +147,6 @@ fn broken_by_view(view: &ViewTraits) -> Option<Catalog> {
         Divide::Gather => Some(Catalog::TexelGather),
         Divide::Never | Divide::Suited => None,
     }
-}
-
-/// Whether a sampler with unnormalized coordinates loses something when it is made legal by itself, whatever it meets.
-pub fn loses_texels(state: &SamplerState) -> bool {
-    may_divide(state) && broken_by_sampler(state, 2).next().is_some()
 }
 
 /// The repair of the same rule without the shader, which a user may have switched off; the row itself where there is none.
