@@ -357,7 +357,7 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
     let _ = catch_unwind(AssertUnwindSafe(|| {
         if device.ground.journal.trace().is_on() {
             let separate = device.separate.as_deref();
-            let joined = separate.map(|separate| separate.separate_summary(&device.ground.journal));
+            let joined = separate.map(|separate| separate.separate_summary(&device.ground));
             let columns = separate.and_then(|separate| separate.columns(&device.ground, &device.pairs));
             device.pairs.heaps.tell(&device.ground, &device.pairs.images);
             device.pairs.summarize(&device.ground, joined, columns);

@@ -84,9 +84,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
     }
     trials.push(trial("sequence/update-after-bind", update_after_bind));
-    trials.push(trial("sequence/updated-after-bind/bad-then-good", || updated_after_bind([Has::Bad, Has::Good])));
-    trials.push(trial("sequence/updated-after-bind/good-then-bad", || updated_after_bind([Has::Good, Has::Bad])));
-    trials.push(trial("sequence/updated-after-bind/good-then-good", || updated_after_bind([Has::Good, Has::Good])));
+    trials.push(trial("sequence/updated-after-bind/bad-then-good", || updated_after_bind([Has::Bad, Has::Good], 0)));
+    trials.push(trial("sequence/updated-after-bind/good-then-bad", || updated_after_bind([Has::Good, Has::Bad], 0)));
+    trials.push(trial("sequence/updated-after-bind/good-then-bad-beside", || {
+        updated_after_bind([Has::Good, Has::Bad], 1)
+    }));
+    trials.push(trial("sequence/updated-after-bind/good-then-good", || updated_after_bind([Has::Good, Has::Good], 0)));
     trials
 }
 
@@ -829,8 +832,8 @@ fn update_after_bind() -> Outcome {
 }
 
 /// The image is written again after the bind and before the buffer is submitted: what counts is what is there then. A pair that is
-/// legal by then reads as it was given, whatever there was at the bind.
-fn updated_after_bind([at_bind, at_submit]: [Has; 2]) -> Outcome {
+/// legal by then reads as it was given, whatever there was at the bind. `element`: which is written, of two of which the first is read.
+fn updated_after_bind([at_bind, at_submit]: [Has; 2], element: u32) -> Outcome {
     let conflict = conflicts::simulated();
     let builder = Context::builder().setting("device", &conflicts::weak());
     let body = |context: &Context| {
@@ -840,12 +843,12 @@ fn updated_after_bind([at_bind, at_submit]: [Has; 2]) -> Outcome {
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
         let layout = SetLayout::with_flags(
             context,
-            &[Binding::image(0).flags(late), Binding::sampler(1)],
+            &[Binding { count: 2, ..Binding::image(0) }.flags(late), Binding::sampler(1)],
             vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
         );
         let (_pool, set) = Pool::set(context, &layout);
         let image = |has: Has| if has == Has::Bad { &bad } else { &good };
-        write(context, set, &[image(at_bind).slot(0, 0), Slot::sampler(&sampler, 1, 0)]);
+        write(context, set, &[image(at_bind).slot(0, 0), image(at_bind).slot(0, 1), Slot::sampler(&sampler, 1, 0)]);
         let rig = Rig::new(context, &Plan::new(Program::One, good.kind(), &[&layout]));
         let job = Job::new(&rig, &points());
         let commands = Commands::primary(context, |commands| {
@@ -854,12 +857,13 @@ fn updated_after_bind([at_bind, at_submit]: [Has; 2]) -> Outcome {
             job.bind(commands);
             job.run(commands, 0);
         });
-        write(context, set, &[image(at_submit).slot(0, 0)]);
+        write(context, set, &[image(at_submit).slot(0, element)]);
         commands.execute();
         // The driver filters what the simulated device does not, so that what is left alone is smooth.
         let what = "what is there when it is executed";
-        let (texture, got) = (image(at_submit), job.results().remove(0));
-        if at_submit == Has::Good {
+        let is_read = if element == 0 { at_submit } else { at_bind };
+        let (texture, got) = (image(is_read), job.results().remove(0));
+        if is_read == Has::Good {
             return Ok(vec![texture.look(what, &conflict.sampler, got)]);
         }
         // In one descriptor the pair would be repaired, so the specification alone says what it is to be.
@@ -868,8 +872,7 @@ fn updated_after_bind([at_bind, at_submit]: [Has; 2]) -> Outcome {
         let reference = points().iter().map(|at| reference::sample(&texels, &conflict.sampler, at, bias)).collect();
         Ok(vec![Look { what, scene: texture.scene, smooth: true, driver: got.clone(), got, reference }])
     };
-    if at_bind == Has::Good {
-        // What conflicts only afterwards nobody looks at any more, so nothing is told of it either.
+    if at_bind == Has::Good && (at_submit == Has::Good || element > 0) {
         return judge_legal(&builder, &body);
     }
     let (looks, judged) = silent(resolve(builder), "with samplin", body)?;

@@ -160,6 +160,9 @@ impl Separate {
                 );
                 let position = position_of(&link.image, &link.sampler, (image_element, sampler_element));
                 let after_bind = image.after_bind || sampler.after_bind;
+                if after_bind && pair.is_some() {
+                    program.told_late(index);
+                }
                 let mut want = Want {
                     link: index,
                     sampler_at: (link.sampler.set, link.sampler.binding, sampler_element),

@@ -10,13 +10,13 @@ use samplin_hot::memory::Room;
 use samplin_spirv::{Operand, Sampled};
 
 use super::Separate;
+use super::arrays::{Meaning, Sum};
 use super::ladder::elements;
 use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink};
 use super::progress::{Draw, Drawn};
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
-use crate::device::journal::Journal;
 use crate::table::{FastMap, lock};
 use crate::variant::Gate;
 
@@ -79,6 +79,16 @@ impl Met {
     }
 }
 
+/// What is known of a link that may join what conflicts without a draw that shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Late {
+    /// It names its descriptors, and what was ever written to their bindings conflicts, though not in these.
+    Expected,
+    /// It can reach what conflicts.
+    Found,
+    Told,
+}
+
 /// Why a link can reach more than a draw tells, if it can.
 fn late(layout: &PipelineShape, link: &ProgramLink) -> Option<Left> {
     let binding = |operand: &Operand| layout.sets.get(operand.set as usize)?.as_ref()?.binding(operand.binding);
@@ -90,14 +100,35 @@ fn late(layout: &PipelineShape, link: &ProgramLink) -> Option<Left> {
         () if elements(&link.image, image).is_none() || elements(&link.sampler, sampler).is_none() => {
             Some(Left::Bindless)
         }
-        () => None,
+        () => Some(Left::UpdateAfterBind),
     }
+}
+
+/// Whether the elements that a link names join what conflicts, as live sets have them now.
+fn conflicts_now(separate: &Separate, gate: &Gate, layout: &PipelineShape, link: &ProgramLink) -> bool {
+    let of = |operand: &Operand, is_sampler: bool| {
+        let shape = layout.sets.get(operand.set as usize)?.as_ref()?;
+        let elements = elements(operand, shape.binding(operand.binding)?)?;
+        let own = Sum::default();
+        separate.sets.for_each(&mut |entry| {
+            let binding = entry.shape.binding(operand.binding).filter(|_| entry.shape.number() == shape.number());
+            let Some(binding) = binding else { return };
+            let slot = |element| if is_sampler { binding.sampler_slot(element) } else { binding.image_slot(element) };
+            let handles = elements.clone().filter_map(slot).map(|slot| entry.get(slot));
+            handles.for_each(|handle| {
+                own.add_one(Meaning::of(gate, handle, is_sampler).bits);
+            });
+        });
+        Some(own)
+    };
+    let (Some(image), Some(sampler)) = (of(&link.image, false), of(&link.sampler, true)) else { return false };
+    sampler.needs() & image.lacks(link.ty.sampled) != 0
 }
 
 impl Program {
     /// A draw told of a link.
     pub(super) fn told_late(&self, link: usize) {
-        lock(&self.told.late).with_room().insert(link, true);
+        lock(&self.told.late).with_room().insert(link, Late::Told);
     }
 }
 
@@ -125,21 +156,31 @@ impl Separate {
             return;
         }
         for (index, link) in program.links.iter().enumerate() {
-            let is_late =
-                late(&program.layout, link).is_some() && met.may_conflict(self, &hot.gate, &program.layout, link);
-            if is_late && !lock(&program.told.late).contains_key(&index) {
-                lock(&program.told.late).with_room().insert(index, false);
-                self.has_late.store(true, Ordering::Release);
+            let layout = &program.layout;
+            let Some(why) = late(layout, link) else { continue };
+            let is_found = |known: Option<&Late>| known.is_some_and(|known| *known != Late::Expected);
+            if is_found(lock(&program.told.late).get(&index)) || !met.may_conflict(self, &hot.gate, layout, link) {
+                continue;
             }
+            let is_expected = why == Left::UpdateAfterBind && !conflicts_now(self, &hot.gate, layout, link);
+            let known = if is_expected { Late::Expected } else { Late::Found };
+            lock(&program.told.late).with_room().insert(index, known);
+            self.has_late.store(true, Ordering::Release);
         }
     }
 
     /// Tells of the links of a program that no draw told of.
-    pub(super) fn tell_late(&self, journal: &Journal, program: &Program) {
+    pub(super) fn tell_late(&self, ground: &Ground, program: &Program) {
+        let (journal, gate) = (&ground.journal, &ground.hot.gate);
         let mut late_links = lock(&program.told.late);
-        let untold = late_links.iter_mut().filter(|(_, is_told)| !**is_told);
-        for (index, is_told) in untold {
-            *is_told = true;
+        let untold = late_links.iter_mut().filter(|(_, known)| **known != Late::Told);
+        for (index, known) in untold {
+            let conflicts = |link| conflicts_now(self, gate, &program.layout, link);
+            if *known == Late::Expected && !program.links.get(*index).is_some_and(conflicts) {
+                self.has_late.store(true, Ordering::Release);
+                continue;
+            }
+            *known = Late::Told;
             let link = link_bit(*index);
             let what = match program.looked_up & link {
                 0 => program.links.get(*index).and_then(|link| late(&program.layout, link)),
@@ -160,10 +201,10 @@ impl Separate {
     }
 
     /// The same of all programs.
-    pub(super) fn tell_all_late(&self, journal: &Journal) {
+    pub(super) fn tell_all_late(&self, ground: &Ground) {
         if self.has_late.swap(false, Ordering::AcqRel) {
-            self.programs.for_each(&mut |program| self.tell_late(journal, program));
-            self.shaders.for_each_combination(&mut |program| self.tell_late(journal, program));
+            self.programs.for_each(&mut |program| self.tell_late(ground, program));
+            self.shaders.for_each_combination(&mut |program| self.tell_late(ground, program));
         }
     }
 
@@ -171,7 +212,7 @@ impl Separate {
     #[inline]
     pub fn end_frame(&self, ground: &Ground) {
         if self.has_late.load(Ordering::Acquire) && ground.journal.frames.count().is_multiple_of(FRAMES) {
-            ground.guard(|| self.tell_all_late(&ground.journal), || ());
+            ground.guard(|| self.tell_all_late(ground), || ());
         }
     }
 }

@@ -14,13 +14,13 @@ use vk_layer_sys::PIPELINE_CREATE_2_DESCRIPTOR_HEAP;
 
 use super::Separate;
 use super::found::LINKED;
+use super::late::Late;
 use super::layouts::{Binding, PipelineShape};
 use super::recipe::{MadeOf, Recipe, Splits, StageCode, When};
 use super::seen::{Variable, add, followed};
 use super::stages::model;
 use super::words::{Module, Words};
 use crate::device::aspects::Aspects;
-use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::follow;
 use crate::device::journal::Journal;
@@ -60,8 +60,8 @@ type ToldLink = (usize, u32, u32, bool);
 #[derive(Default)]
 pub(super) struct RecordedLinks {
     pub(super) links: Mutex<Once<ToldLink, 256>>,
-    /// Links that can reach what conflicts in ways that no draw may show, and whether that was told.
-    pub(super) late: Mutex<FastMap<usize, bool>>,
+    /// Links that can reach what conflicts in ways that no draw may show.
+    pub(super) late: Mutex<FastMap<usize, Late>>,
 }
 
 /// A pipeline. All are remembered, because what the layer binds for one may disturb the sets of the next.
@@ -322,10 +322,11 @@ impl Separate {
     }
 
     /// Forgets a pipeline that is about to be destroyed.
-    pub fn forget_pipeline(&self, driver: &Driver, journal: &Journal, pipeline: vk::Pipeline) {
+    pub fn forget_pipeline(&self, ground: &Ground, pipeline: vk::Pipeline) {
+        let (driver, journal) = (&ground.driver, &ground.journal);
         // SAFETY: the pipeline is the application's to destroy, so no other call names it.
         if let Some(program) = unsafe { self.programs.share(pipeline.as_raw()) } {
-            self.tell_late(journal, &program);
+            self.tell_late(ground, &program);
             if program.splits.any() {
                 // They hold second pipelines.
                 self.resolutions.clear();

@@ -107,8 +107,9 @@ pub(super) fn joined(link: &ProgramLink) -> Link {
 
 impl Separate {
     /// The part of the `summary` record that is about links.
-    pub fn separate_summary(&self, journal: &Journal) -> kinds::Separate {
-        self.tell_all_late(journal);
+    pub fn separate_summary(&self, ground: &Ground) -> kinds::Separate {
+        let journal = &ground.journal;
+        self.tell_all_late(ground);
         let unresolved = journal.unresolved_counts(|left| left.about() == About::Link);
         let repeated = journal.links_repeated();
         kinds::Separate { unresolved, repeated, ..self.summary() }

@@ -21,7 +21,6 @@ use super::seen::followed;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::follow;
-use crate::device::journal::Journal;
 use crate::device::live::{Live, Recording};
 use crate::device::resolve::On;
 use crate::kept;
@@ -177,7 +176,8 @@ impl Separate {
     }
 
     /// Forgets a shader object that is about to be destroyed, and what was made for it and others.
-    pub fn forget_shader(&self, driver: &Driver, journal: &Journal, shader: vk::ShaderEXT) {
+    pub fn forget_shader(&self, ground: &Ground, shader: vk::ShaderEXT) {
+        let (driver, journal) = (&ground.driver, &ground.journal);
         // SAFETY: the shader is the application's to destroy, so no other call names it.
         let Some(entry) = (unsafe { self.shaders.by_handle.share(shader.as_raw()) }) else { return };
         self.shaders.by_handle.remove(shader.as_raw());
@@ -190,7 +190,7 @@ impl Separate {
             }
             stays
         });
-        gone.iter().for_each(|program| self.tell_late(journal, program));
+        gone.iter().for_each(|program| self.tell_late(ground, program));
         if gone.iter().any(|program| program.splits.any()) {
             self.resolutions.clear();
         }

@@ -20,9 +20,7 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
 ) {
     let (device, next) = enter!(handle, destroy_pipeline);
     if let Some(separate) = device.separate.as_deref() {
-        device
-            .ground
-            .guard(|| separate.forget_pipeline(&device.ground.driver, &device.ground.journal, pipeline), || ());
+        device.ground.guard(|| separate.forget_pipeline(&device.ground, pipeline), || ());
     }
     down!(next(handle, pipeline, allocator));
 }

@@ -81,7 +81,7 @@ pub(crate) unsafe extern "system" fn destroy_shader(
 ) {
     let (device, next) = enter!(handle, destroy_shader);
     if let Some(separate) = device.separate.as_deref() {
-        device.ground.guard(|| separate.forget_shader(&device.ground.driver, &device.ground.journal, shader), || ());
+        device.ground.guard(|| separate.forget_shader(&device.ground, shader), || ());
     }
     // SAFETY: what `vkDestroyShaderEXT` was called with; nothing of the layer's names the shader any more.
     unsafe { next(handle, shader, allocator) };
