@@ -13,7 +13,7 @@ use super::Separate;
 use super::arrays::{Meaning, Sum};
 use super::ladder::elements;
 use super::layouts::PipelineShape;
-use super::programs::{Program, ProgramLink};
+use super::programs::{Late, Program, ProgramLink};
 use super::progress::{Draw, Drawn};
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
@@ -77,16 +77,6 @@ impl Met {
         let mut of = |operand| self.of((separate, gate), layout, operand, link.ty.sampled);
         gate.must_look() && of(&link.sampler) as u32 & (of(&link.image) >> 32) as u32 != 0
     }
-}
-
-/// What is known of a link that may join what conflicts without a draw that shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Late {
-    /// It names its descriptors, and what was ever written to their bindings conflicts, though not in these.
-    Expected,
-    /// It can reach what conflicts.
-    Found,
-    Told,
 }
 
 /// Why a link can reach more than a draw tells, if it can.

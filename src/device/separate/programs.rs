@@ -14,7 +14,6 @@ use vk_layer_sys::PIPELINE_CREATE_2_DESCRIPTOR_HEAP;
 
 use super::Separate;
 use super::found::LINKED;
-use super::late::Late;
 use super::layouts::{Binding, PipelineShape};
 use super::recipe::{MadeOf, Recipe, Splits, StageCode, When};
 use super::seen::{Variable, add, followed};
@@ -55,6 +54,16 @@ impl ProgramLink {
 
 /// Link, state, class, and whether the link is left as it is: one that is repaired with some sets may be left with others.
 type ToldLink = (usize, u32, u32, bool);
+
+/// What is known of a link that may join what conflicts without a draw that shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Late {
+    /// It names its descriptors, and what was ever written to their bindings conflicts, though not in these.
+    Expected,
+    /// It can reach what conflicts.
+    Found,
+    Told,
+}
 
 /// What was told of a pipeline.
 #[derive(Default)]
