@@ -31,6 +31,7 @@ pub mod output;
 #[cfg(test)]
 mod pages;
 pub mod predict;
+pub mod prove;
 pub mod report;
 pub mod rules;
 pub mod run;
@@ -91,6 +92,8 @@ pub enum Command {
     Caps(caps::Arguments),
     /// Predict the decisions of a recorded run on another device
     Predict(predict::Arguments),
+    /// Try a run's pairs on this driver, as asked for and as repaired; exit status 1 if the driver is wrong or a repair does not hold
+    Prove(prove::Arguments),
     /// Check and write rules files, and find the override that breaks a picture
     Rules(rules::Arguments),
     /// Put the layer where the Vulkan loader finds it
@@ -161,6 +164,7 @@ fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome>
         Command::Export(arguments) => export::run(arguments, output),
         Command::Caps(arguments) => caps::run(arguments, output),
         Command::Predict(arguments) => predict::run(arguments, output),
+        Command::Prove(arguments) => prove::run(arguments, output),
         Command::Explain(arguments) => explain::run(arguments, output),
         Command::Settings(arguments) => settings::run(arguments, output),
         Command::Rules(arguments) => rules::run(arguments, line.color, output),

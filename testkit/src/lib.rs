@@ -22,6 +22,7 @@ pub mod path;
 pub mod reference;
 pub mod resident;
 pub mod sampler;
+pub mod scene;
 pub mod separate;
 pub mod shader;
 pub mod skip;

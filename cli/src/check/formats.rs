@@ -52,6 +52,13 @@ pub struct Target {
     file: Option<PathBuf>,
 }
 
+impl Target {
+    /// Whether it goes to a file.
+    pub(crate) fn is_file(&self) -> bool {
+        self.file.is_some()
+    }
+}
+
 impl FromStr for Target {
     type Err = String;
 

@@ -2,7 +2,7 @@
 //! the changes that samplin must list, and the sampler whose values must come out. Suites run it each in their own way.
 
 use crate::run::{Outcome, Skip, assert_silent, skip_if};
-use crate::scene::{Scene, Shape};
+use crate::scene::{Scene, Shape, tolerance};
 use ash::vk;
 use samplin_testkit::trace::RecordedChange;
 use samplin_testkit::{
@@ -459,23 +459,11 @@ fn on_device(sampler: &SamplerDesc, context: &Context) -> SamplerDesc {
     sampler
 }
 
-/// The first place where two results differ by more than `tolerance`. Depth and stencil define their first component only.
-pub fn first_difference(got: &[Value], wanted: &[Value], scene: &Scene, tolerance: f64) -> Option<usize> {
-    assert_eq!(got.len(), wanted.len());
-    let same = |(got, wanted): (&Value, &Value)| match scene.aspect {
-        vk::ImageAspectFlags::COLOR => got.is_near(*wanted, tolerance),
-        _ => (got.components()[0] - wanted.components()[0]).abs() <= tolerance,
-    };
-    std::iter::zip(got, wanted).position(|pair| !same(pair))
-}
+pub use samplin_testkit::scene::first_difference;
 
 /// Whether two results agree: exactly for integers, else within what drivers may round.
 pub fn assert_same(got: &[Value], wanted: &[Value], legal: &SamplerDesc, scene: &Scene, what: &str) {
-    let smooth = legal.mag_filter == vk::Filter::LINEAR
-        || legal.min_filter == vk::Filter::LINEAR
-        || legal.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
-    // Weights may have as few as four bits for the mip fraction; texels differ by 1 / 15 at least.
-    assert_within(got, wanted, if smooth { 0.02 } else { 1e-4 }, (scene, legal.unnormalized), what);
+    assert_within(got, wanted, tolerance(legal), (scene, legal.unnormalized), what);
 }
 
 /// Whether two results agree within `tolerance`; whether coordinates were texels.

@@ -5,4 +5,4 @@ pub mod case;
 pub mod forked;
 pub mod opengl;
 pub mod run;
-pub mod scene;
+pub use samplin_testkit::scene;

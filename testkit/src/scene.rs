@@ -1,8 +1,8 @@
 //! What is sampled: images with a pattern that tells neighbouring texels apart, and the points looked at.
 
-use crate::run::{Skip, skip_if};
+use crate::skip::{Skip, skip_if};
+use crate::{Capability, Context, Image, ImageDesc, SamplePoint, SamplerDesc, Value, View, ViewDesc, texel};
 use ash::vk;
-use samplin_testkit::{Capability, Context, Image, ImageDesc, SamplePoint, Value, View, ViewDesc, texel};
 
 /// An image, a view of it and where it is sampled.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,8 @@ pub struct Scene {
 pub enum Shape {
     /// 8 texels.
     D1,
+    /// 8 texels in three layers.
+    D1Array,
     /// 8 × 8 texels.
     D2,
     /// 8 × 8 texels in three layers.
@@ -102,6 +104,7 @@ impl Scene {
     pub fn image_desc(&self) -> ImageDesc {
         let mut desc = match self.shape {
             Shape::D1 => ImageDesc::d1(self.format, 8),
+            Shape::D1Array => ImageDesc::d1(self.format, 8).layers(3),
             Shape::D2 => ImageDesc::d2(self.format, 8, 8),
             Shape::D2Array => ImageDesc::d2(self.format, 8, 8).layers(3),
             Shape::D3 => ImageDesc::d3(self.format, 8, 8, 4),
@@ -161,6 +164,8 @@ impl Scene {
                         [x - 0.5, y - 0.5, z - 0.5]
                     } else if self.shape == Shape::D2Array {
                         [x * scale, y * scale, z]
+                    } else if self.shape == Shape::D1Array {
+                        [x * scale, row as f32 * 0.6 - 0.7, 0.0]
                     } else {
                         [x * scale, y * scale, z * scale]
                     };
@@ -176,6 +181,25 @@ impl Scene {
     }
 }
 
+impl Scene {
+    /// Whether two results of sampling agree within `tolerance`: of depth and stencil by the only component that is defined.
+    pub fn is_same(&self, got: Value, wanted: Value, tolerance: f64) -> bool {
+        match self.aspect {
+            vk::ImageAspectFlags::COLOR => got.is_near(wanted, tolerance),
+            _ => (got.components()[0] - wanted.components()[0]).abs() <= tolerance,
+        }
+    }
+}
+
+/// What drivers may round of a result by this sampler: weights have as few as four bits for the mip fraction, and texels of the
+/// [`pattern`] differ by 1 / 15 at least.
+pub fn tolerance(sampler: &SamplerDesc) -> f64 {
+    let smooth = sampler.mag_filter == vk::Filter::LINEAR
+        || sampler.min_filter == vk::Filter::LINEAR
+        || sampler.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
+    if smooth { 0.02 } else { 1e-4 }
+}
+
 /// One texel: neighbours in every direction, layers and levels differ by much.
 pub fn pattern(kind: texel::NumericKind, level: u32, layer: u32, [x, y, z]: [u32; 3]) -> Value {
     let step = |salt: u32| (x * 5 + y * 3 + z * 7 + layer * 2 + level * 6 + salt) % 16;
@@ -184,4 +208,10 @@ pub fn pattern(kind: texel::NumericKind, level: u32, layer: u32, [x, y, z]: [u32
         texel::NumericKind::Int => Value::Int([1, 4, 9, 2].map(|salt| step(salt).cast_signed() * 8 - 60)),
         texel::NumericKind::Uint => Value::Uint([1, 4, 9, 2].map(|salt| step(salt) * 12 + 3)),
     }
+}
+
+/// The first place where two results differ by more than `tolerance`. Depth and stencil define their first component only.
+pub fn first_difference(got: &[Value], wanted: &[Value], scene: &Scene, tolerance: f64) -> Option<usize> {
+    assert_eq!(got.len(), wanted.len());
+    std::iter::zip(got, wanted).position(|(got, wanted)| !scene.is_same(*got, *wanted, tolerance))
 }

@@ -1,0 +1,319 @@
+//! `samplin prove`: what the driver at hand really makes of the pairs of a run, as they were asked for and as they are repaired.
+//!
+//! Each distinct (sampler, view class, path, instructions) of a trace is sampled at known points of an image with known texels, in a
+//! process of its own because drivers crash on what is illegal. What comes out is held against the [reference](samplin_testkit::reference)
+//! on the CPU, which follows the specification and knows nothing of the layer.
+
+pub(crate) mod case;
+pub(crate) mod look;
+pub(crate) mod verdict;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+
+use self::case::{Case, Cases};
+use self::verdict::{Proof, Verdict};
+use self::worker::{Answer, Step, Worker};
+use crate::check::formats::{self, Target};
+use crate::check::{Finding, Report};
+use crate::devices;
+use crate::failure::{Failure, Outcome, Result};
+use crate::inspect;
+use crate::layer;
+use crate::output::{Output, Style};
+use crate::system::System;
+use crate::trace::reader;
+use crate::trace::record::{RecordedChange, counted, grouped, short};
+
+/// The arguments of `samplin prove`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// A trace, best of the level all (`samplin run --trace-level all -- PROGRAM`); `-` is standard input. Without one, what is piped in,
+    /// else the newest
+    #[arg(value_name = "TRACE")]
+    pub trace: Option<PathBuf>,
+    /// Let the layer make the device as weak as another one: a name from `samplin caps --list`, or a capability file
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+    /// The driver to try: the manifest of a Vulkan driver (ICD) [default: what the loader finds]
+    #[arg(long, value_name = "ICD")]
+    pub driver: Option<PathBuf>,
+    /// The layer's library, its manifest or the folder of either
+    #[arg(long, value_name = "PATH")]
+    pub layer: Option<PathBuf>,
+    /// How many rows to show; 0 for all
+    #[arg(long, default_value_t = 20)]
+    pub limit: usize,
+    /// The format of findings, and a file for them instead of standard output; may be given several times [text, json, junit, github, markdown,
+    /// sarif]
+    #[arg(long, value_name = "FORMAT[=FILE]")]
+    pub format: Vec<Target>,
+    #[arg(long, hide = true)]
+    pub(crate) worker: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// When the trace cannot be used, or the layer or a driver is not there.
+pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
+    if arguments.worker {
+        return worker::serve();
+    }
+    let source = inspect::sources(arguments.trace.as_slice())?.remove(0);
+    formats::must_be_apart(&arguments.format, &[("the trace", source.path())])?;
+    let mut cases = Cases::default();
+    source.read(true, |record| cases.record(record))?;
+    let level_is_all = cases.level_is_all;
+    let mut cases = cases.into_found();
+    if cases.is_empty() {
+        return Err(Failure::input(format!("{}: the trace holds no pair with its view's class", source.name()))
+            .hint("record it with `samplin run --trace-level all -- PROGRAM`"));
+    }
+    if let Some(device) = &arguments.device {
+        let file = devices::find(device)?.on_disk()?;
+        let file = file.to_str().ok_or_else(|| Failure::environment("the path of the device is not UTF-8"))?;
+        for case in &mut cases {
+            case.settings.retain(|(name, _)| name != "device");
+            case.settings.push(("device".to_owned(), file.to_owned()));
+        }
+    }
+    let bench = Bench::new(arguments)?;
+    let driver = bench.driver()?;
+    let proofs = bench.prove(&cases)?;
+    let proven = Proven { trace: source.name(), driver, cases: &cases, proofs: &proofs, level_is_all };
+    proven.write(arguments, output)?;
+    Ok(Outcome::from_findings(proofs.iter().any(|proof| proof.verdict.is_finding())))
+}
+
+/// Where cases are tried.
+struct Bench {
+    layers: PathBuf,
+    driver: Option<PathBuf>,
+}
+
+impl Bench {
+    fn new(arguments: &Arguments) -> Result<Self> {
+        let system = System::current();
+        let library = layer::find(arguments.layer.as_deref(), &system)?;
+        let driver = match &arguments.driver {
+            Some(path) => Some(path.canonicalize().map_err(|error| Failure::file(path, error))?),
+            None => None,
+        };
+        Ok(Self { layers: layer::private_folder(&library, &system)?, driver })
+    }
+
+    fn worker(&self) -> Worker {
+        Worker::new(self.layers.clone(), self.driver.clone())
+    }
+
+    fn driver(&self) -> Result<String> {
+        match self.worker().ask(&Step::Driver)? {
+            Answer::Driver(name) => Ok(name),
+            Answer::NoDevice(why) => Err(Failure::environment(why)),
+            Answer::Crashed(how) => Err(Failure::environment(format!("the driver fails: {how}"))),
+            _ => Err(Failure::environment("the worker process did not say which driver it has")),
+        }
+    }
+
+    /// Tries each case with and without the layer.
+    fn prove(&self, cases: &[Case]) -> Result<Vec<Proof>> {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(4).min(cases.len());
+        let (next, bar) = (AtomicUsize::new(0), reader::bar(cases.len() as u64));
+        let found: Mutex<BTreeMap<usize, Proof>> = Mutex::new(BTreeMap::new());
+        let work = || -> Result<()> {
+            let mut worker = self.worker();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(case) = cases.get(index) else { return Ok(()) };
+                let with = worker.ask(&Step::Repaired(Box::new(case.clone())))?;
+                let changes = match &with {
+                    Answer::Repaired { changes, .. } => changes.clone(),
+                    _ => Vec::new(),
+                };
+                let without = worker.ask(&Step::Asked(Box::new(case.clone()), changes))?;
+                found
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+                    .insert(index, Proof::from(&with, &without));
+                bar.inc(1);
+            }
+        };
+        std::thread::scope(|scope| -> Result<()> {
+            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().try_for_each(|thread| {
+                thread.join().unwrap_or_else(|_| Err(Failure::environment("a thread of the tool gave up")))
+            })
+        })?;
+        bar.finish_and_clear();
+        Ok(found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).into_values().collect())
+    }
+}
+
+/// What there is to say of a trace.
+struct Proven<'a> {
+    trace: String,
+    driver: String,
+    cases: &'a [Case],
+    proofs: &'a [Proof],
+    level_is_all: bool,
+}
+
+impl Proven<'_> {
+    fn count(&self, verdict: Verdict) -> usize {
+        self.proofs.iter().filter(|proof| proof.verdict == verdict).count()
+    }
+
+    /// The cases with their proofs, the weightiest first.
+    fn ordered(&self) -> Vec<(&Case, &Proof)> {
+        let mut all: Vec<_> = self.cases.iter().zip(self.proofs).collect();
+        all.sort_by_key(|(case, proof)| (proof.verdict, case.line));
+        all
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.level_is_all {
+            notes.push(
+                "the trace holds changed pairs only; --trace-level all records the legal ones as well".to_owned(),
+            );
+        }
+        notes
+    }
+
+    fn write(&self, arguments: &Arguments, output: &mut Output) -> Result<()> {
+        let findings: Vec<Finding> = self
+            .ordered()
+            .into_iter()
+            .filter(|(_, proof)| proof.verdict.is_finding())
+            .map(|(case, proof)| self.finding(case, proof))
+            .collect();
+        let report = Report {
+            command: "prove",
+            traces: vec![self.trace.clone()],
+            findings: &findings,
+            allowed: &[],
+            ignored: Vec::new(),
+            rules: Verdict::ALL.into_iter().filter(|verdict| verdict.is_finding()).map(Verdict::words).collect(),
+            warnings: self.notes(),
+            looked_at: format!("{} on {}", counted(self.cases.len() as u64, "pair"), self.driver),
+        };
+        let json = output.json;
+        let mut targets = arguments.format.clone();
+        if json {
+            output.json(&self.json());
+            targets.retain(Target::is_file);
+            if targets.is_empty() {
+                return Ok(());
+            }
+            output.json = false;
+        }
+        let written = formats::write(&report, &targets, output, |output| {
+            if !json {
+                self.text(arguments.limit, output);
+            }
+        });
+        output.json = json;
+        written
+    }
+
+    fn finding(&self, case: &Case, proof: &Proof) -> Finding {
+        let member = |name: &str| case.view.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
+        let [sampler, view] = case.names.clone();
+        Finding {
+            trace: self.trace.clone(),
+            line: case.line,
+            rule: proof.verdict.words().to_owned(),
+            device: Some(self.driver.clone()),
+            unresolved: proof.verdict == Verdict::DriverWrong,
+            message: format!("{}: {}", case.sentence(), proof.observed),
+            fingerprint: Some(case.fingerprint.clone()),
+            sampler,
+            view,
+            format: member("format"),
+            aspect: member("aspect"),
+            view_type: member("view_type"),
+            swizzle: member("swizzle"),
+            count: 1,
+            ..Finding::default()
+        }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let counts: BTreeMap<&str, usize> =
+            Verdict::ALL.into_iter().map(|verdict| (verdict.words(), self.count(verdict))).collect();
+        let cases: Vec<_> = self
+            .cases
+            .iter()
+            .zip(self.proofs)
+            .map(|(case, proof)| {
+                json!({
+                    "line": case.line,
+                    "verdict": proof.verdict,
+                    "observed": proof.observed,
+                    "difference": proof.difference,
+                    "fingerprint": case.fingerprint,
+                    "names": { "sampler": case.names[0], "view": case.names[1] },
+                    "state": case.state,
+                    "view": case.view,
+                    "path": case.path,
+                    "uses": case.uses,
+                    "recorded": case.changes,
+                    "changes": proof.changes,
+                })
+            })
+            .collect();
+        json!({ "trace": self.trace, "driver": self.driver, "verdicts": counts, "pairs": cases, "notes": self.notes() })
+    }
+
+    fn text(&self, limit: usize, output: &mut Output) {
+        let heading = output.styled(Style::Heading, &self.driver);
+        output.line(format!("On {heading}: {} tried", counted(self.cases.len() as u64, "distinct pair")));
+        for verdict in Verdict::ALL {
+            let count = self.count(verdict);
+            let text = format!("  {count:>6} {}", verdict.words());
+            match verdict {
+                _ if count == 0 => {}
+                verdict if verdict.is_finding() => output.styled_line(Style::Bad, text),
+                _ => output.line(text),
+            }
+        }
+        for note in self.notes() {
+            output.styled_line(Style::Warn, format!("  {note}"));
+        }
+        let told: Vec<_> = self.ordered().into_iter().filter(|(_, proof)| proof.verdict != Verdict::Holds).collect();
+        if told.is_empty() {
+            return;
+        }
+        let limit = if limit == 0 { usize::MAX } else { limit };
+        let mut last = None;
+        for (case, proof) in told.iter().take(limit) {
+            if last.replace(proof.verdict) != Some(proof.verdict) {
+                output.line("");
+                output.styled_line(Style::Heading, proof.verdict.words());
+            }
+            output.line(format!("  {}", case.sentence()));
+            output.styled_line(Style::Dim, format!("    {}", proof.observed));
+        }
+        if told.len() > limit {
+            output.line(format!("  and {} more (--limit 0 shows all)", grouped((told.len() - limit) as u64)));
+        }
+    }
+}
+
+impl Case {
+    /// `R32_UINT 2D by update: magFilter LINEAR → NEAREST`.
+    pub(crate) fn sentence(&self) -> String {
+        let member = |name: &str| self.view.get(name).and_then(serde_json::Value::as_str).map_or("?", short);
+        let aspect = if member("aspect") == "color" { String::new() } else { format!(" {}", member("aspect")) };
+        let changes: Vec<String> = self.changes.iter().map(RecordedChange::brief).collect();
+        let changes = if changes.is_empty() { "legal".to_owned() } else { changes.join(", ") };
+        format!("{}{aspect} {} by {}: {changes}", member("format"), member("view_type"), self.path)
+    }
+}

@@ -1,0 +1,347 @@
+//! One case: a sampler, a view and the way on which they met, as a trace tells of them.
+
+use std::collections::{HashMap, HashSet};
+
+use ash::vk;
+use samplin_core::decide::{Aspect, SamplerState, ViewTraits, is_int_border};
+use samplin_core::features::Tiling;
+use samplin_testkit::scene::{Scene, Shape};
+use samplin_testkit::{BorderValue, Capability, Path, SamplerDesc, sampler::CustomBorder, texel};
+use samplin_wire::read;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::trace::reader::{Event, Record};
+use crate::trace::record::RecordedChange;
+use crate::trace::scan::Damage;
+
+/// What of a recorded layer's settings is not for another run: where its trace went, whom it took for whom, and what it simulated.
+const NOT_REPEATED: [&str; 7] = ["trace", "trace_level", "trace_limit", "trace_identity", "config", "log", "learned"];
+
+/// The abilities of a recorded device that an application turns on or leaves off, and decisions look at.
+const ABILITIES: [(&str, Capability); 8] = [
+    ("samplerAnisotropy", Capability::SamplerAnisotropy),
+    ("samplerMirrorClampToEdge", Capability::SamplerMirrorClampToEdge),
+    ("samplerFilterMinmax", Capability::SamplerFilterMinmax),
+    ("customBorderColors", Capability::CustomBorderColor),
+    ("customBorderColorWithoutFormat", Capability::CustomBorderColorWithoutFormat),
+    ("borderColorSwizzle", Capability::BorderColorSwizzle),
+    ("borderColorSwizzleFromImage", Capability::BorderColorSwizzleFromImage),
+    ("nonSeamlessCubeMap", Capability::NonSeamlessCubeMap),
+];
+
+/// Rows of the catalogue by which the shader does what the sampler no longer does, so that what was asked for comes out.
+const BY_SHADER: [&str; 2] = ["B-31", "S-5"];
+
+/// The words of records that say how a pair met, with the way that a test takes.
+const WAYS: [(&str, Path); 7] = [
+    ("update", Path::Update),
+    ("template", Path::Template),
+    ("push", Path::Push),
+    ("push_template", Path::PushTemplate),
+    ("get_descriptor", Path::DescriptorBuffer),
+    ("layout", Path::Immutable),
+    ("draw", Path::Separate),
+];
+
+/// A distinct pair of a trace. Its parts are kept as the trace has them, which is also how they reach the process that tries it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Case {
+    /// Where the trace has it first.
+    pub line: u64,
+    /// The sampler's fingerprint.
+    pub fingerprint: String,
+    /// The sampler as the application asked for it.
+    pub state: Value,
+    /// The members of the pair's record that describe the view.
+    pub view: Map<String, Value>,
+    /// How the pair met.
+    pub path: String,
+    /// The instructions that read it, if they are known.
+    pub uses: Option<Vec<String>>,
+    /// Settings of the layer that recorded it.
+    pub settings: Vec<(String, String)>,
+    /// Abilities that the application left off.
+    pub off: Vec<String>,
+    /// What the layer changed.
+    pub changes: Vec<RecordedChange>,
+    /// The names of sampler and view, if there are any.
+    pub names: [Option<String>; 2],
+}
+
+/// What a sampler is tried with.
+#[derive(Clone, Debug)]
+pub(crate) struct Trial {
+    pub scene: Scene,
+    pub asked: SamplerDesc,
+    pub way: Path,
+    /// Whether the instruction compares.
+    pub compares: bool,
+}
+
+impl Case {
+    /// What makes it another case than one before it.
+    fn key(&self) -> String {
+        let mut view = self.view.clone();
+        if let Some(class) = view.get_mut("view_class").and_then(Value::as_object_mut) {
+            // The driver that tries it has its own.
+            class.remove("features");
+        }
+        let Self { fingerprint, path, uses, settings, off, .. } = self;
+        serde_json::json!([fingerprint, view, path, uses, settings, off]).to_string()
+    }
+
+    /// The state that was asked for.
+    fn state(&self) -> Result<SamplerState, String> {
+        read::state(&self.state).ok_or_else(|| "the sampler's state cannot be read back".to_owned())
+    }
+
+    fn traits(&self) -> Result<(ViewTraits, Tiling), String> {
+        read::view(&Value::Object(self.view.clone())).ok_or_else(|| "the view cannot be read back".to_owned())
+    }
+
+    /// How it is tried; why it cannot be.
+    pub(crate) fn trial(&self) -> Result<Trial, String> {
+        let (view, tiling) = self.traits()?;
+        let asked = desc(&self.state()?)?;
+        let mut scene = Scene::colour(view.format);
+        scene.aspect = match view.aspect {
+            Aspect::Color => vk::ImageAspectFlags::COLOR,
+            Aspect::Depth => vk::ImageAspectFlags::DEPTH,
+            Aspect::Stencil => vk::ImageAspectFlags::STENCIL,
+        };
+        if !texel::is_known(view.format) {
+            return Err(format!("no texels are made of {}", samplin_core::names::format(view.format)));
+        }
+        if view.ycbcr || view.subsampled || view.corner_sampled {
+            return Err("the view is of a kind that has no reference".to_owned());
+        }
+        scene.shape = match view.view_type {
+            vk::ImageViewType::TYPE_1D => Shape::D1,
+            vk::ImageViewType::TYPE_1D_ARRAY => Shape::D1Array,
+            vk::ImageViewType::TYPE_2D => Shape::D2,
+            vk::ImageViewType::TYPE_2D_ARRAY => Shape::D2Array,
+            vk::ImageViewType::TYPE_3D => Shape::D3,
+            vk::ImageViewType::CUBE => Shape::Cube,
+            vk::ImageViewType::CUBE_ARRAY => Shape::CubeArray,
+            _ => return Err("the type of the view has no name".to_owned()),
+        };
+        if view.image_type == vk::ImageType::TYPE_3D && view.view_type != vk::ImageViewType::TYPE_3D {
+            return Err("slices of a 3D image are not made".to_owned());
+        }
+        scene.linear_tiling = match tiling {
+            Tiling::Optimal => false,
+            Tiling::Linear => true,
+            Tiling::Modifier => return Err("images with modifiers are not made".to_owned()),
+        };
+        if asked.unnormalized && matches!(scene.shape, Shape::D3 | Shape::Cube | Shape::CubeArray) {
+            return Err("coordinates in texels of such a view have no reference".to_owned());
+        }
+        if view.single_level || scene.linear_tiling {
+            scene = scene.flat();
+        }
+        let [r, g, b, a] = view.components;
+        scene.components = vk::ComponentMapping { r, g, b, a };
+        let way = self.way()?;
+        let is_link = self.uses.is_some();
+        let uses = |word: &str| self.uses.iter().flatten().any(|use_| use_ == word);
+        let dropped = self.changes.iter().any(|change| change.field == "compareEnable" && change.catalog != "B-31");
+        let compares = if is_link { uses("dref") } else { asked.compare_enable && !dropped };
+        if is_link && !["lod", "implicit", "grad", "bias", "proj"].iter().any(|word| uses(word)) && !uses("combined") {
+            return Err(format!(
+                "no reference for what only {} reads",
+                self.uses.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
+            ));
+        }
+        Ok(Trial { scene, asked, way, compares })
+    }
+
+    fn way(&self) -> Result<Path, String> {
+        let combined = self.uses.iter().flatten().any(|word| word == "combined");
+        if self.path == "draw" && combined {
+            return Ok(Path::Update);
+        }
+        let way = WAYS.iter().find(|(word, _)| *word == self.path);
+        way.map(|(_, way)| *way).ok_or_else(|| format!("the path {} is not tried", self.path))
+    }
+
+    /// The capabilities that the application left off.
+    pub(crate) fn off(&self) -> impl Iterator<Item = Capability> + '_ {
+        ABILITIES.iter().filter(|(name, _)| self.off.iter().any(|off| off == name)).map(|(_, capability)| *capability)
+    }
+}
+
+/// What may come out by what was asked for and these changes: their values, but for what the shader makes good. Where only some shaders do,
+/// as the change says, it is what those read, then what the others do.
+///
+/// # Errors
+///
+/// When a change cannot be read back, or what it makes has no reference.
+pub(crate) fn expected(asked: &Value, changes: &[RecordedChange]) -> Result<Vec<SamplerDesc>, String> {
+    // A shader that divides leaves nothing of what coordinates in texels forbid.
+    let divides = changes.iter().any(|change| change.catalog == "S-5");
+    let by_shader = |change: &RecordedChange| {
+        BY_SHADER.contains(&change.catalog.as_str()) || (divides && change.rule == "unnormalized")
+    };
+    let by_some = |change: &RecordedChange| change.lost.contains("where the shader");
+    let made = |skip: &dyn Fn(&RecordedChange) -> bool| -> Result<SamplerDesc, String> {
+        let mut members = asked.as_object().cloned().unwrap_or_default();
+        for change in changes.iter().filter(|change| !change.is_held() && !skip(change)) {
+            // The state spells two members otherwise, because it has them of more than one structure.
+            let name = match change.field.as_str() {
+                "format" => "customBorderColorFormat",
+                "components" => "borderColorComponents",
+                name => name,
+            };
+            match &change.to {
+                Value::Null => _ = members.remove(name),
+                Value::Object(_) => return Err(format!("no reference for another {name}")),
+                to => _ = members.insert(name.to_owned(), to.clone()),
+            }
+        }
+        desc(&read::state(&Value::Object(members)).ok_or("a change cannot be read back")?)
+    };
+    let others = made(&|change| by_shader(change))?;
+    if !changes.iter().any(by_some) {
+        return Ok(vec![others]);
+    }
+    Ok(vec![made(&|change| by_shader(change) || by_some(change))?, others])
+}
+
+/// A state as the test kit creates samplers.
+fn desc(state: &SamplerState) -> Result<SamplerDesc, String> {
+    let beyond = [
+        (state.ycbcr.is_some(), "a conversion"),
+        (state.uses_filter(vk::Filter::CUBIC_EXT), "cubic filters"),
+        (state.block_match.is_some(), "block matching"),
+        (state.flags.intersects(vk::SamplerCreateFlags::SUBSAMPLED_EXT), "subsampled lookups"),
+    ];
+    if let Some((_, what)) = beyond.iter().find(|(is_so, _)| *is_so) {
+        return Err(format!("no reference for {what}"));
+    }
+    let custom_border = state.custom_border.map(|border| CustomBorder {
+        value: if is_int_border(state.border_color) {
+            BorderValue::Uint(border.color)
+        } else {
+            BorderValue::Float(border.color.map(f32::from_bits))
+        },
+        format: border.format,
+    });
+    Ok(SamplerDesc {
+        flags: state.flags,
+        mag_filter: state.mag_filter,
+        min_filter: state.min_filter,
+        mipmap_mode: state.mipmap_mode,
+        address: state.address_mode,
+        lod_bias: state.mip_lod_bias,
+        anisotropy_enable: state.anisotropy_enable,
+        max_anisotropy: state.max_anisotropy,
+        compare_enable: state.compare_enable,
+        compare_op: state.compare_op,
+        min_lod: state.min_lod,
+        max_lod: state.max_lod,
+        border_color: state.border_color,
+        unnormalized: state.unnormalized_coordinates,
+        reduction: state.reduction_mode,
+        custom_border,
+        border_mapping: state.border_mapping.map(|mapping| {
+            let [r, g, b, a] = mapping.components;
+            (vk::ComponentMapping { r, g, b, a }, mapping.srgb)
+        }),
+        name: None,
+    })
+}
+
+/// Collects the cases of a trace.
+#[derive(Debug, Default)]
+pub(crate) struct Cases {
+    found: Vec<Case>,
+    seen: HashSet<String>,
+    layers: HashMap<u32, Vec<(String, String)>>,
+    off: HashMap<u32, Vec<String>>,
+    /// What each process' samplers asked for, and what was changed at their creation.
+    samplers: HashMap<(u32, String), (Value, Vec<RecordedChange>)>,
+    pub(crate) level_is_all: bool,
+}
+
+impl Cases {
+    /// Takes a record in.
+    pub(crate) fn record(&mut self, record: &Record<'_>) -> Result<(), Damage> {
+        let value = || serde_json::from_slice::<Value>(record.text).map_err(|_| Damage::NotARecord);
+        let process = record.process();
+        match record.event {
+            Event::Layer => {
+                let layer = value()?;
+                self.level_is_all |= read::setting(&layer, "trace_level") == Some("all");
+                let settings = read::settings(&layer)
+                    .filter(|setting| setting.source != "default" && !NOT_REPEATED.contains(&setting.name))
+                    .filter_map(|setting| Some((setting.name.to_owned(), setting.value.as_str()?.to_owned())))
+                    // What is tried is what the layer repairs.
+                    .filter(|(name, _)| name != "mode");
+                self.layers.insert(process, settings.collect());
+            }
+            Event::Device => {
+                let device = value()?;
+                let is_off = |name: &str| device.pointer(&format!("/features/{name}")) == Some(&Value::Bool(false));
+                let off = ABILITIES.iter().map(|(name, _)| *name).filter(|name| is_off(name)).map(str::to_owned);
+                self.off.insert(process, off.collect());
+            }
+            Event::Sampler => {
+                let sampler = value()?;
+                if let (Some(fingerprint), Some(state)) = (text(&sampler, "fingerprint"), sampler.get("state")) {
+                    let kept = (state.clone(), changes_of(&sampler));
+                    self.samplers.entry((process, fingerprint)).or_insert(kept);
+                }
+            }
+            Event::Pair => self.pair(record, value()?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, record: &Record<'_>, pair: Value) {
+        let process = record.process();
+        let Some(fingerprint) = text(&pair, "fingerprint") else { return };
+        let Some((state, created)) = self.samplers.get(&(process, fingerprint.clone())) else { return };
+        let members = ["format", "aspect", "view_type", "swizzle", "view_class"];
+        let view: Map<String, Value> =
+            members.iter().filter_map(|name| Some(((*name).to_owned(), pair.get(name)?.clone()))).collect();
+        if view.len() < members.len() {
+            return;
+        }
+        let uses = pair
+            .pointer("/link/uses")
+            .and_then(Value::as_array)
+            .map(|uses| uses.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>());
+        let name = |which: &str| pair.pointer(&format!("/names/{which}")).and_then(Value::as_str).map(str::to_owned);
+        let case = Case {
+            line: record.line,
+            state: state.clone(),
+            view,
+            path: text(&pair, "path").unwrap_or_default(),
+            uses,
+            settings: self.layers.get(&process).cloned().unwrap_or_default(),
+            off: self.off.get(&process).cloned().unwrap_or_default(),
+            changes: created.iter().cloned().chain(changes_of(&pair)).collect(),
+            names: [name("sampler"), name("view")],
+            fingerprint,
+        };
+        if self.seen.insert(case.key()) {
+            self.found.push(case);
+        }
+    }
+
+    /// The distinct cases, in the order of the trace.
+    pub(crate) fn into_found(self) -> Vec<Case> {
+        self.found
+    }
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// The changes of a record.
+pub(super) fn changes_of(record: &Value) -> Vec<RecordedChange> {
+    record.get("changes").and_then(|changes| serde_json::from_value(changes.clone()).ok()).unwrap_or_default()
+}

@@ -1,0 +1,119 @@
+//! Trying a case on the driver: an image with known texels, sampled through the case's way, and what the reference says.
+
+use samplin_testkit::reference::{self, Texture};
+use samplin_testkit::scene::tolerance;
+use samplin_testkit::{Context, Image, Pair, SamplePoint, SamplerDesc, Value, sample_via};
+use serde::{Deserialize, Serialize};
+
+use super::case::Trial;
+
+/// What sampling gave at a point, and what it had to give.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Difference {
+    /// The coordinate.
+    pub coord: [f32; 4],
+    /// The explicit level of detail.
+    pub lod: f32,
+    /// The four components that came out.
+    pub got: [f64; 4],
+    /// Those of the reference.
+    pub expected: [f64; 4],
+    /// At how many points of how many it differs.
+    pub points: (usize, usize),
+}
+
+/// How what came out compares with a reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Compared {
+    /// At every point within the specification's tolerances.
+    Same,
+    /// Not so.
+    Differs(Difference),
+    /// The driver refused or failed.
+    Failed(String),
+    /// There is no reference, and why.
+    Unknown(String),
+}
+
+/// What came out, with what is needed to compare it.
+pub(super) struct Looked {
+    texture: Texture,
+    points: Vec<SamplePoint>,
+    got: Vec<Value>,
+    max_lod_bias: f32,
+}
+
+/// Samples as a trial says.
+///
+/// # Errors
+///
+/// Why it cannot be tried here, or that the driver fails.
+pub(super) fn look(context: &Context, trial: &Trial) -> Result<Looked, Compared> {
+    let lacks = |why: String| Compared::Unknown(why);
+    if let Some(missing) = trial.way.missing(context) {
+        return Err(lacks(missing));
+    }
+    let image = trial.scene.image(context).map_err(|skip| lacks(skip.0))?;
+    let view = trial.scene.view(&image);
+    let sampler =
+        trial.asked.try_create(context).map_err(|error| Compared::Failed(format!("vkCreateSampler: {error:?}")))?;
+    let mut pair = Pair::new(&view, &sampler);
+    if trial.compares {
+        pair = pair.shadow();
+    }
+    let points = trial.scene.points(trial.asked.unnormalized);
+    let got = sample_via(context, trial.way, &[pair], &points).map_err(lacks)?.remove(0);
+    let texture = texture(&image, &view);
+    Ok(Looked { texture, points, got, max_lod_bias: context.limits().max_sampler_lod_bias })
+}
+
+fn texture(image: &Image<'_>, view: &samplin_testkit::View<'_>) -> Texture {
+    Texture::read(image, view)
+}
+
+impl Looked {
+    /// Compares with what one of these samplers has to give: with the first that agrees, else with the first.
+    pub(super) fn compared_with(&self, trial: &Trial, samplers: &[SamplerDesc]) -> Compared {
+        let mut all = samplers.iter().map(|sampler| self.compared(trial, sampler)).collect::<Vec<_>>();
+        let which = all.iter().position(|compared| *compared == Compared::Same).unwrap_or(0);
+        all.swap_remove(which)
+    }
+
+    /// Compares with what a sampler has to give.
+    pub(super) fn compared(&self, trial: &Trial, sampler: &SamplerDesc) -> Compared {
+        let mut wanted = sampler.clone();
+        // A lookup without comparison ignores the comparison of its sampler, where that is defined.
+        wanted.compare_enable &= trial.compares;
+        let tolerance = tolerance(&wanted);
+        let (mut first, mut wrong, mut known) = (None, 0, 0);
+        for (point, got) in self.points.iter().zip(&self.got) {
+            if reference::is_tied(&self.texture, &wanted, point, self.max_lod_bias) {
+                continue;
+            }
+            let Some(expected) = reference::try_sample(&self.texture, &wanted, point, self.max_lod_bias) else {
+                continue;
+            };
+            known += 1;
+            if !trial.scene.is_same(*got, expected, tolerance) {
+                wrong += 1;
+                first.get_or_insert((point, *got, expected));
+            }
+        }
+        match first {
+            // How texels are weighed with anisotropy is the driver's matter, even with an explicit level.
+            Some(_) if wanted.anisotropy_enable && wanted.max_anisotropy > 1.0 => {
+                Compared::Unknown("no reference for anisotropy".to_owned())
+            }
+            Some((point, got, expected)) => Compared::Differs(Difference {
+                coord: point.coord,
+                lod: point.lod,
+                got: got.components(),
+                expected: expected.components(),
+                points: (wrong, known),
+            }),
+            None if known == 0 => Compared::Unknown("the reference knows none of its enumerants".to_owned()),
+            None => Compared::Same,
+        }
+    }
+}

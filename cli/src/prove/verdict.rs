@@ -1,0 +1,161 @@
+//! What a case comes to.
+
+use serde::Serialize;
+
+use super::look::{Compared, Difference};
+use super::worker::Answer;
+use crate::trace::record::RecordedChange;
+
+/// What was measured of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub(crate) enum Verdict {
+    /// It is legal, and the driver is wrong.
+    #[serde(rename = "driver wrong")]
+    DriverWrong,
+    /// With the layer something else comes out than the repaired pair has to give.
+    #[serde(rename = "repair does not hold")]
+    RepairFails,
+    /// Without the layer the driver misbehaves.
+    #[serde(rename = "repair needed")]
+    RepairNeeded,
+    /// The driver does the same, or what was asked for, without the layer.
+    #[serde(rename = "repair harmless")]
+    RepairHarmless,
+    /// It is legal, and the driver is right.
+    #[serde(rename = "holds")]
+    Holds,
+    /// There is nothing to compare with.
+    #[serde(rename = "no reference")]
+    NoReference,
+}
+
+impl Verdict {
+    /// All, in the order of weight.
+    pub(super) const ALL: [Self; 6] = [
+        Self::DriverWrong,
+        Self::RepairFails,
+        Self::RepairNeeded,
+        Self::RepairHarmless,
+        Self::Holds,
+        Self::NoReference,
+    ];
+
+    /// Its words.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::DriverWrong => "driver wrong",
+            Self::RepairFails => "repair does not hold",
+            Self::RepairNeeded => "repair needed",
+            Self::RepairHarmless => "repair harmless",
+            Self::Holds => "holds",
+            Self::NoReference => "no reference",
+        }
+    }
+
+    /// Whether it makes the command end with status 1.
+    pub(super) const fn is_finding(self) -> bool {
+        matches!(self, Self::DriverWrong | Self::RepairFails)
+    }
+}
+
+/// A verdict and what it rests on.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Proof {
+    pub verdict: Verdict,
+    /// What the layer changed on this driver.
+    pub changes: Vec<RecordedChange>,
+    /// What was observed, in a sentence; empty where all is as it has to be.
+    pub observed: String,
+    /// The first point at which something differs.
+    pub difference: Option<Difference>,
+}
+
+impl Proof {
+    fn new(verdict: Verdict, changes: &[RecordedChange], observed: impl Into<String>) -> Self {
+        Self { verdict, changes: changes.to_vec(), observed: observed.into(), difference: None }
+    }
+
+    /// With what differs.
+    fn of(verdict: Verdict, changes: &[RecordedChange], who: &str, compared: &Compared) -> Self {
+        let (observed, difference) = match compared {
+            Compared::Same => (format!("{who} everything is as expected"), None),
+            Compared::Differs(difference) => (format!("{who} {}", difference.sentence()), Some(difference.clone())),
+            Compared::Failed(why) => (format!("{who} the driver fails: {why}"), None),
+            Compared::Unknown(why) => (why.clone(), None),
+        };
+        Self { difference, ..Self::new(verdict, changes, observed) }
+    }
+
+    /// What the two answers about a case come to.
+    pub(super) fn from(with: &Answer, without: &Answer) -> Self {
+        let (changes, left, repaired) = match with {
+            Answer::Repaired { changes, left, repaired } => (changes.as_slice(), left.as_slice(), repaired.clone()),
+            Answer::Crashed(how) => (&[][..], &[][..], Compared::Failed(how.clone())),
+            _ => (&[][..], &[][..], Compared::Unknown("the worker did not answer".to_owned())),
+        };
+        let (asked, without_repair) = match without {
+            Answer::Asked { asked, repaired } => (asked.clone(), repaired.clone()),
+            Answer::Crashed(how) => (Compared::Failed(how.clone()), Compared::Failed(how.clone())),
+            _ => (Compared::Unknown("the worker did not answer".to_owned()), Compared::Same),
+        };
+        if let Compared::Unknown(why) = &repaired {
+            return Self::new(Verdict::NoReference, changes, why.clone());
+        }
+        let is_repaired = changes.iter().any(|change| !change.is_held());
+        if !left.is_empty() && !is_repaired {
+            // The layer names it and leaves it: what the driver makes of it is all that can be said.
+            let left = left.join(", ");
+            return match &asked {
+                Compared::Same => {
+                    Self::new(Verdict::RepairHarmless, changes, format!("left alone ({left}), and as asked for"))
+                }
+                Compared::Unknown(why) => Self::new(Verdict::NoReference, changes, why.clone()),
+                wrong => Self::of(Verdict::RepairNeeded, changes, &format!("left alone ({left}):"), wrong),
+            };
+        }
+        if !is_repaired {
+            return match (&asked, &repaired) {
+                (Compared::Same, Compared::Same) => Self::new(Verdict::Holds, changes, ""),
+                // What the layer does not touch it must not change.
+                (Compared::Same, wrong) => Self::of(Verdict::RepairFails, changes, "only with the layer", wrong),
+                (Compared::Unknown(why), _) => Self::new(Verdict::NoReference, changes, why.clone()),
+                (wrong, _) => Self::of(Verdict::DriverWrong, changes, "without the layer", wrong),
+            };
+        }
+        if repaired != Compared::Same {
+            return Self::of(Verdict::RepairFails, changes, "with the layer", &repaired);
+        }
+        match (&without_repair, &asked) {
+            (Compared::Same, _) => Self::new(Verdict::RepairHarmless, changes, "the driver does the same by itself"),
+            (_, Compared::Same) => {
+                Self::new(Verdict::RepairHarmless, changes, "the driver does what was asked for by itself")
+            }
+            (Compared::Unknown(why), _) => Self::new(Verdict::NoReference, changes, why.clone()),
+            (wrong, _) => Self::of(Verdict::RepairNeeded, changes, "without the layer", wrong),
+        }
+    }
+}
+
+impl Difference {
+    /// `11 of 245 points differ, first (0.29, 0.57) at level 0: 0.2 instead of 0.1`.
+    fn sentence(&self) -> String {
+        let list = |values: &[f64]| values.iter().map(|value| number(*value)).collect::<Vec<_>>().join(", ");
+        let coord: Vec<f64> = self.coord.iter().take(3).map(|value| f64::from(*value)).collect();
+        format!(
+            "{} of {} points differ, first ({}) at level {}: ({}) instead of ({})",
+            self.points.0,
+            self.points.1,
+            list(&coord),
+            self.lod,
+            list(&self.got),
+            list(&self.expected),
+        )
+    }
+}
+
+/// A number with three places at most.
+fn number(value: f64) -> String {
+    let text = format!("{value:.3}");
+    let short = text.trim_end_matches('0').trim_end_matches('.');
+    if short.is_empty() || short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
