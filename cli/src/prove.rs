@@ -287,22 +287,27 @@ impl Proven<'_> {
         for note in self.notes() {
             output.styled_line(Style::Warn, format!("  {note}"));
         }
-        let told: Vec<_> = self.ordered().into_iter().filter(|(_, proof)| proof.verdict != Verdict::Holds).collect();
-        if told.is_empty() {
-            return;
+        let mut rows: Vec<(Verdict, String, &str, u64)> = Vec::new();
+        for (case, proof) in self.ordered().into_iter().filter(|(_, proof)| proof.verdict != Verdict::Holds) {
+            let sentence = case.sentence();
+            match rows.iter_mut().find(|row| (row.0, &row.1, row.2) == (proof.verdict, &sentence, &proof.observed)) {
+                Some(row) => row.3 += 1,
+                None => rows.push((proof.verdict, sentence, &proof.observed, 1)),
+            }
         }
         let limit = if limit == 0 { usize::MAX } else { limit };
         let mut last = None;
-        for (case, proof) in told.iter().take(limit) {
-            if last.replace(proof.verdict) != Some(proof.verdict) {
+        for (verdict, sentence, observed, count) in rows.iter().take(limit) {
+            if last.replace(*verdict) != Some(*verdict) {
                 output.line("");
-                output.styled_line(Style::Heading, proof.verdict.words());
+                output.styled_line(Style::Heading, verdict.words());
             }
-            output.line(format!("  {}", case.sentence()));
-            output.styled_line(Style::Dim, format!("    {}", proof.observed));
+            let times = if *count == 1 { String::new() } else { format!(" (×{})", grouped(*count)) };
+            output.line(format!("  {sentence}{times}"));
+            output.styled_line(Style::Dim, format!("    {observed}"));
         }
-        if told.len() > limit {
-            output.line(format!("  and {} more (--limit 0 shows all)", grouped((told.len() - limit) as u64)));
+        if rows.len() > limit {
+            output.line(format!("  and {} more (--limit 0 shows all)", grouped((rows.len() - limit) as u64)));
         }
     }
 }

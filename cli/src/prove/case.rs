@@ -1,6 +1,6 @@
 //! One case: a sampler, a view and the way on which they met, as a trace tells of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ash::vk;
 use samplin_core::decide::{Aspect, SamplerState, ViewTraits, is_int_border};
@@ -65,6 +65,10 @@ pub(crate) struct Case {
     pub off: Vec<String>,
     /// What the layer changed.
     pub changes: Vec<RecordedChange>,
+    /// Whether the application had OpenGL's address modes.
+    pub gl_clamp: bool,
+    /// Whether the view shows depth and stencil, of which the shader reads one.
+    pub both_aspects: bool,
     /// The names of sampler and view, if there are any.
     pub names: [Option<String>; 2],
 }
@@ -77,6 +81,8 @@ pub(crate) struct Trial {
     pub way: Path,
     /// Whether the instruction compares.
     pub compares: bool,
+    /// Whether the view shows depth and stencil.
+    pub both_aspects: bool,
 }
 
 impl Case {
@@ -87,8 +93,8 @@ impl Case {
             // The driver that tries it has its own.
             class.remove("features");
         }
-        let Self { fingerprint, path, uses, settings, off, .. } = self;
-        serde_json::json!([fingerprint, view, path, uses, settings, off]).to_string()
+        let Self { fingerprint, path, uses, settings, off, gl_clamp, both_aspects, .. } = self;
+        serde_json::json!([fingerprint, view, path, uses, settings, off, gl_clamp, both_aspects]).to_string()
     }
 
     /// The state that was asked for.
@@ -153,7 +159,7 @@ impl Case {
                 self.uses.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
             ));
         }
-        Ok(Trial { scene, asked, way, compares })
+        Ok(Trial { scene, asked, way, compares, both_aspects: self.both_aspects })
     }
 
     fn way(&self) -> Result<Path, String> {
@@ -186,7 +192,10 @@ pub(crate) fn expected(asked: &Value, changes: &[RecordedChange]) -> Result<Vec<
     let by_some = |change: &RecordedChange| change.lost.contains("where the shader");
     let made = |skip: &dyn Fn(&RecordedChange) -> bool| -> Result<SamplerDesc, String> {
         let mut members = asked.as_object().cloned().unwrap_or_default();
-        for change in changes.iter().filter(|change| !change.is_held() && !skip(change)) {
+        // The last change of a member is what it came to.
+        let last: BTreeMap<&str, &RecordedChange> =
+            changes.iter().filter(|change| !change.is_held()).map(|change| (change.field.as_str(), change)).collect();
+        for change in last.into_values().filter(|change| !skip(change)) {
             // The state spells two members otherwise, because it has them of more than one structure.
             let name = match change.field.as_str() {
                 "format" => "customBorderColorFormat",
@@ -259,6 +268,9 @@ pub(crate) struct Cases {
     seen: HashSet<String>,
     layers: HashMap<u32, Vec<(String, String)>>,
     off: HashMap<u32, Vec<String>>,
+    gl_clamp: HashSet<u32>,
+    /// Views of both aspects.
+    both_aspects: HashSet<(u32, String)>,
     /// What each process' samplers asked for, and what was changed at their creation.
     samplers: HashMap<(u32, String), (Value, Vec<RecordedChange>)>,
     pub(crate) level_is_all: bool,
@@ -285,12 +297,22 @@ impl Cases {
                 let is_off = |name: &str| device.pointer(&format!("/features/{name}")) == Some(&Value::Bool(false));
                 let off = ABILITIES.iter().map(|(name, _)| *name).filter(|name| is_off(name)).map(str::to_owned);
                 self.off.insert(process, off.collect());
+                if device.pointer("/features/VK_SAMPLIN_gl_address_modes") == Some(&Value::Bool(true)) {
+                    self.gl_clamp.insert(process);
+                }
             }
             Event::Sampler => {
                 let sampler = value()?;
                 if let (Some(fingerprint), Some(state)) = (text(&sampler, "fingerprint"), sampler.get("state")) {
                     let kept = (state.clone(), changes_of(&sampler));
                     self.samplers.entry((process, fingerprint)).or_insert(kept);
+                }
+            }
+            Event::View => {
+                let view = value()?;
+                let is_split = changes_of(&view).iter().any(|change| change.rule == "aspect");
+                if let Some(handle) = text(&view, "view").filter(|_| is_split) {
+                    self.both_aspects.insert((process, handle));
                 }
             }
             Event::Pair => self.pair(record, value()?),
@@ -323,6 +345,8 @@ impl Cases {
             settings: self.layers.get(&process).cloned().unwrap_or_default(),
             off: self.off.get(&process).cloned().unwrap_or_default(),
             changes: created.iter().cloned().chain(changes_of(&pair)).collect(),
+            gl_clamp: self.gl_clamp.contains(&process),
+            both_aspects: text(&pair, "view").is_some_and(|view| self.both_aspects.contains(&(process, view))),
             names: [name("sampler"), name("view")],
             fingerprint,
         };

@@ -1,8 +1,9 @@
 //! Trying a case on the driver: an image with known texels, sampled through the case's way, and what the reference says.
 
+use ash::vk;
 use samplin_testkit::reference::{self, Texture};
 use samplin_testkit::scene::tolerance;
-use samplin_testkit::{Context, Image, Pair, SamplePoint, SamplerDesc, Value, sample_via};
+use samplin_testkit::{Context, Pair, SamplePoint, SamplerDesc, Value, ViewDesc, sample_via};
 use serde::{Deserialize, Serialize};
 
 use super::case::Trial;
@@ -55,21 +56,20 @@ pub(super) fn look(context: &Context, trial: &Trial) -> Result<Looked, Compared>
         return Err(lacks(missing));
     }
     let image = trial.scene.image(context).map_err(|skip| lacks(skip.0))?;
-    let view = trial.scene.view(&image);
+    let plain = trial.scene.view(&image);
+    let both = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
+    let both = trial.both_aspects.then(|| image.view(&ViewDesc { aspect: both, ..trial.scene.view_desc() }));
+    let view = both.as_ref().unwrap_or(&plain);
     let sampler =
         trial.asked.try_create(context).map_err(|error| Compared::Failed(format!("vkCreateSampler: {error:?}")))?;
-    let mut pair = Pair::new(&view, &sampler);
+    let mut pair = Pair { kind: plain.numeric_kind().into(), ..Pair::new(view, &sampler) };
     if trial.compares {
         pair = pair.shadow();
     }
     let points = trial.scene.points(trial.asked.unnormalized);
     let got = sample_via(context, trial.way, &[pair], &points).map_err(lacks)?.remove(0);
-    let texture = texture(&image, &view);
+    let texture = Texture::read(&image, &plain);
     Ok(Looked { texture, points, got, max_lod_bias: context.limits().max_sampler_lod_bias })
-}
-
-fn texture(image: &Image<'_>, view: &samplin_testkit::View<'_>) -> Texture {
-    Texture::read(image, view)
 }
 
 impl Looked {

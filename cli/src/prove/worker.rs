@@ -140,6 +140,9 @@ fn repaired(case: &Case) -> std::result::Result<Answer, Compared> {
     for capability in case.off() {
         builder = builder.without(capability);
     }
+    if case.gl_clamp {
+        builder = builder.extension(c"VK_SAMPLIN_gl_address_modes");
+    }
     let context = builder.build().map_err(|error| Compared::Unknown(error.to_string()))?;
     let looked = look::look(&context, &trial);
     drop(context);
