@@ -33,6 +33,7 @@ mod pages;
 pub mod predict;
 pub mod prove;
 pub mod report;
+pub mod reproduce;
 pub mod rules;
 pub mod run;
 pub mod settings;
@@ -94,6 +95,8 @@ pub enum Command {
     Predict(predict::Arguments),
     /// Try a run's pairs on this driver, as asked for and as repaired; exit status 1 if the driver is wrong or a repair does not hold
     Prove(prove::Arguments),
+    /// Write a pair of a run as a program of its own, in C++ or Rust
+    Reproduce(reproduce::Arguments),
     /// Check and write rules files, and find the override that breaks a picture
     Rules(rules::Arguments),
     /// Put the layer where the Vulkan loader finds it
@@ -165,6 +168,7 @@ fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome>
         Command::Caps(arguments) => caps::run(arguments, output),
         Command::Predict(arguments) => predict::run(arguments, output),
         Command::Prove(arguments) => prove::run(arguments, output),
+        Command::Reproduce(arguments) => reproduce::run(arguments, output),
         Command::Explain(arguments) => explain::run(arguments, output),
         Command::Settings(arguments) => settings::run(arguments, output),
         Command::Rules(arguments) => rules::run(arguments, line.color, output),

@@ -232,7 +232,7 @@ impl Proven<'_> {
             rule: proof.verdict.words().to_owned(),
             device: Some(self.driver.clone()),
             unresolved: proof.verdict == Verdict::DriverWrong,
-            message: format!("{}: {}", case.sentence(), proof.observed),
+            message: format!("{}: {}", case.sentence(&proof.changes), proof.observed),
             fingerprint: Some(case.fingerprint.clone()),
             sampler,
             view,
@@ -289,7 +289,7 @@ impl Proven<'_> {
         }
         let mut rows: Vec<(Verdict, String, &str, u64)> = Vec::new();
         for (case, proof) in self.ordered().into_iter().filter(|(_, proof)| proof.verdict != Verdict::Holds) {
-            let sentence = case.sentence();
+            let sentence = case.sentence(&proof.changes);
             match rows.iter_mut().find(|row| (row.0, &row.1, row.2) == (proof.verdict, &sentence, &proof.observed)) {
                 Some(row) => row.3 += 1,
                 None => rows.push((proof.verdict, sentence, &proof.observed, 1)),
@@ -313,11 +313,11 @@ impl Proven<'_> {
 }
 
 impl Case {
-    /// `R32_UINT 2D by update: magFilter LINEAR → NEAREST`.
-    pub(crate) fn sentence(&self) -> String {
+    /// What it is, and what is changed: `R32_UINT 2D by update: magFilter LINEAR → NEAREST`.
+    pub(crate) fn sentence(&self, changes: &[RecordedChange]) -> String {
         let member = |name: &str| self.view.get(name).and_then(serde_json::Value::as_str).map_or("?", short);
         let aspect = if member("aspect") == "color" { String::new() } else { format!(" {}", member("aspect")) };
-        let changes: Vec<String> = self.changes.iter().map(RecordedChange::brief).collect();
+        let changes: Vec<String> = changes.iter().map(RecordedChange::brief).collect();
         let changes = if changes.is_empty() { "legal".to_owned() } else { changes.join(", ") };
         format!("{}{aspect} {} by {}: {changes}", member("format"), member("view_type"), self.path)
     }

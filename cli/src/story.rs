@@ -26,7 +26,7 @@ const SUGGESTIONS: usize = 5;
 /// How the object is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Wanted {
+pub(crate) enum Wanted {
     /// A handle, in the trace's spelling.
     Handle(String),
     /// A fingerprint.
@@ -36,7 +36,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let lower = text.to_ascii_lowercase();
         if let Some(digits) = lower.strip_prefix("0x")
             && let Ok(handle) = u64::from_str_radix(digits, 16)
@@ -49,7 +49,7 @@ impl Wanted {
         Self::Name(text.to_owned())
     }
 
-    fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         match self {
             Self::Handle(text) | Self::Fingerprint(text) | Self::Name(text) => text,
         }

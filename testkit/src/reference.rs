@@ -8,6 +8,7 @@
 
 use crate::image::{Image, View};
 use crate::sampler::{BorderValue, SamplerDesc};
+use crate::scene::{Scene, Shape, pattern};
 use crate::shader::SamplePoint;
 use crate::texel::{self, NumericKind, Value};
 use ash::vk;
@@ -71,6 +72,45 @@ impl Texture {
             is_depth: view.aspect() == vk::ImageAspectFlags::DEPTH,
             is_unorm: texel::is_unorm(view.format(), view.aspect()),
             components: view.components(),
+            levels: levels.collect(),
+        }
+    }
+
+    /// What the view of a scene shows, without a device: its pattern as the format stores it.
+    pub fn of(scene: &Scene) -> Self {
+        let desc = scene.image_desc();
+        let kind = texel::numeric_kind(scene.format, scene.aspect);
+        let stored = |level: u32, layer: u32, at: [u32; 3]| {
+            let mut bytes = Vec::new();
+            texel::encode(scene.format, scene.aspect, pattern(kind, level, layer, at), &mut bytes);
+            texel::decode(scene.format, scene.aspect, &bytes).components()
+        };
+        let levels = (0..desc.levels).map(|level| {
+            let extent @ [width, height, depth] = desc.level_extent(level);
+            let places = (0..depth).flat_map(|z| (0..height).flat_map(move |y| (0..width).map(move |x| [x, y, z])));
+            let places: Vec<_> = places.collect();
+            let texels = (0..desc.layers).flat_map(|layer| places.iter().map(move |at| (layer, *at)));
+            Level { extent, texels: texels.map(|(layer, at)| stored(level, layer, at)).collect() }
+        });
+        let (axes, arrayed, is_cube) = match scene.shape {
+            Shape::D1 => (1, false, false),
+            Shape::D1Array => (1, true, false),
+            Shape::D2 => (2, false, false),
+            Shape::D2Array => (2, true, false),
+            Shape::D3 => (3, false, false),
+            Shape::Cube => (2, false, true),
+            Shape::CubeArray => (2, true, true),
+        };
+        Self {
+            axes,
+            arrayed,
+            is_cube,
+            layers: if is_cube { desc.layers / 6 } else { desc.layers },
+            format: scene.format,
+            kind,
+            is_depth: scene.aspect == vk::ImageAspectFlags::DEPTH,
+            is_unorm: texel::is_unorm(scene.format, scene.aspect),
+            components: scene.components,
             levels: levels.collect(),
         }
     }

@@ -6,7 +6,7 @@ use ash::vk;
 use samplin_core::decide::{Aspect, SamplerState, ViewTraits, is_int_border};
 use samplin_core::features::Tiling;
 use samplin_testkit::scene::{Scene, Shape};
-use samplin_testkit::{BorderValue, Capability, Path, SamplerDesc, sampler::CustomBorder, texel};
+use samplin_testkit::{BorderValue, Capability, NumericKind, Path, SamplerDesc, sampler::CustomBorder, texel};
 use samplin_wire::read;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -31,7 +31,10 @@ const ABILITIES: [(&str, Capability); 8] = [
 ];
 
 /// Rows of the catalogue by which the shader does what the sampler no longer does, so that what was asked for comes out.
-const BY_SHADER: [&str; 2] = ["B-31", "S-5"];
+const BY_SHADER: [&str; 2] = ["B-31", DIVIDED];
+
+/// The row of pairs whose shader divides coordinates in texels.
+pub(crate) const DIVIDED: &str = "S-5";
 
 /// The words of records that say how a pair met, with the way that a test takes.
 const WAYS: [(&str, Path); 7] = [
@@ -69,6 +72,8 @@ pub(crate) struct Case {
     pub gl_clamp: bool,
     /// Whether the view shows depth and stencil, of which the shader reads one.
     pub both_aspects: bool,
+    /// The handles of sampler and view.
+    pub handles: [String; 2],
     /// The names of sampler and view, if there are any.
     pub names: [Option<String>; 2],
 }
@@ -85,6 +90,13 @@ pub(crate) struct Trial {
     pub both_aspects: bool,
 }
 
+impl Trial {
+    /// What a lookup returns, unless it compares.
+    pub(crate) fn numbers(&self) -> NumericKind {
+        texel::numeric_kind(self.scene.format, self.scene.aspect)
+    }
+}
+
 impl Case {
     /// What makes it another case than one before it.
     fn key(&self) -> String {
@@ -95,6 +107,12 @@ impl Case {
         }
         let Self { fingerprint, path, uses, settings, off, gl_clamp, both_aspects, .. } = self;
         serde_json::json!([fingerprint, view, path, uses, settings, off, gl_clamp, both_aspects]).to_string()
+    }
+
+    /// Whether it has an object of this handle, name or fingerprint.
+    pub(crate) fn is(&self, object: &str) -> bool {
+        let has = |name: &Option<String>| name.as_deref() == Some(object);
+        self.fingerprint == object || self.handles.iter().any(|handle| handle == object) || self.names.iter().any(has)
     }
 
     /// The state that was asked for.
@@ -185,7 +203,7 @@ impl Case {
 /// When a change cannot be read back, or what it makes has no reference.
 pub(crate) fn expected(asked: &Value, changes: &[RecordedChange]) -> Result<Vec<SamplerDesc>, String> {
     // A shader that divides leaves nothing of what coordinates in texels forbid.
-    let divides = changes.iter().any(|change| change.catalog == "S-5");
+    let divides = changes.iter().any(|change| change.catalog == DIVIDED);
     let by_shader = |change: &RecordedChange| {
         BY_SHADER.contains(&change.catalog.as_str()) || (divides && change.rule == "unnormalized")
     };
@@ -347,6 +365,7 @@ impl Cases {
             changes: created.iter().cloned().chain(changes_of(&pair)).collect(),
             gl_clamp: self.gl_clamp.contains(&process),
             both_aspects: text(&pair, "view").is_some_and(|view| self.both_aspects.contains(&(process, view))),
+            handles: ["sampler", "view"].map(|which| text(&pair, which).unwrap_or_default()),
             names: [name("sampler"), name("view")],
             fingerprint,
         };

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use samplin_testkit::{Context, Trace};
+use samplin_testkit::{Context, NumericKind, Trace};
 use serde::{Deserialize, Serialize};
 
 use super::case::{self, Case};
@@ -169,8 +169,17 @@ fn asked(case: &Case, changes: &[RecordedChange], contexts: &mut Contexts) -> st
         Ok(samplers) => looked.compared_with(&trial, &samplers),
         Err(why) => Compared::Unknown(why),
     };
-    Ok(Answer::Asked { asked: looked.compared(&trial, &trial.asked), repaired })
+    // Outside of what the specification defines nothing was asked for.
+    let is_number = trial.numbers() == NumericKind::Float;
+    let asked = match changes.iter().find(|change| !is_number || !DEFINED.contains(&change.rule.as_str())) {
+        None => looked.compared(&trial, &trial.asked),
+        Some(change) => Compared::Unknown(format!("{} has no meaning as it was asked for", change.field)),
+    };
+    Ok(Answer::Asked { asked, repaired })
 }
+
+/// The rules of what is illegal on a device that lacks an ability and means the same on every other.
+const DEFINED: [&str; 4] = ["linear-filter", "linear-mipmap", "compare", "unnormalized"];
 
 /// A worker, from outside. One that has ended is started anew.
 pub(super) struct Worker {
