@@ -10,7 +10,7 @@ use ash::vk;
 use minijinja::{Environment, context};
 use samplin_core::names;
 use samplin_testkit::reference::{self, Texture};
-use samplin_testkit::scene::{Scene, Shape, pattern, tolerance};
+use samplin_testkit::scene::{Scene, Shape, pattern};
 use samplin_testkit::shader::{self, Access, ResultKind};
 use samplin_testkit::{BorderValue, Path, SamplePoint, SamplerDesc, Value, texel};
 use serde::Serialize;
@@ -32,6 +32,9 @@ pub struct Arguments {
     /// The sampler or view: its handle, debug name or fingerprint. Of several pairs, the first that was changed
     #[arg(long, value_name = "OBJECT")]
     pub object: String,
+    /// Of several pairs with the object, the one whose record is in this line of the trace, as `prove --json` names it
+    #[arg(long, value_name = "LINE")]
+    pub line: Option<u64>,
     /// The program: FILE.cpp or FILE.rs
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
@@ -66,7 +69,11 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let mut cases = Cases::default();
     source.read(true, |record| cases.record(record))?;
     let wanted = Wanted::of(&arguments.object);
-    let mut found: Vec<Case> = cases.into_found().into_iter().filter(|case| case.is(wanted.text())).collect();
+    let mut found: Vec<Case> = cases
+        .into_found()
+        .into_iter()
+        .filter(|case| case.is(wanted.text()) && arguments.line.is_none_or(|line| line == case.line))
+        .collect();
     // What a draw says of a pair comes after, and tells more than, what an update does.
     found.sort_by_key(|case| (case.changes.is_empty(), case.path != "draw"));
     let count = found.len();
@@ -225,13 +232,14 @@ fn program(case: &Case, names: bool, language: Language) -> std::result::Result<
             gl_clamp => case.gl_clamp,
             path => path_word(trial.way),
             separate,
+            has_legal => legal.is_some(),
             shader => rows(&words.iter().map(|word| format!("{word:#010x}")).collect::<Vec<_>>(), 8),
             points => points.iter().map(point_text).collect::<Vec<_>>(),
             legal_points,
             kind => context! { c => c_kind, rust => rust_kind },
             expected => values.iter().map(|value| value_text(*value, true)).collect::<Vec<_>>(),
             expected_rust => values.iter().map(|value| value_text(*value, false)).collect::<Vec<_>>(),
-            tolerance => if exact { "0.0".to_owned() } else { format!("{:?}", tolerance(wanted)) },
+            tolerance => if exact { "0.0".to_owned() } else { format!("{:?}", trial.scene.tolerance(wanted)) },
             components,
             images,
             image => context! {
@@ -310,8 +318,7 @@ fn legal(changes: &[RecordedChange], trial: &Trial, wanted: &SamplerDesc, is_all
 /// The points at which the reference knows what has to come out, and that.
 fn points(trial: &Trial, wanted: &SamplerDesc) -> std::result::Result<(Vec<SamplePoint>, Vec<Value>), String> {
     let texture = Texture::of(&trial.scene);
-    let mut wanted = wanted.clone();
-    wanted.compare_enable &= trial.compares;
+    let wanted = trial.read_through(wanted);
     if wanted.anisotropy_enable && wanted.max_anisotropy > 1.0 {
         return Err("no reference for anisotropy".to_owned());
     }

@@ -36,6 +36,9 @@ const BY_SHADER: [&str; 2] = ["B-31", DIVIDED];
 /// The row of pairs whose shader divides coordinates in texels.
 pub(crate) const DIVIDED: &str = "S-5";
 
+/// Rows by which something compares all the same.
+const COMPARED: [&str; 2] = ["B-31", "S-2"];
+
 /// The words of records that say how a pair met, with the way that a test takes.
 const WAYS: [(&str, Path); 7] = [
     ("update", Path::Update),
@@ -91,6 +94,19 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
+    /// The sampler as a lookup of this trial reads through it: comparison is ignored by instructions without one, and a border of
+    /// integers is of the view's.
+    pub(crate) fn read_through(&self, sampler: &SamplerDesc) -> SamplerDesc {
+        let mut sampler = sampler.clone();
+        sampler.compare_enable &= self.compares;
+        if let Some(CustomBorder { value, .. }) = &mut sampler.custom_border
+            && let (BorderValue::Uint(words), NumericKind::Int) = (*value, self.numbers())
+        {
+            *value = BorderValue::Int(words.map(u32::cast_signed));
+        }
+        sampler
+    }
+
     /// What a lookup returns, unless it compares.
     pub(crate) fn numbers(&self) -> NumericKind {
         texel::numeric_kind(self.scene.format, self.scene.aspect)
@@ -169,9 +185,22 @@ impl Case {
         let way = self.way()?;
         let is_link = self.uses.is_some();
         let uses = |word: &str| self.uses.iter().flatten().any(|use_| use_ == word);
-        let dropped = self.changes.iter().any(|change| change.field == "compareEnable" && change.catalog != "B-31");
-        let compares = if is_link { uses("dref") } else { asked.compare_enable && !dropped };
-        if is_link && !["lod", "implicit", "grad", "bias", "proj"].iter().any(|word| uses(word)) && !uses("combined") {
+        let changed = |catalog: fn(&str) -> bool| {
+            self.changes.iter().any(|change| change.field == "compareEnable" && catalog(&change.catalog))
+        };
+        // Shaders that nobody knows compare where the sampler does.
+        let unknown = (asked.compare_enable && !changed(|catalog| !COMPARED.contains(&catalog)))
+            || changed(|catalog| catalog == "S-2");
+        let is_float = texel::numeric_kind(view.format, scene.aspect) == NumericKind::Float;
+        let compares = is_float && if is_link { uses("dref") } else { unknown };
+        let identity = [vk::ComponentSwizzle::IDENTITY; 4];
+        if compares && view.components != identity {
+            return Err("no reference for comparisons through a swizzle".to_owned());
+        }
+        if is_link
+            && !["lod", "lod0", "implicit", "grad", "bias", "proj"].iter().any(|word| uses(word))
+            && !uses("combined")
+        {
             return Err(format!(
                 "no reference for what only {} reads",
                 self.uses.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
@@ -207,6 +236,10 @@ pub(crate) fn expected(asked: &Value, changes: &[RecordedChange]) -> Result<Vec<
     let by_shader = |change: &RecordedChange| {
         BY_SHADER.contains(&change.catalog.as_str()) || (divides && change.rule == "unnormalized")
     };
+    // A pair whose format is known has the custom colour that the sampler alone had to give up.
+    let has_format = changes.iter().any(|change| change.field == "format" && !change.to.is_null());
+    let by_format = |change: &RecordedChange| has_format && change.catalog == "A-32" && change.field == "borderColor";
+    let by_shader = |change: &RecordedChange| by_shader(change) || by_format(change);
     let by_some = |change: &RecordedChange| change.lost.contains("where the shader");
     let made = |skip: &dyn Fn(&RecordedChange) -> bool| -> Result<SamplerDesc, String> {
         let mut members = asked.as_object().cloned().unwrap_or_default();

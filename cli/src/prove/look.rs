@@ -2,7 +2,6 @@
 
 use ash::vk;
 use samplin_testkit::reference::{self, Texture};
-use samplin_testkit::scene::tolerance;
 use samplin_testkit::{Context, Pair, SamplePoint, SamplerDesc, Value, ViewDesc, sample_via};
 use serde::{Deserialize, Serialize};
 
@@ -82,10 +81,8 @@ impl Looked {
 
     /// Compares with what a sampler has to give.
     pub(super) fn compared(&self, trial: &Trial, sampler: &SamplerDesc) -> Compared {
-        let mut wanted = sampler.clone();
-        // A lookup without comparison ignores the comparison of its sampler, where that is defined.
-        wanted.compare_enable &= trial.compares;
-        let tolerance = tolerance(&wanted);
+        let wanted = trial.read_through(sampler);
+        let tolerance = trial.scene.tolerance(&wanted);
         let (mut first, mut wrong, mut known) = (None, 0, 0);
         for (point, got) in self.points.iter().zip(&self.got) {
             if reference::is_tied(&self.texture, &wanted, point, self.max_lod_bias) {

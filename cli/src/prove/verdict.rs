@@ -102,7 +102,7 @@ impl Proof {
             return Self::new(Verdict::NoReference, changes, why.clone());
         }
         let is_repaired = changes.iter().any(|change| !change.is_held());
-        if !left.is_empty() && !is_repaired {
+        if !left.is_empty() && (!is_repaired || repaired != Compared::Same) {
             // The layer names it and leaves it: what the driver makes of it is all that can be said.
             let left = left.join(", ");
             return match &asked {

@@ -16,5 +16,6 @@ mod judges;
 mod lines;
 mod program;
 mod programs;
+mod prove;
 mod report;
 mod words;

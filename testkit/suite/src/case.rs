@@ -2,7 +2,7 @@
 //! the changes that samplin must list, and the sampler whose values must come out. Suites run it each in their own way.
 
 use crate::run::{Outcome, Skip, assert_silent, skip_if};
-use crate::scene::{Scene, Shape, tolerance};
+use crate::scene::{Scene, Shape};
 use ash::vk;
 use samplin_testkit::trace::RecordedChange;
 use samplin_testkit::{
@@ -463,7 +463,7 @@ pub use samplin_testkit::scene::first_difference;
 
 /// Whether two results agree: exactly for integers, else within what drivers may round.
 pub fn assert_same(got: &[Value], wanted: &[Value], legal: &SamplerDesc, scene: &Scene, what: &str) {
-    assert_within(got, wanted, tolerance(legal), (scene, legal.unnormalized), what);
+    assert_within(got, wanted, scene.tolerance(legal), (scene, legal.unnormalized), what);
 }
 
 /// Whether two results agree within `tolerance`; whether coordinates were texels.

@@ -1,0 +1,173 @@
+//! `samplin prove` and `samplin reproduce`: what the driver makes of the gallery's pairs, and programs of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::{Folder, Ran, data, samplin, samplin_in, skip, tool, vulkan};
+
+/// Cases of the gallery: pairs that drivers get wrong, pairs that shaders make good, and legal ones.
+const CASES: [&str; 10] = [
+    "rgba8-linear",
+    "r32-uint-linear",
+    "d32-linear",
+    "colour-shadow",
+    "both-aspects",
+    "int-border",
+    "float-border",
+    "lod-range",
+    "unnormalized",
+    "cube-uint",
+];
+
+/// A folder with the trace of the gallery at the level all.
+struct Recorded {
+    home: Folder,
+    layer: PathBuf,
+    driver: PathBuf,
+}
+
+impl Recorded {
+    fn new() -> Option<Self> {
+        let (layer, driver) = vulkan()?;
+        let gallery = Path::new(env!("CARGO_BIN_EXE_samplin")).parent().unwrap().join("gallery");
+        if !gallery.is_file() {
+            skip("the gallery is not built");
+            return None;
+        }
+        let recorded = Self { home: Folder::new(), layer, driver };
+        let mut command = recorded.tool();
+        command.args(["run", "--quiet", "--trace-level", "all", "--trace", "all.jsonl", "--"]).arg(&gallery);
+        command.args(["--no-validation", "--out", "gallery.png"]);
+        for case in CASES {
+            command.args(["--only", case]);
+        }
+        let ran = Ran::of(&command.output().unwrap());
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+        Some(recorded)
+    }
+
+    fn tool(&self) -> Command {
+        let mut command = tool(&self.home);
+        command.env("VK_ICD_FILENAMES", &self.driver).env("VK_DRIVER_FILES", &self.driver);
+        command.env("SAMPLIN_LAYER_DIR", &self.layer);
+        command
+    }
+}
+
+/// Each repair is needed or does no harm, each legal pair holds; every format says so.
+#[test]
+fn the_gallerys_pairs_are_proven() {
+    let Some(recorded) = Recorded::new() else { return };
+    let formats = ["--format", "junit=proof.xml", "--format", "sarif=proof.sarif"];
+    let ran = recorded.tool().args(["prove", "all.jsonl", "--json"]).args(formats).output().unwrap();
+    let proof = Ran::of(&ran).json(0);
+    let count = |verdict: &str| proof["verdicts"][verdict].as_u64().unwrap();
+    assert_eq!((count("driver wrong"), count("repair does not hold")), (0, 0), "{proof:#}");
+    assert!(count("repair needed") >= 4 && count("holds") >= 1, "{proof:#}");
+    let pairs = proof["pairs"].as_array().unwrap();
+    assert_eq!(
+        pairs.len() as u64,
+        proof["verdicts"].as_object().unwrap().values().filter_map(Value::as_u64).sum::<u64>()
+    );
+    for pair in pairs {
+        let changed = !pair["changes"].as_array().unwrap().is_empty();
+        let verdict = pair["verdict"].as_str().unwrap();
+        assert!(changed == verdict.starts_with("repair") || verdict == "no reference", "{pair:#}");
+        assert!(verdict != "repair needed" || !pair["observed"].as_str().unwrap().is_empty(), "{pair:#}");
+    }
+    let junit = std::fs::read_to_string(recorded.home.join("proof.xml")).unwrap();
+    assert!(junit.contains("driver wrong") && junit.contains("failures=\"0\""), "{junit}");
+    let sarif = std::fs::read_to_string(recorded.home.join("proof.sarif")).unwrap();
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    assert_eq!(sarif["runs"][0]["results"], Value::Array(Vec::new()));
+    let text = Ran::of(&recorded.tool().args(["prove", "all.jsonl", "--limit", "0"]).output().unwrap()).quiet(0);
+    assert!(text.contains("repair needed") && text.contains("instead of"), "{text}");
+}
+
+/// A program of each state ends with status 1 where the driver is wrong, and with 0 under the layer and in its legal form.
+#[test]
+fn programs_fail_without_the_layer_and_pass_with_it() {
+    let Some(recorded) = Recorded::new() else { return };
+    if !Path::new("/usr/include/vulkan/vulkan.h").is_file() || Command::new("c++").arg("--version").output().is_err() {
+        skip("there is no C++ compiler with the Vulkan headers");
+        return;
+    }
+    let proof = Ran::of(&recorded.tool().args(["prove", "all.jsonl", "--json"]).output().unwrap()).json(0);
+    let home = recorded.home.path();
+    let mut tried = 0;
+    for pair in proof["pairs"].as_array().unwrap() {
+        let verdict = pair["verdict"].as_str().unwrap();
+        if verdict == "no reference" {
+            continue;
+        }
+        let (fingerprint, line) = (pair["fingerprint"].as_str().unwrap(), pair["line"].to_string());
+        let arguments = ["reproduce", "all.jsonl", "--object", fingerprint, "--line", &line, "-o", "pair.cpp"];
+        Ran::of(&recorded.tool().args(arguments).output().unwrap()).quiet(0);
+        let compiled = |legal: &str, name: &str| {
+            let arguments = ["-std=c++17", "-Wall", "-Werror", legal, "pair.cpp", "-o", name, "-ldl"];
+            let ran = Ran::of(&Command::new("c++").args(arguments).current_dir(home).output().unwrap());
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+        };
+        compiled("-DLEGAL=0", "pair");
+        compiled("-DLEGAL=1", "legal");
+        let run = |name: &str| {
+            let mut command = Command::new(home.join(name));
+            let ran =
+                command.env("VK_ICD_FILENAMES", &recorded.driver).env("VK_DRIVER_FILES", &recorded.driver).output();
+            Ran::of(&ran.unwrap())
+        };
+        let with =
+            recorded.tool().args(["run", "--quiet", "--trace", "with.jsonl", "--overwrite", "--", "./pair"]).output();
+        let (asked, with, legal) = (run("pair"), Ran::of(&with.unwrap()), run("legal"));
+        let what = format!("{pair:#}\n{}\n{}{}\n{}", asked.stdout, with.stdout, with.stderr, legal.stdout);
+        assert_eq!((with.code, legal.code), (0, 0), "{what}");
+        match verdict {
+            "repair needed" => assert_ne!(asked.code, 0, "{what}"),
+            "holds" => assert_eq!(asked.code, 0, "{what}"),
+            _ => {}
+        }
+        tried += 1;
+    }
+    assert!(tried >= 4, "{tried} programs of {proof:#}");
+}
+
+#[test]
+fn what_cannot_be_proven_or_written_is_said() {
+    let home = Folder::new();
+    home.write("empty.jsonl", "");
+    assert!(samplin_in(&home, ["prove", "empty.jsonl"]).fails(3).contains("the trace is empty"));
+    let decisions = data("decisions.jsonl");
+    let decisions = decisions.to_str().unwrap();
+    let said = samplin_in(&home, ["prove", decisions]).fails(3);
+    assert!(said.contains("--trace-level all"), "{said}");
+    let all = data("all.jsonl");
+    let all = all.to_str().unwrap();
+    assert!(samplin(["reproduce", all, "--object", "x", "-o", "pair.txt"]).fails(2).contains("FILE.cpp or FILE.rs"));
+    let said = samplin_in(&home, ["reproduce", all, "--object", "no such name", "-o", "pair.rs"]).fails(3);
+    assert!(said.contains("no pair with no such name"), "{said}");
+    assert!(!home.join("pair.rs").exists());
+    assert_eq!(samplin(["prove", "--driver", "/none.json", all]).code, 3);
+}
+
+/// The application's names stay out of a program unless they are asked for, and cannot end its comments.
+#[test]
+fn names_are_written_only_when_asked_for() {
+    let home = Folder::new();
+    let all = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let pair = all.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let pair = pair.filter(|record| record["event"] == "pair" && !record["names"]["sampler"].is_null());
+    let name = pair.map(|pair| pair["names"]["sampler"].as_str().unwrap().to_owned()).next().expect("a named sampler");
+    let evil = "end\\\n*/ of it";
+    home.write("all.jsonl", all.replace(&serde_json::to_string(&name).unwrap(), &serde_json::to_string(evil).unwrap()));
+    for (file, is_comment) in [("pair.cpp", "//"), ("pair.rs", "//!")] {
+        let plain = samplin_in(&home, ["reproduce", "all.jsonl", "--object", evil, "-o", file]);
+        assert_eq!(plain.code, 0, "{}", plain.stderr);
+        assert!(!std::fs::read_to_string(home.join(file)).unwrap().contains("of it"));
+        samplin_in(&home, ["reproduce", "all.jsonl", "--object", evil, "-o", file, "--names"]).quiet(0);
+        let text = std::fs::read_to_string(home.join(file)).unwrap();
+        let line = text.lines().find(|line| line.contains("of it")).expect("the name");
+        assert!(line.starts_with(is_comment) && !line.contains('\\'), "{line}");
+    }
+}
