@@ -93,6 +93,29 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
         ],
     ),
     (
+        "prove",
+        &[
+            (
+                "samplin prove trace.jsonl",
+                "what this machine's driver makes of the run's pairs, with the layer and without",
+            ),
+            (
+                "samplin prove trace.jsonl --driver lvp_icd.x86_64.json --format junit=proof.xml",
+                "another driver, for a CI server",
+            ),
+        ],
+    ),
+    (
+        "reproduce",
+        &[
+            ("samplin reproduce trace.jsonl --object \"shadow map\" -o pair.cpp", "a pair as a program in C++"),
+            (
+                "samplin reproduce trace.jsonl --object 00f00ba4deadbeef -o pair.rs",
+                "in Rust, by the sampler's fingerprint",
+            ),
+        ],
+    ),
+    (
         "caps",
         &[
             ("samplin caps", "what this machine's device can do"),

@@ -128,7 +128,7 @@ impl Proof {
         match (&without_repair, &asked) {
             (Compared::Same, _) => Self::new(Verdict::RepairHarmless, changes, "the driver does the same by itself"),
             (_, Compared::Same) => {
-                Self::new(Verdict::RepairHarmless, changes, "the driver does what was asked for by itself")
+                Self::new(Verdict::RepairHarmless, changes, "the driver does what the application asks for by itself")
             }
             (Compared::Unknown(why), _) => Self::new(Verdict::NoReference, changes, why.clone()),
             (wrong, _) => Self::of(Verdict::RepairNeeded, changes, "without the layer", wrong),

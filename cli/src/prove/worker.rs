@@ -173,7 +173,7 @@ fn asked(case: &Case, changes: &[RecordedChange], contexts: &mut Contexts) -> st
     let is_number = trial.numbers() == NumericKind::Float;
     let asked = match changes.iter().find(|change| !is_number || !DEFINED.contains(&change.rule.as_str())) {
         None => looked.compared(&trial, &trial.asked),
-        Some(change) => Compared::Unknown(format!("{} has no meaning as it was asked for", change.field)),
+        Some(change) => Compared::Unknown(format!("{} has no meaning as the application sets it", change.field)),
     };
     Ok(Answer::Asked { asked, repaired })
 }
