@@ -3,6 +3,9 @@
 //! The program makes the pair by the recorded path, samples known texels at known points, and holds what comes out against values that the
 //! [reference](samplin_testkit::reference) has worked out here. What it needs of the layer is nothing.
 
+mod needs;
+mod sampler;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -12,9 +15,11 @@ use samplin_core::names;
 use samplin_testkit::reference::{self, Texture};
 use samplin_testkit::scene::{Scene, Shape, pattern};
 use samplin_testkit::shader::{self, Access, ResultKind};
-use samplin_testkit::{BorderValue, Path, SamplePoint, SamplerDesc, Value, texel};
+use samplin_testkit::{Path, SamplePoint, SamplerDesc, Value, texel};
 use serde::Serialize;
 
+use self::needs::Needs;
+use self::sampler::{form, rust_chains};
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
 use crate::inspect;
@@ -122,32 +127,6 @@ struct Point {
     lod: String,
     reference: String,
     rust: String,
-}
-
-#[derive(Serialize)]
-struct Member {
-    name: &'static str,
-    value: String,
-}
-
-/// A form of the sampler.
-#[derive(Serialize)]
-struct Form {
-    begin: String,
-    chains: Vec<String>,
-    members: Vec<Member>,
-    rust: Vec<Member>,
-}
-
-/// Features of a structure that is chained to the device's.
-#[derive(Clone, Serialize)]
-struct Structure {
-    name: &'static str,
-    c_type: &'static str,
-    c_s_type: &'static str,
-    rust_type: &'static str,
-    members: Vec<&'static str>,
-    rust_members: Vec<&'static str>,
 }
 
 /// What the legal form of a case is.
@@ -444,274 +423,5 @@ fn value_text(value: Value, is_c: bool) -> String {
         Value::Float(value) => value.map(|one| if is_c { format!("{}f", float(one)) } else { float(one) }).join(", "),
         Value::Int(value) => value.map(|one| one.to_string()).join(", "),
         Value::Uint(value) => value.map(|one| one.to_string()).join(", "),
-    }
-}
-
-/// A float of a create info, which may be none.
-fn number(value: f32, is_c: bool) -> String {
-    match (value, is_c) {
-        (value, true) if value.is_nan() => "NAN".to_owned(),
-        (value, true) if value.is_infinite() => if value > 0.0 { "INFINITY" } else { "-INFINITY" }.to_owned(),
-        (value, true) => format!("{}f", float(value)),
-        (value, false) if value.is_nan() => "f32::NAN".to_owned(),
-        (value, false) if value.is_infinite() => {
-            if value > 0.0 { "f32::INFINITY" } else { "f32::NEG_INFINITY" }.to_owned()
-        }
-        (value, false) => float(value),
-    }
-}
-
-/// An enumerant by its name in C, or by its number.
-fn c_name(name: &str, ty: &str, raw: i32) -> String {
-    if name.starts_with("VK_") { name.to_owned() } else { format!("static_cast<{ty}>({raw:#x})") }
-}
-
-/// An enumerant of ash's, which has names for what it knows.
-fn rust_name(debug: &str, ty: &str, raw: i32) -> String {
-    if debug.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        format!("vk::{ty}::{debug}")
-    } else {
-        format!("vk::{ty}::from_raw({raw:#x})")
-    }
-}
-
-fn form(sampler: &SamplerDesc, begin: String) -> Form {
-    let mut form = Form { begin, chains: chains(sampler), members: Vec::new(), rust: Vec::new() };
-    let mut put = |c: &'static str, rust: &'static str, values: (String, String)| {
-        form.members.push(Member { name: c, value: values.0 });
-        form.rust.push(Member { name: rust, value: values.1 });
-    };
-    macro_rules! enumerant {
-        ($value:expr, $c:literal, $rust:literal, $names:path) => {{
-            let value = $value;
-            (c_name(&$names(value), $c, value.as_raw()), rust_name(&format!("{value:?}"), $rust, value.as_raw()))
-        }};
-    }
-    let float = |value: f32| (number(value, true), number(value, false));
-    let flag = |on: bool| {
-        let text = |on: bool| if on { "TRUE" } else { "FALSE" };
-        (format!("VK_{}", text(on)), format!("vk::{}", text(on)))
-    };
-    let flags = sampler.flags.as_raw();
-    put(
-        "flags",
-        "flags",
-        (format!("VkSamplerCreateFlags({flags:#x})"), format!("vk::SamplerCreateFlags::from_raw({flags:#x})")),
-    );
-    put("magFilter", "mag_filter", enumerant!(sampler.mag_filter, "VkFilter", "Filter", names::filter));
-    put("minFilter", "min_filter", enumerant!(sampler.min_filter, "VkFilter", "Filter", names::filter));
-    let mode = enumerant!(sampler.mipmap_mode, "VkSamplerMipmapMode", "SamplerMipmapMode", names::mipmap_mode);
-    put("mipmapMode", "mipmap_mode", mode);
-    let axes =
-        [("addressModeU", "address_mode_u"), ("addressModeV", "address_mode_v"), ("addressModeW", "address_mode_w")];
-    for ((c, rust), mode) in axes.into_iter().zip(sampler.address) {
-        put(c, rust, enumerant!(mode, "VkSamplerAddressMode", "SamplerAddressMode", names::address_mode));
-    }
-    put("mipLodBias", "mip_lod_bias", float(sampler.lod_bias));
-    put("anisotropyEnable", "anisotropy_enable", flag(sampler.anisotropy_enable));
-    put("maxAnisotropy", "max_anisotropy", float(sampler.max_anisotropy));
-    put("compareEnable", "compare_enable", flag(sampler.compare_enable));
-    put("compareOp", "compare_op", enumerant!(sampler.compare_op, "VkCompareOp", "CompareOp", names::compare_op));
-    put("minLod", "min_lod", float(sampler.min_lod));
-    put("maxLod", "max_lod", float(sampler.max_lod));
-    put(
-        "borderColor",
-        "border_color",
-        enumerant!(sampler.border_color, "VkBorderColor", "BorderColor", names::border_color),
-    );
-    put("unnormalizedCoordinates", "unnormalized_coordinates", flag(sampler.unnormalized));
-    form
-}
-
-/// The words of a custom colour, as integers.
-fn color(value: BorderValue) -> [u32; 4] {
-    match value {
-        BorderValue::Float(value) => value.map(f32::to_bits),
-        BorderValue::Int(value) => value.map(i32::cast_unsigned),
-        BorderValue::Uint(value) => value,
-    }
-}
-
-/// What is chained to the create info, in C++.
-fn chains(sampler: &SamplerDesc) -> Vec<String> {
-    let mut all = Vec::new();
-    let mut chain = |ty: &str, s_type: &str, name: &str, members: &[String]| {
-        all.push(format!("{ty} {name} = {{{s_type}}};"));
-        all.extend(members.iter().map(|member| format!("{name}.{member};")));
-        all.push(format!("{name}.pNext = sampler_info.pNext;"));
-        all.push(format!("sampler_info.pNext = &{name};"));
-    };
-    if let Some(mode) = sampler.reduction {
-        let value = c_name(&names::reduction_mode(mode), "VkSamplerReductionMode", mode.as_raw());
-        let s_type = "VK_STRUCTURE_TYPE_SAMPLER_REDUCTION_MODE_CREATE_INFO";
-        chain("VkSamplerReductionModeCreateInfo", s_type, "reduction", &[format!("reductionMode = {value}")]);
-    }
-    if let Some(border) = sampler.custom_border {
-        let words = color(border.value).map(|word| format!("{word:#x}"));
-        let mut members: Vec<String> =
-            words.iter().enumerate().map(|(at, word)| format!("customBorderColor.uint32[{at}] = {word}")).collect();
-        members.push(format!("format = {}", names::format(border.format)));
-        let s_type = "VK_STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT";
-        chain("VkSamplerCustomBorderColorCreateInfoEXT", s_type, "custom", &members);
-    }
-    if let Some((mapping, srgb)) = sampler.border_mapping {
-        let components = [mapping.r, mapping.g, mapping.b, mapping.a].map(names::component_swizzle).join(", ");
-        let s_type = "VK_STRUCTURE_TYPE_SAMPLER_BORDER_COLOR_COMPONENT_MAPPING_CREATE_INFO_EXT";
-        let members = [format!("components = {{{components}}}"), format!("srgb = {}", u32::from(srgb))];
-        chain("VkSamplerBorderColorComponentMappingCreateInfoEXT", s_type, "mapping", &members);
-    }
-    all
-}
-
-/// The same in Rust, of both forms.
-fn rust_chains(asked: &SamplerDesc, legal: &SamplerDesc) -> Vec<String> {
-    let mut all = Vec::new();
-    let mut chain = |name: &str, forms: [Option<String>; 2]| {
-        let Some(default) = forms.iter().flatten().next().cloned() else { return };
-        let [asked, legal] = &forms;
-        let of = |form: &Option<String>| form.clone().unwrap_or_else(|| default.clone());
-        all.push(format!("let mut {name} = if LEGAL {{ {} }} else {{ {} }};", of(legal), of(asked)));
-        all.push(format!("if if LEGAL {{ {} }} else {{ {} }} {{", legal.is_some(), asked.is_some()));
-        all.push(format!("    info = info.push_next(&mut {name});"));
-        all.push("}".to_owned());
-    };
-    chain(
-        "reduction",
-        [asked, legal].map(|sampler| {
-            let mode = sampler.reduction?;
-            let mode = rust_name(&format!("{mode:?}"), "SamplerReductionMode", mode.as_raw());
-            Some(format!("vk::SamplerReductionModeCreateInfo::default().reduction_mode({mode})"))
-        }),
-    );
-    chain("custom", [asked, legal].map(|sampler| {
-        let border = sampler.custom_border?;
-        let words = color(border.value).map(|word| format!("{word:#x}")).join(", ");
-        let format = rust_name(&format!("{:?}", border.format), "Format", border.format.as_raw());
-        Some(format!(
-            "vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(vk::ClearColorValue {{ uint32: [{words}] }}).format({format})"
-        ))
-    }));
-    chain("mapping", [asked, legal].map(|sampler| {
-        let (mapping, srgb) = sampler.border_mapping?;
-        let of = |swizzle: vk::ComponentSwizzle| format!("vk::ComponentSwizzle::{swizzle:?}");
-        let [r, g, b, a] = [mapping.r, mapping.g, mapping.b, mapping.a].map(of);
-        Some(format!(
-            "vk::SamplerBorderColorComponentMappingCreateInfoEXT::default().components(vk::ComponentMapping {{ r: {r}, g: {g}, b: {b}, a: {a} }}).srgb({srgb})"
-        ))
-    }));
-    all
-}
-
-/// What a program asks of the device.
-struct Needs {
-    api: (&'static str, &'static str),
-    core: Vec<&'static str>,
-    core_rust: Vec<&'static str>,
-    structures: Vec<Structure>,
-    extensions: Vec<&'static str>,
-    words: String,
-}
-
-impl Needs {
-    fn of(trial: &Trial, legal: &SamplerDesc, case: &Case) -> Self {
-        let mut needs = Self {
-            api: ("VK_API_VERSION_1_1", "vk::API_VERSION_1_1"),
-            core: Vec::new(),
-            core_rust: Vec::new(),
-            structures: Vec::new(),
-            extensions: Vec::new(),
-            words: String::new(),
-        };
-        let forms = [&trial.asked, legal];
-        // What the application left off stays off.
-        let on = |ability: &str| !case.off.iter().any(|off| off == ability);
-        let any = |is: &dyn Fn(&SamplerDesc) -> bool| forms.iter().any(|sampler| is(sampler));
-        let mut core = |c: &'static str, rust: &'static str| {
-            needs.core.push(c);
-            needs.core_rust.push(rust);
-        };
-        if on("samplerAnisotropy") && any(&|sampler| sampler.anisotropy_enable) {
-            core("samplerAnisotropy", "sampler_anisotropy");
-        }
-        if trial.scene.shape == Shape::CubeArray {
-            core("imageCubeArray", "image_cube_array");
-        }
-        let mut twelve: Vec<(&'static str, &'static str)> = Vec::new();
-        let mirrored = |sampler: &SamplerDesc| sampler.address.contains(&vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE);
-        if on("samplerMirrorClampToEdge") && any(&mirrored) {
-            twelve.push(("samplerMirrorClampToEdge", "sampler_mirror_clamp_to_edge"));
-        }
-        if on("samplerFilterMinmax") && any(&|sampler| sampler.reduction.is_some()) {
-            twelve.push(("samplerFilterMinmax", "sampler_filter_minmax"));
-        }
-        let mut chain = |name: &'static str,
-                         c: [&'static str; 2],
-                         rust: &'static str,
-                         members: Vec<(&'static str, &'static str)>| {
-            let (members, rust_members) = members.into_iter().unzip();
-            needs.structures.push(Structure {
-                name,
-                c_type: c[0],
-                c_s_type: c[1],
-                rust_type: rust,
-                members,
-                rust_members,
-            });
-        };
-        if on("customBorderColors") && any(&|sampler| sampler.custom_border.is_some()) {
-            let mut members = vec![("customBorderColors", "custom_border_colors")];
-            if on("customBorderColorWithoutFormat") {
-                members.push(("customBorderColorWithoutFormat", "custom_border_color_without_format"));
-            }
-            let c = [
-                "VkPhysicalDeviceCustomBorderColorFeaturesEXT",
-                "VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT",
-            ];
-            chain("custom_border", c, "PhysicalDeviceCustomBorderColorFeaturesEXT", members);
-            needs.extensions.push("VK_EXT_custom_border_color");
-        }
-        if on("borderColorSwizzle") && any(&|sampler| sampler.border_mapping.is_some()) {
-            let mut members = vec![("borderColorSwizzle", "border_color_swizzle")];
-            if on("borderColorSwizzleFromImage") {
-                members.push(("borderColorSwizzleFromImage", "border_color_swizzle_from_image"));
-            }
-            let c = [
-                "VkPhysicalDeviceBorderColorSwizzleFeaturesEXT",
-                "VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BORDER_COLOR_SWIZZLE_FEATURES_EXT",
-            ];
-            chain("border_swizzle", c, "PhysicalDeviceBorderColorSwizzleFeaturesEXT", members);
-            needs.extensions.push("VK_EXT_border_color_swizzle");
-            if !needs.extensions.contains(&"VK_EXT_custom_border_color") {
-                needs.extensions.push("VK_EXT_custom_border_color");
-            }
-        }
-        if trial.way == Path::DescriptorBuffer {
-            let c = [
-                "VkPhysicalDeviceDescriptorBufferFeaturesEXT",
-                "VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_BUFFER_FEATURES_EXT",
-            ];
-            chain(
-                "descriptor_buffer",
-                c,
-                "PhysicalDeviceDescriptorBufferFeaturesEXT",
-                vec![("descriptorBuffer", "descriptor_buffer")],
-            );
-            twelve.push(("bufferDeviceAddress", "buffer_device_address"));
-            needs.extensions.push("VK_EXT_descriptor_buffer");
-            needs.api = ("VK_API_VERSION_1_3", "vk::API_VERSION_1_3");
-        } else if !twelve.is_empty() {
-            needs.api = ("VK_API_VERSION_1_2", "vk::API_VERSION_1_2");
-        }
-        if !twelve.is_empty() {
-            let c = ["VkPhysicalDeviceVulkan12Features", "VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES"];
-            chain("vulkan12", c, "PhysicalDeviceVulkan12Features", twelve);
-        }
-        if matches!(trial.way, Path::Push | Path::PushTemplate) {
-            needs.extensions.push("VK_KHR_push_descriptor");
-        }
-        let members = needs.structures.iter().flat_map(|structure| structure.members.iter());
-        let all: Vec<&str> = needs.core.iter().chain(members).chain(&needs.extensions).copied().collect();
-        needs.words = if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
-        needs
     }
 }

@@ -47,7 +47,7 @@ const BELOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("samplin-so", &["samplin", "vk-layer-sys"]),
-    ("samplin-cli", &["samplin-config", "samplin-core", "samplin-platform", "samplin-wire"]),
+    ("samplin-cli", &["samplin-config", "samplin-core", "samplin-platform", "samplin-testkit", "samplin-wire"]),
     ("samplin-testkit", &["samplin-spirv", "vk-layer-sys"]),
     ("samplin-suite", &["samplin-testkit"]),
     ("samplin-checker", &["samplin-core"]),
