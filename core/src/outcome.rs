@@ -290,6 +290,8 @@ pub fn meeting<'a, V>(
     terms: &Terms<'_>,
     mut variant: impl FnMut(&Wanted<'_>) -> Result<V, Refusal>,
 ) -> Meeting<'a, V> {
+    let policy = if view.by_itself { terms.policy.by_itself() } else { *terms.policy };
+    let terms = &Terms { policy: &policy, ..*terms };
     let mut wished = kept.original;
     let mut wishes = Changes::new();
     let mut by_overrides = Vec::new();
@@ -400,7 +402,7 @@ pub fn alone<'a>(
     terms: &Terms<'_>,
 ) -> Alone<'a> {
     // No shader makes up for what such a sampler loses.
-    let policy = Policy { saturates: false, emulates: false, divides: false, compares: false, ..*terms.policy };
+    let policy = terms.policy.by_itself();
     let decide = |state: &SamplerState, off: Exempt| match ty {
         Some(ty) => decide::shader_type(state, ty, off, terms.caps, &policy),
         None => decide::create_except(state, off, terms.caps, &policy),

@@ -251,6 +251,11 @@ impl Images {
         self.class_with(driver, number, |traits| ViewTraits { reads, divide, ..traits })
     }
 
+    /// The same where shaders do nothing but sample.
+    pub(super) fn class_by_itself(&self, driver: &Driver, number: u32) -> u32 {
+        self.class_with(driver, number, |traits| ViewTraits { by_itself: true, ..traits })
+    }
+
     /// The same where shaders read the stencil of a view with both aspects.
     pub(super) fn class_of_stencil(&self, driver: &Driver, number: u32) -> u32 {
         self.class_with(driver, number, |traits| ViewTraits { aspect: Aspect::Stencil, ..traits })

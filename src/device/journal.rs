@@ -183,12 +183,14 @@ impl Journal {
 
     /// The words of a reason.
     pub(super) fn context<'a>(&'a self, class: Option<&'a ViewClass>) -> Context<'a> {
+        let by_itself = class.is_some_and(|class| class.traits.by_itself);
+        let policy = if by_itself { self.wording.policy.by_itself() } else { self.wording.policy };
         Context {
             view: class.map(|class| &class.traits),
             tiling: class.map_or(Tiling::Optimal, |class| class.tiling),
-            saturates: self.wording.policy.saturates,
-            emulates: self.wording.policy.emulates,
-            divides: self.wording.policy.divides,
+            saturates: policy.saturates,
+            emulates: policy.emulates,
+            divides: policy.divides,
             ..Context::new(&self.wording.caps)
         }
     }

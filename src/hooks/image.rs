@@ -568,6 +568,7 @@ pub(super) unsafe fn view_traits(
         filter_cubic_minmax,
         reads: Reads::Unknown,
         divide: Divide::Never,
+        by_itself: false,
     };
     (traits, answer.is_some())
 }

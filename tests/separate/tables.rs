@@ -17,6 +17,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial_in(stage, of("legal"), move || legal(case)));
         }
         trials.push(trial_in(stage, format!("table/quads/{suffix}"), move || quads(stage)));
+        for task in TASKS {
+            let name = format!("table/by-itself/{}/{suffix}", task.setting);
+            trials.push(trial_in(stage, name, move || by_itself(stage, task)));
+        }
         let late = Case { stage, is_late: true };
         trials.push(trial_in(stage, format!("table/heap-of-samplers/{suffix}"), move || heap_of_samplers(stage)));
         trials.push(trial_in(stage, format!("table/written-after-the-bind/{suffix}"), move || written_late(late)));
@@ -201,6 +205,70 @@ fn floats(case: Case) -> Outcome {
     let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
     let (looks, judged) = with_layer(builder, |context| execute_with(context, case, (&scenes, &states), &legal))?;
     assert_looked_up(&judged, &looks);
+    Ok(())
+}
+
+/// A setting with which shaders do more than sample, and the value with which samplers do without them.
+#[derive(Clone, Copy)]
+struct Task {
+    setting: &'static str,
+    by_shader: &'static str,
+    by_itself: &'static str,
+    states: fn() -> Vec<SamplerDesc>,
+}
+
+const TASKS: [Task; 2] = [
+    Task { setting: "unfilterable", by_shader: "emulate", by_itself: "nearest", states: limited },
+    Task { setting: "unnormalized", by_shader: "exact", by_itself: "base", states: in_texels },
+];
+
+/// Limits and a bias that a sampler has to keep if the shader does not add them.
+fn limited() -> Vec<SamplerDesc> {
+    vec![
+        SamplerDesc { min_lod: 1.0, max_lod: 2.0, ..SamplerDesc::linear() },
+        SamplerDesc { lod_bias: 0.75, ..SamplerDesc::trilinear() },
+        SamplerDesc { min_lod: 1.0, ..SamplerDesc::trilinear() },
+        SamplerDesc::nearest(),
+    ]
+}
+
+fn in_texels() -> Vec<SamplerDesc> {
+    let repeated = |desc: SamplerDesc| desc.address(vk::SamplerAddressMode::REPEAT);
+    let illegal = [repeated(SamplerDesc::linear()), repeated(SamplerDesc::nearest())];
+    let mut states = illegal.map(|desc| SamplerDesc { unnormalized: true, ..desc }).to_vec();
+    states.extend([vk::Filter::LINEAR, vk::Filter::NEAREST].map(SamplerDesc::unnormalized));
+    states
+}
+
+/// Where a shader looks samplers up it does nothing else, so each pair has the sampler that suits it by itself.
+fn by_itself(stage: Stage, task: Task) -> Outcome {
+    let case = Case { stage, is_late: false };
+    let float = Scene::colour(vk::Format::R32_SFLOAT);
+    let states = (task.states)();
+    let found = |value| {
+        let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
+        let builder = builder.setting(task.setting, value);
+        let body = |context: &Context| {
+            needs(context, case)?;
+            let sets = Sets::new(context, case.is_late);
+            let textures = [RGBA8, float, RGBA8, float].map(|scene| Texture::new(context, scene));
+            let textures = textures.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
+            sets.write(context, &textures, &samplers);
+            let layouts = sets.layouts.each_ref();
+            let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts).stage(stage));
+            let job = Job::new(&rig, &points());
+            execute(context, &rig, &job, &sets.sets);
+            Ok(job.results())
+        };
+        with_layer(builder, body)
+    };
+    let ((by_shader, with), (by_itself, without)) = (found(task.by_shader)?, found(task.by_itself)?);
+    let changes = |judged: &Judged| {
+        draws(judged).into_iter().map(|record| record["changes"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(by_shader, by_itself, "{:#?}", with.trace);
+    assert_eq!(changes(&with), changes(&without));
     Ok(())
 }
 

@@ -329,6 +329,7 @@ pub fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
             () if is("divided") => Divide::Suited,
             () => Divide::Never,
         },
+        by_itself: is("by_itself"),
     };
     Some((traits, tiling(class.get("tiling"))?))
 }

@@ -185,6 +185,7 @@ pub fn view_class(view: &ViewTraits, of: Tiling) -> ViewClassMembers {
         ("divided_lookups", view.divide == Divide::Lookup),
         ("divided_offsets", view.divide == Divide::Offset),
         ("divided_gathers", view.divide == Divide::Gather),
+        ("by_itself", view.by_itself),
     ];
     ViewClassMembers {
         image_type: names::image_type(view.image_type),

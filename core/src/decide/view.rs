@@ -99,6 +99,8 @@ pub struct ViewTraits {
     pub reads: Reads,
     /// What shaders do with coordinates in texels, where a bind says that.
     pub divide: Divide,
+    /// Shaders do nothing with it but sample, whatever settings ask of them.
+    pub by_itself: bool,
 }
 
 impl ViewTraits {
@@ -129,6 +131,7 @@ impl ViewTraits {
             filter_cubic_minmax: true,
             reads: Reads::Unknown,
             divide: Divide::Never,
+            by_itself: false,
         }
     }
 
@@ -342,6 +345,14 @@ pub struct Policy {
     pub compares: bool,
     /// `aniso_nearest=off`: no anisotropy where both filters are NEAREST.
     pub flat_nearest: bool,
+}
+
+impl Policy {
+    /// The same where shaders do nothing but sample.
+    #[must_use]
+    pub fn by_itself(self) -> Self {
+        Self { saturates: false, emulates: false, divides: false, compares: false, ..self }
+    }
 }
 
 /// Where a sampler is about to be used.

@@ -82,6 +82,13 @@ impl Program {
 }
 
 impl Pairs {
+    /// The class of a view whose sampler is looked up: what a shader would do for it beside is not done there.
+    pub(super) fn looked_up_class(&self, ground: &Ground, class: u32) -> u32 {
+        let policy = &ground.wishes.policy;
+        let does_more = policy.saturates || policy.emulates;
+        if does_more { self.images.class_by_itself(&ground.driver, class) } else { class }
+    }
+
     /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts and `is_it`,
     /// and `why` it is left if it is. Nothing is said where none does.
     pub(super) fn tell_indexed(
@@ -130,6 +137,7 @@ impl Pairs {
         match why {
             Some(why) => self.link_left(ground, why, program, at, pair),
             None if ground.journal.is_untold(&program, (link, pair), false) => {
+                let pair = Pair { class: self.looked_up_class(ground, pair.class), ..pair };
                 let wanted = self.choose(ground, pair, Path::Draw);
                 self.record_link(ground, program, (at, Some(How::Table.name())), (pair, pair), wanted);
             }

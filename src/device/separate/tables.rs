@@ -176,6 +176,7 @@ type On<'a> = (&'a Ground, &'a Pairs);
 impl Tables {
     /// The sampler that a row's sampler becomes with a class.
     fn chosen((ground, pairs): On<'_>, row: Row, class: u32) -> u64 {
+        let class = pairs.looked_up_class(ground, class);
         let of = |state| pairs.samplers.rows(&ground.hot).state(state).zip(pairs.images.class(class));
         let Some((shared, view)) = of(row.state) else { return row.sampler };
         if ground.driver.relevant(shared.needs).0 & view.lacks.0 == 0 {

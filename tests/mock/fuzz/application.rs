@@ -715,6 +715,7 @@ impl Application {
             filter_cubic_minmax: true,
             reads: Reads::Unknown,
             divide: Divide::Never,
+            by_itself: false,
         };
         let handle = self.conversions.keys().next().copied().unwrap_or_default();
         let conversion = vk::SamplerYcbcrConversionInfo {
