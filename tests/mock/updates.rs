@@ -400,10 +400,10 @@ fn an_immutable_sampler_that_comes_back_is_another_one() {
 }
 
 /// A command buffer is begun before anything can conflict. What its pipeline joins has a record if it conflicts, and not because something
-/// else on the device does.
+/// else on the device does; also if it is written after the bind of the pipeline.
 #[test]
 fn what_began_before_is_told_of_where_it_conflicts() {
-    for conflicts in [false, true] {
+    for (conflicts, is_late) in [(false, false), (true, false), (false, true), (true, true)] {
         let builder = InstanceBuilder::new().traced("decisions").driver(|config| config.follows = true);
         let device = builder.set("separate", "resolve").device();
         let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
@@ -416,6 +416,9 @@ fn what_began_before_is_told_of_where_it_conflicts() {
         let good = device.view(vk::Format::R8G8B8A8_UNORM);
         let pipeline = scene.pipeline_with(layout, &[[(0, 0), (0, 1)]]);
         let set = device.sets(device.pool(), &[of_set])[0];
+        if is_late {
+            scene.bind(pipeline);
+        }
         let infos =
             [pair(vk::Sampler::null(), if conflicts { bad } else { good }), pair(linear, vk::ImageView::null())];
         let write = vk::WriteDescriptorSet::default().dst_set(set);
@@ -424,13 +427,15 @@ fn what_began_before_is_told_of_where_it_conflicts() {
             write.dst_binding(1).descriptor_type(Ty::SAMPLER).image_info(&infos[1..]),
         ];
         device.update(&writes, &[]);
-        scene.bind(pipeline);
+        if !is_late {
+            scene.bind(pipeline);
+        }
         scene.bind_sets(layout, 0, &[set]);
         scene.reads();
         let records = device.instance.records("unresolved");
         let names: Vec<_> = records.iter().map(|record| record["what"].as_str().expect("a name")).collect();
         let wanted: &[&str] = if conflicts { &["began-before"] } else { &[] };
-        assert_eq!(names, wanted);
+        assert_eq!(names, wanted, "the set is written after the bind of the pipeline: {is_late}");
     }
 }
 

@@ -264,9 +264,8 @@ fn by_itself(stage: Stage, task: Task) -> Outcome {
         with_layer(builder, body)
     };
     let ((by_shader, with), (by_itself, without)) = (found(task.by_shader)?, found(task.by_itself)?);
-    let changes = |judged: &Judged| {
-        draws(judged).into_iter().map(|record| record["changes"].to_string()).collect::<Vec<_>>()
-    };
+    let changes =
+        |judged: &Judged| draws(judged).into_iter().map(|record| record["changes"].to_string()).collect::<Vec<_>>();
     assert_eq!(by_shader, by_itself, "{:#?}", with.trace);
     assert_eq!(changes(&with), changes(&without));
     Ok(())

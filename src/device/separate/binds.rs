@@ -9,13 +9,15 @@ use samplin_bind::Pushed;
 use super::Separate;
 use super::commands::{CommandBuffer, Place, index};
 use super::layouts::PipelineShape;
-use super::programs::Program;
 use super::pushes;
 use super::sets::SetEntry;
 use crate::device::ground::Ground;
 use crate::device::hot::{Hot, follow};
 use crate::device::live::{Filled, Live, Recording, Writes};
 use crate::variant::Gate;
+
+/// How many binds of sets are looked at in a command buffer of which not all is known.
+const LATE_LOOKS: u8 = 64;
 
 /// Sets that the application binds.
 #[derive(Clone, Copy)]
@@ -31,6 +33,11 @@ pub struct Binds<'a> {
 }
 
 impl<'a> Binds<'a> {
+    /// The set that is bound at this number, if it is among them.
+    pub(super) fn at(&self, number: u32) -> Option<Live<'a, vk::DescriptorSet>> {
+        number.checked_sub(self.first).and_then(|at| self.sets.get(at as usize)).copied()
+    }
+
     #[inline(always)]
     fn noted(&self, separate: &Separate, goes_down: bool) -> bind::Binds<'a> {
         bind::Binds {
@@ -107,7 +114,7 @@ impl Separate {
             true
         });
         goes_down.unwrap_or_else(|| {
-            self.note_late(ground, buffer, at, pipeline.of(&self.programs));
+            self.note_late(ground, buffer, at, pipeline);
             true
         })
     }
@@ -152,11 +159,38 @@ impl Separate {
     /// Names what is not repaired of a pipeline that is bound where not all is known that is.
     #[cold]
     #[inline(never)]
-    fn note_late(&self, ground: &Ground, buffer: &CommandBuffer, at: usize, program: Option<&Program>) {
+    fn note_late(&self, ground: &Ground, buffer: &CommandBuffer, at: usize, pipeline: Live<'_, vk::Pipeline>) {
         buffer.edit_late(at, |place| {
-            let Some(program) = program.filter(|program| place.point.pipeline != program.handle) else { return };
-            place.point.pipeline = program.handle;
-            ground.guard(|| self.began_before(&ground.hot, &ground.journal, program), || ());
+            if place.point.pipeline != pipeline.as_raw() {
+                place.point.pipeline = pipeline.as_raw();
+                let look = |program| self.began_before(&ground.hot, &ground.journal, program);
+                ground.guard(|| pipeline.of(&self.programs).into_iter().for_each(look), || ());
+            }
+        });
+    }
+
+    /// Names what sets bring that are bound after their pipeline where not all is known that is, or that something may.
+    #[cold]
+    #[inline(never)]
+    fn note_late_sets(
+        &self,
+        ground: &Ground,
+        commands: Recording<'_>,
+        (buffer, at): (&CommandBuffer, usize),
+        binds: Binds<'_>,
+    ) {
+        if !ground.hot.gate.must_look() {
+            return;
+        }
+        buffer.edit_late(at, |place| {
+            if place.point.pipeline == 0 && place.point.program.is_none() {
+                return ground.journal.began_before_unseen();
+            }
+            let given = commands.pipeline(&place.point).of(&self.programs);
+            let program = place.point.program.as_deref().or(given).filter(|_| place.late_looks < LATE_LOOKS);
+            place.late_looks += u8::from(program.is_some());
+            let look = |program| self.bound_late(&ground.hot, &ground.journal, program, binds);
+            ground.guard(|| program.into_iter().for_each(look), || ());
         });
     }
 
@@ -200,7 +234,7 @@ impl Separate {
         match noted {
             Some(is_noted) => goes_down || !is_noted,
             None => {
-                note_late_sets(ground, buffer, at);
+                self.note_late_sets(ground, commands, (buffer, at), binds);
                 true
             }
         }
@@ -269,15 +303,5 @@ impl Separate {
                 runs.map(|run| pushes::run(shape, run, pushed)).fold(true, |all, is_known| all & is_known)
             }
         }
-    }
-}
-
-/// Says that sets are bound for a pipeline that was bound when nothing was noted.
-#[cold]
-#[inline(never)]
-fn note_late_sets(ground: &Ground, buffer: &CommandBuffer, at: usize) {
-    let is_unseen = |place: &mut Place| place.point.pipeline == 0 && place.point.program.is_none();
-    if ground.hot.gate.must_look() && buffer.edit_late(at, is_unseen) == Some(true) {
-        ground.journal.began_before_unseen();
     }
 }

@@ -83,6 +83,8 @@ pub(super) struct Place {
     pub(super) is_unknown: bool,
     /// Descriptors of a type that is not known were pushed: nothing that disturbs them is bound, as nobody could push them again.
     pub(super) is_unpushable: bool,
+    /// How many binds of sets were looked at where not all is known that is bound.
+    pub(super) late_looks: u8,
     /// Resolutions that were found here.
     pub(super) found: LastFound,
     /// What the briefs of bound sets say held at this time, see [`Resolutions::time`].
@@ -96,7 +98,7 @@ impl Place {
     fn clear(&mut self) {
         self.point.clear();
         self.draw = Draw::default();
-        (self.is_unknown, self.is_unpushable) = (false, false);
+        (self.is_unknown, self.is_unpushable, self.late_looks) = (false, false, 0);
     }
 }
 

@@ -11,6 +11,7 @@ use samplin_spirv::{Operand, Sampled};
 
 use super::Separate;
 use super::arrays::{Meaning, Sum};
+use super::binds::Binds;
 use super::ladder::elements;
 use super::layouts::PipelineShape;
 use super::programs::{Late, Program, ProgramLink};
@@ -25,16 +26,23 @@ const FRAMES: u64 = 256;
 
 /// What is in bindings of all live sets, by their definition, the binding, and the type that its images are read as: looked up once each.
 #[derive(Default)]
-pub(super) struct Met {
+pub(super) struct Met<'b> {
     known: FastMap<(u64, u32, bool), u64>,
     /// What pushed descriptors are taken to need and lack, which are in no set.
     of_pushed: u64,
+    /// Sets that are known to be bound, so that no other is looked at.
+    bound: Option<Binds<'b>>,
 }
 
-impl Met {
+impl<'b> Met<'b> {
     /// Pushed descriptors may need and lack anything.
     pub(super) fn with_pushed() -> Self {
         Self { of_pushed: u64::MAX, ..Self::default() }
+    }
+
+    /// These sets are bound.
+    pub(super) fn with_bound(binds: Binds<'b>) -> Self {
+        Self { bound: Some(binds), ..Self::default() }
     }
 
     /// What the samplers of an operand need, and in the upper half what its images lack.
@@ -49,6 +57,10 @@ impl Met {
         let Some(binding) = shape.binding(operand.binding) else { return 0 };
         if shape.is_pushed() {
             return self.of_pushed;
+        }
+        let bound = self.bound.as_ref().and_then(|binds| binds.at(operand.set)?.of(&separate.sets));
+        if let Some((entry, own)) = bound.and_then(|entry| Some((entry, entry.shape.binding(operand.binding)?))) {
+            return entry.seen(gate, own, sampled);
         }
         if let Some(seen) = &binding.seen {
             return u64::from(seen.needs()) | u64::from(seen.lacks(sampled)) << 32;

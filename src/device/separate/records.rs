@@ -14,6 +14,7 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::Separate;
+use super::binds::Binds;
 use super::late::Met;
 use super::programs::{Program, ProgramLink, Stage};
 use super::progress::{Draw, Drawn};
@@ -143,6 +144,18 @@ impl Separate {
                     journal.uncompared_before(unknown, index, noted);
                 }
             } else if !link.is_noted && met.may_conflict(self, &hot.gate, &program.layout, link) {
+                journal.link_unresolved(Left::BeganBefore, unknown, index);
+            }
+        }
+    }
+
+    /// The same of sets that are bound later, by what is in them and in all live sets at other numbers.
+    pub(super) fn bound_late(&self, hot: &Hot, journal: &Journal, program: &Program, binds: Binds<'_>) {
+        let (unknown, mut met) = (Drawn { program, draw: &Draw::default() }, Met::with_bound(binds));
+        let is_bound = |link: &ProgramLink| [&link.image, &link.sampler].iter().any(|at| binds.at(at.set).is_some());
+        let links = program.links.iter().enumerate().filter(|(_, link)| !link.is_noted && is_bound(link));
+        for (index, link) in links.filter(|_| journal.records_decisions()) {
+            if met.may_conflict(self, &hot.gate, &program.layout, link) {
                 journal.link_unresolved(Left::BeganBefore, unknown, index);
             }
         }
