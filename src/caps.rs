@@ -260,11 +260,7 @@ impl Formats {
             let mut plain = vk::FormatProperties::default();
             // SAFETY: `self.physical` is of the instance of `fns`, as `get` asks, which calls this; the output is a live local.
             unsafe { get(self.physical, format, &mut plain) };
-            out.optimal = widen(plain.optimal_tiling_features);
-            out.linear = widen(plain.linear_tiling_features);
-            out.buffer = widen(plain.buffer_features);
-            synthesize_comparison(format, &mut out);
-            return Some(out);
+            return Some(FormatFeatures::of_32_bits(format, &plain));
         };
         let mut three = vk::FormatProperties3::default();
         let mut list = vk::DrmFormatModifierPropertiesList2EXT::default();
@@ -289,7 +285,7 @@ impl Formats {
         out.linear = widen(plain.linear_tiling_features) | three.linear_tiling_features;
         out.buffer = widen(plain.buffer_features) | three.buffer_features;
         if !self.flags2 {
-            synthesize_comparison(format, &mut out);
+            out.add_comparison(format);
         }
         if self.modifiers && list.drm_format_modifier_count > 0 {
             let mut items =
@@ -318,16 +314,6 @@ impl Formats {
     }
 }
 
-/// Without the 64-bit flags no bit says that a format can be compared; every sampled depth format could.
-fn synthesize_comparison(format: vk::Format, features: &mut FormatFeatures) {
-    if crate::format::aspects(format).contains(vk::ImageAspectFlags::DEPTH) {
-        for tiling in [&mut features.optimal, &mut features.linear] {
-            if tiling.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE) {
-                *tiling |= vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON;
-            }
-        }
-    }
-}
 /// What a driver calls itself and says of its build, as `VkPhysicalDeviceDriverProperties` has them. Version 1.2 has that structure; for
 /// a name in a record no extension is asked for.
 ///

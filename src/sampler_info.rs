@@ -62,7 +62,7 @@ pub unsafe fn read(
     conversion: impl FnOnce(vk::SamplerYcbcrConversion) -> YcbcrConversion,
 ) -> SamplerInfo {
     if info.p_next.is_null() {
-        return SamplerInfo { state: plain_state(info), unknown: None };
+        return SamplerInfo { state: SamplerState::from(info), unknown: None };
     }
     macro_rules! chained {
         ($type:ident) => {
@@ -88,7 +88,7 @@ pub unsafe fn read(
             compare_mode: node.window_compare_mode.as_raw(),
         }),
         opaque_capture: chained!(OpaqueCaptureDescriptorDataCreateInfoEXT).is_some(),
-        ..plain_state(info)
+        ..SamplerState::from(info)
     };
     // SAFETY: `info` is valid by this function's contract, and so is its chain.
     let unknown = unsafe { pnext::chain(info.p_next) }
@@ -97,59 +97,6 @@ pub unsafe fn read(
         .find(|s_type| kind(*s_type) == ChainedState::Unknown)
         .map(vk::StructureType::as_raw);
     SamplerInfo { state, unknown }
-}
-
-/// What a create info says without its chain.
-#[inline(never)]
-pub fn plain_state(info: &vk::SamplerCreateInfo<'_>) -> SamplerState {
-    SamplerState {
-        flags: info.flags,
-        mag_filter: info.mag_filter,
-        min_filter: info.min_filter,
-        mipmap_mode: info.mipmap_mode,
-        address_mode: [info.address_mode_u, info.address_mode_v, info.address_mode_w],
-        mip_lod_bias: info.mip_lod_bias,
-        anisotropy_enable: info.anisotropy_enable != 0,
-        max_anisotropy: info.max_anisotropy,
-        compare_enable: info.compare_enable != 0,
-        compare_op: info.compare_op,
-        min_lod: info.min_lod,
-        max_lod: info.max_lod,
-        border_color: info.border_color,
-        unnormalized_coordinates: info.unnormalized_coordinates != 0,
-        reduction_mode: None,
-        ycbcr: None,
-        custom_border: None,
-        border_mapping: None,
-        cubic_weights: None,
-        block_match: None,
-        opaque_capture: false,
-    }
-}
-
-/// A create info of a state, without a chain.
-#[inline(never)]
-fn plain_info(state: &SamplerState) -> vk::SamplerCreateInfo<'static> {
-    let [address_mode_u, address_mode_v, address_mode_w] = state.address_mode;
-    vk::SamplerCreateInfo {
-        flags: state.flags,
-        mag_filter: state.mag_filter,
-        min_filter: state.min_filter,
-        mipmap_mode: state.mipmap_mode,
-        address_mode_u,
-        address_mode_v,
-        address_mode_w,
-        mip_lod_bias: state.mip_lod_bias,
-        anisotropy_enable: u32::from(state.anisotropy_enable),
-        max_anisotropy: state.max_anisotropy,
-        compare_enable: u32::from(state.compare_enable),
-        compare_op: state.compare_op,
-        min_lod: state.min_lod,
-        max_lod: state.max_lod,
-        border_color: state.border_color,
-        unnormalized_coordinates: u32::from(state.unnormalized_coordinates),
-        ..Default::default()
-    }
 }
 
 /// Calls `f` with a create info of `state`.
@@ -213,7 +160,7 @@ pub unsafe fn with_create_info<R>(
     }
     let fresh = |kind: ChainedState| !kept.get(kind as usize).copied().unwrap_or(false);
 
-    let mut info = vk::SamplerCreateInfo { p_next: tail, ..plain_info(state) };
+    let mut info = vk::SamplerCreateInfo { p_next: tail, ..SamplerState::create_info(state) };
 
     macro_rules! link {
         ($node:expr) => {{
@@ -387,7 +334,7 @@ pub fn words_of(state: &SamplerState) -> Option<Words> {
         return None;
     };
     let is_chained = state.cubic_weights.is_some() || state.block_match.is_some() || state.opaque_capture;
-    if is_chained { None } else { words(&plain_info(state)) }
+    if is_chained { None } else { words(&SamplerState::create_info(state)) }
 }
 
 /// The same for all words of samplers that behave the same, as a [key](SamplerState::key) of their states; told apart is only whether a
@@ -431,7 +378,7 @@ pub fn plain_key(state: &SamplerState) -> Option<Words> {
 
 /// The state that [`words_of`] made these of.
 pub fn state_of(words: &Words) -> SamplerState {
-    plain_state(&from_words(words))
+    SamplerState::from(&from_words(words))
 }
 
 /// The create info that [`words`] made these of.
@@ -517,7 +464,7 @@ mod tests {
                 assert_eq!(key(a) == key(b), a.key() == b.key() && is_odd(a) == is_odd(b), "{a:?} {b:?}");
             }
         }
-        let mut info = plain_info(&SamplerState { compare_enable: true, anisotropy_enable: true, ..states[0] });
+        let mut info = SamplerState::create_info(&SamplerState { compare_enable: true, anisotropy_enable: true, ..states[0] });
         let one = key_of(&words(&info).unwrap());
         (info.compare_enable, info.anisotropy_enable) = (2, 3);
         assert_eq!(key_of(&words(&info).unwrap()), one, "anything but zero is on");

@@ -24,7 +24,7 @@ use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceC
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::left::Left;
 use samplin_core::outcome::{Chosen, Unresolved};
-use samplin_core::{format, names};
+use samplin_core::names;
 use samplin_wire::read;
 use samplin_wire::record::{self as layer_record, Link};
 use serde_json::{Map, Value};
@@ -466,14 +466,7 @@ impl Prediction {
     ) -> Option<vk::FormatFeatureFlags2> {
         if self.alone {
             let mut there = self.simulation.features(format);
-            if format::aspects(format).contains(vk::ImageAspectFlags::DEPTH) {
-                // Reports hold 32-bit masks, in which no bit says so; every sampled depth format could be compared.
-                for features in [&mut there.optimal, &mut there.linear] {
-                    if features.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE) {
-                        *features |= vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON;
-                    }
-                }
-            }
+            there.add_comparison(format);
             return Some(if tiling == Tiling::Linear { there.linear } else { there.optimal });
         }
         let recorded = recorded?;

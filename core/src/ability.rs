@@ -4,8 +4,8 @@
 //! Sources: *Features*, "Feature Requirements" (which feature an extension or a core version demands), the extensions' dependencies
 //! in the registry, and for formats the features' own descriptions ("must be supported in `optimalTilingFeatures`").
 
-use std::ffi::CStr;
-use std::mem::offset_of;
+use core::ffi::CStr;
+use core::mem::offset_of;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, TaggedStructure};
 

@@ -2,7 +2,8 @@
 //!
 //! Knows `maxSamplerAllocationCount` and `maxCustomBorderColorSamplers` as numbers of places. Does not know what holds them.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use alloc::{format, string::String};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::decide::Rule;
 

@@ -26,6 +26,8 @@ mod unknown;
 mod usage;
 mod view;
 
+use alloc::vec::Vec;
+
 use ash::vk;
 
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};

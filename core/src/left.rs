@@ -2,6 +2,8 @@
 //!
 //! The `what` of each `unresolved` record is one of them. Records, `samplin explain`, `inspect` and the report derive from this table.
 
+use alloc::{borrow::ToOwned, string::String};
+
 /// What is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {

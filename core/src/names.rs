@@ -1,8 +1,9 @@
 //! Vulkan's own spelling of enumerants, for the trace.
 
-use std::collections::BTreeMap;
+use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, format, string::String, vec::Vec};
 
 use ash::vk;
+use once_cell::race::OnceBox;
 
 /// `prefix` + the registry's name, or the plain number of a value that the bindings do not know.
 fn named(prefix: &str, debug: String) -> String {
@@ -122,13 +123,14 @@ pub fn image_flags(flags: u64) -> Vec<String> {
 
 /// The format of that name, the reverse of [`format()`].
 pub fn format_by_name(name: &str) -> Option<vk::Format> {
-    static BY_NAME: once_cell::sync::Lazy<BTreeMap<String, vk::Format>> = once_cell::sync::Lazy::new(|| {
+    static BY_NAME: OnceBox<BTreeMap<String, vk::Format>> = OnceBox::new();
+    let all = BY_NAME.get_or_init(|| {
         let mut all = BTreeMap::new();
         // One by one: collecting them would sort a list first, with a sort's code.
         all.extend(formats().map(|f| (format(f), f)));
-        all
+        Box::new(all)
     });
-    BY_NAME.get(name).copied()
+    all.get(name).copied()
 }
 
 /// Every format that the bindings have a name for: the core ones, and those of extensions.

@@ -4,6 +4,8 @@
 //! an outcome says and the tool predicts it, so that neither has rules of its own. Makes no sampler and counts no place: both are
 //! asked for through a closure. Does not know how a pair was met, by which path or in which shader.
 
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+
 use crate::budget::{BorderPlace, BorderWish};
 use crate::decide::{
     self, Catalog, Change, Changes, Context, Decision, DeviceCaps, Exempt, Field, Guards, Policy, Rule, SamplerState,
@@ -207,6 +209,8 @@ pub struct Meeting<'a, V> {
     /// What is to be told: the changes that creation had not already made, and wishes that were held back. None where the variant was
     /// refused.
     pub changes: Vec<Change>,
+    /// Each difference between what was asked for and the state, those that creation had already made included.
+    pub decided: Changes,
     /// Axes (U, V, W) whose coordinates a shader would have to saturate for GL_CLAMP to be exact.
     pub saturate: [bool; 3],
     /// Of these, axes whose coordinates have to lose their sign before that.
@@ -237,6 +241,11 @@ pub struct Unresolved {
 }
 
 impl Unresolved {
+    /// A rule that is broken and that no other sampler mends, in the words of `context`.
+    pub fn of(catalog: Catalog, context: &Context<'_>) -> Self {
+        Self { rule: catalog.rule(), vuid: catalog.vuid(), why: why_unmendable(catalog, context) }
+    }
+
     /// An instruction compares, and the sampler does not.
     pub fn uncompared() -> Self {
         let why = "a shader compares with a reference, and the sampler has no compareEnable, so the result is undefined; use a sampler \
@@ -255,17 +264,14 @@ impl<V> Meeting<'_, V> {
     /// Whether magnification and minification are LINEAR, on a device whose shaders filter or not.
     pub fn linear(&self, emulates: bool) -> [bool; 2] {
         let filters = [self.state.mag_filter, self.state.min_filter];
-        std::array::from_fn(|n| {
+        core::array::from_fn(|n| {
             filters.get(n) == Some(&ash::vk::Filter::LINEAR) || emulates && self.emulate.get(n) == Some(&true)
         })
     }
 
     /// What stays wrong, in the words of `context`.
     pub fn unresolved(&self, context: &Context<'_>) -> impl Iterator<Item = Unresolved> {
-        let broken = self.unmendable.map(|catalog| {
-            let why = why_unmendable(catalog, context);
-            Unresolved { rule: catalog.rule(), vuid: catalog.vuid(), why }
-        });
+        let broken = self.unmendable.map(|catalog| Unresolved::of(catalog, context));
         let refused = match &self.chosen {
             Chosen::Refused(rule, why) => Some(Unresolved { rule: *rule, vuid: None, why: why.clone() }),
             Chosen::Own | Chosen::Variant(_) => None,
@@ -363,9 +369,22 @@ pub fn meeting<'a, V>(
         changes.extend(decide::new_changes(&decision.changes, &made.changes));
     }
     let exempted = off.exempted(&kept.original, view, terms, &decision.changes);
-    let Decision { state, saturate, mirror, emulate, lods, compare, unresolved, .. } = decision;
-    let unmendable = unresolved;
-    Meeting { chosen, state, changes, saturate, mirror, emulate, lods, compare, by_overrides, exempted, unmendable }
+    let Decision { state, changes: decided, saturate, mirror, emulate, lods, compare, unresolved: unmendable } =
+        decision;
+    Meeting {
+        chosen,
+        state,
+        changes,
+        decided,
+        saturate,
+        mirror,
+        emulate,
+        lods,
+        compare,
+        by_overrides,
+        exempted,
+        unmendable,
+    }
 }
 
 /// Where the custom border colour of a sampler is that is described where it is used.

@@ -151,7 +151,7 @@ impl StorableFormats {
         let stands_in = |format| stand_in(format).is_some_and(|number| self.stored >> number & 1 != 0);
         let lacking = self.there & !self.stored;
         let of = |(format, number): (F, u8)| if stands_in(format) { lacking & 1 << number } else { 0 };
-        DECLARED.into_iter().map(of).fold(0, std::ops::BitOr::bitor)
+        DECLARED.into_iter().map(of).fold(0, core::ops::BitOr::bitor)
     }
 }
 

@@ -103,15 +103,7 @@ impl Driver {
     ) -> Option<vk::FormatFeatureFlags2> {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
         let features = unsafe { self.formats.get(&self.instance_fns, format) }?;
-        Some(match tiling {
-            Tiling::Optimal => features.optimal,
-            Tiling::Linear => features.linear,
-            Tiling::Modifier => features
-                .modifiers
-                .iter()
-                .find(|(one, _)| *one == modifier)
-                .map_or(vk::FormatFeatureFlags2::empty(), |(_, features)| *features),
-        })
+        Some(features.with_tiling(tiling, modifier))
     }
 }
 

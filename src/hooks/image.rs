@@ -4,14 +4,14 @@ use std::ffi::c_void;
 
 use ash::vk::{self, Handle};
 use samplin_core::left::Left;
+use samplin_core::{Image, View};
 use samplin_hot::recent::Words;
 use samplin_wire::words::UsageClass;
 use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
 
-use crate::decide::{Aspect, Catalog, Change, Changes, Divide, Reads, ViewTraits, normalize_components};
+use crate::decide::{Catalog, Change, Changes, Reads, ViewTraits};
 use crate::device::{Device, ImageTraits, ViewCopy, listed, wide_flags, wide_usage};
 use crate::features::Tiling;
-use crate::format;
 use crate::pnext::{self, slice};
 
 destroy! {
@@ -518,15 +518,6 @@ pub(super) unsafe fn view_traits(
     number: u32,
     image: &ImageTraits,
 ) -> (ViewTraits, bool) {
-    let range = info.subresource_range;
-    let single = |count: u32, first: u32, all: u32| count == 1 || (count == u32::MAX && first.saturating_add(1) >= all);
-    let aspect = if range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH) {
-        Aspect::Depth
-    } else if range.aspect_mask.contains(vk::ImageAspectFlags::STENCIL) {
-        Aspect::Stencil
-    } else {
-        Aspect::Color
-    };
     // SAFETY: `info` is a valid create info of a view by this function's contract.
     let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
     // SAFETY: `info` is valid by this function's contract, so a conversion structure in its chain is whole.
@@ -538,37 +529,26 @@ pub(super) unsafe fn view_traits(
     } else {
         Some((true, true))
     };
-    let flags = vk::ImageCreateFlags::from_raw(image.flags as u32);
-    let of_planes = range.aspect_mask.contains(vk::ImageAspectFlags::COLOR) && format::needs_conversion(info.format);
     // What could not be asked is not taken away.
     let (filter_cubic, filter_cubic_minmax) = answer.unwrap_or((true, true));
-    let traits = ViewTraits {
+    let view = View {
         format: info.format,
-        aspect,
         view_type: info.view_type,
-        image_type: image.image_type,
-        components: normalize_components(info.components),
-        features,
-        levels: if device.ground.wishes.overrides.use_levels() {
-            match range.level_count {
-                vk::REMAINING_MIP_LEVELS => image.levels.saturating_sub(range.base_mip_level),
-                count => count,
-            }
-        } else {
-            0
-        },
-        single_level: single(range.level_count, range.base_mip_level, image.levels),
-        single_layer: single(range.layer_count, range.base_array_layer, image.layers),
-        corner_sampled: flags.contains(vk::ImageCreateFlags::CORNER_SAMPLED_NV),
-        subsampled: flags.contains(vk::ImageCreateFlags::SUBSAMPLED_EXT),
-        attachment: vk::ImageUsageFlags::from_raw(usage as u32)
-            .intersects(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT),
-        ycbcr: ycbcr || of_planes,
+        components: info.components,
+        range: info.subresource_range,
+        usage: vk::ImageUsageFlags::from_raw(usage as u32),
+        has_conversion: ycbcr,
         filter_cubic,
         filter_cubic_minmax,
         reads: Reads::Unknown,
-        divide: Divide::Never,
-        by_itself: false,
+        image: Image {
+            image_type: image.image_type,
+            tiling: image.tiling,
+            modifier: image.modifier,
+            flags: vk::ImageCreateFlags::from_raw(image.flags as u32),
+            levels: image.levels,
+            layers: image.layers,
+        },
     };
-    (traits, answer.is_some())
+    (view.traits(features, device.ground.wishes.overrides.use_levels()), answer.is_some())
 }

@@ -6,7 +6,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::recent::Words;
 
 use crate::budget::BorderPlace;
-use crate::decide::ConversionState;
+use crate::decide::{ConversionState, SamplerState};
 use crate::device::{Device, Ground, Key, Separate};
 use crate::sampler_info::{self, SamplerInfo};
 use crate::variant::Again;
@@ -127,7 +127,7 @@ unsafe fn create_own_sampler(
 fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten: Option<Words>, made: vk::Sampler) {
     let words = device.pairs.samplers.sampler_words(&device.ground.wishes, &device.ground.journal, info);
     if let (Some(words), None) = (&words, rewritten) {
-        let state = sampler_info::plain_state(info);
+        let state = SamplerState::from(info);
         if device.pairs.samplers.is_plainly_legal(&device.ground.driver, &device.ground.wishes, &state) {
             return device.pairs.samplers.insert_plain_sampler(&device.ground, made, words, &state);
         }
@@ -197,7 +197,7 @@ unsafe fn create_new_sampler(
         return result;
     }
     if let (Some(info), Some(words), None) = (info, words, again) {
-        let state = sampler_info::plain_state(info);
+        let state = SamplerState::from(info);
         if device.pairs.samplers.is_plainly_legal(&device.ground.driver, &device.ground.wishes, &state) {
             let result = down!(next(handle, create_info, allocator, sampler));
             if result == vk::Result::SUCCESS {

@@ -47,8 +47,9 @@ fn twin(color: vk::BorderColor) -> vk::BorderColor {
 /// Converts one word between the kinds: floats round to the nearest integer (NaN is 0), integers become the same float.
 fn convert(word: u32, to_int: bool, signed: bool) -> u32 {
     if to_int {
-        let value = f64::from(f32::from_bits(word)).round();
-        // `as` saturates and turns NaN into 0, which is the clamping wanted here.
+        let exact = f64::from(f32::from_bits(word));
+        let value = exact + 0.5_f64.copysign(exact);
+        // `as` drops the fraction, saturates and turns NaN into 0, which is the rounding and the clamping wanted here.
         if signed { (value as i32) as u32 } else { value as u32 }
     } else if signed {
         ((word as i32) as f32).to_bits()
@@ -442,4 +443,24 @@ pub fn without_custom_border(
         to: Value::BorderColor(out.border_color),
     };
     (out, Some(change))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::convert;
+
+    #[test]
+    fn floats_round_as_the_standard_library_rounds() {
+        let with_std = |word: u32, signed: bool| {
+            let value = f64::from(f32::from_bits(word)).round();
+            if signed { (value as i32) as u32 } else { value as u32 }
+        };
+        let few = [0.5_f32, 1.5, 2.5, -0.5, 0.499_999_97, 8_388_607.5, 16_777_217.0, 2_147_483_648.0, f32::NAN];
+        let words = (0..=u32::MAX).step_by(4099).chain(few.map(f32::to_bits));
+        for word in words {
+            for signed in [false, true] {
+                assert_eq!(convert(word, true, signed), with_std(word, signed), "{}", f32::from_bits(word));
+            }
+        }
+    }
 }

@@ -4,7 +4,8 @@ use ash::vk;
 use smallvec::SmallVec;
 
 use super::{BorderMapping, Catalog};
-use std::fmt;
+use crate::names;
+use core::fmt;
 
 /// Where a row's rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +152,76 @@ pub enum Value {
     Present,
     /// The structure is not chained.
     Absent,
+}
+
+impl Value {
+    /// The number of an enumerant, the bits of flags, 0 or 1 of a boolean.
+    pub fn number(&self) -> Option<i64> {
+        Some(match *self {
+            Self::Filter(v) => v.as_raw().into(),
+            Self::MipmapMode(v) => v.as_raw().into(),
+            Self::AddressMode(v) => v.as_raw().into(),
+            Self::CompareOp(v) => v.as_raw().into(),
+            Self::BorderColor(v) => v.as_raw().into(),
+            Self::ReductionMode(v) => v.as_raw().into(),
+            Self::ChromaLocation(v) => v.as_raw().into(),
+            Self::Format(v) => v.as_raw().into(),
+            Self::SamplerFlags(v) => v.as_raw().into(),
+            Self::ImageFlags(v) | Self::Usage(v) | Self::Aspects(v) => v.cast_signed(),
+            Self::Bool(v) => v.into(),
+            Self::Raw(v) => v.into(),
+            Self::Float(_)
+            | Self::FloatColor(_)
+            | Self::IntColor(_)
+            | Self::Extent(_)
+            | Self::Mapping(_)
+            | Self::Spirv(_)
+            | Self::Present
+            | Self::Absent => return None,
+        })
+    }
+}
+
+/// As Vulkan spells it, with commas between several words.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Filter(v) => f.write_str(&names::filter(v)),
+            Self::MipmapMode(v) => f.write_str(&names::mipmap_mode(v)),
+            Self::AddressMode(v) => f.write_str(&names::address_mode(v)),
+            Self::CompareOp(v) => f.write_str(&names::compare_op(v)),
+            Self::BorderColor(v) => f.write_str(&names::border_color(v)),
+            Self::ReductionMode(v) => f.write_str(&names::reduction_mode(v)),
+            Self::SamplerFlags(v) => listed(f, names::sampler_flags(v)),
+            Self::ImageFlags(v) => listed(f, names::image_flags(v)),
+            Self::Usage(v) => listed(f, names::image_usage(v)),
+            Self::Aspects(v) => listed(f, names::image_aspects(v)),
+            Self::ChromaLocation(v) => f.write_str(&names::chroma_location(v)),
+            Self::Format(v) => f.write_str(&names::format(v)),
+            Self::Bool(v) => f.write_str(if v { "VK_TRUE" } else { "VK_FALSE" }),
+            Self::Float(v) => v.fmt(f),
+            Self::FloatColor(words) => listed(f, words.map(f32::from_bits)),
+            Self::IntColor(words) => listed(f, words),
+            Self::Extent(v) => listed(f, v),
+            Self::Mapping(v) => {
+                listed(f, v.components.map(names::component_swizzle))?;
+                f.write_str(if v.srgb { ", sRGB" } else { "" })
+            }
+            Self::Raw(v) => v.fmt(f),
+            Self::Spirv(v) => f.write_str(v),
+            Self::Present => f.write_str("chained"),
+            Self::Absent => f.write_str("not chained"),
+        }
+    }
+}
+
+fn listed<T: fmt::Display>(f: &mut fmt::Formatter<'_>, words: impl IntoIterator<Item = T>) -> fmt::Result {
+    let mut any = false;
+    for word in words {
+        write!(f, "{}{word}", if any { ", " } else { "" })?;
+        any = true;
+    }
+    if any { Ok(()) } else { f.write_str("0") }
 }
 
 /// One change to one field, with the rule that asked for it.

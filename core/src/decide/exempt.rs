@@ -1,5 +1,7 @@
 //! Repairs that the user has switched off, as a set of rows of the catalogue.
 
+use alloc::vec::Vec;
+
 use super::Catalog;
 
 const WORDS: usize = Catalog::ALL.len().div_ceil(64);

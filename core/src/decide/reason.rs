@@ -1,5 +1,7 @@
 //! Why a change was made and what it loses, in words.
 
+use alloc::{borrow::ToOwned, format, string::String};
+
 use ash::vk;
 
 use super::rules::lost_here;

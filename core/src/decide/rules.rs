@@ -4,6 +4,8 @@
 //! interface: traces, rules files and `samplin check` match on them. Code that one rule alone needs is in its file as well; steps that look at
 //! several rules at once (`filter`, `border`, `address`, `sanitize`, `usage`) are beside this folder.
 
+use alloc::{borrow::ToOwned, format, string::String};
+
 use super::{Change, Context, Field, RuleSource};
 
 /// Declares a rule:

@@ -198,7 +198,7 @@ impl Judgement<'_> {
             () => Catalog::B2,
         };
         let open = |lod: f32, end: f32| {
-            let is_between = mip && lod > 0.0 && lod < LOD_CLAMP_NONE && lod.fract() != 0.0;
+            let is_between = mip && lod > 0.0 && lod < LOD_CLAMP_NONE && lod != (lod as u32) as f32;
             if is_between { end } else { lod }
         };
         if bias != 0.0 {

@@ -158,7 +158,62 @@ impl Default for SamplerState {
     }
 }
 
+/// What a create info says without its chain.
+impl From<&vk::SamplerCreateInfo<'_>> for SamplerState {
+    #[inline(never)]
+    fn from(info: &vk::SamplerCreateInfo<'_>) -> Self {
+        Self {
+            flags: info.flags,
+            mag_filter: info.mag_filter,
+            min_filter: info.min_filter,
+            mipmap_mode: info.mipmap_mode,
+            address_mode: [info.address_mode_u, info.address_mode_v, info.address_mode_w],
+            mip_lod_bias: info.mip_lod_bias,
+            anisotropy_enable: info.anisotropy_enable != 0,
+            max_anisotropy: info.max_anisotropy,
+            compare_enable: info.compare_enable != 0,
+            compare_op: info.compare_op,
+            min_lod: info.min_lod,
+            max_lod: info.max_lod,
+            border_color: info.border_color,
+            unnormalized_coordinates: info.unnormalized_coordinates != 0,
+            reduction_mode: None,
+            ycbcr: None,
+            custom_border: None,
+            border_mapping: None,
+            cubic_weights: None,
+            block_match: None,
+            opaque_capture: false,
+        }
+    }
+}
+
 impl SamplerState {
+    /// A create info of the state, without the structures to chain to it.
+    #[inline(never)]
+    pub fn create_info(&self) -> vk::SamplerCreateInfo<'static> {
+        let [address_mode_u, address_mode_v, address_mode_w] = self.address_mode;
+        vk::SamplerCreateInfo {
+            flags: self.flags,
+            mag_filter: self.mag_filter,
+            min_filter: self.min_filter,
+            mipmap_mode: self.mipmap_mode,
+            address_mode_u,
+            address_mode_v,
+            address_mode_w,
+            mip_lod_bias: self.mip_lod_bias,
+            anisotropy_enable: u32::from(self.anisotropy_enable),
+            max_anisotropy: self.max_anisotropy,
+            compare_enable: u32::from(self.compare_enable),
+            compare_op: self.compare_op,
+            min_lod: self.min_lod,
+            max_lod: self.max_lod,
+            border_color: self.border_color,
+            unnormalized_coordinates: u32::from(self.unnormalized_coordinates),
+            ..Default::default()
+        }
+    }
+
     /// Whether `magFilter` or `minFilter` is `filter`.
     pub fn uses_filter(&self, filter: vk::Filter) -> bool {
         self.mag_filter == filter || self.min_filter == filter

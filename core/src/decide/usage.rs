@@ -44,7 +44,7 @@ pub fn unsupported_usage(usage: u64, features: Feature) -> u64 {
     let of = |(bit, demanded, _): &(Usage, Feature, Catalog)| {
         if features.intersects(*demanded) { 0 } else { u64::from(bit.as_raw()) }
     };
-    usage & DEMANDS.iter().map(of).fold(0, std::ops::BitOr::bitor)
+    usage & DEMANDS.iter().map(of).fold(0, core::ops::BitOr::bitor)
 }
 
 /// Whether a view of an image with these flags can inherit a usage that its format cannot have; `own`: it has the image's own format,

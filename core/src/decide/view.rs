@@ -1,5 +1,7 @@
 //! What decisions are taken against: [`ViewTraits`], [`DeviceCaps`] and [`Policy`].
 
+use alloc::vec::Vec;
+
 use ash::vk;
 
 use crate::ability::ABILITIES;

@@ -1,3 +1,5 @@
+use alloc::{format, string::String};
+
 use ash::vk;
 
 use crate::decide::{Catalog, Change, Context, Field, Judgement, SamplerState, Value};

@@ -1,5 +1,7 @@
 //! Section C: the filter of `vkCmdBlitImage` and `vkCmdBlitImage2`.
 
+use alloc::{format, string::String};
+
 use ash::vk;
 
 use crate::decide::{Catalog, Change, Changes, Context, Exempt, Field, Value};

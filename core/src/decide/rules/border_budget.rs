@@ -1,3 +1,5 @@
+use alloc::{format, string::String};
+
 use crate::budget;
 use crate::decide::{Change, Context, DeviceCaps};
 

@@ -1,3 +1,5 @@
+use alloc::{format, string::String};
+
 use crate::decide::{Aspect, Catalog, Change, Context, Field};
 
 rule! { ($)

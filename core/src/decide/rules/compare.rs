@@ -1,5 +1,7 @@
 //! Step 5: depth comparison against the view.
 
+use alloc::{format, string::String};
+
 use ash::vk;
 
 use super::is_of_shader;

@@ -1,3 +1,5 @@
+use alloc::{format, string::String};
+
 use ash::vk;
 
 use crate::decide::{Change, Context, Value};

@@ -1,3 +1,5 @@
+use alloc::{format, string::String};
+
 use super::is_of_shader;
 use crate::decide::{Catalog, Change, Context, Field, ViewTraits};
 

@@ -1,3 +1,5 @@
+use alloc::string::String;
+
 use crate::decide::{Catalog, Change, Context, Field};
 
 rule! { ($)

@@ -1,3 +1,5 @@
+use alloc::string::String;
+
 use super::not_enabled;
 use crate::decide::{Change, Context};
 
