@@ -10,7 +10,7 @@ use samplin_core::storage::Stored;
 use serde_json::json;
 
 pub use self::abilities::{Abilities, CLASSES, Class, FormatAbilities};
-use crate::devices::{self, SHIPPED};
+use crate::devices::{self, DeviceFile, SHIPPED};
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
 use crate::output::{Cell, Output, Style, Table};
@@ -20,7 +20,7 @@ use crate::trace::record::{grouped, listed, short};
 /// The arguments of `samplin caps`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// A device: a name from --list, a capability file, `gpu` for this machine's (`gpu:1`, `gpu:part of its name`)
+    /// A device: a name from --list, a capability file, a report of vulkan.gpuinfo.org, a Vulkan Profile (`FILE#NAME` of several), `gpu` for this machine's (`gpu:1`, `gpu:part of its name`)
     #[arg(value_name = "A", conflicts_with_all = ["device", "all", "list"])]
     pub first: Option<String>,
     /// Another device, to compare with A
@@ -38,9 +38,12 @@ pub struct Arguments {
     /// Every format instead of classes of formats
     #[arg(long)]
     pub formats: bool,
-    /// Write what this machine's device can do as a capability file
+    /// Write what the device can do as a capability file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "list", "second"])]
     pub save: Option<PathBuf>,
+    /// Write what the device can do as a Vulkan Profile
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "list", "second", "save"])]
+    pub profile: Option<PathBuf>,
 }
 
 pub(crate) use self::query::loader_version;
@@ -51,15 +54,16 @@ pub(crate) fn titles() -> Result<Vec<String>> {
     Ok(found.iter().map(|abilities| format!("{}, Vulkan {}", abilities.title, abilities.api_version)).collect())
 }
 
+fn of(file: &DeviceFile) -> Result<Abilities> {
+    Abilities::from_file(&file.name(), file.capability_file()?)
+}
+
 /// The abilities of the devices that a word means.
 fn load(wanted: &str) -> Result<Vec<Abilities>> {
     match wanted.strip_prefix("gpu").map(|rest| (rest, rest.strip_prefix(':'))) {
         Some(("", _)) => query::devices(None),
         Some((_, Some(which))) => query::devices(Some(which)),
-        _ => {
-            let file = devices::find(wanted)?;
-            Ok(vec![Abilities::from_file(&file.name(), &file.text()?)?])
-        }
+        _ => Ok(vec![of(&devices::find(wanted)?)?]),
     }
 }
 
@@ -90,7 +94,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     if arguments.all {
         let all: Vec<Abilities> =
-            SHIPPED.iter().map(|shipped| Abilities::from_file(shipped.short, shipped.text)).collect::<Result<_>>()?;
+            SHIPPED.iter().map(|shipped| of(&DeviceFile::Shipped(shipped))).collect::<Result<_>>()?;
         if output.json {
             output.json(&all.iter().map(Abilities::summary).collect::<Vec<_>>());
         } else {
@@ -108,13 +112,16 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
             "`samplin doctor` looks for drivers; `samplin caps --all` shows the devices that come with samplin",
         ));
     }
-    if let Some(path) = &arguments.save {
+    let outputs = [("--save", &arguments.save), ("--profile", &arguments.profile)];
+    if let Some((option, path)) = outputs.iter().find_map(|(option, path)| Some((*option, path.as_ref()?))) {
         let [only] = found.as_slice() else {
             return Err(Failure::usage("there are several devices").hint("say which with gpu:0, gpu:1, …"));
         };
         let devices = devices::inputs(arguments.first.iter().chain(&arguments.device));
-        files::must_not_replace(&[("--save", path)], &[], &devices)?;
-        let text = serde_json::to_string_pretty(&only.to_file(path)).unwrap_or_default() + "\n";
+        files::must_not_replace(&[(option, path)], &[], &devices)?;
+        let file = only.to_file(path);
+        let written = if option == "--save" { file } else { samplin_reports::profile(&file) };
+        let text = serde_json::to_string_pretty(&written).unwrap_or_default() + "\n";
         files::write_output(path, text.as_bytes())?;
         output.line(format!("{}: {} formats of {}", path.display(), only.formats.len(), only.title));
         return Ok(Outcome::Fine);

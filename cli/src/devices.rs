@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use samplin_reports::Form;
+use serde_json::Value as Json;
+
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::system::System;
@@ -35,8 +38,8 @@ samplin_config::shipped_devices!(with_text);
 pub enum DeviceFile {
     /// One that is built in.
     Shipped(&'static Shipped),
-    /// A file.
-    Path(PathBuf),
+    /// A file, and which of its profiles is meant if it holds several.
+    Path(PathBuf, Option<String>),
 }
 
 impl DeviceFile {
@@ -44,19 +47,24 @@ impl DeviceFile {
     pub fn name(&self) -> String {
         match self {
             Self::Shipped(shipped) => shipped.short.to_owned(),
-            Self::Path(path) => path.display().to_string(),
+            Self::Path(path, None) => path.display().to_string(),
+            Self::Path(path, Some(profile)) => format!("{}#{profile}", path.display()),
         }
     }
 
-    /// Its text.
+    /// The capability file that it is, or that follows from what it is: a report of vulkan.gpuinfo.org, or a Vulkan Profile.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read.
-    pub fn text(&self) -> Result<String> {
+    /// When the file cannot be read, or is none of these.
+    pub fn capability_file(&self) -> Result<Json> {
         match self {
-            Self::Shipped(shipped) => Ok(shipped.text.to_owned()),
-            Self::Path(path) => std::fs::read_to_string(path).map_err(|error| Failure::file(path, error)),
+            Self::Shipped(shipped) => read(&self.name(), shipped.text, shipped.name, None),
+            Self::Path(path, profile) => {
+                let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                read(&self.name(), &text, profile.as_deref().unwrap_or(&stem), profile.as_deref())
+            }
         }
     }
 
@@ -67,9 +75,15 @@ impl DeviceFile {
     /// When the file is not there or cannot be written.
     pub fn on_disk(&self) -> Result<PathBuf> {
         match self {
-            Self::Path(path) => {
-                std::fs::File::open(path).map_err(|error| Failure::file(path, error))?;
+            Self::Path(path, None) if is_capability_file(path)? => {
                 std::path::absolute(path).map_err(|error| Failure::file(path, error))
+            }
+            Self::Path(path, _) => {
+                let text = serde_json::to_string_pretty(&self.capability_file()?).unwrap_or_default();
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                let number = samplin_core::decide::fnv1a(text.bytes());
+                let cached = Path::new("samplin/devices").join(format!("{name}-{number:016x}.json"));
+                files::in_cache(&cached, text.as_bytes(), &System::current())
             }
             Self::Shipped(shipped) => {
                 let path = Path::new("samplin/devices").join(format!("{}.json", shipped.name));
@@ -79,14 +93,34 @@ impl DeviceFile {
     }
 }
 
+/// Reads a text of any form as a capability file of this name, for messages that call it `told`.
+fn read(told: &str, text: &str, name: &str, profile: Option<&str>) -> Result<Json> {
+    samplin_reports::to_file(text, name, profile).map_err(|malformed| match malformed.line {
+        Some(line) => Failure::input(format!("{told}:{line}: {}", malformed.message)),
+        None => Failure::input(format!("{told}: {}", malformed.message))
+            .hint("`samplin caps --save FILE` writes one; devices/README.md describes the format; FILE#NAME is one of several profiles"),
+    })
+}
+
+/// Whether the layer can read the file itself. One that is no JSON is left to it, which says what is wrong.
+fn is_capability_file(path: &Path) -> Result<bool> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
+    let form = samplin_reports::parse(&text).ok().and_then(|file| Form::of(&file));
+    Ok(!matches!(form, Some(Form::Report | Form::Profiles)))
+}
+
 /// The file that a short name, a file name, a part of one, or a path means.
 ///
 /// # Errors
 ///
 /// When nothing or too much fits.
 pub fn find(wanted: &str) -> Result<DeviceFile> {
-    if wanted.contains('/') || wanted.ends_with(".json") {
-        return Ok(DeviceFile::Path(Path::new(wanted).to_path_buf()));
+    if wanted.contains('/') || wanted.ends_with(".json") || wanted.contains(".json#") {
+        let (path, profile) = match wanted.split_once(".json#") {
+            Some((path, profile)) => (format!("{path}.json"), Some(profile.to_owned())),
+            None => (wanted.to_owned(), None),
+        };
+        return Ok(DeviceFile::Path(path.into(), profile));
     }
     let unknown = match samplin_config::devices::find(wanted) {
         Ok(found) => match SHIPPED.iter().find(|shipped| shipped.name == found.name) {
@@ -97,7 +131,7 @@ pub fn find(wanted: &str) -> Result<DeviceFile> {
     };
     // The user's own files, where the layer finds them.
     match samplin_config::simulate::locate(wanted) {
-        Ok(path) => Ok(DeviceFile::Path(path)),
+        Ok(path) => Ok(DeviceFile::Path(path, None)),
         Err(_) => Err(Failure::usage(unknown.message).hint(unknown.hint)),
     }
 }
@@ -105,7 +139,7 @@ pub fn find(wanted: &str) -> Result<DeviceFile> {
 /// The files among these devices that somebody named or that lie in a folder of the user's, as inputs that no output may replace.
 pub fn inputs<'n>(names: impl IntoIterator<Item = &'n String>) -> Vec<PathBuf> {
     let path = |name: &'n String| match find(name) {
-        Ok(DeviceFile::Path(path)) => Some(path),
+        Ok(DeviceFile::Path(path, _)) => Some(path),
         _ => None,
     };
     names.into_iter().filter_map(path).collect()
@@ -120,7 +154,7 @@ pub fn simulated(setting: &str) -> Result<String> {
     let file = find(setting)?;
     match &file {
         DeviceFile::Shipped(_) => Ok(file.name()),
-        DeviceFile::Path(path) => match samplin_config::simulate::load(&path.to_string_lossy()) {
+        DeviceFile::Path(path, _) => match samplin_config::simulate::load(&path.to_string_lossy()) {
             Ok(simulation) => Ok(simulation.name),
             Err(unusable) => Err(Failure::input(format!("{}: {}", path.display(), unusable.message))),
         },
@@ -145,7 +179,7 @@ mod tests {
     fn name(wanted: &str) -> String {
         match find(wanted) {
             Ok(DeviceFile::Shipped(shipped)) => shipped.name.to_owned(),
-            Ok(DeviceFile::Path(path)) => path.display().to_string(),
+            Ok(file @ DeviceFile::Path(..)) => file.name(),
             Err(failure) => failure.message,
         }
     }
@@ -157,6 +191,7 @@ mod tests {
         assert_eq!(name("rtx5080"), "nvidia-rtx5080-windows");
         assert_eq!(name("polaris"), "amd-polaris10-radv-25.0");
         assert_eq!(name("./own.json"), "./own.json");
+        assert_eq!(name("a/own.json#VP_ONE"), "a/own.json#VP_ONE");
         assert_eq!(name("v3d"), "v3d may be any of v3d-4.2, v3d-7.1");
         assert_eq!(name("voodoo"), "no device is called voodoo");
     }

@@ -23,8 +23,8 @@ use samplin_core::budget::{Limit, Overrun};
 use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, ViewTraits};
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::left::Left;
-use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_core::names;
+use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_wire::read;
 use samplin_wire::record::{self as layer_record, Link};
 use serde_json::{Map, Value};
@@ -244,7 +244,7 @@ impl Prediction {
             self.recorded_on = device.get("device").and_then(Value::as_str).map(str::to_owned);
         }
         if self.alone {
-            let own = self.simulation.caps();
+            let own = self.simulation.reported().caps();
             caps = DeviceCaps {
                 // What no capability file tells stays as the program had it.
                 filter_cubic_img: own.filter_cubic_ext && caps.filter_cubic_img,
@@ -465,8 +465,7 @@ impl Prediction {
         tiling: Tiling,
     ) -> Option<vk::FormatFeatureFlags2> {
         if self.alone {
-            let mut there = self.simulation.features(format);
-            there.add_comparison(format);
+            let there = self.simulation.reported().own_features(format);
             return Some(if tiling == Tiling::Linear { there.linear } else { there.optimal });
         }
         let recorded = recorded?;

@@ -3,28 +3,21 @@
 //! Reads the capability files of `devices/` (`schema: device-caps/1`). A simulation only ever takes away: where a file does not
 //! know something, the device's own answer stays.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
-use serde_json::{Map, Value as Json};
 
 use samplin_core::ability::{ABILITIES, Ability};
 use samplin_core::decide::DeviceCaps;
 use samplin_core::features::FormatFeatures;
-use samplin_core::names;
 use samplin_platform as platform;
+use samplin_reports::Capabilities;
 
 use crate::devices;
 
-/// Format-feature bits that an export of the profiles tool carries; it knows nothing about the others.
-const LOSSY: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(0xdfff);
-/// The last format of version 1.0.
-const LAST_CORE_FORMAT: i32 = 184;
 const V14: u32 = vk::make_api_version(0, 1, 4, 0);
-/// The quirk of drivers that smooth NEAREST where there is anisotropy.
-const SMOOTHS: &str = "anisotropy-smooths-nearest";
 /// The least `maxSamplerLodBias` of version 1.4 (Limits, "Required Limits").
 const LOD_BIAS_1_4: f64 = 14.0;
 
@@ -99,13 +92,8 @@ pub struct Simulation {
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    effective: BTreeMap<String, bool>,
-    limits: BTreeMap<String, f64>,
-    formats: BTreeMap<i32, FormatFeatures>,
-    /// Bits that the file knows about.
-    covered: vk::FormatFeatureFlags2,
-    /// With anisotropy the driver smooths what is NEAREST in both directions.
-    smooths_nearest: bool,
+    /// What it reports.
+    reported: Capabilities,
 }
 
 /// Why a capability file cannot be used.
@@ -140,13 +128,6 @@ fn folders() -> Vec<PathBuf> {
     }
     out.extend(platform::data_folder().map(|folder| folder.join("samplin/devices")));
     out
-}
-
-/// A map of `members`, one by one: collecting them would sort a list first, with the code of a sort for each type.
-fn map<K: Ord, V>(members: impl Iterator<Item = (K, V)>) -> BTreeMap<K, V> {
-    let mut all = BTreeMap::new();
-    all.extend(members);
-    all
 }
 
 /// Finds the file that a setting means: a path, the name of a file in one of the folders, a [shipped device](devices), or a part of the
@@ -209,105 +190,35 @@ pub fn load(setting: &str) -> Result<Simulation, Unusable> {
 }
 
 fn parse(path: &Path, text: &str) -> Result<Simulation, Unusable> {
-    let file: Json = serde_json::from_str(text).map_err(|error| Unusable {
+    let parsed = samplin_reports::parse(text).and_then(|file| Capabilities::of_file_checked(&file));
+    let reported = parsed.map_err(|malformed| Unusable {
         path: Some(path.to_path_buf()),
-        line: u32::try_from(error.line()).ok(),
-        column: u32::try_from(error.column()).ok(),
-        message: format!("the capability file is not JSON: {error}"),
+        line: malformed.line,
+        column: malformed.column,
+        message: malformed.message,
     })?;
-    if file.get("schema").and_then(Json::as_str) != Some("device-caps/1") {
-        let message = "the file is not a capability file: its member \"schema\" is not \"device-caps/1\"";
-        return Err(Unusable::new(Some(path), message.into()));
-    }
-    let object = |key: &str| file.get(key).and_then(Json::as_object);
-    let formats = object("formats")
-        .ok_or_else(|| Unusable::new(Some(path), "the capability file has no member \"formats\"".into()))?;
-    let lossy = object("formats_covered")
-        .and_then(|covered| covered.get("lossy"))
-        .is_some_and(|lossy| *lossy != Json::Bool(false));
-    let wide = formats.values().filter_map(Json::as_object).any(|f| f.keys().any(|key| key.ends_with("Features2")));
-    let covered = if lossy {
-        LOSSY
-    } else if wide {
-        vk::FormatFeatureFlags2::from_raw(u64::MAX)
-    } else {
-        vk::FormatFeatureFlags2::from_raw(u64::from(u32::MAX))
-    };
+    let name = reported.name().map(str::to_owned);
     Ok(Simulation {
-        name: file
-            .get("name")
-            .and_then(Json::as_str)
-            .map_or_else(|| path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), str::to_owned),
+        name: name.unwrap_or_else(|| path.file_stem().unwrap_or_default().to_string_lossy().into_owned()),
         path: path.to_path_buf(),
-        // What is a feature and nothing else stands among those only.
-        effective: map([object("features"), object("effective")]
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|(key, value)| Some((key.clone(), value.as_bool()?)))),
-        limits: map(object("limits").into_iter().flatten().filter_map(|(key, value)| {
-            let number = value.as_f64().or_else(|| value.as_bool().map(|on| f64::from(u8::from(on))))?;
-            Some((key.clone(), number))
-        })),
-        formats: map(formats.iter().filter_map(|(name, value)| {
-            Some((names::format_by_name(name)?.as_raw(), format_features(value.as_object()?)))
-        })),
-        covered,
-        smooths_nearest: file
-            .get("quirks")
-            .and_then(Json::as_array)
-            .is_some_and(|all| all.iter().any(|one| one == SMOOTHS)),
+        reported,
     })
-}
-
-fn format_features(of: &Map<String, Json>) -> FormatFeatures {
-    let union = |keys: [&str; 2]| {
-        keys.iter()
-            .filter_map(|key| of.get(*key)?.as_array())
-            .flatten()
-            .filter_map(|name| names::format_feature_by_name(name.as_str()?))
-            .fold(vk::FormatFeatureFlags2::empty(), |all, bit| all | bit)
-    };
-    FormatFeatures {
-        optimal: union(["optimalTilingFeatures", "optimalTilingFeatures2"]),
-        linear: union(["linearTilingFeatures", "linearTilingFeatures2"]),
-        buffer: union(["bufferFeatures", "bufferFeatures2"]),
-        modifiers: Vec::new(),
-    }
 }
 
 impl Simulation {
     /// Takes away the features, extensions and limits that the simulated device does not have.
     pub fn restrict(&self, caps: &mut DeviceCaps) {
-        for ability in ABILITIES.iter().filter(|ability| !self.says(ability)) {
-            if let Some(field) = ability.field {
-                *field(caps) = false;
-            }
-        }
-        if let Some(mapping) = self.limits.get("filterMinmaxImageComponentMapping") {
-            caps.filter_minmax_component_mapping &= *mapping != 0.0;
-        }
-        let float = |key: &str, own: f32| self.limits.get(key).map_or(own, |limit| own.min(*limit as f32));
-        caps.max_sampler_anisotropy = float("maxSamplerAnisotropy", caps.max_sampler_anisotropy).max(1.0);
-        caps.max_sampler_lod_bias = float("maxSamplerLodBias", caps.max_sampler_lod_bias);
-        // `as` saturates, so a limit of 2³² − 1 or more stays the largest number.
-        let count = |key: &str, own: u32| self.limits.get(key).map_or(own, |limit| own.min(*limit as u32));
-        caps.max_sampler_allocation_count = count("maxSamplerAllocationCount", caps.max_sampler_allocation_count);
-        caps.max_custom_border_color_samplers =
-            count("maxCustomBorderColorSamplers", caps.max_custom_border_color_samplers);
-        // The limit of what it does not have is none of the driver's (Limits, "Required Limits"; files have none).
-        let lacks = |name| Ability::by_name(name).is_some_and(|ability| !self.says(ability));
-        if lacks("samplerAnisotropy") {
-            caps.max_sampler_anisotropy = 1.0;
-        }
-        if lacks("customBorderColors") {
-            caps.max_custom_border_color_samplers = 0;
-        }
+        self.reported.restrict(caps);
+    }
+
+    /// What the file says.
+    pub fn reported(&self) -> &Capabilities {
+        &self.reported
     }
 
     /// Settings that are others by default on this device, for what its driver is known to do where Vulkan leaves it open.
     pub fn defaults(&self) -> &'static [(&'static str, &'static str)] {
-        if self.smooths_nearest { &[("aniso_nearest", "off")] } else { &[] }
+        if self.reported.smooths_nearest() { &[("aniso_nearest", "off")] } else { &[] }
     }
 
     /// Takes away the format features that the simulated device does not have.
@@ -315,8 +226,9 @@ impl Simulation {
     /// A core format that the file does not list has none there. A format of an extension that it does not list may never
     /// have been asked about, so it stays as it is.
     pub fn restrict_format(&self, format: vk::Format, features: &mut FormatFeatures) {
-        let Some(there) = self.there(format) else { return };
-        let keep = |own: vk::FormatFeatureFlags2, other: vk::FormatFeatureFlags2| own & (other | !self.covered);
+        let Some(there) = self.reported.format(format) else { return };
+        let keep =
+            |own: vk::FormatFeatureFlags2, other: vk::FormatFeatureFlags2| own & (other | !self.reported.covered());
         features.optimal = keep(features.optimal, there.optimal);
         features.linear = keep(features.linear, there.linear);
         features.buffer = keep(features.buffer, there.buffer);
@@ -327,7 +239,7 @@ impl Simulation {
 
     /// Whether the file denies a feature, or an ability by the name that it has in files.
     pub fn denies(&self, name: &str) -> bool {
-        self.effective.get(name) == Some(&false)
+        self.reported.denies(name)
     }
 
     /// Whether the file does not deny an ability.
@@ -356,7 +268,7 @@ impl Simulation {
 
     /// The version of the device that an application sees: below one that demands what is hidden.
     pub fn show_version(&self, version: u32) -> u32 {
-        let lod_bias = self.limits.get("maxSamplerLodBias").is_some_and(|limit| *limit < LOD_BIAS_1_4);
+        let lod_bias = self.reported.limit("maxSamplerLodBias").is_some_and(|limit| limit < LOD_BIAS_1_4);
         let since = ABILITIES.iter().filter(|ability| self.hides(ability)).filter_map(|ability| ability.since);
         let demands = since.chain(lod_bias.then_some(V14)).min();
         match demands {
@@ -370,7 +282,7 @@ impl Simulation {
     /// Whether single-component formats that can be sampled can be reduced as well, as `filterMinmaxSingleComponentFormats` says.
     pub fn reduces_single_components(&self) -> bool {
         let both = Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_MINMAX;
-        let has_limit = self.limits.get("filterMinmaxSingleComponentFormats").is_none_or(|limit| *limit != 0.0);
+        let has_limit = self.reported.limit("filterMinmaxSingleComponentFormats").is_none_or(|limit| limit != 0.0);
         has_limit
             && SINGLE_COMPONENT.iter().all(|format| {
                 let mut all = FormatFeatures { optimal: both, ..FormatFeatures::default() };
@@ -379,25 +291,13 @@ impl Simulation {
             })
     }
 
-    /// What the file says about a format: a core format that it does not list has nothing there, and one of an extension may never
-    /// have been asked about.
-    fn there(&self, format: vk::Format) -> Option<&FormatFeatures> {
-        static ABSENT: FormatFeatures = FormatFeatures {
-            optimal: Feature::empty(),
-            linear: Feature::empty(),
-            buffer: Feature::empty(),
-            modifiers: Vec::new(),
-        };
-        self.formats.get(&format.as_raw()).or((format.as_raw() <= LAST_CORE_FORMAT).then_some(&ABSENT))
-    }
-
     /// [`Simulation::restrict_format`] for an application that sees the device: what must not be without a feature goes with it, and
     /// of a format that is not there nothing stays.
     pub fn show_format(&self, format: vk::Format, features: &mut FormatFeatures) {
         self.restrict_format(format, features);
-        let Some(there) = self.there(format) else { return };
+        let Some(there) = self.reported.format(format) else { return };
         let consistent = |own: Feature, there: Feature| {
-            if (there & self.covered).is_empty() {
+            if (there & self.reported.covered()).is_empty() {
                 return Feature::empty();
             }
             DEPENDENT
@@ -432,37 +332,6 @@ impl Simulation {
             return own.is_empty();
         }
         flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE) || !USAGES.iter().any(lost)
-    }
-
-    /// Number of formats the file lists.
-    pub fn format_count(&self) -> usize {
-        self.formats.len()
-    }
-
-    /// The abilities of the simulated device by itself: as if everything it has were enabled on it.
-    pub fn caps(&self) -> DeviceCaps {
-        let mut caps = DeviceCaps {
-            max_sampler_anisotropy: f32::MAX,
-            max_sampler_lod_bias: f32::MAX,
-            max_sampler_allocation_count: u32::MAX,
-            filter_minmax_component_mapping: true,
-            max_custom_border_color_samplers: u32::MAX,
-            ..DeviceCaps::default()
-        };
-        for ability in ABILITIES.iter().filter(|ability| !ability.file.is_empty()) {
-            if let Some(field) = ability.field {
-                *field(&mut caps) = true;
-            }
-        }
-        // Files do not tell the two extensions for cubic filters apart.
-        caps.filter_cubic_img = false;
-        self.restrict(&mut caps);
-        caps
-    }
-
-    /// Features of a format by the file alone.
-    pub fn features(&self, format: vk::Format) -> FormatFeatures {
-        self.formats.get(&format.as_raw()).cloned().unwrap_or_default()
     }
 }
 

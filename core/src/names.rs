@@ -148,6 +148,32 @@ pub fn formats() -> impl Iterator<Item = vk::Format> {
     ranges.into_iter().flatten().map(vk::Format::from_raw).filter(|f| format(*f).starts_with("VK_"))
 }
 
+/// The names of format features, in the 32-bit spelling; bits without a name are left out.
+pub fn format_features(features: vk::FormatFeatureFlags2) -> Vec<String> {
+    feature_names(features, "VK_FORMAT_FEATURE_")
+}
+
+/// The names of format features, in the 64-bit spelling.
+pub fn format_features_2(features: vk::FormatFeatureFlags2) -> Vec<String> {
+    feature_names(features, "VK_FORMAT_FEATURE_2_")
+}
+
+fn feature_names(features: vk::FormatFeatureFlags2, prefix: &str) -> Vec<String> {
+    let set = (0..64).map(|bit| vk::FormatFeatureFlags2::from_raw(1 << bit)).filter(|bit| features.contains(*bit));
+    set.filter_map(|bit| {
+        let name = format!("{bit:?}");
+        let constant = name.starts_with(|c: char| c.is_ascii_uppercase());
+        // The bindings leave out `_BIT` and, in the 64-bit names, the 2.
+        constant.then(|| match name.rsplit_once('_') {
+            Some((base, suffix @ ("EXT" | "KHR" | "NV" | "QCOM" | "IMG" | "ARM"))) => {
+                format!("{prefix}{base}_BIT_{suffix}")
+            }
+            _ => format!("{prefix}{name}_BIT"),
+        })
+    })
+    .collect()
+}
+
 /// The bare word in a name of a format feature: without `VK_FORMAT_FEATURE_`, `_BIT` and the vendor.
 fn feature_word(name: &str) -> &str {
     let word = name.strip_prefix("VK_FORMAT_FEATURE_").unwrap_or(name);

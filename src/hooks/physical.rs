@@ -400,7 +400,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties(
     unsafe {
         next(physical, properties);
         if let Some((properties, simulation)) = properties.as_mut().zip(shown.simulation) {
-            restrict_properties(simulation, &simulation.caps(), properties);
+            restrict_properties(simulation, &simulation.reported().caps(), properties);
         }
     }
 }
@@ -414,7 +414,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties2(
     unsafe {
         next(physical, properties);
         let Some((properties, simulation)) = properties.as_mut().zip(shown.simulation) else { return };
-        let caps = simulation.caps();
+        let caps = simulation.reported().caps();
         restrict_properties(simulation, &caps, &mut properties.properties);
         if let Some(custom) = find_mut::<vk::PhysicalDeviceCustomBorderColorPropertiesEXT<'_>>(properties.p_next) {
             custom.max_custom_border_color_samplers =

@@ -32,7 +32,8 @@ const BELOW: &[(&str, &[&str])] = &[
     ("samplin-bind", &["samplin-core", "samplin-hot"]),
     ("vk-layer-sys", &[]),
     ("samplin-wire", &["samplin-core"]),
-    ("samplin-config", &["samplin-core", "samplin-platform"]),
+    ("samplin-reports", &["samplin-core"]),
+    ("samplin-config", &["samplin-core", "samplin-platform", "samplin-reports"]),
     (
         "samplin",
         &[
@@ -47,7 +48,10 @@ const BELOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("samplin-so", &["samplin", "vk-layer-sys"]),
-    ("samplin-cli", &["samplin-config", "samplin-core", "samplin-platform", "samplin-testkit", "samplin-wire"]),
+    (
+        "samplin-cli",
+        &["samplin-config", "samplin-core", "samplin-platform", "samplin-reports", "samplin-testkit", "samplin-wire"],
+    ),
     ("samplin-testkit", &["samplin-spirv", "vk-layer-sys"]),
     ("samplin-suite", &["samplin-testkit"]),
     ("samplin-checker", &["samplin-core"]),

@@ -23,29 +23,13 @@ pub struct FormatAbilities {
     /// Features with linear tiling.
     #[serde(serialize_with = "feature_names")]
     pub linear_tiling: Feature,
+    /// Features of buffers.
+    #[serde(skip)]
+    pub buffer: Feature,
 }
 
 fn feature_names<S: serde::Serializer>(features: &Feature, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    names_of(*features).serialize(serializer)
-}
-
-/// The Vulkan names of features.
-pub(super) fn names_of(features: Feature) -> Vec<String> {
-    (0..64)
-        .map(|bit| Feature::from_raw(1 << bit))
-        .filter(|bit| features.contains(*bit))
-        .filter_map(|bit| {
-            let name = format!("{bit:?}");
-            let constant = name.starts_with(|c: char| c.is_ascii_uppercase());
-            // The bindings leave out `_BIT` and, in the 64-bit names, the 2.
-            constant.then(|| match name.rsplit_once('_') {
-                Some((base, suffix @ ("EXT" | "KHR" | "NV" | "QCOM" | "IMG" | "ARM"))) => {
-                    format!("VK_FORMAT_FEATURE_{base}_BIT_{suffix}")
-                }
-                _ => format!("VK_FORMAT_FEATURE_{name}_BIT"),
-            })
-        })
-        .collect()
+    names::format_features(*features).serialize(serializer)
 }
 
 macro_rules! abilities {
@@ -220,8 +204,8 @@ pub struct Abilities {
     pub lowered: u64,
     /// Whether the comparison bit, which needs 64-bit masks, is known.
     pub knows_compare: bool,
-    /// Members of a capability file that only describe.
-    pub description: Map<String, Value>,
+    /// The capability file that this is from; of this machine's device, the members that are made of nothing else here.
+    pub file: Value,
 }
 
 /// Feature names that were looked up before: a file repeats a few of them thousands of times.
@@ -268,15 +252,7 @@ impl Abilities {
     /// # Errors
     ///
     /// When it is not one.
-    pub fn from_file(name: &str, text: &str) -> Result<Self> {
-        let file: Value = serde_json::from_str(text)
-            .map_err(|error| Failure::input(format!("{name}:{}: not JSON: {error}", error.line())))?;
-        if file.get("schema").and_then(Value::as_str) != Some("device-caps/1") {
-            return Err(Failure::input(format!(
-                "{name}: this is no capability file: \"schema\" is not \"device-caps/1\""
-            ))
-            .hint("`samplin caps --save FILE` writes one; devices/README.md describes the format"));
-        }
+    pub fn from_file(name: &str, file: Value) -> Result<Self> {
         let Some(formats) = file.get("formats").and_then(Value::as_object) else {
             return Err(Failure::input(format!("{name}: this is no capability file: it has no member \"formats\"")));
         };
@@ -296,7 +272,8 @@ impl Abilities {
             };
             let optimal = union(["optimalTilingFeatures", "optimalTilingFeatures2"]);
             let linear_tiling = union(["linearTilingFeatures", "linearTilingFeatures2"]);
-            found.push((number.as_raw(), FormatAbilities { name: format.clone(), optimal, linear_tiling }));
+            let buffer = union(["bufferFeatures", "bufferFeatures2"]);
+            found.push((number.as_raw(), FormatAbilities { name: format.clone(), optimal, linear_tiling, buffer }));
         }
         found.sort_by_key(|(number, _)| *number);
         let formats: Vec<FormatAbilities> = found.into_iter().map(|(_, format)| format).collect();
@@ -310,13 +287,6 @@ impl Abilities {
         if !licence.is_empty() && licence != "own measurement" {
             source += &format!("; {licence}");
         }
-        let description = file
-            .as_object()
-            .into_iter()
-            .flatten()
-            .filter(|(key, _)| matches!(key.as_str(), "device" | "provenance" | "kind"))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
         Ok(Self {
             name: name.to_owned(),
             title: text("/device/deviceName"),
@@ -342,7 +312,7 @@ impl Abilities {
             lowered: lowered(&formats),
             formats,
             knows_compare,
-            description,
+            file,
         })
     }
 
@@ -438,34 +408,40 @@ impl Abilities {
 
     /// As a capability file.
     pub fn to_file(&self, path: &Path) -> Value {
+        let mut out = self.file.clone();
+        out["name"] = path.file_stem().unwrap_or_default().to_string_lossy().into();
+        if out.get("schema").is_some() {
+            return out;
+        }
         let list = |features: Feature, wide: bool| {
             let low = Feature::from_raw(u64::from(u32::MAX));
-            names_of(if wide { features & !low } else { features & low })
+            names::format_features(if wide { features & !low } else { features & low })
         };
         let formats: Map<String, Value> = self
             .formats
             .iter()
             .map(|format| {
                 let mut members = Map::new();
-                members.insert("linearTilingFeatures".into(), list(format.linear_tiling, false).into());
-                members.insert("optimalTilingFeatures".into(), list(format.optimal, false).into());
-                if self.knows_compare {
-                    members.insert("linearTilingFeatures2".into(), list(format.linear_tiling, true).into());
-                    members.insert("optimalTilingFeatures2".into(), list(format.optimal, true).into());
+                for (key, features) in [
+                    ("linearTilingFeatures", format.linear_tiling),
+                    ("optimalTilingFeatures", format.optimal),
+                    ("bufferFeatures", format.buffer),
+                ] {
+                    members.insert(key.into(), list(features, false).into());
+                    if self.knows_compare {
+                        members.insert(format!("{key}2"), list(features, true).into());
+                    }
                 }
                 (format.name.clone(), Value::Object(members))
             })
             .collect();
-        let mut out = Map::new();
-        out.insert("schema".into(), "device-caps/1".into());
-        out.insert("name".into(), path.file_stem().unwrap_or_default().to_string_lossy().into());
-        out.extend(self.description.clone());
-        out.insert("effective".into(), json!(self.effective));
-        out.insert("limits".into(), json!(self.limits));
-        out.insert("formats".into(), Value::Object(formats));
-        let covered = json!({ "listed": self.formats.len(), "absent_means": "the device reported no features at all" });
-        out.insert("formats_covered".into(), covered);
-        Value::Object(out)
+        out["schema"] = "device-caps/1".into();
+        out["effective"] = json!(self.effective);
+        out["limits"] = json!(self.limits);
+        out["formats"] = Value::Object(formats);
+        out["formats_covered"] =
+            json!({ "listed": self.formats.len(), "absent_means": "the device reported no features at all" });
+        out
     }
 }
 
@@ -523,24 +499,37 @@ mod tests {
         }
     }
 
+    fn shipped(short: &str) -> Abilities {
+        let shipped = crate::devices::SHIPPED.iter().find(|shipped| shipped.short == short).unwrap();
+        Abilities::from_file(short, serde_json::from_str(shipped.text).unwrap()).unwrap()
+    }
+
+    /// As of a device of this machine, which has no file.
     #[test]
-    fn a_file_survives_being_written() {
-        let shipped = crate::devices::SHIPPED.iter().find(|shipped| shipped.short == "llvmpipe").unwrap();
-        let first = Abilities::from_file("x", shipped.text).unwrap();
-        let text = first.to_file(Path::new("/tmp/x.json")).to_string();
-        let second = Abilities::from_file("x", &text).unwrap();
+    fn what_was_asked_survives_being_written() {
+        let first = shipped("llvmpipe");
+        let asked = Abilities { file: json!({ "kind": "device", "device": first.file["device"] }), ..first.clone() };
+        let second = Abilities::from_file("x", asked.to_file(Path::new("/tmp/x.json"))).unwrap();
         assert_eq!(first.formats, second.formats);
         assert_eq!(first.effective, second.effective);
         assert_eq!(first.limits, second.limits);
         assert_eq!(first.title, second.title);
         assert!(first.knows_compare && second.knows_compare);
         assert!(first.formats.iter().any(FormatAbilities::compare));
+        assert!(first.formats.iter().any(|format| !format.buffer.is_empty()));
+    }
+
+    #[test]
+    fn a_file_is_written_whole() {
+        let mut file = shipped("hd-620").to_file(Path::new("x.json"));
+        assert_eq!(file["name"], "x");
+        file["name"] = "intel-hd620-windows".into();
+        assert_eq!(file, shipped("hd-620").file);
     }
 
     #[test]
     fn each_declared_format_is_stored_in_one_way() {
-        let old = crate::devices::SHIPPED.iter().find(|shipped| shipped.short == "adreno-506").unwrap();
-        let old = Abilities::from_file("x", old.text).unwrap();
+        let old = shipped("adreno-506");
         let how = |name: &str| old.stored(old.formats.iter().find(|format| format.name == name).unwrap());
         // There is no R16_UINT to be stored in place of 16 bits, but R32_UINT there always is.
         assert_eq!(how("VK_FORMAT_R8G8B8A8_UNORM"), Stored::Natively);
@@ -558,17 +547,10 @@ mod tests {
         let features = Feature::SAMPLED_IMAGE_FILTER_LINEAR
             | Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT
             | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON;
-        let names = names_of(features);
+        let names = names::format_features(features);
         let back =
             names.iter().filter_map(|name| names::format_feature_by_name(name)).fold(Feature::empty(), |a, b| a | b);
         assert_eq!(back, features, "{names:?}");
         assert!(names.contains(&"VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT".to_owned()), "{names:?}");
-    }
-
-    #[test]
-    fn what_is_no_capability_file_is_refused() {
-        assert!(Abilities::from_file("f", "{").unwrap_err().message.starts_with("f:1: not JSON"));
-        assert!(Abilities::from_file("f", "{}").unwrap_err().message.contains("device-caps/1"));
-        assert!(Abilities::from_file("f", r#"{"schema": "device-caps/1"}"#).unwrap_err().message.contains("formats"));
     }
 }

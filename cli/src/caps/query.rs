@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::abilities::{self, Abilities, FormatAbilities};
 use crate::failure::{Failure, Result};
@@ -136,7 +136,9 @@ fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -
     if has_subset {
         features = features.push_next(&mut portability);
     }
+    let mut ycbcr = vk::PhysicalDeviceSamplerYcbcrConversionFeatures::default();
     if core(1) {
+        features = features.push_next(&mut ycbcr);
         // SAFETY: the chains are made of live locals.
         unsafe {
             instance.get_physical_device_features2(physical, &mut features);
@@ -149,27 +151,69 @@ fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -
     }
     let core_features = features.features;
     let limits = properties.properties.limits;
-    let mirror = features12.sampler_mirror_clamp_to_edge != 0 || has(ash::khr::sampler_mirror_clamp_to_edge::NAME);
-    let effective: BTreeMap<String, bool> = [
-        ("samplerAnisotropy", core_features.sampler_anisotropy != 0),
-        ("mirrorClampToEdge", mirror),
-        ("filterMinmax", features12.sampler_filter_minmax != 0 || has_minmax),
-        ("filterCubic", has(ash::ext::filter_cubic::NAME) || has(ash::img::filter_cubic::NAME)),
-        ("customBorderColors", border.custom_border_colors != 0),
-        ("customBorderColorWithoutFormat", border.custom_border_color_without_format != 0),
-        ("borderColorSwizzle", swizzle.border_color_swizzle != 0),
-        ("borderColorSwizzleFromImage", swizzle.border_color_swizzle_from_image != 0),
-        ("samplerMipLodBias", !has_subset || portability.sampler_mip_lod_bias != 0),
-        ("nonSeamlessCubeMap", seams.non_seamless_cube_map != 0),
+    let of = core_features;
+    // What no structure was chained for is not known.
+    let of12 = |value: u32| core(2).then_some(value);
+    let of_swizzle = |value: u32| has(ash::ext::border_color_swizzle::NAME).then_some(value);
+    let of_border = |value: u32| has_border.then_some(value);
+    let of_subset = |value: u32| has_subset.then_some(value);
+    let known: Map<String, Value> = [
+        ("samplerAnisotropy", Some(of.sampler_anisotropy)),
+        ("imageCubeArray", Some(of.image_cube_array)),
+        ("textureCompressionBC", Some(of.texture_compression_bc)),
+        ("textureCompressionETC2", Some(of.texture_compression_etc2)),
+        ("textureCompressionASTC_LDR", Some(of.texture_compression_astc_ldr)),
+        ("shaderImageGatherExtended", Some(of.shader_image_gather_extended)),
+        ("shaderResourceMinLod", Some(of.shader_resource_min_lod)),
+        ("shaderStorageImageExtendedFormats", Some(of.shader_storage_image_extended_formats)),
+        ("shaderStorageImageReadWithoutFormat", Some(of.shader_storage_image_read_without_format)),
+        ("shaderStorageImageWriteWithoutFormat", Some(of.shader_storage_image_write_without_format)),
+        ("sampleRateShading", Some(of.sample_rate_shading)),
+        ("fragmentStoresAndAtomics", Some(of.fragment_stores_and_atomics)),
+        ("vertexPipelineStoresAndAtomics", Some(of.vertex_pipeline_stores_and_atomics)),
+        ("samplerMirrorClampToEdge", of12(features12.sampler_mirror_clamp_to_edge)),
+        ("samplerFilterMinmax", of12(features12.sampler_filter_minmax)),
+        ("samplerYcbcrConversion", core(1).then_some(ycbcr.sampler_ycbcr_conversion)),
+        ("customBorderColors", of_border(border.custom_border_colors)),
+        ("customBorderColorWithoutFormat", of_border(border.custom_border_color_without_format)),
+        ("borderColorSwizzle", of_swizzle(swizzle.border_color_swizzle)),
+        ("borderColorSwizzleFromImage", of_swizzle(swizzle.border_color_swizzle_from_image)),
+        ("nonSeamlessCubeMap", has(ash::ext::non_seamless_cube_map::NAME).then_some(seams.non_seamless_cube_map)),
+        ("samplerMipLodBias", of_subset(portability.sampler_mip_lod_bias)),
+        ("imageViewFormatSwizzle", of_subset(portability.image_view_format_swizzle)),
+        ("imageViewFormatReinterpretation", of_subset(portability.image_view_format_reinterpretation)),
     ]
     .into_iter()
-    .map(|(key, on)| (key.to_owned(), on))
+    .map(|(key, on)| (key.to_owned(), on.map(|on| on != 0).into()))
     .collect();
-    let limits: [(&str, Option<f64>); 5] = [
+    let supported: Map<String, Value> = samplin_reports::EXTENSIONS
+        .iter()
+        .map(|name| {
+            let is_there = |one: &vk::ExtensionProperties| text(one.extension_name_as_c_str()) == *name;
+            ((*name).to_owned(), extensions.iter().any(is_there).into())
+        })
+        .collect();
+    let is = |of: &Map<String, Value>, key: &str| of.get(key) == Some(&Value::Bool(true));
+    let effective = samplin_reports::effective(|key| is(&known, key), |key| is(&supported, key));
+    let effective: BTreeMap<String, bool> = serde_json::from_value(effective).unwrap_or_default();
+    let limits = [
         ("maxSamplerAnisotropy", Some(f64::from(limits.max_sampler_anisotropy))),
         ("maxSamplerLodBias", Some(f64::from(limits.max_sampler_lod_bias))),
         ("maxSamplerAllocationCount", Some(f64::from(limits.max_sampler_allocation_count))),
+        ("maxPerStageDescriptorSamplers", Some(f64::from(limits.max_per_stage_descriptor_samplers))),
+        ("maxDescriptorSetSamplers", Some(f64::from(limits.max_descriptor_set_samplers))),
+        ("maxImageDimension2D", Some(f64::from(limits.max_image_dimension2_d))),
+        ("mipmapPrecisionBits", Some(f64::from(limits.mipmap_precision_bits))),
+        ("subTexelPrecisionBits", Some(f64::from(limits.sub_texel_precision_bits))),
+        ("minTexelOffset", Some(f64::from(limits.min_texel_offset))),
+        ("maxTexelOffset", Some(f64::from(limits.max_texel_offset))),
+        ("minTexelGatherOffset", Some(f64::from(limits.min_texel_gather_offset))),
+        ("maxTexelGatherOffset", Some(f64::from(limits.max_texel_gather_offset))),
         ("maxCustomBorderColorSamplers", has_border.then(|| f64::from(border_limits.max_custom_border_color_samplers))),
+        (
+            "filterMinmaxSingleComponentFormats",
+            (core(2) || has_minmax).then(|| f64::from(minmax.filter_minmax_single_component_formats)),
+        ),
         (
             "filterMinmaxImageComponentMapping",
             (core(2) || has_minmax).then(|| f64::from(minmax.filter_minmax_image_component_mapping)),
@@ -185,8 +229,10 @@ fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -
         vk::api_version_minor(version),
         vk::api_version_patch(version)
     );
-    let description = json!({
+    let file = json!({
         "kind": "device",
+        "features": known,
+        "extensions": supported,
         "device": {
             "deviceName": title,
             "vendorID": format!("{:#x}", plain.vendor_id),
@@ -211,7 +257,7 @@ fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -
         lowered: abilities::lowered(&formats),
         formats,
         knows_compare: flags2,
-        description: description.as_object().cloned().unwrap_or_default(),
+        file,
     }
 }
 
@@ -244,5 +290,7 @@ fn ask(
     };
     let optimal = widen(plain.optimal_tiling_features) | three.optimal_tiling_features;
     let linear_tiling = widen(plain.linear_tiling_features) | three.linear_tiling_features;
-    (!(optimal | linear_tiling).is_empty()).then_some(FormatAbilities { name, optimal, linear_tiling })
+    let buffer = widen(plain.buffer_features) | three.buffer_features;
+    let any = optimal | linear_tiling | buffer;
+    (!any.is_empty()).then_some(FormatAbilities { name, optimal, linear_tiling, buffer })
 }

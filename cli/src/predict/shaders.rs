@@ -54,7 +54,7 @@ impl Storage {
     /// That of a process whose device could do what its record says.
     pub(super) fn new(prediction: &Prediction, device: &Value, emulates: bool) -> Self {
         let there = |needed, buffer: bool| {
-            let features = |format| prediction.simulation.features(format);
+            let features = |format| prediction.simulation.reported().features(format);
             StorableFormats::of(
                 &mut |format| if buffer { features(format).buffer } else { features(format).optimal },
                 needed,

@@ -44,9 +44,9 @@ fn names_that_mean_nothing_are_refused() {
     assert!(samplin_in(&home, ["caps", "./none.json"]).fails(3).contains("none.json: No such file"));
     home.write("broken.json", "{\n  \"schema\": \"device-caps/1\",\n  oops\n}");
     let failure = samplin_in(&home, ["caps", "./broken.json"]).fails(3);
-    assert!(failure.contains("./broken.json:3: not JSON"), "{failure}");
+    assert!(failure.contains("./broken.json:3: the capability file is not JSON"), "{failure}");
     home.write("other.json", "{\"schema\": \"something else\"}");
-    assert!(samplin_in(&home, ["caps", "other.json"]).fails(3).contains("this is no capability file"));
+    assert!(samplin_in(&home, ["caps", "other.json"]).fails(3).contains("not a capability file"));
 }
 
 #[test]
@@ -88,6 +88,37 @@ fn predictions_are_told() {
     let alone = samplin_in(&home, ["predict", "all.jsonl", "--device", "rtx-5080", "--alone", "--json"]).json(0);
     let both = samplin_in(&home, ["predict", "all.jsonl", "--device", "rtx-5080", "--json"]).json(0);
     assert!(alone["changes"].as_u64() < both["changes"].as_u64(), "what the recording device lacks does not count");
+}
+
+/// A Vulkan Profile, and a report of vulkan.gpuinfo.org, are devices as capability files are.
+#[test]
+fn a_device_may_be_in_any_form() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let predicted = |device: &str| {
+        let mut told = samplin_in(&home, ["predict", "all.jsonl", "--device", device, "--alone", "--json"]).json(0);
+        told["device"] = serde_json::Value::Null;
+        told
+    };
+    for device in ["adreno-650", "apple-a12", "hd-620"] {
+        samplin_in(&home, ["caps", device, "--profile", "profile.json"]).quiet(0);
+        samplin_in(&home, ["caps", "profile.json", "--save", "back.json"]).quiet(0);
+        assert!(samplin_in(&home, ["caps", device, "profile.json"]).quiet(0).contains("They can do the same."));
+        assert_eq!(predicted("profile.json"), predicted(device), "{device}");
+        assert_eq!(predicted("./back.json"), predicted(device), "{device}");
+    }
+    home.write(
+        "report.json",
+        r#"{"features": {"samplerAnisotropy": 1}, "properties": {"deviceName": "Voodoo", "limits": {"maxSamplerLodBias": 2}},
+            "formats": [[9, {"optimalTilingFeatures": 1, "linearTilingFeatures": 0, "bufferFeatures": 0}]]}"#,
+    );
+    assert!(samplin_in(&home, ["caps", "report.json"]).quiet(0).contains("Voodoo"));
+    let unsupported = &predicted("report.json")["unsupported_formats"];
+    assert!(unsupported["VK_FORMAT_R8G8B8A8_UNORM"].as_u64() > Some(0), "{unsupported}");
+    home.write("two.json", r#"{"capabilities": {}, "profiles": {"VP_A": {}, "VP_B": {"label": "B"}}}"#);
+    let failure = samplin_in(&home, ["caps", "two.json"]).fails(3);
+    assert!(failure.contains("several profiles: VP_A, VP_B") && failure.contains("FILE#NAME"), "{failure}");
+    assert!(samplin_in(&home, ["caps", "two.json#VP_B"]).quiet(0).starts_with("B"));
 }
 
 /// The device that a trace was recorded on decides as it did.
