@@ -464,7 +464,8 @@ mod tests {
                 assert_eq!(key(a) == key(b), a.key() == b.key() && is_odd(a) == is_odd(b), "{a:?} {b:?}");
             }
         }
-        let mut info = SamplerState::create_info(&SamplerState { compare_enable: true, anisotropy_enable: true, ..states[0] });
+        let mut info =
+            SamplerState::create_info(&SamplerState { compare_enable: true, anisotropy_enable: true, ..states[0] });
         let one = key_of(&words(&info).unwrap());
         (info.compare_enable, info.anisotropy_enable) = (2, 3);
         assert_eq!(key_of(&words(&info).unwrap()), one, "anything but zero is on");

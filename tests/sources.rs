@@ -48,7 +48,7 @@ fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn layer(inside: bool) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for part in ["bind", "config", "core", "hot", "platform", "so", "spirv", "wire", "."] {
+    for part in ["bind", "config", "core", "hot", "platform", "reports", "so", "spirv", "wire", "."] {
         sources(&root.join(part).join("src"), &mut files);
     }
     let named = files.into_iter().map(|path| {

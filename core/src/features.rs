@@ -19,6 +19,15 @@ pub enum Tiling {
 }
 
 impl Tiling {
+    /// That of an image; a tiling that is not known counts as optimal.
+    pub fn of(tiling: vk::ImageTiling) -> Self {
+        match tiling {
+            vk::ImageTiling::LINEAR => Self::Linear,
+            vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT => Self::Modifier,
+            _ => Self::Optimal,
+        }
+    }
+
     /// Name in reasons.
     pub const fn name(self) -> &'static str {
         match self {

@@ -33,6 +33,8 @@ const BELOW: &[(&str, &[&str])] = &[
     ("vk-layer-sys", &[]),
     ("samplin-wire", &["samplin-core"]),
     ("samplin-reports", &["samplin-core"]),
+    ("samplin-capi", &["samplin-core", "samplin-reports"]),
+    ("samplin-core-c", &["samplin-capi"]),
     ("samplin-config", &["samplin-core", "samplin-platform", "samplin-reports"]),
     (
         "samplin",

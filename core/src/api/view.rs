@@ -93,11 +93,7 @@ impl View {
             usage: image.usage,
             image: Image {
                 image_type: image.image_type,
-                tiling: match image.tiling {
-                    vk::ImageTiling::LINEAR => Tiling::Linear,
-                    vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT => Tiling::Modifier,
-                    _ => Tiling::Optimal,
-                },
+                tiling: Tiling::of(image.tiling),
                 modifier: 0,
                 flags: image.flags,
                 levels: image.mip_levels,
