@@ -1,7 +1,11 @@
-//! What samplin decides, and the facts it decides by: pure values, no Vulkan call, no global, no file.
+//! What a Vulkan device makes of a sampler and an image view, and what to create instead.
 //!
-//! Start at [`decide`], and at [`outcome`] for what decisions come to. Vulkan's types appear as plain data; an enumerant that the bindings do not know is a number like any
-//! other.
+//! Describe a [`Device`] by its formats, its limits and the features that a program enables, and ask what it makes of a [`Sampler`] and a
+//! [`View`]. Pure values: no Vulkan call, no global, no file, no standard library. Vulkan's types are ash's, as plain data; an enumerant that
+//! the bindings do not know is a number like any other.
+//!
+//! Modules that are hidden from this documentation belong to the layer and change with it. There, start at `decide`, and at `outcome` for what
+//! decisions come to.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 
