@@ -7,6 +7,7 @@
 mod beside;
 pub(crate) mod repaired;
 mod shader;
+mod tables;
 
 use ash::vk;
 use samplin_testkit::capability::Capability;
@@ -16,6 +17,7 @@ use samplin_testkit::image::{Image, ImageDesc};
 
 use self::beside::Beside;
 use self::shader::shader;
+use self::tables::Looked;
 use crate::callgrind;
 use crate::noted::Held;
 use crate::sample::{CALLS, COUNTED, create_view, sampler_write, thread_ns, time};
@@ -57,10 +59,12 @@ pub(crate) enum ConflictState {
     Compared,
     /// Another pipeline was bound with a set that conflicts, and whose views are of other numbers than shaders declare.
     Declared,
+    /// With `bindless=resolve`.
+    Looked,
 }
 
 impl ConflictState {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Base,
         Self::Nothing,
         Self::Elsewhere,
@@ -70,6 +74,7 @@ impl ConflictState {
         Self::Aspects,
         Self::Compared,
         Self::Declared,
+        Self::Looked,
     ];
 
     fn name(self) -> &'static str {
@@ -83,15 +88,17 @@ impl ConflictState {
             Self::Aspects => "a view of depth and stencil",
             Self::Compared => "a comparison in the shader",
             Self::Declared => "declared otherwise elsewhere",
+            Self::Looked => "bindless=resolve",
         }
     }
 
     /// Settings of the layer.
-    pub(crate) fn settings(self) -> [(&'static str, &'static str); 3] {
+    pub(crate) fn settings(self) -> [(&'static str, &'static str); 4] {
         let separate = if self == Self::Base { "base" } else { "resolve" };
         let unfilterable = if self == Self::Emulate { "emulate" } else { "nearest" };
         let storage = if self == Self::Declared { "emulate" } else { "base" };
-        [("separate", separate), ("unfilterable", unfilterable), ("storage", storage)]
+        let bindless = if self == Self::Looked { "resolve" } else { "name" };
+        [("separate", separate), ("unfilterable", unfilterable), ("storage", storage), ("bindless", bindless)]
     }
 
     fn conflicts(self) -> bool {
@@ -112,6 +119,8 @@ pub(crate) enum Step {
     Draw,
     /// A set or a push beside those that the pipeline reads.
     Beside(Beside),
+    /// What a shader looks samplers up for.
+    Looked(Looked),
     /// Bind and draw after a sampler was created and destroyed, which nothing that is bound names.
     GoneSampler,
     /// A command buffer with two sets that were written since they were last bound.
@@ -133,6 +142,9 @@ impl Step {
     /// Every step in a state.
     pub(crate) fn all(state: ConflictState) -> Vec<Self> {
         use Step as S;
+        if state == ConflictState::Looked {
+            return Looked::ALL.map(S::Looked).to_vec();
+        }
         if matches!(state, ConflictState::Aspects | ConflictState::Compared | ConflictState::Declared) {
             return vec![S::Draw, S::OtherSets, S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
         }
@@ -182,6 +194,7 @@ impl Step {
             Self::OtherSets => format!("bind {SETS} other set(s), {state}"),
             Self::Draw => format!("draw, {state}"),
             Self::Beside(beside) => format!("{}, {state}", beside.name()),
+            Self::Looked(looked) => format!("{}, {state}", looked.name()),
             Self::GoneSampler => format!("bind and draw after a sampler went, {state}"),
             Self::NewSets => format!("write and bind 2 sets, {state}"),
             Self::UpdateSampler => format!("update, a sampler, {state}"),
@@ -217,7 +230,13 @@ impl<'c> Scene<'c> {
     /// ns of thread CPU time per call of each thread, or for a whole frame. Empty when the device cannot do the step.
     pub(crate) fn measure(&self, step: Step, threads: usize) -> Vec<f64> {
         let parts = &self.parts;
-        if step == Step::Sets2 && !parts.context.supports(Capability::Maintenance6) {
+        let indexing = [Capability::DescriptorIndexing, Capability::ImageArrayIndexing];
+        let is_missing = match step {
+            Step::Sets2 => !parts.context.supports(Capability::Maintenance6),
+            Step::Looked(_) => indexing.into_iter().any(|own| !parts.context.supports(own)),
+            _ => false,
+        };
+        if is_missing {
             return Vec::new();
         }
         if threads == 1 {
@@ -392,6 +411,7 @@ impl<'c> Parts<'c> {
                 time(&[(); CALLS], |()| unsafe { device.cmd_draw(commands, 3, 1, 0, 0) })
             }),
             Step::Beside(beside) => self.beside(beside, pool),
+            Step::Looked(looked) => self.looked(looked, pool),
             Step::GoneSampler => self.record(pool, |commands| {
                 let info = vk::SamplerCreateInfo::default();
                 time(&[(); CALLS], |()| {

@@ -163,7 +163,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-fn compile(stage: &str, source: &str) -> Result<Vec<u32>, String> {
+pub(crate) fn compile(stage: &str, source: &str) -> Result<Vec<u32>, String> {
     let folder = Folder::new();
     let (text, words) = (folder.path().join(format!("shader.{stage}")), folder.path().join("shader.spv"));
     std::fs::write(&text, source).map_err(|error| error.to_string())?;
@@ -176,7 +176,7 @@ fn compile(stage: &str, source: &str) -> Result<Vec<u32>, String> {
     Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect())
 }
 
-fn module(context: &Context, words: &[u32]) -> vk::ShaderModule {
+pub(crate) fn module(context: &Context, words: &[u32]) -> vk::ShaderModule {
     let info = vk::ShaderModuleCreateInfo::default().code(words);
     // SAFETY: words of a module that glslangValidator has made for Vulkan.
     unsafe { context.device().create_shader_module(&info, None) }.expect("vkCreateShaderModule")

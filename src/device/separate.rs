@@ -23,6 +23,7 @@ pub(super) mod force;
 mod found;
 mod hidden;
 mod indexed;
+mod known;
 mod ladder;
 mod late;
 mod layouts;

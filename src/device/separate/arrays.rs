@@ -162,6 +162,18 @@ impl Arrays {
         Some(self.words.get(slot)?.load(Ordering::Relaxed))
     }
 
+    /// The handles of some slots.
+    #[inline(always)]
+    pub(super) fn handles(&self, range: Range<usize>) -> impl Iterator<Item = u64> {
+        self.handles.get(range).unwrap_or(&[]).iter().map(|handle| handle.load(Ordering::Relaxed))
+    }
+
+    /// What the handles in some slots stood for when they were written.
+    #[inline(always)]
+    pub(super) fn words(&self, range: Range<usize>) -> impl Iterator<Item = u32> {
+        self.words.get(range).unwrap_or(&[]).iter().map(|word| word.load(Ordering::Relaxed))
+    }
+
     /// Sets a slot. Whether its block was never seen with such a one; also if there is no such slot.
     #[inline(always)]
     pub(super) fn set_one(&self, slot: usize, handle: u64, meaning: Meaning) -> bool {
@@ -227,6 +239,7 @@ mod tests {
 
     use super::super::layouts::{LARGEST, SetShape};
     use super::super::sets::SetEntry;
+    use super::super::tables::Tables;
     use super::*;
     use crate::device::live::Write;
     use crate::kept;
@@ -295,7 +308,7 @@ mod tests {
     fn words_are_those_of_a_model() {
         const SETS: usize = 3;
         let shape = shape_of(&BINDINGS.map(|(ty, count, flags, _)| (ty, count, flags)));
-        let (gate, budget) = (gate(), Budget::new(1 << 30));
+        let (gate, tables, budget) = (gate(), Tables::default(), Budget::new(1 << 30));
         let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 1_000_000);
         let mut sets: [(SetEntry, Model); SETS] = std::array::from_fn(|_| (new(), Model::new()));
         let mut random = fastrand::Rng::with_seed(7);
@@ -375,9 +388,9 @@ mod tests {
                         let write = vk::WriteDescriptorSet::default().dst_binding(number).dst_array_element(element);
                         let write = write.descriptor_type(ty).image_info(&infos);
                         // SAFETY: a write of as many as there are infos.
-                        entry.take(&gate, unsafe { Write::new(&write) })
+                        entry.take((&gate, &tables), unsafe { Write::new(&write) })
                     } else {
-                        entry.write(&gate, ty, (number, element), count, |index| infos[index as usize])
+                        entry.write((&gate, &tables), ty, (number, element), count, |index| infos[index as usize])
                     };
                     let mut seen = false;
                     for ((number, element), handle) in places(element, count).zip(handles) {
@@ -432,7 +445,7 @@ mod tests {
     /// What was written to a binding is known of all its sets, by the type that images are read as.
     #[test]
     fn bindings_know_what_they_were_seen_with() {
-        let (gate, budget) = (gate(), Budget::new(1 << 20));
+        let (gate, tables, budget) = (gate(), Tables::default(), Budget::new(1 << 20));
         gate.add_sampler(1, ConflictBits::LINEAR.0, 0);
         gate.insert_view(2, ConflictBits::LINEAR.0 | ConflictBits::INTEGER.0, 0);
         gate.insert_view(3, ConflictBits::LINEAR.0, 1);
@@ -440,7 +453,7 @@ mod tests {
             let shape = shape_of(&[(Ty::SAMPLER, count, NONE), (Ty::SAMPLED_IMAGE, count, NONE)]);
             let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 0);
             let (one, other) = (new(), new());
-            let write = |ty, number, handle| one.write(&gate, ty, (number, count - 1), 1, |_| info(handle));
+            let write = |ty, number, handle| one.write((&gate, &tables), ty, (number, count - 1), 1, |_| info(handle));
             let seen = |sampled| {
                 let [samplers, images] = [0, 1].map(|number| shape.binding(number).expect("a binding"));
                 other.seen(&gate, samplers, sampled) & other.seen(&gate, images, sampled) >> 32
@@ -458,7 +471,7 @@ mod tests {
     /// Beyond what they may take there are no arrays, and what is written to them is still summed up.
     #[test]
     fn arrays_take_no_more_than_they_may() {
-        let (gate, budget) = (gate(), Budget::new(3 << 20));
+        let (gate, tables, budget) = (gate(), Tables::default(), Budget::new(3 << 20));
         gate.insert_view(3, ConflictBits::LINEAR.0, 1);
         let shape = shape_of(&[(Ty::SAMPLED_IMAGE, 100_000, NONE)]);
         let binding = shape.binding(0).expect("a binding");
@@ -466,7 +479,7 @@ mod tests {
         let sets: Vec<_> = (0..3).map(|_| new()).collect();
         let unlisted = |set: &SetEntry| set.unlisted(binding);
         assert_eq!(sets.iter().map(unlisted).collect::<Vec<_>>(), [None, None, Some(samplin_core::left::Left::Memory)]);
-        sets[2].write(&gate, Ty::SAMPLED_IMAGE, (0, 7), 1, |_| info(3));
+        sets[2].write((&gate, &tables), Ty::SAMPLED_IMAGE, (0, 7), 1, |_| info(3));
         assert_eq!((sets[2].get(7), (sets[2].brief(&gate).summary >> 32) as u32), (0, ConflictBits::LINEAR.0));
         drop(sets);
         assert_eq!((budget.bytes.load(Ordering::Relaxed), unlisted(&new())), (0, None));

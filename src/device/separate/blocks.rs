@@ -1,5 +1,6 @@
 //! Memory of the buffers that shaders read tasks and tables from: slices of buffers that the layer makes and the host keeps mapped.
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -73,15 +74,40 @@ impl Slice {
         self.block.info()
     }
 
+    /// A word, if it has that.
+    #[inline(always)]
+    fn at(&self, at: usize) -> Option<&AtomicU32> {
+        let place = self.mapped.load(Ordering::Relaxed).wrapping_add(at);
+        // SAFETY: one of the words that were mapped for this slice, which nobody else has until it is given back; the device reads no word
+        // that is being written, see `tables`.
+        (at < self.words).then(|| unsafe { AtomicU32::from_ptr(place) })
+    }
+
     /// Sets a word, if it has that.
     #[inline]
     pub(super) fn set(&self, at: usize, word: u32) {
-        if at < self.words {
-            let place = self.mapped.load(Ordering::Relaxed).wrapping_add(at);
-            // SAFETY: one of the words that were mapped for this slice, which nobody else has until it is given back; the device reads no
-            // word that is being written, see `tables`. Who writes the word later sees the descriptor that it stands for.
-            unsafe { AtomicU32::from_ptr(place) }.store(word, Ordering::Release);
-        }
+        self.at(at).into_iter().for_each(|own| own.store(word, Ordering::Release));
+    }
+
+    /// The same beside others who may write it. What they wrote before is seen from then on.
+    pub(super) fn exchange(&self, at: usize, word: u32) {
+        self.at(at).into_iter().for_each(|own| _ = own.swap(word, Ordering::AcqRel));
+    }
+
+    /// Some of its words.
+    #[inline(always)]
+    pub(super) fn words(&self, range: Range<usize>) -> impl Iterator<Item = Word<'_>> {
+        range.map_while(|at| self.at(at).map(Word))
+    }
+}
+
+/// A word of a slice. Who [exchanges](Slice::exchange) it later sees what was written before it.
+pub(super) struct Word<'s>(&'s AtomicU32);
+
+impl Word<'_> {
+    #[inline(always)]
+    pub(super) fn set(&self, word: u32) {
+        self.0.store(word, Ordering::Release);
     }
 }
 

@@ -18,6 +18,7 @@ use super::arrays::{Arrays, Budget, Kinds, Meaning, Sum};
 use super::blocks::Table;
 use super::layouts::{Binding, SetLayout, SetShape, SlotKind};
 use super::shown::{ASPECTS, NotedDescriptor, NotedDescriptors, Written};
+use super::tables::Tables;
 use crate::device::live::Write;
 use crate::device::types::{COMBINED, type_bit};
 use crate::table::lock;
@@ -352,7 +353,7 @@ impl SetEntry {
     #[inline(always)]
     pub(super) fn write(
         &self,
-        gate: &Gate,
+        (gate, tables): (&Gate, &Tables),
         ty: vk::DescriptorType,
         target: (u32, u32),
         count: u32,
@@ -361,10 +362,15 @@ impl SetEntry {
         let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
         let Some(slots) = slots else {
             // Those that are both are in no table.
-            let are_pairs = self.set_pairs(ty, target, count, (0..count).map(&info));
-            let is_news = !are_pairs && self.write_each(gate, ty, target, count, info);
+            if self.set_pairs(ty, target, count, (0..count).map(&info)) {
+                self.touch();
+                return true;
+            }
+            let before = self.before(tables);
+            let is_news = self.write_each(gate, ty, target, count, info);
+            let is_written = self.follow(tables, before, (ty, target, count));
             self.touch();
-            return are_pairs || !is_news && self.table().is_none();
+            return !is_news && is_written && self.is_followed(tables, before);
         };
         for (index, slot) in (0..).zip(slots) {
             let info = info(index);
@@ -483,9 +489,9 @@ pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
 }
 
 impl SetEntry {
-    /// Takes over a write. False if there is news, see [`SetEntry::set`], or a table to write.
+    /// Takes over a write. False if there is news, see [`SetEntry::set`], or words that are not in the set's table yet.
     #[inline(always)]
-    pub(super) fn take(&self, gate: &Gate, write: Write<'_>) -> bool {
+    pub(super) fn take(&self, on: (&Gate, &Tables), write: Write<'_>) -> bool {
         let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
             self.take_pairs(write)
         } else {
@@ -495,7 +501,7 @@ impl SetEntry {
             self.touch();
             return true;
         }
-        self.take_other(gate, write)
+        self.take_other(on, write)
     }
 
     /// [`SetEntry::take`] of combined ones that stay in one binding of these; false for another write.
@@ -542,8 +548,9 @@ impl SetEntry {
 
     /// [`SetEntry::take`] of what is not for slots of one binding near the entry.
     #[inline(never)]
-    fn take_other(&self, gate: &Gate, write: Write<'_>) -> bool {
+    fn take_other(&self, (gate, tables): (&Gate, &Tables), write: Write<'_>) -> bool {
         let (ty, target) = (write.descriptor_type, (write.dst_binding, write.dst_array_element));
+        let before = self.before(tables);
         let run = match ty {
             _ if !self.shape.has_arrays() => None,
             vk::DescriptorType::SAMPLER => {
@@ -555,9 +562,9 @@ impl SetEntry {
             _ => None,
         };
         let is_news = run.unwrap_or_else(|| self.take_each(gate, write));
+        let is_written = self.follow(tables, before, (ty, target, write.descriptor_count));
         self.touch();
-        // Looked at last: a table that is not there yet will be filled by what was written.
-        !is_news && self.table().is_none()
+        !is_news && is_written && self.is_followed(tables, before)
     }
 
     #[inline(always)]

@@ -11,7 +11,7 @@
 //! use, or this descriptor of it is not (VUID-vkUpdateDescriptorSets-None-03047, UPDATE_UNUSED_WHILE_PENDING), or what reads it is
 //! submitted later (UPDATE_AFTER_BIND; Host Write Ordering Guarantees). Two descriptors never share a word.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use samplin_hot::Pair;
@@ -26,7 +26,7 @@ use crate::counters::Path;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::resolve::Pairs;
-use crate::table::{FlatTable, lock};
+use crate::table::{FlatTable, Reader, lock};
 
 /// Words of a row of the matrix.
 const COLUMNS: usize = 32;
@@ -149,6 +149,18 @@ impl Tables {
         (self.columns.get(u64::from(meaning)) as u32).checked_sub(1)
     }
 
+    /// The rows as they are now.
+    #[inline(always)]
+    pub(super) fn rows_now(&self) -> Known<'_> {
+        Known { of: self.rows.reader(), each: COLUMNS as u32 }
+    }
+
+    /// The columns as they are now.
+    #[inline(always)]
+    pub(super) fn columns_now(&self) -> Known<'_> {
+        Known { of: self.columns.reader(), each: 1 }
+    }
+
     /// Keeps words of other sets than the caller's from being written.
     pub(super) fn walk(&self) -> MutexGuard<'_, ()> {
         lock(&self.walk)
@@ -167,6 +179,21 @@ impl Tables {
     /// Whether there was none for any.
     pub(super) fn has_crowded(&self) -> bool {
         !self.crowded.is_empty()
+    }
+}
+
+/// Words of what has any by now.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'t> {
+    of: Reader<'t>,
+    each: u32,
+}
+
+impl Known<'_> {
+    /// The word of a sampler, or of a class by the word of [`Meaning`].
+    #[inline(always)]
+    pub(super) fn word(self, of: impl Into<u64>) -> Option<u32> {
+        (self.of.get(of.into()) as u32).checked_sub(1).map(|number| number * self.each)
     }
 }
 
@@ -395,7 +422,12 @@ impl Separate {
         }
         let slice = self.take_slice(driver, &self.tables.blocks, words.max(1))?;
         let made = Arc::new(Table { number: self.number(), slice });
-        if let Err(made) = arrays.table.set(made) {
+        let set = {
+            // Whoever lets columns part meanwhile writes this table as well, or whoever sees the table sees that they did.
+            let _walk = self.tables.walk();
+            arrays.table.set(made)
+        };
+        if let Err(made) = set {
             self.tables.blocks.give_slice_back(driver, &made.slice);
             return arrays.table.get();
         }
@@ -440,9 +472,8 @@ impl Separate {
                 let now = || (entry.get(slot), entry.word(slot), self.tables.parts());
                 loop {
                     let made_of = now();
-                    table.slice.set(at, self.word_of(on, (made_of.0, is_sampler), made_of.1));
                     // Another thread may write this descriptor, or find that its class has another column.
-                    fence(Ordering::SeqCst);
+                    table.slice.exchange(at, self.word_of(on, (made_of.0, is_sampler), made_of.1));
                     if made_of == now() {
                         break;
                     }
@@ -459,7 +490,11 @@ impl Separate {
         self.tables.parts.fetch_add(1, Ordering::SeqCst);
         self.resolutions.clear();
         let all = self.sets.shares_of(&mut |entry| entry.table().is_some());
-        all.iter().for_each(|entry| self.write_table(on, entry, &[false]));
+        for entry in &all {
+            // As in `table_of`.
+            entry.touch();
+            self.write_table(on, entry, &[false]);
+        }
         let hidden = self.with_statics();
         hidden.iter().filter_map(|hidden| hidden.statics.as_ref()).for_each(|own| self.write_statics(own));
     }

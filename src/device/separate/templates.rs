@@ -8,6 +8,7 @@ use samplin_hot::memory;
 
 use super::Separate;
 use super::sets::{SetEntry, info_of};
+use super::tables::Tables;
 use crate::device::aspects::Aspects;
 use crate::device::live::Filled;
 use crate::device::shown::shows_aspects;
@@ -113,10 +114,10 @@ impl Separate {
 
 impl SetEntry {
     /// Takes over what the data of a template says. False if there is news (`SetEntry::set`).
-    pub(super) fn apply(&self, gate: &Gate, run: FilledRun<'_>) -> bool {
+    pub(super) fn apply(&self, on: (&Gate, &Tables), run: FilledRun<'_>) -> bool {
         let TemplateRun { ty, target, count, .. } = *run.run;
         let is_texels = has_texels(ty);
         let info = |index| if is_texels { info_of(run.handle(index)) } else { run.image(index) };
-        self.write(gate, ty, target, count, info)
+        self.write(on, ty, target, count, info)
     }
 }
