@@ -7,6 +7,9 @@
 //! c = column[first + min(i, n - 1)];  r = row[first + min(j, m - 1)];  p = matrix[r + c];  sample(images[i], pool[p], …)
 //! ```
 //!
+//! Behind the places that entries name, a pool may have the samplers of an operand's own descriptors, in their order: where an entry is the
+//! greatest number there is, the shader reads the one that it names itself ([`select_or_own`]).
+//!
 //! The image instruction stays where it is and is executed once and unconditionally, so implicit levels of detail keep their
 //! neighbours: a branch would take them away.
 
@@ -87,10 +90,27 @@ pub struct Place {
 /// link of a sampler's ([`Why::NoLink`]).
 pub fn select(
     module: &Module<'_>,
-    (name, model): (&str, u32),
+    entry: (&str, u32),
     specialization: Option<&Specialization<'_>>,
     place: &Place,
     parts: &[Part],
+) -> Result<Vec<u32>, Refused> {
+    select_or_own(module, entry, specialization, place, (parts, &[]))
+}
+
+/// [`select`], for a pool that has more samplers behind its places. `own`: for each part, if there is one, the position in the pool of the
+/// sampler in the first descriptor that its row is looked up for. The others follow, and entries name none of them: what an entry names
+/// beyond is read from there.
+///
+/// # Errors
+///
+/// As for [`select`].
+pub fn select_or_own(
+    module: &Module<'_>,
+    (name, model): (&str, u32),
+    specialization: Option<&Specialization<'_>>,
+    place: &Place,
+    (parts, own): (&[Part], &[Option<u32>]),
 ) -> Result<Vec<u32>, Refused> {
     let entry = module.entry(name, model).ok_or(Error::NoEntryPoint)?;
     let mut tracer = Tracer::new(module, specialization);
@@ -108,7 +128,7 @@ pub fn select(
         return Ok(copied(module.words())?);
     }
     let mut exchange = Exchange::new(tracer, analysis, wanted)?;
-    let mut tables = Tables::new(module, &mut exchange, place, parts)?;
+    let mut tables = Tables::new(module, &mut exchange, place, (parts, own))?;
     exchange.finish(&mut tables)
 }
 
@@ -137,6 +157,8 @@ impl Lookup {
 struct Tables<'a> {
     place: &'a Place,
     parts: &'a [Part],
+    /// See [`select_or_own`].
+    own: &'a [Option<u32>],
     pool: u32,
     /// Of unsigned integers.
     int: u32,
@@ -156,7 +178,7 @@ impl<'a> Tables<'a> {
         module: &Module<'_>,
         exchange: &mut Exchange<'_, '_>,
         place: &'a Place,
-        parts: &'a [Part],
+        (parts, own): (&'a [Part], &'a [Option<u32>]),
     ) -> Result<Tables<'a>, Error> {
         let array = exchange.array(place.count.max(1))?;
         let editor = &mut exchange.editor;
@@ -168,7 +190,7 @@ impl<'a> Tables<'a> {
         let buffer = editor.ty(Op::TypePointer, &[class as u32, structure])?;
         let word = editor.ty(Op::TypePointer, &[class as u32, int])?;
         let glsl = editor.import("GLSL.std.450")?;
-        Ok(Tables { place, parts, pool, int, buffer, word, class, buffers: Vec::new(), glsl })
+        Ok(Tables { place, parts, own, pool, int, buffer, word, class, buffers: Vec::new(), glsl })
     }
 
     /// The variable of a buffer, declared when it is first read.
@@ -220,12 +242,11 @@ impl Code<'_, '_, '_> {
         self.op(Op::Load, &[chain])
     }
 
-    /// The word of a lookup for an element: the one that an operand names, or of this index.
-    fn look_up(&mut self, buffer: u32, lookup: &Lookup, operand: &Operand, index: u32) -> Result<u32, Error> {
-        let first = lookup.first;
-        let at = match (lookup.count(), operand.index) {
-            (Some(1), _) | (_, Index::Whole) => self.constant(first)?,
-            (Some(count), Index::Const(element)) => self.constant(first.saturating_add(element.min(count - 1)))?,
+    /// Which of its words a lookup reads: the one that an operand names, or of this index.
+    fn element(&mut self, buffer: u32, lookup: &Lookup, operand: &Operand, index: u32) -> Result<At, Error> {
+        Ok(match (lookup.count(), operand.index) {
+            (Some(1), _) | (_, Index::Whole) => At::Constant(0),
+            (Some(count), Index::Const(element)) => At::Constant(element.min(count - 1)),
             (count, constant_or_not) => {
                 let index = match constant_or_not {
                     Index::Const(element) => self.constant(element)?,
@@ -233,17 +254,38 @@ impl Code<'_, '_, '_> {
                 };
                 let last = match count {
                     Some(count) => self.constant(count - 1)?,
-                    None => self.last(buffer, first)?,
+                    None => self.last(buffer, lookup.first)?,
                 };
-                let element = self.min(index, last)?;
-                match self.constant(first)? {
-                    _ if first == 0 => element,
-                    first => self.op(Op::IAdd, &[element, first])?,
-                }
+                At::Computed(self.min(index, last)?)
             }
-        };
-        self.load(buffer, at)
+        })
     }
+
+    /// A number and an element.
+    fn sum(&mut self, first: u32, element: At) -> Result<u32, Error> {
+        match element {
+            At::Constant(element) => self.constant(first.saturating_add(element)),
+            At::Computed(element) if first == 0 => Ok(element),
+            At::Computed(element) => {
+                let first = self.constant(first)?;
+                self.op(Op::IAdd, &[element, first])
+            }
+        }
+    }
+
+    /// The word of a lookup, and which one that is.
+    fn look_up(&mut self, buffer: u32, lookup: &Lookup, operand: &Operand, index: u32) -> Result<(u32, At), Error> {
+        let element = self.element(buffer, lookup, operand, index)?;
+        let at = self.sum(lookup.first, element)?;
+        Ok((self.load(buffer, at)?, element))
+    }
+}
+
+/// An element, or the result of the instruction that computes it.
+#[derive(Clone, Copy)]
+enum At {
+    Constant(u32),
+    Computed(u32),
 }
 
 impl Samplers for Tables<'_> {
@@ -280,13 +322,17 @@ impl Samplers for Tables<'_> {
         }
         let [columns, rows, matrix] = variables;
         let mut code = Code { editor, words, glsl: self.glsl, int: self.int, word: self.word };
-        let column = code.look_up(columns, &part.column, &part.image, column)?;
-        let row = code.look_up(rows, &part.row, &part.sampler, row)?;
+        let (column, _) = code.look_up(columns, &part.column, &part.image, column)?;
+        let (row, element) = code.look_up(rows, &part.row, &part.sampler, row)?;
         // Matrix and pool of a set may be shorter than those that words were written for, and what invocations read that only help others
         // need not be a word.
         let (at, last) = (code.op(Op::IAdd, &[row, column])?, code.last(matrix, 0)?);
         let at = code.min(at, last)?;
-        let (at, last) = (code.load(matrix, at)?, code.constant(self.place.count.max(1) - 1)?);
+        let last = match self.own.get(position).copied().flatten() {
+            Some(own) => code.sum(own, element)?,
+            None => code.constant(self.place.count.max(1) - 1)?,
+        };
+        let at = code.load(matrix, at)?;
         let at = code.min(at, last)?;
         Ok((self.pool, Some(at)))
     }

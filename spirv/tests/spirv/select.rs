@@ -1,7 +1,7 @@
 //! The pass `select`: links whose indices only the running shader knows read their sampler from the pool, and nothing else is
 //! different.
 
-use samplin_spirv::select::{Length, Lookup, Part, Place, Refused, Why, select};
+use samplin_spirv::select::{Length, Lookup, Part, Place, Refused, Why, select, select_or_own};
 use samplin_spirv::{Error, Index, Link, Module, Operand, Specialization, Uses};
 use spirv::{Capability, Decoration, ExecutionModel, Op, StorageClass};
 
@@ -248,6 +248,28 @@ fn samplers_are_looked_up() {
     let two = "void main() { color = texture(sampler2D(images[9], samplers), uv) + texture(sampler2D(images[i], samplers), uv); }";
     let new = check(&glsl("frag", "vulkan1.2", &arrays("[]", "", two)), "vulkan1.2", MAIN, None);
     assert_eq!(samplers(&new), [looked_up("min(9, length(columns) - 1)", "100"), looked_up(RUNTIME_COLUMN, "100")]);
+}
+
+/// What an entry names beyond the places is the sampler of the descriptor that the shader names itself, in the pool's own copy of its array;
+/// without one it is the last place.
+#[test]
+fn own_samplers_are_read_behind_the_places() {
+    let place = Place { count: 48 + 65, ..PLACE };
+    for (samplers, pair, row, own) in [
+        ("[65]", "sampler2D(images[i], samplers[j])", "min(variable, 64) + 100", "min(variable, 64) + 48"),
+        ("[]", "sampler2D(images[i], samplers[j])", RUNTIME_ROW, "min(variable, length(rows) - 101) + 48"),
+        ("[65]", "sampler2D(images[i], samplers[2])", "102", "50"),
+        ("", "sampler2D(images[i], samplers)", "100", "48"),
+    ] {
+        let words = glsl("frag", "vulkan1.2", &arrays("[65]", samplers, &once(pair)));
+        let (module, parts) = (Module::read(&words).expect("a module"), parts(&links(&words, MAIN, None)));
+        for (own, last) in [(Some(48), own), (None, "112")] {
+            let new = select_or_own(&module, MAIN, None, &place, (&parts, &[own])).expect("a link");
+            validate(&new, "vulkan1.2").expect("a valid module");
+            let at = format!("matrix[min(rows[{row}] + columns[min(variable, 64)], length(matrix) - 1)]");
+            assert_eq!(self::samplers(&new), [format!("pool[min({at}, {last})]")], "{samplers} {pair}");
+        }
+    }
 }
 
 /// What differs between invocations is the position in the pool, and with it pointer, sampler and pair; the words of tables are found
