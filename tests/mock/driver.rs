@@ -95,6 +95,8 @@ pub(crate) struct Config {
     pub(crate) instance_version: u32,
     /// `maxBoundDescriptorSets`, `maxPerStageDescriptorSamplers` and `maxDescriptorSetSamplers`.
     pub(crate) set_limits: [u32; 3],
+    /// Samplers, and as many of all else, that sets may have which may be updated after they were bound; 0 if there are no such sets.
+    pub(crate) after_bind: u32,
     /// `maxPerStageDescriptorUniformBuffers`, `maxDescriptorSetUniformBuffers` and `maxPerStageResources`.
     pub(crate) block_limits: [u32; 3],
     /// It keeps what is bound in each command buffer, in [`DeviceState::machine`].
@@ -156,6 +158,7 @@ impl Config {
             permits: false,
             instance_version: vk::API_VERSION_1_0,
             set_limits: [8, 16, 96],
+            after_bind: 0,
             // The least that every device has.
             block_limits: [12, 72, 128],
             follows: false,
@@ -1385,6 +1388,16 @@ unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mu
                 vk::PhysicalDeviceCustomBorderColorPropertiesEXT::STRUCTURE_TYPE => {
                     (*next.cast::<vk::PhysicalDeviceCustomBorderColorPropertiesEXT<'_>>())
                         .max_custom_border_color_samplers = config.max_custom_borders;
+                }
+                vk::PhysicalDeviceDescriptorIndexingProperties::STRUCTURE_TYPE => {
+                    let (limits, most) =
+                        (&mut *next.cast::<vk::PhysicalDeviceDescriptorIndexingProperties<'_>>(), config.after_bind);
+                    limits.max_update_after_bind_descriptors_in_all_pools = most;
+                    limits.max_per_stage_descriptor_update_after_bind_samplers = most;
+                    limits.max_descriptor_set_update_after_bind_samplers = most;
+                    limits.max_per_stage_descriptor_update_after_bind_storage_buffers = most;
+                    limits.max_descriptor_set_update_after_bind_storage_buffers = most;
+                    limits.max_per_stage_update_after_bind_resources = most;
                 }
                 vk::PhysicalDeviceSamplerFilterMinmaxProperties::STRUCTURE_TYPE => {
                     (*next.cast::<vk::PhysicalDeviceSamplerFilterMinmaxProperties<'_>>())

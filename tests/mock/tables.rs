@@ -47,7 +47,20 @@ impl World {
     }
 
     fn with_setting(builder: InstanceBuilder, flags: Flags, counts: [u32; 2], resolves: bool) -> Self {
-        let builder = builder.driver(roomy).traced("decisions");
+        Self::on(builder, (flags, counts), resolves, |_| {})
+    }
+
+    fn on(
+        builder: InstanceBuilder,
+        (flags, counts): (Flags, [u32; 2]),
+        resolves: bool,
+        limits: impl Fn(&mut Config),
+    ) -> Self {
+        let driver = |config: &mut Config| {
+            roomy(config);
+            limits(config);
+        };
+        let builder = builder.driver(driver).traced("decisions");
         let builder = builder.set("bindless", if resolves { "resolve" } else { "name" });
         let device = builder.set("separate", "resolve").device();
         let is_late = flags.contains(Flags::UPDATE_AFTER_BIND);
@@ -257,21 +270,120 @@ fn pairs_read_the_samplers_that_they_ask_for_whatever_is_written() {
     }
 }
 
-/// More samplers come after the bind than the bound pool has places: that has a name, once, and less has none.
+/// More samplers come after the bind than the bound pool has places: pairs that find none read the application's own sampler, as without
+/// samplin, and those that conflict have a name.
 #[test]
-fn a_pool_that_is_too_small_is_named() {
-    for (samplers, left) in [(900, &[][..]), (1100, &["sampler-limit"][..])] {
+fn pairs_without_a_place_keep_their_samplers() {
+    for (conflicts, samplers, left) in
+        [(true, 400, &[][..]), (false, 1100, &[][..]), (true, 1100, &["sampler-limit"][..])]
+    {
+        let world = World::new(InstanceBuilder::new(), LATE);
+        let (device, pipeline) = (&world.device, world.pipeline());
+        let commands = [0, 1].map(|_| device.command_buffer());
+        let sets = world.sets();
+        world.image(sets[0], 0, device.view(UNFILTERED[0]));
+        world.image(sets[0], 1, device.view(FILTERED[0]));
+        world.sampler(sets[1], 0, device.linear());
+        world.record(commands[0], pipeline, sets);
+        let make = || if conflicts { device.linear() } else { device.nearest() };
+        let mut lost = 0;
+        let mut all: Vec<_> = (0..samplers).map(|_| make()).collect();
+        for (step, sampler) in all.iter().enumerate() {
+            world.sampler(sets[1], 1, *sampler);
+            let reads = world.reads(commands[0]);
+            assert_eq!(reads[4].handle, sampler.as_raw(), "{step}: the pair is legal");
+            lost += u32::from(conflicts && reads[1].handle == sampler.as_raw());
+        }
+        assert_eq!(lost > 0, !left.is_empty(), "{lost} of {samplers}");
+        // A pool that is made now has what the other has.
+        let other = world.sets()[0];
+        world.image(other, 1, device.view(FILTERED[1]));
+        world.record(commands[1], pipeline, [other, sets[1]]);
+        let last = all.pop().expect("a sampler");
+        assert_eq!(world.reads(commands[1])[4].handle, last.as_raw());
+        // What has no place goes, and another comes in its descriptor.
+        device.destroy_sampler(last);
+        world.sampler(sets[1], 1, all[0]);
+        assert_eq!(commands.map(|own| world.reads(own)[4].handle), [all[0].as_raw(); 2]);
+        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        assert_eq!(world.left(), left, "{samplers}");
+    }
+}
+
+/// The last place is the application's own sampler's: what would stand in for it has none, which is named, and legal pairs are read as they
+/// are. With one place more it has one.
+#[test]
+fn places_are_the_application_s_first() {
+    for (others, is_repaired) in [(498, true), (499, false)] {
         let world = World::new(InstanceBuilder::new(), LATE);
         let (device, pipeline) = (&world.device, world.pipeline());
         let commands = device.command_buffer();
         let sets = world.sets();
         world.image(sets[0], 0, device.view(UNFILTERED[0]));
-        world.sampler(sets[1], 0, device.linear());
+        world.image(sets[0], 1, device.view(FILTERED[0]));
+        let first = device.linear();
+        world.sampler(sets[1], 0, first);
         world.record(commands, pipeline, sets);
-        // As many as do not go.
-        (0..samplers).for_each(|_| world.sampler(sets[1], 1, device.nearest()));
-        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
-        assert_eq!(world.left(), left, "{samplers}");
+        device.destroy_sampler(first);
+        for _ in 0..others {
+            world.sampler(sets[1], 1, device.nearest());
+        }
+        let last = device.linear();
+        world.sampler(sets[1], 2, last);
+        let reads = world.reads(commands);
+        assert_eq!((reads[2].handle != last.as_raw(), reads[5].handle), (is_repaired, last.as_raw()), "{others}");
+        world.record(commands, pipeline, sets);
+        let left: &[&str] = if is_repaired { &[] } else { &["sampler-limit"] };
+        assert_eq!(world.left(), left, "{others}");
+    }
+}
+
+/// Where nothing is written after the bind, a pool that has not enough places is not bound, as long as it has not.
+#[test]
+fn a_pool_without_room_is_not_bound() {
+    let world = World::new(InstanceBuilder::new(), Flags::PARTIALLY_BOUND);
+    let (device, pipeline) = (&world.device, world.pipeline());
+    let commands = device.command_buffer();
+    let sets = world.sets();
+    world.image(sets[0], 0, device.view(UNFILTERED[0]));
+    let sampler = device.linear();
+    world.sampler(sets[1], 0, sampler);
+    world.record(commands, pipeline, sets);
+    assert_ne!(world.reads(commands)[0].handle, sampler.as_raw());
+    let others: Vec<_> = (0..1100).map(|_| device.nearest()).collect();
+    others.iter().for_each(|own| world.sampler(sets[1], 1, *own));
+    world.record(commands, pipeline, sets);
+    let reads = world.reads(commands);
+    assert_eq!([0, 1].map(|at: usize| reads[at].handle), [sampler, others[1099]].map(Handle::as_raw));
+    assert_eq!(world.left(), ["sampler-limit"]);
+    others.into_iter().for_each(|own| device.destroy_sampler(own));
+    world.sampler(sets[1], 1, sampler);
+    world.record(commands, pipeline, sets);
+    let reads = world.reads(commands);
+    assert!([0, 1].iter().all(|at| reads[*at].handle != sampler.as_raw()), "repaired again");
+}
+
+/// The pool counts towards the limits of sets that may be updated after they were bound, where there are such sets.
+#[test]
+fn pools_are_as_large_as_such_sets_may_be() {
+    for (after_bind, flags, left) in [
+        (1 << 20, LATE, &[][..]),
+        (1 << 20, Flags::PARTIALLY_BOUND, &[]),
+        (0, Flags::PARTIALLY_BOUND, &["sampler-limit"]),
+    ] {
+        let limits = |config: &mut Config| (config.set_limits, config.after_bind) = ([8, 160, 160], after_bind);
+        let world = World::on(InstanceBuilder::new(), (flags, COUNTS), true, limits);
+        let (device, pipeline) = (&world.device, world.pipeline());
+        let commands = device.command_buffer();
+        let sets = world.sets();
+        world.image(sets[0], 0, device.view(UNFILTERED[0]));
+        let sampler = device.linear();
+        world.sampler(sets[1], 0, sampler);
+        world.record(commands, pipeline, sets);
+        (0..100).for_each(|_| world.sampler(sets[1], 1, device.nearest()));
+        world.record(commands, pipeline, sets);
+        assert_eq!(world.reads(commands)[0].handle != sampler.as_raw(), left.is_empty(), "{after_bind} {flags:?}");
+        assert_eq!(world.left(), left, "{after_bind} {flags:?}");
     }
 }
 

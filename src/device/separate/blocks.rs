@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
@@ -44,6 +44,8 @@ pub(super) struct Table {
     /// That of no other.
     pub(super) number: u64,
     pub(super) slice: Slice,
+    /// The words of some samplers lead nowhere, for want of places.
+    pub(super) is_short: AtomicBool,
 }
 
 /// A descriptor in no table that has a word.

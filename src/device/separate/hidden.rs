@@ -13,6 +13,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::blocks::{Block, Looked, Slice, Statics, Table};
 use super::layouts::SetShape;
+use super::places::PoolOf;
 use crate::device::driver::Driver;
 use crate::table::{FastMap, lock};
 
@@ -50,8 +51,7 @@ pub(super) struct LookUps {
     /// Words that stand for descriptors in no table, and these.
     pub(super) statics: Vec<u32>,
     pub(super) looked: Vec<Looked>,
-    /// Samplers of the pool.
-    pub(super) pool: u32,
+    pub(super) pool: PoolOf,
     /// The pool is written while the set is bound.
     pub(super) is_late: bool,
 }
@@ -223,7 +223,8 @@ impl Separate {
             used: AtomicU64::new(0),
             is_retired: AtomicBool::new(false),
         };
-        let flags = match is_late {
+        let after_bind = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+        let flags = match shape.kept.flags.contains(after_bind) {
             true => vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND,
             false => vk::DescriptorPoolCreateFlags::empty(),
         };
@@ -242,11 +243,15 @@ impl Separate {
             let all = memory::collect(samplers.iter().chain(pool).copied());
             driver.fill_hidden(set, shape, &all, (made.block.as_ref(), &buffers));
         };
+        let binding = shape.bindings.last().map_or(0, |last| last.binding);
         match look_ups {
             None => fill(&[]),
-            Some(own) => {
-                let binding = shape.bindings.last().map_or(0, |last| last.binding);
-                self.tables.with_pool(own.pool, is_late.then_some((set, binding)), fill);
+            Some(own) if self.tables.with_pool(&own.pool, is_late.then_some((set, binding)), fill) => {}
+            // Others have taken more places meanwhile.
+            Some(_) => {
+                driver.destroy_pool(pool);
+                self.give_hidden_back(driver, &made);
+                return None;
             }
         }
         let made = Arc::new(made);

@@ -60,7 +60,12 @@ impl Separate {
                 let crowded = Some(Left::TooManyColumns);
                 pairs.tell_indexed(ground, program, index, (image, sampler), (crowded, &is_crowded));
             }
-            let is_it = |pair| why.is_some() || !is_crowded(pair);
+            let is_unplaced = |pair| self.tables.is_unplaced(pair);
+            if why.is_none() && self.tables.has_unplaced() {
+                let unplaced = Some(Left::SamplerLimit);
+                pairs.tell_indexed(ground, program, index, (image, sampler), (unplaced, &is_unplaced));
+            }
+            let is_it = |pair: Pair| why.is_some() || !is_crowded(pair) && !is_unplaced(pair);
             pairs.tell_indexed(ground, program, index, (image, sampler), (why, &is_it));
         }
     }

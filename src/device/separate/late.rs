@@ -195,11 +195,14 @@ impl Separate {
             what.into_iter().for_each(|what| journal.link_unresolved(what, drawn, *index));
         }
         drop(late_links);
-        let overran =
-            if self.tables.has_overrun() { program.looked_up & program.loose & program.splits.mask() } else { 0 };
         let drawn = Drawn { program, draw: &Draw::default() };
-        let links = (0..program.links.len()).filter(|index| overran & link_bit(*index) != 0);
-        links.for_each(|index| journal.link_unresolved(Left::SamplerLimit, drawn, index));
+        let looked_up = program.looked_up & program.loose & program.splits.mask();
+        for (index, link) in program.links.iter().enumerate().filter(|(index, _)| looked_up & link_bit(*index) != 0) {
+            let seen = program.layout.binding(&link.image).and_then(|(_, binding)| binding.seen.as_ref());
+            if self.tables.lost() & seen.map_or(u32::MAX, |seen| seen.lacks(link.ty.sampled)) != 0 {
+                journal.link_unresolved(Left::SamplerLimit, drawn, index);
+            }
+        }
     }
 
     /// The same of all programs.

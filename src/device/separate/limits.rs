@@ -9,6 +9,8 @@ use super::recipe::{NO_SAMPLER, NO_SET};
 use crate::kept;
 use crate::pnext::{self, slice};
 
+use vk::DescriptorSetLayoutCreateFlags as SetFlags;
+
 /// Most bytes of a uniform buffer's descriptor: what every device allows (Required Limits, `maxUniformBufferRange`).
 const BLOCK: u32 = 1 << 14;
 /// Bytes of a task.
@@ -41,6 +43,8 @@ pub struct Limits {
     pub storage_range: u32,
     /// Memory types that the host writes without a flush, one bit each.
     pub host_types: u32,
+    /// There are sets that may be updated after they were bound.
+    pub after_bind: bool,
     /// Queue families that the device has queues of.
     pub families: Vec<u32>,
     /// The driver reads every descriptor that a set's layout has room for, also where the last binding of the set has fewer.
@@ -132,6 +136,7 @@ impl Limits {
             storage_alignment: limits.min_storage_buffer_offset_alignment.max(16),
             storage_range: limits.max_storage_buffer_range,
             host_types: host_types(memory),
+            after_bind: later.after_bind.max_update_after_bind_descriptors_in_all_pools > 0,
             families,
             reads_past_variable: properties.vendor_id == SWIFTSHADER,
         }
@@ -151,6 +156,16 @@ impl Limits {
     /// Whether a set of these may come behind those of a pipeline layout; the name of what is exceeded. Only limits to which the layer's
     /// own descriptors count are looked at: the application keeps to the others. `colors`: colour attachments of the pipeline.
     pub(super) fn check(&self, layout: &PipelineShape, more: &[More], colors: u32) -> Result<(), Left> {
+        self.check_with(layout, (more, SetFlags::empty()), colors)
+    }
+
+    /// The same of a set whose layout has flags.
+    pub(super) fn check_with(
+        &self,
+        layout: &PipelineShape,
+        (more, flags): (&[More], SetFlags),
+        colors: u32,
+    ) -> Result<(), Left> {
         if layout.sets.len() >= self.sets as usize {
             return Err(NO_SET);
         }
@@ -168,7 +183,7 @@ impl Limits {
         let exceeded = kinds.find(|(most, of_stage, all, colors, _)| {
             let fits =
                 [false, true].into_iter().zip(most.of_stage.into_iter().zip(most.all)).all(|(after_bind, limits)| {
-                    let count = |is_of, stage| count(layout, more, (is_of, stage), after_bind);
+                    let count = |is_of, stage| count(layout, (more, flags), (is_of, stage), after_bind);
                     let stages = (0..u32::BITS).map(|bit| vk::ShaderStageFlags::from_raw(1 << bit));
                     let mut of_stages = stages.map(|stage| {
                         let colors = if stage == vk::ShaderStageFlags::FRAGMENT { *colors } else { 0 };
@@ -243,13 +258,14 @@ fn is_resource(kind: vk::DescriptorType) -> bool {
 /// were bound. A descriptor of several types counts as each of them.
 fn count(
     layout: &PipelineShape,
-    more: &[More],
+    (more, flags): (&[More], SetFlags),
     (is_of, stage): (Counts, Option<vk::ShaderStageFlags>),
     after_bind: bool,
 ) -> u64 {
     let is_seen = |stages: vk::ShaderStageFlags| stage.is_none_or(|stage| stages.intersects(stage));
-    let flag = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
-    let sets = layout.sets.iter().flatten().filter(|set| after_bind || !set.kept.flags.contains(flag));
+    let counts = |flags: SetFlags| after_bind || !flags.contains(SetFlags::UPDATE_AFTER_BIND_POOL);
+    let sets = layout.sets.iter().flatten().filter(|set| counts(set.kept.flags));
+    let more = if counts(flags) { more } else { &[] };
     let own = sets.flat_map(|set| set.kept.bindings.iter()).filter(|binding| {
         is_seen(binding.stages) && (is_of(binding.kind) || binding.kinds.iter().any(|kind| is_of(*kind)))
     });

@@ -22,6 +22,22 @@ pub(super) struct Static {
     first: u32,
 }
 
+/// Samplers of a binding that may be written after the bind. Behind its places a pool has them too: a shader reads them there where no place
+/// is left for one.
+#[derive(Clone, Copy)]
+pub(super) struct Mirror {
+    pub(super) at: (u32, u32),
+    /// The word of the first of them in the table of their set.
+    pub(super) word: u32,
+    /// How many there are.
+    pub(super) count: u32,
+    /// Where in the pool they are, behind the places.
+    behind: u32,
+}
+
+/// Samplers of a binding that a pool has room for beside its places. Sets with more are not looked up.
+const MIRRORED: u32 = 8192;
+
 /// What the shaders of a second pipeline look samplers up in.
 pub(super) struct Selection {
     /// The links that do, a bit each.
@@ -29,10 +45,14 @@ pub(super) struct Selection {
     pub(super) statics: Vec<Static>,
     /// The numbers of sets with tables.
     pub(super) tables: Vec<u32>,
-    /// Samplers of the pool.
-    pub(super) pool: u32,
+    /// Places of the pool.
+    pub(super) places: u32,
+    /// What it has behind them.
+    pub(super) mirrors: Vec<Mirror>,
     /// Flags that the pool's binding needs as those of the application do.
     pub(super) flags: vk::DescriptorBindingFlags,
+    /// Those of the layout of its sets.
+    pub(super) layout_flags: vk::DescriptorSetLayoutCreateFlags,
     /// The first of its bindings: matrix, words of statics if there are any, tables, pool.
     first: u32,
 }
@@ -41,7 +61,8 @@ impl Selection {
     /// One for these links, in bindings from `first` on, with no operand yet.
     pub(super) fn of(links: u64, first: u32) -> Self {
         let flags = vk::DescriptorBindingFlags::empty();
-        Self { links, statics: Vec::new(), tables: Vec::new(), pool: 0, flags, first }
+        let (statics, tables, mirrors) = (Vec::new(), Vec::new(), Vec::new());
+        Self { links, statics, tables, places: 0, mirrors, flags, layout_flags: Default::default(), first }
     }
 
     /// Adds an operand, if its layout has it.
@@ -52,6 +73,11 @@ impl Selection {
         if shape.has_in_arrays(binding) {
             if !self.tables.contains(&operand.set) {
                 self.tables.with_room().push(operand.set);
+            }
+            let at = (operand.set, operand.binding);
+            if is_sampler && binding.after_bind && self.mirrors.iter().all(|mirror| mirror.at != at) {
+                let (word, behind) = (shape.first_in_table(binding, true) as u32, self.mirrored());
+                self.mirrors.with_room().push(Mirror { at, word, count: binding.count.min(MIRRORED), behind });
             }
         } else if self.find(operand, is_sampler).is_none() {
             let (at, elements) = ((operand.set, operand.binding), elements(operand, binding));
@@ -77,13 +103,35 @@ impl Selection {
         self.statics.iter().find(is_it)
     }
 
+    /// Samplers of the pool behind its places.
+    fn mirrored(&self) -> u32 {
+        self.mirrors.iter().map(|mirror| mirror.count).sum()
+    }
+
+    /// Samplers of the pool.
+    pub(super) fn pool(&self) -> u32 {
+        self.places + self.mirrored()
+    }
+
+    /// Where the pool has the sampler that an operand names first, if it has that.
+    pub(super) fn own(&self, operand: &Operand) -> Option<u32> {
+        let mirror = self.mirrors.iter().find(|mirror| mirror.at == (operand.set, operand.binding))?;
+        let element = if let Index::Const(element) = operand.index { element } else { 0 };
+        Some(self.places + mirror.behind + element.min(mirror.count - 1))
+    }
+
+    /// Where the pool has the first of each.
+    pub(super) fn mirrors(&self) -> impl Iterator<Item = (u32, &Mirror)> {
+        self.mirrors.iter().map(|mirror| (self.places + mirror.behind, mirror))
+    }
+
     /// Whether the pool is written while a set is bound.
     pub(super) fn is_late(&self) -> bool {
         self.flags.intersects(LATE)
     }
 
-    /// The flags of the layout of its sets.
-    pub(super) fn layout_flags(&self) -> vk::DescriptorSetLayoutCreateFlags {
+    /// The flags that the layout of its sets needs.
+    pub(super) fn least_flags(&self) -> vk::DescriptorSetLayoutCreateFlags {
         match self.flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND) {
             true => vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
             false => vk::DescriptorSetLayoutCreateFlags::empty(),

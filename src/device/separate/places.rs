@@ -3,16 +3,60 @@
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 
-use super::tables::{LatePool, Lists, PLACES, Tables};
+use super::tables::{Lists, On, PLACES, Tables};
 use crate::device::driver::Driver;
 use crate::table::lock;
+
+/// Where a pool has the samplers of a binding that may be written after the bind.
+#[derive(Debug)]
+pub(super) struct Own {
+    /// The number of the table of their set.
+    pub(super) table: u64,
+    /// The word of the first in it.
+    pub(super) word: u32,
+    pub(super) count: u32,
+    /// Where the first is in the pool.
+    pub(super) at: u32,
+}
+
+impl Own {
+    /// Where the sampler with a word of a table is, if it is one of these.
+    fn place(&self, (table, word): (u64, u32)) -> Option<u32> {
+        let element = word.checked_sub(self.word).filter(|element| table == self.table && *element < self.count)?;
+        Some(self.at + element)
+    }
+}
+
+/// What is in a pool.
+#[derive(Debug)]
+pub(super) struct PoolOf {
+    pub(super) count: u32,
+    /// Of these the first are places.
+    pub(super) places: u32,
+    /// And the others what is behind them.
+    pub(super) own: Vec<Own>,
+}
+
+/// A hidden set whose pool is written while it is bound.
+pub(super) struct LatePool {
+    set: u64,
+    binding: u32,
+    places: u32,
+    own: Vec<Own>,
+}
 
 impl Lists {
     /// The first place behind all that are taken.
     fn end(&self) -> usize {
         self.pool.iter().rposition(|sampler| *sampler != 0).map_or(0, |last| last + 1)
+    }
+
+    /// Places that every pool has which is written on.
+    fn room(&self) -> usize {
+        self.late.iter().map(|pool| pool.places).fold(PLACES, u32::min) as usize
     }
 
     /// Any sampler that lives.
@@ -22,40 +66,73 @@ impl Lists {
 }
 
 impl Tables {
-    /// Whether some pool was too small for what was written after it was bound.
-    pub(super) fn has_overrun(&self) -> bool {
-        self.overran.load(Ordering::Acquire)
-    }
-
     /// Moves when the samplers of the pool do.
     pub(super) fn turn(&self) -> u64 {
         self.turn.load(Ordering::Acquire)
     }
 
-    /// Whether a pool of so many samplers has all that words lead to.
-    pub(super) fn fits(&self, count: u32) -> bool {
-        !self.is_full.load(Ordering::Acquire) && lock(&self.lists).end() <= count as usize
+    /// Whether a pool with so many places has all that words lead to.
+    pub(super) fn fits(&self, places: u32) -> bool {
+        lock(&self.lists).end() <= places as usize
     }
 
-    /// The samplers of a pool with so many places, all of which live as long as nobody forgets them: `with` is called before that may be.
-    /// `late`: its binding in a set that is written when the pool changes.
-    pub(super) fn with_pool<R>(
+    /// The samplers of a pool, all of which live as long as nobody forgets them: `with` is called before that may be. False if it has not
+    /// enough places. `late`: its binding in a set that is written when the pool changes.
+    pub(super) fn with_pool(
         &self,
-        count: u32,
+        pool: &PoolOf,
         late: Option<(vk::DescriptorSet, u32)>,
-        with: impl FnOnce(&[u64]) -> R,
-    ) -> R {
+        with: impl FnOnce(&[u64]),
+    ) -> bool {
         let mut lists = lock(&self.lists);
-        let any = lists.any_sampler();
-        let own = |at: usize| lists.pool.get(at).copied().filter(|sampler| *sampler != 0).unwrap_or(any);
-        let done = with(&memory::collect((0..count as usize).map(own)));
-        if let Some((set, binding)) = late {
-            if lists.end() > count as usize {
-                self.overran.store(true, Ordering::Release);
-            }
-            lists.late.with_room().push(LatePool { set: set.as_raw(), binding, count });
+        if lists.end() > pool.places as usize {
+            return false;
         }
-        done
+        let any = lists.any_sampler();
+        let placed = |at: usize| lists.pool.get(at).copied().filter(|sampler| *sampler != 0).unwrap_or(any);
+        let mut all = memory::collect((0..pool.count as usize).map(placed));
+        for (at, sampler) in &lists.own {
+            for place in pool.own.iter().filter_map(|own| own.place(*at)) {
+                all.get_mut(place as usize).into_iter().for_each(|own| *own = *sampler);
+            }
+        }
+        with(&all);
+        if let Some((set, binding)) = late {
+            let own = memory::collect(pool.own.iter().map(|Own { table, word, count, at }| Own {
+                table: *table,
+                word: *word,
+                count: *count,
+                at: *at,
+            }));
+            lists.late.with_room().push(LatePool { set: set.as_raw(), binding, places: pool.places, own });
+        }
+        true
+    }
+
+    /// The key of a state and a column.
+    pub(super) fn unplaced(state: u32, column: u32) -> u64 {
+        (u64::from(state) << 8) | (u64::from(column) + 1)
+    }
+
+    /// Whether there was no place for what stands in for the sampler of a pair.
+    pub(super) fn is_unplaced(&self, pair: Pair) -> bool {
+        let column = self.column(pair.class + 1).unwrap_or(0);
+        self.unplaced.get(Self::unplaced(pair.state, column)) != 0
+    }
+
+    /// Whether there was none for any.
+    pub(super) fn has_unplaced(&self) -> bool {
+        !self.unplaced.is_empty()
+    }
+
+    /// What samplers need that were left without a place, or what stands in for them.
+    pub(super) fn lost(&self) -> u32 {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    pub(super) fn lose(&self, (ground, pairs): On<'_>, state: u32) {
+        let needs = pairs.samplers.rows(&ground.hot).state(state).map_or(u32::MAX, |shared| shared.needs.0);
+        self.lost.fetch_or(needs, Ordering::AcqRel);
     }
 
     /// A hidden set is about to be destroyed.
@@ -69,31 +146,46 @@ impl Tables {
             return Some(place);
         }
         // The first free one, so that small pools last.
-        let place = match lists.pool.iter().position(|sampler| *sampler == 0) {
-            Some(place) => place as u32,
-            None if lists.pool.len() < PLACES as usize => {
-                lists.pool.with_room().push(0);
-                lists.pool.len() as u32 - 1
-            }
-            None => return None,
-        };
+        let place = lists.pool.iter().position(|sampler| *sampler == 0).unwrap_or(lists.pool.len());
+        if place >= lists.room() {
+            return None;
+        }
+        if place == lists.pool.len() {
+            lists.pool.with_room().push(0);
+        }
+        let place = place as u32;
         *lists.pool.get_mut(place as usize)? = sampler;
         self.places.insert(sampler, u64::from(place) + 1);
         self.turn.fetch_add(1, Ordering::AcqRel);
         driver.write_pools(&lists.late, place, sampler);
-        if lists.late.iter().any(|pool| pool.count <= place) {
-            self.overran.store(true, Ordering::Release);
-        }
         Some(place)
+    }
+
+    /// A sampler that has no place was written to a descriptor that may be read already: it is read behind all places.
+    #[cold]
+    pub(super) fn write_own(&self, driver: &Driver, at: (u64, u32), sampler: u64) {
+        let mut lists = lock(&self.lists);
+        lists.own.with_room().insert(at, sampler);
+        driver.write_own(&lists.late, at, sampler);
+    }
+
+    /// A table is about to go.
+    pub(super) fn forget_own(&self, number: u64) {
+        lock(&self.lists).own.retain(|(table, _), _| *table != number);
     }
 
     /// A sampler is about to go.
     pub(super) fn forget(&self, driver: &Driver, sampler: u64) {
         let (row, place) = (self.rows.get(sampler), self.places.get(sampler));
-        if row == 0 && place == 0 {
+        if row == 0 && place == 0 && self.lost() == 0 {
             return;
         }
         let mut lists = lock(&self.lists);
+        let any = lists.any_sampler();
+        let Lists { own, late, .. } = &mut *lists;
+        for (at, _) in own.extract_if(|_, own| *own == sampler).filter(|_| any != 0 && any != sampler) {
+            driver.write_own(late, at, any);
+        }
         if let Some(row) = (self.rows.remove(sampler) as u32).checked_sub(1) {
             lists.rows.get_mut(row as usize).into_iter().for_each(|row| row.sampler = 0);
         }
@@ -111,18 +203,28 @@ impl Tables {
 impl Driver {
     /// Writes a sampler to a place of pools.
     fn write_pools(&self, pools: &[LatePool], place: u32, sampler: u64) {
+        pools.iter().filter(|pool| place < pool.places).for_each(|pool| self.write_pool(pool, place, sampler));
+    }
+
+    /// Writes the sampler with a word of a table where pools have it behind their places.
+    fn write_own(&self, pools: &[LatePool], at: (u64, u32), sampler: u64) {
+        for pool in pools {
+            pool.own.iter().filter_map(|own| own.place(at)).for_each(|place| self.write_pool(pool, place, sampler));
+        }
+    }
+
+    fn write_pool(&self, pool: &LatePool, element: u32, sampler: u64) {
         let Some(update) = self.fns.update_descriptor_sets else { return };
         let info = vk::DescriptorImageInfo { sampler: vk::Sampler::from_raw(sampler), ..Default::default() };
-        for pool in pools.iter().filter(|pool| place < pool.count) {
-            let write = vk::WriteDescriptorSet::default()
-                .dst_set(vk::DescriptorSet::from_raw(pool.set))
-                .dst_binding(pool.binding)
-                .dst_array_element(place)
-                .descriptor_type(vk::DescriptorType::SAMPLER)
-                .image_info(std::slice::from_ref(&info));
-            // SAFETY: the set lives until it leaves the list, under whose lock this is; its binding has UPDATE_AFTER_BIND, so it may be bound
-            // or pending (VUID-vkUpdateDescriptorSets-None-03047), and no shader reads a place that no live sampler had so far.
-            unsafe { update(self.handle, 1, &write, 0, std::ptr::null()) };
-        }
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(vk::DescriptorSet::from_raw(pool.set))
+            .dst_binding(pool.binding)
+            .dst_array_element(element)
+            .descriptor_type(vk::DescriptorType::SAMPLER)
+            .image_info(std::slice::from_ref(&info));
+        // SAFETY: the set lives until it leaves the list, under whose lock this is; its binding has UPDATE_AFTER_BIND, so it may be bound or
+        // pending (VUID-vkUpdateDescriptorSets-None-03047). No shader reads a place that no live sampler had so far; what is behind the
+        // places is read where the application's own descriptor would be, which is being written.
+        unsafe { update(self.handle, 1, &write, 0, std::ptr::null()) };
     }
 }

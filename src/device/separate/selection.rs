@@ -1,12 +1,13 @@
 //! Links whose shader looks up which sampler suits what it indexes: what it looks that up in, see [`tables`](super::tables).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ash::vk;
 use samplin_bind::plan::link_bit;
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::select::{Part, Place, select};
+use samplin_spirv::select::{Part, Place, select_or_own};
 use samplin_spirv::{Module, Specialization};
 
 use super::Separate;
@@ -14,6 +15,7 @@ use super::commands::BindPoint;
 use super::hidden::LookUps;
 use super::limits::More;
 use super::looked_up::Selection;
+use super::places::{Own, PoolOf};
 use super::programs::Program;
 use super::recipe::StageCode;
 use super::sampling;
@@ -37,11 +39,17 @@ impl Selection {
             added.and_then(|()| new.add(&program.layout, &link.sampler, true)).ok_or(Left::OpaqueOperand)?;
         }
         const COUNTS: [u32; 9] = [PLACES, 2048, 1000, 500, 250, 100, 48, 24, 12];
+        let own = new.least_flags();
+        // Samplers of a set that may be updated after it was bound count towards a limit that is the greater one.
+        let other = own | vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
         let mut last = Left::SamplerLimit;
-        for count in COUNTS {
-            new.pool = count;
+        for (count, flags) in COUNTS.into_iter().flat_map(|count| [(count, own), (count, other)]) {
+            if flags != own && !separate.limits.after_bind {
+                continue;
+            }
+            (new.places, new.layout_flags) = (count, flags);
             let more = memory::collect(before.iter().copied().chain(new.more(program)));
-            match separate.limits.check(&program.layout, &more, program.colors) {
+            match separate.limits.check_with(&program.layout, (&more, flags), program.colors) {
                 Ok(()) => return Ok(new),
                 Err(why) => last = why,
             }
@@ -55,7 +63,7 @@ impl Selection {
         let stages = links.fold(vk::ShaderStageFlags::empty(), |all, (_, link)| all | link.stages);
         let buffers = 1 + usize::from(!self.statics.is_empty()) + self.tables.len();
         let buffer = More { kind: vk::DescriptorType::STORAGE_BUFFER, count: 1, stages };
-        let pool = More { kind: vk::DescriptorType::SAMPLER, count: self.pool, stages };
+        let pool = More { kind: vk::DescriptorType::SAMPLER, count: self.pool(), stages };
         memory::collect(std::iter::repeat_n(buffer, buffers).chain([pool]))
     }
 
@@ -68,12 +76,13 @@ impl Selection {
         set: u32,
     ) -> Result<Option<Vec<u32>>, Left> {
         let links = program.links.iter().enumerate().filter(|(number, _)| self.links & link_bit(*number) != 0);
-        let mut parts = Vec::new();
+        let (mut parts, mut own) = (Vec::new(), Vec::new());
         for (_, link) in links.filter(|(_, link)| link.stages.contains(stage.stage)) {
             let lookup = |operand, is_sampler| self.lookup(&program.layout, operand, is_sampler);
             let (column, row) =
                 lookup(&link.image, false).zip(lookup(&link.sampler, true)).ok_or(Left::OpaqueOperand)?;
             parts.with_room().push(Part { image: link.image, sampler: link.sampler, column, row });
+            own.with_room().push(self.own(&link.sampler));
         }
         if parts.is_empty() {
             return Ok(None);
@@ -81,8 +90,9 @@ impl Selection {
         let model = model(stage.stage).ok_or(Left::OpaqueOperand)?;
         let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
         let module = Module::read(words).map_err(sampling::left_module)?;
-        let place = Place { set, matrix: self.matrix(), pool: self.pool_binding(), count: self.pool };
-        select(&module, (&stage.name, model), Some(&Specialization(&constants)), &place, &parts)
+        let place = Place { set, matrix: self.matrix(), pool: self.pool_binding(), count: self.pool() };
+        let constants = Specialization(&constants);
+        select_or_own(&module, (&stage.name, model), Some(&constants), &place, (&parts, &own))
             .map(Some)
             .map_err(left_of)
     }
@@ -100,7 +110,24 @@ impl Selection {
         separate.make_matrix(on).ok_or(Left::Memory)?;
         let mut tables = memory::vec(self.tables.len());
         for set in &self.tables {
-            tables.push(Arc::clone(separate.table_of(on, entry(*set)?).ok_or(Left::Memory)?));
+            let entry = entry(*set)?;
+            let table = separate.table_of(on, entry).ok_or(Left::Memory)?;
+            if table.is_short.load(Ordering::Acquire) && !separate.write_samplers(on, entry) {
+                return Err(Left::SamplerLimit);
+            }
+            tables.push(Arc::clone(table));
+        }
+        let mut mirrors = memory::vec(self.mirrors.len());
+        for (at, mirror) in self.mirrors() {
+            let (entry, table) = (entry(mirror.at.0)?, self.tables.iter().position(|set| *set == mirror.at.0));
+            let varies = entry.shape.variable == Some(mirror.at.1);
+            let binding = entry.shape.binding(mirror.at.1).ok_or(Left::SetUnfollowed)?;
+            let count = if varies { entry.variable.min(binding.count) } else { binding.count };
+            let table = table.and_then(|at| tables.get(at)).ok_or(Left::SetUnfollowed)?;
+            if count > mirror.count {
+                return Err(Left::SamplerLimit);
+            }
+            mirrors.push(Own { table: table.number, word: mirror.word, count, at });
         }
         let mut looked = memory::vec(self.words() as usize);
         for own in &self.statics {
@@ -108,10 +135,11 @@ impl Selection {
             let binding = entry.shape.binding(own.at.1).ok_or(Left::SetUnfollowed)?;
             looked.extend(Separate::looked(on, entry, (binding, own.is_sampler), own.elements.clone()));
         }
-        let statics = separate.words_of(on, &looked);
-        if !separate.tables.fits(self.pool) {
+        let statics = separate.words_of(on, &looked).ok_or(Left::SamplerLimit)?;
+        if !separate.tables.fits(self.places) {
             return Err(Left::SamplerLimit);
         }
-        Ok(LookUps { tables, statics, looked, pool: self.pool, is_late: self.is_late() })
+        let pool = PoolOf { count: self.pool(), places: self.places, own: mirrors };
+        Ok(LookUps { tables, statics, looked, pool, is_late: self.is_late() })
     }
 }

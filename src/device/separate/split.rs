@@ -193,9 +193,9 @@ impl Separate {
         let (mut hidden, mut layout) = (None, Arc::clone(&program.layout));
         if has_hidden {
             let more = memory::collect(own.iter().map(|(more, _)| *more));
-            self.limits.check(&program.layout, &more, program.colors)?;
+            let flags = selection.as_ref().map_or_else(Default::default, |selection| selection.layout_flags);
+            self.limits.check_with(&program.layout, (&more, flags), program.colors)?;
             let bindings = memory::collect((first..).zip(own).map(|(at, (more, flags))| more.at(at, flags)));
-            let flags = selection.as_ref().map_or_else(Default::default, Selection::layout_flags);
             let shape = self.shape_of(kept::SetLayout { flags, bindings }, |_| 0);
             layout = Arc::new(program.layout.with_set(self.number(), Arc::clone(&shape)));
             hidden = Some(shape);

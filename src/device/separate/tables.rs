@@ -3,15 +3,19 @@
 //! ```text
 //! table    of a set: a word for each descriptor in its arrays, the row of a sampler or the column of an image
 //! matrix   row + column: a place in the pool
-//! pool     samplers: the application's own and those that stand in for them
+//! pool     samplers: the application's own and those that stand in for them, and behind all places those of bindings that may be written
+//!          after the bind, in their order
 //! ```
+//!
+//! Where no place is left for what stands in, the application's own sampler is read. Where there is none for that either, the word of its
+//! descriptor is [`OWN`] and the shader reads it behind the places; or, where nothing is written after the bind, nothing is looked up.
 //!
 //! A row belongs to a sampler, so it goes with that. A column belongs to classes of views that ask for the same of every sampler that has a
 //! row, so it stays. A word is written inside the call that writes its descriptor, which no shader that may run then reads: a set is not in
 //! use, or this descriptor of it is not (VUID-vkUpdateDescriptorSets-None-03047, UPDATE_UNUSED_WHILE_PENDING), or what reads it is
 //! submitted later (UPDATE_AFTER_BIND; Host Write Ordering Guarantees). Two descriptors never share a word.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use samplin_hot::Pair;
@@ -21,12 +25,13 @@ use super::Separate;
 use super::arrays::Meaning;
 use super::blocks::{Blocks, BufferKind, Looked, Slice, Statics, Table};
 use super::layouts::{Binding, SlotKind};
+use super::places::LatePool;
 use super::sets::SetEntry;
 use crate::counters::Path;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::resolve::Pairs;
-use crate::table::{FlatTable, Reader, lock};
+use crate::table::{FastMap, FlatTable, Reader, lock};
 
 /// Words of a row of the matrix.
 const COLUMNS: usize = 32;
@@ -42,12 +47,8 @@ pub(super) struct Row {
     state: u32,
 }
 
-/// A hidden set whose pool is written while it is bound.
-pub(super) struct LatePool {
-    pub(super) set: u64,
-    pub(super) binding: u32,
-    pub(super) count: u32,
-}
+/// The row of samplers that have no place.
+const OWN: u32 = (ROWS * COLUMNS) as u32;
 
 #[derive(Default)]
 pub(super) struct Lists {
@@ -57,6 +58,8 @@ pub(super) struct Lists {
     /// The samplers of the pool, 0 where there is none.
     pub(super) pool: Vec<u64>,
     pub(super) late: Vec<LatePool>,
+    /// Samplers whose word is [`OWN`], by the number of a table and their word.
+    pub(super) own: FastMap<(u64, u32), u64>,
 }
 
 impl Lists {
@@ -89,10 +92,10 @@ pub(super) struct Tables {
     has_late: AtomicBool,
     /// Classes that there was no column for, by the word of [`Meaning`].
     crowded: FlatTable,
-    /// There was no room for a row or in the pool, so that some word leads nowhere.
-    pub(super) is_full: AtomicBool,
-    /// There was no room in a pool that was bound by then: some word leads to another sampler than it should.
-    pub(super) overran: AtomicBool,
+    /// Pairs that there was no place for what stands in for their samplers, see [`Tables::unplaced`].
+    pub(super) unplaced: FlatTable,
+    /// What samplers need that were left without a place, or what stands in for them.
+    pub(super) lost: AtomicU32,
 }
 
 impl Default for Tables {
@@ -111,8 +114,8 @@ impl Default for Tables {
             filled: AtomicU64::new(0),
             has_late: AtomicBool::new(false),
             crowded: FlatTable::new(8),
-            is_full: AtomicBool::new(false),
-            overran: AtomicBool::new(false),
+            unplaced: FlatTable::new(8),
+            lost: AtomicU32::new(0),
         }
     }
 }
@@ -198,7 +201,7 @@ impl Known<'_> {
 }
 
 /// What rows and columns are made of.
-type On<'a> = (&'a Ground, &'a Pairs);
+pub(super) type On<'a> = (&'a Ground, &'a Pairs);
 
 impl Tables {
     /// The sampler that a row's sampler becomes with a class.
@@ -234,14 +237,25 @@ impl Tables {
         parted
     }
 
-    fn fill(&self, (ground, _): On<'_>, lists: &mut Lists, (row, column): (usize, usize), chosen: u64) {
-        let place = self.place(&ground.driver, lists, chosen).or_else(|| {
-            self.is_full.store(true, Ordering::Release);
-            // What is bound by now keeps the application's sampler, which has a place if there was room for any.
-            (self.places.get(lists.row(row)?.sampler) as u32).checked_sub(1)
-        });
+    fn fill(&self, on: On<'_>, lists: &mut Lists, (row, column): (usize, usize), chosen: u64) {
+        let Some(own) = lists.row(row) else { return };
+        let key = Self::unplaced(own.state, column as u32);
+        let place = match self.place(&on.0.driver, lists, chosen) {
+            Some(place) => {
+                if self.has_unplaced() {
+                    self.unplaced.remove(key);
+                }
+                place
+            }
+            None => {
+                self.unplaced.insert(key, 1);
+                self.lose(on, own.state);
+                // Each row has a place for the application's own.
+                (self.places.get(own.sampler) as u32).saturating_sub(1)
+            }
+        };
         if let Some(matrix) = self.matrix() {
-            matrix.set(row * COLUMNS + column, place.unwrap_or(0));
+            matrix.set(row * COLUMNS + column, place);
         }
     }
 
@@ -285,11 +299,11 @@ impl Tables {
 }
 
 impl Separate {
-    /// The word of a sampler: where its row starts.
-    fn row_word(&self, on: On<'_>, sampler: u64) -> u32 {
+    /// The word of a sampler: where its row starts. None if it has none and there is no place for it.
+    fn row_word(&self, on: On<'_>, sampler: u64) -> Option<u32> {
         match self.tables.rows.get(sampler) {
             0 => self.new_row_word(on, sampler),
-            row => Self::word_of_row(row),
+            row => Some(Self::word_of_row(row)),
         }
     }
 
@@ -300,22 +314,22 @@ impl Separate {
     /// The same of one that had no row so far. Nobody knows its row before all words lead to the columns that were parted for it.
     #[cold]
     #[inline(never)]
-    fn new_row_word(&self, on: On<'_>, sampler: u64) -> u32 {
+    fn new_row_word(&self, on: On<'_>, sampler: u64) -> Option<u32> {
         let tables = &self.tables;
         let walk = tables.walk();
         if let row @ 1.. = tables.rows.get(sampler) {
-            return Self::word_of_row(row);
+            return Some(Self::word_of_row(row));
         }
         let mut lists = lock(&tables.lists);
-        let Some(state) = (on.0.hot.gate.sampler(sampler) as u32).checked_sub(1) else { return 0 };
-        let number = match lists.rows.iter().position(|row| row.sampler == 0) {
-            Some(number) => number,
-            None if lists.rows.len() < ROWS => lists.rows.len(),
-            None => {
-                tables.is_full.store(true, Ordering::Release);
-                return 0;
-            }
-        };
+        let Some(state) = (on.0.hot.gate.sampler(sampler) as u32).checked_sub(1) else { return Some(0) };
+        let free = lists.rows.iter().position(|row| row.sampler == 0);
+        let number = free.unwrap_or(lists.rows.len());
+        // Its own place comes first: without a row the application's sampler is read all the same.
+        if number >= ROWS || tables.place(&on.0.driver, &mut lists, sampler).is_none() {
+            tables.lose(on, state);
+            self.has_late.store(true, Ordering::Release);
+            return None;
+        }
         let row = Row { sampler, state };
         match lists.rows.get_mut(number) {
             Some(own) => *own = row,
@@ -328,10 +342,10 @@ impl Separate {
         }
         tables.rows.insert(sampler, number as u64 + 1);
         drop(lists);
-        if tables.has_overrun() {
+        if tables.lost() != 0 {
             self.has_late.store(true, Ordering::Release);
         }
-        number as u32 * COLUMNS as u32
+        Some(number as u32 * COLUMNS as u32)
     }
 
     /// The word of an image: its column.
@@ -344,18 +358,22 @@ impl Separate {
         if let Some(column) = self.tables.column(meaning) {
             return column;
         }
-        self.tables.give_column(on, &mut lists, class)
+        let column = self.tables.give_column(on, &mut lists, class);
+        if self.tables.lost() != 0 {
+            self.has_late.store(true, Ordering::Release);
+        }
+        column
     }
 
-    /// The word of a handle, by what it stood for when it was written if that is known.
-    fn word_of(&self, on: On<'_>, (handle, is_sampler): (u64, bool), written: Option<u32>) -> u32 {
+    /// The word of a handle, by what it stood for when it was written if that is known. None for a sampler that there is no place for.
+    fn word_of(&self, on: On<'_>, (handle, is_sampler): (u64, bool), written: Option<u32>) -> Option<u32> {
         let meaning = Meaning::of(&on.0.hot.gate, handle, is_sampler);
         // What has gone, so that it has no meaning or another one, is behind a descriptor that nobody may use.
         let is_gone = meaning.word == 0 || written.is_some_and(|written| written != meaning.word);
         match (is_gone, is_sampler) {
-            (true, _) => 0,
+            (true, _) => Some(0),
             (_, true) => self.row_word(on, handle),
-            (_, false) => self.column_word(on, meaning.word),
+            (_, false) => Some(self.column_word(on, meaning.word)),
         }
     }
 
@@ -373,10 +391,13 @@ impl Separate {
         }))
     }
 
-    /// Their words.
-    pub(super) fn words_of(&self, on: On<'_>, all: &[Looked]) -> Vec<u32> {
-        let of = |looked: &Looked| self.word_of(on, (looked.handle, looked.is_sampler), Some(looked.meaning));
-        memory::collect(all.iter().map(of))
+    /// Their words; none if there is no place for one of them.
+    pub(super) fn words_of(&self, on: On<'_>, all: &[Looked]) -> Option<Vec<u32>> {
+        let mut words = memory::vec(all.len());
+        for looked in all {
+            words.push(self.word_of(on, (looked.handle, looked.is_sampler), Some(looked.meaning))?);
+        }
+        Some(words)
     }
 
     /// Writes the columns of those that are images again.
@@ -392,11 +413,12 @@ impl Separate {
     pub(super) fn make_matrix(&self, on: On<'_>) -> Option<()> {
         let driver = &on.0.driver;
         if self.tables.matrix().is_none() {
-            let words = ROWS * COLUMNS;
+            let words = (ROWS + 1) * COLUMNS;
             if size_of::<u32>() * words > self.limits.storage_range as usize {
                 return None;
             }
             let made = self.take_slice(driver, &self.tables.blocks, words)?;
+            (OWN as usize..words).for_each(|at| made.set(at, u32::MAX));
             if let Err(made) = self.tables.matrix.set(made) {
                 // Another thread was faster.
                 self.tables.blocks.give_slice_back(driver, &made);
@@ -421,7 +443,7 @@ impl Separate {
             return None;
         }
         let slice = self.take_slice(driver, &self.tables.blocks, words.max(1))?;
-        let made = Arc::new(Table { number: self.number(), slice });
+        let made = Arc::new(Table { number: self.number(), slice, is_short: AtomicBool::new(false) });
         let set = {
             // Whoever lets columns part meanwhile writes this table as well, or whoever sees the table sees that they did.
             let _walk = self.tables.walk();
@@ -444,6 +466,14 @@ impl Separate {
             let count = if last { entry.variable.min(binding.count) } else { binding.count };
             self.write_some(on, entry, (0..count).map(|element| (binding, element)), which);
         }
+    }
+
+    /// Writes the words of a set's samplers once more, as some led nowhere. Whether none does now.
+    pub(super) fn write_samplers(&self, on: On<'_>, entry: &SetEntry) -> bool {
+        let Some(table) = entry.table() else { return false };
+        table.is_short.store(false, Ordering::Release);
+        self.write_table(on, entry, &[true]);
+        !table.is_short.load(Ordering::Acquire)
     }
 
     /// Writes the words of descriptors that were just written, if their set has a table.
@@ -472,8 +502,16 @@ impl Separate {
                 let now = || (entry.get(slot), entry.word(slot), self.tables.parts());
                 loop {
                     let made_of = now();
+                    let word = self.word_of(on, (made_of.0, is_sampler), made_of.1).unwrap_or_else(|| {
+                        if binding.after_bind {
+                            self.tables.write_own(&on.0.driver, (table.number, at as u32), made_of.0);
+                            return OWN;
+                        }
+                        table.is_short.store(true, Ordering::Release);
+                        0
+                    });
                     // Another thread may write this descriptor, or find that its class has another column.
-                    table.slice.exchange(at, self.word_of(on, (made_of.0, is_sampler), made_of.1));
+                    table.slice.exchange(at, word);
                     if made_of == now() {
                         break;
                     }
@@ -528,6 +566,7 @@ impl Separate {
     pub(super) fn forget_table(&self, driver: &Driver, entry: &SetEntry) {
         if let Some(table) = entry.table() {
             let _walk = self.tables.walk();
+            self.tables.forget_own(table.number);
             self.retire_hidden_of(table.number);
             self.tables.blocks.give_slice_back(driver, &table.slice);
         }

@@ -143,6 +143,27 @@ fn nothing_is_added_to_a_limit_that_is_full() {
     }
 }
 
+/// A set of the layer's own that may be updated after it was bound counts towards the second limits only.
+#[test]
+fn a_set_for_updates_after_the_bind_leaves_the_first_limits_alone() {
+    let separate = Separate::default();
+    let layout = layout(&separate, &[(T::SAMPLER, &[], LIMITS - 1, S::FRAGMENT)], Default::default());
+    for after_bind in [false, true] {
+        for row in rows(after_bind).into_iter().filter(|row| row.added == T::SAMPLER) {
+            let mut limits = wide();
+            *(row.limit)(&mut limits) = LIMITS;
+            let check = |count, flags| {
+                let more = [More { kind: T::SAMPLER, count, stages: S::FRAGMENT }];
+                limits.check_with(&layout, (&more, flags), 0)
+            };
+            let full = Err(NO_SAMPLER);
+            assert_eq!([1, 2].map(|count| check(count, Default::default())), [Ok(()), full], "{}", row.name);
+            let wanted = [Ok(()), if after_bind { full } else { Ok(()) }];
+            assert_eq!([1, 2].map(|count| check(count, AFTER_BIND)), wanted, "{}", row.name);
+        }
+    }
+}
+
 #[test]
 fn a_set_takes_a_number_and_holds_no_more_than_a_set_may() {
     let separate = Separate::default();
