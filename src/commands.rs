@@ -167,6 +167,7 @@ macro_rules! commands {
                 get_buffer_memory_requirements: vk::PFN_vkGetBufferMemoryRequirements, "1.0", c"vkGetBufferMemoryRequirements";
                 allocate_memory: vk::PFN_vkAllocateMemory, "1.0", c"vkAllocateMemory";
                 free_memory: vk::PFN_vkFreeMemory, "1.0", c"vkFreeMemory";
+                get_descriptor_set_layout_support: vk::PFN_vkGetDescriptorSetLayoutSupport, "1.1", c"vkGetDescriptorSetLayoutSupport", c"vkGetDescriptorSetLayoutSupportKHR";
                 bind_buffer_memory: vk::PFN_vkBindBufferMemory, "1.0", c"vkBindBufferMemory";
                 map_memory: vk::PFN_vkMapMemory, "1.0", c"vkMapMemory";
                 create_render_pass: vk::PFN_vkCreateRenderPass, "1.0", c"vkCreateRenderPass" => separate::pipeline::create_render_pass;

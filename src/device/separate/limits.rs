@@ -6,6 +6,7 @@ use samplin_hot::memory;
 
 use super::layouts::PipelineShape;
 use super::recipe::{NO_SAMPLER, NO_SET};
+use crate::device::driver::Driver;
 use crate::kept;
 use crate::pnext::{self, slice};
 
@@ -156,10 +157,28 @@ impl Limits {
     /// Whether a set of these may come behind those of a pipeline layout; the name of what is exceeded. Only limits to which the layer's
     /// own descriptors count are looked at: the application keeps to the others. `colors`: colour attachments of the pipeline.
     pub(super) fn check(&self, layout: &PipelineShape, more: &[More], colors: u32) -> Result<(), Left> {
-        self.check_with(layout, (more, SetFlags::empty()), colors)
+        self.check_with(layout, (more, SetFlags::empty()), colors)?;
+        if self.is_one_set(more) { Ok(()) } else { Err(NO_SAMPLER) }
     }
 
-    /// The same of a set whose layout has flags.
+    /// Whether a set may have these on every device with this limit. Of more the driver has to be asked (Limits, `maxPerSetDescriptors`).
+    fn is_one_set(&self, more: &[More]) -> bool {
+        more.iter().map(|more| u64::from(more.count)).sum::<u64>() <= u64::from(self.set_descriptors)
+    }
+
+    /// Whether a set may have these bindings.
+    pub(super) fn is_supported(&self, driver: &Driver, more: &[More], kept: &kept::SetLayout) -> bool {
+        let ask = || {
+            let ask = driver.fns.get_descriptor_set_layout_support?;
+            let mut support = vk::DescriptorSetLayoutSupport::default();
+            // SAFETY: a create info of the layer's own within the limits of the device but for this one.
+            kept.with_create_info(|info| unsafe { ask(driver.handle, info, &mut support) });
+            Some(support.supported != vk::FALSE)
+        };
+        self.is_one_set(more) || ask().unwrap_or(false)
+    }
+
+    /// [`Limits::check`] of a set whose layout has flags, but for how many descriptors a set may have.
     pub(super) fn check_with(
         &self,
         layout: &PipelineShape,
@@ -169,7 +188,6 @@ impl Limits {
         if layout.sets.len() >= self.sets as usize {
             return Err(NO_SET);
         }
-        let in_set: u64 = more.iter().map(|more| u64::from(more.count)).sum();
         let kinds: [(&Most, Counts, Counts, u32, Left); 4] = [
             (&self.samplers, is_sampler, is_sampler, 0, NO_SAMPLER),
             (&self.blocks, is_block_of_stage, is_block, 0, NO_SAMPLER),
@@ -193,11 +211,7 @@ impl Limits {
                 });
             !fits
         });
-        match exceeded {
-            Some((.., why)) => Err(why),
-            None if in_set <= u64::from(self.set_descriptors) => Ok(()),
-            None => Err(NO_SAMPLER),
-        }
+        exceeded.map_or(Ok(()), |(.., why)| Err(why))
     }
 }
 
@@ -215,6 +229,11 @@ impl More {
         let Self { kind, count, stages } = self;
         kept::Binding { binding, kind, count, stages, flags, samplers: Vec::new(), kinds: Vec::new() }
     }
+}
+
+/// Bindings of these, from a number on.
+pub(super) fn bindings(first: u32, all: Vec<(More, vk::DescriptorBindingFlags)>) -> Vec<kept::Binding> {
+    memory::collect((first..).zip(all).map(|(at, (more, flags))| more.at(at, flags)))
 }
 
 /// Whether descriptors of a type count towards a limit.

@@ -13,7 +13,7 @@ use samplin_spirv::{Module, Specialization};
 use super::Separate;
 use super::commands::BindPoint;
 use super::hidden::LookUps;
-use super::limits::More;
+use super::limits::{More, bindings};
 use super::looked_up::Selection;
 use super::places::{Own, PoolOf};
 use super::programs::Program;
@@ -22,18 +22,19 @@ use super::sampling;
 use super::split::left_of;
 use super::stages::model;
 use super::tables::PLACES;
+use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::resolve::Pairs;
+use crate::kept;
 
 impl Selection {
-    /// What the links `mask` of a program are looked up in, in bindings from `first` on.
+    /// What the links `mask` of a program are looked up in, in bindings behind those from `first` on that their set has `before` them.
     pub(super) fn new(
-        separate: &Separate,
+        (separate, driver): (&Separate, &Driver),
         program: &Program,
-        (mask, before): (u64, &[More]),
-        first: u32,
+        (mask, first, before): (u64, u32, &[(More, vk::DescriptorBindingFlags)]),
     ) -> Result<Self, Left> {
-        let mut new = Self::of(mask, first);
+        let mut new = Self::of(mask, first + before.len() as u32);
         for (_, link) in program.links.iter().enumerate().filter(|(number, _)| mask & link_bit(*number) != 0) {
             let added = new.add(&program.layout, &link.image, false);
             added.and_then(|()| new.add(&program.layout, &link.sampler, true)).ok_or(Left::OpaqueOperand)?;
@@ -48,23 +49,27 @@ impl Selection {
                 continue;
             }
             (new.places, new.layout_flags) = (count, flags);
-            let more = memory::collect(before.iter().copied().chain(new.more(program)));
+            let all = memory::collect(before.iter().copied().chain(new.more(program)));
+            let more = memory::collect(all.iter().map(|(more, _)| *more));
+            let kept = kept::SetLayout { flags, bindings: bindings(first, all) };
             match separate.limits.check_with(&program.layout, (&more, flags), program.colors) {
-                Ok(()) => return Ok(new),
+                Ok(()) if separate.limits.is_supported(driver, &more, &kept) => return Ok(new),
+                Ok(()) => last = Left::SamplerLimit,
                 Err(why) => last = why,
             }
         }
         Err(last)
     }
 
-    /// Its descriptors, in the order of its bindings.
-    pub(super) fn more(&self, program: &Program) -> Vec<More> {
+    /// Its descriptors, in the order of its bindings, and the flags of these.
+    pub(super) fn more(&self, program: &Program) -> Vec<(More, vk::DescriptorBindingFlags)> {
         let links = program.links.iter().enumerate().filter(|(number, _)| self.links & link_bit(*number) != 0);
         let stages = links.fold(vk::ShaderStageFlags::empty(), |all, (_, link)| all | link.stages);
         let buffers = 1 + usize::from(!self.statics.is_empty()) + self.tables.len();
         let buffer = More { kind: vk::DescriptorType::STORAGE_BUFFER, count: 1, stages };
         let pool = More { kind: vk::DescriptorType::SAMPLER, count: self.pool(), stages };
-        memory::collect(std::iter::repeat_n(buffer, buffers).chain([pool]))
+        let buffer = (buffer, vk::DescriptorBindingFlags::empty());
+        memory::collect(std::iter::repeat_n(buffer, buffers).chain([(pool, self.flags)]))
     }
 
     /// The code of a stage that looks up what its links read through; none if none of them is in it.

@@ -19,7 +19,7 @@ use samplin_spirv::{Module, Operand, Specialization};
 use super::Separate;
 use super::compare::Compared;
 use super::layouts::PipelineShape;
-use super::limits::More;
+use super::limits::{More, bindings};
 use super::looked_up::Selection;
 use super::programs::Program;
 use super::recipe::{MadeOf, Recipe, Second, StageCode, When};
@@ -176,26 +176,28 @@ impl Separate {
         let mut own = memory::collect(samplers.chain(block.map(|block| (block, none))));
         let mut selection = None;
         if looked_up != 0 {
-            let before = memory::collect(own.iter().map(|(more, _)| *more));
-            let found = Selection::new(self, program, (looked_up, &before), first + own.len() as u32)?;
+            let found = Selection::new((self, driver), program, (looked_up, first, &own))?;
             for (stage, code) in recipe.stages.iter().zip(&mut codes) {
                 let words = code.as_deref().unwrap_or(&stage.words);
                 if let Some(words) = found.rewrite(program, stage, words, number as u32)? {
                     *code = Some(words);
                 }
             }
-            for more in found.more(program) {
-                let flags = if more.kind == T::SAMPLER { found.flags } else { none };
-                own.with_room().push((more, flags));
-            }
+            found.more(program).into_iter().for_each(|more| own.with_room().push(more));
             selection = Some(found);
         }
         let (mut hidden, mut layout) = (None, Arc::clone(&program.layout));
         if has_hidden {
-            let more = memory::collect(own.iter().map(|(more, _)| *more));
-            let flags = selection.as_ref().map_or_else(Default::default, |selection| selection.layout_flags);
-            self.limits.check_with(&program.layout, (&more, flags), program.colors)?;
-            let bindings = memory::collect((first..).zip(own).map(|(at, (more, flags))| more.at(at, flags)));
+            // What is looked up was checked with the rest.
+            let flags = match &selection {
+                Some(selection) => selection.layout_flags,
+                None => {
+                    let more = memory::collect(own.iter().map(|(more, _)| *more));
+                    self.limits.check(&program.layout, &more, program.colors)?;
+                    Default::default()
+                }
+            };
+            let bindings = bindings(first, own);
             let shape = self.shape_of(kept::SetLayout { flags, bindings }, |_| 0);
             layout = Arc::new(program.layout.with_set(self.number(), Arc::clone(&shape)));
             hidden = Some(shape);
