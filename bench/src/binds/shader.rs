@@ -1,7 +1,8 @@
-//! The shaders of the rows of binds.
+//! The shaders and pipelines of the rows of binds.
 
-use ash::vk::ShaderStageFlags as Stage;
+use ash::vk::{self, ShaderStageFlags as Stage};
 use samplin_testkit::assembly::{Assembly, Op, StorageClass::UniformConstant};
+use samplin_testkit::context::Context;
 
 use super::SETS;
 
@@ -30,4 +31,50 @@ pub(super) fn shader(is_fragment: bool) -> Vec<u32> {
         }
     }
     m.finish(0)
+}
+
+/// Pipelines that are alike but for their handles.
+pub(super) fn pipelines(
+    context: &Context,
+    layout: vk::PipelineLayout,
+    pass: vk::RenderPass,
+    count: usize,
+) -> Vec<vk::Pipeline> {
+    let device = context.device();
+    let modules = [false, true].map(|is_fragment| {
+        let words = shader(is_fragment);
+        // SAFETY: valid words.
+        unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }
+            .expect("a shader module")
+    });
+    let stages = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT];
+    let stages: Vec<_> = stages
+        .iter()
+        .zip(modules)
+        .map(|(stage, module)| vk::PipelineShaderStageCreateInfo::default().stage(*stage).module(module).name(c"main"))
+        .collect();
+    let (input, assembly) = (
+        vk::PipelineVertexInputStateCreateInfo::default(),
+        vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST),
+    );
+    let (viewports, scissors) =
+        ([vk::Viewport { width: 1.0, height: 1.0, ..Default::default() }], [vk::Rect2D::default()]);
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+    let samples = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+    let info = vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&samples)
+        .layout(layout)
+        .render_pass(pass);
+    // SAFETY: valid create infos; the modules may go once the pipelines are there.
+    unsafe {
+        let made = device.create_graphics_pipelines(vk::PipelineCache::null(), &vec![info; count], None);
+        modules.iter().for_each(|module| device.destroy_shader_module(*module, None));
+        made.map_err(|(_, error)| error).expect("pipelines")
+    }
 }
