@@ -30,6 +30,7 @@ mod layouts;
 mod learned;
 mod limits;
 mod listed;
+mod lists;
 mod looked_up;
 mod named;
 mod objects;

@@ -238,8 +238,8 @@ mod tests {
     use samplin_hot::Versions;
 
     use super::super::layouts::{LARGEST, SetShape};
+    use super::super::lists::Numbers;
     use super::super::sets::SetEntry;
-    use super::super::tables::Tables;
     use super::*;
     use crate::device::live::Write;
     use crate::kept;
@@ -308,7 +308,7 @@ mod tests {
     fn words_are_those_of_a_model() {
         const SETS: usize = 3;
         let shape = shape_of(&BINDINGS.map(|(ty, count, flags, _)| (ty, count, flags)));
-        let (gate, tables, budget) = (gate(), Tables::default(), Budget::new(1 << 30));
+        let (gate, numbers, budget) = (gate(), Numbers::default(), Budget::new(1 << 30));
         let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 1_000_000);
         let mut sets: [(SetEntry, Model); SETS] = std::array::from_fn(|_| (new(), Model::new()));
         let mut random = fastrand::Rng::with_seed(7);
@@ -388,9 +388,9 @@ mod tests {
                         let write = vk::WriteDescriptorSet::default().dst_binding(number).dst_array_element(element);
                         let write = write.descriptor_type(ty).image_info(&infos);
                         // SAFETY: a write of as many as there are infos.
-                        entry.take((&gate, &tables), unsafe { Write::new(&write) })
+                        entry.take((&gate, &numbers), unsafe { Write::new(&write) })
                     } else {
-                        entry.write((&gate, &tables), ty, (number, element), count, |index| infos[index as usize])
+                        entry.write((&gate, &numbers), ty, (number, element), count, |index| infos[index as usize])
                     };
                     let mut seen = false;
                     for ((number, element), handle) in places(element, count).zip(handles) {
@@ -445,7 +445,7 @@ mod tests {
     /// What was written to a binding is known of all its sets, by the type that images are read as.
     #[test]
     fn bindings_know_what_they_were_seen_with() {
-        let (gate, tables, budget) = (gate(), Tables::default(), Budget::new(1 << 20));
+        let (gate, numbers, budget) = (gate(), Numbers::default(), Budget::new(1 << 20));
         gate.add_sampler(1, ConflictBits::LINEAR.0, 0);
         gate.insert_view(2, ConflictBits::LINEAR.0 | ConflictBits::INTEGER.0, 0);
         gate.insert_view(3, ConflictBits::LINEAR.0, 1);
@@ -453,7 +453,7 @@ mod tests {
             let shape = shape_of(&[(Ty::SAMPLER, count, NONE), (Ty::SAMPLED_IMAGE, count, NONE)]);
             let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 0);
             let (one, other) = (new(), new());
-            let write = |ty, number, handle| one.write((&gate, &tables), ty, (number, count - 1), 1, |_| info(handle));
+            let write = |ty, number, handle| one.write((&gate, &numbers), ty, (number, count - 1), 1, |_| info(handle));
             let seen = |sampled| {
                 let [samplers, images] = [0, 1].map(|number| shape.binding(number).expect("a binding"));
                 other.seen(&gate, samplers, sampled) & other.seen(&gate, images, sampled) >> 32
@@ -471,7 +471,7 @@ mod tests {
     /// Beyond what they may take there are no arrays, and what is written to them is still summed up.
     #[test]
     fn arrays_take_no_more_than_they_may() {
-        let (gate, tables, budget) = (gate(), Tables::default(), Budget::new(3 << 20));
+        let (gate, numbers, budget) = (gate(), Numbers::default(), Budget::new(3 << 20));
         gate.insert_view(3, ConflictBits::LINEAR.0, 1);
         let shape = shape_of(&[(Ty::SAMPLED_IMAGE, 100_000, NONE)]);
         let binding = shape.binding(0).expect("a binding");
@@ -479,7 +479,7 @@ mod tests {
         let sets: Vec<_> = (0..3).map(|_| new()).collect();
         let unlisted = |set: &SetEntry| set.unlisted(binding);
         assert_eq!(sets.iter().map(unlisted).collect::<Vec<_>>(), [None, None, Some(samplin_core::left::Left::Memory)]);
-        sets[2].write((&gate, &tables), Ty::SAMPLED_IMAGE, (0, 7), 1, |_| info(3));
+        sets[2].write((&gate, &numbers), Ty::SAMPLED_IMAGE, (0, 7), 1, |_| info(3));
         assert_eq!((sets[2].get(7), (sets[2].brief(&gate).summary >> 32) as u32), (0, ConflictBits::LINEAR.0));
         drop(sets);
         assert_eq!((budget.bytes.load(Ordering::Relaxed), unlisted(&new())), (0, None));

@@ -3,8 +3,8 @@
 use super::Separate;
 use super::found::RESOLUTIONS_IN_ALL;
 use super::hidden::MOST;
+use super::lists::PLACES;
 use super::recipe::FIXED;
-use super::tables::PLACES;
 use crate::device::caches::Cache;
 use crate::table::lock;
 

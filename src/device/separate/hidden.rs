@@ -13,7 +13,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::blocks::{Block, Looked, Slice, Statics, Table};
 use super::layouts::SetShape;
-use super::places::PoolOf;
+use super::lists::PoolOf;
 use crate::device::driver::Driver;
 use crate::table::{FastMap, lock};
 

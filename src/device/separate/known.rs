@@ -8,8 +8,8 @@
 use ash::vk;
 
 use super::blocks::Table;
+use super::lists::Numbers;
 use super::sets::SetEntry;
-use super::tables::Tables;
 
 /// What there was before a write.
 #[derive(Clone, Copy)]
@@ -21,9 +21,9 @@ pub(super) struct Before<'e> {
 impl SetEntry {
     /// To be called before anything is written.
     #[inline(always)]
-    pub(super) fn before(&self, tables: &Tables) -> Before<'_> {
+    pub(super) fn before(&self, numbers: &Numbers) -> Before<'_> {
         match self.table() {
-            Some(table) => Before { table: Some(table), parts: tables.parts() },
+            Some(table) => Before { table: Some(table), parts: numbers.parts() },
             None => Before { table: None, parts: 0 },
         }
     }
@@ -32,17 +32,17 @@ impl SetEntry {
     #[inline(always)]
     pub(super) fn follow(
         &self,
-        tables: &Tables,
+        numbers: &Numbers,
         Before { table, .. }: Before<'_>,
         written: (vk::DescriptorType, (u32, u32), u32),
     ) -> bool {
-        table.is_none_or(|table| self.follow_in(tables, table, written))
+        table.is_none_or(|table| self.follow_in(numbers, table, written))
     }
 
     #[inline(never)]
     fn follow_in(
         &self,
-        tables: &Tables,
+        numbers: &Numbers,
         table: &Table,
         (ty, target, count): (vk::DescriptorType, (u32, u32), u32),
     ) -> bool {
@@ -53,10 +53,10 @@ impl SetEntry {
         let run = run.start - self.shape.slots..run.end - self.shape.slots;
         let mut all = table.slice.words(run.clone());
         if ty == vk::DescriptorType::SAMPLER {
-            let rows = tables.rows_now();
+            let rows = numbers.rows();
             arrays.handles(run).zip(&mut all).all(|(handle, word)| rows.word(handle).map(|row| word.set(row)).is_some())
         } else {
-            let columns = tables.columns_now();
+            let columns = numbers.columns();
             // What is no image that is known has none to be of.
             let column = |class| if class == 0 { Some(0) } else { columns.word(class) };
             arrays.words(run).zip(&mut all).all(|(class, word)| column(class).map(|own| word.set(own)).is_some())
@@ -65,10 +65,10 @@ impl SetEntry {
 
     /// Whether nobody may have missed what was written. To be called when the version has moved.
     #[inline(always)]
-    pub(super) fn is_followed(&self, tables: &Tables, before: Before<'_>) -> bool {
+    pub(super) fn is_followed(&self, numbers: &Numbers, before: Before<'_>) -> bool {
         match (self.table(), before.table) {
             (None, None) => true,
-            (Some(_), Some(_)) => tables.parts() == before.parts,
+            (Some(_), Some(_)) => numbers.parts() == before.parts,
             _ => false,
         }
     }

@@ -6,47 +6,10 @@ use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 
-use super::tables::{Lists, On, PLACES, Tables};
+use super::lists::{LatePool, Lists, PLACES, PoolOf};
+use super::tables::{On, Tables};
 use crate::device::driver::Driver;
 use crate::table::lock;
-
-/// Where a pool has the samplers of a binding that may be written after the bind.
-#[derive(Debug)]
-pub(super) struct Own {
-    /// The number of the table of their set.
-    pub(super) table: u64,
-    /// The word of the first in it.
-    pub(super) word: u32,
-    pub(super) count: u32,
-    /// Where the first is in the pool.
-    pub(super) at: u32,
-}
-
-impl Own {
-    /// Where the sampler with a word of a table is, if it is one of these.
-    fn place(&self, (table, word): (u64, u32)) -> Option<u32> {
-        let element = word.checked_sub(self.word).filter(|element| table == self.table && *element < self.count)?;
-        Some(self.at + element)
-    }
-}
-
-/// What is in a pool.
-#[derive(Debug)]
-pub(super) struct PoolOf {
-    pub(super) count: u32,
-    /// Of these the first are places.
-    pub(super) places: u32,
-    /// And the others what is behind them.
-    pub(super) own: Vec<Own>,
-}
-
-/// A hidden set whose pool is written while it is bound.
-pub(super) struct LatePool {
-    set: u64,
-    binding: u32,
-    places: u32,
-    own: Vec<Own>,
-}
 
 impl Lists {
     /// The first place behind all that are taken.
@@ -98,12 +61,7 @@ impl Tables {
         }
         with(&all);
         if let Some((set, binding)) = late {
-            let own = memory::collect(pool.own.iter().map(|Own { table, word, count, at }| Own {
-                table: *table,
-                word: *word,
-                count: *count,
-                at: *at,
-            }));
+            let own = memory::collect(pool.own.iter().copied());
             lists.late.with_room().push(LatePool { set: set.as_raw(), binding, places: pool.places, own });
         }
         true
@@ -176,7 +134,7 @@ impl Tables {
 
     /// A sampler is about to go.
     pub(super) fn forget(&self, driver: &Driver, sampler: u64) {
-        let (row, place) = (self.rows.get(sampler), self.places.get(sampler));
+        let (row, place) = (self.numbers.rows.get(sampler), self.places.get(sampler));
         if row == 0 && place == 0 && self.lost() == 0 {
             return;
         }
@@ -186,7 +144,7 @@ impl Tables {
         for (at, _) in own.extract_if(|_, own| *own == sampler).filter(|_| any != 0 && any != sampler) {
             driver.write_own(late, at, any);
         }
-        if let Some(row) = (self.rows.remove(sampler) as u32).checked_sub(1) {
+        if let Some(row) = (self.numbers.rows.remove(sampler) as u32).checked_sub(1) {
             lists.rows.get_mut(row as usize).into_iter().for_each(|row| row.sampler = 0);
         }
         if let Some(place) = (self.places.remove(sampler) as u32).checked_sub(1) {

@@ -210,14 +210,14 @@ impl Separate {
             None if !samplers.is_empty() && !runs && second.selection.is_none() => return Ok(None),
             _ => samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any.unwrap_or(0)),
         }
-        let parts = self.tables.parts();
+        let parts = self.tables.numbers.parts();
         let look_ups = match &second.selection {
             Some(selection) => Some(selection.look_ups(self, (ground, pairs), point)?),
             None => None,
         };
         let found =
             self.hidden_set(driver, shape, (&samplers, since), (&words, look_ups.as_ref())).ok_or(Left::Memory)?;
-        if parts != self.tables.parts()
+        if parts != self.tables.numbers.parts()
             && let Some(statics) = &found.statics
         {
             // It may have come too late to be written with all others.

@@ -17,8 +17,8 @@ use super::Separate;
 use super::arrays::{Arrays, Budget, Kinds, Meaning, Sum};
 use super::blocks::Table;
 use super::layouts::{Binding, SetLayout, SetShape, SlotKind};
+use super::lists::Numbers;
 use super::shown::{ASPECTS, NotedDescriptor, NotedDescriptors, Written};
-use super::tables::Tables;
 use crate::device::live::Write;
 use crate::device::types::{COMBINED, type_bit};
 use crate::table::lock;
@@ -353,7 +353,7 @@ impl SetEntry {
     #[inline(always)]
     pub(super) fn write(
         &self,
-        (gate, tables): (&Gate, &Tables),
+        (gate, numbers): (&Gate, &Numbers),
         ty: vk::DescriptorType,
         target: (u32, u32),
         count: u32,
@@ -366,11 +366,11 @@ impl SetEntry {
                 self.touch();
                 return true;
             }
-            let before = self.before(tables);
+            let before = self.before(numbers);
             let is_news = self.write_each(gate, ty, target, count, info);
-            let is_written = self.follow(tables, before, (ty, target, count));
+            let is_written = self.follow(numbers, before, (ty, target, count));
             self.touch();
-            return !is_news && is_written && self.is_followed(tables, before);
+            return !is_news && is_written && self.is_followed(numbers, before);
         };
         for (index, slot) in (0..).zip(slots) {
             let info = info(index);
@@ -491,7 +491,7 @@ pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
 impl SetEntry {
     /// Takes over a write. False if there is news, see [`SetEntry::set`], or words that are not in the set's table yet.
     #[inline(always)]
-    pub(super) fn take(&self, on: (&Gate, &Tables), write: Write<'_>) -> bool {
+    pub(super) fn take(&self, on: (&Gate, &Numbers), write: Write<'_>) -> bool {
         let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
             self.take_pairs(write)
         } else {
@@ -548,9 +548,9 @@ impl SetEntry {
 
     /// [`SetEntry::take`] of what is not for slots of one binding near the entry.
     #[inline(never)]
-    fn take_other(&self, (gate, tables): (&Gate, &Tables), write: Write<'_>) -> bool {
+    fn take_other(&self, (gate, numbers): (&Gate, &Numbers), write: Write<'_>) -> bool {
         let (ty, target) = (write.descriptor_type, (write.dst_binding, write.dst_array_element));
-        let before = self.before(tables);
+        let before = self.before(numbers);
         let run = match ty {
             _ if !self.shape.has_arrays() => None,
             vk::DescriptorType::SAMPLER => {
@@ -562,9 +562,9 @@ impl SetEntry {
             _ => None,
         };
         let is_news = run.unwrap_or_else(|| self.take_each(gate, write));
-        let is_written = self.follow(tables, before, (ty, target, write.descriptor_count));
+        let is_written = self.follow(numbers, before, (ty, target, write.descriptor_count));
         self.touch();
-        !is_news && is_written && self.is_followed(tables, before)
+        !is_news && is_written && self.is_followed(numbers, before)
     }
 
     #[inline(always)]

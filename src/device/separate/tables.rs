@@ -25,55 +25,17 @@ use super::Separate;
 use super::arrays::Meaning;
 use super::blocks::{Blocks, BufferKind, Looked, Slice, Statics, Table};
 use super::layouts::{Binding, SlotKind};
-use super::places::LatePool;
+use super::lists::{COLUMNS, Lists, Numbers, OWN, ROWS, Row};
 use super::sets::SetEntry;
 use crate::counters::Path;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::resolve::Pairs;
-use crate::table::{FastMap, FlatTable, Reader, lock};
-
-/// Words of a row of the matrix.
-const COLUMNS: usize = 32;
-/// Rows of the matrix.
-const ROWS: usize = 4096;
-/// Samplers of a pool, at most.
-pub(super) const PLACES: u32 = 4096;
-
-#[derive(Clone, Copy)]
-pub(super) struct Row {
-    /// 0 if it is free.
-    pub(super) sampler: u64,
-    state: u32,
-}
-
-/// The row of samplers that have no place.
-const OWN: u32 = (ROWS * COLUMNS) as u32;
-
-#[derive(Default)]
-pub(super) struct Lists {
-    pub(super) rows: Vec<Row>,
-    /// The classes of each column. Those of the first suit every sampler that has a row.
-    columns: Vec<Vec<u32>>,
-    /// The samplers of the pool, 0 where there is none.
-    pub(super) pool: Vec<u64>,
-    pub(super) late: Vec<LatePool>,
-    /// Samplers whose word is [`OWN`], by the number of a table and their word.
-    pub(super) own: FastMap<(u64, u32), u64>,
-}
-
-impl Lists {
-    fn row(&self, number: usize) -> Option<Row> {
-        self.rows.get(number).copied().filter(|row| row.sampler != 0)
-    }
-}
+use crate::table::{FlatTable, lock};
 
 /// The rows, columns and places of a device.
 pub(super) struct Tables {
-    /// The row of each sampler that has one, and 1.
-    pub(super) rows: FlatTable,
-    /// The column of each class that has one, and 1; by the word of [`Meaning`].
-    columns: FlatTable,
+    pub(super) numbers: Numbers,
     /// The place of each sampler of the pool, and 1.
     pub(super) places: FlatTable,
     pub(super) lists: Mutex<Lists>,
@@ -81,8 +43,6 @@ pub(super) struct Tables {
     pub(super) blocks: Blocks,
     /// Held while words of other sets than the caller's are written, and by whoever takes a set's table from it.
     walk: Mutex<()>,
-    /// Moves when classes have got other columns, before words are written again.
-    parts: AtomicU64,
     /// Moves with the samplers of the pool.
     pub(super) turn: AtomicU64,
     /// How often what samplers ask for has changed, and how often it had when all rows were last filled.
@@ -101,14 +61,12 @@ pub(super) struct Tables {
 impl Default for Tables {
     fn default() -> Self {
         Self {
-            rows: FlatTable::new(8),
-            columns: FlatTable::new(8),
+            numbers: Numbers::default(),
             places: FlatTable::new(8),
             lists: Mutex::default(),
             matrix: OnceLock::new(),
             blocks: Blocks::of(BufferKind::Storage),
             walk: Mutex::default(),
-            parts: AtomicU64::new(0),
             turn: AtomicU64::new(0),
             changes: AtomicU64::new(0),
             filled: AtomicU64::new(0),
@@ -144,34 +102,17 @@ impl Tables {
 
     /// How many samplers and how many rows there are.
     pub(super) fn count(&self) -> usize {
-        self.rows.len() + self.places.len()
+        self.numbers.rows.len() + self.places.len()
     }
 
     /// The column of a class, by the word of [`Meaning`].
     pub(super) fn column(&self, meaning: u32) -> Option<u32> {
-        (self.columns.get(u64::from(meaning)) as u32).checked_sub(1)
-    }
-
-    /// The rows as they are now.
-    #[inline(always)]
-    pub(super) fn rows_now(&self) -> Known<'_> {
-        Known { of: self.rows.reader(), each: COLUMNS as u32 }
-    }
-
-    /// The columns as they are now.
-    #[inline(always)]
-    pub(super) fn columns_now(&self) -> Known<'_> {
-        Known { of: self.columns.reader(), each: 1 }
+        (self.numbers.columns.get(u64::from(meaning)) as u32).checked_sub(1)
     }
 
     /// Keeps words of other sets than the caller's from being written.
     pub(super) fn walk(&self) -> MutexGuard<'_, ()> {
         lock(&self.walk)
-    }
-
-    /// Moves when classes have got other columns.
-    pub(super) fn parts(&self) -> u64 {
-        self.parts.load(Ordering::SeqCst)
     }
 
     /// Whether there was no column for a class, so that its views keep the application's samplers.
@@ -182,21 +123,6 @@ impl Tables {
     /// Whether there was none for any.
     pub(super) fn has_crowded(&self) -> bool {
         !self.crowded.is_empty()
-    }
-}
-
-/// Words of what has any by now.
-#[derive(Clone, Copy)]
-pub(super) struct Known<'t> {
-    of: Reader<'t>,
-    each: u32,
-}
-
-impl Known<'_> {
-    /// The word of a sampler, or of a class by the word of [`Meaning`].
-    #[inline(always)]
-    pub(super) fn word(self, of: impl Into<u64>) -> Option<u32> {
-        (self.of.get(of.into()) as u32).checked_sub(1).map(|number| number * self.each)
     }
 }
 
@@ -293,7 +219,7 @@ impl Tables {
         if let Some(classes) = lists.columns.get_mut(column) {
             classes.with_room().push(class);
         }
-        self.columns.insert(u64::from(class) + 1, column as u64 + 1);
+        self.numbers.columns.insert(u64::from(class) + 1, column as u64 + 1);
         column as u32
     }
 }
@@ -301,7 +227,7 @@ impl Tables {
 impl Separate {
     /// The word of a sampler: where its row starts. None if it has none and there is no place for it.
     fn row_word(&self, on: On<'_>, sampler: u64) -> Option<u32> {
-        match self.tables.rows.get(sampler) {
+        match self.tables.numbers.rows.get(sampler) {
             0 => self.new_row_word(on, sampler),
             row => Some(Self::word_of_row(row)),
         }
@@ -317,7 +243,7 @@ impl Separate {
     fn new_row_word(&self, on: On<'_>, sampler: u64) -> Option<u32> {
         let tables = &self.tables;
         let walk = tables.walk();
-        if let row @ 1.. = tables.rows.get(sampler) {
+        if let row @ 1.. = tables.numbers.rows.get(sampler) {
             return Some(Self::word_of_row(row));
         }
         let mut lists = lock(&tables.lists);
@@ -340,7 +266,7 @@ impl Separate {
             self.write_all_columns(on, &walk);
             lists = lock(&tables.lists);
         }
-        tables.rows.insert(sampler, number as u64 + 1);
+        tables.numbers.rows.insert(sampler, number as u64 + 1);
         drop(lists);
         if tables.lost() != 0 {
             self.has_late.store(true, Ordering::Release);
@@ -499,7 +425,7 @@ impl Separate {
                 let slot = if is_sampler { binding.sampler_slot(element) } else { binding.image_slot(element) };
                 let at = entry.shape.first_in_table(binding, is_sampler) + element as usize;
                 let Some(slot) = slot else { continue };
-                let now = || (entry.get(slot), entry.word(slot), self.tables.parts());
+                let now = || (entry.get(slot), entry.word(slot), self.tables.numbers.parts());
                 loop {
                     let made_of = now();
                     let word = self.word_of(on, (made_of.0, is_sampler), made_of.1).unwrap_or_else(|| {
@@ -525,7 +451,7 @@ impl Separate {
     #[cold]
     #[inline(never)]
     fn write_all_columns(&self, on: On<'_>, _walk: &MutexGuard<'_, ()>) {
-        self.tables.parts.fetch_add(1, Ordering::SeqCst);
+        self.tables.numbers.parts.fetch_add(1, Ordering::SeqCst);
         self.resolutions.clear();
         let all = self.sets.shares_of(&mut |entry| entry.table().is_some());
         for entry in &all {

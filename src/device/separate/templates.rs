@@ -7,8 +7,8 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory;
 
 use super::Separate;
+use super::lists::Numbers;
 use super::sets::{SetEntry, info_of};
-use super::tables::Tables;
 use crate::device::aspects::Aspects;
 use crate::device::live::Filled;
 use crate::device::shown::shows_aspects;
@@ -114,7 +114,7 @@ impl Separate {
 
 impl SetEntry {
     /// Takes over what the data of a template says. False if there is news (`SetEntry::set`).
-    pub(super) fn apply(&self, on: (&Gate, &Tables), run: FilledRun<'_>) -> bool {
+    pub(super) fn apply(&self, on: (&Gate, &Numbers), run: FilledRun<'_>) -> bool {
         let TemplateRun { ty, target, count, .. } = *run.run;
         let is_texels = has_texels(ty);
         let info = |index| if is_texels { info_of(run.handle(index)) } else { run.image(index) };

@@ -39,7 +39,7 @@ impl Separate {
             if !changes(entry) {
                 return false;
             }
-            is_known &= entry.take((&hot.gate, &self.tables), write);
+            is_known &= entry.take((&hot.gate, &self.tables.numbers), write);
         }
         is_known
     }
@@ -61,7 +61,7 @@ impl Separate {
         if entry.is_guarded.load(Ordering::Acquire) {
             return false;
         }
-        entry.take((&hot.gate, &self.tables), write)
+        entry.take((&hot.gate, &self.tables.numbers), write)
     }
 
     /// [`Separate::follow_writes`] for an update with a template.
@@ -90,7 +90,7 @@ impl Separate {
         }
         let all = self.takes_all.load(Ordering::Relaxed);
         let runs = runs.filter(|run| all || self.follows(run.run.ty));
-        runs.fold(true, |is_known, run| is_known & entry.apply((&hot.gate, &self.tables), run))
+        runs.fold(true, |is_known, run| is_known & entry.apply((&hot.gate, &self.tables.numbers), run))
     }
 
     /// Takes over writes and copies before they go down: what was bound with a set that they change is of no use any more.
