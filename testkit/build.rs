@@ -109,7 +109,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 26] = [
+const PROGRAMS: [(&str, bool); 27] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -136,6 +136,7 @@ const PROGRAMS: [(&str, bool); 26] = [
     ("global", false),
     ("tables", false),
     ("quads", false),
+    ("mixed", true),
 ];
 
 /// `separate.glsl` for each program, stage, set of the samplers and kinds of the images.

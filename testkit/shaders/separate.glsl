@@ -179,6 +179,12 @@ uvec4 joined(TEXTURE_A image, sampler state, Point point) {
     return LOOK_A(image, state);
 }
 
+#elif defined(MIXED)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_B others[100];
+IMAGE(0) TEXTURE_A images[100];
+STATE(1) sampler states[32];
+
 #elif defined(QUADS)
 #define LOOKUPS 1
 IMAGE(0) TEXTURE_A images[];
@@ -280,6 +286,13 @@ void main() {
     results[at] = LOOK_A(images[nonuniformEXT(one)], states[nonuniformEXT(other)]);
     results[at + 1] = LOOK_A(images[element * 30 + 7], states[element * 10 + 1]);
     results[at + 2] = joined(images[(element + 1) % 4 * 30 + 7], states[element * 10 + 1], point);
+#elif defined(MIXED)
+    uint one = index % 4 * 30 + 7, other = index / 4 % 4 * 10 + 1;
+    if (element > 9u) {
+        results[at] = LOOK_B(others[nonuniformEXT(one)], states[nonuniformEXT(other)]);
+    } else {
+        results[at] = LOOK_A(images[nonuniformEXT(one)], states[nonuniformEXT(other)]);
+    }
 #elif defined(QUADS)
     uint one = index % 4 * 30 + 7, other = index / 4 % 4 * 10 + 1;
     vec2 place = vec2(float(index * index) * 0.0007, float(index) * 0.013);

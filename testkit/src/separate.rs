@@ -77,6 +77,8 @@ pub enum Program {
     /// Images 0`[30 i + 7]` of 100 with samplers 1`[10 j + 1]` of 32: for point number n i is n mod 4 and j is n / 4 mod 4; both are the
     /// job's element; j is the job's element and i the next one, in a function that takes both.
     Tables,
+    /// The first of these lookups, by a variable that shares its binding with one of images of the other kind.
+    Mixed,
     /// The first of these lookups, of images in an array without a length; a fragment takes its level of detail from its neighbours.
     Quads,
 }
@@ -109,6 +111,7 @@ impl Program {
             Self::World => "world",
             Self::Global => "global",
             Self::Tables => "tables",
+            Self::Mixed => "mixed",
             Self::Quads => "quads",
         }
     }
@@ -117,7 +120,8 @@ impl Program {
     fn lookups(self, [a, b]: [ResultKind; 2]) -> Vec<ResultKind> {
         match self {
             Self::One | Self::Special | Self::Dynamic | Self::NonUniform | Self::Pairs => vec![a],
-            Self::Salted | Self::Above | Self::Plain | Self::World | Self::Global | Self::Quads => vec![a],
+            Self::Salted | Self::Above | Self::Plain | Self::World | Self::Global => vec![a],
+            Self::Mixed | Self::Quads => vec![a],
             Self::Compared | Self::DynamicShadows => vec![ResultKind::Shadow],
             Self::Both => vec![ResultKind::Shadow, a],
             Self::Shadows => vec![ResultKind::Shadow; 2],

@@ -17,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial_in(stage, of("legal"), move || legal(case)));
         }
         trials.push(trial_in(stage, format!("table/quads/{suffix}"), move || quads(stage)));
+        trials.push(trial_in(stage, format!("table/mixed/{suffix}"), move || mixed(stage)));
         for task in TASKS {
             let name = format!("table/by-itself/{}/{suffix}", task.setting);
             trials.push(trial_in(stage, name, move || by_itself(stage, task)));
@@ -205,6 +206,34 @@ fn floats(case: Case) -> Outcome {
     let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
     let (looks, judged) = with_layer(builder, |context| execute_with(context, case, (&scenes, &states), &legal))?;
     assert_looked_up(&judged, &looks);
+    Ok(())
+}
+
+/// Floats that conflict in an array that a shader reads as integers first, and nothing else does.
+fn mixed(stage: Stage) -> Outcome {
+    let case = Case { stage, is_late: false };
+    let float = Scene::colour(vk::Format::R32_SFLOAT);
+    let found = |program, kind| {
+        let body = |context: &Context| {
+            needs(context, case)?;
+            let sets = Sets::new(context, case.is_late);
+            let textures = [RGBA8, float, RGBA8, float].map(|scene| Texture::new(context, scene));
+            let textures = textures.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let samplers: Vec<_> = states().iter().map(|state| state.create(context)).collect();
+            sets.write(context, &textures, &samplers);
+            let layouts = sets.layouts.each_ref();
+            let plan = Plan::new(program, textures[0].kind(), &layouts).second(kind).stage(stage);
+            let rig = Rig::new(context, &plan);
+            let job = Job::new(&rig, &points());
+            execute(context, &rig, &job, &sets.sets);
+            Ok(job.results().remove(0))
+        };
+        with_layer(with_tables(Context::builder()).setting("device", &conflicts::weak()), body)
+    };
+    let ((one, _), (both, judged)) =
+        (found(Program::Tables, ResultKind::Float)?, found(Program::Mixed, ResultKind::Uint)?);
+    assert_eq!(one, both);
+    assert_looked_up(&judged, &[]);
     Ok(())
 }
 

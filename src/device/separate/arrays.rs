@@ -57,15 +57,24 @@ impl Sum {
         self.0[0].load(Ordering::Relaxed) as u32
     }
 
-    /// What views lack that may be read as this type. Others may not be (VUID-vkCmdDraw-format-07753).
-    pub(super) fn lacks(&self, sampled: Sampled) -> u32 {
-        (self.0[usize::from(sampled != Sampled::Float)].load(Ordering::Relaxed) >> 32) as u32
+    /// What views lack that may be read as this type, or as any. Others may not be (VUID-vkCmdDraw-format-07753).
+    pub(super) fn lacks(&self, sampled: Option<Sampled>) -> u32 {
+        let all = sampled.map_or(self.all(), |own| self.0[usize::from(own != Sampled::Float)].load(Ordering::Relaxed));
+        (all >> 32) as u32
     }
 
     /// All of it.
     pub(super) fn all(&self) -> u64 {
         self.0.iter().fold(0, |all, word| all | word.load(Ordering::Relaxed))
     }
+}
+
+/// What is looked for in a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sought {
+    Samplers,
+    /// Those that may be read as this type, or as any.
+    Images(Option<Sampled>),
 }
 
 /// What some descriptors need and lack, as a [`Sum`] has it.
@@ -421,22 +430,26 @@ mod tests {
                 (0..BINDINGS.len() as u32).flat_map(|number| (0..14).map(move |bit| (number, 1 << bit)))
             {
                 let binding = entry.shape.binding(number).expect("a binding");
-                for image in [None, Some(Sampled::Float), Some(Sampled::Uint)] {
+                let images = [None, Some(Sampled::Float), Some(Sampled::Uint)].map(Sought::Images);
+                for sought in std::iter::once(Sought::Samplers).chain(images) {
+                    let is_sampler_sought = sought == Sought::Samplers;
                     let has_bit = |element: u32, handle: u64| {
-                        let meaning = Meaning::of(&gate, handle, image.is_none());
-                        let is_type =
-                            image.is_none_or(|image| (meaning.bits & INTEGER != 0) == (image == Sampled::Uint));
-                        let bits = if image.is_none() { meaning.bits } else { meaning.bits >> 32 };
+                        let meaning = Meaning::of(&gate, handle, is_sampler_sought);
+                        let is_type = match sought {
+                            Sought::Images(Some(ty)) => (meaning.bits & INTEGER != 0) == (ty == Sampled::Uint),
+                            _ => true,
+                        };
+                        let bits = if is_sampler_sought { meaning.bits } else { meaning.bits >> 32 };
                         (is_type && bits & bit != 0).then_some(element)
                     };
-                    let found = entry.find(&gate, binding, (image, bit as u32), has_bit);
+                    let found = entry.find(&gate, binding, (sought, bit as u32), has_bit);
                     let is_it = |(key, (handle, word)): (&(u32, u32, bool), &(u64, u32))| {
                         let (own, element, is_sampler) = *key;
                         let lives = !BINDINGS[own as usize].3 || Meaning::of(&gate, *handle, is_sampler).word == *word;
-                        let is_own = own == number && is_sampler == image.is_none() && *handle != 0 && lives;
+                        let is_own = own == number && is_sampler == is_sampler_sought && *handle != 0 && lives;
                         is_own.then(|| has_bit(element, *handle)).flatten()
                     };
-                    assert_eq!(found, model.iter().filter_map(is_it).min(), "{number} {bit:#x} {image:?}");
+                    assert_eq!(found, model.iter().filter_map(is_it).min(), "{number} {bit:#x} {sought:?}");
                 }
             }
         }
@@ -462,9 +475,14 @@ mod tests {
             shape.news.store(false, Ordering::Relaxed);
             assert!(write(Ty::SAMPLER, 0, 1));
             assert!(!write(Ty::SAMPLED_IMAGE, 1, 2));
-            assert_eq!((seen(Sampled::Float), seen(Sampled::Uint)), (0, u64::from(ConflictBits::LINEAR.0)), "{count}");
+            assert_eq!(
+                (seen(Some(Sampled::Float)), seen(Some(Sampled::Uint))),
+                (0, u64::from(ConflictBits::LINEAR.0)),
+                "{count}"
+            );
+            assert_eq!(seen(None), u64::from(ConflictBits::LINEAR.0), "{count}");
             assert!(!write(Ty::SAMPLED_IMAGE, 1, 3));
-            assert_eq!(seen(Sampled::Float), u64::from(ConflictBits::LINEAR.0), "{count}");
+            assert_eq!(seen(Some(Sampled::Float)), u64::from(ConflictBits::LINEAR.0), "{count}");
         }
     }
 

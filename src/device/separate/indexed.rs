@@ -8,6 +8,7 @@ use samplin_hot::memory::Room;
 use samplin_spirv::{Operand, Sampled, Uses};
 
 use super::Separate;
+use super::arrays::Sought;
 use super::commands::BindPoint;
 use super::layouts::{Binding, PipelineShape};
 use super::programs::{Program, ProgramLink};
@@ -18,9 +19,9 @@ use crate::decide::ViewTraits;
 use crate::device::ground::Ground;
 use crate::device::resolve::Pairs;
 
-/// Whether a shader may read a view as this type (VUID-vkCmdDraw-format-07753); one of a format that is not known it may.
-fn is_read_as(traits: &ViewTraits, sampled: Sampled) -> bool {
-    !traits.class_is_known() || traits.is_integer() == (sampled != Sampled::Float)
+/// Whether a shader may read a view as this type (VUID-vkCmdDraw-format-07753), or as any; one of a format that is not known it may.
+fn is_read_as(traits: &ViewTraits, sampled: Option<Sampled>) -> bool {
+    !traits.class_is_known() || sampled.is_none_or(|own| traits.is_integer() == (own != Sampled::Float))
 }
 
 impl Separate {
@@ -114,13 +115,13 @@ impl Pairs {
         let gate = &ground.hot.gate;
         let conflict = |given, view| {
             let pair = gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view))?;
-            let is_read = is_read_as(&self.images.class(pair.class)?.traits, own.ty.sampled);
+            let is_read = is_read_as(&self.images.class(pair.class)?.traits, own.sampled);
             Some(pair).filter(|pair| is_read && is_it(*pair)).and_then(mendable)
         };
-        let lacks = (images.seen(gate, image, own.ty.sampled) >> 32) as u32;
+        let lacks = (images.seen(gate, image, own.sampled) >> 32) as u32;
         // Of samplers of one state the first one speaks for all.
         let mut seen = Vec::new();
-        let found = samplers.find(gate, sampler, (None, lacks), |sampler_element, given| {
+        let found = samplers.find(gate, sampler, (Sought::Samplers, lacks), |sampler_element, given| {
             let state = gate.sampler(given);
             let needs = (state >> 32) as u32;
             if needs & lacks == 0 || !is_combined && seen.contains(&state) {
@@ -131,7 +132,7 @@ impl Pairs {
                 return Some((sampler_element, sampler_element, conflict(given, view)?));
             }
             seen.with_room().push(state);
-            let of_it = (Some(own.ty.sampled), needs);
+            let of_it = (Sought::Images(own.sampled), needs);
             images.find(gate, image, of_it, |element, view| Some((element, sampler_element, conflict(given, view)?)))
         });
         let Some((image_element, sampler_element, pair)) = found else { return };

@@ -92,7 +92,7 @@ impl Separate {
             return;
         };
         if program.looked_up & link_bit(index) != 0 {
-            let seen = |set: &SetEntry, binding| set.seen(&ground.hot.gate, binding, link.ty.sampled);
+            let seen = |set: &SetEntry, binding| set.seen(&ground.hot.gate, binding, link.sampled);
             let conflict = seen(samplers, sampler) as u32 & (seen(images, image) >> 32) as u32;
             if images.unlisted(image).or_else(|| samplers.unlisted(sampler)).is_none() {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
@@ -121,7 +121,7 @@ impl Separate {
         {
             _ if let Some(what) = images.unlisted(image).or_else(|| samplers.unlisted(sampler)) => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
-                let seen = |set: &SetEntry, binding| set.seen(&ground.hot.gate, binding, link.ty.sampled);
+                let seen = |set: &SetEntry, binding| set.seen(&ground.hot.gate, binding, link.sampled);
                 if seen(samplers, sampler) as u32 & (seen(images, image) >> 32) as u32 != 0 {
                     program.told_late(index);
                     ground.journal.link_unresolved(what, program, index);

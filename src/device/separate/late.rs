@@ -27,7 +27,7 @@ const FRAMES: u64 = 256;
 /// What is in bindings of all live sets, by their definition, the binding, and the type that its images are read as: looked up once each.
 #[derive(Default)]
 pub(super) struct Met<'b> {
-    known: FastMap<(u64, u32, bool), u64>,
+    known: FastMap<(u64, u32, Option<bool>), u64>,
     /// What pushed descriptors are taken to need and lack, which are in no set.
     of_pushed: u64,
     /// Sets that are known to be bound, so that no other is looked at.
@@ -51,7 +51,7 @@ impl<'b> Met<'b> {
         (separate, gate): (&Separate, &Gate),
         layout: &PipelineShape,
         operand: &Operand,
-        sampled: Sampled,
+        sampled: Option<Sampled>,
     ) -> u64 {
         let Some(shape) = layout.sets.get(operand.set as usize).and_then(Option::as_ref) else { return u64::MAX };
         let Some(binding) = shape.binding(operand.binding) else { return 0 };
@@ -65,7 +65,7 @@ impl<'b> Met<'b> {
         if let Some(seen) = &binding.seen {
             return u64::from(seen.needs()) | u64::from(seen.lacks(sampled)) << 32;
         }
-        let key = (shape.number(), operand.binding, sampled != Sampled::Float);
+        let key = (shape.number(), operand.binding, sampled.map(|own| own == Sampled::Float));
         if let Some(known) = self.known.get(&key) {
             return *known;
         }
@@ -86,7 +86,7 @@ impl<'b> Met<'b> {
         layout: &PipelineShape,
         link: &ProgramLink,
     ) -> bool {
-        let mut of = |operand| self.of((separate, gate), layout, operand, link.ty.sampled);
+        let mut of = |operand| self.of((separate, gate), layout, operand, link.sampled);
         gate.must_look() && of(&link.sampler) as u32 & (of(&link.image) >> 32) as u32 != 0
     }
 }
@@ -124,7 +124,7 @@ fn conflicts_now(separate: &Separate, gate: &Gate, layout: &PipelineShape, link:
         Some(own)
     };
     let (Some(image), Some(sampler)) = (of(&link.image, false), of(&link.sampler, true)) else { return false };
-    sampler.needs() & image.lacks(link.ty.sampled) != 0
+    sampler.needs() & image.lacks(link.sampled) != 0
 }
 
 impl Program {

@@ -42,7 +42,7 @@ impl SetEntry {
 
     /// What the samplers of a binding need, and in the upper half what its images lack that may be read as this type; of arrays, what was
     /// ever written to this binding of any set.
-    pub(super) fn seen(&self, gate: &Gate, binding: &Binding, sampled: Sampled) -> u64 {
+    pub(super) fn seen(&self, gate: &Gate, binding: &Binding, sampled: Option<Sampled>) -> u64 {
         let own = Sum::default();
         let sum = match self.slots().get(binding.slots()) {
             None => binding.seen.as_deref().unwrap_or(&own),

@@ -6,6 +6,7 @@ use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 
 use super::Separate;
+use super::arrays::Sought;
 use super::aspects::shown_by;
 use super::commands::BindPoint;
 use super::ladder::elements;
@@ -32,7 +33,7 @@ impl Separate {
         wants: &mut Wants,
     ) {
         if let Some(what) = set.unlisted(binding) {
-            let seen = set.seen(&ground.hot.gate, binding, link.ty.sampled);
+            let seen = set.seen(&ground.hot.gate, binding, link.sampled);
             if (seen & seen >> 32) as u32 != 0 {
                 ground.journal.link_unresolved(what, program, index);
             }
@@ -56,7 +57,7 @@ impl Separate {
             let lacks = (set.brief(&ground.hot.gate).summary >> 32) as u32;
             let divided = |pair| self.divided(ground, pairs, Some(pair), link.uses).map_or(pair, |(pair, _)| pair);
             let asks = |pair: &Pair| self.task_of(ground, pairs, *pair, false).is_some();
-            let found = set.find(&ground.hot.gate, binding, (None, lacks), |element, _| {
+            let found = set.find(&ground.hot.gate, binding, (Sought::Samplers, lacks), |element, _| {
                 pair_at(element).map(divided).filter(asks)
             });
             return found

@@ -39,6 +39,8 @@ pub(super) struct ProgramLink {
     pub(super) image: spirv::Operand,
     pub(super) sampler: spirv::Operand,
     pub(super) ty: spirv::ImageType,
+    /// What shaders read its images as; none if as floats and as integers, by variables of the same binding.
+    pub(super) sampled: Option<spirv::Sampled>,
     pub(super) uses: spirv::Uses,
     pub(super) stages: vk::ShaderStageFlags,
     /// It compares through a combined descriptor that has no slots: sets note those alone that cannot compare.
@@ -127,6 +129,9 @@ impl FoundLinks {
         let same = |other: &&mut ProgramLink| (other.image, other.sampler) == (link.image, link.sampler);
         match self.links.iter_mut().find(same) {
             Some(other) => {
+                let both = other.sampled.zip(link.sampled);
+                let is_float = |sampled| sampled == spirv::Sampled::Float;
+                other.sampled = both.filter(|(own, new)| is_float(*own) == is_float(*new)).map(|(own, _)| own);
                 other.uses |= link.uses;
                 other.stages |= link.stages;
             }
@@ -505,7 +510,8 @@ impl Separate {
             match (link.image, link.sampler, link.opaque) {
                 (Some(image), Some(sampler), false) => {
                     let (ty, uses, stages) = (link.ty, link.uses, stage.stage);
-                    found.add(ProgramLink { image, sampler, ty, uses, stages, is_noted: false });
+                    let sampled = Some(ty.sampled);
+                    found.add(ProgramLink { image, sampler, ty, sampled, uses, stages, is_noted: false });
                 }
                 _ => {
                     journal.shader_unresolved(Left::OpaqueOperand, "", program, stage);

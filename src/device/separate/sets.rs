@@ -11,10 +11,9 @@ use ash::vk::{self, Handle};
 use samplin_bind::{Brief, Other};
 use samplin_hot::memory;
 use samplin_hot::{Summary, Version};
-use samplin_spirv::Sampled;
 
 use super::Separate;
-use super::arrays::{Arrays, Budget, Kinds, Meaning, Sum};
+use super::arrays::{Arrays, Budget, Kinds, Meaning, Sought, Sum};
 use super::blocks::Table;
 use super::layouts::{Binding, SetLayout, SetShape, SlotKind};
 use super::lists::Numbers;
@@ -291,10 +290,10 @@ impl SetEntry {
         &self,
         gate: &Gate,
         binding: &Binding,
-        (image, bits): (Option<Sampled>, u32),
+        (sought, bits): (Sought, u32),
         mut with: impl FnMut(u32, u64) -> Option<R>,
     ) -> Option<R> {
-        let (slots, few, is_sampler) = (binding.slots(), self.slots(), image.is_none());
+        let (slots, few, is_sampler) = (binding.slots(), self.slots(), sought == Sought::Samplers);
         let mut with = |slot: usize, handle| with(binding.element_of(slot, is_sampler)?, handle);
         if let Some(own) = few.get(slots.clone()) {
             let found = |(slot, word): (usize, &AtomicU64)| {
@@ -303,7 +302,10 @@ impl SetEntry {
             return slots.zip(own).find_map(found);
         }
         let range = slots.start.checked_sub(few.len())?..slots.end - few.len();
-        let may = |sum: &Sum| bits & image.map_or_else(|| sum.needs(), |sampled| sum.lacks(sampled)) != 0;
+        let may = |sum: &Sum| match sought {
+            Sought::Samplers => bits & sum.needs() != 0,
+            Sought::Images(sampled) => bits & sum.lacks(sampled) != 0,
+        };
         self.arrays()?.find(range, may, |slot, handle, word| {
             // The handle of something that is gone may have come back.
             let is_it = Meaning::of(gate, handle, is_sampler).word == word;
