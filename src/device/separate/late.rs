@@ -199,7 +199,7 @@ impl Separate {
         let looked_up = program.looked_up & program.loose & program.splits.mask();
         for (index, link) in program.links.iter().enumerate().filter(|(index, _)| looked_up & link_bit(*index) != 0) {
             let seen = program.layout.binding(&link.image).and_then(|(_, binding)| binding.seen.as_ref());
-            if self.tables.lost() & seen.map_or(u32::MAX, |seen| seen.lacks(link.ty.sampled)) != 0 {
+            if self.tables.lost() & seen.map_or(u32::MAX, |seen| seen.lacks(link.sampled)) != 0 {
                 journal.link_unresolved(Left::SamplerLimit, drawn, index);
             }
         }
