@@ -174,10 +174,34 @@ fn separate() -> Vec<(String, &'static str, Vec<String>)> {
     all
 }
 
+/// `store.comp` for each kind of channels, to read and to write.
+fn stored() -> Vec<(String, &'static str, Vec<String>)> {
+    let kinds = [
+        ("float", "", "rg16", "uintBitsToFloat(w)", "floatBitsToUint(v)"),
+        ("int", "i", "rg16i", "ivec4(w)", "uvec4(v)"),
+        ("uint", "u", "rg16ui", "w", "v"),
+    ];
+    let mut all = Vec::new();
+    for (kind, prefix, format, into, from) in kinds {
+        for (name, define) in [("load", Some("-DREADS")), ("store", None)] {
+            let mut arguments = vec![
+                format!("-DIMAGE={prefix}image2D"),
+                format!("-DFORMAT={format}"),
+                format!("-DINTO(w)={into}"),
+                format!("-DFROM(v)={from}"),
+            ];
+            arguments.extend(define.map(str::to_owned));
+            all.push((format!("{name}/{kind}"), "store.comp", arguments));
+        }
+    }
+    all
+}
+
 /// Every (name, source file, preprocessor definitions).
 fn variants() -> Vec<(String, &'static str, Vec<String>)> {
     let mut all = vec![("draw/vertex".to_owned(), "quad.vert", Vec::new())];
     all.extend(separate());
+    all.extend(stored());
     for shape in &SHAPES {
         for (kind, prefix, bits) in KINDS {
             let base = vec![

@@ -6,17 +6,19 @@
 
 pub(crate) mod case;
 pub(crate) mod look;
+mod stored;
 pub(crate) mod verdict;
 mod worker;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::json;
 
 use self::case::{Case, Cases};
+use self::stored::Format;
 use self::verdict::{Proof, Verdict};
 use self::worker::{Answer, Step, Worker};
 use crate::check::formats::{self, Target};
@@ -71,25 +73,100 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let mut cases = Cases::default();
     source.read(true, |record| cases.record(record))?;
     let level_is_all = cases.level_is_all;
-    let mut cases = cases.into_found();
-    if cases.is_empty() {
+    let (pairs, formats) = cases.into_found();
+    let mut subjects: Vec<Subject> = pairs.into_iter().map(|pair| Subject::Pair(Box::new(pair))).collect();
+    subjects.extend(formats.into_iter().map(Subject::Format));
+    if subjects.is_empty() {
         return Err(Failure::input(format!("{}: the trace holds no pair with its view's class", source.name()))
             .hint("record it with `samplin run --trace-level all -- PROGRAM`"));
     }
     if let Some(device) = &arguments.device {
         let file = devices::find(device)?.on_disk()?;
         let file = file.to_str().ok_or_else(|| Failure::environment("the path of the device is not UTF-8"))?;
-        for case in &mut cases {
-            case.settings.retain(|(name, _)| name != "device");
-            case.settings.push(("device".to_owned(), file.to_owned()));
+        for settings in subjects.iter_mut().map(Subject::settings) {
+            settings.retain(|(name, _)| name != "device");
+            settings.push(("device".to_owned(), file.to_owned()));
         }
     }
     let bench = Bench::new(arguments)?;
     let driver = bench.driver()?;
-    let proofs = bench.prove(&cases)?;
-    let proven = Proven { trace: source.name(), driver, cases: &cases, proofs: &proofs, level_is_all };
+    let proofs = bench.prove(&subjects)?;
+    let proven = Proven { trace: source.name(), driver, subjects: &subjects, proofs: &proofs, level_is_all };
     proven.write(arguments, output)?;
     Ok(Outcome::from_findings(proofs.iter().any(|proof| proof.verdict.is_finding())))
+}
+
+/// What is tried.
+enum Subject {
+    /// A pair.
+    Pair(Box<Case>),
+    /// A format of storage images.
+    Format(Format),
+}
+
+impl Subject {
+    fn settings(&mut self) -> &mut Vec<(String, String)> {
+        match self {
+            Self::Pair(case) => &mut case.settings,
+            Self::Format(format) => &mut format.settings,
+        }
+    }
+
+    fn line(&self) -> u64 {
+        match self {
+            Self::Pair(case) => case.line,
+            Self::Format(format) => format.line,
+        }
+    }
+
+    /// What it is, and what the layer changed.
+    fn sentence(&self, changes: &[RecordedChange]) -> String {
+        match self {
+            Self::Pair(case) => case.sentence(changes),
+            Self::Format(format) => format!("{} stored and read by shaders that convert", short(&format.format)),
+        }
+    }
+
+    /// Tries it.
+    fn proven(&self, worker: &mut Worker) -> Result<Proof> {
+        let case = match self {
+            Self::Format(format) => return Ok(Proof::stored(&worker.ask(&Step::Stored(Box::new(format.clone())))?)),
+            Self::Pair(case) => case,
+        };
+        let with = worker.ask(&Step::Repaired(case.clone()))?;
+        let changes = match &with {
+            Answer::Repaired { changes, .. } => changes.clone(),
+            _ => Vec::new(),
+        };
+        let without = worker.ask(&Step::Asked(case.clone(), changes))?;
+        Ok(Proof::from(&with, &without))
+    }
+
+    fn json(&self, proof: &Proof) -> serde_json::Value {
+        let mut members = json!({
+            "line": self.line(),
+            "verdict": proof.verdict,
+            "observed": proof.observed,
+            "difference": proof.difference,
+            "changes": proof.changes,
+        });
+        let more = match self {
+            Self::Format(format) => json!({ "storage_format": format.format }),
+            Self::Pair(case) => json!({
+                "fingerprint": case.fingerprint,
+                "names": { "sampler": case.names[0], "view": case.names[1] },
+                "state": case.state,
+                "view": case.view,
+                "path": case.path,
+                "uses": case.uses,
+                "recorded": case.changes,
+            }),
+        };
+        if let (Some(members), serde_json::Value::Object(more)) = (members.as_object_mut(), more) {
+            members.extend(more);
+        }
+        members
+    }
 }
 
 /// Where cases are tried.
@@ -123,25 +200,17 @@ impl Bench {
     }
 
     /// Tries each case with and without the layer.
-    fn prove(&self, cases: &[Case]) -> Result<Vec<Proof>> {
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(4).min(cases.len());
-        let (next, bar) = (AtomicUsize::new(0), reader::bar(cases.len() as u64));
+    fn prove(&self, subjects: &[Subject]) -> Result<Vec<Proof>> {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(4).min(subjects.len());
+        let (next, bar) = (AtomicUsize::new(0), reader::bar(subjects.len() as u64));
         let found: Mutex<BTreeMap<usize, Proof>> = Mutex::new(BTreeMap::new());
         let work = || -> Result<()> {
             let mut worker = self.worker();
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(case) = cases.get(index) else { return Ok(()) };
-                let with = worker.ask(&Step::Repaired(Box::new(case.clone())))?;
-                let changes = match &with {
-                    Answer::Repaired { changes, .. } => changes.clone(),
-                    _ => Vec::new(),
-                };
-                let without = worker.ask(&Step::Asked(Box::new(case.clone()), changes))?;
-                found
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner)
-                    .insert(index, Proof::from(&with, &without));
+                let Some(subject) = subjects.get(index) else { return Ok(()) };
+                let proof = subject.proven(&mut worker)?;
+                found.lock().unwrap_or_else(PoisonError::into_inner).insert(index, proof);
                 bar.inc(1);
             }
         };
@@ -152,7 +221,7 @@ impl Bench {
             })
         })?;
         bar.finish_and_clear();
-        Ok(found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).into_values().collect())
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect())
     }
 }
 
@@ -160,7 +229,7 @@ impl Bench {
 struct Proven<'a> {
     trace: String,
     driver: String,
-    cases: &'a [Case],
+    subjects: &'a [Subject],
     proofs: &'a [Proof],
     level_is_all: bool,
 }
@@ -170,11 +239,18 @@ impl Proven<'_> {
         self.proofs.iter().filter(|proof| proof.verdict == verdict).count()
     }
 
-    /// The cases with their proofs, the weightiest first.
-    fn ordered(&self) -> Vec<(&Case, &Proof)> {
-        let mut all: Vec<_> = self.cases.iter().zip(self.proofs).collect();
-        all.sort_by_key(|(case, proof)| (proof.verdict, case.line));
+    /// What was tried, with the proofs, the weightiest first.
+    fn ordered(&self) -> Vec<(&Subject, &Proof)> {
+        let mut all: Vec<_> = self.subjects.iter().zip(self.proofs).collect();
+        all.sort_by_key(|(subject, proof)| (proof.verdict, subject.line()));
         all
+    }
+
+    /// `29 distinct pairs and 1 format`.
+    fn tried(&self) -> String {
+        let formats = self.subjects.iter().filter(|subject| matches!(subject, Subject::Format(_))).count();
+        let pairs = counted((self.subjects.len() - formats) as u64, "distinct pair");
+        if formats == 0 { pairs } else { format!("{pairs} and {}", counted(formats as u64, "format")) }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -192,7 +268,7 @@ impl Proven<'_> {
             .ordered()
             .into_iter()
             .filter(|(_, proof)| proof.verdict.is_finding())
-            .map(|(case, proof)| self.finding(case, proof))
+            .map(|(subject, proof)| self.finding(subject, proof))
             .collect();
         let report = Report {
             command: "prove",
@@ -202,7 +278,7 @@ impl Proven<'_> {
             ignored: Vec::new(),
             rules: Verdict::ALL.into_iter().filter(|verdict| verdict.is_finding()).map(Verdict::words).collect(),
             warnings: self.notes(),
-            looked_at: format!("{} on {}", counted(self.cases.len() as u64, "pair"), self.driver),
+            looked_at: format!("{} on {}", self.tried(), self.driver),
         };
         let json = output.json;
         let mut targets = arguments.format.clone();
@@ -223,58 +299,57 @@ impl Proven<'_> {
         written
     }
 
-    fn finding(&self, case: &Case, proof: &Proof) -> Finding {
-        let member = |name: &str| case.view.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
-        let [sampler, view] = case.names.clone();
-        Finding {
+    fn finding(&self, subject: &Subject, proof: &Proof) -> Finding {
+        let finding = Finding {
             trace: self.trace.clone(),
-            line: case.line,
+            line: subject.line(),
             rule: proof.verdict.words().to_owned(),
             device: Some(self.driver.clone()),
             unresolved: proof.verdict == Verdict::DriverWrong,
-            message: format!("{}: {}", case.sentence(&proof.changes), proof.observed),
-            fingerprint: Some(case.fingerprint.clone()),
-            sampler,
-            view,
-            format: member("format"),
-            aspect: member("aspect"),
-            view_type: member("view_type"),
-            swizzle: member("swizzle"),
+            message: format!("{}: {}", subject.sentence(&proof.changes), proof.observed),
             count: 1,
             ..Finding::default()
+        };
+        match subject {
+            Subject::Format(format) => Finding { format: Some(format.format.clone()), ..finding },
+            Subject::Pair(case) => {
+                let member = |name: &str| case.view.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
+                let [sampler, view] = case.names.clone();
+                Finding {
+                    fingerprint: Some(case.fingerprint.clone()),
+                    sampler,
+                    view,
+                    format: member("format"),
+                    aspect: member("aspect"),
+                    view_type: member("view_type"),
+                    swizzle: member("swizzle"),
+                    ..finding
+                }
+            }
         }
     }
 
     fn json(&self) -> serde_json::Value {
         let counts: BTreeMap<&str, usize> =
             Verdict::ALL.into_iter().map(|verdict| (verdict.words(), self.count(verdict))).collect();
-        let cases: Vec<_> = self
-            .cases
-            .iter()
-            .zip(self.proofs)
-            .map(|(case, proof)| {
-                json!({
-                    "line": case.line,
-                    "verdict": proof.verdict,
-                    "observed": proof.observed,
-                    "difference": proof.difference,
-                    "fingerprint": case.fingerprint,
-                    "names": { "sampler": case.names[0], "view": case.names[1] },
-                    "state": case.state,
-                    "view": case.view,
-                    "path": case.path,
-                    "uses": case.uses,
-                    "recorded": case.changes,
-                    "changes": proof.changes,
-                })
-            })
-            .collect();
-        json!({ "trace": self.trace, "driver": self.driver, "verdicts": counts, "pairs": cases, "notes": self.notes() })
+        let of = |is_pair: bool| -> Vec<serde_json::Value> {
+            let all = self.subjects.iter().zip(self.proofs);
+            let some = all.filter(|(subject, _)| matches!(subject, Subject::Pair(_)) == is_pair);
+            some.map(|(subject, proof)| subject.json(proof)).collect()
+        };
+        json!({
+            "trace": self.trace,
+            "driver": self.driver,
+            "verdicts": counts,
+            "pairs": of(true),
+            "formats": of(false),
+            "notes": self.notes(),
+        })
     }
 
     fn text(&self, limit: usize, output: &mut Output) {
         let heading = output.styled(Style::Heading, &self.driver);
-        output.line(format!("On {heading}: {} tried", counted(self.cases.len() as u64, "distinct pair")));
+        output.line(format!("On {heading}: {} tried", self.tried()));
         for verdict in Verdict::ALL {
             let count = self.count(verdict);
             let text = format!("  {count:>6} {}", verdict.words());
@@ -288,8 +363,8 @@ impl Proven<'_> {
             output.styled_line(Style::Warn, format!("  {note}"));
         }
         let mut rows: Vec<(Verdict, String, &str, u64)> = Vec::new();
-        for (case, proof) in self.ordered().into_iter().filter(|(_, proof)| proof.verdict != Verdict::Holds) {
-            let sentence = case.sentence(&proof.changes);
+        for (subject, proof) in self.ordered().into_iter().filter(|(_, proof)| proof.verdict != Verdict::Holds) {
+            let sentence = subject.sentence(&proof.changes);
             match rows.iter_mut().find(|row| (row.0, &row.1, row.2) == (proof.verdict, &sentence, &proof.observed)) {
                 Some(row) => row.3 += 1,
                 None => rows.push((proof.verdict, sentence, &proof.observed, 1)),

@@ -76,6 +76,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let wanted = Wanted::of(&arguments.object);
     let mut found: Vec<Case> = cases
         .into_found()
+        .0
         .into_iter()
         .filter(|case| case.is(wanted.text()) && arguments.line.is_none_or(|line| line == case.line))
         .collect();

@@ -15,6 +15,7 @@ pub mod folder;
 mod garbage;
 pub mod heap;
 pub mod image;
+pub mod job;
 pub mod large;
 pub mod layer;
 pub mod lookup;

@@ -1,5 +1,11 @@
 //! Texels of storage images and components of shaders: what is written and read in tests, and in what two runs differ.
 
+use crate::descriptor::Binding;
+use crate::job::{Job, buffer, write_buffer, write_image};
+use crate::skip::Skip;
+use crate::texel::{self, Value};
+use crate::{Buffer, Context, Image, ImageDesc, ViewDesc, shader};
+use ash::vk::{self, ImageUsageFlags as Usage};
 use samplin_spirv::image_formats::{Channels, Codec};
 
 /// What a shader read of an image's texels, as words, and what is in an image to which it wrote.
@@ -9,6 +15,75 @@ pub struct Stored {
     pub read: Vec<u32>,
     /// The texels in memory.
     pub written: Vec<u8>,
+}
+
+/// What a shader that declares the codec's format reads of the [`patterns`], and what is in an image to which it writes the
+/// [`components`]. `format` is that of the image.
+///
+/// # Errors
+///
+/// Why the device has no such image.
+///
+/// # Panics
+///
+/// When a Vulkan call fails.
+pub fn through(context: &Context, codec: &Codec, format: vk::Format) -> Result<Stored, Skip> {
+    const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
+    let (width, height) = edges(codec);
+    let kind = match codec.kind {
+        Channels::Uint => "uint",
+        Channels::Sint => "int",
+        _ => "float",
+    };
+    let bindings =
+        [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
+    // With and without a view for something else.
+    let sampled = if codec.format.is_multiple_of(2) { Usage::SAMPLED } else { Usage::empty() };
+    let usage = sampled | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, width, height) }).map_err(Skip)?;
+    let view = image.view(&ViewDesc::default());
+    let run = |program: &str, buffer: &Buffer<'_>| {
+        image.transition(vk::ImageLayout::GENERAL);
+        let words = declaring(shader::module(&format!("{program}/{kind}")), codec.format);
+        let job = Job::new(context, &words, &bindings).expect("a pipeline");
+        job.run(width * height / 64, |set| {
+            write_image(context, set, 0, &view);
+            write_buffer(context, set, 1, buffer);
+        });
+    };
+    image.upload_bytes(COLOR, 0, 0, &patterns(codec));
+    let read = buffer(context, &vec![7; 4 * (width * height) as usize]);
+    run("load", &read);
+    let written = buffer(context, &components(codec));
+    run("store", &written);
+    Ok(Stored { read: read.words(), written: image.read_bytes(COLOR, 0, 0) })
+}
+
+/// The same by the specification, without a device: what [`texel`] decodes and encodes.
+pub fn by_reference(codec: &Codec, format: vk::Format) -> Stored {
+    const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
+    let size = codec.bits() as usize / 8;
+    let read =
+        patterns(codec).chunks_exact(size).flat_map(|bytes| texel::decode(format, COLOR, bytes).bits()).collect();
+    let (kind, mut written) = (texel::numeric_kind(format, COLOR), Vec::new());
+    for words in components(codec).chunks_exact(4) {
+        let value = Value::from_bits(kind, [words[0], words[1], words[2], words[3]]);
+        texel::encode(format, COLOR, value, &mut written);
+    }
+    Stored { read, written }
+}
+
+/// A module whose storage image has this format.
+fn declaring(mut words: Vec<u32>, format: u32) -> Vec<u32> {
+    const TYPE_IMAGE: u32 = 25;
+    let mut at = 5;
+    while let Some(head) = words.get(at).copied() {
+        if head & 0xffff == TYPE_IMAGE {
+            words[at + 8] = format;
+        }
+        at += (head >> 16).max(1) as usize;
+    }
+    words
 }
 
 /// In what conversions of numbers may differ (Fundamentals > Fixed-Point Data Conversions, Floating-Point Format Conversions).

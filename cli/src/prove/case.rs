@@ -11,6 +11,7 @@ use samplin_wire::read;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::stored::{Format, Formats};
 use crate::trace::reader::{Event, Record};
 use crate::trace::record::RecordedChange;
 use crate::trace::scan::Damage;
@@ -324,6 +325,7 @@ pub(crate) struct Cases {
     both_aspects: HashSet<(u32, String)>,
     /// What each process' samplers asked for, and what was changed at their creation.
     samplers: HashMap<(u32, String), (Value, Vec<RecordedChange>)>,
+    formats: Formats,
     pub(crate) level_is_all: bool,
 }
 
@@ -361,6 +363,11 @@ impl Cases {
             }
             Event::View => {
                 let view = value()?;
+                let converted = changes_of(&view).iter().any(|change| change.rule == "storage-format");
+                if let Some(format) = text(&view, "format").filter(|_| converted) {
+                    let settings = self.layers.get(&process).map(Vec::as_slice).unwrap_or_default();
+                    self.formats.add(&format, settings, record.line);
+                }
                 let is_split = changes_of(&view).iter().any(|change| change.rule == "aspect");
                 if let Some(handle) = text(&view, "view").filter(|_| is_split) {
                     self.both_aspects.insert((process, handle));
@@ -407,9 +414,9 @@ impl Cases {
         }
     }
 
-    /// The distinct cases, in the order of the trace.
-    pub(crate) fn into_found(self) -> Vec<Case> {
-        self.found
+    /// The distinct pairs, and the formats that shaders convert, in the order of the trace.
+    pub(crate) fn into_found(self) -> (Vec<Case>, Vec<Format>) {
+        (self.found, self.formats.found)
     }
 }
 

@@ -80,10 +80,29 @@ impl Proof {
         let (observed, difference) = match compared {
             Compared::Same => (format!("{who} everything is as expected"), None),
             Compared::Differs(difference) => (format!("{who} {}", difference.sentence()), Some(difference.clone())),
-            Compared::Failed(why) => (format!("{who} the driver fails: {why}"), None),
+            Compared::Failed(why) => (format!("{who}: {why}"), None),
             Compared::Unknown(why) => (why.clone(), None),
         };
         Self { difference, ..Self::new(verdict, changes, observed) }
+    }
+
+    /// What the answer about a format comes to.
+    pub(super) fn stored(answer: &Answer) -> Self {
+        let failed = |how: &String| Compared::Failed(how.clone());
+        let (converted, native) = match answer {
+            Answer::Stored { converted, native } => (converted.clone(), native.clone()),
+            // Which of the two it was is not known.
+            Answer::Crashed(how) => (failed(how), failed(how)),
+            _ => return Self::new(Verdict::NoReference, &[], "the worker did not answer"),
+        };
+        match (&converted, &native) {
+            (Compared::Unknown(why), _) => Self::new(Verdict::NoReference, &[], why.clone()),
+            (Compared::Same, Compared::Same) => {
+                Self::new(Verdict::RepairHarmless, &[], "the driver stores and reads the same by itself")
+            }
+            (Compared::Same, wrong) => Self::of(Verdict::RepairNeeded, &[], "without the layer", wrong),
+            (wrong, _) => Self::of(Verdict::RepairFails, &[], "with the layer", wrong),
+        }
     }
 
     /// What the two answers about a case come to.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::{self, Case};
 use super::look::{self, Compared};
+use super::stored::Format;
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
 use crate::trace::record::RecordedChange;
@@ -29,6 +30,8 @@ pub(super) enum Step {
     Driver,
     /// The pair as it was asked for, with the layer.
     Repaired(Box<Case>),
+    /// A format that shaders convert, with the layer, then without.
+    Stored(Box<Format>),
     /// The same without the layer, held against what was asked for and what those changes make of it.
     Asked(Box<Case>, Vec<RecordedChange>),
 }
@@ -43,6 +46,8 @@ pub(super) enum Answer {
     Repaired { changes: Vec<RecordedChange>, left: Vec<String>, repaired: Compared },
     /// How what came out compares with what was asked for, and with the repaired pair.
     Asked { asked: Compared, repaired: Compared },
+    /// How what shaders convert, and what the driver does by itself, compare with the specification.
+    Stored { converted: Compared, native: Compared },
     /// There is no Vulkan device here.
     NoDevice(String),
     /// The process ended, or did not answer.
@@ -86,6 +91,10 @@ fn answer(step: Step, contexts: &mut Contexts) -> Answer {
         Step::Repaired(case) => guarded(
             || repaired(&case),
             |compared| Answer::Repaired { changes: case.changes.clone(), left: Vec::new(), repaired: compared },
+        ),
+        Step::Stored(format) => guarded(
+            || stored(&format, contexts),
+            |compared| Answer::Stored { converted: compared.clone(), native: compared },
         ),
         Step::Asked(case, changes) => guarded(
             || asked(&case, &changes, contexts),
@@ -162,6 +171,14 @@ fn repaired(case: &Case) -> std::result::Result<Answer, Compared> {
     Ok(Answer::Repaired { changes, left, repaired })
 }
 
+fn stored(format: &Format, contexts: &mut Contexts) -> std::result::Result<Answer, Compared> {
+    let native = format.compared(context(contexts, &[]).map_err(Compared::Unknown)?);
+    let builder = Context::builder().without_messenger().samplin().setting("trace", "off").setting("config", "none");
+    let builder = format.settings.iter().fold(builder, |builder, (name, value)| builder.setting(name, value));
+    let context = builder.build().map_err(|error| Compared::Unknown(error.to_string()))?;
+    Ok(Answer::Stored { converted: format.compared(&context), native })
+}
+
 fn asked(case: &Case, changes: &[RecordedChange], contexts: &mut Contexts) -> std::result::Result<Answer, Compared> {
     let trial = case.trial().map_err(Compared::Unknown)?;
     let looked = look::look(context(contexts, &[case]).map_err(Compared::Unknown)?, &trial)?;
@@ -235,6 +252,7 @@ impl Worker {
             }
         }
         let status = running.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        let status = format!("the driver ends the process, {status}");
         self.running = None;
         Ok(Answer::Crashed(status))
     }

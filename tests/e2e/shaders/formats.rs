@@ -10,9 +10,7 @@ use libtest_mimic::Trial;
 use samplin_core::{names, storage};
 use samplin_spirv::image_formats::{CODECS, Channels, Codec, UNNAMED};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, Spelling, Template, TemplateData};
-use samplin_testkit::stored::{
-    Allowed, Stored, components, differences, edges, half_toward_zero, is_same_read, patterns,
-};
+use samplin_testkit::stored::{Allowed, components, differences, half_toward_zero, is_same_read, through};
 use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Folder, Image, ImageDesc, ViewDesc};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -142,45 +140,6 @@ fn stored(context: &Context) -> Vec<&'static Codec> {
     CODECS.iter().filter(|codec| codec.format < UNNAMED).filter(stores).collect()
 }
 
-/// What a shader reads of the patterns, and what is in an image to which it writes the components.
-fn through(context: &Context, codec: &Codec) -> Result<Stored, Skip> {
-    let (format, name, prefix) = format(codec);
-    let (width, height) = edges(codec);
-    let (from, to) = if prefix.is_empty() { ("uintBitsToFloat", "floatBitsToUint") } else { ("", "uvec4") };
-    let from = if prefix == "i" { "ivec4" } else { from };
-    let shader = |access: &str, body: &str| {
-        vulkan(
-            "comp",
-            &format!(
-                "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0, {name}) uniform {access} {prefix}image2D im;\n\
-                 layout(binding = 1) buffer B {{ uvec4 words[]; }};\nvoid main() {{ uint n = gl_GlobalInvocationID.x;\n\
-                 ivec2 at = ivec2(n % {width}, n / {width}); {body} }}\n"
-            ),
-        )
-    };
-    let bindings =
-        [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
-    // With and without a view for something else.
-    let sampled = if codec.format.is_multiple_of(2) { Usage::SAMPLED } else { Usage::empty() };
-    let usage = sampled | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, width, height) }).map_err(Skip)?;
-    let view = image.view(&ViewDesc::default());
-    let run = |words: &[u32], buffer: &Buffer<'_>| {
-        image.transition(vk::ImageLayout::GENERAL);
-        let job = Job::new(context, words, &bindings).expect("a pipeline");
-        job.run(width * height / 64, |set| {
-            write_image(context, set, 0, &view);
-            write_buffer(context, set, 1, buffer);
-        });
-    };
-    image.upload_bytes(COLOR, 0, 0, &patterns(codec));
-    let read = buffer(context, &vec![7; 4 * (width * height) as usize]);
-    run(&shader("readonly", &format!("words[n] = {to}(imageLoad(im, at));")), &read);
-    let written = buffer(context, &components(codec));
-    run(&shader("writeonly", &format!("imageStore(im, at, {from}(words[n]));")), &written);
-    Ok(Stored { read: read.words(), written: image.read_bytes(COLOR, 0, 0) })
-}
-
 /// Whether a driver's own conversions of normalized numbers may be others that the specification allows: of what is stored one of
 /// the two closest, of what is read the next float (Fundamentals > Fixed-Point Data Conversions). Those that run on the processor
 /// convert as the layer does.
@@ -200,12 +159,14 @@ fn lowered_is_native() -> Outcome {
         let all = stored(context);
         skip_if(all.is_empty().then(|| format!("{} stores nothing", context.device_name())))?;
         let formats: Vec<vk::Format> = all.iter().map(|codec| format(codec).0).collect();
-        let native = all.iter().map(|codec| through(context, codec)).collect::<Result<Vec<_>, Skip>>()?;
+        let native =
+            all.iter().map(|codec| through(context, codec, format(codec).0)).collect::<Result<Vec<_>, Skip>>()?;
         Ok((all, native, lacking(context, &folder, &formats)))
     })?;
     let ((lowered, rounds, otherwise), judged) =
         silent(lowering(Context::builder(), &file), "with samplin", |context| {
-            let lowered = all.iter().map(|codec| through(context, codec)).collect::<Result<Vec<_>, Skip>>()?;
+            let lowered =
+                all.iter().map(|codec| through(context, codec, format(codec).0)).collect::<Result<Vec<_>, Skip>>()?;
             Ok((lowered, context.device_name().contains("SwiftShader"), converts_otherwise(context)))
         })?;
     let mut wrong = Vec::new();
@@ -588,7 +549,7 @@ fn left_alone() -> Outcome {
     let check = |context: &Context| {
         let stores = stored(context).contains(&codec);
         skip_if((!stores).then(|| format!("{} does not store it", context.device_name())))?;
-        through(context, codec)
+        through(context, codec, format(codec).0)
     };
     let folder = Folder::new();
     let ((native, file), _) = without_layer(Context::builder(), |context| {
