@@ -5,7 +5,8 @@
 //! on the CPU, which follows the specification and knows nothing of the layer.
 
 pub(crate) mod case;
-pub(crate) mod look;
+mod compared;
+mod look;
 mod stored;
 pub(crate) mod verdict;
 mod worker;

@@ -6,7 +6,8 @@ use ash::vk;
 
 /// A compute pipeline with set 0.
 pub struct Job<'c> {
-    context: &'c Context,
+    /// Where it runs.
+    pub context: &'c Context,
     /// The layout of its set.
     pub set_layout: SetLayout<'c>,
     /// The layout of its pipeline.

@@ -3,38 +3,9 @@
 use ash::vk;
 use samplin_testkit::reference::{self, Texture};
 use samplin_testkit::{Context, Pair, SamplePoint, SamplerDesc, Value, ViewDesc, sample_via};
-use serde::{Deserialize, Serialize};
 
 use super::case::Trial;
-
-/// What sampling gave at a point, and what it had to give.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Difference {
-    /// The coordinate.
-    pub coord: [f32; 4],
-    /// The explicit level of detail.
-    pub lod: f32,
-    /// The four components that came out.
-    pub got: [f64; 4],
-    /// Those of the reference.
-    pub expected: [f64; 4],
-    /// At how many points of how many it differs.
-    pub points: (usize, usize),
-}
-
-/// How what came out compares with a reference.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Compared {
-    /// At every point within the specification's tolerances.
-    Same,
-    /// Not so.
-    Differs(Difference),
-    /// The driver refused or failed.
-    Failed(String),
-    /// There is no reference, and why.
-    Unknown(String),
-}
+use super::compared::{Compared, Difference};
 
 /// What came out, with what is needed to compare it.
 pub(super) struct Looked {

@@ -10,7 +10,7 @@ use samplin_testkit::stored::{Allowed, by_reference, differences, through};
 use samplin_testkit::{Context, texel};
 use serde::{Deserialize, Serialize};
 
-use super::look::Compared;
+use super::compared::Compared;
 
 /// A format that the layer's recorder had shaders convert.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::look::{Compared, Difference};
+use super::compared::{Compared, Difference};
 use super::worker::Answer;
 use crate::trace::record::RecordedChange;
 

@@ -13,7 +13,8 @@ use samplin_testkit::{Context, NumericKind, Trace};
 use serde::{Deserialize, Serialize};
 
 use super::case::{self, Case};
-use super::look::{self, Compared};
+use super::compared::Compared;
+use super::look;
 use super::stored::Format;
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
