@@ -52,11 +52,15 @@ const BELOW: &[(&str, &[&str])] = &[
     ("samplin-so", &["samplin", "vk-layer-sys"]),
     (
         "samplin-cli",
-<<<<<<< HEAD
-        &["samplin-config", "samplin-core", "samplin-platform", "samplin-reports", "samplin-testkit", "samplin-wire"],
-=======
-        &["samplin-config", "samplin-core", "samplin-platform", "samplin-spirv", "samplin-testkit", "samplin-wire"],
->>>>>>> 6bdb671c (cli: prove tries the formats that shaders convert)
+        &[
+            "samplin-config",
+            "samplin-core",
+            "samplin-platform",
+            "samplin-reports",
+            "samplin-spirv",
+            "samplin-testkit",
+            "samplin-wire",
+        ],
     ),
     ("samplin-testkit", &["samplin-spirv", "vk-layer-sys"]),
     ("samplin-suite", &["samplin-testkit"]),
