@@ -39,10 +39,11 @@ pub struct Arguments {
     /// The page to write; `-` is standard output
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// For a trace of the level all, say which of these devices would have each finding; may be given several times
-    #[arg(long, value_name = "NAME")]
+    /// For a trace of the level all, say which of these devices would have each finding, and what the run would lose on each; `all` are
+    /// those that come with samplin
+    #[arg(long, visible_alias = "devices", value_name = "NAME", value_delimiter = ',')]
     pub device: Vec<String>,
-    /// The same for all devices that come with samplin
+    /// Another spelling of `--device all`
     #[arg(long)]
     pub all_devices: bool,
     /// The heading of the page
@@ -72,13 +73,15 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     outputs.extend(arguments.csv.as_deref().map(|path| ("--csv", path)));
     files::must_not_replace(&outputs, &sources, &devices::inputs(&arguments.device))?;
     let analysis = Analysis::of(&sources, true)?;
-    let mut names = arguments.device.clone();
-    if arguments.all_devices {
+    let (all, mut names): (Vec<_>, Vec<_>) = arguments.device.iter().cloned().partition(|name| name == "all");
+    if arguments.all_devices || !all.is_empty() {
         names.extend(devices::SHIPPED.iter().map(|shipped| shipped.short.to_owned()));
     }
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
     let matrix = match (names.is_empty(), sources.as_slice()) {
         (true, _) => None,
-        (false, [source @ TraceSource::File(_)]) => Some(Matrix::of(&names, &table::matrix(&names, false, source)?)),
+        (false, [source @ TraceSource::File(_)]) => Some(Matrix::of(&names, table::matrix(&names, false, source)?)),
         (false, _) => return Err(Failure::usage("the devices need one trace, which is a file")),
     };
     let page = page(&analysis, arguments.title.as_deref(), arguments.rows, matrix)?;
@@ -121,6 +124,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
 pub struct Matrix {
     devices: Vec<String>,
     rows: Vec<MatrixRow>,
+    losses: Vec<table::Losses>,
 }
 
 #[derive(Serialize)]
@@ -131,13 +135,14 @@ struct MatrixRow {
 }
 
 impl Matrix {
-    fn of(names: &[String], matrix: &table::Matrix) -> Self {
+    fn of(names: &[String], matrix: table::Matrix) -> Self {
         let row = |row: &table::Row| MatrixRow {
             rule: row.finding.rule.clone(),
             finding: row.finding.rest(),
             has: row.devices.clone(),
         };
-        Self { devices: names.to_vec(), rows: matrix.printed().iter().map(row).collect() }
+        let rows = matrix.printed().iter().map(row).collect();
+        Self { devices: names.to_vec(), rows, losses: matrix.losses }
     }
 }
 

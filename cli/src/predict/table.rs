@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use samplin_config::simulate::{self, Simulation};
+use serde::Serialize;
 use serde_json::json;
 
-use super::{Arguments, Input, Predicted, predict};
+use super::{Arguments, Input, Predicted, Prediction, predict};
 use crate::caps;
 use crate::check::{Finding, UNRESOLVED, folded};
 use crate::devices;
@@ -13,7 +14,7 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::Analysis;
 use crate::trace::reader::TraceSource;
-use crate::trace::record::{counted, grouped};
+use crate::trace::record::{counted, grouped, short};
 
 /// How many devices have columns of their own; of more, a finding lists the names.
 const COLUMNS: usize = 6;
@@ -73,11 +74,45 @@ pub(crate) struct Row {
     pub(crate) devices: Vec<bool>,
 }
 
+/// What a run would lose on a device.
+#[derive(Default, Serialize)]
+pub(crate) struct Losses {
+    pub(crate) device: String,
+    /// Changes.
+    pub(crate) changes: u64,
+    /// What is lost, with how many changes, those of most first. What loses nothing is left out.
+    pub(crate) lost: Vec<(String, u64)>,
+    /// What stays wrong, by the rule that is broken or by what it is, with how often.
+    pub(crate) left: BTreeMap<String, u64>,
+    /// Formats that it does not sample, and limits that the run exceeds.
+    pub(crate) beyond: Vec<String>,
+}
+
+impl Losses {
+    fn of(device: &str, prediction: &Prediction, analysis: &Analysis) -> Self {
+        let mut lost: BTreeMap<&str, u64> = BTreeMap::new();
+        for decision in &analysis.decisions {
+            for change in decision.changes.iter().filter(|change| !change.lost.starts_with("nothing")) {
+                *lost.entry(&change.lost).or_default() += decision.count;
+            }
+        }
+        let mut lost: Vec<(String, u64)> = lost.into_iter().map(|(text, count)| (text.to_owned(), count)).collect();
+        lost.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut left = BTreeMap::new();
+        for item in &analysis.unresolved {
+            *left.entry(item.rule.clone().unwrap_or_else(|| item.what.clone())).or_default() += item.count;
+        }
+        let formats = prediction.unsupported.keys().map(|format| format!("{} cannot be sampled", short(format)));
+        let beyond = formats.chain(prediction.exceeded.iter().cloned()).collect();
+        Self { device: device.to_owned(), changes: analysis.change_count(), lost, left, beyond }
+    }
+}
+
 /// Findings on several devices.
 pub(crate) struct Matrix {
     pub(crate) rows: Vec<Row>,
-    /// Changes on each device.
-    changes: Vec<u64>,
+    /// What the run would lose on each device.
+    pub(crate) losses: Vec<Losses>,
     notes: Vec<String>,
     /// Why the trace does not hold a run to its end, if so.
     unfinished: Option<String>,
@@ -105,14 +140,14 @@ impl Matrix {
 pub(crate) fn matrix(names: &[String], alone: bool, source: &TraceSource) -> Result<Matrix> {
     let input = Input::open(source)?;
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
-    let mut changes: Vec<u64> = Vec::new();
+    let mut losses: Vec<Losses> = Vec::new();
     let mut notes: Vec<String> = Vec::new();
     let mut unfinished = None;
     for (at, name) in names.iter().enumerate() {
         let found = predict(name, alone, &input, false)?;
         let Predicted { prediction, recorded, analysis, notes: of_device, .. } = found;
         unfinished = recorded.unfinished().into_values().next();
-        changes.push(analysis.change_count());
+        losses.push(Losses::of(name, &prediction, &analysis));
         for format in prediction.unsupported.keys() {
             notes.push(format!("{name}: {format} cannot be sampled there at all"));
         }
@@ -127,7 +162,7 @@ pub(crate) fn matrix(names: &[String], alone: bool, source: &TraceSource) -> Res
             }
         }
     }
-    Ok(Matrix { rows: rows.into_values().collect(), changes, notes, unfinished })
+    Ok(Matrix { rows: rows.into_values().collect(), losses, notes, unfinished })
 }
 
 /// Runs the command.
@@ -144,7 +179,8 @@ pub(super) fn run(arguments: &Arguments, titles: &[String], source: &TraceSource
                 json!({ "finding": row.finding, "devices": has })
             })
             .collect();
-        output.json(&json!({ "devices": titles, "changes": matrix.changes, "findings": table, "notes": matrix.notes }));
+        let changes: Vec<u64> = matrix.losses.iter().map(|losses| losses.changes).collect();
+        output.json(&json!({ "devices": titles, "changes": changes, "findings": table, "notes": matrix.notes }));
         return Ok(Outcome::from_findings(is_denied));
     }
     print(titles, &matrix, arguments.limit, output);
@@ -199,12 +235,12 @@ fn print(titles: &[String], matrix: &Matrix, limit: usize, output: &mut Output) 
     output.table(&table);
     output.line("");
     let mut table = Table::new(0);
-    for (at, (title, changes)) in titles.iter().zip(&matrix.changes).enumerate() {
+    for (at, (title, losses)) in titles.iter().zip(&matrix.losses).enumerate() {
         let found = matrix.rows.iter().filter(|row| row.devices.get(at) == Some(&true)).count() as u64;
         table.row([
             Cell::new(title).style(Style::Heading),
             Cell::new(counted(found, "finding")),
-            Cell::new(counted(*changes, "change")),
+            Cell::new(counted(losses.changes, "change")),
         ]);
     }
     output.table(&table);

@@ -509,6 +509,37 @@ fn what_is_left_is_sorted_and_searched_in_a_browser() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
+/// The page for all devices has the matrix, and what the run would lose on each, and can be sent around.
+#[test]
+fn the_page_says_what_each_device_would_lose() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let run = |devices: &str, page: &str| {
+        let ran = ["report", "all.jsonl", "--devices", devices, "-o", page];
+        samplin_in(&home, ran).quiet(0);
+        std::fs::read_to_string(home.join(page)).unwrap()
+    };
+    let page = run("all", "all.html");
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    let (_, losses) = page.split_once("What the run would lose there").unwrap();
+    for shipped in samplin_config::devices::SHIPPED {
+        assert!(losses.contains(&format!("<th scope=\"row\">{}</th>", shipped.short)), "{}", shipped.short);
+    }
+    let page = run("adreno-650,rtx-5080", "two.html");
+    let (_, losses) = page.split_once("What the run would lose there").unwrap();
+    let row = |name: &str| {
+        let (_, row) = losses.split_once(&format!("<th scope=\"row\">{name}</th>")).unwrap();
+        row.split("</tr>").next().unwrap().to_owned()
+    };
+    assert!(row("adreno-650").contains("smoothing ("), "{}", row("adreno-650"));
+    assert!(
+        row("adreno-650").contains("BC1_<wbr>RGBA_<wbr>UNORM_<wbr>BLOCK cannot be sampled"),
+        "{}",
+        row("adreno-650")
+    );
+    assert!(!losses.contains("apple-a8"));
+}
+
 /// The buttons save what is shown: all that `--csv` writes, or what the filters leave of it.
 #[test]
 fn the_page_saves_what_it_shows() {
