@@ -112,7 +112,8 @@ impl Analysis {
             .map(|(rule, mut kinds)| {
                 kinds.sort_by(|a, b| {
                     let order = |kind: &ChangeKind| {
-                        (kind.change.catalog.clone(), kind.change.brief(), kind.change.because.clone())
+                        let of = &kind.change;
+                        (of.catalog.clone(), of.brief(), of.because.clone(), of.lost.clone())
                     };
                     b.count.cmp(&a.count).then_with(|| order(a).cmp(&order(b)))
                 });
