@@ -464,7 +464,7 @@ fn several_devices_make_a_table() {
     // The page has the same marks.
     let page = ["report", "all.jsonl", "-o", "-", "--device", names[0], "--device", names[1], "--device", names[2]];
     let page = samplin_in(&home, page).quiet(0);
-    let section = page.split("id=\"matrix-title\"").nth(1).unwrap().split("</section>").next().unwrap();
+    let section = page.split("id=\"matrix-title\"").nth(1).unwrap().split("id=\"losses-title\"").next().unwrap();
     let arguments = arguments.map(|argument| if argument == "--json" { "--limit=0" } else { argument });
     let told = samplin_in(&home, arguments).quiet(0);
     let rows: Vec<&str> = told.lines().skip(1).take_while(|line| !line.is_empty()).collect();
