@@ -10,6 +10,7 @@ use crate::arrays::words;
 use crate::driver::machine::{Read, place};
 use crate::driver::{Config, OwnFailure, lock};
 use crate::loader::*;
+use crate::separate::{Operand, shader_of};
 use crate::stress::Random;
 
 type Ty = vk::DescriptorType;
@@ -239,9 +240,11 @@ fn pairs_read_the_samplers_that_they_ask_for_whatever_is_written() {
                     is_recorded &= flags == LATE;
                 }
                 4..7 => {
-                    let (at, format) = (if counts[0] == 1 { 0 } else { at }, any_format(&mut random));
-                    world.image(sets[0], at as u32, device.view(format));
-                    written.images[at] = Some(format);
+                    let at = if counts[0] == 1 { 0 } else { at };
+                    // Null views are no images, and what is read of them is not looked at.
+                    let format = (random.below(8) != 0).then(|| any_format(&mut random));
+                    world.image(sets[0], at as u32, format.map_or(vk::ImageView::null(), |format| device.view(format)));
+                    written.images[at] = format;
                     is_recorded &= is_late;
                 }
                 7 => old
@@ -385,6 +388,121 @@ fn pools_are_as_large_as_such_sets_may_be() {
         assert_eq!(world.reads(commands)[0].handle != sampler.as_raw(), left.is_empty(), "{after_bind} {flags:?}");
         assert_eq!(world.left(), left, "{after_bind} {flags:?}");
     }
+}
+
+/// A descriptor without an index that is written after the bind is looked up as well, if shaders of the device may index samplers. Else it is
+/// named.
+#[test]
+fn descriptors_without_an_index_are_looked_up_too() {
+    for (permits, counts) in [true, false].into_iter().flat_map(|permits| [(permits, [100, 80]), (permits, [2, 2])]) {
+        let world = World::on(InstanceBuilder::new(), (LATE, counts), true, |config| {
+            (config.tells_features, config.permits) = (true, permits);
+        });
+        let device = &world.device;
+        let pipeline = device.compute(world.layout, &words(counts, [Some(1), Some(1)]));
+        let (commands, sets) = (device.command_buffer(), world.sets());
+        world.image(sets[0], 1, device.view(FILTERED[0]));
+        let samplers = [device.linear(), device.nearest()];
+        world.sampler(sets[1], 1, samplers[0]);
+        world.record(commands, pipeline, sets);
+        assert_eq!(world.reads(commands)[0].handle, samplers[0].as_raw(), "legal");
+        let what = format!("{permits}, {counts:?}");
+        // Before the bind, and after that.
+        for is_late in [false, true] {
+            let sets = world.sets();
+            let write = |format: vk::Format, sampler| {
+                world.image(sets[0], 1, device.view(format));
+                world.sampler(sets[1], 1, sampler);
+            };
+            write(if is_late { FILTERED[0] } else { UNFILTERED[0] }, samplers[0]);
+            world.record(commands, pipeline, sets);
+            write(UNFILTERED[0], samplers[0]);
+            assert_eq!(world.reads(commands)[0].handle != samplers[0].as_raw(), permits, "{what}, {is_late}");
+            write(UNFILTERED[0], samplers[1]);
+            assert_eq!(world.reads(commands)[0].handle, samplers[1].as_raw(), "{what}: NEAREST is legal");
+            write(FILTERED[1], samplers[0]);
+            assert_eq!(world.reads(commands)[0].handle, samplers[0].as_raw(), "{what}: legal again");
+        }
+        assert_eq!(world.left(), if permits { &[][..] } else { &["update-after-bind"] }, "{what}");
+    }
+}
+
+/// The shader's index is the last element, or lies beyond the descriptors that there are: then it is undefined which descriptor is read, and
+/// the pool is not left.
+#[test]
+fn indices_beyond_an_array_stay_in_the_pool() {
+    for counts in [COUNTS, [4096, 1], [1, 900]] {
+        let world = World::with(InstanceBuilder::new(), LATE, counts);
+        let (device, pipeline) = (&world.device, world.pipeline());
+        let (commands, sets) = (device.command_buffer(), world.sets());
+        let last = counts.map(|count| count - 1);
+        let write = |set: usize, element| match set {
+            0 => world.image(sets[0], element, device.view(UNFILTERED[0])),
+            _ => world.sampler(sets[1], element, device.linear()),
+        };
+        [0, 1].into_iter().for_each(|set| (0..READ.min(counts[set])).for_each(|element| write(set, element)));
+        world.record(commands, pipeline, sets);
+        [0, 1].into_iter().for_each(|set| write(set, last[set]));
+        let reads = world.reads(commands);
+        assert!(
+            reads.iter().all(|read| device.driver.sampler(read.handle).is_some_and(|own| own.by_layer)),
+            "{counts:?}"
+        );
+        assert_eq!(world.left(), [""; 0], "{counts:?}");
+    }
+}
+
+/// Sets and storage buffers are taken up to the last one, and not beyond.
+#[test]
+fn limits_are_kept_to_the_last() {
+    for (sets, buffers, left) in
+        [(3, 3, &[][..]), (2, 3, &["no-free-set"]), (3, 2, &["storage-buffers"]), (2, 2, &["no-free-set"])]
+    {
+        let limits = |config: &mut Config| (config.set_limits[0], config.storage_buffers) = (sets, buffers);
+        let world = World::on(InstanceBuilder::new(), (LATE, COUNTS), true, limits);
+        let (device, pipeline) = (&world.device, world.pipeline());
+        let (commands, sets) = (device.command_buffer(), world.sets());
+        world.image(sets[0], 0, device.view(UNFILTERED[0]));
+        let sampler = device.linear();
+        world.sampler(sets[1], 0, sampler);
+        world.record(commands, pipeline, sets);
+        assert_eq!(world.reads(commands)[0].handle != sampler.as_raw(), left.is_empty(), "{left:?}");
+        assert_eq!(world.left(), left);
+    }
+}
+
+/// Images and samplers are in one set, which is bound at two numbers: images are read through one and samplers through the other.
+#[test]
+fn one_set_is_bound_at_two_numbers() {
+    let world = World::new(InstanceBuilder::new(), LATE);
+    let device = &world.device;
+    let bindings = [(0, Ty::SAMPLED_IMAGE), (1, Ty::SAMPLER)]
+        .map(|(number, ty)| binding(number, ty, 100).stage_flags(vk::ShaderStageFlags::COMPUTE));
+    let layout = device.layout(&bindings);
+    let layouts = device.pipeline_layout(&[layout; 2]);
+    let at = |set, binding| Operand { set, binding, count: 2, element: None };
+    let links = [(at(0, 0), at(1, 1)), (at(1, 0), at(0, 1))];
+    let pipeline = device.compute(layouts, &shader_of(5, &links, 100, [0; 3]));
+    let set = device.sets(pools(device, false)[0], &[layout])[0];
+    let write = |number, ty, info: vk::DescriptorImageInfo| {
+        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
+        device.update(&[write.image_info(&[info])], &[]);
+    };
+    let sampler = device.linear();
+    write(1, Ty::SAMPLER, pair(sampler, vk::ImageView::null()));
+    let commands = device.command_buffer();
+    for (format, is_repaired) in [(FILTERED[0], false), (UNFILTERED[0], true), (FILTERED[1], false)] {
+        write(0, Ty::SAMPLED_IMAGE, pair(vk::Sampler::null(), device.view(format)));
+        assert_eq!(call!(device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())), SUCCESS);
+        call!(device.bind_pipeline(commands, COMPUTE, pipeline));
+        call!(device.bind_sets(commands, COMPUTE, layouts, 0, 2, [set; 2].as_ptr(), 0, std::ptr::null()));
+        device.act(commands, COMPUTE);
+        let reads = world.reads(commands);
+        // The first elements, in both ways.
+        let first = [0, reads.len() / 2].map(|at| reads[at].handle != sampler.as_raw());
+        assert_eq!(first, [is_repaired; 2], "{format:?}: {reads:?}");
+    }
+    assert_eq!(world.left(), [""; 0]);
 }
 
 /// Whatever call of the layer's own fails, nothing wrong is read in silence.

@@ -32,7 +32,7 @@ impl Separate {
             let all = self.force.selects() && !link.uses.contains(Uses::DREF);
             (self.settings.looks_up || all)
                 && !link.is_combined()
-                && layout.is_looked_up(&link.image, &link.sampler, all)
+                && layout.is_looked_up(&link.image, &link.sampler, (all, self.limits.dynamic_indexing))
         };
         let links = links.iter().enumerate().filter(|(_, link)| looks_up(link));
         links.fold(0, |all, (number, _)| all | link_bit(number))

@@ -486,8 +486,8 @@ impl PipelineShape {
     }
 
     /// Whether the running shader alone knows which sampler an image meets: by an index, or because descriptors may be written later. `all`:
-    /// with any index.
-    pub(super) fn is_looked_up(&self, image: &Operand, sampler: &Operand, all: bool) -> bool {
+    /// with any index; `dynamic`: shaders may index samplers.
+    pub(super) fn is_looked_up(&self, image: &Operand, sampler: &Operand, (all, dynamic): (bool, bool)) -> bool {
         let is_indexed = |operand: &Operand| !matches!(operand.index, Index::Whole | Index::Const(_));
         let is_open = |operand: &Operand| match operand.index {
             Index::Whole | Index::Const(_) => false,
@@ -500,7 +500,7 @@ impl PipelineShape {
         };
         let operands = [image, sampler];
         // A pool is indexed dynamically, which a device need not do for shaders that never do (shaderSampledImageArrayDynamicIndexing).
-        operands.into_iter().any(is_indexed)
+        (dynamic || operands.into_iter().any(is_indexed))
             && operands.into_iter().all(is_known)
             && (operands.into_iter().any(is_open) || self.may_change(image, sampler))
     }

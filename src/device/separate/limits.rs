@@ -44,6 +44,8 @@ pub struct Limits {
     pub storage_range: u32,
     /// Memory types that the host writes without a flush, one bit each.
     pub host_types: u32,
+    /// `shaderSampledImageArrayDynamicIndexing` is enabled, so that shaders may index samplers.
+    pub dynamic_indexing: bool,
     /// There are sets that may be updated after they were bound.
     pub after_bind: bool,
     /// Queue families that the device has queues of.
@@ -94,10 +96,13 @@ impl Limits {
         later: &LaterLimits<'_>,
     ) -> Self {
         // SAFETY: a valid create info by this function's contract: its chain, and as many queues as it says.
-        let (blend, queues) = unsafe {
+        let (blend, features, queues) = unsafe {
             let blend = pnext::find::<vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT<'_>>(info.p_next);
-            (blend, slice(info.p_queue_create_infos, info.queue_create_info_count))
+            let features = pnext::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next).map(|of| &of.features);
+            let features = features.or(info.p_enabled_features.as_ref());
+            (blend, features, slice(info.p_queue_create_infos, info.queue_create_info_count))
         };
+        let dynamic_indexing = |of: &vk::PhysicalDeviceFeatures| of.shader_sampled_image_array_dynamic_indexing;
         let mut families = memory::sorted(memory::collect(queues.iter().map(|queue| queue.queue_family_index)));
         families.dedup();
         let limits = &properties.limits;
@@ -137,6 +142,7 @@ impl Limits {
             storage_alignment: limits.min_storage_buffer_offset_alignment.max(16),
             storage_range: limits.max_storage_buffer_range,
             host_types: host_types(memory),
+            dynamic_indexing: features.is_some_and(|of| dynamic_indexing(of) != vk::FALSE),
             after_bind: later.after_bind.max_update_after_bind_descriptors_in_all_pools > 0,
             families,
             reads_past_variable: properties.vendor_id == SWIFTSHADER,
