@@ -93,12 +93,16 @@ impl ConflictState {
     }
 
     /// Settings of the layer.
-    pub(crate) fn settings(self) -> [(&'static str, &'static str); 4] {
+    pub(crate) fn settings(self) -> Vec<(&'static str, &'static str)> {
         let separate = if self == Self::Base { "base" } else { "resolve" };
         let unfilterable = if self == Self::Emulate { "emulate" } else { "nearest" };
         let storage = if self == Self::Declared { "emulate" } else { "base" };
-        let bindless = if self == Self::Looked { "resolve" } else { "name" };
-        [("separate", separate), ("unfilterable", unfilterable), ("storage", storage), ("bindless", bindless)]
+        let mut all = vec![("separate", separate), ("unfilterable", unfilterable), ("storage", storage)];
+        if self == Self::Looked {
+            // Which does not filter 32-bit floats.
+            all.extend([("bindless", "resolve"), ("device", "broadcom-v3d-4.2-v3dv")]);
+        }
+        all
     }
 
     fn conflicts(self) -> bool {

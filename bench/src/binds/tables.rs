@@ -22,11 +22,11 @@ const SETS: usize = 64;
 
 const SHADER: &str = "#version 450
 layout(local_size_x = 1) in;
-layout(set = 0, binding = 0) uniform utexture2D t[N];
+layout(set = 0, binding = 0) uniform texture2D t[N];
 layout(set = 1, binding = 0) uniform sampler s[2048];
-layout(set = 2, binding = 0) buffer Out { uvec4 o; };
+layout(set = 2, binding = 0) buffer Out { vec4 o; };
 layout(push_constant) uniform Push { uint i, j; };
-void main() { o = texture(usampler2D(t[N == 1 ? 0 : i], s[j]), vec2(0.5)); }";
+void main() { o = texture(sampler2D(t[N == 1 ? 0 : i], s[j]), vec2(0.5)); }";
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ fn sampler(context: &Context, number: usize, border: Option<vk::Format>) -> vk::
     info.max_lod = number as f32 / 64.0;
     if border.is_some() {
         let mode = vk::SamplerAddressMode::CLAMP_TO_BORDER;
-        info = info.address_mode_u(mode).address_mode_v(mode).border_color(vk::BorderColor::INT_CUSTOM_EXT);
+        info = info.address_mode_u(mode).address_mode_v(mode).border_color(vk::BorderColor::FLOAT_CUSTOM_EXT);
         info = info.push_next(&mut custom);
     }
     // SAFETY: a valid create info.
@@ -150,7 +150,7 @@ impl Parts<'_> {
         let outs = Pool::new(context, &[&out]);
         let sets: Vec<_> = (0..if is_late { 1 } else { SETS }).map(|_| pools.allocate(&layouts)).collect();
         let (heap, out) = (heaps.allocate(&heap), outs.allocate(&out));
-        let formats = [vk::Format::R32_UINT, vk::Format::R8G8B8A8_UNORM];
+        let formats = [vk::Format::R32_SFLOAT, vk::Format::R8G8B8A8_UNORM];
         let made = formats.map(|format| Image::new(context, &ImageDesc::d2(format, 4, 4)).expect("an image"));
         // Of each format two views: the first conflicts with every sampler here.
         let views = [0, 1, 0, 1].map(|at: usize| create_view(context, made[at].handle(), formats[at]));
