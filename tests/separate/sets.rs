@@ -19,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
         trials.push(trial_in(stage, format!("set/large/constant/{suffix}"), move || large(stage)));
         trials.push(trial_in(stage, format!("set/large/after-bind/{suffix}"), move || large_after_bind(stage)));
+        trials.push(trial_in(stage, format!("set/large/looked-up/{suffix}"), move || large_looked_up(stage)));
     }
     trials
 }
@@ -173,4 +174,17 @@ fn large_after_bind(stage: Stage) -> Outcome {
     let oracle = conflicts::uint().oracle.where_seen();
     judge(&builder, oracle, &expected, &|context| global(context, stage, late, [&nearest, &linear], &nearest))?;
     judge_legal(&builder, &|context| global(context, stage, late, [&nearest; 2], &nearest))
+}
+
+/// The same with `bindless=resolve`: the shader looks up which sampler suits, though it has no index, if the device lets it index samplers.
+fn large_looked_up(stage: Stage) -> Outcome {
+    let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
+    let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
+    let builder = tables::with_tables(Context::builder());
+    let (looks, judged) = with_layer(builder, |context| {
+        skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
+        global(context, stage, late, [&nearest, &linear], &nearest)
+    })?;
+    tables::assert_looked_up(&judged, &looks);
+    Ok(())
 }
