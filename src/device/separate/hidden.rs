@@ -13,7 +13,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::blocks::{Block, Looked, Slice, Statics, Table};
 use super::layouts::SetShape;
-use super::lists::PoolOf;
+use super::looked_up::Selection;
 use crate::device::driver::Driver;
 use crate::table::{FastMap, lock};
 
@@ -45,13 +45,13 @@ impl HiddenSet {
 }
 
 /// What shaders look samplers up in.
-pub(super) struct LookUps {
+pub(super) struct LookUps<'s> {
     /// The tables of sets.
     pub(super) tables: Vec<Arc<Table>>,
     /// Words that stand for descriptors in no table, and these.
     pub(super) statics: Vec<u32>,
     pub(super) looked: Vec<Looked>,
-    pub(super) pool: PoolOf,
+    pub(super) selection: &'s Selection,
     /// The pool is written while the set is bound.
     pub(super) is_late: bool,
 }
@@ -186,7 +186,7 @@ impl Separate {
         driver: &Driver,
         shape: &Arc<SetShape>,
         (samplers, since): (&[u64], u64),
-        (words, look_ups): (&[u32], Option<&LookUps>),
+        (words, look_ups): (&[u32], Option<&LookUps<'_>>),
     ) -> Option<Arc<HiddenSet>> {
         let is_late = look_ups.is_some_and(|own| own.is_late);
         let content = Content {
@@ -246,7 +246,12 @@ impl Separate {
         let binding = shape.bindings.last().map_or(0, |last| last.binding);
         match look_ups {
             None => fill(&[]),
-            Some(own) if self.tables.with_pool(&own.pool, is_late.then_some((set, binding)), fill) => {}
+            Some(own)
+                if self.tables.with_pool(
+                    &own.selection.pool_of(&own.tables),
+                    is_late.then_some((set, binding)),
+                    fill,
+                ) => {}
             // Others have taken more places meanwhile.
             Some(_) => {
                 driver.destroy_pool(pool);

@@ -73,6 +73,17 @@ impl Separate {
 }
 
 impl Program {
+    /// Whether its shaders look up what suits each of its links.
+    pub(super) fn looks_all_up(&self) -> bool {
+        let all = (0..self.links.len()).fold(0, |all, number| all | link_bit(number));
+        all != 0 && self.looked_up == all && !self.reads_noted() && self.blind.is_none()
+    }
+
+    /// The images and samplers of its links, and whether it is a sampler.
+    pub(super) fn operands(&self) -> impl Iterator<Item = (&Operand, bool)> {
+        self.links.iter().flat_map(|link| [(&link.image, false), (&link.sampler, true)])
+    }
+
     /// Whether a link whose shader looks up what suits it may join what conflicts once the sets are written that are bound: images that may
     /// come can be any, and samplers that may come any that were ever in such a binding.
     pub(super) fn may_meet_late(&self, point: &BindPoint) -> bool {

@@ -29,8 +29,9 @@ pub(super) struct Mirror {
     pub(super) at: (u32, u32),
     /// The word of the first of them in the table of their set.
     pub(super) word: u32,
-    /// How many there are.
+    /// How many there are, of so many.
     pub(super) count: u32,
+    pub(super) of: u32,
     /// Where in the pool they are, behind the places.
     behind: u32,
 }
@@ -77,7 +78,8 @@ impl Selection {
             let at = (operand.set, operand.binding);
             if is_sampler && binding.after_bind && self.mirrors.iter().all(|mirror| mirror.at != at) {
                 let (word, behind) = (shape.first_in_table(binding, true) as u32, self.mirrored());
-                self.mirrors.with_room().push(Mirror { at, word, count: binding.count.min(MIRRORED), behind });
+                let (count, of) = (binding.count.min(MIRRORED), binding.count);
+                self.mirrors.with_room().push(Mirror { at, word, count, of, behind });
             }
         } else if self.find(operand, is_sampler).is_none() {
             let (at, elements) = ((operand.set, operand.binding), elements(operand, binding));
@@ -176,7 +178,7 @@ impl Selection {
 }
 
 /// The elements that an operand may name of a binding whose slots are near its set.
-fn elements(operand: &Operand, binding: &Binding) -> std::ops::Range<u32> {
+pub(super) fn elements(operand: &Operand, binding: &Binding) -> std::ops::Range<u32> {
     match operand.index {
         Index::Whole => 0..1,
         Index::Const(element) => element..element.saturating_add(1),

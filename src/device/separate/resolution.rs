@@ -11,10 +11,12 @@ use samplin_core::left::Left;
 use samplin_hot::memory::Room;
 
 use super::Separate;
+use super::arrays::Meaning;
 use super::commands::{BindPoint, Place};
 use super::found::{Key, Names, Resolution};
 use super::hidden::HiddenSet;
 use super::ladder::Decided;
+use super::looked_up::elements;
 use super::programs::{HIDDEN, Program};
 use super::progress::Drawn;
 use super::recipe::Second;
@@ -52,6 +54,42 @@ impl Key {
         }
         key.hash = hash;
         Some(key)
+    }
+
+    /// The key for all sets near which the same stands, of a program whose shader looks everything up: what is to be bound then depends on
+    /// arrays, and of other sets on nothing but what their descriptors stand for. None if no set differs so.
+    fn of_meanings(
+        mut self,
+        (separate, gate): (&Separate, &Gate),
+        commands: Recording<'_>,
+        (program, point): (&Program, &BindPoint),
+    ) -> Option<Self> {
+        let mix = |hash: u64, word: u64| fold(hash.rotate_left(29) ^ word).wrapping_add(hash);
+        let (linked, mut is_other) = (program.key_sets(separate)?, false);
+        let (first, rest) = self.words.split_first_mut()?;
+        let mut all = mix(0, *first);
+        for (word, number) in rest.iter_mut().zip(NumberSet(linked)) {
+            let bound = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number));
+            let entry = bound.and_then(|bound| bound.content().or_else(|| commands.set(bound).of(&separate.sets)));
+            if let Some(entry) = entry.filter(|entry| !entry.shape.has_arrays()) {
+                let mut hash = entry.shape.number();
+                for (operand, is_sampler) in program.operands().filter(|(operand, _)| operand.set as usize == number) {
+                    let binding = entry.shape.binding(operand.binding)?;
+                    for element in elements(operand, binding) {
+                        let slot = if is_sampler { binding.sampler_slot(element) } else { binding.image_slot(element) };
+                        let handle = entry.get(slot?);
+                        hash = mix(hash, Meaning::of(gate, handle, is_sampler).word.into());
+                        // A row belongs to a sampler.
+                        hash = if is_sampler { mix(hash, handle) } else { hash };
+                    }
+                }
+                // No version is as great.
+                (*word, is_other) = (hash | 1 << 63, true);
+            }
+            all = mix(all.rotate_left(1), *word);
+        }
+        self.hash = all;
+        is_other.then_some(self)
     }
 }
 
@@ -126,24 +164,42 @@ impl Separate {
         commands: Recording<'_>,
         (program, place): (&Program, &mut Place),
     ) -> Arc<Resolution> {
-        let key = Key::of(self, program, &place.point);
+        let own = Key::of(self, program, &place.point);
+        let key = match own.filter(|_| self.looks_all_up(&ground.journal, program, &place.point)) {
+            Some(own) => own.of_meanings((self, &ground.hot.gate), commands, (program, &place.point)).or(Some(own)),
+            None => own,
+        };
         if let Some(key) = &key {
             let resolutions = &self.resolutions;
             if let Some(kept) = place.found.take(resolutions, key).or_else(|| resolutions.get(key)) {
+                if kept.is_nothing() {
+                    own.iter().for_each(|own| resolutions.keep_nothing(own));
+                }
                 return kept;
             }
         }
         place.share(self, commands);
         let drawn = Drawn { program, draw: &place.draw };
         let mut resolution = self.make_resolution(ground, pairs, drawn, &place.point);
-        let Some(key) = key.filter(|_| resolution.is_lasting) else { return Arc::new(resolution) };
+        let is_of_sets = !resolution.shadows.is_empty() || !resolution.pushes.is_empty();
+        let key = if is_of_sets { own } else { key };
+        let Some((key, own)) = key.zip(own).filter(|_| resolution.is_lasting) else { return Arc::new(resolution) };
         resolution.key = key;
         if resolution.is_nothing() {
-            self.resolutions.keep_nothing(&key);
+            self.resolutions.keep_nothing(&own);
         }
         let resolution = Arc::new(resolution);
         self.resolutions.insert(&resolution);
         resolution
+    }
+
+    /// Whether nothing is to be found out for a program but what its shader looks up.
+    fn looks_all_up(&self, journal: &Journal, program: &Program, point: &BindPoint) -> bool {
+        program.looks_all_up()
+            && !program.looks_at_views(self)
+            && !self.force.any()
+            && !journal.records_all()
+            && point.summary() & ASPECTS == 0
     }
 
     /// Where a set of its links is not known, nothing of the layer's own is bound: nobody draws before all are bound

@@ -11,11 +11,12 @@ use samplin_spirv::select::{Part, Place, select_or_own};
 use samplin_spirv::{Module, Specialization};
 
 use super::Separate;
+use super::blocks::Table;
 use super::commands::BindPoint;
 use super::hidden::LookUps;
 use super::limits::{More, bindings};
 use super::lists::{Own, PLACES, PoolOf};
-use super::looked_up::Selection;
+use super::looked_up::{Mirror, Selection};
 use super::programs::Program;
 use super::recipe::StageCode;
 use super::sampling;
@@ -103,12 +104,12 @@ impl Selection {
 
     /// What a hidden set holds for the sets of a bind point; none if one of these is not followed, there is no memory, or more samplers
     /// are needed than its pool has.
-    pub(super) fn look_ups(
-        &self,
+    pub(super) fn look_ups<'s>(
+        &'s self,
         separate: &Separate,
         on: (&Ground, &Pairs),
         point: &BindPoint,
-    ) -> Result<LookUps, Left> {
+    ) -> Result<LookUps<'s>, Left> {
         let entry =
             |set: u32| point.sets.get(set as usize).and_then(|bound| bound.content()).ok_or(Left::SetUnfollowed);
         separate.make_matrix(on).ok_or(Left::Memory)?;
@@ -121,17 +122,12 @@ impl Selection {
             }
             tables.push(Arc::clone(table));
         }
-        let mut mirrors = memory::vec(self.mirrors.len());
-        for (at, mirror) in self.mirrors() {
-            let (entry, table) = (entry(mirror.at.0)?, self.tables.iter().position(|set| *set == mirror.at.0));
+        for mirror in &self.mirrors {
+            let entry = entry(mirror.at.0)?;
             let varies = entry.shape.variable == Some(mirror.at.1);
-            let binding = entry.shape.binding(mirror.at.1).ok_or(Left::SetUnfollowed)?;
-            let count = if varies { entry.variable.min(binding.count) } else { binding.count };
-            let table = table.and_then(|at| tables.get(at)).ok_or(Left::SetUnfollowed)?;
-            if count > mirror.count {
+            if if varies { entry.variable } else { mirror.of } > mirror.count {
                 return Err(Left::SamplerLimit);
             }
-            mirrors.push(Own { table: table.number, word: mirror.word, count, at });
         }
         let mut looked = memory::vec(self.words() as usize);
         for own in &self.statics {
@@ -143,7 +139,15 @@ impl Selection {
         if !separate.tables.fits(self.places) {
             return Err(Left::SamplerLimit);
         }
-        let pool = PoolOf { count: self.pool(), places: self.places, own: mirrors };
-        Ok(LookUps { tables, statics, looked, pool, is_late: self.is_late() })
+        Ok(LookUps { tables, statics, looked, selection: self, is_late: self.is_late() })
+    }
+
+    /// The pool of a hidden set with these tables.
+    pub(super) fn pool_of(&self, tables: &[Arc<Table>]) -> PoolOf {
+        let of = |(at, mirror): (u32, &Mirror)| {
+            let table = self.tables.iter().position(|set| *set == mirror.at.0).and_then(|at| tables.get(at))?;
+            Some(Own { table: table.number, word: mirror.word, count: mirror.count, at })
+        };
+        PoolOf { count: self.pool(), places: self.places, own: memory::collect(self.mirrors().filter_map(of)) }
     }
 }
