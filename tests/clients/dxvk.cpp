@@ -19,6 +19,9 @@
 // Pixels of a side of the picture, texels of a side of an image, and its levels.
 constexpr UINT SIDE = 64, LEVELS = 7;
 
+// What is released at the end, so that DXVK destroys its device and the trace is whole.
+static std::vector<IUnknown *> made;
+
 static void check(HRESULT result, const char *what) {
     if (FAILED(result)) {
         std::fprintf(stderr, "%s: %08x\n", what, unsigned(result));
@@ -66,6 +69,7 @@ static ID3D11ShaderResourceView *image(ID3D11Device *device, DXGI_FORMAT format)
     ID3D11ShaderResourceView *view;
     check(device->CreateTexture2D(&about, data.data(), &texture), "CreateTexture2D");
     check(device->CreateShaderResourceView(texture, nullptr, &view), "CreateShaderResourceView");
+    made.insert(made.end(), {texture, view});
     return view;
 }
 
@@ -86,6 +90,7 @@ static ID3D11ShaderResourceView *depths(ID3D11Device *device, ID3D11DeviceContex
         own.Texture2D.MipSlice = level;
         ID3D11DepthStencilView *view;
         check(device->CreateDepthStencilView(texture, &own, &view), "CreateDepthStencilView");
+        made.push_back(view);
         context->ClearDepthStencilView(view, D3D11_CLEAR_DEPTH, float(fifteenths(level, 0, 0)) / 15, 0);
     }
     D3D11_SHADER_RESOURCE_VIEW_DESC own = {};
@@ -94,6 +99,7 @@ static ID3D11ShaderResourceView *depths(ID3D11Device *device, ID3D11DeviceContex
     own.Texture2D.MipLevels = LEVELS;
     ID3D11ShaderResourceView *view;
     check(device->CreateShaderResourceView(texture, &own, &view), "CreateShaderResourceView");
+    made.insert(made.end(), {texture, view});
     return view;
 }
 
@@ -104,9 +110,10 @@ static ID3D11SamplerState *sampler(ID3D11Device *device, D3D11_FILTER filter) {
     about.MaxAnisotropy = filter == D3D11_FILTER_ANISOTROPIC ? 16 : 1;
     about.ComparisonFunc = D3D11_COMPARISON_NEVER;
     about.MaxLOD = D3D11_FLOAT32_MAX;
-    ID3D11SamplerState *made;
-    check(device->CreateSamplerState(&about, &made), "CreateSamplerState");
-    return made;
+    ID3D11SamplerState *sampler;
+    check(device->CreateSamplerState(&about, &sampler), "CreateSamplerState");
+    made.push_back(sampler);
+    return sampler;
 }
 
 int main(int count, char **words) {
@@ -180,5 +187,11 @@ int main(int count, char **words) {
         }
     }
     context->Unmap(copy, 0);
+    context->ClearState();
+    context->Flush();
+    made.insert(made.end(), {corners, pixels, target, view, copy, context, device});
+    for (IUnknown *own : made) {
+        own->Release();
+    }
     return picture ? 0 : 1;
 }
