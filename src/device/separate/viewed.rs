@@ -79,6 +79,13 @@ impl Bound<'_> {
     pub(super) fn differs(&self, viewed: &Viewed, how: Mismatch) -> bool {
         differs(&self.variable.declared, viewed, how)
     }
+
+    /// Whether it is a variable of the same binding as this one, with numbers and dimension of the view.
+    fn suits(&self, other: &Variable, viewed: &Viewed) -> bool {
+        let at = |variable: &Variable| (variable.at.set, variable.at.binding);
+        let mut kinds = [Mismatch::ViewType, Mismatch::Numbers].into_iter();
+        at(self.variable) == at(other) && kinds.all(|how| !self.differs(viewed, how))
+    }
 }
 
 impl Separate {
@@ -251,20 +258,23 @@ impl Separate {
         &self,
         journal: &Journal,
         program: Drawn<'_>,
-        bound: &[Bound<'_>],
+        all: &[Bound<'_>],
         mended: &[(usize, Format)],
     ) {
-        if bound.iter().any(|bound| Mismatch::ALL.into_iter().any(|how| bound.is_wrong(how))) {
+        if all.iter().any(|bound| Mismatch::ALL.into_iter().any(|how| bound.is_wrong(how))) {
             self.seen.left.store(EVER, Ordering::Release);
         }
-        for bound in bound {
+        for bound in all {
             for how in Mismatch::ALL.into_iter().filter(|how| bound.is_wrong(*how)) {
                 let is_format = !matches!(how, Mismatch::ViewType | Mismatch::Numbers);
                 if is_format && mended.iter().any(|(position, _)| *position == bound.position) {
                     continue;
                 }
                 for (element, view, viewed) in &bound.views {
-                    if let Some(viewed) = viewed.filter(|viewed| bound.differs(viewed, how)) {
+                    // Which of several variables of one binding the shader reads is for the shader to say.
+                    let is_other = |viewed: &Viewed| all.iter().any(|other| other.suits(bound.variable, viewed));
+                    let is_wrong = |viewed: &Viewed| bound.differs(viewed, how) && (is_format || !is_other(viewed));
+                    if let Some(viewed) = viewed.filter(is_wrong) {
                         journal.tell_found(program, (bound.variable, *element), (*view, viewed), how);
                     }
                 }

@@ -27,6 +27,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/declared/numbers-and-dimensions-of-storage-images", storage_kinds),
         ("shaders/declared/numbers-of-sampled-images", sampled_numbers),
         ("shaders/declared/dimensions-of-sampled-images", sampled_dimensions),
+        ("shaders/declared/variables-of-one-binding", variables_of_one_binding),
         ("shaders/declared/texel-buffers", texel_buffers),
         ("shaders/declared/unknown-reads-and-writes", unknown),
     ]));
@@ -295,10 +296,17 @@ fn storage_kinds() -> Outcome {
 
 /// A shader that would fetch a texel of a variable of this type, with a sampler in the descriptor or none.
 fn fetch(context: &Context, ty: &str, at: &str, view: &View<'_>) {
-    let source = doing(
-        &format!("layout(binding = 0) uniform {ty} im;\nlayout(binding = 1) buffer B {{ vec4 o; }};"),
-        &format!("if (o.x == 77.0) o = vec4(texelFetch(im, {at}));"),
-    );
+    fetch_by(context, &[(ty, at)], view);
+}
+
+/// The same of variables that share the binding.
+fn fetch_by(context: &Context, variables: &[(&str, &str)], view: &View<'_>) {
+    let (mut declared, mut body) = ("layout(binding = 1) buffer B { vec4 o; };\n".to_owned(), String::new());
+    for (number, (ty, at)) in variables.iter().enumerate() {
+        declared += &format!("layout(binding = 0) uniform {ty} im{number};\n");
+        body += &format!("if (o.x == 77.0 + {number}) o = vec4(texelFetch(im{number}, {at})); ");
+    }
+    let (source, ty) = (doing(&declared, &body), variables[0].0);
     let without = "formatted : require\n#extension GL_EXT_samplerless_texture_functions : require";
     let source = source.replace("formatted : require", without);
     let ty = if ty.contains("sampler") { T::COMBINED_IMAGE_SAMPLER } else { T::SAMPLED_IMAGE };
@@ -441,6 +449,32 @@ fn sampled_numbers() -> Outcome {
             let line: &[_] = if wrong { &[["declared-numbers", declared, &*name]] } else { &[] };
             assert_eq!(said(&judged), lines(line), "{prefix} {format:?} {combined}");
         }
+    }
+    Ok(())
+}
+
+/// Variables of several types share a binding, and one of them suits the view: the shader may read that one. Numbers and dimension have to
+/// be those of the same variable.
+fn variables_of_one_binding() -> Outcome {
+    let (float, uint, layers) =
+        (("texture2D", "ivec2(0), 0"), ("utexture2D", "ivec2(0), 0"), ("utexture2DArray", "ivec3(0), 0"));
+    let name = "VK_FORMAT_R32_UINT";
+    let numbers = ["declared-numbers", "float", name];
+    for (variables, wrong) in [
+        (&[float][..], &[numbers][..]),
+        (&[float, uint], &[]),
+        (&[layers, float, uint], &[]),
+        (&[layers, float], &[["declared-dimension", "2D array", name], numbers]),
+    ] {
+        let ((), judged) = with_layer(Context::builder(), |context| {
+            let image = image(context, F::R32_UINT)?;
+            fetch_by(context, variables, &image.view(&ViewDesc::default()));
+            Ok(())
+        })?;
+        let (mut found, mut wanted) = (said(&judged), lines(wrong));
+        found.sort();
+        wanted.sort();
+        assert_eq!(found, wanted, "{variables:?}");
     }
     Ok(())
 }
