@@ -3,6 +3,8 @@
 //! A profile promises what it lists, so a feature that it does not list is one that an application must not count on. What it has among
 //! `optionals` may or may not be there; a capability file says `null` of that.
 
+use std::collections::BTreeSet;
+
 use samplin_core::names;
 use serde_json::{Map, Value as Json, json};
 
@@ -33,9 +35,9 @@ pub(crate) fn to_file(file: &Json, name: &str, wanted: Option<&str>) -> Result<J
             .ok_or_else(|| Malformed::new(format!("the file has no profile {wanted}")))?,
     };
     let mut promised = Blocks::default();
-    promised.add_profile(file, profile, "capabilities", 0);
+    promised.add_profile(file, profile, "capabilities", &mut BTreeSet::new());
     let mut optional = Blocks::default();
-    optional.add_profile(file, profile, "optionals", 0);
+    optional.add_profile(file, profile, "optionals", &mut BTreeSet::new());
 
     let text = |key: &str| profile.get(key).and_then(Json::as_str).unwrap_or_default();
     let is_ours = profile.pointer("/contributors").is_some_and(|all| all.get(AUTHOR).is_some());
@@ -95,16 +97,13 @@ struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Adds the blocks that a profile names under a key, and those of profiles that it requires.
-    fn add_profile(&mut self, file: &'a Json, profile: &Json, key: &str, depth: u32) {
-        // Profiles that require each other in a circle promise nothing more.
-        if depth > 16 {
-            return;
-        }
+    /// Adds the blocks that a profile names under a key, and those of profiles that it requires, each once.
+    fn add_profile(&mut self, file: &'a Json, profile: &'a Json, key: &str, seen: &mut BTreeSet<&'a str>) {
         let names = |key: &str| profile.get(key).and_then(Json::as_array).into_iter().flatten();
         for required in names("profiles").filter_map(Json::as_str) {
-            if let Some(profile) = file.get("profiles").and_then(|all| all.get(required)) {
-                self.add_profile(file, profile, key, depth + 1);
+            let known = file.get("profiles").and_then(|all| all.get(required));
+            if let Some(profile) = known.filter(|_| seen.insert(required)) {
+                self.add_profile(file, profile, key, seen);
             }
         }
         // Of blocks in a list of their own a device has any one, so that none of them is promised.

@@ -178,6 +178,18 @@ fn a_profile_promises_what_it_lists_and_no_more() {
     assert!(base.denies("filterCubic") && base.denies("sampleRateShading"));
 }
 
+/// Profiles may require each other in circles, and name each other as often as they like.
+#[test]
+fn profiles_that_require_each_other_end() {
+    let all: Vec<String> = (0..20).map(|number| format!("VP_{number}")).collect();
+    let one = json!({ "label": "", "profiles": all, "capabilities": ["block"] });
+    let profiles: Map<String, Json> = all.iter().map(|name| (name.clone(), one.clone())).collect();
+    let block = json!({ "features": { "VkPhysicalDeviceFeatures": { "samplerAnisotropy": true } }, "formats": {} });
+    let file = json!({ "profiles": profiles, "capabilities": { "block": block } });
+    let read = to_file(&file.to_string(), "x", Some("VP_3")).unwrap();
+    assert_eq!(read["effective"]["samplerAnisotropy"], true);
+}
+
 #[test]
 fn what_is_none_of_them_is_refused() {
     let said = |text: &str| to_file(text, "x", None).unwrap_err();
