@@ -471,6 +471,31 @@ fn limits_are_kept_to_the_last() {
     }
 }
 
+/// Sets of one image are written for each dispatch. What was found out for an image serves others of its class, and no other.
+#[test]
+fn sets_of_other_classes_are_found_out_anew() {
+    let world = World::with(InstanceBuilder::new(), LATE, [1, 80]);
+    let (device, pipeline) = (&world.device, world.pipeline());
+    let (commands, heap) = (device.command_buffer(), world.sets()[1]);
+    let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
+    let least = device.sampler(&linear_info().push_next(&mut reduction));
+    let linear = device.linear();
+    world.sampler(heap, 0, linear);
+    // With this one no class is legal here.
+    world.sampler(heap, 1, least);
+    let read = |format| {
+        let image = world.sets()[0];
+        world.image(image, 0, device.view(format));
+        world.record(commands, pipeline, [image, heap]);
+        world.reads(commands)[0].handle
+    };
+    let classes = [FILTERED[1], UNFILTERED[0]];
+    let first = classes.map(read);
+    assert_eq!(first.map(|own| own == linear.as_raw()), [true, false]);
+    (0..4).for_each(|_| assert_eq!(classes.map(read), first));
+    assert_eq!(world.left(), [""; 0]);
+}
+
 /// Images and samplers are in one set, which is bound at two numbers: images are read through one and samplers through the other.
 #[test]
 fn one_set_is_bound_at_two_numbers() {
