@@ -196,7 +196,7 @@ impl Journal {
     }
 
     /// Counts a sampler that was changed at creation, or would have been but for the mode.
-    pub(super) fn count_changed_sampler(&self) {
+    pub fn count_changed_sampler(&self) {
         self.samplers_changed.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -295,13 +295,12 @@ impl Samplers {
 
     // ---- limits ----
 
-    /// Says that variants hold places which the application wants, if the last of `live` samplers wants one.
+    /// Says that variants hold places which the application wants, if the last of `live` samplers of the driver wants one.
     fn look_at_places(&self, ground: &Ground, live: u32) {
         let limit = ground.driver.caps.max_sampler_allocation_count;
         if self.shared.start_if_many(live, || self.rows(&ground.hot).plain_samplers()) {
             ground.journal.record_sharing(live);
         }
-        let live = self.shared.of_driver(live);
         if let Some(overrun) = Overrun::of(live, limit) {
             self.overrun(ground, Limit::Samplers, overrun);
         }
@@ -315,8 +314,8 @@ impl Samplers {
     #[inline(never)]
     pub fn refused_sampler(&self, ground: &Ground) {
         let look = || {
-            let wanted = self.rows(&ground.hot).samplers().live.saturating_add(1);
-            self.wanted.fetch_max(wanted, Ordering::Relaxed);
+            let wanted = self.driver_samplers(&ground.hot).saturating_add(1);
+            self.wanted.fetch_max(wanted.saturating_add(self.shared.saved()), Ordering::Relaxed);
             self.look_at_places(ground, wanted);
         };
         ground.guard(look, || ());
@@ -388,12 +387,7 @@ impl Samplers {
 
     /// How many samplers of the application the driver has.
     pub(super) fn driver_samplers(&self, hot: &Hot) -> u32 {
-        self.shared.of_driver(self.rows(hot).samplers().live)
-    }
-
-    /// Takes note that the driver has made a sampler, while samplers are shared.
-    pub fn note_made(&self, hot: &Hot) {
-        self.shared.note_peak(self.driver_samplers(hot));
+        self.rows(hot).samplers().live
     }
 
     /// Whether a sampler with a chain is what was asked for: places for custom borders come and go, and what has none is its own.
@@ -403,18 +397,13 @@ impl Samplers {
         shared.is_some_and(|shared| shared.kept.base.fingerprint() == shared.kept.original.fingerprint())
     }
 
-    /// Enters a sampler that was handed out again, if it has been entered by now and nothing is to be said of it.
-    pub fn insert_shared(&self, ground: &Ground, sampler: vk::Sampler, is_changed: bool, is_chained: bool) -> bool {
-        let is_told = ground.journal.records_all();
-        let is_entered =
-            (!is_told || is_chained) && ground.is_sound() && self.rows(&ground.hot).add_duplicate(sampler.as_raw());
-        if is_entered && is_told {
-            ground.guard(|| self.record_as_asked(ground, sampler.as_raw()), || ());
-        }
-        if is_entered && is_changed {
-            ground.journal.count_changed_sampler();
-        }
-        is_entered
+    /// Writes the record of a sampler without a chain that was handed out again.
+    pub fn record_shared(&self, ground: &Ground, sampler: vk::Sampler, given: SamplerInfo) {
+        let plan = self.plan_sampler(ground, given);
+        let (sampler, state, creation) = (sampler.as_raw(), &plan.given.state, &plan.creation);
+        ground.journal.record_sampler(sampler, state, &creation.decision);
+        ground.wishes.exempt_sampler(&ground.journal, sampler, state, plan.overrides, &creation.exempted);
+        self.leave_plan(&plan);
     }
 
     // ---- conversions ----
@@ -560,7 +549,7 @@ impl Samplers {
     }
 
     /// Writes the record of a sampler that is what was asked for, and was there.
-    pub(super) fn record_as_asked(&self, ground: &Ground, sampler: u64) {
+    pub fn record_as_asked(&self, ground: &Ground, sampler: u64) {
         let number = (ground.hot.gate.sampler(sampler) as u32).checked_sub(1);
         if let Some(shared) = number.and_then(|number| self.rows(&ground.hot).state(number)) {
             let state = shared.kept.original;

@@ -5,10 +5,11 @@
 //! lives until it was destroyed as often as it was handed out. Only this knows how often that was, whatever else fails: nothing here
 //! panics, and giving one back takes no memory.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use ash::vk::{self, Handle};
+use samplin_hot::lock::{Guard, Lock};
 use samplin_hot::memory::Room;
 use samplin_hot::recent::{Words, mixed};
 use samplin_wire::kinds;
@@ -18,7 +19,8 @@ use super::ground::Ground;
 use crate::budget;
 use crate::sampler_info::{self, Chained};
 use crate::settings::{self, Mode};
-use crate::table::{FastMap, lock};
+use crate::table::FastMap;
+use crate::variant::Census;
 
 /// What of an allocator is compared: what is allocated with one is given back to an equal one, since the application has to destroy each of
 /// its samplers with one that is compatible with that of its creation (VUID-vkDestroySampler-sampler-01083). Zeroes for none.
@@ -68,6 +70,16 @@ struct Entry {
 struct Table {
     by_hash: FastMap<u64, u64>,
     by_handle: FastMap<u64, Entry>,
+    /// Samplers of the application now and at most, since they are shared.
+    live: u32,
+    peak: u32,
+}
+
+impl Table {
+    fn count_one(&mut self) {
+        self.live += 1;
+        self.peak = self.peak.max(self.live);
+    }
 }
 
 /// Those of one device.
@@ -77,20 +89,20 @@ pub struct SharedSamplers {
     on: AtomicBool,
     /// They are once there are so many; `u32::MAX` for never.
     from: u32,
-    /// How many samplers fewer the driver has than the application.
+    /// How many samplers fewer the driver has than the application. This and the next two change under the lock of the table alone.
     saved: AtomicU32,
     /// How often one was handed out that was there.
     given: AtomicU64,
-    /// The most samplers of the application that the driver had at a time, since they are shared.
-    peak: AtomicU32,
+    /// How often one was kept to be handed out.
+    kept: AtomicU64,
     /// The first allocator of a sampler that is not shared.
     first: OnceLock<Allocator>,
     /// There were others, and there were samplers without one.
     others: AtomicBool,
     without: AtomicBool,
-    table: Mutex<Table>,
+    table: Lock<Table>,
     /// Held while the driver creates one that is to be shared.
-    creating: Mutex<()>,
+    creating: Lock<()>,
 }
 
 impl SharedSamplers {
@@ -142,19 +154,15 @@ impl SharedSamplers {
         self.on.load(Ordering::Relaxed)
     }
 
-    /// How many samplers of the driver so many of the application are.
-    pub(super) fn of_driver(&self, live: u32) -> u32 {
-        live.saturating_sub(self.saved.load(Ordering::Relaxed))
+    /// The samplers of the application, where the driver has and had those of `own`.
+    pub(super) fn of_application(&self, own: Census) -> Census {
+        let peak = self.table.lock().peak.max(own.peak);
+        Census { live: own.live + self.saved(), peak, created: own.created + self.given.load(Ordering::Relaxed) }
     }
 
-    /// The most samplers of the application that the driver had at a time, where the application had `peak`.
-    pub(super) fn driver_peak(&self, peak: u32) -> u32 {
-        if self.shares() { self.peak.load(Ordering::Relaxed) } else { peak }
-    }
-
-    /// Takes note of how many samplers of the application the driver has.
-    pub(super) fn note_peak(&self, count: u32) {
-        self.peak.fetch_max(count, Ordering::Relaxed);
+    /// How many samplers fewer the driver has than the application.
+    pub(super) fn saved(&self) -> u32 {
+        self.saved.load(Ordering::Relaxed)
     }
 
     /// Shares samplers from here on if there are too many, those that are alive among them. Whether that begins now.
@@ -173,16 +181,16 @@ impl SharedSamplers {
             return false;
         }
         // Before that of the table of samplers, which nobody holds who asks for this one: what is destroyed meanwhile waits for it.
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
+        (table.live, table.peak) = (live, live);
         let alive = alive();
         // After they were looked at: all of them were noted before.
         if let Some(allocator) = self.only_allocator() {
             for (handle, words, is_changed) in alive {
-                Self::keep(&mut table, Key::new(words, Chained::default(), allocator), handle, is_changed);
+                Self::keep(&mut table, &Key::new(words, Chained::default(), allocator), handle, is_changed);
             }
         }
         drop(table);
-        self.note_peak(live);
         tracing::info!("samplers are shared from here on");
         true
     }
@@ -241,28 +249,42 @@ impl SharedSamplers {
     }
 
     /// Waits until no other thread creates one that is to be shared.
-    pub fn creating(&self) -> MutexGuard<'_, ()> {
-        lock(&self.creating)
+    pub fn creating(&self) -> Guard<'_, ()> {
+        self.creating.lock()
+    }
+
+    /// Moves when a sampler is kept: what was not found before may be there.
+    pub fn kept(&self) -> u64 {
+        self.kept.load(Ordering::Relaxed)
     }
 
     /// Hands out the sampler that was made for an equal key, if there is one, and says whether that was changed.
     pub fn take_shared(&self, key: &Key) -> Option<(vk::Sampler, bool)> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let handle = *table.by_hash.get(&key.hash)?;
         let entry = table.by_handle.get_mut(&handle).filter(|entry| entry.key == *key)?;
         entry.uses = entry.uses.checked_add(1)?;
         let is_changed = entry.is_changed;
-        self.saved.fetch_add(1, Ordering::Relaxed);
-        self.given.fetch_add(1, Ordering::Relaxed);
+        table.count_one();
+        self.saved.store(self.saved() + 1, Ordering::Relaxed);
+        self.given.store(self.given.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         Some((vk::Sampler::from_raw(handle), is_changed))
     }
 
-    /// Keeps a sampler that the driver has just made for a key, to hand it out again.
-    pub fn keep_shared(&self, key: Key, sampler: vk::Sampler, is_changed: bool) {
-        Self::keep(&mut lock(&self.table), key, sampler.as_raw(), is_changed);
+    /// Counts a sampler that the driver has just made and that is not kept.
+    pub fn count_unshared(&self) {
+        self.table.lock().count_one();
     }
 
-    fn keep(table: &mut Table, key: Key, handle: u64, is_changed: bool) {
+    /// Keeps a sampler that the driver has just made for a key, to hand it out again.
+    pub fn keep_shared(&self, key: &Key, sampler: vk::Sampler, is_changed: bool) {
+        let mut table = self.table.lock();
+        table.count_one();
+        Self::keep(&mut table, key, sampler.as_raw(), is_changed);
+        self.kept.store(self.kept() + 1, Ordering::Relaxed);
+    }
+
+    fn keep(table: &mut Table, key: &Key, handle: u64, is_changed: bool) {
         if let Some(entry) = table.by_handle.get_mut(&handle) {
             (entry.uses, entry.made) = (entry.uses + 1, entry.made + 1);
             return;
@@ -275,18 +297,18 @@ impl SharedSamplers {
             return;
         }
         table.by_hash.insert(key.hash, handle);
-        table.by_handle.insert(handle, Entry { key, uses: 1, made: 1, is_changed });
+        table.by_handle.insert(handle, Entry { key: *key, uses: 1, made: 1, is_changed });
     }
 
-    /// Takes back a sampler that is destroyed. Whether the driver has to destroy it.
-    ///
-    /// After it was forgotten: what starts to share on another thread takes over what is not forgotten yet.
+    /// Takes back a sampler that is destroyed. Whether the driver has to destroy it. Once more after it was forgotten if samplers were not
+    /// shared before: what starts to share on another thread takes over what is not forgotten yet.
     pub fn leave_shared(&self, sampler: vk::Sampler) -> bool {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
+        table.live = table.live.saturating_sub(1);
         let Some(entry) = table.by_handle.get_mut(&sampler.as_raw()) else { return true };
         entry.uses -= 1;
         if entry.uses >= entry.made {
-            self.saved.fetch_sub(1, Ordering::Relaxed);
+            self.saved.store(self.saved() - 1, Ordering::Relaxed);
             return false;
         }
         entry.made -= 1;

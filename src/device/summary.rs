@@ -31,6 +31,8 @@ impl Pairs {
             self.samplers.rows(&ground.hot).states(),
             self.samplers.rows(&ground.hot).samplers(),
         );
+        let driver_peak = samplers.peak;
+        let samplers = self.samplers.shared.of_application(samplers);
         let (borders, asked_borders) =
             self.samplers.cache.with_borders(|borders| (borders.peak(), borders.asked_peak()));
         let (max_samplers, max_borders) =
@@ -60,8 +62,7 @@ impl Pairs {
             census: kinds::Census {
                 unique_states: kinds::Alive { live: states.live.into(), peak: states.peak.into() },
                 headroom: kinds::Headroom {
-                    samplers: max_samplers
-                        .saturating_sub(self.samplers.shared.driver_peak(samplers.peak) + variants.peak),
+                    samplers: max_samplers.saturating_sub(driver_peak + variants.peak),
                     custom_borders: max_borders.saturating_sub(borders),
                 },
                 limits: Some(kinds::Limits {

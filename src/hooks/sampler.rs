@@ -29,7 +29,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
     // SAFETY: null or valid by VUID-vkCreateSampler-pAllocator-parameter.
     device.pairs.samplers.shared.note_allocator(unsafe { allocator.as_ref() });
     // SAFETY: the arguments of a valid `vkCreateSampler`.
-    unsafe { create_own_sampler(device, next, create_info, allocator, sampler) }
+    unsafe { create_own_sampler(device, next, create_info, allocator, sampler) }.0
 }
 
 /// Hands out a sampler that was made for an equal create info, or creates one and keeps it for the next.
@@ -51,41 +51,67 @@ unsafe fn create_shared_sampler(
     let key = info.and_then(|info| unsafe { device.pairs.samplers.shared.shared_key(&device.ground, info, given) });
     let is_chained = key.as_ref().is_some_and(Key::is_chained);
     let shared = &device.pairs.samplers.shared;
+    let kept = shared.kept();
     let mut found = key.as_ref().and_then(|key| shared.take_shared(key));
     // Of threads that ask for the same at once one creates it, and the others share that.
     let creating = key.as_ref().filter(|_| found.is_none()).map(|_| shared.creating());
-    if creating.is_some() {
+    if creating.is_some() && shared.kept() != kept {
         found = key.as_ref().and_then(|key| shared.take_shared(key));
     }
     if let (Some(info), Some((made, is_changed))) = (info, found) {
         // SAFETY: valid by VUID-vkCreateSampler-pSampler-parameter.
         unsafe { *sampler = made };
-        if !device.pairs.samplers.insert_shared(&device.ground, made, is_changed, is_chained) {
-            remember_sampler(device, info, None, made);
+        if device.ground.journal.records_all() {
+            record_shared(device, info, made, is_chained);
+        } else if is_changed {
+            device.ground.journal.count_changed_sampler();
         }
         return vk::Result::SUCCESS;
     }
     // SAFETY: the arguments of a valid `vkCreateSampler`.
-    let result = unsafe { create_own_sampler(device, next, create_info, allocator, sampler) };
-    if result == vk::Result::SUCCESS {
-        device.pairs.samplers.note_made(&device.ground.hot);
+    let (result, is_as_before) = unsafe { create_own_sampler(device, next, create_info, allocator, sampler) };
+    if result != vk::Result::SUCCESS {
+        return result;
     }
-    if let (Some(info), Some(key), vk::Result::SUCCESS) = (info, key, result) {
-        let again = device
-            .pairs
-            .samplers
-            .sampler_words(&device.ground.wishes, &device.ground.journal, info)
-            .and_then(|words| device.pairs.samplers.sampler_again(&device.ground, &words));
-        // SAFETY: the call succeeded, so it has set the handle.
-        let made = unsafe { *sampler };
-        if !is_chained || device.pairs.samplers.is_as_asked(&device.ground.hot, made) {
-            device.pairs.samplers.shared.keep_shared(key, made, again.is_some_and(|again| again.is_changed()));
+    // SAFETY: the call succeeded, so it has set the handle.
+    let made = unsafe { *sampler };
+    match (info, key) {
+        (Some(info), Some(key)) if !is_chained || device.pairs.samplers.is_as_asked(&device.ground.hot, made) => {
+            shared.keep_shared(&key, made, !is_as_before && is_changed(device, info));
         }
+        _ => shared.count_unshared(),
     }
     result
 }
 
-/// Creates a sampler of the driver for one of the application.
+/// Whether a sampler without a chain that was just created is not what was asked for.
+#[cold]
+#[inline(never)]
+fn is_changed(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> bool {
+    let words = device.pairs.samplers.sampler_words(&device.ground.wishes, &device.ground.journal, info);
+    let again = words.and_then(|words| device.pairs.samplers.sampler_again(&device.ground, &words));
+    again.is_some_and(|again| again.is_changed())
+}
+
+/// Writes the record of a sampler that was handed out again.
+#[cold]
+#[inline(never)]
+fn record_shared(device: &Device, info: &vk::SamplerCreateInfo<'_>, made: vk::Sampler, is_chained: bool) {
+    let (ground, samplers) = (&device.ground, &device.pairs.samplers);
+    ground.guard(
+        || {
+            if is_chained {
+                samplers.record_as_asked(ground, made.as_raw());
+            } else {
+                // SAFETY: the create info of a valid `vkCreateSampler`, whose chain is whole.
+                samplers.record_shared(ground, made, unsafe { read(device, info) });
+            }
+        },
+        || (),
+    );
+}
+
+/// Creates a sampler of the driver for one of the application. With the result is said whether one like it went down as it came before.
 ///
 /// # Safety
 ///
@@ -97,7 +123,7 @@ unsafe fn create_own_sampler(
     create_info: *const vk::SamplerCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     sampler: *mut vk::Sampler,
-) -> vk::Result {
+) -> (vk::Result, bool) {
     let handle = device.ground.driver.handle;
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let words = unsafe { create_info.as_ref() }
@@ -105,12 +131,14 @@ unsafe fn create_own_sampler(
     let again = words.and_then(|words| device.pairs.samplers.sampler_again(&device.ground, &words));
     let Some(again) = again.filter(|again| !again.is_changed()) else {
         // SAFETY: `create_new_sampler` asks for the arguments of a valid `vkCreateSampler`, which this command was called with.
-        return unsafe { create_new_sampler(device, next, create_info, allocator, sampler, (words.as_ref(), again)) };
+        let result =
+            unsafe { create_new_sampler(device, next, create_info, allocator, sampler, (words.as_ref(), again)) };
+        return (result, false);
     };
     let result = down!(next(handle, create_info, allocator, sampler));
     if result != vk::Result::SUCCESS {
         device.pairs.samplers.refused_sampler(&device.ground);
-        return result;
+        return (result, true);
     }
     // SAFETY: the call succeeded, so it has set the handle.
     let made = unsafe { *sampler };
@@ -118,7 +146,7 @@ unsafe fn create_own_sampler(
         // SAFETY: it was not null, else there were no words.
         remember_sampler(device, unsafe { &*create_info }, None, made);
     }
-    result
+    (result, true)
 }
 
 /// Remembers a sampler that went down as one like it did, or as `rewritten`, and whose state is not where it was any more.
@@ -257,6 +285,11 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     let device = enter!(handle);
+    let shared = &device.pairs.samplers.shared;
+    let was_shared = !sampler.is_null() && shared.shares();
+    if was_shared && !shared.leave_shared(sampler) {
+        return;
+    }
     let border = if sampler.is_null() {
         BorderPlace::None
     } else {
@@ -266,9 +299,7 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
             device.separate.as_deref().is_some_and(Separate::may_hold_samplers),
         )
     };
-    let is_last = sampler.is_null()
-        || !device.pairs.samplers.shared.shares()
-        || device.pairs.samplers.shared.leave_shared(sampler);
+    let is_last = sampler.is_null() || was_shared || !shared.shares() || shared.leave_shared(sampler);
     if let Some(next) = device.ground.driver.fns.destroy_sampler.filter(|_| is_last) {
         down!(next(handle, sampler, allocator));
     }

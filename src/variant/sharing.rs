@@ -25,14 +25,4 @@ impl Rows<'_> {
         }
         out
     }
-
-    /// Counts a sampler once more whose handle was handed out again, if it has been entered.
-    pub fn add_duplicate(self, sampler: u64) -> bool {
-        let mut samplers = self.gate.write_samplers();
-        let is_there = samplers.add_duplicate(sampler);
-        if is_there {
-            samplers.with().samplers.add();
-        }
-        is_there
-    }
 }

@@ -212,6 +212,25 @@ fn equal_chains_are_one() {
     }
 }
 
+/// At the level all each sampler has a record, also one that was handed out before.
+#[test]
+fn each_sampler_has_its_record() {
+    let instance = InstanceBuilder::new().set("samplers", "share").traced("all").instance();
+    let device = instance.device(&DeviceInfo::default());
+    let changed = vk::SamplerCreateInfo { mip_lod_bias: 1e9, ..linear_info() };
+    let all = [state(1), state(1), changed, changed].map(|info| device.sampler(&info));
+    assert!(all[0] == all[1] && all[2] == all[3]);
+    device.destroy_sampler(all[0]);
+    device.destroy_sampler(all[2]);
+    let changes = |record: &serde_json::Value| record["changes"].as_array().map(Vec::len);
+    let records: Vec<_> = instance.records("sampler").iter().map(changes).collect();
+    assert_eq!(records, [Some(0), Some(0), Some(1), Some(1)]);
+    device.finish();
+    let summary = instance.records("summary").remove(0);
+    let [created, live, changed] = ["created", "live", "changed"].map(|name| summary["samplers"][name].as_u64());
+    assert_eq!((created, live, changed), (Some(4), Some(2), Some(2)));
+}
+
 /// Far more samplers than the device allows, of fewer states, are created, and the driver has one of each in the end.
 #[test]
 fn many_samplers_of_few_states_fit() {
@@ -235,7 +254,8 @@ fn many_samplers_of_few_states_fit() {
     assert_eq!(begun, [(Some(896), Some(1024))], "once");
     device.finish();
     let summary = instance.records("summary").remove(0);
-    assert_eq!(summary["samplers"]["created"], 100_000);
+    let [created, live, peak] = ["created", "live", "peak"].map(|name| summary["samplers"][name].as_u64());
+    assert_eq!((created, live, peak), (Some(100_000), Some(0), Some(100_000)));
     assert_eq!(summary["samplers"]["shared"]["given"], 100_000 - STATES);
     // The driver had one of each state, and a variant.
     assert_eq!(summary["census"]["headroom"]["maxSamplerAllocationCount"], 1024 - STATES - 1);

@@ -105,15 +105,6 @@ impl<W> Samplers<'_, W> {
         Some(word)
     }
 
-    /// Counts a sampler once more, if it is there.
-    pub fn add_duplicate(&mut self, sampler: u64) -> bool {
-        let is_there = self.find(sampler).is_some();
-        if is_there {
-            self.gate.count_duplicate(sampler);
-        }
-        is_there
-    }
-
     /// Calls `with` for every sampler and its word, in no order.
     pub fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
         self.table.for_each(with);

@@ -294,14 +294,18 @@ impl Separate {
         let Some(shape) = layout.sets.get(number).and_then(Option::as_deref) else { return false };
         match descriptors {
             Descriptors::Writes(writes) => writes.each().fold(true, |all, write| {
-                entry.into_iter().for_each(|entry| _ = entry.take((gate, &self.tables.numbers), write));
+                entry.into_iter().for_each(|entry| {
+                    entry.take((gate, &self.tables.numbers), write);
+                    entry.touch();
+                });
                 pushes::write(shape, write, pushed) && all
             }),
             Descriptors::Template(filled) => {
                 let Some(runs) = self.runs(filled) else { return false };
-                entry
-                    .into_iter()
-                    .for_each(|entry| runs.clone().for_each(|run| _ = entry.apply((gate, &self.tables.numbers), run)));
+                entry.into_iter().for_each(|entry| {
+                    runs.clone().for_each(|run| _ = entry.apply((gate, &self.tables.numbers), run));
+                    entry.touch();
+                });
                 runs.map(|run| pushes::run(shape, run, pushed)).fold(true, |all, is_known| all & is_known)
             }
         }

@@ -351,7 +351,7 @@ impl SetEntry {
         self.version.move_on(&self.shape.versions);
     }
 
-    /// Takes over written descriptors of a type. False if there is news, see [`SetEntry::set`].
+    /// Takes over written descriptors of a type. False if there is news, see [`SetEntry::set`]. To be [touched](SetEntry::touch) after it.
     #[inline(always)]
     pub(super) fn write(
         &self,
@@ -361,13 +361,13 @@ impl SetEntry {
         count: u32,
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
     ) -> bool {
+        if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && self.set_pairs(ty, target, count, (0..count).map(&info))
+        {
+            // Those that are both are in no table.
+            return true;
+        }
         let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
         let Some(slots) = slots else {
-            // Those that are both are in no table.
-            if self.set_pairs(ty, target, count, (0..count).map(&info)) {
-                self.touch();
-                return true;
-            }
             let before = self.before(numbers);
             let is_news = self.write_each(gate, ty, target, count, info);
             let is_written = self.follow(numbers, before, (ty, target, count));
@@ -380,7 +380,6 @@ impl SetEntry {
                 if ty == vk::DescriptorType::SAMPLER { info.sampler.as_raw() } else { info.image_view.as_raw() };
             slot.store(handle, Ordering::Relaxed);
         }
-        self.touch();
         true
     }
 
@@ -491,7 +490,8 @@ pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
 }
 
 impl SetEntry {
-    /// Takes over a write. False if there is news, see [`SetEntry::set`], or words that are not in the set's table yet.
+    /// Takes over a write. False if there is news, see [`SetEntry::set`], or words that are not in the set's table yet. To be
+    /// [touched](SetEntry::touch) after it.
     #[inline(always)]
     pub(super) fn take(&self, on: (&Gate, &Numbers), write: Write<'_>) -> bool {
         let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
@@ -499,11 +499,7 @@ impl SetEntry {
         } else {
             self.take_run(write)
         };
-        if is_taken {
-            self.touch();
-            return true;
-        }
-        self.take_other(on, write)
+        is_taken || self.take_other(on, write)
     }
 
     /// [`SetEntry::take`] of combined ones that stay in one binding of these; false for another write.

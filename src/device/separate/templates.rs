@@ -113,7 +113,7 @@ impl Separate {
 }
 
 impl SetEntry {
-    /// Takes over what the data of a template says. False if there is news (`SetEntry::set`).
+    /// Takes over what the data of a template says. False if there is news (`SetEntry::set`). To be touched after it.
     pub(super) fn apply(&self, on: (&Gate, &Numbers), run: FilledRun<'_>) -> bool {
         let TemplateRun { ty, target, count, .. } = *run.run;
         let is_texels = has_texels(ty);

@@ -13,6 +13,14 @@ use crate::device::hot::Hot;
 use crate::device::live::{Copied, Filled, Live, Write, Writes};
 use crate::device::resolve::Pairs;
 
+/// A set that was written to has another version after that.
+#[inline(always)]
+fn touch(written: Option<(vk::DescriptorSet, &SetEntry)>) {
+    if let Some((_, entry)) = written {
+        entry.touch();
+    }
+}
+
 impl Separate {
     /// Takes over writes, each after `changes` has been asked whether its set may change; ends with the first that may not. False then, and
     /// if there is news (`SetEntry::set`) or a table to write.
@@ -32,15 +40,17 @@ impl Separate {
                 Some((set, entry)) if set == write.dst_set => entry,
                 _ => {
                     let Some(entry) = write.set().of_in_line(&self.sets) else { continue };
-                    last = Some((write.dst_set, entry));
+                    touch(last.replace((write.dst_set, entry)));
                     entry
                 }
             };
             if !changes(entry) {
-                return false;
+                is_known = false;
+                break;
             }
             is_known &= entry.take((&hot.gate, &self.tables.numbers), write);
         }
+        touch(last);
         is_known
     }
 
@@ -61,7 +71,9 @@ impl Separate {
         if entry.is_guarded.load(Ordering::Acquire) {
             return false;
         }
-        entry.take((&hot.gate, &self.tables.numbers), write)
+        let is_known = entry.take((&hot.gate, &self.tables.numbers), write);
+        entry.touch();
+        is_known
     }
 
     /// [`Separate::follow_writes`] for an update with a template.
@@ -90,7 +102,9 @@ impl Separate {
         }
         let all = self.takes_all.load(Ordering::Relaxed);
         let runs = runs.filter(|run| all || self.follows(run.run.ty));
-        runs.fold(true, |is_known, run| is_known & entry.apply((&hot.gate, &self.tables.numbers), run))
+        let is_known = runs.fold(true, |is_known, run| is_known & entry.apply((&hot.gate, &self.tables.numbers), run));
+        entry.touch();
+        is_known
     }
 
     /// Takes over writes and copies before they go down: what was bound with a set that they change is of no use any more.

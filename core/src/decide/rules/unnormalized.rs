@@ -32,9 +32,12 @@ rule! { ($)
     ///
     /// Elsewhere the sampler loses what it may not have: wrapping becomes clamping, for example. An `unresolved` record says why
     ///   the shader does not divide.
+    ///
     /// samplin follows combined descriptors from the first sampler with unnormalized coordinates on, for a view or an instruction may
-    ///   not suit a legal one either. A set layout or a pipeline that is older keeps the legal sampler, and the `sampler` record says
-    ///   what is lost; samplin names neither the view nor the instruction there (08610, 08611).
+    ///   not suit a legal one either.
+    /// Set layouts and pipelines that are older keep the legal sampler, and so do set layouts that
+    ///   are defined like an older one that lives. The `sampler` record says what is lost there; samplin names neither the view nor
+    ///   the instruction (08610, 08611).
     ///
     /// ## In the application
     ///
@@ -46,7 +49,7 @@ rule! { ($)
     ///
     /// ## Settings
     ///
-    /// - `unnormalized=always` follows combined descriptors from the start: the order of creation does not matter. Every descriptor
+    /// - `unnormalized=always` follows combined descriptors from the start, so that the order of creation does not matter. Every descriptor
     ///   update then takes longer.
     /// - `unnormalized=base` makes the sampler legal by itself and divides nothing.
     /// - A rule with `set = { repair = "off" }` leaves the pair as the application asked.
