@@ -38,7 +38,10 @@ const BY_SHADER: [&str; 2] = ["B-31", DIVIDED];
 pub(crate) const DIVIDED: &str = "S-5";
 
 /// Rows by which something compares all the same.
-const COMPARED: [&str; 2] = ["B-31", "S-2"];
+const COMPARED: [&str; 2] = ["B-31", MADE_TO_COMPARE];
+
+/// The row by which a sampler compares that did not, for a shader that does.
+pub(super) const MADE_TO_COMPARE: &str = "S-2";
 
 /// The words of records that say how a pair met, with the way that a test takes.
 const WAYS: [(&str, Path); 7] = [
@@ -191,7 +194,7 @@ impl Case {
         };
         // Shaders that nobody knows compare where the sampler does.
         let unknown = (asked.compare_enable && !changed(|catalog| !COMPARED.contains(&catalog)))
-            || changed(|catalog| catalog == "S-2");
+            || changed(|catalog| catalog == MADE_TO_COMPARE);
         let is_float = texel::numeric_kind(view.format, scene.aspect) == NumericKind::Float;
         let compares = is_float && if is_link { uses("dref") } else { unknown };
         let identity = [vk::ComponentSwizzle::IDENTITY; 4];

@@ -88,25 +88,27 @@ impl Proof {
 
     /// What the answer about a format comes to.
     pub(super) fn stored(answer: &Answer) -> Self {
-        let failed = |how: &String| Compared::Failed(how.clone());
-        let (converted, native) = match answer {
-            Answer::Stored { converted, native } => (converted.clone(), native.clone()),
-            // Which of the two it was is not known.
-            Answer::Crashed(how) => (failed(how), failed(how)),
+        let (with, without, is_converted) = match answer {
+            Answer::Stored { with, without, is_converted } => (with, without, *is_converted),
+            Answer::Crashed(how) => return Self::new(Verdict::DriverWrong, &[], how.clone()),
             _ => return Self::new(Verdict::NoReference, &[], "the worker did not answer"),
         };
-        match (&converted, &native) {
+        match (with, without) {
             (Compared::Unknown(why), _) => Self::new(Verdict::NoReference, &[], why.clone()),
-            (Compared::Same, Compared::Same) => {
+            (Compared::Same, Compared::Same) if is_converted => {
                 Self::new(Verdict::RepairHarmless, &[], "the driver stores and reads the same by itself")
             }
+            (Compared::Same, Compared::Same) => Self::new(Verdict::Holds, &[], ""),
             (Compared::Same, wrong) => Self::of(Verdict::RepairNeeded, &[], "without the layer", wrong),
-            (wrong, _) => Self::of(Verdict::RepairFails, &[], "with the layer", wrong),
+            (wrong, _) if is_converted => Self::of(Verdict::RepairFails, &[], "with the layer", wrong),
+            (wrong, _) => Self::of(Verdict::DriverWrong, &[], "without a conversion", wrong),
         }
     }
 
     /// What the two answers about a case come to.
-    pub(super) fn from(with: &Answer, without: &Answer) -> Self {
+    ///
+    /// `one_aspect`: the layer has the descriptor show one aspect of a view that has both, which no change of the pair says.
+    pub(super) fn from(with: &Answer, without: &Answer, one_aspect: bool) -> Self {
         let (changes, left, repaired) = match with {
             Answer::Repaired { changes, left, repaired } => (changes.as_slice(), left.as_slice(), repaired.clone()),
             Answer::Crashed(how) => (&[][..], &[][..], Compared::Failed(how.clone())),
@@ -120,7 +122,7 @@ impl Proof {
         if let Compared::Unknown(why) = &repaired {
             return Self::new(Verdict::NoReference, changes, why.clone());
         }
-        let is_repaired = changes.iter().any(|change| !change.is_held());
+        let is_repaired = one_aspect || changes.iter().any(|change| !change.is_held());
         if !left.is_empty() && (!is_repaired || repaired != Compared::Same) {
             // The layer names it and leaves it: what the driver makes of it is all that can be said.
             let left = left.join(", ");

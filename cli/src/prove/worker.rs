@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use samplin_testkit::{Context, NumericKind, Trace};
+use samplin_testkit::{Context, ContextBuilder, NumericKind, Trace};
 use serde::{Deserialize, Serialize};
 
 use super::case::{self, Case};
@@ -48,7 +48,7 @@ pub(super) enum Answer {
     /// How what came out compares with what was asked for, and with the repaired pair.
     Asked { asked: Compared, repaired: Compared },
     /// How what shaders convert, and what the driver does by itself, compare with the specification.
-    Stored { converted: Compared, native: Compared },
+    Stored { with: Compared, without: Compared, is_converted: bool },
     /// There is no Vulkan device here.
     NoDevice(String),
     /// The process ended, or did not answer.
@@ -95,7 +95,7 @@ fn answer(step: Step, contexts: &mut Contexts) -> Answer {
         ),
         Step::Stored(format) => guarded(
             || stored(&format, contexts),
-            |compared| Answer::Stored { converted: compared.clone(), native: compared },
+            |compared| Answer::Stored { with: compared.clone(), without: compared, is_converted: false },
         ),
         Step::Asked(case, changes) => guarded(
             || asked(&case, &changes, contexts),
@@ -134,34 +134,22 @@ fn context<'c>(contexts: &'c mut Contexts, case: &[&Case]) -> std::result::Resul
 
 fn repaired(case: &Case) -> std::result::Result<Answer, Compared> {
     let trial = case.trial().map_err(Compared::Unknown)?;
-    let folder = files::Scratch::new("samplin-prove-").map_err(|failure| Compared::Unknown(failure.message))?;
-    let trace = folder.path().join("trace.jsonl");
-    let text =
-        trace.to_str().ok_or_else(|| Compared::Unknown("the path of temporary files is not UTF-8".to_owned()))?;
-    let mut builder = Context::builder()
-        .without_messenger()
-        .samplin()
-        .setting("trace", text)
-        .setting("trace_level", "all")
-        .setting("config", "none");
-    for (name, value) in &case.settings {
-        builder = builder.setting(name, value);
-    }
-    for capability in case.off() {
-        builder = builder.without(capability);
-    }
-    if case.gl_clamp {
-        builder = builder.extension(c"VK_SAMPLIN_gl_address_modes");
-    }
-    let context = builder.build().map_err(|error| Compared::Unknown(error.to_string()))?;
-    let looked = look::look(&context, &trial);
-    drop(context);
-    let records = Trace::read(&trace).map_err(Compared::Unknown)?;
+    let build = |builder: ContextBuilder| {
+        let builder = case.off().fold(builder, |builder, capability| builder.without(capability));
+        if case.gl_clamp { builder.extension(c"VK_SAMPLIN_gl_address_modes") } else { builder }
+    };
+    let (looked, records) = with_layer(&case.settings, build, |context| look::look(context, &trial))?;
     let of = |event: &str| records.records.iter().filter(|record| record["event"] == event).collect::<Vec<_>>();
     // Of a pair that a shader joins, the last record says what it came to.
     let pair = of("pair").into_iter().next_back();
     let changes: Vec<RecordedChange> =
         of("sampler").into_iter().take(1).chain(pair).flat_map(case::changes_of).collect();
+    let compared = |changes: &[RecordedChange]| changes.iter().any(|change| change.catalog == case::MADE_TO_COMPARE);
+    if compared(&case.changes) && !compared(&changes) {
+        return Err(Compared::Unknown(
+            "the program's shader compares, and here the layer makes no sampler do so".to_owned(),
+        ));
+    }
     let left =
         of("unresolved").into_iter().filter_map(|record| Some(record.get("what")?.as_str()?.to_owned())).collect();
     let repaired = match (looked, case::expected(&case.state, &changes)) {
@@ -173,11 +161,34 @@ fn repaired(case: &Case) -> std::result::Result<Answer, Compared> {
 }
 
 fn stored(format: &Format, contexts: &mut Contexts) -> std::result::Result<Answer, Compared> {
-    let native = format.compared(context(contexts, &[]).map_err(Compared::Unknown)?);
-    let builder = Context::builder().without_messenger().samplin().setting("trace", "off").setting("config", "none");
-    let builder = format.settings.iter().fold(builder, |builder, (name, value)| builder.setting(name, value));
-    let context = builder.build().map_err(|error| Compared::Unknown(error.to_string()))?;
-    Ok(Answer::Stored { converted: format.compared(&context), native })
+    let without = format.compared(context(contexts, &[]).map_err(Compared::Unknown)?);
+    let (with, records) = with_layer(&format.settings, |builder| builder, |context| format.compared(context))?;
+    let is_converted = records
+        .records
+        .iter()
+        .filter(|record| record["event"] == "view")
+        .flat_map(case::changes_of)
+        .any(|change| change.rule == "storage-format");
+    Ok(Answer::Stored { with, without, is_converted })
+}
+
+/// Does something on a context with the layer, and reads what the layer recorded.
+fn with_layer<R>(
+    settings: &[(String, String)],
+    build: impl FnOnce(ContextBuilder) -> ContextBuilder,
+    work: impl FnOnce(&Context) -> R,
+) -> std::result::Result<(R, Trace), Compared> {
+    let folder = files::Scratch::new("samplin-prove-").map_err(|failure| Compared::Unknown(failure.message))?;
+    let trace = folder.path().join("trace.jsonl");
+    let text =
+        trace.to_str().ok_or_else(|| Compared::Unknown("the path of temporary files is not UTF-8".to_owned()))?;
+    let builder = Context::builder().without_messenger().samplin();
+    let builder = builder.setting("trace", text).setting("trace_level", "all").setting("config", "none");
+    let builder = settings.iter().fold(builder, |builder, (name, value)| builder.setting(name, value));
+    let context = build(builder).build().map_err(|error| Compared::Unknown(error.to_string()))?;
+    let result = work(&context);
+    drop(context);
+    Ok((result, Trace::read(&trace).map_err(Compared::Unknown)?))
 }
 
 fn asked(case: &Case, changes: &[RecordedChange], contexts: &mut Contexts) -> std::result::Result<Answer, Compared> {
