@@ -95,6 +95,8 @@ pub(crate) struct Trial {
     pub compares: bool,
     /// Whether the view shows depth and stencil.
     pub both_aspects: bool,
+    /// Whether the view suits the sampler: coordinates in texels need one of a single level and layer.
+    pub view_suits: bool,
 }
 
 impl Trial {
@@ -210,7 +212,8 @@ impl Case {
                 self.uses.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
             ));
         }
-        Ok(Trial { scene, asked, way, compares, both_aspects: self.both_aspects })
+        let view_suits = !asked.unnormalized || (view.single_level && view.single_layer);
+        Ok(Trial { scene, asked, way, compares, both_aspects: self.both_aspects, view_suits })
     }
 
     fn way(&self) -> Result<Path, String> {

@@ -201,6 +201,9 @@ fn asked(case: &Case, changes: &[RecordedChange], contexts: &mut Contexts) -> st
     // Outside of what the specification defines nothing was asked for.
     let is_number = trial.numbers() == NumericKind::Float;
     let asked = match changes.iter().find(|change| !is_number || !DEFINED.contains(&change.rule.as_str())) {
+        None if !trial.view_suits && changes.is_empty() => {
+            Compared::Unknown("coordinates in texels need a view of one level and layer".to_owned())
+        }
         None => looked.compared(&trial, &trial.asked),
         Some(change) => Compared::Unknown(format!("{} has no meaning as the application sets it", change.field)),
     };
