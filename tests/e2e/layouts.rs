@@ -375,9 +375,12 @@ fn unnormalized_3d() -> Outcome {
     let ((), errors) = without_layer(Context::builder().record_only(), body)?;
     let ids: &[&str] = if errors.is_empty() { &[] } else { &["None-08609"] };
     assert_reported(&errors, ids, "without samplin");
+    // Combined descriptors are followed from the first sampler with unnormalized coordinates on, and the shader divides.
     let ((), judged) = with_layer(Context::builder().record_only(), body)?;
     assert_reported(&judged.errors, ids, "with samplin");
-    assert_unresolved(&judged, "pair", Some("unnormalized"), 0);
+    assert_eq!(judged.trace.events("unresolved").count(), 0);
+    let changes: Vec<_> = judged.changes("pair").into_iter().map(|change| (change.catalog, change.field)).collect();
+    assert_eq!(changes, [("S-5".to_owned(), "unnormalizedCoordinates".to_owned())]);
     // Where shaders do not divide coordinates.
     let follows = Context::builder().setting("unfilterable", "emulate").setting("unnormalized", "base");
     let ((), judged) = with_layer(follows.record_only(), body)?;

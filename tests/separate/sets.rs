@@ -182,7 +182,8 @@ fn large_looked_up(stage: Stage) -> Outcome {
     let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
     let builder = tables::with_tables(Context::builder());
     let (looks, judged) = with_layer(builder, |context| {
-        skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
+        skip_if(context.missing(stage.needs()))?;
+        skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
         global(context, stage, late, [&nearest, &linear], &nearest)
     })?;
     tables::assert_looked_up(&judged, &looks);
