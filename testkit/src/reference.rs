@@ -158,6 +158,34 @@ pub fn sample(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint, max
 
 /// As [`sample`]; `None` for what the reference does not know: enumerants, and texels of two faces of a cube in one lookup.
 pub fn try_sample(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint, max_lod_bias: f32) -> Option<Value> {
+    let taps = footprint(texture, sampler, point, max_lod_bias)?;
+    let combined = reduce(&taps, sampler.reduction.unwrap_or_default())?;
+    if sampler.compare_enable {
+        return Some(Value::Float([combined[0] as f32; 4]));
+    }
+    let mut swizzled = combined;
+    let sources = [texture.components.r, texture.components.g, texture.components.b, texture.components.a];
+    for (own, source) in sources.into_iter().enumerate() {
+        swizzled[own] = match source {
+            vk::ComponentSwizzle::IDENTITY => combined[own],
+            vk::ComponentSwizzle::ZERO => 0.0,
+            vk::ComponentSwizzle::ONE => 1.0,
+            vk::ComponentSwizzle::R => combined[0],
+            vk::ComponentSwizzle::G => combined[1],
+            vk::ComponentSwizzle::B => combined[2],
+            vk::ComponentSwizzle::A => combined[3],
+            _ => return None,
+        };
+    }
+    Some(match texture.kind {
+        NumericKind::Float => Value::Float(swizzled.map(|c| c as f32)),
+        NumericKind::Int => Value::Int(swizzled.map(|c| c as i32)),
+        NumericKind::Uint => Value::Uint(swizzled.map(|c| c as u32)),
+    })
+}
+
+/// The texels of a lookup, compared where the sampler compares, with their weights.
+fn footprint(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint, max_lod_bias: f32) -> Option<Vec<Tap>> {
     let lambda = lambda(sampler, point, max_lod_bias);
     // "If λ is less than or equal to zero then the texture is said to be magnified."
     let filter = if lambda <= 0.0 { sampler.mag_filter } else { sampler.min_filter };
@@ -188,29 +216,7 @@ pub fn try_sample(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint,
         }
         _ => return None,
     }
-    let combined = reduce(&taps, sampler.reduction.unwrap_or_default())?;
-    if sampler.compare_enable {
-        return Some(Value::Float([combined[0] as f32; 4]));
-    }
-    let mut swizzled = combined;
-    let sources = [texture.components.r, texture.components.g, texture.components.b, texture.components.a];
-    for (own, source) in sources.into_iter().enumerate() {
-        swizzled[own] = match source {
-            vk::ComponentSwizzle::IDENTITY => combined[own],
-            vk::ComponentSwizzle::ZERO => 0.0,
-            vk::ComponentSwizzle::ONE => 1.0,
-            vk::ComponentSwizzle::R => combined[0],
-            vk::ComponentSwizzle::G => combined[1],
-            vk::ComponentSwizzle::B => combined[2],
-            vk::ComponentSwizzle::A => combined[3],
-            _ => return None,
-        };
-    }
-    Some(match texture.kind {
-        NumericKind::Float => Value::Float(swizzled.map(|c| c as f32)),
-        NumericKind::Int => Value::Int(swizzled.map(|c| c as i32)),
-        NumericKind::Uint => Value::Uint(swizzled.map(|c| c as u32)),
-    })
+    Some(taps)
 }
 
 /// The level of detail of a lookup before the view's levels bound it.
@@ -221,8 +227,8 @@ fn lambda(sampler: &SamplerDesc, point: &SamplePoint, max_lod_bias: f32) -> f64 
     lambda.max(f64::from(sampler.min_lod)).min(f64::from(sampler.max_lod))
 }
 
-/// Whether drivers may take either of two levels, or filters: between two levels halfway, and where a filter gives way to the other,
-/// a rounding decides.
+/// Whether drivers may take either of two levels, filters or texels: between two levels halfway, where a filter gives way to the other,
+/// and of a texel with next to no weight among those of which the least or largest is taken, a rounding decides.
 pub fn is_tied(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint, max_lod_bias: f32) -> bool {
     const STEP: f64 = 1.0 / 128.0;
     let lambda = lambda(sampler, point, max_lod_bias);
@@ -231,7 +237,12 @@ pub fn is_tied(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint, ma
         && (0.0..last).contains(&lambda)
         && (lambda.fract() - 0.5).abs() < STEP;
     let exact = f64::from(point.lod).fract() == 0.0 && sampler.lod_bias.fract() == 0.0;
-    between || (sampler.mag_filter != sampler.min_filter && !exact && lambda.abs() < STEP)
+    let picks = matches!(sampler.reduction, Some(vk::SamplerReductionMode::MIN | vk::SamplerReductionMode::MAX));
+    let light = || {
+        let taps = footprint(texture, sampler, point, max_lod_bias).unwrap_or_default();
+        taps.iter().any(|(weight, _)| *weight < STEP)
+    };
+    between || (sampler.mag_filter != sampler.min_filter && !exact && lambda.abs() < STEP) || (picks && light())
 }
 
 /// One texel and its weight.
