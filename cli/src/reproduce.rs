@@ -145,8 +145,11 @@ struct Legal {
 fn program(case: &Case, names: bool, language: Language) -> std::result::Result<String, String> {
     let trial = case.trial()?;
     let mut changes = case.changes.clone();
-    // The program's shader is one that divides.
-    if let Some(first) = changes.iter().find(|change| change.rule == "unnormalized").cloned() {
+    // The program's shader is one that divides, if the layer has shaders do so.
+    let divides = !case.settings.iter().any(|(name, value)| {
+        matches!((name.as_str(), value.as_str()), ("unnormalized", "base") | ("separate", "base" | "off"))
+    });
+    if divides && let Some(first) = changes.iter().find(|change| change.rule == "unnormalized").cloned() {
         changes.push(RecordedChange { catalog: DIVIDED.to_owned(), field: String::new(), ..first });
     }
     let may_be = expected(&case.state, &changes)?;
@@ -213,6 +216,7 @@ fn program(case: &Case, names: bool, language: Language) -> std::result::Result<
             path => path_word(trial.way),
             separate,
             has_legal => legal.is_some(),
+            lacks_linear => case.changes.iter().any(|change| change.because.contains("lacks SAMPLED_IMAGE_FILTER_LINEAR ")),
             shader => rows(&words.iter().map(|word| format!("{word:#010x}")).collect::<Vec<_>>(), 8),
             points => points.iter().map(point_text).collect::<Vec<_>>(),
             legal_points,
@@ -276,7 +280,7 @@ fn title(case: &Case, names: bool) -> String {
 /// The legal form: the repaired sampler, or what the shader makes good by what does it without a repair.
 fn legal(changes: &[RecordedChange], trial: &Trial, wanted: &SamplerDesc, is_all: bool) -> Option<Legal> {
     let has = |catalog: &str| changes.iter().any(|change| change.catalog == catalog);
-    let mut legal = Legal { scene: trial.scene, sampler: wanted.clone(), points: None };
+    let mut legal = Legal { scene: trial.scene, sampler: trial.read_through(wanted), points: None };
     if has(DIVIDED) {
         // Coordinates divided by the size, and a sampler that takes those.
         legal.sampler.unnormalized = false;
@@ -302,8 +306,8 @@ fn points(trial: &Trial, wanted: &SamplerDesc) -> std::result::Result<(Vec<Sampl
     if wanted.anisotropy_enable && wanted.max_anisotropy > 1.0 {
         return Err("no reference for anisotropy".to_owned());
     }
-    // What every device has at least, VkPhysicalDeviceLimits::maxSamplerLodBias.
-    let most = 2.0;
+    // The bias is one that the recording device has; every device has two levels, VkPhysicalDeviceLimits::maxSamplerLodBias.
+    let most = wanted.lod_bias.abs().max(2.0);
     let known: Vec<(SamplePoint, Value)> = trial
         .scene
         .points(trial.asked.unnormalized)
