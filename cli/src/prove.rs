@@ -140,7 +140,7 @@ impl Subject {
             _ => Vec::new(),
         };
         let without = worker.ask(&Step::Asked(case.clone(), changes))?;
-        Ok(Proof::from(&with, &without, case.both_aspects))
+        Ok(Proof::from(&with, &without, &case.changes, case.both_aspects))
     }
 
     fn json(&self, proof: &Proof) -> serde_json::Value {

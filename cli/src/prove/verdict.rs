@@ -90,7 +90,9 @@ impl Proof {
     pub(super) fn stored(answer: &Answer) -> Self {
         let (with, without, is_converted) = match answer {
             Answer::Stored { with, without, is_converted } => (with, without, *is_converted),
-            Answer::Crashed(how) => return Self::new(Verdict::DriverWrong, &[], how.clone()),
+            Answer::Crashed(how) => {
+                return Self::new(Verdict::DriverWrong, &[], format!("{how}, with the layer or without"));
+            }
             _ => return Self::new(Verdict::NoReference, &[], "the worker did not answer"),
         };
         match (with, without) {
@@ -107,11 +109,12 @@ impl Proof {
 
     /// What the two answers about a case come to.
     ///
-    /// `one_aspect`: the layer has the descriptor show one aspect of a view that has both, which no change of the pair says.
-    pub(super) fn from(with: &Answer, without: &Answer, one_aspect: bool) -> Self {
+    /// `recorded`: the changes that the trace has, for a layer that did not live to say its own. `one_aspect`: the layer has the descriptor
+    /// show one aspect of a view that has both, which no change of the pair says.
+    pub(super) fn from(with: &Answer, without: &Answer, recorded: &[RecordedChange], one_aspect: bool) -> Self {
         let (changes, left, repaired) = match with {
             Answer::Repaired { changes, left, repaired } => (changes.as_slice(), left.as_slice(), repaired.clone()),
-            Answer::Crashed(how) => (&[][..], &[][..], Compared::Failed(how.clone())),
+            Answer::Crashed(how) => (recorded, &[][..], Compared::Failed(how.clone())),
             _ => (&[][..], &[][..], Compared::Unknown("the worker did not answer".to_owned())),
         };
         let (asked, without_repair) = match without {
@@ -179,4 +182,72 @@ fn number(value: f64) -> String {
     let text = format!("{value:.3}");
     let short = text.trim_end_matches('0').trim_end_matches('.');
     if short.is_empty() || short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn differs() -> Compared {
+        let difference = Difference { coord: [0.0; 4], lod: 0.0, got: [0.0; 4], expected: [1.0; 4], points: (1, 2) };
+        Compared::Differs(difference)
+    }
+
+    fn change(catalog: &str) -> RecordedChange {
+        serde_json::from_value(serde_json::json!({ "rule": "linear-filter", "catalog": catalog, "field": "magFilter" }))
+            .unwrap()
+    }
+
+    /// Each answer with the layer, beside each without.
+    #[test]
+    fn each_verdict_has_its_twin() {
+        let same = || Compared::Same;
+        let unknown = || Compared::Unknown("why".to_owned());
+        let with = |changes: &[&str], left: &[&str], repaired| Answer::Repaired {
+            changes: changes.iter().map(|catalog| change(catalog)).collect(),
+            left: left.iter().map(|left| (*left).to_owned()).collect(),
+            repaired,
+        };
+        let without = |asked, repaired| Answer::Asked { asked, repaired };
+        let crash = || Answer::Crashed("signal: 11".to_owned());
+        let rows = [
+            // Legal pairs.
+            (with(&[], &[], same()), without(same(), same()), Verdict::Holds),
+            (with(&[], &[], same()), without(differs(), differs()), Verdict::DriverWrong),
+            (with(&[], &[], same()), crash(), Verdict::DriverWrong),
+            (with(&[], &[], differs()), without(same(), same()), Verdict::RepairFails),
+            // A wish that a guard held back changes nothing.
+            (with(&["O-2"], &[], same()), without(same(), same()), Verdict::Holds),
+            // Repaired ones.
+            (with(&["B-1"], &[], same()), without(unknown(), differs()), Verdict::RepairNeeded),
+            (with(&["B-1"], &[], same()), crash(), Verdict::RepairNeeded),
+            (with(&["B-1"], &[], same()), without(differs(), same()), Verdict::RepairHarmless),
+            (with(&["B-1"], &[], same()), without(same(), differs()), Verdict::RepairHarmless),
+            (with(&["B-1"], &[], differs()), without(same(), same()), Verdict::RepairFails),
+            (with(&["B-1"], &[], unknown()), without(differs(), differs()), Verdict::NoReference),
+            // What the layer leaves it does not call legal.
+            (with(&[], &["pair"], differs()), without(differs(), differs()), Verdict::RepairNeeded),
+            (with(&[], &["pair"], same()), without(same(), same()), Verdict::RepairHarmless),
+        ];
+        for (number, (with, without, verdict)) in rows.iter().enumerate() {
+            assert_eq!(Proof::from(with, without, &[], false).verdict, *verdict, "row {number}");
+        }
+        // A layer that crashes where it repaired before, and a view of both aspects.
+        let failed = without(differs(), differs());
+        assert_eq!(Proof::from(&crash(), &failed, &[change("B-1")], false).verdict, Verdict::RepairFails);
+        let aspect = Proof::from(&with(&[], &[], same()), &failed, &[], true);
+        assert_eq!(aspect.verdict, Verdict::RepairNeeded);
+    }
+
+    /// What the driver stores by itself is no repair.
+    #[test]
+    fn formats_are_repaired_only_where_they_are_converted() {
+        let of = |with, without, is_converted| Proof::stored(&Answer::Stored { with, without, is_converted }).verdict;
+        let same = || Compared::Same;
+        assert_eq!(of(same(), differs(), true), Verdict::RepairNeeded);
+        assert_eq!(of(same(), same(), true), Verdict::RepairHarmless);
+        assert_eq!(of(same(), same(), false), Verdict::Holds);
+        assert_eq!(of(differs(), differs(), true), Verdict::RepairFails);
+        assert_eq!(of(differs(), differs(), false), Verdict::DriverWrong);
+    }
 }
