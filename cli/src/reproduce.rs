@@ -13,9 +13,9 @@ use ash::vk;
 use minijinja::{Environment, context};
 use samplin_core::names;
 use samplin_testkit::reference::{self, Texture};
-use samplin_testkit::scene::{Scene, Shape, pattern};
+use samplin_testkit::scene::{Scene, pattern};
 use samplin_testkit::shader::{self, Access, ResultKind};
-use samplin_testkit::{Path, SamplePoint, SamplerDesc, Value, texel};
+use samplin_testkit::{NumericKind, Path, SamplePoint, SamplerDesc, Value, texel};
 use serde::Serialize;
 
 use self::needs::Needs;
@@ -159,7 +159,7 @@ fn program(case: &Case, names: bool, language: Language) -> std::result::Result<
     let kind = result_kind(&trial);
     let separate = matches!(trial.way, Path::Separate);
     let access = if separate { Access::Separate { image: 0, sampler: 1 } } else { Access::Single { binding: 0 } };
-    let words = shader::words("sample", samplin_testkit::Shape::of(view_type(trial.scene.shape)), kind, access);
+    let words = shader::words("sample", trial.scene.shape, kind, access);
     let mut images = vec![texels("", &trial.scene, trial.both_aspects)];
     let scene = legal.as_ref().map_or(trial.scene, |legal| legal.scene);
     if scene.format != trial.scene.format {
@@ -178,12 +178,10 @@ fn program(case: &Case, names: bool, language: Language) -> std::result::Result<
     let needs = Needs::of(&trial, legal_sampler, case);
     let desc = trial.scene.image_desc();
     let [width, height, depth] = desc.extent;
-    let view = view_type(trial.scene.shape);
+    let view = trial.scene.shape.view_type();
     let title = title(case, names);
-    let (components, exact) = (
-        if trial.scene.aspect == vk::ImageAspectFlags::COLOR { 4 } else { 1 },
-        kind.numeric() != samplin_testkit::NumericKind::Float,
-    );
+    let (components, exact) =
+        (if trial.scene.aspect == vk::ImageAspectFlags::COLOR { 4 } else { 1 }, kind.numeric() != NumericKind::Float);
     let (c_kind, rust_kind) = match kind {
         ResultKind::Float | ResultKind::Shadow => ("float", "f32"),
         ResultKind::Int => ("int32_t", "i32"),
@@ -216,7 +214,8 @@ fn program(case: &Case, names: bool, language: Language) -> std::result::Result<
             path => path_word(trial.way),
             separate,
             has_legal => legal.is_some(),
-            lacks_linear => case.changes.iter().any(|change| change.because.contains("lacks SAMPLED_IMAGE_FILTER_LINEAR ")),
+            lacks_linear => trial.numbers() == NumericKind::Float
+                && case.changes.iter().any(|change| matches!(change.catalog.as_str(), "B-1" | "B-2")),
             shader => rows(&words.iter().map(|word| format!("{word:#010x}")).collect::<Vec<_>>(), 8),
             points => points.iter().map(point_text).collect::<Vec<_>>(),
             legal_points,
@@ -324,18 +323,6 @@ fn points(trial: &Trial, wanted: &SamplerDesc) -> std::result::Result<(Vec<Sampl
 
 fn result_kind(trial: &Trial) -> ResultKind {
     if trial.compares { ResultKind::Shadow } else { trial.numbers().into() }
-}
-
-fn view_type(shape: Shape) -> vk::ImageViewType {
-    match shape {
-        Shape::D1 => vk::ImageViewType::TYPE_1D,
-        Shape::D1Array => vk::ImageViewType::TYPE_1D_ARRAY,
-        Shape::D2 => vk::ImageViewType::TYPE_2D,
-        Shape::D2Array => vk::ImageViewType::TYPE_2D_ARRAY,
-        Shape::D3 => vk::ImageViewType::TYPE_3D,
-        Shape::Cube => vk::ImageViewType::CUBE,
-        Shape::CubeArray => vk::ImageViewType::CUBE_ARRAY,
-    }
 }
 
 /// The word of the template for a way.

@@ -36,6 +36,19 @@ impl Shape {
         }
     }
 
+    /// The view type of this shape.
+    pub fn view_type(self) -> vk::ImageViewType {
+        match self {
+            Self::D1 => vk::ImageViewType::TYPE_1D,
+            Self::D1Array => vk::ImageViewType::TYPE_1D_ARRAY,
+            Self::D2 => vk::ImageViewType::TYPE_2D,
+            Self::D2Array => vk::ImageViewType::TYPE_2D_ARRAY,
+            Self::D3 => vk::ImageViewType::TYPE_3D,
+            Self::Cube => vk::ImageViewType::CUBE,
+            Self::CubeArray => vk::ImageViewType::CUBE_ARRAY,
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::D1 => "1d",

@@ -1,5 +1,6 @@
 //! What is sampled: images with a pattern that tells neighbouring texels apart, and the points looked at.
 
+pub use crate::lookup::Shape;
 use crate::skip::{Skip, skip_if};
 use crate::{Capability, Context, Image, ImageDesc, SamplePoint, SamplerDesc, Value, View, ViewDesc, texel};
 use ash::vk;
@@ -11,7 +12,7 @@ pub struct Scene {
     pub format: vk::Format,
     /// Aspect of the view.
     pub aspect: vk::ImageAspectFlags,
-    /// Shape of the image and the view.
+    /// Shape of the image and the view: 8 texels along each axis, 4 deep, three layers or two cubes.
     pub shape: Shape,
     /// Mip levels.
     pub levels: u32,
@@ -19,25 +20,6 @@ pub struct Scene {
     pub linear_tiling: bool,
     /// Swizzle of the view.
     pub components: vk::ComponentMapping,
-}
-
-/// Shape of an image and its view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// 8 texels.
-    D1,
-    /// 8 texels in three layers.
-    D1Array,
-    /// 8 × 8 texels.
-    D2,
-    /// 8 × 8 texels in three layers.
-    D2Array,
-    /// 8 × 8 × 4 texels.
-    D3,
-    /// Six faces of 8 × 8 texels.
-    Cube,
-    /// Two of them.
-    CubeArray,
 }
 
 impl Scene {

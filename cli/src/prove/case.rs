@@ -162,16 +162,7 @@ impl Case {
         if view.ycbcr || view.subsampled || view.corner_sampled {
             return Err("the view is of a kind that has no reference".to_owned());
         }
-        scene.shape = match view.view_type {
-            vk::ImageViewType::TYPE_1D => Shape::D1,
-            vk::ImageViewType::TYPE_1D_ARRAY => Shape::D1Array,
-            vk::ImageViewType::TYPE_2D => Shape::D2,
-            vk::ImageViewType::TYPE_2D_ARRAY => Shape::D2Array,
-            vk::ImageViewType::TYPE_3D => Shape::D3,
-            vk::ImageViewType::CUBE => Shape::Cube,
-            vk::ImageViewType::CUBE_ARRAY => Shape::CubeArray,
-            _ => return Err("the type of the view has no name".to_owned()),
-        };
+        scene.shape = Shape::of(view.view_type);
         if view.image_type == vk::ImageType::TYPE_3D && view.view_type != vk::ImageViewType::TYPE_3D {
             return Err("slices of a 3D image are not made".to_owned());
         }
