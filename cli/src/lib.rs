@@ -31,6 +31,7 @@ pub mod output;
 #[cfg(test)]
 mod pages;
 pub mod predict;
+pub mod preset;
 pub mod prove;
 pub mod report;
 pub mod reproduce;
@@ -97,6 +98,8 @@ pub enum Command {
     Prove(prove::Arguments),
     /// Write a pair of a run as a program of its own, in C++ or Rust
     Reproduce(reproduce::Arguments),
+    /// Run a program with a ready rules file: sharp, smooth-depth, retro or safe
+    Preset(preset::Arguments),
     /// Check and write rules files, and find the override that breaks a picture
     Rules(rules::Arguments),
     /// Put the layer where the Vulkan loader finds it
@@ -171,6 +174,7 @@ fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome>
         Command::Reproduce(arguments) => reproduce::run(arguments, output),
         Command::Explain(arguments) => explain::run(arguments, output),
         Command::Settings(arguments) => settings::run(arguments, output),
+        Command::Preset(arguments) => preset::run(arguments, line.color, output),
         Command::Rules(arguments) => rules::run(arguments, line.color, output),
         Command::Install(arguments) => install::run(arguments, output),
         Command::Uninstall(arguments) => install::uninstall(arguments, output),

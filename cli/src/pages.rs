@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::explain::{Page, terms};
 use crate::manual;
+use crate::preset::table::PRESETS;
 
 const TRACE: &str = include_str!("../../manifest/trace.schema.json");
 const RULES: &str = include_str!("../../manifest/samplin.schema.json");
@@ -191,6 +192,18 @@ fn records() {
         }
     }
     hold_part("reference/trace.md", "<!-- generated from manifest/trace.schema.json -->", &text);
+}
+
+#[test]
+fn presets() {
+    let mut text = String::from("| preset | gives | how |\n|---|---|---|\n");
+    for preset in PRESETS {
+        let mut how: Vec<String> =
+            preset.settings.iter().map(|one| format!("`{}={}`: {}", one.key, one.value, sentence(one.does))).collect();
+        how.extend(preset.rules.iter().map(|rule| format!("{} {}", sentence(rule.does), sentence(rule.spares))));
+        let _ = writeln!(text, "| `{}` | {} | {} |", preset.name, sentence(preset.about), how.join("<br>"));
+    }
+    hold_part("start/player.md", "<!-- generated from cli/src/preset/table.rs -->", &format!("{text}\n"));
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::rules;
 use crate::system::{self, LayerKind, System};
 
 /// The arguments of `samplin run`.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Arguments {
     /// What the layer does: legalize, audit (change nothing) or off
     #[arg(long, value_parser = Mode::WORDS.to_vec())]

@@ -14,6 +14,7 @@ mod inspect;
 mod installation;
 mod judges;
 mod lines;
+mod presets;
 mod program;
 mod programs;
 mod prove;
