@@ -146,7 +146,9 @@ impl Under {
                 Row::Noted(1),
                 Row::Noted(256),
             ],
-            Self::Shared => &[Row::Sampler(true), Row::EqualSampler, Row::NewSampler],
+            Self::Shared => {
+                &[Row::Sampler(true), Row::EqualSampler, Row::NewSampler, Row::Created(false), Row::Created(true)]
+            }
             Self::Classes => &[Row::Update(1, Pairs::Any), Row::Update(16, Pairs::Any), Row::Array(256, Pairs::Any)],
         };
         rows.iter().map(|row| Row::Under(self, row)).collect()
@@ -177,6 +179,8 @@ pub(crate) enum Row {
     EqualSampler,
     /// One of a state that was never seen before.
     NewSampler,
+    /// Its creation alone; whether it is of a state that was never seen before.
+    Created(bool),
     View,
     /// The same, and every other one conflicts with half of what there is: handles are used again by turns.
     Turns(Turns),
@@ -235,7 +239,8 @@ impl Row {
             out.extend([Self::Push(pairs), Self::PushTemplate(16, pairs), Self::Sets(pairs), Self::Overflow(pairs)]);
         }
         out.extend([Self::Copies, Self::Buffers, Self::Sampler(true), Self::Sampler(false)]);
-        out.extend([Self::EqualSampler, Self::NewSampler, Self::View, Self::Pipeline]);
+        out.extend([Self::EqualSampler, Self::NewSampler, Self::Created(false), Self::Created(true)]);
+        out.extend([Self::View, Self::Pipeline]);
         out.extend([Self::Stored(1, 1), Self::Stored(16, 1), Self::Stored(1, 256)]);
         out.extend([Turns::Samplers, Turns::Views].map(Self::Turns));
         out
@@ -270,6 +275,7 @@ impl Row {
             Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
             Self::EqualSampler => "create and destroy a sampler, an equal one lives".to_owned(),
             Self::NewSampler => "create and destroy a sampler of a new state".to_owned(),
+            Self::Created(is_new) => format!("create a sampler{}", if is_new { " of a new state" } else { "" }),
             Self::View => "create and destroy a view".to_owned(),
             Self::Turns(Turns::Samplers) => format!("{}, every other one conflicts", Self::NewSampler.name()),
             Self::Turns(Turns::Views) => format!("{}, every other one conflicts", Self::View.name()),
@@ -299,6 +305,7 @@ impl Row {
             | Self::Sampler(_)
             | Self::EqualSampler
             | Self::NewSampler
+            | Self::Created(_)
             | Self::View
             | Self::Turns(_)
             | Self::Pipeline
@@ -313,9 +320,15 @@ impl Row {
         }
     }
 
-    /// Whether its instructions are not counted: it has the driver's compiler at work.
+    /// Whether its instructions are not counted: it has the driver's compiler at work, or
+    /// something that does not count between its passes.
     pub(crate) fn is_timed_only(self) -> bool {
-        matches!(self, Self::Separate(step, _) if step.is_timed_only())
+        match self {
+            Self::Separate(step, _) => step.is_timed_only(),
+            Self::Under(_, row) => row.is_timed_only(),
+            Self::Created(_) => true,
+            _ => false,
+        }
     }
 
     /// Whether only instructions of the layer itself count: the driver keeps all commands on its heap, of which the order

@@ -5,11 +5,12 @@ use samplin_testkit::capability::Capability;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::noted::{Held, Noted};
 use crate::row::{On, Pairs, Row, Shape, Turns, Under, Via};
-use crate::sample::{CALLS, combined, create_view, create_view_of, time};
+use crate::sample::{CALLS, PASSES, combined, create_view, create_view_of, thread_ns, time};
 use crate::{binds, pipelines, stored};
 
 /// Threads that can have a set at once.
@@ -330,6 +331,7 @@ impl Parts<'_> {
                 Some(figure)
             }
             Row::NewSampler => Some(self.new_samplers(Pairs::Legal)),
+            Row::Created(is_new) => Some(self.created_samplers(is_new)),
             Row::View => Some(self.new_views(Pairs::Legal)),
             // Views of integers are every other one.
             Row::Turns(_) if self.views.len() < 2 => None,
@@ -363,6 +365,29 @@ impl Parts<'_> {
                 device.destroy_sampler(sampler, None);
             }
         })
+    }
+
+    /// Samplers that are created in a row, each the only one of its state, and destroyed off the clock.
+    fn created_samplers(&self, is_new: bool) -> f64 {
+        static STATES: AtomicU32 = AtomicU32::new(1 << 22);
+        let device = self.context.device();
+        let mut made = Vec::with_capacity(CALLS);
+        let mut pass = |base: u32| {
+            let plain = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::NEAREST);
+            let infos: Vec<_> = (0..CALLS as u32).map(|n| plain.max_lod((base + n) as f32 / 64.0)).collect();
+            let start = thread_ns();
+            for info in &infos {
+                // SAFETY: a valid create info.
+                made.push(unsafe { device.create_sampler(black_box(info), None) }.expect("a sampler"));
+            }
+            let ns = thread_ns() - start;
+            // SAFETY: the samplers are not in use.
+            made.drain(..).for_each(|sampler| unsafe { device.destroy_sampler(sampler, None) });
+            ns
+        };
+        let base = || if is_new { STATES.fetch_add(CALLS as u32, Ordering::Relaxed) } else { 1 << 20 };
+        pass(base());
+        (0..PASSES).map(|_| pass(base())).sum::<f64>() / (CALLS * PASSES) as f64
     }
 
     /// Views, every other one of integers unless all are legal.

@@ -51,14 +51,9 @@ unsafe fn create_shared_sampler(
     let key = info.and_then(|info| unsafe { device.pairs.samplers.shared.shared_key(&device.ground, info, given) });
     let is_chained = key.as_ref().is_some_and(Key::is_chained);
     let shared = &device.pairs.samplers.shared;
-    let kept = shared.kept();
-    let mut found = key.as_ref().and_then(|key| shared.take_shared(key));
-    // Of threads that ask for the same at once one creates it, and the others share that.
-    let creating = key.as_ref().filter(|_| found.is_none()).map(|_| shared.creating());
-    if creating.is_some() && shared.kept() != kept {
-        found = key.as_ref().and_then(|key| shared.take_shared(key));
-    }
-    if let (Some(info), Some((made, is_changed))) = (info, found) {
+    let taken = key.as_ref().map(|key| shared.take_shared(key));
+    if let (Some(info), Some(Ok((made, is_changed)))) = (info, &taken) {
+        let (made, is_changed) = (*made, *is_changed);
         // SAFETY: valid by VUID-vkCreateSampler-pSampler-parameter.
         unsafe { *sampler = made };
         if device.ground.journal.records_all() {
@@ -75,9 +70,10 @@ unsafe fn create_shared_sampler(
     }
     // SAFETY: the call succeeded, so it has set the handle.
     let made = unsafe { *sampler };
-    match (info, key) {
-        (Some(info), Some(key)) if !is_chained || device.pairs.samplers.is_as_asked(&device.ground.hot, made) => {
-            shared.keep_shared(&key, made, !is_as_before && is_changed(device, info));
+    match (info, &key, taken) {
+        (Some(info), Some(key), Some(Err(creating))) => {
+            let is_whole = !is_chained || device.pairs.samplers.is_as_asked(&device.ground.hot, made);
+            creating.done(made, is_whole.then(|| (key, !is_as_before && is_changed(device, info))));
         }
         _ => shared.count_unshared(),
     }
