@@ -22,6 +22,8 @@ mod live;
 mod modules;
 mod once;
 mod resolve;
+mod retune;
+mod rules;
 mod samplers;
 mod separate;
 mod shaders;
@@ -58,6 +60,7 @@ pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
 pub use self::live::{Copied, Filled, Live, Recording, Text, Write, Writes};
 pub use self::resolve::{On, Pairs};
+use self::rules::Rules;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{
@@ -140,7 +143,9 @@ impl Device {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }
         let joins_immutables = separate.as_deref().is_some_and(Separate::follows_all_immutables);
-        let wishes = Wishes { policy, audit, follows, joins_immutables, overrides };
+        let looks_at_samplers = overrides.use_samplers();
+        let rules = Rules::new(overrides);
+        let wishes = Wishes { policy, audit, follows, joins_immutables, looks_at_samplers, rules };
         let follower = separate.clone().map(|separate| separate as Arc<dyn Follower>);
         let heaps = Heaps::new(&driver);
         let samplers = Samplers::new(caps.max_custom_border_color_samplers, shared);

@@ -4,6 +4,7 @@
 //! *class number* in the flat tables, then reads the choice for that pair from a small array, and only a pair never seen before
 //! takes the locks below.
 
+mod again;
 mod index;
 mod made;
 mod sharing;
@@ -414,6 +415,11 @@ impl Rows<'_> {
     /// Whether other samplers of the same state may be in a row.
     pub fn is_shareable(self, number: u32) -> bool {
         self.gate.write_samplers().with().row(number).is_some_and(|row| row.is_shareable)
+    }
+
+    /// Whether a row has another state than was found there, and samplers.
+    pub fn is_other(self, number: u32, found: &FoundState) -> bool {
+        self.gate.write_samplers().with().row(number).is_some_and(|row| row.live > 0 && !row.has(found))
     }
 
     /// The state in a row.

@@ -6,6 +6,7 @@
 //! cannot be understood is left out with one problem that names file, line and column; the others stay in force.
 
 mod read;
+mod scale;
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use ash::vk;
 use toml::de::DeTable;
 
 use self::read::{Complaint, position, unknown};
+pub use self::scale::{Scale, ScaleBy};
 
 use crate::settings::{Level, Problem};
 use samplin_core::decide::{self, Exempt, Guards, SamplerState, ShadingWish, ViewTraits, Wish};
@@ -75,7 +77,7 @@ enum Class {
 }
 
 /// What an override matches. Every member that is given must fit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct When {
     exe: Option<Glob>,
     app: Option<Glob>,
@@ -112,6 +114,8 @@ pub struct Override {
     when: When,
     /// What it wishes of samplers.
     pub wish: Wish,
+    /// The scale that its LOD bias follows.
+    pub scale: Option<Scale>,
     /// What it wishes of pipelines.
     pub shading: Option<ShadingWish>,
     /// Whether immutable samplers that it names are exchanged as others are.
@@ -261,6 +265,34 @@ impl Overrides {
     /// Whether any override is about pipelines.
     pub fn use_pipelines(&self) -> bool {
         self.list.iter().any(|one| one.of_pipelines == Some(true))
+    }
+
+    /// Whether these do the same as others.
+    pub fn do_the_same(&self, others: &Self) -> bool {
+        self.list.len() == others.list.len()
+            && self.list.iter().zip(&others.list).all(|(one, other)| one.is_like(other))
+    }
+
+    /// What matches a sampler that is there when overrides change: the bits that [`Overrides::match_sampler`] would have, and whether that
+    /// is another thing than those of `before`. By order of creation and by name match what did so before.
+    pub fn match_again(&self, (before, bits): (&Self, u64), state: &SamplerState, fingerprint: u64) -> (u64, bool) {
+        let own = |list: &Self, bits: u64| -> Vec<Override> {
+            list.list
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| bits >> index & 1 == 1)
+                .map(|(_, one)| one.clone())
+                .collect()
+        };
+        let old = own(before, bits);
+        let mut now = self.match_sampler(state, fingerprint, 0, None);
+        for (index, one) in self.list.iter().enumerate() {
+            if (one.when.nth.is_some() || one.when.name.is_some()) && old.iter().any(|other| other.when == one.when) {
+                now |= 1 << index;
+            }
+        }
+        let new = own(self, now);
+        (now, new.len() != old.len() || !new.iter().zip(&old).all(|(one, other)| one.is_like(other)))
     }
 
     /// The overrides in order.
@@ -415,6 +447,27 @@ impl Overrides {
 }
 
 impl Override {
+    /// Whether another one does the same, whatever it is called.
+    fn is_like(&self, other: &Self) -> bool {
+        let Self {
+            name: _,
+            line: _,
+            when,
+            wish,
+            scale: _,
+            shading,
+            demotes,
+            of_pipelines,
+            guards_off,
+            exempt,
+            stop,
+            alone,
+        } = self;
+        let own = (when, wish, shading, demotes, of_pipelines);
+        own == (&other.when, &other.wish, &other.shading, &other.demotes, &other.of_pipelines)
+            && (guards_off, exempt, stop, alone) == (&other.guards_off, &other.exempt, &other.stop, &other.alone)
+    }
+
     /// Whether it has more to say than which repairs are switched off.
     fn wishes(&self) -> bool {
         self.exempt.is_empty() || self.wish != Wish::default()

@@ -32,6 +32,9 @@ const NEAR: usize = 3;
 /// never set.
 const BITS: u32 = 62;
 
+/// In [`Shared::classes`]: the choice is one that was made before, so that only the same may come in its place. No class has this bit.
+const RETIRED: u64 = 1;
+
 /// The bit of a class, by one more than its number, or the one that is never set.
 #[inline(always)]
 fn bit(next: u32) -> u64 {
@@ -267,6 +270,21 @@ impl Choices {
         }
         if let Some((word, bit)) = row.settled(class) {
             word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Forgets what was chosen for a state while readers may look: none of them finds a choice that was made for another class.
+    pub fn retire(&self, state: u32) {
+        let Some(rows) = self.rows() else { return };
+        let (Some(near), Some(row)) = (rows.near(state as usize), rows.rest.get(state as usize)) else { return };
+        for shared in near.filter(|shared| shared.classes.load(Ordering::Relaxed) != 0) {
+            shared.classes.store(RETIRED, Ordering::Release);
+        }
+        row.settled.store(0, Ordering::Release);
+        if let Some(far) = row.far() {
+            let clear = |words: &[AtomicU64]| words.iter().for_each(|word| word.store(UNDECIDED, Ordering::Release));
+            clear(&far.choices);
+            clear(&far.settled);
         }
     }
 

@@ -14,20 +14,23 @@ use crate::counters::Path;
 use crate::decide::{BlitSource, Change, Context, Exempt, SamplerState, ViewTraits};
 use crate::names;
 use crate::outcome::Off;
-use crate::overrides::Override;
+use crate::overrides::{Override, Overrides};
 use crate::record;
 use crate::variant::SharedState;
 
 impl Wishes {
     /// What is switched off for samplers that these overrides match: when one was created, and with a view of this class.
     pub(super) fn off(&self, overrides: u64, class: Option<&ViewClass>) -> Off {
-        self.overrides.off(overrides, class.map(|class| &class.traits))
+        if overrides == 0 {
+            return Off::NONE;
+        }
+        self.rules().off(overrides, class.map(|class| &class.traits))
     }
 
     /// What is switched off for blits from images, and conversions, of a format.
     pub fn off_for_format(&self, format: vk::Format) -> Exempt {
         let of = Self::any_view(format);
-        self.overrides.exempting_format(&of).fold(Exempt::NONE, |all, one| all.union(one.exempt))
+        self.rules().exempting_format(&of).fold(Exempt::NONE, |all, one| all.union(one.exempt))
     }
 
     /// What rules look at of a format.
@@ -54,8 +57,16 @@ impl Wishes {
             "fingerprint": format!("{fingerprint:016x}"),
             "state": record::state(state),
         });
-        let by = self.overrides.exempting(overrides, None);
-        self.exempt(journal, Exempted::Sampler, by, about, (changes, &journal.context(None)), (fingerprint, 0));
+        let rules = self.rules();
+        let by = rules.exempting(overrides, None);
+        self.exempt(
+            journal,
+            Exempted::Sampler,
+            (&rules, by),
+            about,
+            (changes, &journal.context(None)),
+            (fingerprint, 0),
+        );
     }
 
     /// Writes the record of a pair that was not changed; `what` is a pair or an immutable sampler.
@@ -82,9 +93,10 @@ impl Wishes {
             "view_type": members.view_type,
             "path": path.map(Path::name),
         });
-        let by = self.overrides.exempting(shared.overrides, Some(&class.traits));
+        let rules = self.rules();
+        let by = rules.exempting(shared.overrides, Some(&class.traits));
         let key = (shared.fingerprint(), u64::from(pair.class));
-        self.exempt(journal, what, by, about, (changes, &journal.context(Some(class))), key);
+        self.exempt(journal, what, (&rules, by), about, (changes, &journal.context(Some(class))), key);
     }
 
     /// Writes the record of a blit that was not changed.
@@ -107,8 +119,9 @@ impl Wishes {
         let of = Self::any_view(format);
         let context = Context { source: Some(format), ..journal.context(None) };
         let about = json!({ "format": names::format(format) });
-        let by = self.overrides.exempting_format(&of);
-        self.exempt(journal, what, by, about, (changes, &context), (format.as_raw() as u64, key));
+        let rules = self.rules();
+        let by = rules.exempting_format(&of);
+        self.exempt(journal, what, (&rules, by), about, (changes, &context), (format.as_raw() as u64, key));
     }
 
     #[cold]
@@ -116,7 +129,7 @@ impl Wishes {
         &self,
         journal: &Journal,
         what: Exempted,
-        by: impl Iterator<Item = &'a Override>,
+        (rules, by): (&Overrides, impl Iterator<Item = &'a Override>),
         about: serde_json::Value,
         (changes, context): (&[Change], &Context<'_>),
         key: (u64, u64),
@@ -124,7 +137,7 @@ impl Wishes {
         if !journal.records_decisions() || !journal.is_news_of_exempt(what, key) {
             return;
         }
-        let file = self.overrides.path.as_deref().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
+        let file = rules.path.as_deref().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
         let by: Vec<&Override> = memory::collect(by);
         let is_meant = |one: &&&Override| changes.iter().any(|change| one.exempt.contains(change.catalog));
         // One that leaves a pair alone altogether also keeps an address mode of OpenGL from being more than translated.

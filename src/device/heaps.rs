@@ -21,7 +21,7 @@ use super::samplers::Samplers;
 use crate::budget::{BorderPlace, BorderWish};
 use crate::decide::{self, ConflictBits, Rule, SamplerState, ShaderType};
 use crate::outcome::{self, Alone, Colour, Kept};
-use crate::overrides::Override;
+use crate::overrides::{Override, Overrides};
 use crate::sampler_info::SamplerInfo;
 use crate::table::{FastMap, lock};
 use crate::{names, pnext};
@@ -125,7 +125,7 @@ impl Heaps {
     /// `info` is a valid create info, of which `given` was read.
     pub unsafe fn written<'a>(
         &self,
-        ground: &'a Ground,
+        (ground, rules): (&Ground, &'a Overrides),
         info: &vk::SamplerCreateInfo<'_>,
         given: &SamplerInfo,
     ) -> Alone<'a> {
@@ -134,7 +134,7 @@ impl Heaps {
         let limit = ground.driver.caps.max_custom_border_color_samplers;
         let is_registered = index.is_some_and(|index| index.index < limit);
         let colour = if is_registered { Colour::Registered } else { Colour::Missing };
-        let alone = self.decide(ground, given, None, colour);
+        let alone = self.decide((ground, rules), given, None, colour);
         self.meet_sampler(ground, given, &alone);
         self.record(ground, Via::HeapWrite, given, &alone, None);
         alone
@@ -143,28 +143,34 @@ impl Heaps {
     /// What becomes of a sampler that a shader embeds, which reads images of these types through it; none if that is not known.
     pub fn embedded<'a>(
         &self,
-        ground: &'a Ground,
+        (ground, rules): (&Ground, &'a Overrides),
         images: &Images,
         given: &SamplerInfo,
         types: &[ShaderType],
     ) -> Alone<'a> {
         // It cannot be one sampler for each of several types.
         let ty = if let [one] = types { Some(one) } else { None };
-        let alone = self.decide(ground, given, ty, Colour::Embedded);
+        let alone = self.decide((ground, rules), given, ty, Colour::Embedded);
         for ty in types {
             self.meet_embedded(ground, images, (&given.state, &alone), ty);
         }
         self.record(ground, Via::Embedded, given, &alone, ty);
         if ty.is_none() {
-            self.tell_several(ground, given, &alone, types);
+            self.tell_several((ground, rules), given, &alone, types);
         }
         alone
     }
 
     /// Names a sampler that would have to be another one for some of these types.
-    fn tell_several(&self, ground: &Ground, given: &SamplerInfo, alone: &Alone<'_>, types: &[ShaderType]) {
+    fn tell_several(
+        &self,
+        (ground, rules): (&Ground, &Overrides),
+        given: &SamplerInfo,
+        alone: &Alone<'_>,
+        types: &[ShaderType],
+    ) {
         let change = types.iter().find_map(|ty| {
-            let other = self.decide(ground, given, Some(ty), Colour::Embedded);
+            let other = self.decide((ground, rules), given, Some(ty), Colour::Embedded);
             decide::new_changes(&other.decision.changes, &alone.decision.changes).into_iter().next()
         });
         let Some(catalog) = change.map(|change| change.catalog) else { return };
@@ -176,19 +182,16 @@ impl Heaps {
 
     fn decide<'a>(
         &self,
-        ground: &'a Ground,
+        (ground, rules): (&Ground, &'a Overrides),
         given: &SamplerInfo,
         ty: Option<&ShaderType>,
         colour: Colour,
     ) -> Alone<'a> {
         let (wishes, state) = (&ground.wishes, &given.state);
         // Which sampler it is by order of creation, and its name, are not known of what has no handle.
-        let overrides = if wishes.overrides.use_samplers() {
-            wishes.overrides.match_sampler(state, state.fingerprint(), 0, None)
-        } else {
-            0
-        };
-        let wished = wishes.overrides.alone(overrides).map(Override::wished);
+        let overrides =
+            if wishes.looks_at_samplers { rules.match_sampler(state, state.fingerprint(), 0, None) } else { 0 };
+        let wished = rules.alone(overrides).map(Override::wished);
         let off = wishes.off(overrides, None).created;
         outcome::alone(state, ty, (wished, off), colour, &wishes.terms(&ground.driver))
     }

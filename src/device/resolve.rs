@@ -54,7 +54,8 @@ impl Pairs {
         else {
             return KEEP;
         };
-        let overrides = ground.wishes.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
+        let rules = ground.wishes.rules();
+        let overrides = rules.for_view(shared.overrides, &class.traits).map(Override::wished);
         let off = ground.wishes.off(shared.overrides, Some(class));
         let meeting = outcome::meeting(
             &shared.kept,
@@ -91,6 +92,10 @@ impl Pairs {
                 && let Some(unused) = self.samplers.rows(&ground.hot).drop_use(pair.state, &shared, &usage)
             {
                 self.samplers.destroy_variant(ground, unused);
+            }
+            if self.samplers.rows(&ground.hot).is_other(pair.state, &shared) {
+                // Other rules have come into force.
+                return self.resolve_unguarded(ground, pair, path);
             }
             return choice;
         }
@@ -152,7 +157,7 @@ impl Pairs {
     /// Whether a rule names the immutable sampler of a pair.
     pub(super) fn names_immutable(&self, hot: &Hot, wishes: &Wishes, pair: Pair) -> bool {
         let of = self.samplers.rows(hot).state(pair.state).zip(self.images.class(pair.class));
-        of.is_some_and(|(shared, class)| wishes.overrides.demote(shared.overrides, Some(&class.traits)))
+        of.is_some_and(|(shared, class)| wishes.rules().demote(shared.overrides, Some(&class.traits)))
     }
 
     fn immutable_conflict_unguarded(&self, ground: &Ground, pair: Pair) {

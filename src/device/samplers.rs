@@ -16,6 +16,7 @@ use super::driver::Driver;
 use super::ground::Ground;
 use super::hot::Hot;
 use super::journal::Journal;
+use super::rules::Turn;
 use super::shared::SharedSamplers;
 use super::wishes::Wishes;
 use crate::budget::{BorderPlace, BorderWish, Crowded, Limit, Overrun, SamplerPlaces};
@@ -77,13 +78,14 @@ impl Samplers {
 }
 
 /// What `vkCreateSampler` is going to hand down.
-pub struct SamplerPlan {
+pub struct SamplerPlan<'a> {
     /// What the application asked for.
     pub given: SamplerInfo,
     /// What it comes to.
     pub creation: Creation,
     /// The overrides that match it, one bit each.
     overrides: u64,
+    _turn: Option<Turn<'a>>,
 }
 
 /// What `vkCreateSamplerYcbcrConversion` is going to hand down.
@@ -103,7 +105,7 @@ impl Samplers {
     /// trace care for single samplers.
     #[inline(always)]
     pub fn sampler_words(&self, wishes: &Wishes, journal: &Journal, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
-        if wishes.overrides.use_samplers() || journal.records_all() { None } else { sampler_info::words(info) }
+        if wishes.looks_at_samplers || journal.records_all() { None } else { sampler_info::words(info) }
     }
 
     /// What a create info with these words led to before.
@@ -150,10 +152,11 @@ impl Samplers {
 
     /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up, which [`Samplers::leave_plan`] gives
     /// back; and the next number by order of creation, which no other sampler gets.
-    pub fn plan_sampler(&self, ground: &Ground, given: SamplerInfo) -> SamplerPlan {
-        let overrides = if ground.wishes.overrides.use_samplers() {
+    pub fn plan_sampler<'a>(&self, ground: &'a Ground, given: SamplerInfo) -> SamplerPlan<'a> {
+        let turn = ground.wishes.rules.turn();
+        let overrides = if ground.wishes.looks_at_samplers {
             let nth = self.created.fetch_add(1, Ordering::Relaxed) + 1;
-            ground.wishes.overrides.match_sampler(&given.state, given.state.fingerprint(), nth, None)
+            ground.wishes.rules().match_sampler(&given.state, given.state.fingerprint(), nth, None)
         } else {
             0
         };
@@ -161,11 +164,11 @@ impl Samplers {
         let creation = outcome::creation(&given.state, off, &ground.wishes.terms(&ground.driver), |wish| {
             self.ask_border(ground, wish)
         });
-        SamplerPlan { given, creation, overrides }
+        SamplerPlan { given, creation, overrides, _turn: turn }
     }
 
     /// The sampler was not created.
-    pub fn leave_plan(&self, plan: &SamplerPlan) {
+    pub fn leave_plan(&self, plan: &SamplerPlan<'_>) {
         self.leave_border(plan.creation.border);
     }
 
@@ -201,12 +204,12 @@ impl Samplers {
         &self,
         ground: &Ground,
         sampler: vk::Sampler,
-        plan: &SamplerPlan,
+        plan: &SamplerPlan<'_>,
         words: Option<(Words, Option<Words>)>,
         dropped: Option<i32>,
     ) {
         let sampler = sampler.as_raw();
-        let SamplerPlan { given, creation, overrides } = plan;
+        let SamplerPlan { given, creation, overrides, .. } = plan;
         let asked = &given.state;
         let kept = creation.kept(asked);
         let overrides = *overrides;
@@ -482,11 +485,12 @@ impl Samplers {
 
     /// Looks at the overrides again for a sampler that got a name. Descriptors written from now on follow them.
     pub fn rematch(&self, ground: &Ground, sampler: u64, name: &str) {
+        let _turn = ground.wishes.rules.turn();
         let word = ground.hot.gate.sampler(sampler);
         let Some(number) = (word as u32).checked_sub(1) else { return };
         let Some(shared) = self.rows(&ground.hot).state(number) else { return };
         // Overrides by order of creation keep what they said then; names are all that can have changed.
-        let named = ground.wishes.overrides.match_name(&shared.kept.original, shared.fingerprint(), name);
+        let named = ground.wishes.rules().match_name(&shared.kept.original, shared.fingerprint(), name);
         let overrides = shared.overrides | named;
         if overrides == shared.overrides {
             return;

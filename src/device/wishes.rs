@@ -1,9 +1,9 @@
 //! What settings and rules files ask for.
 
 use super::driver::Driver;
+use super::rules::{InForce, Rules};
 use crate::decide::{self, ConflictBits, Policy};
 use crate::outcome::{Kept, Terms};
-use crate::overrides::Overrides;
 
 /// What decisions on a device depend on beside the device.
 pub struct Wishes {
@@ -15,11 +15,19 @@ pub struct Wishes {
     pub follows: bool,
     /// Whether what all immutable samplers come to is decided where they are bound.
     pub(super) joins_immutables: bool,
-    /// The overrides in force.
-    pub overrides: Overrides,
+    /// Whether rules look at samplers, or may come to.
+    pub looks_at_samplers: bool,
+    /// Overrides.
+    pub(super) rules: Rules,
 }
 
 impl Wishes {
+    /// The overrides in force.
+    #[inline(always)]
+    pub fn rules(&self) -> InForce<'_> {
+        self.rules.in_force()
+    }
+
     /// What outcomes depend on.
     pub(super) fn terms<'a>(&'a self, driver: &'a Driver) -> Terms<'a> {
         Terms { caps: &driver.caps, policy: &self.policy, audit: self.audit }

@@ -282,6 +282,7 @@ fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Optio
         if device.ground.journal.trace().is_on() {
             let intercepts: Vec<&str> = hooked.iter().filter_map(|name| name.to_str().ok()).collect();
             device.ground.journal.record_device(&device.ground.driver, properties, &intercepts);
+            device.ground.journal.record_scales(&device.ground.wishes.rules(), None);
         }
     }
 }

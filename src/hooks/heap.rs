@@ -56,7 +56,8 @@ pub(crate) unsafe extern "system" fn write_sampler_descriptors(
             // SAFETY: `info` is valid, as above, and its chain is alive during the call.
             let made = unsafe {
                 let given = read(device, info);
-                let alone = device.pairs.heaps.written(&device.ground, info, &given);
+                let rules = device.ground.wishes.rules();
+                let alone = device.pairs.heaps.written((&device.ground, &rules), info, &given);
                 described(device, info, &given, &alone)
             };
             if let Some(made) = made {

@@ -360,7 +360,7 @@ unsafe fn name_object(device: &Device, ty: vk::ObjectType, object: u64, name: *c
     let Ground { wishes, journal, .. } = &device.ground;
     let separate = device.separate.as_deref();
     let is_wanted = match ty {
-        vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW => journal.trace().is_on() || wishes.overrides.use_names(),
+        vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW => journal.trace().is_on() || wishes.rules().use_names(),
         _ => separate.is_some_and(|separate| separate.is_followed(ty, object)),
     };
     if is_wanted {
@@ -370,7 +370,7 @@ unsafe fn name_object(device: &Device, ty: vk::ObjectType, object: u64, name: *c
             // SAFETY: it is not null, and null-terminated by this function's contract.
             unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
         };
-        if ty == vk::ObjectType::SAMPLER && wishes.overrides.use_names() {
+        if ty == vk::ObjectType::SAMPLER && wishes.rules().use_names() {
             device.pairs.samplers.rematch(&device.ground, object, &text);
         }
         journal.set_name(ty, object, text);

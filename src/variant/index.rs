@@ -220,6 +220,21 @@ impl Index {
         self.samplers.live < self.uncrowded
     }
 
+    /// Finds rows by the hashes that they have now. One that is like another one before it is shared no more.
+    pub(super) fn find_by_hash_again(&mut self) {
+        self.by_hash.clear();
+        for (number, row) in self.rows.iter_mut().enumerate().filter(|(_, row)| row.is_shareable) {
+            if matches!(row.state, Stored::Nothing) {
+                continue;
+            }
+            if self.by_hash.contains_key(&row.hash) {
+                (row.is_shareable, row.is_touched, row.hash) = (false, true, 0);
+            } else {
+                self.by_hash.with_room().insert(row.hash, number as u32);
+            }
+        }
+    }
+
     /// A row by its number.
     #[inline(always)]
     pub(super) fn row(&mut self, number: u32) -> Option<&mut Row> {

@@ -133,6 +133,7 @@ pub struct ContextBuilder {
     refuse_errors: bool,
     record_only: bool,
     surfaces: bool,
+    windows: bool,
     extensions: Vec<&'static CStr>,
 }
 
@@ -151,6 +152,7 @@ impl Default for ContextBuilder {
             refuse_errors: false,
             record_only: false,
             surfaces: false,
+            windows: false,
             extensions: Vec::new(),
         }
     }
@@ -234,6 +236,12 @@ impl ContextBuilder {
     pub fn surfaces(mut self) -> Self {
         self.surfaces = true;
         self.extension(ash::khr::swapchain::NAME)
+    }
+
+    /// Enables surfaces of X11 as well, for drivers without the others: [`Swapchain`](crate::swapchain::Swapchain) takes what there is.
+    pub fn windows(mut self) -> Self {
+        self.windows = true;
+        self.surfaces()
     }
 
     /// Leaves out the debug messenger and the debug-utils extension.
@@ -326,6 +334,8 @@ struct Instance {
     queries: Option<ash::khr::get_physical_device_properties2::Instance>,
     /// Surfaces without a window are enabled.
     surfaces: bool,
+    /// Surfaces of X11 are.
+    windows: bool,
     version: u32,
     /// Abilities newer than the validation layer in use, which wraps handles and would not unwrap them in new commands.
     beyond_validation: BTreeSet<Capability>,
@@ -390,6 +400,11 @@ impl Instance {
         let names = [ash::khr::surface::NAME, ash::ext::headless_surface::NAME];
         let surfaces = builder.surfaces && names.iter().all(|name| present.contains(*name));
         if surfaces {
+            extensions.extend(names);
+        }
+        let names = [ash::khr::surface::NAME, ash::khr::xcb_surface::NAME];
+        let windows = builder.windows && !surfaces && names.iter().all(|name| present.contains(*name));
+        if windows {
             extensions.extend(names);
         }
         let queries = version < vk::API_VERSION_1_1
@@ -460,7 +475,7 @@ impl Instance {
         }
         let queries = queries.then(|| ash::khr::get_physical_device_properties2::Instance::new(&entry, &raw));
         let mut instance =
-            Self { raw, entry, debug: None, queries, surfaces, version, beyond_validation, _listener: user };
+            Self { raw, entry, debug: None, queries, surfaces, windows, version, beyond_validation, _listener: user };
         if messenger {
             let functions = ash::ext::debug_utils::Instance::new(&instance.entry, &instance.raw);
             // SAFETY: the extension is enabled; `later` has an empty chain and user data that outlives the messenger.
@@ -600,7 +615,7 @@ impl Context {
         let mut plan = Plan::new(version, &present, &core, query, &without);
         for name in &builder.extensions {
             // Swapchains are of surfaces.
-            let lacks = *name == ash::khr::swapchain::NAME && !instance.surfaces;
+            let lacks = *name == ash::khr::swapchain::NAME && !instance.surfaces && !instance.windows;
             if !lacks && present.contains(name.to_string_lossy().as_ref()) && !plan.extensions.contains(name) {
                 plan.extensions.push(name);
             }
@@ -664,6 +679,11 @@ impl Context {
     /// Whether surfaces without a window and swapchains are enabled.
     pub fn has_surfaces(&self) -> bool {
         self.instance.surfaces && self.plan.extensions.contains(&ash::khr::swapchain::NAME)
+    }
+
+    /// Whether surfaces of X11 and swapchains are enabled.
+    pub fn has_windows(&self) -> bool {
+        self.instance.windows && self.plan.extensions.contains(&ash::khr::swapchain::NAME)
     }
 
     /// The device's functions.

@@ -29,6 +29,7 @@ pub mod shader;
 pub mod skip;
 pub mod stored;
 pub mod subpass;
+pub mod swapchain;
 pub mod texel;
 pub mod trace;
 

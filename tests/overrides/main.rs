@@ -7,6 +7,7 @@ mod editors;
 mod guards;
 mod mistakes;
 mod processes;
+mod scale;
 mod set;
 mod when;
 
@@ -47,7 +48,14 @@ fn main() -> std::process::ExitCode {
         again::tell(processes::be_child(&trace));
         return std::process::ExitCode::SUCCESS;
     }
-    let trials =
-        [when::trials(), set::trials(), guards::trials(), processes::trials(), mistakes::trials(), editors::trials()];
+    let trials = [
+        when::trials(),
+        set::trials(),
+        guards::trials(),
+        scale::trials(),
+        processes::trials(),
+        mistakes::trials(),
+        editors::trials(),
+    ];
     samplin_suite::forked::main(trials.into_iter().flatten().collect())
 }

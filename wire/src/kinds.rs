@@ -1,5 +1,7 @@
 //! Whole records: what the members of each kind are that is not made of decisions alone. Read with serde, as they are written.
 
+mod rules;
+
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -7,6 +9,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
+pub use self::rules::Scale;
 use crate::record::{Joined, ViewMembers};
 
 /// Members of an object whose names are data, in the order in which they are written. No map: the layer looks nothing up in them, and

@@ -58,6 +58,8 @@ events! {
     Exempt = "exempt",
     /// Samplers are shared from here on.
     Sharing = "sharing",
+    /// A LOD bias follows the scale at which the application renders.
+    Scale = "scale",
     Settings = "settings",
     Summary = "summary",
     /// Not the layer's: a test case that `scripts/cts` has run.

@@ -6,7 +6,7 @@ use samplin_core::names;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::{Class, Glob, Override, When};
+use super::{Class, Glob, Override, Scale, ScaleBy, When};
 use crate::settings::nearest;
 
 /// Line and column, from 1, of a byte in a text.
@@ -297,6 +297,8 @@ fn range(of: &str, value: Value<'_, '_>) -> Understood<(Option<u32>, Option<u32>
     Ok((exactly, exactly))
 }
 
+const BIAS_KEYS: &[&str] = &["add", "set", "output", "scale", "offset", "strength"];
+
 const SET_KEYS: &[&str] = &[
     "max_anisotropy",
     "mip_lod_bias",
@@ -316,6 +318,7 @@ const SET_KEYS: &[&str] = &[
 #[derive(Default)]
 struct Set {
     wish: Wish,
+    scale: Option<Scale>,
     shading: Option<ShadingWish>,
     demotes: bool,
     repair_off: bool,
@@ -350,7 +353,10 @@ fn set_one(key: &Spanned<DeString<'_>>, value: Value<'_, '_>, all: &mut Set) -> 
             }
             out.max_anisotropy = Some(degree);
         }
-        "mip_lod_bias" => out.mip_lod_bias = Some(bias(value)?),
+        "mip_lod_bias" => {
+            let (bias, scale) = bias(value)?;
+            (out.mip_lod_bias, all.scale) = (Some(bias), scale);
+        }
         "min_lod" => out.min_lod = Some(float(name, value)?),
         "max_lod" => out.max_lod = Some(float(name, value)?),
         "mag_filter" => out.mag_filter = Some(word(name, value, FILTERS)?),
@@ -399,21 +405,67 @@ fn is_of_pipelines(parts: [Option<Value<'_, '_>>; 2]) -> Understood<Option<bool>
     Ok(before.map(|(of_pipelines, _)| of_pipelines))
 }
 
-fn bias(value: Value<'_, '_>) -> Understood<Bias> {
-    let DeValue::Table(how) = value.get_ref() else { return Ok(Bias::Set(float("mip_lod_bias", value)?)) };
-    let mut out = None;
+/// A bias, and the scale that it follows if it follows one.
+fn bias(value: Value<'_, '_>) -> Understood<(Bias, Option<Scale>)> {
+    let DeValue::Table(how) = value.get_ref() else { return Ok((Bias::Set(float("mip_lod_bias", value)?), None)) };
+    let (mut out, mut factors) = (None, [None; 2]);
     for (key, value) in how {
         let name: &str = key.get_ref();
         let next = match name {
-            "add" => Bias::Add(float("mip_lod_bias.add", value)?),
-            "set" => Bias::Set(float("mip_lod_bias.set", value)?),
-            _ => return unknown(key.span().start, name, "mip_lod_bias", &["add", "set"]),
+            "add" => Ok(Bias::Add(float("mip_lod_bias.add", value)?)),
+            "set" => Ok(Bias::Set(float("mip_lod_bias.set", value)?)),
+            "output" => Err(ScaleBy::Output(output(value)?)),
+            "scale" => Err(scale(value)?),
+            "offset" | "strength" => {
+                let [offset, strength] = &mut factors;
+                let own = if name == "offset" { offset } else { strength };
+                *own = Some((float(&format!("mip_lod_bias.{name}"), value)?, key.span().start));
+                continue;
+            }
+            _ => return unknown(key.span().start, name, "mip_lod_bias", BIAS_KEYS),
         };
         if out.replace(next).is_some() {
-            return complain(value, "mip_lod_bias has both add and set; say one");
+            return complain(value, "mip_lod_bias has more than one of add, set, output and scale; say one");
         }
     }
-    out.map_or_else(|| complain(value, "mip_lod_bias needs add or set"), Ok)
+    let [offset, strength] = factors;
+    match (out, offset.or(strength)) {
+        (None, _) => complain(value, "mip_lod_bias needs add, set, output or scale"),
+        (Some(Ok(_)), Some((_, at))) => Err(Complaint(at, "offset and strength go with output or scale".to_owned())),
+        (Some(Ok(bias)), None) => Ok((bias, None)),
+        (Some(Err(by)), _) => {
+            let [offset, strength] =
+                [(offset, 0.0), (strength, 1.0)].map(|(own, default)| own.map_or(default, |own| own.0));
+            let scale = Scale { by, offset, strength };
+            Ok((Bias::Scale(scale.bias(None)), Some(scale)))
+        }
+    }
+}
+
+/// Width and height, as in "2560x1440".
+fn output(value: Value<'_, '_>) -> Understood<[u32; 2]> {
+    let given = text("mip_lod_bias.output", value)?;
+    let number = |text: &str| text.trim().parse().ok().filter(|number| (1..=65536).contains(number));
+    match given.split_once('x').map(|(width, height)| (number(width), number(height))) {
+        Some((Some(width), Some(height))) => Ok([width, height]),
+        _ => complain(
+            value,
+            format!("mip_lod_bias.output cannot be \"{given}\"; it is width and height, as in \"2560x1440\""),
+        ),
+    }
+}
+
+/// A number, or "auto".
+fn scale(value: Value<'_, '_>) -> Understood<ScaleBy> {
+    let scale = float("mip_lod_bias.scale", value)?;
+    if scale > 0.0 && scale <= 8.0 {
+        Ok(ScaleBy::Fixed(scale))
+    } else {
+        complain(
+            value,
+            "mip_lod_bias.scale must be above 0 and up to 8; 0.67 where two thirds of the height are rendered",
+        )
+    }
 }
 
 fn address_modes(value: Value<'_, '_>) -> Understood<[Option<vk::SamplerAddressMode>; 3]> {
@@ -461,6 +513,7 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Result<Over
         line,
         when: When::default(),
         wish: Wish::default(),
+        scale: None,
         shading: None,
         demotes: false,
         of_pipelines,
@@ -482,7 +535,8 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Result<Over
             "when" => out.when = when(value, &mut complaints),
             "set" => {
                 let set = set(value, &mut complaints);
-                (out.wish, out.shading, out.demotes, repair_off) = (set.wish, set.shading, set.demotes, set.repair_off);
+                (out.wish, out.scale, out.shading) = (set.wish, set.scale, set.shading);
+                (out.demotes, repair_off) = (set.demotes, set.repair_off);
                 has_set = true;
             }
             "guards_off" => out.guards_off = note(guards(value), &mut complaints).unwrap_or(Guards::NONE),

@@ -14,7 +14,12 @@ pub enum Bias {
     Add(f32),
     /// Instead of what the application set.
     Set(f32),
+    /// Added for the scale at which the application renders; none while that is not known.
+    Scale(Option<f32>),
 }
+
+/// An application with a lower bias than this scales it by itself.
+const BIASED: f32 = -0.1;
 
 /// What is wished for the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +102,8 @@ guards! {
     Attachment = "attachment", HeldAttachment;
     /// Views with one level: anisotropy and bias only blur or do nothing.
     SingleMip = "single_mip", HeldSingleMip;
+    /// Samplers with a negative LOD bias of the application's own: it follows its scale by itself.
+    AlreadyBiased = "already-biased", HeldAlreadyBiased;
     /// Samplers without any LINEAR filter: anisotropy would smooth what was meant to be blocky.
     Nearest = "nearest", HeldNearest;
     /// 1D views have nothing to be anisotropic about, and old drivers do not survive it.
@@ -137,10 +144,12 @@ impl Guards {
 }
 
 /// The guards that hold for a pair, whatever the wish; without a view those that ask for none.
-fn holding(state: &SamplerState, view: Option<&ViewTraits>) -> Guards {
+fn holding(state: &SamplerState, view: Option<&ViewTraits>, wish: &Wish, before: &Changes) -> Guards {
     let of_view = |holds: fn(&ViewTraits) -> bool| view.is_some_and(holds);
     let is_flat =
         |view: &ViewTraits| matches!(view.view_type, vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_1D_ARRAY);
+    let is_own_bias = || !before.iter().any(|change| change.field == Field::MipLodBias && change.catalog.is_made());
+    let scales = matches!(wish.mip_lod_bias, Some(Bias::Scale(_)));
     let all = [
         (Guard::Unnormalized, state.unnormalized_coordinates),
         (Guard::Compare, state.compare_enable),
@@ -148,6 +157,7 @@ fn holding(state: &SamplerState, view: Option<&ViewTraits>) -> Guards {
         (Guard::Integer, of_view(ViewTraits::is_integer)),
         (Guard::Attachment, of_view(|view| view.attachment)),
         (Guard::SingleMip, of_view(|view| view.single_level)),
+        (Guard::AlreadyBiased, scales && state.mip_lod_bias < BIASED && is_own_bias()),
         (Guard::Nearest, !state.uses_filter(vk::Filter::LINEAR) && !state.uses_filter(vk::Filter::CUBIC_EXT)),
         (Guard::OneDimensional, of_view(is_flat)),
     ];
@@ -172,7 +182,10 @@ fn concerning(field: Field) -> &'static [Guard] {
         ],
         // Off: there is no sampling that it breaks.
         Field::AnisotropyEnable => &[],
-        Field::MipLodBias | Field::MinLod | Field::MaxLod => {
+        Field::MipLodBias => {
+            &[G::Unnormalized, G::Compare, G::Ycbcr, G::Integer, G::Attachment, G::SingleMip, G::AlreadyBiased]
+        }
+        Field::MinLod | Field::MaxLod => {
             &[G::Unnormalized, G::Compare, G::Ycbcr, G::Integer, G::Attachment, G::SingleMip]
         }
         _ => &[G::Unnormalized, G::Compare, G::Ycbcr, G::Integer, G::Attachment],
@@ -189,7 +202,7 @@ pub fn apply(
     changes: &mut Changes,
 ) -> SamplerState {
     let mut out = *state;
-    let holding = holding(state, view);
+    let holding = holding(state, view, wish, changes);
     let held = |field: Field| {
         concerning(field).iter().copied().find(|guard| holding.contains(*guard) && !guards_off.contains(*guard))
     };
@@ -240,6 +253,7 @@ pub fn apply(
         let to = match bias {
             Bias::Add(amount) => out.mip_lod_bias + amount,
             Bias::Set(amount) => amount,
+            Bias::Scale(amount) => out.mip_lod_bias + amount.unwrap_or(0.0),
         };
         if set(Field::MipLodBias, Value::Float(out.mip_lod_bias), Value::Float(to)) {
             out.mip_lod_bias = to;

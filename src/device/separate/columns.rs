@@ -49,7 +49,8 @@ impl Separate {
         for class in classes.take(MOST.checked_div(states.len())?) {
             let effects = states.iter().map(|shared| {
                 let is_legal = ground.driver.relevant(shared.needs).0 & class.lacks.0 == 0;
-                let given = || ground.wishes.meeting_of(&ground.driver, shared, class).state.key();
+                let given =
+                    || ground.wishes.meeting_of(&ground.wishes.rules(), &ground.driver, shared, class).state.key();
                 if is_legal { None } else { Some(given()) }
             });
             columns.with_room().insert(hash_of(&memory::collect(effects)));

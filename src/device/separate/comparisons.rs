@@ -101,7 +101,7 @@ impl Separate {
     pub(super) fn comparison_of(&self, ground: &Ground, pairs: &Pairs, pair: Pair) -> Option<Result<Task, Left>> {
         let class = pairs.images.class(pair.class).filter(|class| class.traits.reads == Reads::Compared)?;
         let shared = pairs.samplers.rows(&ground.hot).state(pair.state)?;
-        ground.wishes.meeting_of(&ground.driver, &shared, class).compare?;
+        ground.wishes.meeting_of(&ground.wishes.rules(), &ground.driver, &shared, class).compare?;
         self.task_of(ground, pairs, pair, false)
     }
 }

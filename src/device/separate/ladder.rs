@@ -415,7 +415,7 @@ impl Pairs {
         let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
         ground
             .wishes
-            .meeting_of(&ground.driver, &shared, class)
+            .meeting_of(&ground.wishes.rules(), &ground.driver, &shared, class)
             .changes
             .iter()
             .all(|change| change.catalog.rule() == Rule::Override)
@@ -427,14 +427,14 @@ impl Pairs {
             Some((self.samplers.rows(&ground.hot).state(pair.state)?, self.images.class(pair.class)?))
         });
         let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
-        !ground.wishes.meeting_of(&ground.driver, &shared, class).exempted.is_empty()
+        !ground.wishes.meeting_of(&ground.wishes.rules(), &ground.driver, &shared, class).exempted.is_empty()
     }
 
     /// What the sampler that a use wants needs of a view.
     fn needs_of(&self, ground: &Ground, want: &Want) -> Option<u32> {
         let pair = want.pair?;
         let (shared, class) = (self.samplers.rows(&ground.hot).state(pair.state)?, self.images.class(pair.class)?);
-        let state = ground.wishes.meeting_of(&ground.driver, &shared, class).state;
+        let state = ground.wishes.meeting_of(&ground.wishes.rules(), &ground.driver, &shared, class).state;
         Some(ground.driver.relevant(decide::needs(&state, &state, &ground.driver.caps, &ground.wishes.policy)).0)
     }
 
@@ -444,7 +444,7 @@ impl Pairs {
             let state = (ground.hot.gate.sampler(*sampler) as u32)
                 .checked_sub(1)
                 .and_then(|state| self.samplers.rows(&ground.hot).state(state));
-            state.is_some_and(|shared| ground.wishes.overrides.demote(shared.overrides, None))
+            state.is_some_and(|shared| ground.wishes.rules().demote(shared.overrides, None))
                 && ground.driver.may_be_exchanged(&ground.hot, *sampler)
         };
         let links = program.links.iter().take(LINKS).enumerate().filter(|(_, link)| {

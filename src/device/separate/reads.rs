@@ -60,7 +60,7 @@ impl Separate {
         }
         let pair = Pair { class: pairs.images.class_divided(&ground.driver, pair.class, reads, divide(uses)), ..pair };
         let (shared, class) = (pairs.samplers.rows(&ground.hot).state(pair.state)?, pairs.images.class(pair.class)?);
-        if !is_divided(&ground.wishes.meeting_of(&ground.driver, &shared, class)) {
+        if !is_divided(&ground.wishes.meeting_of(&ground.wishes.rules(), &ground.driver, &shared, class)) {
             return None;
         }
         let sampler = pairs.choose(ground, pair, Path::Draw);

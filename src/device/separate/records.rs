@@ -36,7 +36,7 @@ use crate::device::modules::fingerprint;
 use crate::device::resolve::Pairs;
 use crate::device::wishes::Wishes;
 use crate::outcome::{self, Chosen, Meeting};
-use crate::overrides::Override;
+use crate::overrides::{Override, Overrides};
 use crate::record;
 use crate::table::{fold, lock};
 use crate::variant::{KEEP, SharedState};
@@ -165,12 +165,13 @@ impl Separate {
 impl Wishes {
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
     pub(super) fn meeting_of<'a>(
-        &'a self,
+        &self,
+        rules: &'a Overrides,
         driver: &Driver,
         shared: &SharedState,
         class: &'a ViewClass,
     ) -> Meeting<'a, ()> {
-        let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
+        let overrides = rules.for_view(shared.overrides, &class.traits).map(Override::wished);
         let off = self.off(shared.overrides, Some(class));
         outcome::meeting(&shared.kept, &class.traits, (overrides, off), &self.terms(driver), |_| Ok(()))
     }
@@ -193,7 +194,8 @@ impl Pairs {
             return;
         };
         let Some(of) = self.images.class(because.class) else { return };
-        let meeting = ground.wishes.meeting_of(&ground.driver, &shared, of);
+        let rules = ground.wishes.rules();
+        let meeting = ground.wishes.meeting_of(&rules, &ground.driver, &shared, of);
         // There was no sampler, which has been told.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
         if !is_refused {
@@ -259,7 +261,7 @@ impl Pairs {
                 &ground.hot,
                 &ground.journal,
                 (pair, pair),
-                &ground.wishes.meeting_of(&ground.driver, &shared, class),
+                &ground.wishes.meeting_of(&ground.wishes.rules(), &ground.driver, &shared, class),
                 &joined,
             );
         }
@@ -268,7 +270,9 @@ impl Pairs {
     /// Whether another sampler mends anything of a pair.
     pub(super) fn is_mendable(&self, ground: &Ground, pair: Pair) -> bool {
         let of = self.samplers.rows(&ground.hot).state(pair.state).zip(self.images.class(pair.class));
-        of.is_none_or(|(shared, class)| !ground.wishes.meeting_of(&ground.driver, &shared, class).changes.is_empty())
+        of.is_none_or(|(shared, class)| {
+            !ground.wishes.meeting_of(&ground.wishes.rules(), &ground.driver, &shared, class).changes.is_empty()
+        })
     }
 
     /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not. `left`: links whose
@@ -352,7 +356,8 @@ impl Pairs {
         else {
             return;
         };
-        let meeting = ground.wishes.meeting_of(&ground.driver, &shared, class);
+        let rules = ground.wishes.rules();
+        let meeting = ground.wishes.meeting_of(&rules, &ground.driver, &shared, class);
         let is_divided = is_divided(&meeting);
         let Meeting { changes, saturate, compare, .. } = meeting;
         let context = ground.journal.context(Some(class));

@@ -241,7 +241,8 @@ impl Separate {
         fetches: bool,
     ) -> Option<Result<Task, Left>> {
         let (shared, class) = (pairs.samplers.rows(&ground.hot).state(pair.state)?, pairs.images.class(pair.class)?);
-        let meeting = ground.wishes.meeting_of(&ground.driver, &shared, class);
+        let rules = ground.wishes.rules();
+        let meeting = ground.wishes.meeting_of(&rules, &ground.driver, &shared, class);
         let fetch = if fetches { fetch::flags_of(&meeting, &class.traits)? } else { 0 };
         let divides = self.tasks.divide && is_divided(&meeting);
         let Meeting { state, saturate, mirror, emulate, lods: [bias, min_lod, max_lod], compare, .. } = meeting;

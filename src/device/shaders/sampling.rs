@@ -66,11 +66,8 @@ impl Shaders {
         let mut told = PipelineRecord { pass: "multisample_state", ..PipelineRecord::default() };
         let (mut state, mut words) = (asked.shading, None);
         let mut follow = None;
-        let wish = ground
-            .wishes
-            .overrides
-            .for_pipeline(asked.samples, asked.blended)
-            .filter_map(|one| Some((one, one.shading?)));
+        let rules = ground.wishes.rules();
+        let wish = rules.for_pipeline(asked.samples, asked.blended).filter_map(|one| Some((one, one.shading?)));
         if let (Some((one, wish)), Some((given, name))) = (wish.last(), fragment)
             && let Some((mut holding, per_sample, given)) = ground.journal.holding(given, name)
             && (wish == ShadingWish::Off || !per_sample)

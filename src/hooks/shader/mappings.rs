@@ -134,7 +134,8 @@ pub(super) unsafe fn mapped(
         // SAFETY: the create info is valid, as above, and its chain is part of what the command was called with.
         let made = unsafe {
             let given = read(device, own);
-            let alone = device.pairs.heaps.embedded(&device.ground, &device.pairs.images, &given, &types);
+            let rules = device.ground.wishes.rules();
+            let alone = device.pairs.heaps.embedded((&device.ground, &rules), &device.pairs.images, &given, &types);
             described(device, own, &given, &alone)
         };
         if let Some(made) = made {

@@ -40,6 +40,8 @@ rule! { ($)
             lost "the override", because "held back: the image is rendered to (guard attachment)";
         HeldSingleMip "O-2" Layer
             lost "the override", because "held back: the view has one mip level (guard single_mip)";
+        HeldAlreadyBiased "O-2" Layer
+            lost "the override", because "held back: the application has a negative bias of its own (guard already-biased)";
         HeldNearest "O-2" Layer
             lost "the override", because "held back: the sampler does not filter (guard nearest)";
         HeldOneDimensional "O-2" Layer

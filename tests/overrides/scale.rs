@@ -1,0 +1,117 @@
+//! LOD biases that follow the scale at which a program renders.
+
+use super::*;
+use samplin_testkit::swapchain::Swapchain;
+
+/// The tests of this file.
+pub(crate) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("scale/output", output),
+        ("scale/constant", constant),
+        ("scale/already-biased", already_biased),
+        ("scale/no-swapchain", no_swapchain),
+    ])
+}
+
+/// That a sampler reads as one would that has this bias.
+fn assert_biased(context: &Context, desc: &SamplerDesc, bias: f32) -> Result<(), Skip> {
+    assert_reads(context, &desc.clone().create(context), bias)
+}
+
+fn assert_reads(context: &Context, sampler: &Sampler<'_>, bias: f32) -> Result<(), Skip> {
+    let scene = Scene::colour(F::R8G8B8A8_UNORM);
+    let (image, view) = scene.shown(context)?;
+    let texture = reference::Texture::read(&image, &view);
+    let points = scene.points(false);
+    let legal = SamplerDesc { lod_bias: bias, ..sampler.desc().clone() };
+    for (point, got) in points.iter().zip(sample(context, Pair::new(&view, sampler), &points)) {
+        let wanted = reference::sample(&texture, &legal, point, 16.0);
+        assert!(got.is_near(wanted, 0.02), "{got:?} is not {wanted:?} at {point:?} with a bias of {bias}");
+    }
+    Ok(())
+}
+
+/// Catalogue row, value before and value after of each change of a bias.
+fn biases(judged: &Judged) -> Vec<(String, String, String)> {
+    let all = judged.changes("pair").into_iter().filter(|change| change.field == "mipLodBias");
+    all.map(|change| (change.catalog, change.from, change.to)).collect()
+}
+
+fn row(catalog: &str, from: &str, to: &str) -> (String, String, String) {
+    (catalog.to_owned(), from.to_owned(), to.to_owned())
+}
+
+/// The bias follows the newest swapchain.
+fn output() -> Outcome {
+    let folder = Folder::new();
+    let text = "[[rule]]\nname = \"sharp\"\nset = { mip_lod_bias = { output = \"1920x1080\" } }\n";
+    let ((), judged) = silent(with_rules(&folder, text).windows(), "a scale by the output", |context| {
+        let sampler = SamplerDesc::trilinear().create(context);
+        // The last of them is as large as the output.
+        for (extent, bias) in [([960, 540], -1.0), ([480, 270], -2.0), ([1920, 1080], 0.0)] {
+            let _chain = Swapchain::new(context, extent)?;
+            assert_reads(context, &sampler, bias)?;
+        }
+        Ok(())
+    })?;
+    assert_no_problem(&judged);
+    assert_eq!(biases(&judged), [row("O-1", "0.0", "-1.0"), row("O-1", "0.0", "-2.0")]);
+    let told: Vec<_> = judged.trace.events("scale").collect();
+    let wanted = [([960, 540], -1.0), ([480, 270], -2.0), ([1920, 1080], 0.0)];
+    assert_eq!(told.len(), wanted.len(), "{told:#?}");
+    for (record, (rendered, bias)) in told.iter().zip(wanted) {
+        assert_eq!((&record["rule"], &record["output"]), (&"sharp".into(), &serde_json::json!([1920, 1080])));
+        assert_eq!(record["rendered"], serde_json::json!(rendered));
+        assert_eq!(record["bias"].as_f64(), Some(bias), "{record:#}");
+    }
+    Ok(())
+}
+
+/// A constant scale needs no swapchain.
+fn constant() -> Outcome {
+    let folder = Folder::new();
+    let text = "[[rule]]\nset = { mip_lod_bias = { scale = 0.25, strength = 0.5, offset = -0.5 } }\n";
+    let ((), judged) = silent(with_rules(&folder, text), "a constant scale", |context| {
+        assert_biased(context, &SamplerDesc { lod_bias: 0.25, ..SamplerDesc::trilinear() }, -1.25)
+    })?;
+    assert_eq!(biases(&judged), [row("O-1", "0.25", "-1.25")]);
+    let told: Vec<_> = judged.trace.events("scale").map(|record| record["bias"].as_f64()).collect();
+    assert_eq!(told, [Some(-1.5)]);
+    Ok(())
+}
+
+/// A program that biases by itself is left alone, but for the user's own biases and where the guard is off.
+fn already_biased() -> Outcome {
+    let own = SamplerDesc { lod_bias: -0.5, ..SamplerDesc::trilinear() };
+    let scale = "set = { mip_lod_bias = { scale = 0.5 } }\n";
+    let of_user = "[[rule]]\nset = { mip_lod_bias = { add = -0.5 } }\n";
+    let cases = [
+        (format!("[[rule]]\n{scale}"), &own, -0.5, vec![row("O-2", "-1.5", "-0.5")]),
+        (format!("[[rule]]\n{scale}guards_off = [\"already-biased\"]\n"), &own, -1.5, vec![row("O-1", "-0.5", "-1.5")]),
+        (
+            format!("{of_user}[[rule]]\n{scale}"),
+            &SamplerDesc::trilinear(),
+            -1.5,
+            vec![row("O-1", "0.0", "-0.5"), row("O-1", "-0.5", "-1.5")],
+        ),
+        (of_user.to_owned(), &own, -1.0, vec![row("O-1", "-0.5", "-1.0")]),
+    ];
+    for (text, desc, bias, wanted) in cases {
+        let folder = Folder::new();
+        let ((), judged) =
+            silent(with_rules(&folder, &text), "a bias of its own", |context| assert_biased(context, desc, bias))?;
+        assert_eq!(biases(&judged), wanted, "{text}");
+    }
+    Ok(())
+}
+
+/// Without a swapchain it is not known what is rendered, so nothing changes.
+fn no_swapchain() -> Outcome {
+    let folder = Folder::new();
+    let text = "[[rule]]\nset = { mip_lod_bias = { output = \"1920x1080\" } }\n";
+    let ((), judged) = silent(with_rules(&folder, text).windows(), "nothing is rendered", |context| {
+        assert_biased(context, &SamplerDesc::trilinear(), 0.0)
+    })?;
+    assert_eq!((biases(&judged), judged.trace.events("scale").count()), (Vec::new(), 0));
+    Ok(())
+}
