@@ -21,6 +21,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     // What lies in descriptor buffers is not looked at, and shows the depth.
     let followed = paths().filter(|path| *path != Path::DescriptorBuffer);
     trials.extend(followed.map(|path| trial(of(path, "stencil/"), move || stencil(path))));
+    let written = Path::COMBINED.into_iter().chain([Path::Separate]).filter(|path| *path != Path::DescriptorBuffer);
+    trials.extend(written.map(|path| trial(of(path, "stencil/texels/"), move || stencil_in_texels(path))));
     trials.extend([
         trial("aspect/linear".to_owned(), linear),
         trial("aspect/one-is-left-alone".to_owned(), one),
@@ -64,15 +66,24 @@ fn read(context: &Context, path: Path, aspects: Aspects, sampler: &SamplerDesc) 
 fn read_as(
     context: &Context,
     path: Path,
-    (aspects, kind): (Aspects, ResultKind),
+    of: (Aspects, ResultKind),
     sampler: &SamplerDesc,
+) -> Result<Vec<Value>, Skip> {
+    read_at(context, path, of, (sampler, &points()))
+}
+
+fn read_at(
+    context: &Context,
+    path: Path,
+    (aspects, kind): (Aspects, ResultKind),
+    (sampler, points): (&SamplerDesc, &[SamplePoint]),
 ) -> Result<Vec<Value>, Skip> {
     skip_if(path.missing(context))?;
     let image = image(context, 0)?;
     let view = image.view(&ViewDesc::aspect(aspects));
     let sampler = sampler.create(context);
     let pair = Pair { kind, ..Pair::new(&view, &sampler) };
-    let texels = sample_via(context, path, &[pair], &points()).map_err(Skip)?;
+    let texels = sample_via(context, path, &[pair], points).map_err(Skip)?;
     Ok(texels.into_iter().flatten().collect())
 }
 
@@ -108,6 +119,21 @@ fn stencil(path: Path) -> Outcome {
     assert!(shown.iter().any(|to| to.contains("STENCIL")), "{shown:?}");
     let paths: Vec<_> = judged.trace.events("view").map(|record| record["path"].clone()).collect();
     assert_eq!(paths, ["descriptor", "draw"], "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// Where the shader divides, the sampler suits the stencil, which nothing filters: not the depth that the descriptor shows to others.
+fn stencil_in_texels(path: Path) -> Outcome {
+    let wanted = without_layer(builder(), |context| read(context, path, Aspects::STENCIL, &SamplerDesc::nearest()))?.0;
+    let sampler = SamplerDesc { unnormalized: true, ..SamplerDesc::linear().address(vk::SamplerAddressMode::REPEAT) };
+    let texels: Vec<SamplePoint> = lookup::grid(4, 4, [0.0, 0.0], [4.0, 4.0]);
+    let (got, judged) = silent(builder(), "with samplin", |context| {
+        read_at(context, path, (BOTH, ResultKind::Uint), (&sampler, &texels))
+    })?;
+    assert_eq!(got, wanted, "{:#?}", judged.trace);
+    assert!(wanted.iter().any(|value| *value != wanted[0]), "a picture of one colour proves nothing");
+    let pairs = judged.changes("pair");
+    assert!(pairs.iter().any(|change| change.catalog == "S-5"), "{pairs:#?}");
     Ok(())
 }
 

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use ash::vk::{self, Handle};
 use samplin_bind::plan::{Facts, Group, How, LINKS, Links, Plan, Shared, link_bit, plan};
 use samplin_bind::{Bound, Other};
 use samplin_core::left::Left;
@@ -145,11 +144,7 @@ impl Separate {
                 if given == 0 || link.is_combined() && !ground.driver.may_be_exchanged(&ground.hot, given) {
                     continue;
                 }
-                let pair =
-                    match pairs.stand_ins.aspects.shown_stencil(&program, (link.image.set, link.image.binding), view) {
-                        0 => ground.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)),
-                        _ => pairs.images.stencil_pair(&ground.hot, &ground.driver, given, view),
-                    };
+                let pair = pairs.shown_pair(ground, &program, link, (given, view));
                 let divided = self.divided(ground, pairs, pair, link.uses);
                 let pair = pair.map(|pair| pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses)).filter(
                     |pair| {

@@ -11,7 +11,7 @@ use super::aspects::shown_by;
 use super::commands::BindPoint;
 use super::ladder::elements;
 use super::layouts::Binding;
-use super::programs::ProgramLink;
+use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
 use super::sets::SetEntry;
 use super::split::position_of;
@@ -49,8 +49,7 @@ impl Separate {
         };
         let pair_at = |element| {
             let (sampler, view) = both_at(element);
-            let pair = ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
-            pair.filter(|_| sampler != 0 && view != 0)
+            pairs.shown_pair(ground, &program, link, (sampler, view)).filter(|_| sampler != 0 && view != 0)
         };
         let Some(named) = elements(&link.image, binding) else {
             // The first one speaks for all.
@@ -130,8 +129,7 @@ impl Separate {
         (element, (own, view), after_bind): (u32, (u64, u64), bool),
         wants: &mut Wants,
     ) {
-        let pair = ground.hot.gate.conflict(vk::Sampler::from_raw(own), vk::ImageView::from_raw(view));
-        let pair = pair.filter(|_| own != 0 && view != 0);
+        let pair = pairs.shown_pair(ground, &program, link, (own, view)).filter(|_| own != 0 && view != 0);
         if let Some(pair) = pair.filter(|_| self.notes(link.uses)) {
             pairs.undecided.decide(pair);
         }
@@ -196,6 +194,23 @@ impl Separate {
         if let Some(task) = self.task_of(ground, pairs, pair, false) {
             let task = why.map_or(task, Err);
             wants.asked.with_room().push(TaskRequest { link, position, pair, task });
+        }
+    }
+}
+
+impl Pairs {
+    /// The pair that a link reads of a sampler and a view, if they conflict: with the stencil where the link is shown that in place of a
+    /// view with both aspects.
+    pub(super) fn shown_pair(
+        &self,
+        ground: &Ground,
+        program: &Program,
+        link: &ProgramLink,
+        (sampler, view): (u64, u64),
+    ) -> Option<Pair> {
+        match self.stand_ins.aspects.shown_stencil(program, (link.image.set, link.image.binding), view) {
+            0 => ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view)),
+            _ => self.images.stencil_pair(&ground.hot, &ground.driver, sampler, view),
         }
     }
 }
