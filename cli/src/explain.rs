@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use self::terms::Term;
 use crate::failure::{Failure, Outcome, Result};
-use crate::output::{Cell, Output, Style, Table};
+use crate::output::{Cell, Output, Style, Table, text_of};
 use crate::settings::{self, Described};
 
 /// The arguments of `samplin explain`.
@@ -222,8 +222,13 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     if output.json {
         output.json(&found);
-        return Ok(Outcome::Fine);
+    } else {
+        tell(&found, output);
     }
+    Ok(Outcome::Fine)
+}
+
+fn tell(found: &Meaning, output: &mut Output) {
     let mut is_first = true;
     let mut part = |output: &mut Output| {
         if !std::mem::replace(&mut is_first, false) {
@@ -249,7 +254,12 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         part(output);
         settings::tell(setting, output);
     }
-    Ok(Outcome::Fine)
+}
+
+/// What is said of a word, without colours; nothing if there is nothing to say.
+pub(crate) fn text(word: &str) -> Option<String> {
+    let found = find(word.trim());
+    (!found.is_nothing()).then(|| text_of(|output| tell(&found, output)))
 }
 
 /// Every word that is explained, but for ids.

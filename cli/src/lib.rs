@@ -41,6 +41,7 @@ pub mod settings;
 pub mod story;
 pub mod system;
 pub mod trace;
+pub mod watch;
 
 use self::failure::{Failure, Outcome};
 use self::output::{ColorChoice, Output, Style};
@@ -75,6 +76,8 @@ pub struct CommandLine {
 pub enum Command {
     /// Run a program under the layer and sum up what the layer did
     Run(run::Arguments),
+    /// Follow programs that run, in the terminal: what is repaired, what is left, frames, limits; switch repairs off and on
+    Watch(watch::Arguments),
     /// Show what traces contain: changes with their reasons, counts, and what is unresolved
     Inspect(inspect::Arguments),
     /// Explain a rule, a valid-usage id, a name of what is left or a setting, and how to repair it
@@ -162,6 +165,7 @@ fn complain(failure: &Failure, color: ColorChoice) {
 fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome> {
     match &line.command {
         Command::Run(arguments) => run::run(arguments, line.color, output),
+        Command::Watch(arguments) => watch::run(arguments, line.color, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
         Command::Report(arguments) => report::run(arguments, output),
         Command::Diff(arguments) => diff::run(arguments, output),

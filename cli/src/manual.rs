@@ -35,6 +35,14 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
         ],
     ),
     (
+        "watch",
+        &[
+            ("samplin watch", "follow the programs that run under the layer now"),
+            ("samplin watch --rules game.toml -- ./game", "run one, and switch its repairs off and on"),
+            ("samplin watch 4711 --once --json", "what a process and those that it started have come to, for scripts"),
+        ],
+    ),
+    (
         "inspect",
         &[
             ("samplin inspect", "the newest trace"),
@@ -337,31 +345,31 @@ pub(crate) const RUN_STATUS: (&str, &str) = (
 type Of = (&'static str, &'static str, &'static [&'static str]);
 
 /// Commands that read the settings of the layer.
-const SETTINGS: &[&str] = &["run", "preset", "rules bisect", "settings", "doctor"];
+const SETTINGS: &[&str] = &["run", "preset", "watch", "rules bisect", "settings", "doctor"];
 
 /// Files that the program and the layer read and write.
 const FILES: [Of; 7] = [
     (
         "$XDG_STATE_HOME/samplin/",
         "traces without a name of their own; the newest 20 stay",
-        &["run", "preset", "inspect", "report", "predict", "doctor"],
+        &["run", "preset", "watch", "inspect", "report", "predict", "doctor"],
     ),
     (
         "$XDG_CONFIG_HOME/samplin/PROGRAM.toml, samplin.toml",
         "rules files that the layer looks for",
-        &["run", "preset", "settings", "doctor"],
+        &["run", "preset", "watch", "settings", "doctor"],
     ),
     ("vk_layer_settings.txt", "settings, in the working directory or where VK_LAYER_SETTINGS_PATH says", SETTINGS),
     ("samplin-check.toml", "what `samplin check` allows, in the working directory", &["check"]),
     (
         "$XDG_CACHE_HOME/samplin/",
         "manifests for the loader, and capability files of devices",
-        &["run", "preset", "rules bisect", "predict", "report"],
+        &["run", "preset", "watch", "rules bisect", "predict", "report"],
     ),
     (
         "$XDG_DATA_HOME/samplin/devices/",
         "capability files that the setting device finds by name",
-        &["run", "preset", "rules bisect"],
+        &["run", "preset", "watch", "rules bisect"],
     ),
     (
         "$XDG_DATA_HOME/vulkan/implicit_layer.d/, explicit_layer.d/",
@@ -378,13 +386,13 @@ const VARIABLES: [Of; 8] = [
     (
         "XDG_STATE_HOME",
         "traces without a name of their own [default: ~/.local/state]",
-        &["run", "preset", "inspect", "report", "predict", "doctor"],
+        &["run", "preset", "watch", "inspect", "report", "predict", "doctor"],
     ),
-    ("XDG_CACHE_HOME", "caches [default: ~/.cache]", &["run", "preset", "rules bisect", "predict", "report"]),
+    ("XDG_CACHE_HOME", "caches [default: ~/.cache]", &["run", "preset", "watch", "rules bisect", "predict", "report"]),
     (
         "XDG_CONFIG_HOME, XDG_DATA_HOME",
         "files of this user [default: ~/.config, ~/.local/share]",
-        &["run", "preset", "rules bisect", "settings", "install", "uninstall", "doctor"],
+        &["run", "preset", "watch", "rules bisect", "settings", "install", "uninstall", "doctor"],
     ),
     ("NO_COLOR", "no colours", &[]),
     ("CLICOLOR_FORCE", "colours also where the output is no terminal", &[]),

@@ -4,9 +4,11 @@
 //! no command has to think of it.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt::{Display, Write as _};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::rc::Rc;
 
 use crate::failure::{Failure, Result};
 
@@ -238,6 +240,32 @@ impl Output {
     }
 }
 
+/// What `print` writes, without colours.
+pub(crate) fn text_of(print: impl FnOnce(&mut Output)) -> String {
+    printed(false, print)
+}
+
+fn printed(color: bool, print: impl FnOnce(&mut Output)) -> String {
+    #[derive(Clone, Default)]
+    struct Page(Rc<RefCell<Vec<u8>>>);
+    impl Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let page = Page::default();
+    let mut output = Output::to(Box::new(page.clone()), color, false);
+    print(&mut output);
+    // Nothing can fail in memory.
+    let _ = output.finish();
+    String::from_utf8_lossy(&page.0.borrow()).into_owned()
+}
+
 /// One cell of a table.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
@@ -348,27 +376,6 @@ mod tests {
             table.lines(&output),
             [" ".repeat(3) + "count  what", "       5  é     x".into(), "  12 345  long  y".into()]
         );
-    }
-
-    /// What arrives of what `print` writes.
-    fn printed(color: bool, print: impl FnOnce(&mut Output)) -> String {
-        #[derive(Clone, Default)]
-        struct Page(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
-        impl Write for Page {
-            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                self.0.borrow_mut().extend_from_slice(bytes);
-                Ok(bytes.len())
-            }
-
-            fn flush(&mut self) -> io::Result<()> {
-                Ok(())
-            }
-        }
-        let page = Page::default();
-        let mut output = Output::to(Box::new(page.clone()), color, false);
-        print(&mut output);
-        output.finish().unwrap();
-        String::from_utf8(page.0.take()).unwrap()
     }
 
     const NASTY: &str = "a\u{1b}[31mb\u{7}c\nd\u{202e}e\u{2066}f\u{9b}g\u{7f}h\u{2028}";

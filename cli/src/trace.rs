@@ -6,7 +6,7 @@
 pub mod analysis;
 pub(crate) mod key;
 pub mod links;
-mod open;
+pub(crate) mod open;
 pub mod reader;
 pub mod record;
 pub mod scan;

@@ -1,6 +1,8 @@
 //! Opening a trace: plain lines, or compressed with gzip or Zstandard, which is seen from its first bytes and not from its name.
 
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -34,6 +36,17 @@ pub(crate) fn decompressed<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<
     } else {
         Box::new(whole)
     })
+}
+
+/// Whether the file begins as a compressed one.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub(crate) fn is_compressed(path: &Path) -> io::Result<bool> {
+    let mut head = Vec::with_capacity(ZSTD.len());
+    File::open(path)?.take(ZSTD.len() as u64).read_to_end(&mut head)?;
+    Ok(head.starts_with(&GZIP) || is_zstd(&head))
 }
 
 /// All frames of a Zstandard stream, one after the other.

@@ -236,6 +236,22 @@ impl Counts {
             self.examples.push((number, damage));
         }
     }
+
+    #[inline]
+    fn take(&mut self, number: u64, text: &[u8], is_last: bool, visit: &mut impl FnMut(&Record<'_>) -> Verdict) {
+        match line(number, text) {
+            None => {}
+            Some(Line::Unknown(_)) => self.unknown += 1,
+            Some(Line::Damaged(number, damage)) => {
+                self.damage(number, damage);
+                self.is_cut_off = is_last;
+            }
+            Some(Line::Record(record)) => match visit(&record) {
+                Ok(()) => self.records += 1,
+                Err(damage) => self.damage(number, damage),
+            },
+        }
+    }
 }
 
 /// Where records come from.
@@ -364,80 +380,93 @@ impl Read for Moving<'_> {
     }
 }
 
+/// Cuts what is read into lines, a piece at a time: what follows a growing file goes on where it stopped.
+#[derive(Debug)]
+pub struct Lines {
+    buffer: Vec<u8>,
+    /// Bytes of an unfinished line at the front of the buffer.
+    kept: usize,
+    number: u64,
+    /// Inside a line that is too long: its bytes are thrown away up to its end.
+    skipping: bool,
+    /// What was read so far.
+    pub counts: Counts,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { buffer: vec![0; CHUNK], kept: 0, number: 0, skipping: false, counts: Counts::default() }
+    }
+}
+
+impl Lines {
+    /// Bytes of the last line, which has no end yet.
+    pub fn unfinished(&self) -> usize {
+        self.kept
+    }
+
+    /// Reads once, and gives every record that is whole by then to `visit`. Returns the number of bytes; 0 at the end.
+    ///
+    /// # Errors
+    ///
+    /// When reading fails.
+    pub fn step(&mut self, input: &mut dyn Read, visit: &mut impl FnMut(&Record<'_>) -> Verdict) -> io::Result<usize> {
+        if self.kept == self.buffer.len() {
+            if self.buffer.len() >= LONGEST {
+                if !self.skipping {
+                    self.number += 1;
+                    self.counts.damage(self.number, Damage::TooLong);
+                    self.skipping = true;
+                }
+                self.kept = 0;
+            } else {
+                self.buffer.resize(self.buffer.len() * 2, 0);
+            }
+        }
+        let got = loop {
+            match input.read(self.buffer.get_mut(self.kept..).unwrap_or_default()) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        self.counts.bytes += got as u64;
+        let length = self.kept + got;
+        let filled = self.buffer.get(..length).unwrap_or_default();
+        let mut start = 0;
+        for newline in memchr::memchr_iter(b'\n', filled.get(self.kept..).unwrap_or_default()) {
+            let end = self.kept + newline;
+            if self.skipping {
+                self.skipping = false;
+            } else {
+                self.number += 1;
+                self.counts.take(self.number, filled.get(start..end).unwrap_or_default(), false, visit);
+            }
+            start = end + 1;
+        }
+        self.buffer.copy_within(start..length, 0);
+        self.kept = if self.skipping { 0 } else { length - start };
+        Ok(got)
+    }
+
+    /// Takes what has no end for the last line.
+    pub fn finish(mut self, visit: &mut impl FnMut(&Record<'_>) -> Verdict) -> Counts {
+        let rest = self.buffer.get(..self.kept).unwrap_or_default();
+        if !rest.is_empty() {
+            self.counts.take(self.number + 1, rest, true, visit);
+        }
+        self.counts
+    }
+}
+
 /// [`TraceSource::read`] on anything.
 ///
 /// # Errors
 ///
 /// When reading fails.
 pub fn read(input: &mut dyn Read, mut visit: impl FnMut(&Record<'_>) -> Verdict) -> io::Result<Counts> {
-    let mut counts = Counts::default();
-    let mut buffer = vec![0_u8; CHUNK];
-    // Bytes of an unfinished line at the front of the buffer.
-    let mut kept = 0;
-    let mut number = 0_u64;
-    // Inside a line that is too long: its bytes are thrown away up to its end.
-    let mut skipping = false;
-    loop {
-        if kept == buffer.len() {
-            if buffer.len() >= LONGEST {
-                if !skipping {
-                    number += 1;
-                    counts.damage(number, Damage::TooLong);
-                    skipping = true;
-                }
-                kept = 0;
-            } else {
-                buffer.resize(buffer.len() * 2, 0);
-            }
-        }
-        let free = buffer.get_mut(kept..).unwrap_or_default();
-        let got = match input.read(free) {
-            Ok(got) => got,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        counts.bytes += got as u64;
-        let is_end = got == 0;
-        let filled = buffer.get(..kept + got).unwrap_or_default();
-        let mut start = 0;
-        let mut take = |text: &[u8], is_last: bool, counts: &mut Counts| {
-            number += 1;
-            match line(number, text) {
-                None => {}
-                Some(Line::Unknown(_)) => counts.unknown += 1,
-                Some(Line::Damaged(number, damage)) => {
-                    counts.damage(number, damage);
-                    counts.is_cut_off = is_last;
-                }
-                Some(Line::Record(record)) => match visit(&record) {
-                    Ok(()) => counts.records += 1,
-                    Err(damage) => counts.damage(number, damage),
-                },
-            }
-        };
-        for newline in memchr::memchr_iter(b'\n', filled.get(kept..).unwrap_or_default()) {
-            let end = kept + newline;
-            if skipping {
-                skipping = false;
-            } else {
-                take(filled.get(start..end).unwrap_or_default(), false, &mut counts);
-            }
-            start = end + 1;
-        }
-        if is_end {
-            let rest = filled.get(start..).unwrap_or_default();
-            if !rest.is_empty() && !skipping {
-                take(rest, true, &mut counts);
-            }
-            return Ok(counts);
-        }
-        let length = filled.len();
-        buffer.copy_within(start..length, 0);
-        kept = length - start;
-        if skipping {
-            kept = 0;
-        }
-    }
+    let mut lines = Lines::default();
+    while lines.step(input, &mut visit)? > 0 {}
+    Ok(lines.finish(&mut visit))
 }
 
 #[cfg(test)]

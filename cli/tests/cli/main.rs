@@ -19,4 +19,5 @@ mod program;
 mod programs;
 mod prove;
 mod report;
+mod watch;
 mod words;

@@ -9,6 +9,7 @@ fn help_and_version_are_no_errors() {
     let help = samplin(["--help"]).quiet(0);
     for command in [
         "run",
+        "watch",
         "inspect",
         "explain",
         "settings",
@@ -156,6 +157,7 @@ fn everything(home: &Folder) -> Vec<Vec<&'static str>> {
     home.write("lib.so", library());
     vec![
         vec!["run", "--layer", "lib.so", "--allow-untraced", "--json", "--", "true"],
+        vec!["watch", "all.jsonl", "--once"],
         vec!["inspect", "all.jsonl"],
         vec!["inspect", "all.jsonl", "--object", "shadow"],
         vec!["explain", "linear-filter"],

@@ -1,0 +1,81 @@
+//! The program that `samplin watch -- PROGRAM` runs: under the layer, with its output in a file.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use samplin_config::settings;
+
+use crate::failure::{Failure, Result};
+use crate::files;
+
+/// A program under the layer.
+#[derive(Debug)]
+pub(super) struct Program {
+    child: Child,
+    /// Where its output goes.
+    pub(super) log: PathBuf,
+    status: Option<u8>,
+}
+
+impl Program {
+    /// Starts it, as `samplin run` with these options does.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started.
+    pub(super) fn start(options: &[OsString], program: &[OsString]) -> Result<Self> {
+        let trouble = |what: &Path, error: std::io::Error| Failure::environment(format!("{}: {error}", what.display()));
+        let own = std::env::current_exe().map_err(|error| trouble(Path::new("/proc/self/exe"), error))?;
+        let folder = std::env::temp_dir();
+        let folder = files::new_folder(&folder, "samplin-watch-").map_err(|error| trouble(&folder, error))?;
+        let log = folder.join("output.txt");
+        let output = File::create(&log).map_err(|error| trouble(&log, error))?;
+        let errors = output.try_clone().map_err(|error| trouble(&log, error))?;
+        let mut command = Command::new(&own);
+        command.arg("run").args(options);
+        // Older layers do not know the setting, and would say so in each trace.
+        if settings::load(&[]).sources.iter().any(|(key, ..)| *key == "live") {
+            command.args(["--set", "live=on"]);
+        }
+        command.arg("--").args(program).stdin(Stdio::null()).stdout(output).stderr(errors);
+        let child = command.spawn().map_err(|error| trouble(&own, error))?;
+        Ok(Self { child, log, status: None })
+    }
+
+    /// Its process id: that of `samplin run`, which starts it.
+    pub(super) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its exit status, if it has ended.
+    pub(super) fn status(&self) -> Option<u8> {
+        self.status
+    }
+
+    /// Looks whether it has ended; says so once.
+    pub(super) fn look(&mut self) -> Option<String> {
+        if self.status.is_some() {
+            return None;
+        }
+        let status = self.child.try_wait().ok().flatten()?;
+        let code = u8::try_from(status.code().unwrap_or(255) & 0xff).unwrap_or(255);
+        self.status = Some(code);
+        Some(format!("the program has ended with status {code}; its output is in {}", self.log.display()))
+    }
+
+    /// Asks it to end, and waits for that.
+    pub(super) fn end(&mut self) {
+        if self.look().is_some() || self.status.is_some() {
+            return;
+        }
+        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        if let Ok(status) = self.child.wait() {
+            self.status = status.code().and_then(|code| u8::try_from(code & 0xff).ok());
+        }
+    }
+}

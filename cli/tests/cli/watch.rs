@@ -1,0 +1,74 @@
+//! `samplin watch` as a process: what scripts get, and that a terminal is left as it was.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::common::{Folder, borrow, samplin_in, skip, tool};
+
+#[test]
+fn scripts_get_what_there_is_now() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let json = samplin_in(&home, ["watch", "all.jsonl", "--once", "--json"]).json(0);
+    let process = &json["processes"][0];
+    assert_eq!((process["program"].as_str(), process["state"].as_str()), (Some("scene"), Some("ended")));
+    let inspected = samplin_in(&home, ["inspect", "all.jsonl", "--json"]).json(0);
+    assert_eq!(process["summary"]["by_rule"], inspected["by_rule"]);
+    assert_eq!((&json["changes"], &json["repaired_share"]["of"]), (&inspected["changes"], &320.into()));
+    let text = samplin_in(&home, ["watch", "all.jsonl", "--once"]).quiet(0);
+    assert!(text.contains("\nLimits\n") && text.contains("linear-filter") && text.contains("32 726"), "{text}");
+    // A folder, and the folder of automatic traces.
+    assert!(samplin_in(&home, ["watch", ".", "--once"]).quiet(0).contains("scene"));
+    assert!(samplin_in(&home, ["watch", "--once"]).fails(3).contains("there is no trace"));
+    home.write(".local/state/samplin/scene-4294967295.jsonl", std::fs::read(home.join("all.jsonl")).unwrap());
+    assert!(samplin_in(&home, ["watch", "--once"]).quiet(0).contains("scene"));
+    // A process writes its trace under a name that only its descriptors tell.
+    let trace = home.join("all.jsonl");
+    let mut child = Command::new("sleep").arg("60").stdin(std::fs::File::open(trace).unwrap()).spawn().unwrap();
+    let by_process = samplin_in(&home, ["watch", &child.id().to_string(), "--once", "--json"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(by_process.json(0)["changes"], inspected["changes"]);
+}
+
+#[test]
+fn what_cannot_be_watched_is_told() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    assert!(samplin_in(&home, ["watch", "all.jsonl"]).fails(2).contains("no terminal"));
+    assert!(samplin_in(&home, ["watch", "4294967295", "--once"]).fails(3).contains("no process"));
+    assert!(samplin_in(&home, ["watch", "none.jsonl", "--once"]).fails(3).contains("No such file"));
+    assert!(samplin_in(&home, ["watch", "--once", "--", "true"]).fails(2).contains("--once"));
+    assert!(samplin_in(&home, ["watch", ".", "all.jsonl", "--once"]).fails(2).contains("one folder"));
+}
+
+/// In a terminal of its own: the page comes up, a key writes the rules file, and another ends it.
+#[test]
+fn a_terminal_is_left_as_it_was() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let line =
+        format!("stty rows 24 cols 80; {} watch all.jsonl --rules rules.toml; stty -a", env!("CARGO_BIN_EXE_samplin"));
+    let mut script = Command::new("script");
+    script
+        .args(["-qec", &line, "/dev/null"])
+        .envs(tool(&home).get_envs().filter_map(|(key, value)| Some((key, value?))));
+    script.env("TERM", "xterm").current_dir(home.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut child) = script.spawn() else {
+        skip("there is no script of util-linux");
+        return;
+    };
+    let mut keys = child.stdin.take().unwrap();
+    for key in [" ", "q"] {
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        keys.write_all(key.as_bytes()).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    drop(keys);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && shown.contains("linear-filter"), "{shown}");
+    let (page, after) = shown.rsplit_once("\u{1b}[?1049l").expect("the other screen ends");
+    assert!(page.contains("\u{1b}[?1049h") && after.contains(" icanon") && after.contains(" echo "), "{after}");
+    let rules = std::fs::read_to_string(home.join("rules.toml")).unwrap();
+    assert!(rules.contains("repair = \"off\""), "{rules}");
+}
