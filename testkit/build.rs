@@ -65,7 +65,7 @@ const SHAPES: [Shape; 7] = [
         coord: "(p).xyzw",
         fetch: None,
         shadow: Some("(p), (d)"),
-        gather: false,
+        gather: true,
     },
 ];
 
@@ -225,8 +225,10 @@ fn variants() -> Vec<(String, &'static str, Vec<String>)> {
             }
             if shape.gather {
                 let lookup = format!("-DLOOKUP(s,p,d,l)=textureGather(s,{coord})");
-                let name = format!("gather/{}/{kind}/single", shape.name);
-                all.push((name, "sample.comp", with(&base, &[&lookup, "-DACCESS_SINGLE"])));
+                for (access, define) in DRAWN {
+                    let name = format!("gather/{}/{kind}/{access}", shape.name);
+                    all.push((name, "sample.comp", with(&base, &[&lookup, define])));
+                }
             }
             if shape.name == "2d" && kind == "float" {
                 for (op, call) in
@@ -264,6 +266,13 @@ fn variants() -> Vec<(String, &'static str, Vec<String>)> {
             for (access, define) in ACCESSES {
                 let name = format!("sample/{}/shadow/{access}", shape.name);
                 all.push((name, "sample.comp", with(&base, &[&lookup, define])));
+            }
+            if shape.gather {
+                let lookup = format!("-DLOOKUP(s,p,d,l)=textureGather(s,{},d)", shape.coord.replace("(p)", "p"));
+                for (access, define) in DRAWN {
+                    let name = format!("gather/{}/shadow/{access}", shape.name);
+                    all.push((name, "sample.comp", with(&base, &[&lookup, define])));
+                }
             }
             let lookup = format!("-DLOOKUP(s,p,d,l)=vec4(texture(s,{coord}))");
             for (access, define) in DRAWN {

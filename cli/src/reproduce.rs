@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use ash::vk;
 use minijinja::{Environment, context};
 use samplin_core::names;
-use samplin_testkit::reference::{self, Texture};
+use samplin_testkit::reference::Texture;
 use samplin_testkit::scene::{Scene, pattern};
 use samplin_testkit::shader::{self, Access, ResultKind};
 use samplin_testkit::{NumericKind, Path, SamplePoint, SamplerDesc, Value, texel};
@@ -159,7 +159,7 @@ fn program(case: &Case, names: bool, language: Language) -> std::result::Result<
     let kind = result_kind(&trial);
     let separate = matches!(trial.way, Path::Separate);
     let access = if separate { Access::Separate { image: 0, sampler: 1 } } else { Access::Single { binding: 0 } };
-    let words = shader::words("sample", trial.scene.shape, kind, access);
+    let words = shader::words(trial.op.stage(), trial.scene.shape, kind, access);
     let mut images = vec![texels("", &trial.scene, trial.both_aspects)];
     let scene = legal.as_ref().map_or(trial.scene, |legal| legal.scene);
     if scene.format != trial.scene.format {
@@ -311,8 +311,7 @@ fn points(trial: &Trial, wanted: &SamplerDesc) -> std::result::Result<(Vec<Sampl
         .scene
         .points(trial.asked.unnormalized)
         .into_iter()
-        .filter(|point| !reference::is_tied(&texture, &wanted, point, most))
-        .filter_map(|point| Some((point, reference::try_sample(&texture, &wanted, &point, most)?)))
+        .filter_map(|point| Some((point, trial.expected(&texture, &wanted, &point, most)?)))
         .collect();
     if known.is_empty() {
         return Err("the reference knows none of its enumerants".to_owned());

@@ -7,7 +7,7 @@
 use crate::Capability;
 use crate::context::Context;
 use crate::image::{Buffer, View};
-use crate::lookup::{ResultKind, Shape};
+use crate::lookup::{Op, ResultKind, Shape};
 use crate::sampler::Sampler;
 use ash::vk::{self, Handle};
 
@@ -270,12 +270,14 @@ pub struct Pair<'a, 'c> {
     pub kind: ResultKind,
     /// Shape of the lookup.
     pub shape: Shape,
+    /// The instruction.
+    pub op: Op,
 }
 
 impl<'a, 'c> Pair<'a, 'c> {
     /// A pair looked at as the view's format and type ask for, without comparison.
     pub fn new(view: &'a View<'c>, sampler: &'a Sampler<'c>) -> Self {
-        Self { view, sampler, kind: view.numeric_kind().into(), shape: Shape::of(view.view_type()) }
+        Self { view, sampler, kind: view.numeric_kind().into(), shape: Shape::of(view.view_type()), op: Op::Sample }
     }
 
     /// Uses depth-comparison lookups.

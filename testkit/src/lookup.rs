@@ -138,12 +138,25 @@ pub enum Op {
     Sample,
     /// `texelFetch` through a combined image sampler; coordinates and LOD are integers. Single access, no cubes.
     Fetch,
-    /// `textureGather` of the first component; the LOD is ignored. Single access; 2D, 2D array and cube.
+    /// `textureGather` of the first component, or of comparisons; the LOD is ignored. Single and separate access; 2D, cubes and arrays of them.
     Gather,
     /// `textureLodOffset` by [`OFFSET`]; 2D floats.
     Offset,
     /// `textureGatherOffset` by [`OFFSET`]; 2D floats.
     GatherOffset,
+}
+
+impl Op {
+    /// What its shaders are called.
+    pub fn stage(self) -> &'static str {
+        match self {
+            Self::Sample => "sample",
+            Self::Fetch => "fetch",
+            Self::Gather => "gather",
+            Self::Offset => "offset",
+            Self::GatherOffset => "gather_offset",
+        }
+    }
 }
 
 /// The offset, in texels, of lookups that have one.

@@ -6,7 +6,7 @@ use crate::descriptor::{
     Binding, DescriptorBuffer, IMAGE_INFO_SIZE, Pair, Pool, SetLayout, Spelling, Template, TemplateData, raw_infos,
     update, write_images,
 };
-use crate::lookup::{Access, Op, SamplePoint};
+use crate::lookup::{Access, SamplePoint};
 use crate::shader::{Bind, Probe};
 use crate::texel::Value;
 use ash::vk;
@@ -179,7 +179,7 @@ pub fn sample_via(
         (0..)
             .zip(pairs)
             .map(|(index, pair)| {
-                let probe = Probe::new(context, layout, Op::Sample, pair.shape, pair.kind, access(index));
+                let probe = Probe::new(context, layout, pair.op, pair.shape, pair.kind, access(index));
                 probe.run(&Bind::Set(set), points)
             })
             .collect()
@@ -272,7 +272,11 @@ pub fn sample_via(
             (0..)
                 .zip(pairs)
                 .map(|(index, pair)| {
-                    let probe = Probe::with_descriptor_buffer(context, &layout, pair.shape, pair.kind, single(index));
+                    let probe = Probe::with_descriptor_buffer(
+                        context,
+                        &layout,
+                        (pair.op, pair.shape, pair.kind, single(index)),
+                    );
                     let memory = DescriptorBuffer::new(context, &layout, probe.io_layout());
                     for (binding, info) in (0..).zip(&infos) {
                         memory.write_combined(binding, info);
@@ -312,7 +316,7 @@ pub fn sample_via(
                     write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &[sampler]);
                 }
                 let access = Access::Separate { image: 0, sampler: 1 };
-                let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access);
+                let probe = Probe::new(context, &layout, pair.op, pair.shape, pair.kind, access);
                 probe.run(&Bind::Set(set), points)
             })
             .collect(),
@@ -350,7 +354,7 @@ fn push_and_sample(
         .zip(pairs)
         .map(|(index, pair)| {
             let access = Access::Single { binding: index };
-            let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access);
+            let probe = Probe::new(context, &layout, pair.op, pair.shape, pair.kind, access);
             let template = Template::for_push(
                 context,
                 template_spelling,

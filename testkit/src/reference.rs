@@ -142,6 +142,18 @@ enum Compare {
     On { op: vk::CompareOp, reference: f64 },
 }
 
+impl Compare {
+    fn of(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint) -> Self {
+        if !sampler.compare_enable {
+            return Self::Off;
+        }
+        let reference = f64::from(point.reference);
+        // "If the image being sampled has an unsigned normalized fixed-point format, then Dref is clamped to [0,1]".
+        let reference = if texture.is_unorm { reference.clamp(0.0, 1.0) } else { reference };
+        Self::On { op: sampler.compare_op, reference }
+    }
+}
+
 /// The result of one lookup with explicit LOD, as the shader sees it.
 ///
 /// `max_lod_bias` is the device's `maxSamplerLodBias`. The sampler has to be legal for the texture, with one liberty: a
@@ -163,25 +175,49 @@ pub fn try_sample(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint,
     if sampler.compare_enable {
         return Some(Value::Float([combined[0] as f32; 4]));
     }
-    let mut swizzled = combined;
-    let sources = [texture.components.r, texture.components.g, texture.components.b, texture.components.a];
-    for (own, source) in sources.into_iter().enumerate() {
-        swizzled[own] = match source {
-            vk::ComponentSwizzle::IDENTITY => combined[own],
-            vk::ComponentSwizzle::ZERO => 0.0,
-            vk::ComponentSwizzle::ONE => 1.0,
-            vk::ComponentSwizzle::R => combined[0],
-            vk::ComponentSwizzle::G => combined[1],
-            vk::ComponentSwizzle::B => combined[2],
-            vk::ComponentSwizzle::A => combined[3],
-            _ => return None,
-        };
+    Some(texture.value(texture.swizzled(combined)?))
+}
+
+/// The result of one gather of the first component, or of comparisons; `None` for what the reference does not know, as of cubes what lies
+/// across an edge. Specification: *Texel Gathering*, whose texels are those of a LINEAR filter at the base level, whatever the sampler's.
+pub fn try_gather(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint) -> Option<Value> {
+    let compare = Compare::of(texture, sampler, point);
+    let found = taps(texture, sampler, vk::Filter::LINEAR, point, 0, compare)?;
+    let [i0j0, i1j0, i0j1, i1j1] = <[Tap; 4]>::try_from(found).ok()?;
+    let mut all = [0.0; 4];
+    for (own, (_, texel)) in all.iter_mut().zip([i0j1, i1j1, i1j0, i0j0]) {
+        *own = if sampler.compare_enable { texel } else { texture.swizzled(texel)? }[0];
     }
-    Some(match texture.kind {
-        NumericKind::Float => Value::Float(swizzled.map(|c| c as f32)),
-        NumericKind::Int => Value::Int(swizzled.map(|c| c as i32)),
-        NumericKind::Uint => Value::Uint(swizzled.map(|c| c as u32)),
-    })
+    Some(if sampler.compare_enable { Value::Float(all.map(|one| one as f32)) } else { texture.value(all) })
+}
+
+impl Texture {
+    /// A texel as the view shows it.
+    fn swizzled(&self, texel: [f64; 4]) -> Option<[f64; 4]> {
+        let mut swizzled = texel;
+        let sources = [self.components.r, self.components.g, self.components.b, self.components.a];
+        for (own, source) in sources.into_iter().enumerate() {
+            swizzled[own] = match source {
+                vk::ComponentSwizzle::IDENTITY => texel[own],
+                vk::ComponentSwizzle::ZERO => 0.0,
+                vk::ComponentSwizzle::ONE => 1.0,
+                vk::ComponentSwizzle::R => texel[0],
+                vk::ComponentSwizzle::G => texel[1],
+                vk::ComponentSwizzle::B => texel[2],
+                vk::ComponentSwizzle::A => texel[3],
+                _ => return None,
+            };
+        }
+        Some(swizzled)
+    }
+
+    fn value(&self, components: [f64; 4]) -> Value {
+        match self.kind {
+            NumericKind::Float => Value::Float(components.map(|c| c as f32)),
+            NumericKind::Int => Value::Int(components.map(|c| c as i32)),
+            NumericKind::Uint => Value::Uint(components.map(|c| c as u32)),
+        }
+    }
 }
 
 /// The texels of a lookup, compared where the sampler compares, with their weights.
@@ -191,32 +227,32 @@ fn footprint(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint, max_
     let filter = if lambda <= 0.0 { sampler.mag_filter } else { sampler.min_filter };
     let last = texture.levels.len() - 1;
     let level = lambda.clamp(0.0, last as f64);
-    let compare = if sampler.compare_enable {
-        let reference = f64::from(point.reference);
-        // "If the image being sampled has an unsigned normalized fixed-point format, then Dref is clamped to [0,1]".
-        Compare::On {
-            op: sampler.compare_op,
-            reference: if texture.is_unorm { reference.clamp(0.0, 1.0) } else { reference },
+    let compare = Compare::of(texture, sampler, point);
+    let mut all = Vec::new();
+    let mut gather = |level: usize, scale: f64| -> Option<()> {
+        if scale > 0.0 {
+            let found = taps(texture, sampler, filter, point, level, compare)?;
+            all.extend(
+                found.into_iter().filter(|(weight, _)| *weight > 0.0).map(|(weight, texel)| (weight * scale, texel)),
+            );
         }
-    } else {
-        Compare::Off
+        Some(())
     };
-    let mut taps = Vec::new();
     match sampler.mipmap_mode {
         vk::SamplerMipmapMode::NEAREST => {
             // "d = ⌈d' + 0.5⌉ − 1" is the preferred rounding.
             let nearest = ((level + 0.5).ceil() as usize).saturating_sub(1).min(last);
-            gather(texture, sampler, filter, point, nearest, 1.0, compare, &mut taps)?;
+            gather(nearest, 1.0)?;
         }
         vk::SamplerMipmapMode::LINEAR => {
             let high = level.floor() as usize;
             let fraction = level - level.floor();
-            gather(texture, sampler, filter, point, high, 1.0 - fraction, compare, &mut taps)?;
-            gather(texture, sampler, filter, point, (high + 1).min(last), fraction, compare, &mut taps)?;
+            gather(high, 1.0 - fraction)?;
+            gather((high + 1).min(last), fraction)?;
         }
         _ => return None,
     }
-    Some(taps)
+    Some(all)
 }
 
 /// The level of detail of a lookup before the view's levels bound it.
@@ -285,21 +321,16 @@ fn place(texture: &Texture, point: &SamplePoint) -> Option<([f64; 3], u32)> {
     Some(([0.5 * s / major + 0.5, 0.5 * t / major + 0.5, 0.0], 6 * cube + face))
 }
 
-/// Appends the texels one level contributes, weights scaled by `scale`; `None` for what the reference does not know.
-#[expect(clippy::too_many_arguments, reason = "the state of one lookup, spelled out")]
-fn gather(
+/// The texels of a filter at one level with their weights, also those without any; `None` for what the reference does not know.
+fn taps(
     texture: &Texture,
     sampler: &SamplerDesc,
     filter: vk::Filter,
     point: &SamplePoint,
     level: usize,
-    scale: f64,
     compare: Compare,
-    taps: &mut Vec<Tap>,
-) -> Option<()> {
-    if scale == 0.0 {
-        return Some(());
-    }
+) -> Option<Vec<Tap>> {
+    let mut taps = Vec::new();
     let extent = texture.levels[level].extent;
     let (coord, layer) = place(texture, point)?;
     // Per axis: up to two (texel index, weight).
@@ -337,10 +368,6 @@ fn gather(
     for (k, wk) in &slices {
         for (j, wj) in &rows {
             for (i, wi) in &columns {
-                let weight = wi * wj * wk * scale;
-                if weight == 0.0 {
-                    continue;
-                }
                 let raw = match (i, j, k) {
                     (Some(i), Some(j), Some(k)) => {
                         let [width, height, depth] = extent;
@@ -353,11 +380,11 @@ fn gather(
                     Compare::Off => raw,
                     Compare::On { op, reference } => [f64::from(u8::from(holds(op, reference, raw[0])?)); 4],
                 };
-                taps.push((weight, value));
+                taps.push((wi * wj * wk, value));
             }
         }
     }
-    Some(())
+    Some(taps)
 }
 
 /// The texel index an address mode makes of `index`; `Some(None)` is the border. Specification: *Wrapping Operation*.
@@ -527,6 +554,22 @@ mod tests {
         let point = SamplePoint::at(0.4, 0.5, 0.0);
         assert_eq!(red(&texture, &SamplerDesc::linear().reduction(vk::SamplerReductionMode::MIN), point), 3.0);
         assert_eq!(red(&texture, &SamplerDesc::linear().reduction(vk::SamplerReductionMode::MAX), point), 7.0);
+    }
+
+    #[test]
+    fn gathers_go_round_the_footprint_of_linear() {
+        let mut texture = Texture::rows(&[&[1.0, 2.0], &[3.0, 4.0]]);
+        let sampler = SamplerDesc::nearest().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+        let at = |texture: &Texture, x, y| try_gather(texture, &sampler, &SamplePoint::at(x, y, 0.0)).unwrap();
+        assert_eq!(at(&texture, 0.5, 0.5), Value::Float([3.0, 4.0, 2.0, 1.0]));
+        // Texels of no weight are among them.
+        assert_eq!(at(&texture, 0.25, 0.25), Value::Float([3.0, 4.0, 2.0, 1.0]));
+        assert_eq!(at(&texture, 0.1, 0.5), Value::Float([1.0, 3.0, 1.0, 1.0]));
+        let less = sampler.clone().compare(vk::CompareOp::LESS);
+        let compared = try_gather(&texture, &less, &SamplePoint::at(0.5, 0.5, 0.0).reference(2.5));
+        assert_eq!(compared, Some(Value::Float([1.0, 1.0, 0.0, 0.0])));
+        (texture.kind, texture.components.r) = (NumericKind::Uint, vk::ComponentSwizzle::A);
+        assert_eq!(at(&texture, 0.5, 0.5), Value::Uint([1; 4]));
     }
 
     #[test]

@@ -209,11 +209,9 @@ impl<'c> Probe<'c> {
     pub fn with_descriptor_buffer(
         context: &'c Context,
         set_layout: &SetLayout<'_>,
-        shape: Shape,
-        kind: ResultKind,
-        access: Access,
+        lookup: (Op, Shape, ResultKind, Access),
     ) -> Self {
-        Self::build(context, set_layout, (Op::Sample, shape, kind, access), true, &make_compute)
+        Self::build(context, set_layout, lookup, true, &make_compute)
     }
 
     fn build(
@@ -230,14 +228,7 @@ impl<'c> Probe<'c> {
         let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push);
         // SAFETY: both set layouts are alive and the create info is a local.
         let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
-        let stage = match op {
-            Op::Sample => "sample",
-            Op::Fetch => "fetch",
-            Op::Gather => "gather",
-            Op::Offset => "offset",
-            Op::GatherOffset => "gather_offset",
-        };
-        let module = ShaderModule::new(context, &words(stage, shape, kind, access));
+        let module = ShaderModule::new(context, &words(op.stage(), shape, kind, access));
         let (count, element) = match access {
             Access::Array { count, element, .. } => (count, element),
             _ => (1, 0),

@@ -5,8 +5,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use ash::vk;
 use samplin_core::decide::{Aspect, SamplerState, ViewTraits, is_int_border};
 use samplin_core::features::Tiling;
+use samplin_testkit::lookup::Op;
+use samplin_testkit::reference::{self, Texture};
 use samplin_testkit::scene::{Scene, Shape};
-use samplin_testkit::{BorderValue, Capability, NumericKind, Path, SamplerDesc, sampler::CustomBorder, texel};
+use samplin_testkit::{
+    BorderValue, Capability, NumericKind, Path, SamplePoint, SamplerDesc, sampler::CustomBorder, texel,
+};
 use samplin_wire::read;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,6 +46,9 @@ const COMPARED: [&str; 2] = ["B-31", MADE_TO_COMPARE];
 
 /// The row by which a sampler compares that did not, for a shader that does.
 pub(super) const MADE_TO_COMPARE: &str = "S-2";
+
+/// The words of records for instructions that sample.
+const SAMPLES: [&str; 6] = ["lod", "lod0", "implicit", "grad", "bias", "proj"];
 
 /// The words of records that say how a pair met, with the way that a test takes.
 const WAYS: [(&str, Path); 7] = [
@@ -91,6 +98,8 @@ pub(crate) struct Trial {
     pub scene: Scene,
     pub asked: SamplerDesc,
     pub way: Path,
+    /// The instruction.
+    pub op: Op,
     /// Whether the instruction compares.
     pub compares: bool,
     /// Whether the view shows depth and stencil.
@@ -111,6 +120,21 @@ impl Trial {
             *value = BorderValue::Int(words.map(u32::cast_signed));
         }
         sampler
+    }
+
+    /// What its instruction gives at a point, through such a sampler; `None` where drivers may differ, or the reference knows nothing.
+    pub(crate) fn expected(
+        &self,
+        texture: &Texture,
+        sampler: &SamplerDesc,
+        point: &SamplePoint,
+        max_lod_bias: f32,
+    ) -> Option<texel::Value> {
+        match self.op {
+            Op::Gather => reference::try_gather(texture, sampler, point),
+            _ if reference::is_tied(texture, sampler, point, max_lod_bias) => None,
+            _ => reference::try_sample(texture, sampler, point, max_lod_bias),
+        }
     }
 
     /// What a lookup returns, unless it compares.
@@ -194,17 +218,20 @@ impl Case {
         if compares && view.components != identity {
             return Err("no reference for comparisons through a swizzle".to_owned());
         }
-        if is_link
-            && !["lod", "lod0", "implicit", "grad", "bias", "proj"].iter().any(|word| uses(word))
-            && !uses("combined")
-        {
-            return Err(format!(
-                "no reference for what only {} reads",
-                self.uses.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
-            ));
+        let op = match () {
+            () if !is_link || SAMPLES.iter().any(|word| uses(word)) => Op::Sample,
+            () if uses("gather") && !uses("offset") && !uses("const_offsets") => Op::Gather,
+            () if uses("combined") => Op::Sample,
+            () => {
+                let uses: Vec<&str> = self.uses.iter().flatten().map(String::as_str).collect();
+                return Err(format!("no reference for what only {} reads", uses.join(", ")));
+            }
+        };
+        if op == Op::Gather && matches!(scene.shape, Shape::D1 | Shape::D1Array | Shape::D3) {
+            return Err("no shader gathers from such a view".to_owned());
         }
         let view_suits = !asked.unnormalized || (view.single_level && view.single_layer);
-        Ok(Trial { scene, asked, way, compares, both_aspects: self.both_aspects, view_suits })
+        Ok(Trial { scene, asked, way, op, compares, both_aspects: self.both_aspects, view_suits })
     }
 
     fn way(&self) -> Result<Path, String> {
