@@ -314,13 +314,22 @@ impl Formats {
     }
 }
 
-/// What a driver calls itself and says of its build, as `VkPhysicalDeviceDriverProperties` has them. Version 1.2 has that structure; for
-/// a name in a record no extension is asked for.
+/// What a driver says of itself in `VkPhysicalDeviceDriverProperties`.
+pub struct DriverSays {
+    /// `driverID`.
+    pub id: vk::DriverId,
+    /// `driverName`.
+    pub name: String,
+    /// `driverInfo`, which is about its build.
+    pub info: String,
+}
+
+/// What a driver says of itself. Version 1.2 has that structure; for a name in a record no extension is asked for.
 ///
 /// # Safety
 ///
 /// `physical` is a valid physical device of the instance that `fns` were loaded for.
-pub unsafe fn driver(fns: &InstanceFns, physical: vk::PhysicalDevice, version: u32) -> Option<(String, String)> {
+pub unsafe fn driver(fns: &InstanceFns, physical: vk::PhysicalDevice, version: u32) -> Option<DriverSays> {
     let get = fns.get_physical_device_properties2.filter(|_| version >= vk::API_VERSION_1_2)?;
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
@@ -328,5 +337,6 @@ pub unsafe fn driver(fns: &InstanceFns, physical: vk::PhysicalDevice, version: u
     // device has the version that brought the structure.
     unsafe { get(physical, &mut properties) };
     let text = |text: Result<&CStr, _>| text.map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned());
-    Some((text(driver.driver_name_as_c_str()), text(driver.driver_info_as_c_str())))
+    let (name, info) = (text(driver.driver_name_as_c_str()), text(driver.driver_info_as_c_str()));
+    Some(DriverSays { id: driver.driver_id, name, info })
 }

@@ -247,6 +247,10 @@ fn show(abilities: &Abilities, every_format: bool, output: &mut Output) {
     row("samplers at once", Cell::new(abilities.limit_text("maxSamplerAllocationCount")));
     output.line("");
     output.table(&table);
+    for quirk in abilities.quirks.iter() {
+        let name = output.styled(Style::Name, quirk.name());
+        output.line(format!("  quirk {name}: {}", quirk.means()));
+    }
 }
 
 fn classes(abilities: &Abilities, output: &mut Output) {

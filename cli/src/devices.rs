@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use samplin_core::quirk::Quirks;
 use samplin_reports::Form;
 use serde_json::Value as Json;
 
@@ -161,15 +162,15 @@ pub fn simulated(setting: &str) -> Result<String> {
     }
 }
 
-/// Settings that are others by default on the device that the setting `device` means.
+/// What the driver of the device that the setting `device` means is known to do.
 ///
 /// # Errors
 ///
 /// As for [`simulated`].
-pub fn defaults(setting: &str) -> Result<&'static [(&'static str, &'static str)]> {
+pub fn quirks(setting: &str) -> Result<Quirks> {
     let path = find(setting)?.on_disk()?;
     let simulation = samplin_config::simulate::load(&path.to_string_lossy());
-    simulation.map(|simulation| simulation.defaults()).map_err(|unusable| Failure::input(unusable.message))
+    simulation.map(|simulation| simulation.quirks()).map_err(|unusable| Failure::input(unusable.message))
 }
 
 #[cfg(test)]

@@ -7,18 +7,21 @@
 pub(crate) mod case;
 mod compared;
 mod look;
+mod quirks;
 mod stored;
 pub(crate) mod verdict;
 mod worker;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use samplin_core::quirk::Quirk;
 use serde_json::json;
 
 use self::case::{Case, Cases};
+use self::quirks::{Driver, Probed};
 use self::stored::Format;
 use self::verdict::{Proof, Verdict};
 use self::worker::{Answer, Step, Worker};
@@ -26,6 +29,7 @@ use crate::check::formats::{self, Target};
 use crate::check::{Finding, Report};
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
+use crate::files;
 use crate::inspect;
 use crate::layer;
 use crate::output::{Output, Style};
@@ -49,6 +53,9 @@ pub struct Arguments {
     /// The layer's library, its manifest or the folder of either
     #[arg(long, value_name = "PATH")]
     pub layer: Option<PathBuf>,
+    /// Try which quirks the driver has, and write them as a file of `manifest/quirks/`; without a TRACE, do nothing else
+    #[arg(long, value_name = "FILE")]
+    pub quirks: Option<PathBuf>,
     /// How many rows to show; 0 for all
     #[arg(long, default_value_t = 20)]
     pub limit: usize,
@@ -68,6 +75,12 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     if arguments.worker {
         return worker::serve();
+    }
+    if let Some(file) = &arguments.quirks {
+        write_quirks(arguments, file, output)?;
+        if arguments.trace.is_none() {
+            return Ok(Outcome::Fine);
+        }
     }
     let source = inspect::sources(arguments.trace.as_slice())?.remove(0);
     formats::must_be_apart(&arguments.format, &[("the trace", source.path())])?;
@@ -90,11 +103,34 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         }
     }
     let bench = Bench::new(arguments)?;
-    let driver = bench.driver()?;
+    let driver = bench.driver()?.title;
     let proofs = bench.prove(&subjects)?;
     let proven = Proven { trace: source.name(), driver, subjects: &subjects, proofs: &proofs, level_is_all };
     proven.write(arguments, output)?;
     Ok(Outcome::from_findings(proofs.iter().any(|proof| proof.verdict.is_finding())))
+}
+
+/// Tries which quirks the driver has, and writes a file of them.
+fn write_quirks(arguments: &Arguments, file: &Path, output: &mut Output) -> Result<()> {
+    let traces: Vec<_> = arguments.trace.iter().map(|trace| ("the trace", trace.as_path())).collect();
+    files::must_be_apart(&[("--quirks", file)], &traces)?;
+    let bench = Bench::new(arguments)?;
+    let (driver, found) = (bench.driver()?, bench.quirks()?);
+    let text = driver.file(&found).map_err(Failure::environment)?;
+    files::write_output(file, text.as_bytes())?;
+    if output.json {
+        return Ok(());
+    }
+    let heading = output.styled(Style::Heading, &driver.title);
+    output.line(format!("On {heading}:"));
+    for (quirk, probed) in &found {
+        match probed {
+            Probed::Has(observed) => output.line(format!("  {}: {observed}", quirk.name())),
+            Probed::HasNot => {}
+            Probed::Unknown(why) => output.styled_line(Style::Dim, format!("  {} is not known: {why}", quirk.name())),
+        }
+    }
+    Ok(())
 }
 
 /// What is tried.
@@ -191,13 +227,23 @@ impl Bench {
         Worker::new(self.layers.clone(), self.driver.clone())
     }
 
-    fn driver(&self) -> Result<String> {
+    fn driver(&self) -> Result<Driver> {
         match self.worker().ask(&Step::Driver)? {
-            Answer::Driver(name) => Ok(name),
+            Answer::Driver(driver) => Ok(*driver),
             Answer::NoDevice(why) => Err(Failure::environment(why)),
             Answer::Crashed(how) => Err(Failure::environment(format!("the driver fails: {how}"))),
             _ => Err(Failure::environment("the worker process did not say which driver it has")),
         }
+    }
+
+    /// Tries each quirk, in the order of the table.
+    fn quirks(&self) -> Result<Vec<(Quirk, Probed)>> {
+        let mut worker = self.worker();
+        let probed = |quirk: Quirk| {
+            let answer = worker.ask(&Step::Quirk(quirk.name().to_owned()))?;
+            Ok((quirk, answer.probed(quirk)))
+        };
+        Quirk::all().map(probed).collect()
     }
 
     /// Tries each case with and without the layer.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use samplin_config::overrides::{Host, Overrides};
 use samplin_config::settings::{Level, Problem};
+use samplin_core::quirk::Quirks;
 use samplin_wire::read;
 use serde_json::{Value, json};
 
@@ -157,7 +158,11 @@ fn matches(overrides: &Overrides, trace: &Path) -> Result<BTreeMap<String, u64>>
                 let (app, engine) = (name("app").unwrap_or(""), name("engine").unwrap_or(""));
                 in_force = overrides.for_host(&Host { exe: text("exe"), app, engine });
             }
-            Event::Device => in_force = in_force.for_driver(text("device")),
+            Event::Device => {
+                let quirks = value.get("quirks").and_then(Value::as_array).into_iter().flatten();
+                let quirks = Quirks::named(quirks.filter_map(Value::as_str));
+                in_force = in_force.for_device(text("device"), quirks);
+            }
             _ => {
                 created += 1;
                 let Some(state) = value.get("state").and_then(read::state) else { return Ok(()) };

@@ -57,8 +57,8 @@ impl Described {
 /// The settings that a program started here would have, but for what it sets itself.
 pub fn load() -> Loaded {
     let mut loaded = config::load(&[]);
-    if let Some(Ok(defaults)) = loaded.settings.device.as_deref().map(devices::defaults) {
-        defaults.iter().for_each(|(name, text)| loaded.default_to(name, text));
+    if let Some(Ok(quirks)) = loaded.settings.device.as_deref().map(devices::quirks) {
+        quirks.defaults().for_each(|(name, text)| loaded.default_to(name, text));
     }
     loaded
 }

@@ -6,6 +6,7 @@ use std::ffi::CStr;
 
 pub mod devices;
 pub mod overrides;
+pub mod quirks;
 pub mod settings;
 pub mod simulate;
 pub mod template;

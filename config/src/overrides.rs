@@ -20,6 +20,7 @@ use crate::settings::{Level, Problem};
 use samplin_core::decide::{self, Exempt, Guards, SamplerState, ShadingWish, ViewTraits, Wish};
 use samplin_core::names;
 use samplin_core::outcome::{self, Off};
+use samplin_core::quirk::{Quirk, Quirks};
 
 /// Most overrides that one file may hold: which of them match a sampler is kept as one bit each.
 pub const MAX_OVERRIDES: usize = 64;
@@ -29,6 +30,10 @@ pub const MAX_OVERRIDES: usize = 64;
 pub struct Glob(String);
 
 impl Glob {
+    pub(crate) fn new(pattern: String) -> Self {
+        Self(pattern)
+    }
+
     /// Whether the name of a format fits, with or without what all of them have in front.
     fn matches_format(&self, format: vk::Format) -> bool {
         let name = names::format(format);
@@ -83,6 +88,7 @@ struct When {
     app: Option<Glob>,
     engine: Option<Glob>,
     driver: Option<Glob>,
+    quirk: Option<Quirk>,
     fingerprints: Vec<u64>,
     mag_filter: Option<vk::Filter>,
     min_filter: Option<vk::Filter>,
@@ -310,10 +316,19 @@ impl Overrides {
         Self { list: overrides.cloned().collect(), path: self.path.clone() }
     }
 
-    /// The overrides among these that a device of this name can match.
+    /// Whether any override looks at quirks.
+    pub fn use_quirks(&self) -> bool {
+        self.list.iter().any(|one| one.when.quirk.is_some())
+    }
+
+    /// The overrides among these that a device of this name and with these quirks can match.
     #[must_use]
-    pub fn for_driver(&self, driver: &str) -> Self {
-        let fits = |one: &&Override| one.when.driver.as_ref().is_none_or(|glob| glob.matches(driver));
+    pub fn for_device(&self, name: &str, quirks: Quirks) -> Self {
+        let fits = |one: &&Override| {
+            let when = &one.when;
+            when.driver.as_ref().is_none_or(|glob| glob.matches(name))
+                && when.quirk.is_none_or(|quirk| quirks.has(quirk))
+        };
         Self { list: self.list.iter().filter(fits).cloned().collect(), path: self.path.clone() }
     }
 

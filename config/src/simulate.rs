@@ -12,6 +12,7 @@ use ash::vk::{self, FormatFeatureFlags2 as Feature};
 use samplin_core::ability::{ABILITIES, Ability};
 use samplin_core::decide::DeviceCaps;
 use samplin_core::features::FormatFeatures;
+use samplin_core::quirk::Quirks;
 use samplin_platform as platform;
 use samplin_reports::Capabilities;
 
@@ -216,9 +217,9 @@ impl Simulation {
         &self.reported
     }
 
-    /// Settings that are others by default on this device, for what its driver is known to do where Vulkan leaves it open.
-    pub fn defaults(&self) -> &'static [(&'static str, &'static str)] {
-        if self.reported.smooths_nearest() { &[("aniso_nearest", "off")] } else { &[] }
+    /// What its driver is known to do where Vulkan leaves it open.
+    pub fn quirks(&self) -> Quirks {
+        self.reported.quirks()
     }
 
     /// Takes away the format features that the simulated device does not have.
@@ -366,13 +367,14 @@ mod tests {
 
     #[test]
     fn a_quirk_is_a_default() {
+        let defaults = |of: Simulation| of.quirks().defaults().collect::<Vec<_>>();
         let with = FILE.replace(
             "\"formats_covered\"",
             "\"quirks\": [\"other\", \"anisotropy-smooths-nearest\"], \"formats_covered\"",
         );
-        assert_eq!(parse(Path::new("test.json"), &with).unwrap().defaults(), [("aniso_nearest", "off")]);
-        assert_eq!(parse(Path::new("test.json"), FILE).unwrap().defaults(), []);
-        let smooth = |name: &str| !load(name).unwrap().defaults().is_empty();
+        assert_eq!(defaults(parse(Path::new("test.json"), &with).unwrap()), [("aniso_nearest", "off")]);
+        assert_eq!(defaults(parse(Path::new("test.json"), FILE).unwrap()), []);
+        let smooth = |name: &str| !defaults(load(name).unwrap()).is_empty();
         let smoothing: Vec<&str> = devices::SHIPPED.iter().map(|one| one.short).filter(|name| smooth(name)).collect();
         assert_eq!(smoothing, ["hd-620"]);
     }

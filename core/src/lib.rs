@@ -32,6 +32,8 @@ pub mod names;
 #[doc(hidden)]
 pub mod outcome;
 #[doc(hidden)]
+pub mod quirk;
+#[doc(hidden)]
 pub mod storage;
 
 pub use api::{

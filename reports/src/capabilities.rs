@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use samplin_core::ability::{ABILITIES, Ability};
 use samplin_core::decide::DeviceCaps;
+use samplin_core::quirk::{Quirk, Quirks};
 use samplin_core::vk::{self, FormatFeatureFlags2 as Feature};
 use samplin_core::{Device, FormatFeatures, FormatProperties, Settings, names};
 use serde_json::{Map, Value as Json};
@@ -14,8 +15,6 @@ use crate::{Malformed, SCHEMA, to_file};
 const LOSSY: Feature = Feature::from_raw(0xdfff);
 /// The last format of version 1.0.
 const LAST_CORE_FORMAT: i32 = 184;
-/// The quirk of drivers that smooth NEAREST where there is anisotropy.
-const SMOOTHS: &str = "anisotropy-smooths-nearest";
 
 /// What a device reports of sampling.
 #[derive(Clone, Debug)]
@@ -28,8 +27,7 @@ pub struct Capabilities {
     formats: BTreeMap<i32, FormatFeatures>,
     /// Bits that the file knows about.
     covered: Feature,
-    /// With anisotropy the driver smooths what is NEAREST in both directions.
-    smooths_nearest: bool,
+    quirks: Quirks,
 }
 
 /// A map of `members`, one by one: collecting them would sort a list first, with the code of a sort for each type.
@@ -110,10 +108,9 @@ impl Capabilities {
                 Some((names::format_by_name(name)?.as_raw(), format_features(value.as_object()?)))
             })),
             covered,
-            smooths_nearest: file
-                .get("quirks")
-                .and_then(Json::as_array)
-                .is_some_and(|all| all.iter().any(|one| one == SMOOTHS)),
+            quirks: Quirks::named(
+                file.get("quirks").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str),
+            ),
         }
     }
 
@@ -139,7 +136,13 @@ impl Capabilities {
 
     /// Whether the driver is known to smooth NEAREST where there is anisotropy.
     pub fn smooths_nearest(&self) -> bool {
-        self.smooths_nearest
+        self.quirks.has(Quirk::ANISOTROPY_SMOOTHS_NEAREST)
+    }
+
+    /// What the driver is known to do where Vulkan leaves it open.
+    #[doc(hidden)]
+    pub fn quirks(&self) -> Quirks {
+        self.quirks
     }
 
     /// Number of formats that are listed.
@@ -226,7 +229,7 @@ impl Capabilities {
     /// The device by itself, with everything enabled on it that it has.
     pub fn device(&self) -> Device {
         let formats: FormatProperties = names::formats().map(|format| (format, self.own_features(format))).collect();
-        let settings = Settings { aniso_nearest_off: self.smooths_nearest, ..Settings::default() };
+        let settings = Settings { aniso_nearest_off: self.smooths_nearest(), ..Settings::default() };
         Device::with_caps(self.caps(), formats).with_settings(&settings)
     }
 }

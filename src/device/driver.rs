@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use samplin_core::quirk::Quirks;
 use vk_layer_sys::PfnGetDeviceProcAddr;
 
 use crate::caps::{Enabled, Formats};
@@ -29,6 +30,8 @@ pub struct Driver {
     pub enabled: Enabled,
     /// Format features.
     pub formats: Formats,
+    /// What the driver is known to do where Vulkan leaves it open.
+    pub quirks: Quirks,
 }
 
 impl Driver {

@@ -18,6 +18,7 @@ use super::driver::Driver;
 use super::frames::Frames;
 use super::once::{Once, Turn};
 use crate::ability;
+use crate::caps::DriverSays;
 use crate::counters::Path;
 use crate::decide::{
     self, BlitSource, Change, Changes, Context, Decision, DeviceCaps, Policy, Rule, SamplerState, ShaderType,
@@ -512,12 +513,12 @@ impl Journal {
     pub fn record_device(
         &self,
         driver: &Driver,
-        properties: Option<(vk::PhysicalDeviceProperties, Option<(String, String)>)>,
+        properties: Option<(vk::PhysicalDeviceProperties, Option<DriverSays>)>,
         intercepts: &[&str],
     ) {
         let (name, kind) = properties.map_or((String::new(), None), |(p, said)| {
             let name = p.device_name_as_c_str().map_or_else(|_| String::new(), |n| n.to_string_lossy().into_owned());
-            let (called, info) = said.unzip();
+            let (called, info) = said.map(|said| (said.name, said.info)).unzip();
             let kind = kinds::Driver {
                 vendor_id: p.vendor_id,
                 device_id: p.device_id,
@@ -542,6 +543,7 @@ impl Journal {
                 features: driver.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
                 augmented: words(&driver.enabled.augmented),
                 augmented_for: augmented_for.collect(),
+                quirks: driver.quirks.iter().map(|quirk| quirk.name().to_owned()).collect(),
                 simulated: driver.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
                 storage: if self.records_all() { words::stored(driver.known_formats()) } else { Vec::new() },
                 intercepts: words(intercepts),

@@ -6,11 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ash::vk;
+use samplin_config::quirks;
+use samplin_core::quirk::Quirks;
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::augment::{self, Augmented, FeatureWishes};
 use super::{MISSING, failure, physical};
-use crate::caps::{self, Enabled, Formats};
+use crate::caps::{self, DriverSays, Enabled, Formats};
 use crate::commands;
 use crate::decide::DeviceCaps;
 use crate::device::{Device, Driver, LaterLimits, Limits};
@@ -244,6 +246,7 @@ unsafe fn abilities(
     physical: vk::PhysicalDevice,
     info: &vk::DeviceCreateInfo<'_>,
     properties: Option<&vk::PhysicalDeviceProperties>,
+    quirks: Quirks,
     plan: Option<&Augmented>,
 ) -> (DeviceCaps, Enabled, Overrides) {
     // SAFETY: `info` is valid for `physical`, with which `fns` may be used, by this function's contract.
@@ -257,7 +260,7 @@ unsafe fn abilities(
     caps.view_usage |= version >= vk::API_VERSION_1_1;
     enabled.format_lists |= version >= vk::API_VERSION_1_2;
     caps.format_feature_flags2 |= version >= vk::API_VERSION_1_3;
-    let overrides = instance.overrides.for_driver(&name);
+    let overrides = instance.overrides.for_device(&name, quirks);
     caps.gl_address_modes |= overrides.use_gl();
     if let Some(plan) = plan {
         caps.gl_address_modes |= plan.gl_address_modes;
@@ -270,7 +273,7 @@ unsafe fn abilities(
 }
 
 /// Writes the records of a new device.
-fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Option<(String, String)>)>) {
+fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Option<DriverSays>)>) {
     if device.ground.journal.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
         let driver = &device.ground.driver;
         // SAFETY: the device is valid for the resolver below it, and so is the name.
@@ -308,12 +311,26 @@ unsafe fn register(
     let (instance_fns, api_version, properties) =
         // SAFETY: `physical` is a physical device of `instance` by this function's contract.
         if off { Default::default() } else { unsafe { fns_for(&instance, physical) } };
+    let is_asked = !off && (instance.trace.is_on() || instance.overrides.use_quirks());
+    let says = properties.filter(|_| is_asked).and_then(|known| {
+        // SAFETY: `physical` is a physical device of the instance, whose commands these are, by this function's contract.
+        unsafe { caps::driver(&instance_fns, physical, known.api_version) }
+    });
+    let quirks = match (&instance.simulation, &says, &properties) {
+        (Some(simulation), ..) => simulation.quirks(),
+        (None, Some(says), Some(known)) => quirks::of_driver(&quirks::Identity {
+            driver_id: says.id.as_raw(),
+            version: known.driver_version,
+            info: &says.info,
+        }),
+        _ => Quirks::default(),
+    };
     let (caps, enabled, overrides) = if off {
         tracing::info!("device created; nothing is hooked, since mode is off");
         Default::default()
     } else {
         // SAFETY: `info` is valid for `physical` by this function's contract, and the commands are those of its instance.
-        unsafe { abilities(&instance, &instance_fns, physical, info, properties.as_ref(), plan) }
+        unsafe { abilities(&instance, &instance_fns, physical, info, properties.as_ref(), quirks, plan) }
     };
     // SAFETY: the commands are those of the instance that `physical` belongs to; with `mode` off there are none, and nothing is asked.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
@@ -326,14 +343,10 @@ unsafe fn register(
     let later = unsafe { later_limits(&instance_fns, physical, api_version, &enabled) };
     // SAFETY: `info` is a valid create info of a device by this function's contract.
     let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known, &memory, info, &later) });
-    let driver = properties.filter(|_| instance.trace.is_on()).and_then(|known| {
-        // SAFETY: `physical` is a physical device of the instance, whose commands these are, by this function's contract.
-        unsafe { caps::driver(&instance_fns, physical, known.api_version) }
-    });
-    let below = Driver { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats };
+    let below = Driver { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, quirks };
     let device = Device::new(below, overrides, limits);
     if !off {
-        tell(&device, properties.map(|properties| (properties, driver)));
+        tell(&device, properties.map(|properties| (properties, says)));
         if let Some(separate) = device.separate.as_deref() {
             separate.read_learned(&device.ground);
         }

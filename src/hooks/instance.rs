@@ -211,7 +211,7 @@ unsafe fn register(
     if let Some(device) = loaded.settings.device.as_deref().filter(|_| !off) {
         match simulate::load(device) {
             Ok(found) => {
-                found.defaults().iter().for_each(|(name, text)| loaded.default_to(name, text));
+                found.quirks().defaults().for_each(|(name, text)| loaded.default_to(name, text));
                 simulation = Some(Arc::new(found));
             }
             Err(error) => {

@@ -57,6 +57,8 @@ pub(crate) enum Reuse {
 pub(crate) struct Config {
     /// `VkPhysicalDeviceProperties::apiVersion`.
     pub(crate) api_version: u32,
+    /// `driverInfo` of lavapipe, whose `driverVersion` is always 1; nothing if it says nothing of itself.
+    pub(crate) lavapipe: Option<&'static CStr>,
     /// Device extensions that it supports.
     pub(crate) extensions: Vec<&'static CStr>,
     pub(crate) max_anisotropy: f32,
@@ -115,6 +117,7 @@ impl Config {
         let depth = SAMPLED | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON;
         Self {
             api_version: vk::API_VERSION_1_3,
+            lavapipe: None,
             extensions: EXTENSIONS.to_vec(),
             max_anisotropy: 16.0,
             max_lod_bias: 4.0,
@@ -1318,7 +1321,8 @@ unsafe extern "system" fn enumerate_device_extension_properties(
 }
 
 fn properties(config: &Config) -> vk::PhysicalDeviceProperties {
-    let mut out = vk::PhysicalDeviceProperties { api_version: config.api_version, ..Default::default() };
+    let (api_version, driver_version) = (config.api_version, u32::from(config.lavapipe.is_some()));
+    let mut out = vk::PhysicalDeviceProperties { api_version, driver_version, ..Default::default() };
     out.limits.max_sampler_anisotropy = config.max_anisotropy;
     out.limits.max_sampler_lod_bias = config.max_lod_bias;
     out.limits.max_sample_mask_words = config.max_sample_mask_words;
@@ -1388,6 +1392,15 @@ unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mu
                 vk::PhysicalDeviceCustomBorderColorPropertiesEXT::STRUCTURE_TYPE => {
                     (*next.cast::<vk::PhysicalDeviceCustomBorderColorPropertiesEXT<'_>>())
                         .max_custom_border_color_samplers = config.max_custom_borders;
+                }
+                vk::PhysicalDeviceDriverProperties::STRUCTURE_TYPE => {
+                    let out = &mut *next.cast::<vk::PhysicalDeviceDriverProperties<'_>>();
+                    if let Some(info) = config.lavapipe {
+                        out.driver_id = vk::DriverId::MESA_LLVMPIPE;
+                        for (to, from) in out.driver_info.iter_mut().zip(info.to_bytes()) {
+                            *to = *from as c_char;
+                        }
+                    }
                 }
                 vk::PhysicalDeviceDescriptorIndexingProperties::STRUCTURE_TYPE => {
                     let (limits, most) =

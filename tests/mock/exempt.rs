@@ -116,6 +116,48 @@ fn a_pair_is_left_alone_on_every_way() {
     }
 }
 
+/// The layer knows the driver by its id and its build. A simulated device has the quirks of its file, and none of the driver's.
+#[test]
+fn a_rule_asks_for_a_quirk_of_the_device() {
+    let rules = Rules::new(
+        "\n[[rule]]\nwhen = { quirk = \"linear-needs-no-bit\", format = \"R32_SFLOAT\" }\nset = { repair = \"off\" }\n",
+    );
+    let file = |quirks: &str| {
+        let sampled = r#"{"optimalTilingFeatures": ["VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT"]}"#;
+        let formats = format!(r#"{{"VK_FORMAT_R32_SFLOAT": {sampled}, "VK_FORMAT_R32_UINT": {sampled}}}"#);
+        format!(r#"{{"schema": "device-caps/1", "quirks": [{quirks}], "formats": {formats}}}"#)
+    };
+    let simulated = Rules::new("");
+    let (old, new) = (c"Mesa 22.3.6 (LLVM 15.0.6)", c"Mesa 25.0.7 (LLVM 15.0.6)");
+    for (info, quirks, is_left) in [
+        (Some(old), None, true),
+        (Some(new), None, false),
+        (None, None, false),
+        (Some(old), Some("\"opaque-black-4444\""), false),
+        (Some(new), Some("\"linear-needs-no-bit\""), true),
+    ] {
+        for is_traced in [true, false] {
+            let mut builder = InstanceBuilder::new().set("config", rules.0.to_str().unwrap());
+            if is_traced {
+                builder = builder.traced("decisions");
+            }
+            if let Some(quirks) = quirks {
+                std::fs::write(&simulated.0, file(quirks)).unwrap();
+                builder = builder.set("device", simulated.0.to_str().unwrap());
+            }
+            let device = builder.driver(|config| config.lavapipe = info).device();
+            let (sampler, twin) = (device.linear(), device.view(REPAIRED));
+            assert_eq!(written(&device, sampler, device.view(LEFT)) == sampler, is_left, "{info:?} {quirks:?}");
+            assert_ne!(written(&device, sampler, twin), sampler, "{info:?} {quirks:?}");
+            if is_traced {
+                let said = &device.instance.records("device")[0]["quirks"];
+                let has = said.as_array().is_some_and(|all| all.iter().any(|one| one == "linear-needs-no-bit"));
+                assert_eq!(has, is_left, "{said}");
+            }
+        }
+    }
+}
+
 /// What a rule matches that is about one repair, and the filter and anisotropy with which the pair arrives.
 #[test]
 fn one_repair_is_switched_off_and_the_others_hold() {

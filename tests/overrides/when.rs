@@ -60,6 +60,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     ("engine = \"test\"", |_, _| false),
     ("driver = \"*\"", |_, _| true),
     ("driver = \"no such device\"", |_, _| false),
+    // None of the drivers here has it.
+    ("quirk = \"opaque-black-4444\"", |_, _| false),
     ("mag_filter = \"linear\"", |s, _| ["soft", "blend", "mixed", "shadow", "sharp"].contains(&s)),
     ("mag_filter = \"nearest\"", |s, _| ["plain", "texels"].contains(&s)),
     ("mag_filter = \"cubic\"", |_, _| false),

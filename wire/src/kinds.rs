@@ -148,6 +148,9 @@ pub struct Device {
     /// What each of these was enabled for.
     #[serde(default, skip_serializing_if = "Members::is_empty")]
     pub augmented_for: Members<String>,
+    /// What its driver is known to do where Vulkan leaves it open; older traces do not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quirks: Vec<String>,
     /// The name of the capability file that the device is reduced to.
     pub simulated: Option<String>,
     /// What it can do with formats that are stored, in words ([`words`](crate::words)); at the level all.

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use samplin_config::quirks::Known;
 use samplin_config::settings::{DESCRIBED, Described, Form, Word, default_of};
 use samplin_core::decide::Rule;
+use samplin_core::quirk::Quirk;
 use serde::Serialize;
 
 use crate::{Failure, Outcome, read, root, views, write};
@@ -12,7 +14,7 @@ use crate::{Failure, Outcome, read, root, views, write};
 const USAGE: &str = "\
 Derives from the table of settings (config/src/settings/table.rs) the settings of layer.json, the installable manifests, the sample
 settings file, docs/reference/settings.md and what manifest/trace.schema.json says of them and of the rules (core/src/decide/rules.rs);
-and from manifest/tables.json the SQL views in docs/fleet.
+from manifest/tables.json the SQL views in docs/fleet; and from core/src/quirk.rs and manifest/quirks docs/reference/quirks.md.
 
     scripts/manifests           write them
     scripts/manifests --check   exit with 1 if one differs from what would be written
@@ -38,6 +40,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         ("manifest/vk_layer_settings.txt".to_owned(), settings_file()),
         ("manifest/trace.schema.json".to_owned(), schema),
         ("docs/reference/settings.md".to_owned(), page()),
+        ("docs/reference/quirks.md".to_owned(), quirks()),
     ];
     let views = views::views(&read(&root.join("manifest/tables.json"))?)?;
     files.extend(views.into_iter().map(|(name, text)| (format!("docs/fleet/{name}"), text)));
@@ -265,6 +268,39 @@ fn page() -> String {
             let _ = writeln!(out, "| `{word}`{mark} | {meaning} |");
         }
     }
+    out
+}
+
+const QUIRKS_HEAD: &str = "\
+# Quirks
+
+What drivers do where Vulkan leaves the result open, or against it. Each quirk has a probe in `samplin prove`, and each driver below was
+measured with it. A rule of a rules file asks for one with `when = { quirk = \"…\" }`, and `samplin caps` shows those of a device.
+samplin knows the running driver by its `driverID`, its version and its build. A simulated device has the quirks that its capability file names,
+and no others. This page is generated from `core/src/quirk.rs` and `manifest/quirks/`.
+
+";
+
+/// docs/reference/quirks.md.
+fn quirks() -> String {
+    let known: Vec<Known> = Known::all().collect();
+    let mut out = QUIRKS_HEAD.to_owned();
+    let _ = writeln!(out, "| quirk | the driver | measured on |\n|---|---|---|");
+    for quirk in Quirk::all() {
+        let has = |known: &&Known| known.quirks.iter().any(|(of, _)| *of == quirk);
+        let files: Vec<&str> = known.iter().filter(has).map(|known| known.file).collect();
+        let files = if files.is_empty() { "none of these".to_owned() } else { files.join(", ") };
+        let _ = writeln!(out, "| `{}` | {} | {files} |", quirk.name(), quirk.means());
+    }
+    for known in &known {
+        let _ =
+            writeln!(out, "\n## {}\n\nMeasured with `{}` on {}.\n", known.file, known.measured_with, known.measured_on);
+        let _ = writeln!(out, "| quirk | observed |\n|---|---|");
+        for (quirk, observed) in &known.quirks {
+            let _ = writeln!(out, "| `{}` | {observed} |", quirk.name());
+        }
+    }
+    out += "\n`samplin prove --quirks FILE` measures another driver. Put the file into `manifest/quirks/` and name it in `config/src/quirks.rs`.\n";
     out
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
+use samplin_core::quirk::Quirks;
 use samplin_core::storage::{self, Stored};
 use samplin_core::{format, names};
 use serde::Serialize;
@@ -204,6 +205,8 @@ pub struct Abilities {
     pub lowered: u64,
     /// Whether the comparison bit, which needs 64-bit masks, is known.
     pub knows_compare: bool,
+    /// What the driver is known to do where Vulkan leaves it open.
+    pub quirks: Quirks,
     /// The capability file that this is from; of this machine's device, the members that are made of nothing else here.
     pub file: Value,
 }
@@ -312,6 +315,9 @@ impl Abilities {
             lowered: lowered(&formats),
             formats,
             knows_compare,
+            quirks: Quirks::named(
+                file.get("quirks").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str),
+            ),
             file,
         })
     }
@@ -397,6 +403,7 @@ impl Abilities {
         let mut out = self.summary();
         out.insert("driver".into(), self.driver.clone().into());
         out.insert("source".into(), self.source.clone().into());
+        out.insert("quirks".into(), self.quirks.iter().map(|quirk| quirk.name()).collect());
         let formats = self.formats.iter().map(|format| {
             let mut members = json!(format);
             members["storage"] = self.stored(format).word().into();
@@ -436,6 +443,9 @@ impl Abilities {
             })
             .collect();
         out["schema"] = "device-caps/1".into();
+        if self.quirks != Quirks::default() {
+            out["quirks"] = self.quirks.iter().map(|quirk| quirk.name()).collect();
+        }
         out["effective"] = json!(self.effective);
         out["limits"] = json!(self.limits);
         out["formats"] = Value::Object(formats);

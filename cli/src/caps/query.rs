@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
+use samplin_config::quirks;
 use serde_json::{Map, Value, json};
 
 use super::abilities::{self, Abilities, FormatAbilities};
@@ -257,6 +258,11 @@ fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -
         lowered: abilities::lowered(&formats),
         formats,
         knows_compare: flags2,
+        quirks: quirks::of_driver(&quirks::Identity {
+            driver_id: properties12.driver_id.as_raw(),
+            version: plain.driver_version,
+            info: driver.get(1).map_or("", String::as_str),
+        }),
         file,
     }
 }

@@ -33,7 +33,7 @@ impl Prediction {
         let has_default = self.layers.get(&process).is_none_or(|layer| {
             !read::settings(layer).any(|setting| setting.name == "aniso_nearest" && setting.source != "default")
         });
-        let smooths = self.simulation.defaults().contains(&("aniso_nearest", "off"));
+        let smooths = self.simulation.quirks().defaults().any(|default| default == ("aniso_nearest", "off"));
         Policy {
             strict_border: is("border", "strict"),
             depth_compare: is("depth_linear", "compare"),

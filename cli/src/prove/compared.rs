@@ -30,3 +30,13 @@ pub(crate) enum Compared {
     /// There is no reference, and why.
     Unknown(String),
 }
+
+impl Compared {
+    /// Why nothing can be said.
+    pub(super) fn why(self) -> String {
+        match self {
+            Self::Failed(why) | Self::Unknown(why) => why,
+            Self::Same | Self::Differs(_) => String::new(),
+        }
+    }
+}

@@ -40,6 +40,11 @@ impl Formats {
 }
 
 impl Format {
+    /// A format that no trace told of.
+    pub(super) fn of(format: vk::Format) -> Self {
+        Self { format: names::format(format), settings: Vec::new(), line: 0 }
+    }
+
     /// The format and the codec that a shader declares for it.
     fn codec(&self) -> Result<(vk::Format, &'static Codec), String> {
         let format = names::format_by_name(&self.format).filter(|format| texel::is_known(*format));

@@ -9,12 +9,14 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use samplin_core::quirk::Quirk;
 use samplin_testkit::{Context, ContextBuilder, NumericKind, Trace};
 use serde::{Deserialize, Serialize};
 
 use super::case::{self, Case};
 use super::compared::Compared;
 use super::look;
+use super::quirks::{self, Driver, Probed};
 use super::stored::Format;
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
@@ -33,6 +35,8 @@ pub(super) enum Step {
     Repaired(Box<Case>),
     /// A format that shaders convert, with the layer, then without.
     Stored(Box<Format>),
+    /// Whether the driver has a quirk, by its name.
+    Quirk(String),
     /// The same without the layer, held against what was asked for and what those changes make of it.
     Asked(Box<Case>, Vec<RecordedChange>),
 }
@@ -41,18 +45,32 @@ pub(super) enum Step {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer {
-    /// Name and version of the device.
-    Driver(String),
+    /// The driver.
+    Driver(Box<Driver>),
     /// What the layer changed here, what it left, and how what came out compares with that.
     Repaired { changes: Vec<RecordedChange>, left: Vec<String>, repaired: Compared },
     /// How what came out compares with what was asked for, and with the repaired pair.
     Asked { asked: Compared, repaired: Compared },
     /// How what shaders convert, and what the driver does by itself, compare with the specification.
     Stored { with: Compared, without: Compared, is_converted: bool },
+    /// What a probe found.
+    Quirk(Probed),
     /// There is no Vulkan device here.
     NoDevice(String),
     /// The process ended, or did not answer.
     Crashed(String),
+}
+
+impl Answer {
+    /// What a probe of a quirk found. Of one quirk a crash is all there is to see.
+    pub(super) fn probed(self, quirk: Quirk) -> Probed {
+        match self {
+            Self::Quirk(probed) => probed,
+            Self::Crashed(how) if quirk == Quirk::ANISOTROPY_BELOW_ONE_CRASHES => Probed::Has(how),
+            Self::Crashed(how) | Self::NoDevice(how) => Probed::Unknown(how),
+            _ => Probed::Unknown("the worker did not answer".to_owned()),
+        }
+    }
 }
 
 /// Runs as the worker: answers until there is no further step.
@@ -78,20 +96,20 @@ type Contexts = BTreeMap<Vec<String>, Context>;
 fn answer(step: Step, contexts: &mut Contexts) -> Answer {
     match step {
         Step::Driver => match context(contexts, &[]) {
-            Ok(context) => {
-                let (version, properties) = (context.version(), context.properties());
-                let (major, minor) = (ash::vk::api_version_major(version), ash::vk::api_version_minor(version));
-                Answer::Driver(format!(
-                    "{} (Vulkan {major}.{minor}, driver {:#x})",
-                    context.device_name(),
-                    properties.driver_version
-                ))
-            }
+            Ok(context) => Answer::Driver(Box::new(Driver::of(context))),
             Err(why) => Answer::NoDevice(why),
         },
         Step::Repaired(case) => guarded(
             || repaired(&case),
             |compared| Answer::Repaired { changes: case.changes.clone(), left: Vec::new(), repaired: compared },
+        ),
+        Step::Quirk(name) => guarded(
+            || {
+                let quirk = Quirk::named(&name).ok_or_else(|| Compared::Unknown("no such quirk".to_owned()))?;
+                let context = context(contexts, &[]).map_err(Compared::Unknown)?;
+                Ok(Answer::Quirk(quirks::probe(context, quirk)))
+            },
+            |compared| Answer::Quirk(Probed::Unknown(compared.why())),
         ),
         Step::Stored(format) => guarded(
             || stored(&format, contexts),

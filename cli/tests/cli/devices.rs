@@ -28,6 +28,10 @@ fn device_json_tells_the_same() {
     // Of all formats, and not only of those that shaders can declare.
     assert!(stored("native") as u64 > one[0]["stored_native"].as_u64().unwrap());
     assert!(one[0]["stored_native"].as_u64() > Some(30), "{}", one[0]);
+    assert_eq!(one[0]["quirks"], serde_json::json!([]));
+    let smooth = "anisotropy-smooths-nearest";
+    assert_eq!(samplin(["caps", "--json", "hd-620"]).json(0)[0]["quirks"], serde_json::json!([smooth]));
+    assert!(samplin(["caps", "hd-620"]).quiet(0).contains(&format!("quirk {smooth}: Anisotropy blends ")));
     let all = samplin(["caps", "--json", "--all"]).json(0);
     assert_eq!(all.as_array().unwrap().len(), samplin(["caps", "--list"]).quiet(0).lines().count());
     let differences = samplin(["caps", "--json", "v3d-4.2", "rtx-5080"]).json(0);

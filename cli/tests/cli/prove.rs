@@ -133,6 +133,39 @@ fn programs_fail_without_the_layer_and_pass_with_it() {
     assert!(tried >= 4, "{tried} programs of {proof:#}");
 }
 
+/// What is measured of a driver is what the layer knows of it, if it knows the driver.
+#[test]
+fn quirks_are_measured_and_known() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    let run = |arguments: &[&str]| {
+        let mut command = tool(&home);
+        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+        Ran::of(&command.args(arguments).output().unwrap())
+    };
+    let said = run(&["prove", "--quirks", "own.toml"]).quiet(0);
+    let text = std::fs::read_to_string(home.join("own.toml")).unwrap();
+    let file: toml::Table = text.parse().unwrap();
+    let measured: Vec<&str> = file["quirks"].as_table().unwrap().keys().map(String::as_str).collect();
+    assert!(!measured.is_empty() && measured.iter().all(|quirk| said.contains(quirk)), "{text}{said}");
+    assert!(
+        file["measured_on"].as_str().unwrap().contains("Vulkan") && file["driver_id"].as_integer() > Some(0),
+        "{text}"
+    );
+    let caps = run(&["caps", "--json"]).json(0);
+    let mut known: Vec<&str> = caps[0]["quirks"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    known.sort_unstable();
+    if known.is_empty() {
+        skip("nothing is known of this driver");
+        return;
+    }
+    assert_eq!(measured, known, "{text}");
+    // A capability file of this device has them as well.
+    run(&["caps", "--save", "own.json"]).quiet(0);
+    let saved = run(&["caps", "./own.json"]).quiet(0);
+    assert!(known.iter().all(|quirk| saved.contains(&format!("quirk {quirk}: "))), "{saved}");
+}
+
 #[test]
 fn what_cannot_be_proven_or_written_is_said() {
     let home = Folder::new();

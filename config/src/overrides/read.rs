@@ -3,6 +3,7 @@
 use ash::vk;
 use samplin_core::decide::{self, Bias, Compare, Exempt, Guard, Guards, ShadingWish, Wish};
 use samplin_core::names;
+use samplin_core::quirk::Quirk;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -190,6 +191,7 @@ const WHEN_KEYS: &[&str] = &[
     "app",
     "engine",
     "driver",
+    "quirk",
     "fingerprint",
     "mag_filter",
     "min_filter",
@@ -218,6 +220,7 @@ fn when(value: Value<'_, '_>, complaints: &mut Vec<Complaint>) -> When {
                 "app" => out.app = Some(glob(name, value)?),
                 "engine" => out.engine = Some(glob(name, value)?),
                 "driver" => out.driver = Some(glob(name, value)?),
+                "quirk" => out.quirk = Some(quirk(value)?),
                 "fingerprint" => out.fingerprints = fingerprints(value)?,
                 "mag_filter" => out.mag_filter = Some(word(name, value, FILTERS)?),
                 "min_filter" => out.min_filter = Some(word(name, value, FILTERS)?),
@@ -242,6 +245,12 @@ fn when(value: Value<'_, '_>, complaints: &mut Vec<Complaint>) -> When {
         note(read, complaints);
     }
     out
+}
+
+/// A quirk by its name.
+fn quirk(value: Value<'_, '_>) -> Understood<Quirk> {
+    let words: Vec<(&str, Quirk)> = Quirk::all().map(|quirk| (quirk.name(), quirk)).collect();
+    word("quirk", value, &words)
 }
 
 /// Repairs by the names of their rules or by their ids.
@@ -389,7 +398,7 @@ fn is_of_pipelines(parts: [Option<Value<'_, '_>>; 2]) -> Understood<Option<bool>
     let mut before = None;
     for (key, _) in parts.into_iter().flatten().filter_map(|part| part.get_ref().as_table()).flatten() {
         let name: &str = key.get_ref();
-        if matches!(name, "exe" | "app" | "engine" | "driver") {
+        if matches!(name, "exe" | "app" | "engine" | "driver" | "quirk") {
             continue;
         }
         let of_pipelines = matches!(name, "samples" | "blended" | "sample_shading");

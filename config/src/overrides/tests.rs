@@ -31,6 +31,26 @@ fn a_whole_rule_is_understood() {
 }
 
 #[test]
+fn rules_hold_on_devices_with_a_quirk() {
+    let (overrides, problems) = parse(
+        "[[rule]]\nset = { min_lod = 1 }\n[[rule]]\nwhen = { quirk = \"opaque-black-4444\" }\nset = { min_lod = 2 }\n\
+         [[rule]]\nwhen = { quirk = \"opaque-black-444\" }\nset = { min_lod = 3 }\n\
+         [[rule]]\nwhen = { quirk = \"linear-blends-integers\", samples = 4 }\nset = { sample_shading = 1 }\n",
+    );
+    let all: Vec<&str> = Quirk::all().map(Quirk::name).collect();
+    let near = "did you mean \"opaque-black-4444\"?";
+    let known = all.join(", ");
+    assert_eq!(problems, [format!("7:18: quirk cannot be \"opaque-black-444\"; it is one of {known}; {near}")]);
+    let names = |quirks: Quirks| {
+        let left = overrides.for_device("any", quirks);
+        left.iter().map(|one| one.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(Quirks::default()), ["rule 1"]);
+    assert_eq!(names(Quirks::default().with(Quirk::OPAQUE_BLACK_4444)), ["rule 1", "rule 2"]);
+    assert!(overrides.use_quirks() && !overrides.for_device("any", Quirks::default()).use_quirks());
+}
+
+#[test]
 fn immutable_samplers_are_named_among_others() {
     let (overrides, problems) = parse(
         "[[rule]]\nset = { min_lod = 1 }\n[[rule]]\nset = { immutable = \"demote\" }\n[[rule]]\nset = { immutable = \"base\" }\n",

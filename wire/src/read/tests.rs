@@ -511,6 +511,7 @@ fn whole_records_survive() {
             features: kinds::Members(vec![(text("customBorderColors"), false), (text("samplerAnisotropy"), true)]),
             augmented: vec![text("VK_EXT_custom_border_color")],
             augmented_for: kinds::Members(vec![(text("VK_EXT_custom_border_color"), text("colours"))]),
+            quirks: vec![text("opaque-black-4444")],
             simulated: Some(text("adreno-650")),
             intercepts: vec![text("vkCreateSampler")],
             storage,

@@ -41,7 +41,7 @@ rule! { ($)
     ///
     /// - `augment=on` does not enable the feature for the application's own samplers; a rule that sets `max_anisotropy` does.
     /// - `aniso_nearest=off` switches anisotropy off where both filters are NEAREST; it is the default on a simulated device that
-    ///   is known to smooth there (`quirks` in its capability file).
+    ///   has the quirk `anisotropy-smooths-nearest` in its capability file.
     /// - A rule with `set = { max_anisotropy = 1 }` switches it off for the pairs that it matches; no guard holds that back.
     /// - A rule with `set = { repair = "off" }` leaves the pair as the application asked.
     anisotropy Anisotropy "anisotropy" lost_by lost {
