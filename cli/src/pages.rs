@@ -196,14 +196,18 @@ fn records() {
 
 #[test]
 fn presets() {
-    let mut text = String::from("| preset | gives | how |\n|---|---|---|\n");
+    let mut text = String::new();
     for preset in PRESETS {
-        let mut how: Vec<String> =
-            preset.settings.iter().map(|one| format!("`{}={}`: {}", one.key, one.value, sentence(one.does))).collect();
-        how.extend(preset.rules.iter().map(|rule| format!("{} {}", sentence(rule.does), sentence(rule.spares))));
-        let _ = writeln!(text, "| `{}` | {} | {} |", preset.name, sentence(preset.about), how.join("<br>"));
+        let _ = writeln!(text, "**`{}`**: {}\n", preset.name, sentence(preset.about));
+        for one in preset.settings {
+            let _ = writeln!(text, "- `{}={}`: {}", one.key, one.value, sentence(one.does));
+        }
+        for rule in preset.rules {
+            let _ = writeln!(text, "- *{}*: {} {}", rule.name, sentence(rule.does), sentence(rule.spares));
+        }
+        text.push('\n');
     }
-    hold_part("start/player.md", "<!-- generated from cli/src/preset/table.rs -->", &format!("{text}\n"));
+    hold_part("start/player.md", "<!-- generated from cli/src/preset/table.rs -->", &text);
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn place(preset: &Preset, arguments: &Arguments) -> Result<(PathBuf, bool)> {
 
 fn tell(preset: &Preset, path: &Path, is_changed: bool, prefix: &str, output: &mut Output) {
     let count = |count: usize, what: &str| counted(count as u64, what);
-    let mut holds = count(preset.rules.len(), "rule");
+    let mut holds = count(preset.rules.iter().filter(|rule| rule.is_on).count(), "rule");
     if !preset.settings.is_empty() {
         holds += &format!(" and {}", count(preset.settings.len(), "setting"));
     }
@@ -142,7 +142,7 @@ fn described(preset: &Preset, file: Option<&Path>) -> serde_json::Value {
         "about": preset.about,
         "file": file,
         "settings": settings,
-        "rules": preset.rules.iter().map(|rule| rule.name).collect::<Vec<_>>(),
+        "rules": preset.rules.iter().filter(|rule| rule.is_on).map(|rule| rule.name).collect::<Vec<_>>(),
     })
 }
 

@@ -45,6 +45,9 @@ pub struct Arguments {
     /// The rules file that keys write [default: the one that the program reads]
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
+    /// A setting of the layer; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", requires = "program")]
+    pub set: Vec<String>,
     /// Without a display start Xvfb, without a GPU use lavapipe
     #[arg(long, requires = "program")]
     pub headless: bool,
@@ -79,14 +82,15 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
         [] => (target(arguments)?, None),
         words => {
             let tree = Tree::planned();
-            (Target::Tree(tree), Some(Program::start(&options(arguments), words)?))
+            (Target::Tree(tree), Some(Program::start(&options(arguments), arguments.rules.as_deref(), words)?))
         }
     };
     let mut model = Model::new(target);
     if let Some(program) = &program {
         model.begin(program.process());
     }
-    let mut app = App::new(model, arguments.rules.clone());
+    let rules = program.as_ref().map_or_else(|| arguments.rules.clone(), |program| program.rules.clone());
+    let mut app = App::new(model, rules);
     let shown = terminal::run(&mut app, program.as_mut());
     let Some(mut program) = program else {
         shown.map_err(|error| Failure::environment(format!("the terminal: {error}")))?;
@@ -99,6 +103,9 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
         errors.line(format!("{prefix} {}: trace {}", describe(process), process.tail.path.display()));
     }
     errors.line(format!("{prefix} the program's output is in {}", program.log.display()));
+    if let Some(rules) = program.new_rules() {
+        errors.line(format!("{prefix} the rules are in {}; keep a copy for --rules", rules.display()));
+    }
     errors.finish()?;
     shown.map_err(|error| Failure::environment(format!("the terminal: {error}")))?;
     Ok(program.status().map_or(Outcome::Fine, Outcome::Status))
@@ -107,9 +114,8 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
 /// The options of `samplin run`.
 fn options(arguments: &Arguments) -> Vec<OsString> {
     let mut options = Vec::new();
-    for (name, value) in [("--rules", &arguments.rules), ("--layer", &arguments.layer)] {
-        value.iter().for_each(|value| options.extend([name.into(), value.into()]));
-    }
+    arguments.layer.iter().for_each(|layer| options.extend(["--layer".into(), layer.into()]));
+    arguments.set.iter().for_each(|set| options.extend(["--set".into(), set.into()]));
     options.extend(arguments.headless.then(|| "--headless".into()));
     options
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::watch::rules::OFF;
+
 /// A rule of a preset.
 #[derive(Clone, Copy, Debug)]
 pub struct PresetRule {
@@ -15,6 +17,8 @@ pub struct PresetRule {
     pub when: &'static str,
     /// The value of `set`.
     pub set: &'static str,
+    /// Whether it is in force; else its lines are comments, because it needs something that only the player knows.
+    pub is_on: bool,
 }
 
 /// A setting that no rule can express.
@@ -49,7 +53,7 @@ const EMULATE: PresetSetting = PresetSetting {
 
 const DEMOTE: &str = "{ immutable = \"demote\" }";
 
-/// All presets. A rule with another kind of bias is one more row of `sharp`.
+/// All presets.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "sharp",
@@ -62,6 +66,7 @@ pub const PRESETS: &[Preset] = &[
                 spares: "Guards: shadow maps, integers, rendered images, 1D images, and samplers without a LINEAR filter.",
                 when: "{ class = \"color\", mip_levels = { min = 2 } }",
                 set: "{ max_anisotropy = 16 }",
+                is_on: true,
             },
             PresetRule {
                 name: "sharp distance",
@@ -69,6 +74,15 @@ pub const PRESETS: &[Preset] = &[
                 spares: "Guards: shadow maps, integers and rendered images. Samplers that read one mip level at a time stay as they are.",
                 when: "{ class = \"color\", mip_levels = { min = 2 }, min_filter = \"linear\", mipmap_mode = \"linear\" }",
                 set: "{ mip_lod_bias = { add = -0.5 } }",
+                is_on: true,
+            },
+            PresetRule {
+                name: "sharp upscaling",
+                does: "Off at first. For games that render small while something scales them up: write the size of your screen, and remove #off. It takes the place of the rule before.",
+                spares: "The guards of \"sharp distance\", and already-biased: textures that the game makes sharper by itself.",
+                when: "{ class = \"color\", mip_levels = { min = 2 }, min_filter = \"linear\", mipmap_mode = \"linear\" }",
+                set: "{ mip_lod_bias = { output = \"2560x1440\" } }",
+                is_on: false,
             },
         ],
     },
@@ -83,6 +97,7 @@ pub const PRESETS: &[Preset] = &[
                 spares: "Pairs that the device can filter stay as they are.",
                 when: "{ class = \"depth\", min_filter = \"linear\" }",
                 set: DEMOTE,
+                is_on: true,
             },
             PresetRule {
                 name: "smooth depth, enlarged",
@@ -90,6 +105,7 @@ pub const PRESETS: &[Preset] = &[
                 spares: "Pairs that the device can filter stay as they are.",
                 when: "{ class = \"depth\", mag_filter = \"linear\" }",
                 set: DEMOTE,
+                is_on: true,
             },
         ],
     },
@@ -103,6 +119,7 @@ pub const PRESETS: &[Preset] = &[
             spares: "Guards: shadow maps, integers, rendered images and with them post-processing. Images with one mip level stay as they are: fonts, videos and lookup tables. Remove mip_levels to include them.",
             when: "{ class = \"color\", mip_levels = { min = 2 } }",
             set: "{ mag_filter = \"nearest\" }",
+            is_on: true,
         }],
     },
     Preset {
@@ -127,6 +144,7 @@ pub const PRESETS: &[Preset] = &[
             spares: "Legal pairs stay as they are.",
             when: "",
             set: DEMOTE,
+            is_on: true,
         }],
     },
 ];
@@ -160,11 +178,12 @@ impl Preset {
             text += "\n";
             text += &commented(rule.does);
             text += &commented(rule.spares);
-            let _ = writeln!(text, "[[rule]]\nname = \"{}\"", rule.name);
+            let off = if rule.is_on { "" } else { OFF };
+            let _ = writeln!(text, "{off}[[rule]]\n{off}name = \"{}\"", rule.name);
             if !rule.when.is_empty() {
-                let _ = writeln!(text, "when = {}", rule.when);
+                let _ = writeln!(text, "{off}when = {}", rule.when);
             }
-            let _ = writeln!(text, "set = {}", rule.set);
+            let _ = writeln!(text, "{off}set = {}", rule.set);
         }
         text
     }
@@ -205,7 +224,10 @@ mod tests {
             let (overrides, problems) = Overrides::parse(Path::new("preset.toml"), &text);
             assert!(problems.is_empty(), "{}: {problems:?}\n{text}", preset.name);
             let names: Vec<&str> = overrides.iter().map(|one| one.name.as_str()).collect();
-            assert_eq!(names, preset.rules.iter().map(|rule| rule.name).collect::<Vec<_>>());
+            let on = preset.rules.iter().filter(|rule| rule.is_on);
+            assert_eq!(names, on.map(|rule| rule.name).collect::<Vec<_>>());
+            let (all, problems) = Overrides::parse(Path::new("preset.toml"), &text.replace(OFF, ""));
+            assert!(problems.is_empty() && all.iter().count() == preset.rules.len(), "{problems:?}");
             assert!(!text.contains("guards_off") && overrides.iter().all(|one| one.guards_off == Default::default()));
             assert!(text.lines().all(|line| line.chars().count() <= 140), "{text}");
         }

@@ -166,6 +166,12 @@ fn of_process(process: Option<&Process>, text: &mut Text) {
     analysis.processes().iter().for_each(|line| text.pair("process", line));
     inspect::devices(analysis).iter().for_each(|line| text.pair("device", line));
     analysis.settings().iter().for_each(|line| text.pair("setting", line));
+    for (kind, record) in &process.tail.last {
+        let members = record.as_object().into_iter().flatten();
+        let told = members.filter(|(key, _)| !["event", "pid", "seq", "t_ns", "tid"].contains(&key.as_str()));
+        let told: Vec<String> = told.map(|(key, member)| format!("{key} {}", value(member))).collect();
+        text.pair(&format!("last {kind}"), &told.join(", "));
+    }
     for (key, value) in analysis.census().iter().flat_map(inspect::census_rows) {
         text.pair(&key, &value);
     }

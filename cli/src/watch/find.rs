@@ -1,7 +1,9 @@
 //! Which traces are watched: named files, those of a folder, or those of a process and the processes that it starts.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use samplin_platform as platform;
 
@@ -9,6 +11,9 @@ use crate::folders;
 
 /// How often the descriptors of a process are looked at before it counts as one without a trace of another name.
 const TRIES: u32 = 20;
+
+/// Of so many looks, one is for processes although no trace was added to the folder.
+const RARELY: u32 = 10;
 
 /// What is watched.
 #[derive(Debug)]
@@ -22,7 +27,7 @@ pub enum Target {
 }
 
 /// A process and those that it starts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tree {
     /// The folder of automatic traces.
     folder: Option<PathBuf>,
@@ -30,6 +35,10 @@ pub struct Tree {
     before: BTreeSet<PathBuf>,
     /// Whether traces of processes that are gone already count, because the watch is older than all of them.
     is_own: bool,
+    /// How often it was looked at.
+    looks: u32,
+    /// When a trace was last added to the folder.
+    changed: Option<SystemTime>,
     /// The processes, and how often their descriptors were looked at.
     processes: BTreeMap<u32, u32>,
 }
@@ -37,14 +46,14 @@ pub struct Tree {
 impl Tree {
     /// Of a process that runs.
     pub fn running(root: u32) -> Self {
-        Self { folder: folders::traces(), before: BTreeSet::new(), is_own: false, processes: [(root, 0)].into() }
+        Self { folder: folders::traces(), processes: [(root, 0)].into(), ..Self::default() }
     }
 
     /// Of a process that does not run yet: [`Tree::begin`] says which.
     pub fn planned() -> Self {
         let folder = folders::traces();
         let before = folder.as_deref().map(traces).unwrap_or_default().into_iter().collect();
-        Self { folder, before, is_own: true, processes: BTreeMap::new() }
+        Self { folder, before, is_own: true, ..Self::default() }
     }
 
     /// Names the process.
@@ -53,10 +62,22 @@ impl Tree {
     }
 
     fn look(&mut self, proc: &Path) -> Vec<PathBuf> {
-        let known: Vec<u32> = self.processes.keys().copied().collect();
-        for process in known {
+        let changed = self.folder.as_deref().and_then(|folder| std::fs::metadata(folder).ok()?.modified().ok());
+        self.looks += 1;
+        // A program may have hundreds of threads, each with a list of processes that it has started.
+        if changed == self.changed && self.looks > TRIES && !self.looks.is_multiple_of(RARELY) {
+            return Vec::new();
+        }
+        self.changed = changed;
+        // Before the processes, so that each whose trace is there is found among them, unless it is gone.
+        let there = self.folder.as_deref().map(traces).unwrap_or_default();
+        let mut new: Vec<u32> = self.processes.keys().copied().collect();
+        while let Some(process) = new.pop() {
             for child in children(proc, process) {
-                self.processes.entry(child).or_insert(0);
+                if let Entry::Vacant(entry) = self.processes.entry(child) {
+                    entry.insert(0);
+                    new.push(child);
+                }
             }
         }
         let mut found = Vec::new();
@@ -64,7 +85,7 @@ impl Tree {
             *tries += 1;
             found.extend(open_traces(proc, *process));
         }
-        for path in self.folder.as_deref().map(traces).unwrap_or_default() {
+        for path in there {
             let Some(process) = process_of(&path).filter(|_| !self.before.contains(&path)) else { continue };
             // A process may begin and end between two looks.
             let is_gone = self.is_own && !platform::process_exists(process);
@@ -152,7 +173,6 @@ mod tests {
             std::os::unix::fs::symlink(home.join(name), proc.join(format!("11/fd/{number}"))).unwrap();
         }
         let mut tree = Tree { folder: Some(home.join("traces")), ..Tree::running(10) };
-        tree.look(&proc);
         let mut found = tree.look(&proc);
         found.sort();
         assert_eq!(found, [home.join("own name.jsonl"), home.join("traces/game-12.jsonl")]);

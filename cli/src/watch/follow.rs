@@ -1,9 +1,12 @@
 //! A trace that grows: what was added since the last look, and what became of the file.
 
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
+
+use serde_json::Value;
 
 use crate::trace::analysis::{Analysis, Read};
 use crate::trace::open;
@@ -41,6 +44,9 @@ impl Frames {
     }
 }
 
+/// Kinds of records of which the last one is kept.
+const KEPT: [&str; 3] = ["retune", "scale", "settings"];
+
 /// What a look at a trace came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
@@ -61,6 +67,8 @@ pub struct Tail {
     pub analysis: Analysis,
     /// The frames that it names.
     pub frames: Frames,
+    /// The last records of these kinds: which rules changed in the running program, and which scale they follow.
+    pub last: BTreeMap<&'static str, Value>,
     /// How often it was read from its beginning again, because it was emptied or another file took its place.
     pub restarts: u64,
     /// Why it cannot be read.
@@ -86,6 +94,7 @@ impl Tail {
             path,
             analysis: Analysis::default(),
             frames: Frames::default(),
+            last: BTreeMap::new(),
             restarts: 0,
             trouble: None,
             pid: 0,
@@ -127,7 +136,7 @@ impl Tail {
         if self.file.is_some() || self.is_whole {
             self.restarts += 1;
         }
-        (self.analysis, self.frames, self.lines) = Default::default();
+        (self.analysis, self.frames, self.lines, self.last) = Default::default();
         self.id = id(&metadata);
         self.is_whole = open::is_compressed(&self.path)?;
         self.file = Some(file);
@@ -169,8 +178,8 @@ impl Tail {
             return if look == Look::Grown { self.read_whole() } else { Ok(look) };
         }
         let Some(file) = &mut self.file else { return Ok(look) };
-        let (analysis, frames, pid) = (&mut self.analysis, &mut self.frames, &mut self.pid);
-        let mut visit = |record: &Record<'_>| note(analysis, frames, pid, record);
+        let mut notes = (&mut self.analysis, &mut self.frames, &mut self.pid, &mut self.last);
+        let mut visit = |record: &Record<'_>| note(&mut notes, record);
         while self.lines.counts.bytes < self.length {
             if *budget == 0 {
                 return Ok(Look::Behind);
@@ -186,9 +195,9 @@ impl Tail {
     }
 
     fn read_whole(&mut self) -> io::Result<Look> {
-        let (analysis, frames, pid) = (&mut self.analysis, &mut self.frames, &mut self.pid);
+        let mut notes = (&mut self.analysis, &mut self.frames, &mut self.pid, &mut self.last);
         let source = TraceSource::File(self.path.clone());
-        let counts = source.read(false, |record| note(analysis, frames, pid, record));
+        let counts = source.read(false, |record| note(&mut notes, record));
         self.lines.counts = counts.map_err(|failure| io::Error::other(failure.message))?;
         Ok(Look::Grown)
     }
@@ -202,12 +211,18 @@ impl Tail {
     }
 }
 
-fn note(analysis: &mut Analysis, frames: &mut Frames, pid: &mut u32, record: &Record<'_>) -> Verdict {
+type Notes<'t> = (&'t mut Analysis, &'t mut Frames, &'t mut u32, &'t mut BTreeMap<&'static str, Value>);
+
+fn note((analysis, frames, pid, last): &mut Notes<'_>, record: &Record<'_>) -> Verdict {
     if let Some(frame) = record.fields.frame.number() {
         frames.note(frame, record.time());
     }
-    if record.event == Event::Layer {
-        *pid = record.process();
+    match record.event {
+        Event::Layer => **pid = record.process(),
+        event if KEPT.contains(&event.name()) => {
+            last.extend(serde_json::from_slice(record.text).ok().map(|value| (event.name(), value)));
+        }
+        _ => {}
     }
     analysis.record(0, record)
 }
@@ -271,6 +286,20 @@ mod tests {
         std::fs::write(&path, line(4, 4).repeat(5)).unwrap();
         assert_eq!(look(&mut tail), Look::Grown);
         assert_eq!((tail.records(), tail.restarts, tail.analysis.unresolved[0].count), (5, 2, 5));
+    }
+
+    #[test]
+    fn the_last_record_of_a_kind_is_kept() {
+        let folder = Folder::new();
+        let path = folder.join("t.jsonl");
+        let scale = |bias: f64| {
+            format!("{{\"seq\":0,\"t_ns\":1,\"pid\":7,\"event\":\"scale\",\"rule\":\"sharp\",\"bias\":{bias}}}\n")
+        };
+        std::fs::write(&path, scale(-1.0) + &scale(-0.5) + &line(1, 1)).unwrap();
+        let mut tail = Tail::new(path);
+        look(&mut tail);
+        assert_eq!(tail.last["scale"]["bias"], -0.5);
+        assert_eq!(tail.last.len(), 1);
     }
 
     #[test]

@@ -73,6 +73,11 @@ impl Process {
         self.layer().and_then(|layer| read::setting(layer, key))
     }
 
+    /// How often rules changed while it ran.
+    pub fn retunes(&self) -> u64 {
+        self.tail.last.get("retune").and_then(|retune| retune.get("generation")?.as_u64()).unwrap_or(0)
+    }
+
     /// Looks whether it still runs; whether that is news.
     fn look_alive(&mut self) -> bool {
         let analysis = &self.tail.analysis;

@@ -110,7 +110,12 @@ fn heading(app: &App) -> Vec<Line<'static>> {
     });
     let rules = match &app.rules {
         Some(rules) => {
-            let live = if app.is_live() { "live" } else { "from the next start" };
+            let retunes: u64 = shown.iter().map(|process| process.retunes()).sum();
+            let live = match (app.is_live(), retunes) {
+                (false, 0) => "from the next start".to_owned(),
+                (true, 0) => "live".to_owned(),
+                (_, retunes) => format!("live, changed {}", counted(retunes, "time")),
+            };
             format!("rules ({live}): {}", rules.path.display())
         }
         None => "rules: no file is known yet".to_owned(),
@@ -155,7 +160,7 @@ fn rows(frame: &mut Frame<'_>, app: &mut App, area: Rect) {
     // The widths are those of all rows, so that nothing jumps while one moves; of the first of very many.
     let widest = |(column, heading): (usize, &String)| {
         let cells = app.rows.iter().take(500).filter_map(|row| row.cells.get(column)).map(|cell| width(cell));
-        cells.max().unwrap_or(0).max(width(heading)).min(WIDEST)
+        cells.max().unwrap_or(0).max(width(heading)).min(WIDEST.min(usize::from(area.width / 4)).max(NARROWEST))
     };
     let widths = fitting(&headings.iter().enumerate().map(widest).collect::<Vec<_>>(), area.width.into());
     let numbers = widths.first().copied().unwrap_or(0);

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use samplin_config::settings;
 
+use super::rules;
 use crate::failure::{Failure, Result};
 use crate::files;
 
@@ -17,32 +18,54 @@ pub(super) struct Program {
     child: Child,
     /// Where its output goes.
     pub(super) log: PathBuf,
+    /// The rules file that it reads, if it is not one of those that it finds by itself.
+    pub(super) rules: Option<PathBuf>,
     status: Option<u8>,
 }
 
 impl Program {
-    /// Starts it, as `samplin run` with these options does.
+    /// Starts it, as `samplin run` with these options does. `rules`: the rules file that it reads, if somebody names it.
     ///
     /// # Errors
     ///
     /// When it cannot be started.
-    pub(super) fn start(options: &[OsString], program: &[OsString]) -> Result<Self> {
+    pub(super) fn start(options: &[OsString], rules: Option<&Path>, program: &[OsString]) -> Result<Self> {
         let trouble = |what: &Path, error: std::io::Error| Failure::environment(format!("{}: {error}", what.display()));
         let own = std::env::current_exe().map_err(|error| trouble(Path::new("/proc/self/exe"), error))?;
         let folder = std::env::temp_dir();
         let folder = files::new_folder(&folder, "samplin-watch-").map_err(|error| trouble(&folder, error))?;
-        let log = folder.join("output.txt");
+        let [log, new_rules] = ["output.txt", "rules.toml"].map(|name| folder.join(name));
         let output = File::create(&log).map_err(|error| trouble(&log, error))?;
         let errors = output.try_clone().map_err(|error| trouble(&log, error))?;
+        let exe = program.first().map(|word| Path::new(word).file_name().unwrap_or_default().to_string_lossy());
+        let is_automatic = || rules::path_of(None, &exe.unwrap_or_default()).is_some_and(|path| path.is_file());
+        let rules = match rules {
+            Some(rules) => Some(rules.to_path_buf()),
+            None if is_automatic() => None,
+            // A program that begins without a file looks for none later.
+            None => {
+                File::create(&new_rules).map_err(|error| trouble(&new_rules, error))?;
+                Some(new_rules)
+            }
+        };
         let mut command = Command::new(&own);
         command.arg("run").args(options);
-        // Older layers do not know the setting, and would say so in each trace.
+        if let Some(rules) = &rules {
+            command.arg("--rules").arg(rules);
+        }
+        // The layer has it since it reads rules again.
         if settings::load(&[]).sources.iter().any(|(key, ..)| *key == "live") {
             command.args(["--set", "live=on"]);
         }
         command.arg("--").args(program).stdin(Stdio::null()).stdout(output).stderr(errors);
         let child = command.spawn().map_err(|error| trouble(&own, error))?;
-        Ok(Self { child, log, status: None })
+        Ok(Self { child, log, rules, status: None })
+    }
+
+    /// Where the rules are that were written, if nobody has named their file before.
+    pub(super) fn new_rules(&self) -> Option<&Path> {
+        let rules = self.rules.as_deref().filter(|rules| rules.parent() == self.log.parent())?;
+        std::fs::metadata(rules).is_ok_and(|metadata| metadata.len() > 0).then_some(rules)
     }
 
     /// Its process id: that of `samplin run`, which starts it.

@@ -10,7 +10,7 @@ use crate::files;
 use crate::trace::record::short;
 
 /// What stands before the lines of a rule that is switched off in the file.
-const OFF: &str = "#off ";
+pub(crate) const OFF: &str = "#off ";
 
 /// A repair that a rule of the file switches off: all that are given must fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
