@@ -199,7 +199,7 @@ fn nothing(app: &App) -> &'static str {
 }
 
 /// The widths that columns get of so many: what they ask for, from the left; the last one that fits gets the rest.
-fn fitting(asked: &[usize], room: usize) -> Vec<usize> {
+pub(super) fn fitting(asked: &[usize], room: usize) -> Vec<usize> {
     let (mut widths, mut used) = (Vec::new(), 0);
     for asked in asked {
         let left = room.saturating_sub(used);

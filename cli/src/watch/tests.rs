@@ -207,6 +207,10 @@ fn the_page_fits_80_columns_and_24_lines() {
         assert!(picture(&mut app, 80, 24)[6].starts_with("Tab, 1 to 8"));
         press(&mut app, "x");
     }
+    // What does not fit is left out, and what is beside it has the room.
+    press(&mut app, "4");
+    assert!(picture(&mut app, 80, 24)[6].ends_with("change"));
+    assert!(picture(&mut app, 130, 24)[6].contains("change") && picture(&mut app, 130, 24)[6].ends_with("sampler"));
     // Even this does not panic.
     for (width, height) in [(1, 1), (7, 3), (30, 8), (500, 100)] {
         picture(&mut app, width, height);
@@ -230,6 +234,16 @@ fn a_wide_page_has_the_text_beside_the_list() {
     press(&mut app, "\n↓↓");
     let scrolled = picture(&mut app, 200, 50);
     assert!(scrolled[6..].iter().any(|line| line.contains("D16_UNORM")) && scrolled[49].contains("scroll"));
+}
+
+#[test]
+fn columns_share_the_width() {
+    assert_eq!(page::fitting(&[10, 10, 10], 40), [10, 10, 16]);
+    assert_eq!(page::fitting(&[10, 10, 10], 32), [10, 10, 8]);
+    // Two characters of the third are no use to anybody.
+    assert_eq!(page::fitting(&[10, 10, 10], 26), [10, 14]);
+    assert_eq!(page::fitting(&[10, 10, 10], 5), [5, 0]);
+    assert_eq!(page::fitting(&[], 5), [0; 0]);
 }
 
 #[test]
