@@ -9,7 +9,7 @@ mod text;
 use std::ffi::{c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use samplin_core::{Change, Device, FormatFeatures, FormatProperties, Outcome, Settings, Unresolved, vk};
+use samplin_core::{Change, Device, FormatFeatures, FormatProperties, Outcome, Sampler, Settings, Unresolved, vk};
 use samplin_reports::Capabilities;
 
 use self::sized::{read, write};
@@ -247,18 +247,8 @@ pub unsafe extern "C" fn samplin_create(
     sampler: *const SamplinSampler,
     outcome: *mut *mut SamplinOutcome,
 ) -> SamplinResult {
-    guarded(|| {
-        // SAFETY: null or one of this library's, by this function's contract.
-        let device = unsafe { device.as_ref() }.ok_or(SamplinResult::Null)?;
-        if outcome.is_null() {
-            return Err(SamplinResult::Null);
-        }
-        // SAFETY: null or a structure of its size, by this function's contract.
-        let sampler: SamplinSampler = unsafe { read(sampler) }?;
-        // SAFETY: not null, and the caller promises that it can be written.
-        unsafe { make(outcome, device.0.create(&sampler.state()).into()) };
-        Ok(())
-    })
+    // SAFETY: the same contract.
+    unsafe { judge(device, sampler, outcome, |device, state| Ok(device.create(state))) }
 }
 
 /// Says what the sampler of a descriptor with `view` may be instead of `sampler`.
@@ -273,6 +263,26 @@ pub unsafe extern "C" fn samplin_decide(
     view: *const SamplinView,
     outcome: *mut *mut SamplinOutcome,
 ) -> SamplinResult {
+    let decide = |device: &Device, state: &Sampler| {
+        // SAFETY: null or a structure of its size, by this function's contract.
+        let view: SamplinView = unsafe { read(view) }?;
+        Ok(device.decide(state, &view.of()))
+    };
+    // SAFETY: the same contract, but for the view.
+    unsafe { judge(device, sampler, outcome, decide) }
+}
+
+/// Has a device judge a state.
+///
+/// # Safety
+///
+/// `device` is null or one of this library's; `sampler` points to a structure of its size; `outcome` can be written.
+unsafe fn judge(
+    device: *const SamplinDevice,
+    sampler: *const SamplinSampler,
+    outcome: *mut *mut SamplinOutcome,
+    judge: impl FnOnce(&Device, &Sampler) -> Result<Outcome, SamplinResult>,
+) -> SamplinResult {
     guarded(|| {
         // SAFETY: null or one of this library's, by this function's contract.
         let device = unsafe { device.as_ref() }.ok_or(SamplinResult::Null)?;
@@ -281,10 +291,9 @@ pub unsafe extern "C" fn samplin_decide(
         }
         // SAFETY: null or a structure of its size, by this function's contract.
         let sampler: SamplinSampler = unsafe { read(sampler) }?;
-        // SAFETY: as above.
-        let view: SamplinView = unsafe { read(view) }?;
+        let judged = judge(&device.0, &sampler.state())?;
         // SAFETY: not null, and the caller promises that it can be written.
-        unsafe { make(outcome, device.0.decide(&sampler.state(), &view.of()).into()) };
+        unsafe { make(outcome, judged.into()) };
         Ok(())
     })
 }
