@@ -7,6 +7,7 @@ mod csv;
 mod findings;
 mod origin;
 mod repair;
+mod verdicts;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use minijinja::{AutoEscape, Environment, context};
 use serde::Serialize;
 use serde_json::Value;
 
+use self::verdicts::Verdicts;
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
@@ -46,6 +48,9 @@ pub struct Arguments {
     /// Another spelling of `--device all`
     #[arg(long)]
     pub all_devices: bool,
+    /// What `samplin prove --json` wrote of the trace on a driver, to show its verdicts beside each finding; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub verdicts: Vec<PathBuf>,
     /// The heading of the page
     #[arg(long)]
     pub title: Option<String>,
@@ -72,6 +77,9 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let mut outputs = vec![("the page", arguments.output.as_path())];
     outputs.extend(arguments.csv.as_deref().map(|path| ("--csv", path)));
     files::must_not_replace(&outputs, &sources, &devices::inputs(&arguments.device))?;
+    let verdict_files: Vec<_> = arguments.verdicts.iter().map(|path| ("the verdicts", path.as_path())).collect();
+    files::must_be_apart(&outputs, &verdict_files)?;
+    let verdicts = arguments.verdicts.iter().map(|path| Verdicts::read(path)).collect::<Result<Vec<_>>>()?;
     let analysis = Analysis::of(&sources, true)?;
     let (all, mut names): (Vec<_>, Vec<_>) = arguments.device.iter().cloned().partition(|name| name == "all");
     if arguments.all_devices || !all.is_empty() {
@@ -84,7 +92,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         (false, [source @ TraceSource::File(_)]) => Some(Matrix::of(&names, table::matrix(&names, false, source)?)),
         (false, _) => return Err(Failure::usage("the devices need one trace, which is a file")),
     };
-    let page = page(&analysis, arguments.title.as_deref(), arguments.rows, matrix)?;
+    let page = page(&analysis, arguments.title.as_deref(), arguments.rows, matrix, &verdicts)?;
     if let Some(path) = &arguments.csv {
         let table = csv::of(&findings::rows(&analysis), &findings::left(&analysis))?;
         if csv_is_stdout {
@@ -151,8 +159,15 @@ impl Matrix {
 /// # Errors
 ///
 /// When the template is at fault, which the tests exclude.
-pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Option<Matrix>) -> Result<String> {
+pub fn page(
+    analysis: &Analysis,
+    title: Option<&str>,
+    limit: usize,
+    matrix: Option<Matrix>,
+    verdicts: &[Verdicts],
+) -> Result<String> {
     let mut found = findings::grouped_by_reason(findings::rows(analysis));
+    findings::judge(&mut found, analysis, verdicts);
     let total = found.len();
     findings::bound(&mut found, limit);
     let rules = choices(found.iter().map(|finding| finding.rule));
@@ -210,6 +225,7 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Opti
             chart_limits => census.as_ref().map(charts::limits),
             census => census.as_ref().map(inspect::census_rows),
             findings => found,
+            drivers => verdicts.iter().map(|verdicts| &verdicts.driver).collect::<Vec<_>>(),
             total,
             total_text => grouped(total),
             rules,
@@ -374,7 +390,7 @@ mod tests {
 
     #[test]
     fn an_empty_trace_makes_a_page() {
-        let page = page(&Analysis::default(), Some("<b>&\"title"), 10, None).unwrap();
+        let page = page(&Analysis::default(), Some("<b>&\"title"), 10, None, &[]).unwrap();
         assert!(page.contains("&lt;b&gt;&amp;&quot;title"), "the title is escaped");
         assert!(page.contains("Nothing had to be changed in an unknown number of samplers"));
     }
@@ -399,14 +415,14 @@ mod tests {
                 count: 1,
             };
             analysis.exempt = vec![item; count];
-            let page = page(&analysis, None, 10, None).unwrap();
+            let page = page(&analysis, None, 10, None, &[]).unwrap();
             assert_eq!(page.contains("… and 1 more"), told, "{count}");
         }
     }
 
     #[test]
     fn the_page_asks_for_nothing_from_elsewhere() {
-        let page = page(&Analysis::default(), None, 10, None).unwrap();
+        let page = page(&Analysis::default(), None, 10, None, &[]).unwrap();
         for word in ["src=\"http", "@import", "url(http", "fetch(", "XMLHttpRequest"] {
             assert!(!page.contains(word), "{word}");
         }

@@ -1,13 +1,13 @@
 //! What a case comes to.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::compared::{Compared, Difference};
 use super::worker::Answer;
 use crate::trace::record::RecordedChange;
 
 /// What was measured of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum Verdict {
     /// It is legal, and the driver is wrong.
     #[serde(rename = "driver wrong")]

@@ -7,6 +7,7 @@ use samplin_wire::record::Draw;
 use serde::Serialize;
 
 use super::repair;
+use super::verdicts::Verdicts;
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
 use crate::trace::links;
 use crate::trace::record::{self, RecordedChange, counted, grouped, short};
@@ -140,6 +141,8 @@ pub(super) struct Finding<'a> {
     /// Labels of the draws, a few of them.
     labels: Vec<String>,
     members: Vec<Member<'a>>,
+    /// What each driver was measured to make of its pairs.
+    verdicts: Vec<String>,
     /// How many of them are left out.
     left_out: usize,
 }
@@ -181,6 +184,7 @@ impl<'a> Finding<'a> {
             paths: distinct(rows.iter().map(|row| row.path)),
             labels,
             members: members(rows),
+            verdicts: Vec::new(),
             left_out: 0,
         })
     }
@@ -224,6 +228,16 @@ pub(super) fn grouped_by_reason(rows: Vec<Row<'_>>) -> Vec<Finding<'_>> {
     // Stable: what is alike in count stays as it was met.
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.count));
     findings
+}
+
+/// Says of each finding what was measured of its pairs.
+pub(super) fn judge(findings: &mut [Finding<'_>], analysis: &Analysis, verdicts: &[Verdicts]) {
+    for finding in findings {
+        let numbers: BTreeSet<usize> =
+            finding.members.iter().filter_map(|member| Some(member.rows.first()?.decision)).collect();
+        let of = |verdicts: &Verdicts| verdicts.of(numbers.iter().filter_map(|number| analysis.decisions.get(*number)));
+        finding.verdicts = verdicts.iter().map(of).collect();
+    }
 }
 
 /// Keeps the most frequent findings, and as many samplers inside of them in all.

@@ -82,6 +82,16 @@ fn the_gallerys_pairs_are_proven() {
     let sarif = std::fs::read_to_string(recorded.home.join("proof.sarif")).unwrap();
     let sarif: Value = serde_json::from_str(&sarif).unwrap();
     assert_eq!(sarif["runs"][0]["results"], Value::Array(Vec::new()));
+    // The same on a page, beside what other devices would have.
+    recorded.home.write("proof.json", serde_json::to_string(&proof).unwrap());
+    let page = ["report", "all.jsonl", "--verdicts", "proof.json", "--devices", "all", "-o", "page.html"];
+    Ran::of(&recorded.tool().args(page).output().unwrap()).quiet(0);
+    let page = std::fs::read_to_string(recorded.home.join("page.html")).unwrap();
+    assert!(
+        page.contains("<td>repair needed") && page.contains("adreno-650") && page.len() < 2_000_000,
+        "{}",
+        page.len()
+    );
     let text = Ran::of(&recorded.tool().args(["prove", "all.jsonl", "--limit", "0"]).output().unwrap()).quiet(0);
     assert!(text.contains("repair needed") && text.contains("instead of"), "{text}");
 }
