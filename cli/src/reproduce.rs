@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use ash::vk;
 use minijinja::{Environment, context};
+use samplin_core::decide::Repairer;
 use samplin_core::names;
 use samplin_testkit::reference::Texture;
 use samplin_testkit::scene::{Scene, pattern};
@@ -24,7 +25,7 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::files;
 use crate::inspect;
 use crate::output::Output;
-use crate::prove::case::{Case, Cases, DIVIDED, Trial, expected};
+use crate::prove::case::{Case, Cases, Trial, expected};
 use crate::story::Wanted;
 use crate::trace::record::{RecordedChange, counted};
 
@@ -150,7 +151,8 @@ fn program(case: &Case, names: bool, language: Language) -> std::result::Result<
         matches!((name.as_str(), value.as_str()), ("unnormalized", "base") | ("separate", "base" | "off"))
     });
     if divides && let Some(first) = changes.iter().find(|change| change.rule == "unnormalized").cloned() {
-        changes.push(RecordedChange { catalog: DIVIDED.to_owned(), field: String::new(), ..first });
+        let repaired_by = Repairer::Shader.word().map(str::to_owned);
+        changes.push(RecordedChange { repaired_by, field: String::new(), ..first });
     }
     let may_be = expected(&case.state, &changes)?;
     let wanted = may_be.first().ok_or("nothing is expected")?;
@@ -278,9 +280,10 @@ fn title(case: &Case, names: bool) -> String {
 
 /// The legal form: the repaired sampler, or what the shader makes good by what does it without a repair.
 fn legal(changes: &[RecordedChange], trial: &Trial, wanted: &SamplerDesc, is_all: bool) -> Option<Legal> {
-    let has = |catalog: &str| changes.iter().any(|change| change.catalog == catalog);
+    let by_shader =
+        |rule: &str| changes.iter().any(|change| change.rule == rule && change.is_repaired_by(Repairer::Shader));
     let mut legal = Legal { scene: trial.scene, sampler: trial.read_through(wanted), points: None };
-    if has(DIVIDED) {
+    if by_shader("unnormalized") {
         // Coordinates divided by the size, and a sampler that takes those.
         legal.sampler.unnormalized = false;
         let divided = |mut point: SamplePoint| {
@@ -291,7 +294,7 @@ fn legal(changes: &[RecordedChange], trial: &Trial, wanted: &SamplerDesc, is_all
         };
         legal.points = Some(trial.scene.points(true).into_iter().map(divided).collect());
     }
-    if has("B-31") {
+    if by_shader("compare") {
         // Depth of the same values, which can be compared.
         legal.scene = Scene { format: vk::Format::D32_SFLOAT, aspect: vk::ImageAspectFlags::DEPTH, ..trial.scene };
     }

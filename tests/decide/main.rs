@@ -153,8 +153,11 @@ fn losses_of_gl_address_modes() {
             ..decide::Context::new(&t.caps)
         };
         let change = decision.changes.iter().find(|change| change.catalog.rule() == decide::Rule::GlClamp);
-        let told = decide::lost(change.expect("a change"), &context);
+        let change = change.expect("a change");
+        let told = decide::lost(change, &context);
         assert!(told.starts_with(lost), "{mode:?} {mag} {mip} {saturates}: {told}");
+        let by_some = decide::repairer(change, &context) == decide::Repairer::SomeShaders;
+        assert_eq!(by_some, told.contains("shader "), "{told}");
     }
 }
 
@@ -221,6 +224,16 @@ fn losses_are_what_happens() {
         let context = decide::Context { view: t.view.as_ref(), gathers, ..decide::Context::new(&t.caps) };
         let change = decision.changes.iter().find(|change| change.field == field);
         assert_eq!(decide::lost(change.expect(name), &context), wanted, "{name}");
+    }
+    // Where all shaders that read a pair do what the sampler does not, the row says so.
+    let caps = DeviceCaps::default();
+    for row in Catalog::ALL {
+        let change = Change { catalog: *row, field: Field::Flags, from: Value::Absent, to: Value::Absent };
+        let repairer = decide::repairer(&change, &decide::Context::new(&caps));
+        let says =
+            ["divides ", "compares,"].iter().any(|verb| row.lost().contains(&format!("nothing: the shader {verb}")));
+        assert_eq!(repairer == decide::Repairer::Shader, says, "{}", row.id());
+        assert_ne!(repairer, decide::Repairer::SomeShaders, "{}", row.id());
     }
     // What no sampler mends loses nothing by a repair, and everything else says something.
     for row in Catalog::ALL {

@@ -60,6 +60,9 @@ pub fn change(change: &Change, context: &Context<'_>) -> Json {
     out.insert("to".into(), value(change.to));
     out.insert("because".into(), decide::because(change, context).into());
     out.insert("lost".into(), decide::lost(change, context).into());
+    if let Some(word) = decide::repairer(change, context).word() {
+        out.insert("repaired_by".into(), word.into());
+    }
     Json::Object(out)
 }
 

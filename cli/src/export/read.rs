@@ -184,6 +184,8 @@ impl Row {
             to: value("after"),
             because: self.text("because"),
             lost: self.text("lost"),
+            // The tables do not hold it.
+            repaired_by: None,
         }
     }
 }

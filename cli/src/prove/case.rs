@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ash::vk;
-use samplin_core::decide::{Aspect, SamplerState, ViewTraits, is_int_border};
+use samplin_core::decide::{Aspect, Repairer, SamplerState, ViewTraits, is_int_border};
 use samplin_core::features::Tiling;
 use samplin_testkit::lookup::Op;
 use samplin_testkit::reference::{self, Texture};
@@ -34,18 +34,6 @@ const ABILITIES: [(&str, Capability); 8] = [
     ("borderColorSwizzleFromImage", Capability::BorderColorSwizzleFromImage),
     ("nonSeamlessCubeMap", Capability::NonSeamlessCubeMap),
 ];
-
-/// Rows of the catalogue by which the shader does what the sampler no longer does, so that what was asked for comes out.
-const BY_SHADER: [&str; 2] = ["B-31", DIVIDED];
-
-/// The row of pairs whose shader divides coordinates in texels.
-pub(crate) const DIVIDED: &str = "S-5";
-
-/// Rows by which something compares all the same.
-const COMPARED: [&str; 2] = ["B-31", MADE_TO_COMPARE];
-
-/// The row by which a sampler compares that did not, for a shader that does.
-pub(super) const MADE_TO_COMPARE: &str = "S-2";
 
 /// The words of records for instructions that sample.
 const SAMPLES: [&str; 6] = ["lod", "lod0", "implicit", "grad", "bias", "proj"];
@@ -206,12 +194,10 @@ impl Case {
         let way = self.way()?;
         let is_link = self.uses.is_some();
         let uses = |word: &str| self.uses.iter().flatten().any(|use_| use_ == word);
-        let changed = |catalog: fn(&str) -> bool| {
-            self.changes.iter().any(|change| change.field == "compareEnable" && catalog(&change.catalog))
-        };
-        // Shaders that nobody knows compare where the sampler does.
-        let unknown = (asked.compare_enable && !changed(|catalog| !COMPARED.contains(&catalog)))
-            || changed(|catalog| catalog == MADE_TO_COMPARE);
+        // Shaders that nobody knows compare where the sampler does, or where they do so themselves.
+        let compared_off = |change: &&RecordedChange| change.field == "compareEnable" && change.to == false;
+        let is_lost = self.changes.iter().filter(compared_off).any(|change| !change.is_repaired_by(Repairer::Shader));
+        let unknown = (asked.compare_enable && !is_lost) || self.changes.iter().any(is_made_to_compare);
         let is_float = texel::numeric_kind(view.format, scene.aspect) == NumericKind::Float;
         let compares = is_float && if is_link { uses("dref") } else { unknown };
         let identity = [vk::ComponentSwizzle::IDENTITY; 4];
@@ -249,6 +235,11 @@ impl Case {
     }
 }
 
+/// Whether a sampler compares by a change that did not.
+pub(super) fn is_made_to_compare(change: &RecordedChange) -> bool {
+    change.field == "compareEnable" && change.to == true
+}
+
 /// What may come out by what was asked for and these changes: their values, but for what the shader makes good. Where only some shaders do,
 /// as the change says, it is what those read, then what the others do.
 ///
@@ -256,16 +247,17 @@ impl Case {
 ///
 /// When a change cannot be read back, or what it makes has no reference.
 pub(crate) fn expected(asked: &Value, changes: &[RecordedChange]) -> Result<Vec<SamplerDesc>, String> {
-    // A shader that divides leaves nothing of what coordinates in texels forbid.
-    let divides = changes.iter().any(|change| change.catalog == DIVIDED);
-    let by_shader = |change: &RecordedChange| {
-        BY_SHADER.contains(&change.catalog.as_str()) || (divides && change.rule == "unnormalized")
-    };
+    // What a shader repairs leaves nothing of what the sampler alone was changed by the same rule.
+    let of_shader = changes.iter().filter(|change| change.is_repaired_by(Repairer::Shader));
+    let rules: HashSet<&str> = of_shader.map(|change| change.rule.as_str()).collect();
     // A pair whose format is known has the custom colour that the sampler alone had to give up.
     let has_format = changes.iter().any(|change| change.field == "format" && !change.to.is_null());
-    let by_format = |change: &RecordedChange| has_format && change.catalog == "A-32" && change.field == "borderColor";
-    let by_shader = |change: &RecordedChange| by_shader(change) || by_format(change);
-    let by_some = |change: &RecordedChange| change.lost.contains("where the shader");
+    let is_predefined = |to: &Value| to.as_str().is_some_and(|name| !name.contains("CUSTOM"));
+    let by_shader = |change: &RecordedChange| {
+        let by_format = has_format && change.field == "borderColor" && is_predefined(&change.to);
+        rules.contains(change.rule.as_str()) || by_format
+    };
+    let by_some = |change: &RecordedChange| change.is_repaired_by(Repairer::SomeShaders);
     let made = |skip: &dyn Fn(&RecordedChange) -> bool| -> Result<SamplerDesc, String> {
         let mut members = asked.as_object().cloned().unwrap_or_default();
         // The last change of a member is what it came to.
@@ -451,4 +443,87 @@ fn text(value: &Value, key: &str) -> Option<String> {
 /// The changes of a record.
 pub(super) fn changes_of(record: &Value) -> Vec<RecordedChange> {
     record.get("changes").and_then(|changes| serde_json::from_value(changes.clone()).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use samplin_wire::record;
+    use serde_json::json;
+
+    use super::*;
+
+    fn case(uses: &[&str]) -> Case {
+        let all = include_str!("../../tests/data/all.jsonl");
+        let mut records = all.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let pair = records.find(|record| record["event"] == "pair" && record["view_type"] == "VK_IMAGE_VIEW_TYPE_2D");
+        let pair = pair.expect("a pair of a 2D view");
+        let members = ["format", "aspect", "view_type", "swizzle", "view_class"];
+        Case {
+            line: 1,
+            fingerprint: String::new(),
+            state: record::state(&SamplerState::default()),
+            view: members.into_iter().map(|name| (name.to_owned(), pair[name].clone())).collect(),
+            path: "draw".to_owned(),
+            uses: Some(uses.iter().map(|word| (*word).to_owned()).collect()),
+            settings: Vec::new(),
+            off: Vec::new(),
+            changes: Vec::new(),
+            gl_clamp: false,
+            both_aspects: false,
+            handles: Default::default(),
+            names: [None, None],
+        }
+    }
+
+    #[test]
+    fn what_shaders_only_gather_is_gathered() {
+        let op = |uses: &[&str]| case(uses).trial().map(|trial| trial.op);
+        assert_eq!(op(&["gather"]), Ok(Op::Gather));
+        assert_eq!(op(&["dref", "gather", "combined"]), Ok(Op::Gather));
+        assert_eq!(op(&["lod", "gather"]), Ok(Op::Sample));
+        assert!(op(&["gather", "offset"]).is_err_and(|why| why.contains("gather, offset")));
+        assert!(op(&["fetch"]).is_err());
+    }
+
+    fn change(rule: &str, field: &str, to: Value, repaired_by: Option<&str>) -> RecordedChange {
+        let change = json!({ "rule": rule, "field": field, "to": to, "repaired_by": repaired_by });
+        serde_json::from_value(change).expect("a change")
+    }
+
+    /// By what the records say of who repairs, whatever the rule is called.
+    #[test]
+    fn what_shaders_repair_comes_out_as_asked_for() {
+        let asked = record::state(&SamplerState { mag_filter: vk::Filter::LINEAR, ..SamplerState::default() });
+        let filters = |changes: &[RecordedChange]| {
+            let all = expected(&asked, changes).expect("a state");
+            all.iter().map(|sampler| sampler.mag_filter).collect::<Vec<_>>()
+        };
+        let to = || Value::from("VK_FILTER_NEAREST");
+        let (linear, nearest) = (vk::Filter::LINEAR, vk::Filter::NEAREST);
+        assert_eq!(filters(&[change("new", "magFilter", to(), None)]), [nearest]);
+        assert_eq!(filters(&[change("new", "magFilter", to(), Some("shader"))]), [linear]);
+        assert_eq!(filters(&[change("new", "magFilter", to(), Some("some_shaders"))]), [linear, nearest]);
+        // What the sampler alone lost by the rule that the shader repairs.
+        let alone = change("new", "magFilter", to(), None);
+        let of_pair = |rule| change(rule, "unnormalizedCoordinates", false.into(), Some("shader"));
+        assert_eq!(filters(&[alone.clone(), of_pair("new")]), [linear]);
+        assert_eq!(filters(&[alone, of_pair("other")]), [nearest]);
+    }
+
+    /// A border that the sampler alone had to give up, and the pair's format gives back.
+    #[test]
+    fn a_format_keeps_the_custom_colour() {
+        let custom = samplin_core::Sampler {
+            border_color: vk::BorderColor::FLOAT_CUSTOM_EXT,
+            custom_border: Some(samplin_core::CustomBorder { color: [0; 4], format: vk::Format::UNDEFINED }),
+            address_mode: [vk::SamplerAddressMode::CLAMP_TO_BORDER; 3],
+            ..SamplerState::default()
+        };
+        let asked = record::state(&custom);
+        let border = |changes: &[RecordedChange]| expected(&asked, changes).expect("a state").remove(0).border_color;
+        let alone = change("border-format", "borderColor", "VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK".into(), None);
+        let format = change("border-format", "format", "VK_FORMAT_R8G8B8A8_UNORM".into(), None);
+        assert_eq!(border(std::slice::from_ref(&alone)), vk::BorderColor::FLOAT_OPAQUE_BLACK);
+        assert_eq!(border(&[alone, format]), vk::BorderColor::FLOAT_CUSTOM_EXT);
+    }
 }

@@ -162,7 +162,7 @@ fn repaired(case: &Case) -> std::result::Result<Answer, Compared> {
     let pair = of("pair").into_iter().next_back();
     let changes: Vec<RecordedChange> =
         of("sampler").into_iter().take(1).chain(pair).flat_map(case::changes_of).collect();
-    let compared = |changes: &[RecordedChange]| changes.iter().any(|change| change.catalog == case::MADE_TO_COMPARE);
+    let compared = |changes: &[RecordedChange]| changes.iter().any(case::is_made_to_compare);
     if compared(&case.changes) && !compared(&changes) {
         return Err(Compared::Unknown(
             "the program's shader compares, and here the layer makes no sampler do so".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use samplin_core::decide::Repairer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +31,9 @@ pub struct RecordedChange {
     /// What is lost.
     #[serde(default)]
     pub lost: String,
+    /// Who else gives the application what it asked for, as [`Repairer`] has the words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repaired_by: Option<String>,
 }
 
 impl RecordedChange {
@@ -37,6 +41,11 @@ impl RecordedChange {
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.rule, &self.catalog, &self.field, &self.from, &self.to)
             == (&other.rule, &other.catalog, &other.field, &other.from, &other.to)
+    }
+
+    /// Whether this is who repairs.
+    pub fn is_repaired_by(&self, repairer: Repairer) -> bool {
+        self.repaired_by.as_deref() == repairer.word()
     }
 
     /// Whether it is a wish of an override that a guard held back: nothing was changed, `from` is what was wished and `to` what stays.

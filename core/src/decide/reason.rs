@@ -4,6 +4,7 @@ use alloc::{borrow::ToOwned, format, string::String};
 
 use ash::vk;
 
+use super::lost::Repairer;
 use super::rules::lost_here;
 use super::{Catalog, Change, DeviceCaps, Value, ViewTraits};
 use crate::features::Tiling;
@@ -87,5 +88,10 @@ fn is_garbage(change: &Change) -> bool {
 
 /// What is lost.
 pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
-    if is_garbage(change) { UNDEFINED } else { lost_here(change, context) }
+    if is_garbage(change) { UNDEFINED } else { lost_here(change, context).words }
+}
+
+/// Who gives the application what it asked for.
+pub fn repairer(change: &Change, context: &Context<'_>) -> Repairer {
+    if is_garbage(change) { Repairer::Sampler } else { lost_here(change, context).repairer }
 }

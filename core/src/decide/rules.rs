@@ -6,6 +6,7 @@
 
 use alloc::{borrow::ToOwned, format, string::String};
 
+use super::lost::Lost;
 use super::{Change, Context, Field, RuleSource};
 
 /// Declares a rule:
@@ -67,7 +68,7 @@ macro_rules! condition {
         None
     };
     ($file:ident $lost:ident, $change:ident, $context:ident) => {
-        $file::$lost($change, $context)
+        $file::$lost($change, $context).map(Lost::from)
     };
 }
 
@@ -97,7 +98,7 @@ macro_rules! collect {
                 match self { $(Self::$rule => $file::PAGE,)+ }
             }
 
-            fn lost(self, change: &Change, context: &Context<'_>) -> Option<&'static str> {
+            fn lost(self, change: &Change, context: &Context<'_>) -> Option<Lost> {
                 match self { $(Self::$rule => condition!($file $($condition)?, change, context),)+ }
             }
         }
@@ -255,8 +256,8 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
 }
 
 /// What is lost under the conditions of the case; without them it is what the row says.
-pub(super) fn lost_here(change: &Change, context: &Context<'_>) -> &'static str {
-    change.catalog.rule().lost(change, context).unwrap_or(change.catalog.lost())
+pub(super) fn lost_here(change: &Change, context: &Context<'_>) -> Lost {
+    change.catalog.rule().lost(change, context).unwrap_or_else(|| change.catalog.lost().into())
 }
 
 /// Whether a change of the LOD is what a shader makes up for.

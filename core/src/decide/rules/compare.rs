@@ -5,6 +5,7 @@ use alloc::{format, string::String};
 use ash::vk;
 
 use super::is_of_shader;
+use crate::decide::lost::Lost;
 use crate::decide::{Aspect, Catalog, Change, Context, Field, Judgement, Reads, Value, ViewTraits};
 use crate::format;
 
@@ -125,13 +126,15 @@ fn compared(context: &Context<'_>) -> &'static str {
     }
 }
 
-pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<&'static str> {
+pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<Lost> {
     let is_filter = matches!(change.field, Field::MagFilter | Field::MinFilter);
-    Some(match change.catalog {
+    let lost = match change.catalog {
         Catalog::B31 if change.from == Value::Filter(vk::Filter::CUBIC_EXT) => Catalog::B5.lost(),
         Catalog::B31 if is_filter && context.is_cube() => "seam: the texels beside edges of faces are approximate",
+        Catalog::B31 => Catalog::B31.lost(),
         _ => return None,
-    })
+    };
+    Some(Lost::but_for_the_shader(lost))
 }
 
 /// How a shader compares in the place of a sampler.

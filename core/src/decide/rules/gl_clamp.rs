@@ -2,6 +2,7 @@ use alloc::{format, string::String};
 
 use ash::vk;
 
+use crate::decide::lost::Lost;
 use crate::decide::{Catalog, Change, Context, Value};
 
 rule! { ($)
@@ -61,8 +62,8 @@ pub(super) fn mirrors(change: &Change, context: &Context<'_>) -> String {
     }
 }
 
-pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<&'static str> {
-    Some(match change.catalog {
+pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<Lost> {
+    Some(Lost::but_for_some_shaders(match change.catalog {
         Catalog::GlClamp if context.saturates && context.trilinear => {
             "trilinear-offset: between two levels offsets are those of the nearer one; the exact border where no shader saturates"
         }
@@ -70,8 +71,12 @@ pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<&'static st
             "trilinear-offset: between two levels offsets are those of the nearer one, and beside the axis shows a bit of the \
              border; the mirrored half where no shader mirrors"
         }
-        Catalog::GlClampEdge if context.view.is_none() => "nothing: each pair is decided by its view",
-        Catalog::GlClampEdge if context.linear.contains(&true) => "the border of the filter that is LINEAR",
+        Catalog::GlClampEdge if context.view.is_none() => {
+            return Some("nothing: each pair is decided by its view".into());
+        }
+        Catalog::GlClampEdge if context.linear.contains(&true) => {
+            return Some("the border of the filter that is LINEAR".into());
+        }
         Catalog::GlClamp if context.linear[0] != context.linear[1] => {
             "nothing where the shader saturates coordinates, edge texels of the filter that is NEAREST elsewhere"
         }
@@ -82,5 +87,5 @@ pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<&'static st
             "nothing where the shader mirrors and saturates coordinates, the mirrored half elsewhere"
         }
         _ => return None,
-    })
+    }))
 }

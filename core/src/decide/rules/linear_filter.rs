@@ -1,6 +1,7 @@
 use alloc::{format, string::String};
 
 use super::is_of_shader;
+use crate::decide::lost::Lost;
 use crate::decide::{Catalog, Change, Context, Field, ViewTraits};
 
 rule! { ($)
@@ -62,17 +63,19 @@ pub(super) fn of_integers(_: &Change, context: &Context<'_>) -> String {
     format!("{} holds integers", context.format())
 }
 
-pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<&'static str> {
+pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<Lost> {
     let is_filter = matches!(change.field, Field::MagFilter | Field::MinFilter);
     let is_integer = context.view.is_some_and(ViewTraits::is_integer);
-    Some(match change.catalog {
+    Some(Lost::but_for_some_shaders(match change.catalog {
         Catalog::B16 => return None,
-        Catalog::B1 if is_filter && context.gathers => "nothing: the shader gathers, and gathers use no filter",
+        Catalog::B1 if is_filter && context.gathers => {
+            return Some("nothing: the shader gathers, and gathers use no filter".into());
+        }
         _ if is_of_shader(change.field) => "nothing where the shader filters, the requested value elsewhere",
         _ if context.emulates && context.is_cube() => {
             "seam: the texels beside edges of faces are approximate; smoothing where no shader filters"
         }
         _ if context.emulates && !is_integer => "nothing where the shader filters, smoothing elsewhere",
         _ => return None,
-    })
+    }))
 }

@@ -1,5 +1,6 @@
 use alloc::string::String;
 
+use crate::decide::lost::Lost;
 use crate::decide::{Catalog, Change, Context, Field};
 
 rule! { ($)
@@ -41,11 +42,11 @@ pub(super) fn not_filtered(change: &Change, context: &Context<'_>) -> String {
     super::linear_filter::not_filtered(change, context)
 }
 
-pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<&'static str> {
+pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<Lost> {
     let is_mode = change.field == Field::MipmapMode;
     match context.view {
-        Some(view) if is_mode && view.single_level => Some("nothing: the view has one level"),
-        Some(view) if is_mode && view.is_integer() => Some(Catalog::B16.lost()),
+        Some(view) if is_mode && view.single_level => Some("nothing: the view has one level".into()),
+        Some(view) if is_mode && view.is_integer() => Some(Catalog::B16.lost().into()),
         _ => super::linear_filter::lost(change, context),
     }
 }

@@ -3,6 +3,7 @@
 
 use ash::vk;
 
+use crate::decide::lost::Lost;
 use crate::decide::{
     Catalog, Change, Context, Dimensions, Divide, Field, Judgement, Reads, SamplerState, Value, ViewTraits, is_gl,
 };
@@ -100,8 +101,11 @@ rule! { ($)
     }
 }
 
-pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<&'static str> {
-    Some(match change.catalog {
+pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<Lost> {
+    if change.catalog.id() == Catalog::TexelView.id() {
+        return Some(Lost::but_for_the_shader(change.catalog.lost()));
+    }
+    Some(Lost::but_for_some_shaders(match change.catalog {
         _ if !context.divides => return None,
         Catalog::A10 => "one filter, where no shader divides coordinates",
         Catalog::A12 => "levels other than the first, where no shader divides coordinates",
@@ -109,7 +113,7 @@ pub(super) fn lost(change: &Change, context: &Context<'_>) -> Option<&'static st
         Catalog::A14 => "anisotropic quality, where no shader divides coordinates",
         Catalog::A15 => "comparison, where no shader divides coordinates",
         _ => return None,
-    })
+    }))
 }
 
 /// Whether a shader may divide for a sampler at all. Flags have rules of their own about unnormalized coordinates, and modes of OpenGL
