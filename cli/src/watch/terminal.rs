@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::consts::SIGTERM;
 
 use super::app::{App, Flow};
 use super::follow::Look;
@@ -41,9 +41,8 @@ const RARE_PICTURE: Duration = Duration::from_millis(400);
 /// When the terminal cannot be used.
 pub(super) fn run(app: &mut App, program: Option<&mut Program>) -> io::Result<()> {
     let is_over = Arc::new(AtomicBool::new(false));
-    for signal in [SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&is_over))?;
-    }
+    // SIGHUP ends the process as it does by default: crossterm reads a terminal that is gone for ever.
+    signal_hook::flag::register(SIGTERM, Arc::clone(&is_over))?;
     let mut terminal = ratatui::try_init()?;
     let result = follow(app, program, &mut terminal, &is_over);
     ratatui::try_restore()?;

@@ -72,3 +72,36 @@ fn a_terminal_is_left_as_it_was() {
     let rules = std::fs::read_to_string(home.join("rules.toml")).unwrap();
     assert!(rules.contains("repair = \"off\""), "{rules}");
 }
+
+/// A terminal that goes away, as with a lost connection, takes the page with it.
+#[test]
+fn a_terminal_that_is_gone_ends_it() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let line = format!("stty rows 24 cols 80; exec {} watch all.jsonl", env!("CARGO_BIN_EXE_samplin"));
+    let mut script = Command::new("script");
+    script
+        .args(["-qc", &line, "/dev/null"])
+        .envs(tool(&home).get_envs().filter_map(|(key, value)| Some((key, value?))));
+    script.env("TERM", "xterm").current_dir(home.path()).stdin(Stdio::piped()).stdout(Stdio::null());
+    let Ok(mut child) = script.spawn() else {
+        skip("there is no script of util-linux");
+        return;
+    };
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    let page = std::fs::read_to_string(children).unwrap().trim().to_owned();
+    assert!(std::path::Path::new(&format!("/proc/{page}/stat")).is_file(), "{page}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Who takes over an orphan may leave it as a zombie.
+    let is_there = || std::fs::read_to_string(format!("/proc/{page}/cmdline")).is_ok_and(|line| line.contains("watch"));
+    for _ in 0..50 {
+        if !is_there() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let _ = Command::new("kill").args(["-9", &page]).status();
+    panic!("the page is still there without a terminal");
+}
