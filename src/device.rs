@@ -61,6 +61,7 @@ use self::layouts::Layouts;
 pub use self::live::{Copied, Filled, Live, Recording, Text, Write, Writes};
 pub use self::resolve::{On, Pairs};
 use self::rules::Rules;
+pub use self::rules::RulesSource;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{
@@ -106,7 +107,7 @@ pub struct Device {
 
 impl Device {
     /// The entry of a new device. `limits`: what split pipelines have to keep.
-    pub fn new(driver: Driver, overrides: Overrides, limits: Limits) -> Self {
+    pub fn new(driver: Driver, (overrides, source): (Overrides, Option<RulesSource>), limits: Limits) -> Self {
         let (settings, caps) = (&driver.instance.settings, &driver.caps);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
         let named = overrides.demote(u64::MAX, None);
@@ -128,8 +129,12 @@ impl Device {
             unsafe { Storage::new(settings, &driver.formats, &driver.instance_fns, &driver.enabled, is_on) };
         storage.draws_look = separate.as_deref().is_some_and(Separate::repairs_formats);
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
-        let shaders = Shaders::new(settings, caps, &overrides, (storage.lowered, driver.enabled.storage_buffers));
-        let may_share = SharedSamplers::may_share(settings, &driver.enabled, overrides.use_samplers());
+        let follows_rules = (source.is_some() || overrides.follow_render()) && settings.mode == Mode::Legalize;
+        let looks_at_samplers = source.is_some() || overrides.use_samplers();
+        let looks_at_pipelines = source.is_some() || overrides.use_pipelines();
+        let shaders =
+            Shaders::new(settings, caps, looks_at_pipelines, (storage.lowered, driver.enabled.storage_buffers));
+        let may_share = SharedSamplers::may_share(settings, &driver.enabled, looks_at_samplers);
         let shared = SharedSamplers::new(settings.samplers, may_share, caps.max_sampler_allocation_count);
         let places = shared.places(caps.max_sampler_allocation_count);
         let journal = Journal::new(&driver.instance, Wording { caps: *caps, policy });
@@ -142,9 +147,11 @@ impl Device {
         if separate.as_deref().is_some_and(|separate| separate.is_forced() || separate.repairs_formats()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }
+        if follows_rules && let Some(separate) = separate.as_deref() {
+            separate.follow_rules(&hot);
+        }
         let joins_immutables = separate.as_deref().is_some_and(Separate::follows_all_immutables);
-        let looks_at_samplers = overrides.use_samplers();
-        let rules = Rules::new(overrides);
+        let rules = Rules::new(overrides, source);
         let wishes = Wishes { policy, audit, follows, joins_immutables, looks_at_samplers, rules };
         let follower = separate.clone().map(|separate| separate as Arc<dyn Follower>);
         let heaps = Heaps::new(&driver);
@@ -233,7 +240,8 @@ impl Device {
         let separate = self.separate.is_some();
         let shaders =
             separate || !self.ground.driver.instance.is_off() && (self.shaders.can_act() || self.pairs.heaps.is_on());
-        let frames = separate && self.ground.driver.enabled.extension(ash::ext::frame_boundary::NAME);
+        let has_boundaries = separate && self.ground.driver.enabled.extension(ash::ext::frame_boundary::NAME);
+        let frames = has_boundaries || self.ground.wishes.rules.are_live();
         let buffers = self.pairs.stand_ins.storage.watches_buffers();
         Which { separate, shaders, buffers, buffer_views: separate || buffers, frames }
     }

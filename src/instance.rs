@@ -39,6 +39,8 @@ pub struct Instance {
     pub simulation: Option<Arc<Simulation>>,
     /// The overrides of this application.
     pub overrides: Overrides,
+    /// Names of executable, application and engine.
+    pub host: [String; 3],
     /// What it was told of the storage images of physical devices.
     pub advertised: Mutex<Vec<(u64, Arc<Advertised>)>>,
 }

@@ -177,10 +177,15 @@ pub fn automatic_files() -> Vec<PathBuf> {
 impl Overrides {
     /// Finds and reads the rules file: the one that the setting names, else the user's for this executable.
     pub fn find(setting: Option<&str>, exe: &str) -> (Self, Vec<Problem>) {
-        match setting.map(samplin_platform::home_path).or_else(|| automatic(exe)) {
+        match Self::path_of(setting, exe) {
             Some(path) => Self::load(&path),
             None => (Self::default(), Vec::new()),
         }
+    }
+
+    /// The file that [`Overrides::find`] reads, which may come to be another one.
+    pub fn path_of(setting: Option<&str>, exe: &str) -> Option<PathBuf> {
+        setting.map(samplin_platform::home_path).or_else(|| automatic(exe))
     }
 
     /// Reads overrides from the text of a file. Never fails: what is wrong is among the problems.
@@ -277,6 +282,11 @@ impl Overrides {
     pub fn do_the_same(&self, others: &Self) -> bool {
         self.list.len() == others.list.len()
             && self.list.iter().zip(&others.list).all(|(one, other)| one.is_like(other))
+    }
+
+    /// The names of those that others do not have so.
+    pub fn news<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = &'a str> {
+        self.iter().filter(|one| !others.iter().any(|other| one.is_like(other))).map(|one| one.name.as_str())
     }
 
     /// What matches a sampler that is there when overrides change: the bits that [`Overrides::match_sampler`] would have, and whether that

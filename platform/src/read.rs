@@ -36,6 +36,14 @@ pub fn read_regular(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// What changes when a file is written or replaced: when that was last, in nanoseconds since 1970, and its length; none where there is none.
+pub fn stamp(path: &Path) -> Option<(u128, u64)> {
+    let _uncancelled = Uncancelled::begin();
+    let known = fs::metadata(path).ok()?;
+    let written = known.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Some((written.as_nanos(), known.len()))
+}
+
 /// Whether there is a regular file of this name, or a link to one.
 pub fn is_file(path: &Path) -> bool {
     let _uncancelled = Uncancelled::begin();

@@ -11,6 +11,7 @@ mod binds;
 mod blocks;
 mod caches;
 mod columns;
+mod combined;
 mod commands;
 mod compare;
 mod comparisons;

@@ -25,7 +25,6 @@ use super::modules::fingerprint;
 use super::resolve::Pairs;
 use super::separate::Separate;
 use crate::decide::{self, DeviceCaps};
-use crate::overrides::Overrides;
 use crate::platform;
 use crate::settings::{Counters, Settings};
 use crate::table::HandleMap;
@@ -84,7 +83,7 @@ impl Shaders {
     pub(super) fn new(
         settings: &Settings,
         caps: &DeviceCaps,
-        overrides: &Overrides,
+        looks_at_pipelines: bool,
         (formats, storage_buffers): (image_formats::Options, u32),
     ) -> Self {
         let (read, write) = (caps.storage_read_without_format, caps.storage_write_without_format);
@@ -106,7 +105,7 @@ impl Shaders {
                 without_samples: !caps.sample_rate_shading,
                 mask_words: caps.max_sample_mask_words,
             },
-            pipelines: overrides.use_pipelines(),
+            pipelines: looks_at_pipelines,
             modules: HandleMap::default(),
         }
     }

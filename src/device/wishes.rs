@@ -28,6 +28,22 @@ impl Wishes {
         self.rules.in_force()
     }
 
+    /// Keeps other rules from coming into force, if they may, so that what is decided and what goes down agree.
+    #[inline(always)]
+    pub fn hold_rules(&self) -> Option<impl Sized + '_> {
+        self.rules.turn()
+    }
+
+    /// Whether rules look at the names of samplers, or may come to.
+    pub fn look_at_names(&self) -> bool {
+        self.rules.are_live() || self.rules().use_names()
+    }
+
+    /// Whether rules look at the number of mip levels, or may come to.
+    pub fn look_at_levels(&self) -> bool {
+        self.rules.are_live() || self.rules().use_levels()
+    }
+
     /// What outcomes depend on.
     pub(super) fn terms<'a>(&'a self, driver: &'a Driver) -> Terms<'a> {
         Terms { caps: &driver.caps, policy: &self.policy, audit: self.audit }
@@ -36,6 +52,6 @@ impl Wishes {
     /// What samplers of a state ask of a view on this device; `overrides` are those that match them.
     pub(super) fn needs(&self, driver: &Driver, kept: &Kept, overrides: u64) -> ConflictBits {
         let bits = driver.relevant(decide::needs(&kept.original, &kept.base, &driver.caps, &self.policy));
-        if overrides == 0 { bits } else { ConflictBits(bits.0 | ConflictBits::OVERRIDE.0) }
+        if overrides == 0 && !self.rules.are_live() { bits } else { ConflictBits(bits.0 | ConflictBits::OVERRIDE.0) }
     }
 }

@@ -15,7 +15,7 @@ use super::{MISSING, failure, physical};
 use crate::caps::{self, DriverSays, Enabled, Formats};
 use crate::commands;
 use crate::decide::DeviceCaps;
-use crate::device::{Device, Driver, LaterLimits, Limits};
+use crate::device::{Device, Driver, LaterLimits, Limits, RulesSource};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::memory;
@@ -226,13 +226,19 @@ unsafe fn plan(
         tracing::debug!(mode, augment, "nothing is added to the device");
     }
     let wants = FeatureWishes {
-        anisotropy: instance.overrides.want_anisotropy(),
+        anisotropy: instance.settings.live || instance.overrides.want_anisotropy(),
         relax: instance.settings.storage.emulates(),
         counters: instance.settings.counters != Counters::None,
         simulation: instance.simulation.as_deref(),
     };
     // SAFETY: `info` is valid for `physical` by this function's contract, and `fns` are of its instance.
     unsafe { augment::plan(&fns, physical, info, version, augment, &wants) }
+}
+
+/// The name of a device.
+fn name_of(properties: Option<&vk::PhysicalDeviceProperties>) -> String {
+    let name = properties.and_then(|known| known.device_name_as_c_str().ok()).unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// What the device can do and what is wanted of it.
@@ -254,7 +260,7 @@ unsafe fn abilities(
     if let Some(simulation) = &instance.simulation {
         simulation.restrict(&mut caps);
     }
-    let name = properties.and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
+    let name = name_of(properties);
     tracing::info!(?name, "device created");
     let version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
     caps.view_usage |= version >= vk::API_VERSION_1_1;
@@ -311,7 +317,7 @@ unsafe fn register(
     let (instance_fns, api_version, properties) =
         // SAFETY: `physical` is a physical device of `instance` by this function's contract.
         if off { Default::default() } else { unsafe { fns_for(&instance, physical) } };
-    let is_asked = !off && (instance.trace.is_on() || instance.overrides.use_quirks());
+    let is_asked = !off && (instance.trace.is_on() || instance.settings.live || instance.overrides.use_quirks());
     let says = properties.filter(|_| is_asked).and_then(|known| {
         // SAFETY: `physical` is a physical device of the instance, whose commands these are, by this function's contract.
         unsafe { caps::driver(&instance_fns, physical, known.api_version) }
@@ -344,7 +350,12 @@ unsafe fn register(
     // SAFETY: `info` is a valid create info of a device by this function's contract.
     let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known, &memory, info, &later) });
     let below = Driver { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, quirks };
-    let device = Device::new(below, overrides, limits);
+    let source = (below.instance.settings.live && !off).then(|| {
+        let [exe, app, engine] = below.instance.host.clone();
+        let driver = name_of(properties.as_ref());
+        RulesSource { setting: below.instance.settings.config.clone(), exe, app, engine, driver, quirks }
+    });
+    let device = Device::new(below, (overrides, source), limits);
     if !off {
         tell(&device, properties.map(|properties| (properties, says)));
         if let Some(separate) = device.separate.as_deref() {

@@ -176,7 +176,11 @@ unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &
     device.ground.driver.weigh_swapchain(&device.ground.journal, &mut traits, formats);
     traits.aliased = device.pairs.stand_ins.storage.may_alias(&device.ground.driver, &traits, formats);
     device.pairs.images.insert_swapchain(swapchain, traits);
-    device.pairs.render(&device.ground, [info.image_extent.width, info.image_extent.height]);
+    device.pairs.render(
+        &device.ground,
+        device.separate.as_deref(),
+        [info.image_extent.width, info.image_extent.height],
+    );
 }
 
 /// Traits of the images of a swapchain, which never go through `vkCreateImage`.
@@ -551,5 +555,5 @@ pub(super) unsafe fn view_traits(
             layers: image.layers,
         },
     };
-    (view.traits(features, device.ground.wishes.rules().use_levels()), answer.is_some())
+    (view.traits(features, device.ground.wishes.look_at_levels()), answer.is_some())
 }

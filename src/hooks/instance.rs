@@ -238,6 +238,7 @@ unsafe fn register(
             engine: engine.as_deref().unwrap_or_default(),
         });
     }
+    let host = [Some(exe.clone()), app.clone(), engine.clone()].map(Option::unwrap_or_default);
     if memory::taken() != taken {
         // This command has a result for it.
         samplin_hot::memory::give_up();
@@ -279,6 +280,7 @@ unsafe fn register(
         properties2,
         simulation,
         overrides,
+        host,
         advertised: Default::default(),
     };
     // SAFETY: `handle` was just created, by this function's contract, so it starts with its dispatch key.

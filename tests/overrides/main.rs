@@ -5,6 +5,7 @@
 
 mod editors;
 mod guards;
+mod live;
 mod mistakes;
 mod processes;
 mod scale;
@@ -53,6 +54,7 @@ fn main() -> std::process::ExitCode {
         set::trials(),
         guards::trials(),
         scale::trials(),
+        live::trials(),
         processes::trials(),
         mistakes::trials(),
         editors::trials(),

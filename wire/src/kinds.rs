@@ -9,7 +9,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
-pub use self::rules::Scale;
+pub use self::rules::{Retune, Scale};
 use crate::record::{Joined, ViewMembers};
 
 /// Members of an object whose names are data, in the order in which they are written. No map: the layer looks nothing up in them, and

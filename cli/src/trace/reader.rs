@@ -60,6 +60,8 @@ events! {
     Sharing = "sharing",
     /// A LOD bias follows the scale at which the application renders.
     Scale = "scale",
+    /// Other rules are in force.
+    Retune = "retune",
     Settings = "settings",
     Summary = "summary",
     /// Not the layer's: a test case that `scripts/cts` has run.

@@ -62,6 +62,14 @@ settings! {
     }
     /// The rules file. Empty or 'auto': EXECUTABLE.toml, else samplin.toml, in $XDG_CONFIG_HOME/samplin.
     config "Rules File": file("*.toml", "auto")
+    /// Whether samplin reads the rules file again when it changes, at a submission and at most every 250 ms. Everything that samples
+    /// then goes the way of samplers with a rule, which costs time. A file with a mistake changes nothing, and a record says the line.
+    live "Live Rules", advanced: boolean(false) {
+        /// Rules follow the file. Descriptors follow at the next draw that is recorded, and pipelines that are created later.
+        on,
+        /// The rules stay those of the start.
+        off,
+    }
     /// A capability file, or its short name such as adreno-650. samplin treats the device as if it could do no more than that
     /// one.
     device "Simulated Device": file("*.json", "none", "off")

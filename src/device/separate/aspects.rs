@@ -261,6 +261,11 @@ impl Pairs {
     ) -> (vk::DescriptorType, vk::DescriptorImageInfo) {
         let Some(NotedDescriptor { ty, mut sampler, view, image_layout }) = entry.whole((*binding, *element)) else {
             let sampler = vk::Sampler::from_raw(*other);
+            if let Some(own) = entry.combined((*binding, *element)) {
+                let (image_view, image_layout) = (vk::ImageView::from_raw(own.view), own.layout);
+                let info = vk::DescriptorImageInfo { sampler, image_view, image_layout };
+                return (vk::DescriptorType::COMBINED_IMAGE_SAMPLER, info);
+            }
             return (vk::DescriptorType::SAMPLER, vk::DescriptorImageInfo { sampler, ..Default::default() });
         };
         if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {

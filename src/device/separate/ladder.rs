@@ -197,7 +197,7 @@ impl Separate {
         point: &BindPoint,
         (wants, since): (&mut Wants, u64),
     ) -> Decided {
-        let Wants { all, stencils, blocked, asked, looked_up, uncompared } = wants;
+        let Wants { all, stencils, retuned, blocked, asked, looked_up, uncompared } = wants;
         let (looked_up, uncompared) = (*looked_up, *uncompared);
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
         let bit = |want: &Want| link_bit(want.link);
@@ -248,11 +248,12 @@ impl Separate {
                 self.split_all(ground, &program, (join, wishes), When::Bound);
                 continue;
             }
-            let exchanged = memory::collect(others.iter().chain(&*stencils).copied());
+            let exchanged = memory::collect(others.iter().chain(&*stencils).chain(&*retuned).copied());
             let (shadows, pushes) = match self.exchange(ground, pairs, &program, point, &exchanged) {
                 Ok(exchanged) => exchanged,
                 Err(set) => {
                     uncopied.with_room().push(set);
+                    retuned.retain(|(number, _)| *number != set);
                     pairs.stand_ins.aspects.leave_stencils(&ground.journal, program, stencils, set);
                     continue;
                 }

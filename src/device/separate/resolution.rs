@@ -22,7 +22,7 @@ use super::progress::Drawn;
 use super::recipe::Second;
 use super::shown::ASPECTS;
 use super::tasks::TaskRequest;
-use super::want::Want;
+use super::want::{Want, Wants};
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::journal::Journal;
@@ -211,7 +211,9 @@ impl Separate {
             self.tell_declared(&ground.journal, program, &bound, &[]);
             return Resolution { is_lasting: true, since: since.into(), ..Resolution::default() };
         }
-        let mut wants = self.wants(ground, pairs, program, point);
+        // Before the choices are made for links, which are recorded otherwise.
+        let retuned = self.retuned((ground, pairs), program, point);
+        let mut wants = Wants { retuned, ..self.wants(ground, pairs, program, point) };
         wants.stencils = pairs.stand_ins.aspects.stencils(&ground.journal, self, program, point);
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)

@@ -17,7 +17,7 @@ use super::arrays::{Arrays, Budget, Kinds, Meaning, Sought, Sum};
 use super::blocks::Table;
 use super::layouts::{Binding, SetLayout, SetShape, SlotKind};
 use super::lists::Numbers;
-use super::shown::{ASPECTS, NotedDescriptor, NotedDescriptors, Written};
+use super::shown::{ASPECTS, CombinedDescriptors, NotedDescriptor, NotedDescriptors, Written};
 use crate::device::live::Write;
 use crate::device::types::{COMBINED, type_bit};
 use crate::table::lock;
@@ -66,6 +66,8 @@ struct Rare {
     shadows: Vec<Shadow>,
     /// Its descriptors of views with both aspects.
     wholes: NotedDescriptors,
+    /// Its combined descriptors, with `live=on`.
+    combined: CombinedDescriptors,
 }
 
 /// More slots than an entry has room for itself.
@@ -154,6 +156,11 @@ impl SetEntry {
     /// Works on the sets that are bound in place of this one.
     pub(super) fn with_shadows<R>(&self, with: impl FnOnce(&mut Vec<Shadow>) -> R) -> R {
         with(&mut lock(&self.rare).get_or_insert_default().shadows)
+    }
+
+    /// Works on what is noted of its combined descriptors.
+    pub(super) fn with_combined<R>(&self, with: impl FnOnce(&mut CombinedDescriptors) -> R) -> R {
+        with(&mut lock(&self.rare).get_or_insert_default().combined)
     }
 
     /// Takes over what is written: views with both aspects, or none. Whether it shows such a view then. `written` must not look into it.

@@ -20,6 +20,8 @@ use crate::table::lock;
 
 /// Most shadows of a set at a time.
 const SHADOWS: usize = 4;
+/// The same where each change of rules may take one.
+const SHADOWS_OF_RULES: usize = 64;
 
 impl Separate {
     /// A copy of a set with other samplers or views; none if there is no memory or there are too many.
@@ -31,8 +33,9 @@ impl Separate {
         entry: &SetEntry,
         others: &[Other],
     ) -> Option<u64> {
+        let most = if self.wholes.follow_rules() { SHADOWS_OF_RULES } else { SHADOWS };
         let kept = |shadows: &[Shadow]| Some(shadows.iter().find(|shadow| *shadow.others == *others)?.set);
-        let (known, is_full) = entry.with_shadows(|shadows| (kept(shadows), shadows.len() >= SHADOWS));
+        let (known, is_full) = entry.with_shadows(|shadows| (kept(shadows), shadows.len() >= most));
         if known.is_some() || is_full {
             return known;
         }

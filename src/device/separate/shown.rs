@@ -5,6 +5,7 @@ use samplin_hot::memory::{self, Room};
 
 use crate::decide::ConflictBits;
 use crate::table::FastMap;
+use crate::variant::Gate;
 
 /// The bit of [`Brief::summary`](samplin_bind::Brief::summary) of a set that shows any.
 pub(super) const ASPECTS: u64 = (ConflictBits::ASPECTS.0 as u64) << 32;
@@ -57,6 +58,28 @@ impl NotedDescriptors {
         memory::sorted_by_key(memory::collect(own.map(|((_, element), whole)| (*element, *whole))), |(element, _)| {
             *element
         })
+    }
+}
+
+/// A combined descriptor, by binding and element.
+pub(super) type CombinedDescriptors = FastMap<(u32, u32), CombinedDescriptor>;
+
+/// What was written to a combined descriptor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CombinedDescriptor {
+    pub(super) sampler: u64,
+    pub(super) view: u64,
+    pub(super) layout: vk::ImageLayout,
+    /// Number of the view's class, and one more: the handle of a view that is gone may come back.
+    pub(super) class: u32,
+    /// The sampler that the driver has there.
+    pub(super) chosen: u64,
+}
+
+impl CombinedDescriptor {
+    /// Whether sampler and view live, as far as that can be told.
+    pub(super) fn lives(&self, gate: &Gate) -> bool {
+        gate.sampler(self.sampler) != 0 && self.class != 0 && gate.view(self.view) as u32 == self.class
     }
 }
 

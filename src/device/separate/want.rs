@@ -79,6 +79,8 @@ pub(super) struct Wants {
     pub(super) asked: Vec<TaskRequest>,
     /// Set numbers, and views of the stencil to show there instead of one of the depth.
     pub(super) stencils: Vec<(u32, Other)>,
+    /// Set numbers, and samplers that rules ask for since combined descriptors were written there.
+    pub(super) retuned: Vec<(u32, Other)>,
     /// Links that can join what conflicts and whose shader could look up what suits them, a bit each.
     pub(super) looked_up: u64,
     /// Those that compare where no other sampler could.

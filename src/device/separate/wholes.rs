@@ -33,7 +33,15 @@ pub(super) const ASPECT: u8 = 1;
 /// A combined descriptor that compares where its format cannot; a program that compares through combined descriptors.
 pub(super) const COMPARISON: u8 = 2;
 
+/// Rules may come to be others, so that all combined descriptors are noted; see `combined`.
+pub(super) const RULES: u8 = 4;
+
 impl Wholes {
+    /// Whether all combined descriptors are noted.
+    pub(super) fn follow_rules(&self) -> bool {
+        self.there.load(Ordering::Acquire) & RULES != 0
+    }
+
     /// Whether there was anything that sets have to note.
     #[inline(always)]
     pub(super) fn are_there(&self) -> bool {

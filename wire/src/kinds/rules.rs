@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Members;
+
 /// A `scale` record: the LOD bias that a rule asks for, because of the scale at which the application renders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
@@ -21,4 +23,21 @@ pub struct Scale {
     pub strength: f32,
     /// What is added to the bias of a sampler, in mip levels: strength · log2(scale) + offset.
     pub bias: f32,
+}
+
+/// A `retune` record: other rules are in force, because the rules file or what they follow has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retune {
+    /// How often that was so, this time included.
+    pub generation: u64,
+    /// Rules that are new, or ask for something else.
+    pub rules: Vec<String>,
+    /// Rules that are gone, or asked for something else.
+    pub gone: Vec<String>,
+    /// States of samplers that are alive for which something else is chosen.
+    pub states: u32,
+    /// Descriptors with UPDATE_AFTER_BIND that were written again.
+    pub reissued: u64,
+    /// Descriptors that stay as they were, by reason.
+    pub kept: Members<u64>,
 }

@@ -1,0 +1,199 @@
+//! Combined descriptors as they were written, with `live=on`: which sampler of the driver is in a set, so that a draw finds out where rules
+//! ask for another one since.
+
+use ash::vk::{self, Handle};
+use samplin_bind::Other;
+use samplin_hot::Pair;
+use samplin_hot::memory::{self, Room};
+
+use super::Separate;
+use super::commands::BindPoint;
+use super::ladder::{elements, may_exchange};
+use super::layouts::Binding;
+use super::progress::Drawn;
+use super::sets::SetEntry;
+use super::shown::CombinedDescriptor;
+use super::wholes::RULES;
+use crate::counters::Path;
+use crate::device::ground::Ground;
+use crate::device::hot::Hot;
+use crate::device::live::{Copied, Filled, Live, Writes};
+use crate::device::resolve::Pairs;
+use crate::device::types::COMBINED;
+use crate::table::lock;
+
+/// What a change of rules did to combined descriptors that may be updated after they were bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::device) struct Reissued {
+    /// Descriptors that were written again.
+    pub(in crate::device) written: u64,
+    /// Descriptors that stay as they were, because others of their set may be updated after they were bound.
+    pub(in crate::device) kept: u64,
+}
+
+impl Pairs {
+    /// The sampler for a combined descriptor, by the rules in force.
+    fn choose_combined(&self, ground: &Ground, sampler: u64, view: u64) -> u64 {
+        let pair = ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
+        pair.map_or(sampler, |pair: Pair| self.choose(ground, pair, Path::Update))
+    }
+}
+
+impl SetEntry {
+    /// What is noted of a combined descriptor.
+    pub(super) fn combined(&self, at: (u32, u32)) -> Option<CombinedDescriptor> {
+        self.with_combined(|all| all.get(&at).copied())
+    }
+
+    /// Takes note of a descriptor that is written: a combined one, or another one in its place.
+    fn note_combined(&self, at: (&Binding, u32), combined: Option<CombinedDescriptor>) {
+        let (binding, element) = at;
+        self.with_combined(|all| match combined.filter(|_| binding.immutable.is_empty()) {
+            Some(combined) => _ = all.with_room().insert((binding.binding, element), combined),
+            None => _ = all.remove(&(binding.binding, element)),
+        });
+    }
+}
+
+impl Separate {
+    /// Notes all combined descriptors from now on, since rules may come to be others.
+    pub fn follow_rules(&self, hot: &Hot) {
+        self.follow_pairs();
+        self.wholes.come(RULES);
+        hot.keep_watching(COMBINED);
+    }
+
+    /// Takes note of what is written, before it goes down.
+    pub(super) fn note_combined<'a>(
+        &self,
+        (ground, pairs): (&Ground, &Pairs),
+        writes: Writes<'_>,
+        copies: impl Iterator<Item = Copied<'a>>,
+    ) {
+        for write in writes.each() {
+            let Some(entry) = write.set().of(&self.sets) else { continue };
+            let places = entry.shape.walk((write.dst_binding, write.dst_array_element), write.descriptor_count);
+            let is_combined = write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+            let infos = if is_combined { write.images() } else { &[] };
+            for (index, at) in places.enumerate() {
+                entry.note_combined(at, infos.get(index).map(|info| pairs.combined(ground, info)));
+            }
+        }
+        for copy in copies {
+            let [Some(from), Some(to)] = copy.sets().map(|set| set.of(&self.sets)) else { continue };
+            let count = copy.descriptor_count;
+            let source = from.shape.walk((copy.src_binding, copy.src_array_element), count);
+            let noted = |(binding, element): (&Binding, u32)| from.combined((binding.binding, element));
+            let source = memory::collect(source.map(noted));
+            let target = to.shape.walk((copy.dst_binding, copy.dst_array_element), count);
+            target.zip(source).for_each(|(at, combined)| to.note_combined(at, combined));
+        }
+    }
+
+    /// The same of an update with a template.
+    pub(super) fn note_combined_template(
+        &self,
+        (ground, pairs): (&Ground, &Pairs),
+        set: Live<'_, vk::DescriptorSet>,
+        filled: Filled<'_>,
+    ) {
+        let Some(entry) = set.of(&self.sets) else { return };
+        for run in self.runs(filled).into_iter().flatten() {
+            let is_combined = run.run.ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+            for (index, at) in (0..).zip(entry.shape.walk(run.run.target, run.run.count)) {
+                entry.note_combined(at, is_combined.then(|| pairs.combined(ground, &run.image(index))));
+            }
+        }
+    }
+
+    /// Rules ask for something else than before. The caller keeps other threads from updating sets.
+    pub(in crate::device) fn retune(&self, ground: &Ground, pairs: &Pairs) -> Reissued {
+        self.look_again(&ground.hot);
+        self.write_combined_again((ground, pairs))
+    }
+
+    /// Writes combined descriptors again that may be updated after they were bound, where rules ask for other samplers than before. The
+    /// caller keeps other threads from updating sets.
+    fn write_combined_again(&self, (ground, pairs): (&Ground, &Pairs)) -> Reissued {
+        let mut done = Reissued::default();
+        let Some(update) = ground.driver.fns.update_descriptor_sets else { return done };
+        // Sets are taken from their pools before they are freed, so none is freed meanwhile.
+        let pools = lock(&self.pools);
+        for set in pools.values().flat_map(|pool| &pool.sets) {
+            // SAFETY: as said, the set is not freed meanwhile.
+            let Some(entry) = (unsafe { self.sets.get(*set) }).filter(|entry| entry.shape.after_bind) else { continue };
+            entry.with_combined(|all| {
+                for ((number, element), combined) in all.iter_mut().filter(|(_, own)| own.lives(&ground.hot.gate)) {
+                    let chosen = pairs.choose_combined(ground, combined.sampler, combined.view);
+                    if chosen == combined.chosen {
+                        continue;
+                    }
+                    if !entry.shape.binding(*number).is_some_and(|binding| binding.after_bind) {
+                        done.kept += 1;
+                        continue;
+                    }
+                    let info = vk::DescriptorImageInfo::default()
+                        .sampler(vk::Sampler::from_raw(chosen))
+                        .image_view(vk::ImageView::from_raw(combined.view))
+                        .image_layout(combined.layout);
+                    let write = vk::WriteDescriptorSet::default()
+                        .dst_set(vk::DescriptorSet::from_raw(*set))
+                        .dst_binding(*number)
+                        .dst_array_element(*element)
+                        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+                        .image_info(std::slice::from_ref(&info));
+                    // SAFETY: the descriptor may be updated while command buffers use it (VUID-vkUpdateDescriptorSets-None-03047), and
+                    // nobody else updates it meanwhile, by this function's contract. Sampler and view live, as the gate has both.
+                    unsafe { update(ground.driver.handle, 1, &write, 0, std::ptr::null()) };
+                    combined.chosen = chosen;
+                    done.written += 1;
+                }
+            });
+        }
+        done
+    }
+
+    /// Set numbers, and the samplers that are to be in combined descriptors there: where rules ask for others than when these were written.
+    pub(super) fn retuned(
+        &self,
+        (ground, pairs): (&Ground, &Pairs),
+        program: Drawn<'_>,
+        point: &BindPoint,
+    ) -> Vec<(u32, Other)> {
+        let mut retuned: Vec<(u32, Other)> = Vec::new();
+        if !self.wholes.follow_rules() {
+            return retuned;
+        }
+        for link in program.links.iter().filter(|link| link.is_combined()) {
+            let number = link.image.set as usize;
+            let Some(bound) = point.sets.get(number).filter(|bound| bound.is_for(&program.layout, number)) else {
+                continue;
+            };
+            let Some(entry) = bound.content().filter(|_| bound.set != 0 && may_exchange(bound).is_ok()) else {
+                continue;
+            };
+            let Some(binding) = entry.shape.binding(link.image.binding) else { continue };
+            let all = elements(&link.image, binding).unwrap_or(0..binding.count);
+            for element in all {
+                let at = (binding.binding, element);
+                let noted = entry.combined(at).filter(|own| entry.whole(at).is_none() && own.lives(&ground.hot.gate));
+                let Some(combined) = noted else { continue };
+                let chosen = pairs.choose_combined(ground, combined.sampler, combined.view);
+                let other = (link.image.set, (at.0, at.1, chosen));
+                if chosen != combined.chosen && !retuned.contains(&other) {
+                    retuned.with_room().push(other);
+                }
+            }
+        }
+        retuned
+    }
+}
+
+impl Pairs {
+    fn combined(&self, ground: &Ground, info: &vk::DescriptorImageInfo) -> CombinedDescriptor {
+        let (sampler, view) = (info.sampler.as_raw(), info.image_view.as_raw());
+        let chosen = self.choose_combined(ground, sampler, view);
+        let class = ground.hot.gate.view(view) as u32;
+        CombinedDescriptor { sampler, view, layout: info.image_layout, class, chosen }
+    }
+}
