@@ -12,6 +12,7 @@ mod noted;
 mod pipelines;
 mod row;
 mod sample;
+mod samplers;
 mod scene;
 mod shading;
 mod stored;

@@ -5,13 +5,11 @@ use samplin_testkit::capability::Capability;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
-use std::hint::black_box;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::noted::{Held, Noted};
 use crate::row::{On, Pairs, Row, Shape, Turns, Under, Via};
-use crate::sample::{CALLS, PASSES, combined, create_view, create_view_of, thread_ns, time};
-use crate::{binds, pipelines, stored};
+use crate::sample::{CALLS, combined, create_view, create_view_of, time};
+use crate::{binds, pipelines, samplers, stored};
 
 /// Threads that can have a set at once.
 const THREADS: usize = 128;
@@ -109,15 +107,6 @@ struct Parts<'c> {
     noted: Option<Noted>,
     buffer: vk::Buffer,
     layout: vk::DescriptorSetLayout,
-}
-
-/// A sampler that nothing uses.
-fn create_and_destroy(device: &ash::Device, info: &vk::SamplerCreateInfo<'_>) {
-    // SAFETY: a valid create info; the sampler is not in use.
-    unsafe {
-        let sampler = device.create_sampler(info, None).expect("a sampler");
-        device.destroy_sampler(sampler, None);
-    }
 }
 
 impl<'c> Combined<'c> {
@@ -312,30 +301,14 @@ impl Parts<'_> {
             Row::Push(pairs) => self.push(pairs, seed),
             Row::PushTemplate(n, pairs) => self.push_template(n, pairs, seed),
             Row::Immutable(via, pairs) => self.immutable(via, pairs, seed),
-            Row::Sampler(is_legal) => {
-                let plain = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR);
-                // Beyond every driver's maxSamplerLodBias; drivers take it all the same.
-                let plain = plain.mip_lod_bias(if is_legal { 0.0 } else { 1000.0 });
-                let infos: Vec<_> = (0..CALLS).map(|n| plain.max_lod(n as f32 / 64.0)).collect();
-                Some(time(&infos, |info| create_and_destroy(device, info)))
-            }
-            Row::EqualSampler => {
-                let plain = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR);
-                let infos: Vec<_> = (0..CALLS).map(|n| plain.max_lod(n as f32 / 64.0)).collect();
-                // SAFETY: valid create infos.
-                let create = |info| unsafe { device.create_sampler(info, None) }.expect("a sampler");
-                let alive: Vec<vk::Sampler> = infos.iter().map(create).collect();
-                let figure = time(&infos, |info| create_and_destroy(device, info));
-                // SAFETY: the samplers are not in use.
-                alive.into_iter().for_each(|sampler| unsafe { device.destroy_sampler(sampler, None) });
-                Some(figure)
-            }
-            Row::NewSampler => Some(self.new_samplers(Pairs::Legal)),
-            Row::Created(is_new) => Some(self.created_samplers(is_new)),
+            Row::Sampler(is_legal) => Some(samplers::seen(device, is_legal)),
+            Row::EqualSampler => Some(samplers::equal(device)),
+            Row::NewSampler => Some(samplers::new(device, Pairs::Legal)),
+            Row::Created(is_new) => Some(samplers::created(device, is_new)),
             Row::View => Some(self.new_views(Pairs::Legal)),
             // Views of integers are every other one.
             Row::Turns(_) if self.views.len() < 2 => None,
-            Row::Turns(Turns::Samplers) => Some(self.new_samplers(Pairs::Any)),
+            Row::Turns(Turns::Samplers) => Some(samplers::new(device, Pairs::Any)),
             Row::Turns(Turns::Views) => Some(self.new_views(Pairs::Any)),
             Row::Pipeline => Some(pipelines::measure(self.context)),
             Row::Lowered(n) => Some(stored::measure(self.context, stored::LOWERED, 1, n)),
@@ -347,47 +320,6 @@ impl Parts<'_> {
             Row::Under(_, row) => self.sample(*row, set, seed),
             Row::Separate(..) => None,
         }
-    }
-
-    /// Samplers of states that were never seen before, every other one LINEAR unless all are legal.
-    fn new_samplers(&self, pairs: Pairs) -> f64 {
-        static STATES: AtomicU32 = AtomicU32::new(0);
-        let device = self.context.device();
-        let calls: Vec<usize> = (0..CALLS).collect();
-        time(&calls, |call| {
-            let state = STATES.fetch_add(1, Ordering::Relaxed);
-            let is_legal = pairs == Pairs::Legal || call % 2 == 0;
-            let filter = if is_legal { vk::Filter::NEAREST } else { vk::Filter::LINEAR };
-            let info = vk::SamplerCreateInfo::default().max_lod(state as f32).mag_filter(filter);
-            // SAFETY: a valid create info; the sampler is not in use.
-            unsafe {
-                let sampler = device.create_sampler(&info, None).expect("a sampler");
-                device.destroy_sampler(sampler, None);
-            }
-        })
-    }
-
-    /// Samplers that are created in a row, each the only one of its state, and destroyed off the clock.
-    fn created_samplers(&self, is_new: bool) -> f64 {
-        static STATES: AtomicU32 = AtomicU32::new(1 << 22);
-        let device = self.context.device();
-        let mut made = Vec::with_capacity(CALLS);
-        let mut pass = |base: u32| {
-            let plain = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::NEAREST);
-            let infos: Vec<_> = (0..CALLS as u32).map(|n| plain.max_lod((base + n) as f32 / 64.0)).collect();
-            let start = thread_ns();
-            for info in &infos {
-                // SAFETY: a valid create info.
-                made.push(unsafe { device.create_sampler(black_box(info), None) }.expect("a sampler"));
-            }
-            let ns = thread_ns() - start;
-            // SAFETY: the samplers are not in use.
-            made.drain(..).for_each(|sampler| unsafe { device.destroy_sampler(sampler, None) });
-            ns
-        };
-        let base = || if is_new { STATES.fetch_add(CALLS as u32, Ordering::Relaxed) } else { 1 << 20 };
-        pass(base());
-        (0..PASSES).map(|_| pass(base())).sum::<f64>() / (CALLS * PASSES) as f64
     }
 
     /// Views, every other one of integers unless all are legal.
