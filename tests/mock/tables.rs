@@ -221,6 +221,8 @@ fn pairs_read_the_samplers_that_they_ask_for_whatever_is_written() {
         (Flags::PARTIALLY_BOUND, COUNTS, 3),
         (LATE, [1, 80], 4),
         (LATE, [100, 3], 5),
+        // Few of both, and more pairs than are listed.
+        (Flags::PARTIALLY_BOUND, [60, 60], 6),
     ] {
         let world = World::with(InstanceBuilder::new(), flags, counts);
         let (device, pipeline) = (&world.device, world.pipeline());

@@ -15,6 +15,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial_in(stage, of("integers"), move || integers(case)));
             trials.push(trial_in(stage, of("floats"), move || floats(case)));
             trials.push(trial_in(stage, of("legal"), move || legal(case)));
+            trials.push(trial_in(stage, of("compared"), move || compared(case)));
         }
         trials.push(trial_in(stage, format!("table/quads/{suffix}"), move || quads(stage)));
         trials.push(trial_in(stage, format!("table/mixed/{suffix}"), move || mixed(stage)));
@@ -205,6 +206,19 @@ fn floats(case: Case) -> Outcome {
     };
     let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
     let (looks, judged) = with_layer(builder, |context| execute_with(context, case, (&scenes, &states), &legal))?;
+    assert_looked_up(&judged, &looks);
+    Ok(())
+}
+
+/// Samplers that compare, beside others, on colours that a shader reads as they are.
+fn compared(case: Case) -> Outcome {
+    let (scenes, mut states) = ([RGBA8; IMAGES as usize], states());
+    for (state, op) in states[1..3].iter_mut().zip([vk::CompareOp::NEVER, vk::CompareOp::ALWAYS]) {
+        *state = state.clone().compare(op);
+    }
+    let legal = |_, sampler: usize| SamplerDesc { compare_enable: false, ..states[sampler].clone() };
+    let (looks, judged) =
+        with_layer(with_tables(Context::builder()), |context| execute_with(context, case, (&scenes, &states), &legal))?;
     assert_looked_up(&judged, &looks);
     Ok(())
 }

@@ -499,10 +499,12 @@ impl PipelineShape {
             found.is_some_and(|(shape, binding)| !shape.is_pushed() && !binding.is_too_large())
         };
         let operands = [image, sampler];
+        // More pairs than a hidden set lists.
+        let has_many = operands.into_iter().all(is_indexed) && image.count.saturating_mul(sampler.count) > ELEMENTS;
         // A pool is indexed dynamically, which a device need not do for shaders that never do (shaderSampledImageArrayDynamicIndexing).
         (dynamic || operands.into_iter().any(is_indexed))
             && operands.into_iter().all(is_known)
-            && (operands.into_iter().any(is_open) || self.may_change(image, sampler))
+            && (operands.into_iter().any(is_open) || has_many || self.may_change(image, sampler))
     }
 
     /// Whether both are defined alike.

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
+use samplin_spirv::Uses;
 
 use super::Separate;
 use super::arrays::Meaning;
@@ -132,13 +133,16 @@ pub(super) type On<'a> = (&'a Ground, &'a Pairs);
 impl Tables {
     /// The sampler that a row's sampler becomes with a class.
     fn chosen((ground, pairs): On<'_>, row: Row, class: u32) -> u64 {
-        let class = pairs.looked_up_class(ground, class);
-        let of = |state| pairs.samplers.rows(&ground.hot).state(state).zip(pairs.images.class(class));
+        // Links that compare look nothing up where a comparison conflicts, so the words are for those that do not.
+        let pair = Pair { sampler: row.sampler, view: 0, state: row.state, class };
+        let pair = pairs.images.as_read(&ground.hot, &ground.driver, pair, Uses::IMPLICIT);
+        let pair = Pair { class: pairs.looked_up_class(ground, pair.class), ..pair };
+        let of = |state| pairs.samplers.rows(&ground.hot).state(state).zip(pairs.images.class(pair.class));
         let Some((shared, view)) = of(row.state) else { return row.sampler };
         if ground.driver.relevant(shared.needs).0 & view.lacks.0 == 0 {
             return row.sampler;
         }
-        pairs.choose(ground, Pair { sampler: row.sampler, view: 0, state: row.state, class }, Path::Draw)
+        pairs.choose(ground, pair, Path::Draw)
     }
 
     /// Fills a row, and parts columns whose classes ask for different samplers of it. Whether any was parted, so that words change.
