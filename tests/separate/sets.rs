@@ -1,6 +1,7 @@
 //! Sets that are copied: what is written beside the sampler that is exchanged, what pools and layouts of copies are like, and arrays of
 //! thousands of descriptors.
 
+use super::ways::{Route, Way as By};
 use super::*;
 use samplin_testkit::Buffer;
 use samplin_testkit::descriptor::{self, Spelling, Template, TemplateData};
@@ -16,6 +17,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         for (name, in_layout, in_pool) in [("pool", false, true), ("layout-and-pool", true, true)] {
             let name = format!("set/update-after-bind/{name}/{suffix}");
             trials.push(trial_in(stage, name, move || of_pool(stage, in_layout, in_pool)));
+        }
+        for (name, by) in [("set", By::Set), ("sets", By::Sets), ("push", By::Push), ("template", By::PushTemplate)] {
+            trials.push(trial_in(stage, format!("set/out-of-pair/{name}/{suffix}"), move || out_of_pair(stage, by)));
         }
         trials.push(trial_in(stage, format!("set/large/constant/{suffix}"), move || large(stage)));
         trials.push(trial_in(stage, format!("set/large/after-bind/{suffix}"), move || large_after_bind(stage)));
@@ -120,6 +124,31 @@ fn of_pool(stage: Stage, in_layout: bool, in_pool: bool) -> Outcome {
         )])
     };
     repaired(&Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0)), &look)
+}
+
+/// The sampler comes out of a descriptor that holds another image as well, in which no sampler can be exchanged for it alone.
+fn out_of_pair(stage: Stage, by: By) -> Outcome {
+    let conflict = conflicts::border();
+    let look = |context: &Context, sampler: &SamplerDesc, beside: Scene| {
+        skip_if(context.missing(stage.needs()))?;
+        by.check(context)?;
+        let (texture, beside) = (Texture::new(context, conflict.scene)?, Texture::new(context, beside)?);
+        let sampler = sampler.create(context);
+        let info = vk::DescriptorImageInfo { sampler: sampler.handle(), ..beside.slot(1, 0).info };
+        let pair = Slot { at: (1, 0), ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER, info };
+        let slots = [texture.slot(0, 0), pair];
+        let bindings = slots.each_ref().map(|slot| Binding::new(slot.at.0, slot.ty, 1));
+        let route = Route::new(context, by, &bindings, 1)?;
+        let layouts = route.layouts();
+        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts).stage(stage));
+        let found = route.found(&rig, &slots, &points()).remove(0);
+        Ok(vec![texture.look("the image beside a pair", &conflict.legal, found)])
+    };
+    // Combined descriptors are followed.
+    let builder = Context::builder().setting("unfilterable", "emulate");
+    let expected = Expected::one(How::Split, place(0, 0, 0), place(u32::from(by.has_sets()), 1, 0));
+    judge(&builder, conflict.oracle, &expected, &|context| look(context, &conflict.sampler, conflicts::UINT))?;
+    judge_legal(&builder, &|context| look(context, &conflict.legal, conflict.scene))
 }
 
 /// Descriptors of the one set with samplers that all shaders of an engine index.

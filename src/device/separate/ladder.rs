@@ -499,7 +499,9 @@ impl Facts for BoundFacts<'_> {
         }
         let bound = self.point.sets.get(set as usize).ok_or(Left::Memory)?;
         let entry = bound.content().ok_or(Left::SetUnfollowed)?;
-        if entry.shape.binding(binding).is_none_or(|binding| !binding.immutable.is_empty()) {
+        // A sampler that is read out of a descriptor with an image has the one that this image needs; others read their own.
+        let is_fixed = |binding: &Binding| !binding.immutable.is_empty() || binding.has_pairs();
+        if entry.shape.binding(binding).is_none_or(is_fixed) {
             return Err(Left::ImmutableSampler);
         }
         may_exchange(bound)
