@@ -1,7 +1,7 @@
 //! `samplin reproduce`: one pair of a trace as a program of its own, in C++ with nothing but the Vulkan headers or in Rust with ash.
 //!
 //! The program makes the pair by the recorded path, samples known texels at known points, and holds what comes out against values that the
-//! [`mod@reference`] has worked out here. What it needs of the layer is nothing.
+//! [`samplin_testkit::reference`] has worked out here. What it needs of the layer is nothing.
 
 mod needs;
 mod sampler;
