@@ -10,7 +10,7 @@
 mod alive;
 mod host;
 mod one;
-mod settings;
+pub(crate) mod settings;
 mod shaders;
 pub(crate) mod table;
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod case;
 mod compared;
+mod decided;
 mod look;
 mod quirks;
 mod stored;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use ash::vk;
 use samplin_core::quirk::Quirk;
 use serde_json::json;
 
@@ -101,11 +103,18 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
             settings.retain(|(name, _)| name != "device");
             settings.push(("device".to_owned(), file.to_owned()));
         }
+        // Another device decides otherwise.
+        for subject in &mut subjects {
+            if let Subject::Pair(case) = subject {
+                case.judged = None;
+            }
+        }
     }
     let bench = Bench::new(arguments)?;
-    let driver = bench.driver()?.title;
-    let proofs = bench.prove(&subjects)?;
-    let proven = Proven { trace: source.name(), driver, subjects: &subjects, proofs: &proofs, level_is_all };
+    let driver = bench.driver()?;
+    let proofs = bench.prove(&subjects, &driver)?;
+    let proven =
+        Proven { trace: source.name(), driver: driver.title, subjects: &subjects, proofs: &proofs, level_is_all };
     proven.write(arguments, output)?;
     Ok(Outcome::from_findings(proofs.iter().any(|proof| proof.verdict.is_finding())))
 }
@@ -165,18 +174,23 @@ impl Subject {
     }
 
     /// Tries it.
-    fn proven(&self, worker: &mut Worker) -> Result<Proof> {
+    fn proven(&self, worker: &mut Worker, driver: &Driver) -> Result<Proof> {
         let case = match self {
             Self::Format(format) => return Ok(Proof::stored(&worker.ask(&Step::Stored(Box::new(format.clone())))?)),
             Self::Pair(case) => case,
         };
+        let otherwise = case.differs(driver, |format, is_linear| {
+            let answer = worker.ask(&Step::Features(format.as_raw(), is_linear));
+            let Ok(Answer::Features(bits)) = answer else { return None };
+            Some(vk::FormatFeatureFlags2::from_raw(bits))
+        });
         let with = worker.ask(&Step::Repaired(case.clone()))?;
         let changes = match &with {
             Answer::Repaired { changes, .. } => changes.clone(),
             _ => Vec::new(),
         };
         let without = worker.ask(&Step::Asked(case.clone(), changes))?;
-        Ok(Proof::from(&with, &without, &case.changes, case.both_aspects))
+        Ok(Proof::from(&with, &without, &case.changes, case.both_aspects).unless_decided(otherwise))
     }
 
     fn json(&self, proof: &Proof) -> serde_json::Value {
@@ -247,7 +261,7 @@ impl Bench {
     }
 
     /// Tries each case with and without the layer.
-    fn prove(&self, subjects: &[Subject]) -> Result<Vec<Proof>> {
+    fn prove(&self, subjects: &[Subject], driver: &Driver) -> Result<Vec<Proof>> {
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(4).min(subjects.len());
         let (next, bar) = (AtomicUsize::new(0), reader::bar(subjects.len() as u64));
         let found: Mutex<BTreeMap<usize, Proof>> = Mutex::new(BTreeMap::new());
@@ -256,7 +270,7 @@ impl Bench {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(subject) = subjects.get(index) else { return Ok(()) };
-                let proof = subject.proven(&mut worker)?;
+                let proof = subject.proven(&mut worker, driver)?;
                 found.lock().unwrap_or_else(PoisonError::into_inner).insert(index, proof);
                 bar.inc(1);
             }

@@ -15,6 +15,8 @@ use samplin_wire::read;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::decided::{Judged, Recorders};
+use super::quirks::Driver;
 use super::stored::{Format, Formats};
 use crate::trace::reader::{Event, Record};
 use crate::trace::record::RecordedChange;
@@ -78,6 +80,11 @@ pub(crate) struct Case {
     pub handles: [String; 2],
     /// The names of sampler and view, if there are any.
     pub names: [Option<String>; 2],
+    /// Who recorded it, if its decision can be made again.
+    #[serde(skip)]
+    pub judged: Option<Judged>,
+    #[serde(skip)]
+    process: u32,
 }
 
 /// What a sampler is tried with.
@@ -156,6 +163,16 @@ impl Case {
 
     fn traits(&self) -> Result<(ViewTraits, Tiling), String> {
         read::view(&Value::Object(self.view.clone())).ok_or_else(|| "the view cannot be read back".to_owned())
+    }
+
+    /// How its recorded decision differs from that of the rules on this driver, of which `answer` has the features of formats.
+    pub(super) fn differs(
+        &self,
+        driver: &Driver,
+        answer: impl FnOnce(vk::Format, bool) -> Option<vk::FormatFeatureFlags2>,
+    ) -> Option<String> {
+        let about = [self.fingerprint.as_str(), self.path.as_str()];
+        self.judged.as_ref()?.differs(&self.state().ok()?, self.traits().ok()?, about, driver, answer)
     }
 
     /// How it is tried; why it cannot be.
@@ -342,6 +359,7 @@ pub(crate) struct Cases {
     /// What each process' samplers asked for, and what was changed at their creation.
     samplers: HashMap<(u32, String), (Value, Vec<RecordedChange>)>,
     formats: Formats,
+    recorders: Recorders,
     pub(crate) level_is_all: bool,
 }
 
@@ -353,6 +371,7 @@ impl Cases {
         match record.event {
             Event::Layer => {
                 let layer = value()?;
+                self.recorders.layer(process, &layer);
                 self.level_is_all |= read::setting(&layer, "trace_level") == Some("all");
                 let settings = read::settings(&layer)
                     .filter(|setting| setting.source != "default" && !NOT_REPEATED.contains(&setting.name))
@@ -363,6 +382,7 @@ impl Cases {
             }
             Event::Device => {
                 let device = value()?;
+                self.recorders.device(process, &device);
                 let is_off = |name: &str| device.pointer(&format!("/features/{name}")) == Some(&Value::Bool(false));
                 let off = ABILITIES.iter().map(|(name, _)| *name).filter(|name| is_off(name)).map(str::to_owned);
                 self.off.insert(process, off.collect());
@@ -373,6 +393,7 @@ impl Cases {
             Event::Sampler => {
                 let sampler = value()?;
                 if let (Some(fingerprint), Some(state)) = (text(&sampler, "fingerprint"), sampler.get("state")) {
+                    self.recorders.sampler(process, &fingerprint, &sampler, &changes_of(&sampler));
                     let kept = (state.clone(), changes_of(&sampler));
                     self.samplers.entry((process, fingerprint)).or_insert(kept);
                 }
@@ -390,6 +411,8 @@ impl Cases {
                 }
             }
             Event::Pair => self.pair(record, value()?),
+            Event::Summary => self.recorders.summary(process, &value()?),
+            Event::Unresolved | Event::Exempt => self.recorders.left(process, &value()?),
             _ => {}
         }
         Ok(())
@@ -423,6 +446,8 @@ impl Cases {
             both_aspects: text(&pair, "view").is_some_and(|view| self.both_aspects.contains(&(process, view))),
             handles: ["sampler", "view"].map(|which| text(&pair, which).unwrap_or_default()),
             names: [name("sampler"), name("view")],
+            judged: self.recorders.judged(process, &fingerprint, &pair, changes_of(&pair)),
+            process,
             fingerprint,
         };
         if self.seen.insert(case.key()) {
@@ -431,7 +456,11 @@ impl Cases {
     }
 
     /// The distinct pairs, and the formats that shaders convert, in the order of the trace.
-    pub(crate) fn into_found(self) -> (Vec<Case>, Vec<Format>) {
+    pub(crate) fn into_found(mut self) -> (Vec<Case>, Vec<Format>) {
+        for case in &mut self.found {
+            // What was left has no decision to compare with; its record may come after the pair's.
+            case.judged = case.judged.take().filter(|_| !self.recorders.is_left(case.process, &case.fingerprint));
+        }
         (self.found, self.formats.found)
     }
 }
@@ -472,6 +501,8 @@ mod tests {
             both_aspects: false,
             handles: Default::default(),
             names: [None, None],
+            judged: None,
+            process: 0,
         }
     }
 
@@ -508,6 +539,22 @@ mod tests {
         let of_pair = |rule| change(rule, "unnormalizedCoordinates", false.into(), Some("shader"));
         assert_eq!(filters(&[alone.clone(), of_pair("new")]), [linear]);
         assert_eq!(filters(&[alone, of_pair("other")]), [nearest]);
+    }
+
+    /// Traces before records said who repairs.
+    #[test]
+    fn what_older_records_do_not_say_the_row_does() {
+        let of = |catalog: &str, word: Option<&str>| {
+            let mut change = change("compare", "compareEnable", false.into(), word);
+            change.catalog = catalog.to_owned();
+            [Repairer::Sampler, Repairer::Shader].map(|repairer| change.is_repaired_by(repairer))
+        };
+        // The comparison in the shader and the division there.
+        assert_eq!(of("B-31", None), [false, true]);
+        assert_eq!(of("S-5", None), [false, true]);
+        assert_eq!(of("B-36", None), [true, false]);
+        assert_eq!(of("B-1", None), [true, false]);
+        assert_eq!(of("B-36", Some("shader")), [false, true]);
     }
 
     /// A border that the sampler alone had to give up, and the pair's format gives back.

@@ -86,6 +86,14 @@ impl Proof {
         Self { difference, ..Self::new(verdict, changes, observed) }
     }
 
+    /// The same, unless the recorded decision is another one than the rules make of it: what came out then is of the wrong sampler.
+    pub(super) fn unless_decided(self, otherwise: Option<String>) -> Self {
+        match otherwise {
+            Some(observed) => Self { verdict: Verdict::RepairFails, observed, difference: None, ..self },
+            None => self,
+        }
+    }
+
     /// What the answer about a format comes to.
     pub(super) fn stored(answer: &Answer) -> Self {
         let (with, without, is_converted) = match answer {
@@ -237,6 +245,12 @@ mod tests {
         assert_eq!(Proof::from(&crash(), &failed, &[change("B-1")], false).verdict, Verdict::RepairFails);
         let aspect = Proof::from(&with(&[], &[], same()), &failed, &[], true);
         assert_eq!(aspect.verdict, Verdict::RepairNeeded);
+        // Whatever came out, if it is not what the rules decide.
+        for (with, without, verdict) in &rows {
+            let proof = || Proof::from(with, without, &[], false);
+            assert_eq!(proof().unless_decided(None).verdict, *verdict);
+            assert_eq!(proof().unless_decided(Some("decided otherwise".to_owned())).verdict, Verdict::RepairFails);
+        }
     }
 
     /// What the driver stores by itself is no repair.

@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use ash::vk;
 use samplin_core::quirk::Quirk;
 use samplin_testkit::{Context, ContextBuilder, NumericKind, Trace};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ pub(super) enum Step {
     Repaired(Box<Case>),
     /// A format that shaders convert, with the layer, then without.
     Stored(Box<Format>),
+    /// What the driver answers for a format, of images with linear tiling or with optimal.
+    Features(i32, bool),
     /// Whether the driver has a quirk, by its name.
     Quirk(String),
     /// The same without the layer, held against what was asked for and what those changes make of it.
@@ -53,6 +56,8 @@ pub(super) enum Answer {
     Asked { asked: Compared, repaired: Compared },
     /// How what shaders convert, and what the driver does by itself, compare with the specification.
     Stored { with: Compared, without: Compared, is_converted: bool },
+    /// Features of a format.
+    Features(u64),
     /// What a probe found.
     Quirk(Probed),
     /// There is no Vulkan device here.
@@ -97,6 +102,15 @@ fn answer(step: Step, contexts: &mut Contexts) -> Answer {
     match step {
         Step::Driver => match context(contexts, &[]) {
             Ok(context) => Answer::Driver(Box::new(Driver::of(context))),
+            Err(why) => Answer::NoDevice(why),
+        },
+        Step::Features(format, is_linear) => match context(contexts, &[]) {
+            Ok(context) => {
+                let tiling = if is_linear { vk::ImageTiling::LINEAR } else { vk::ImageTiling::OPTIMAL };
+                let features = context.format_features(vk::Format::from_raw(format), tiling);
+                // The bits of both kinds of flags mean the same.
+                Answer::Features(features.as_raw().into())
+            }
             Err(why) => Answer::NoDevice(why),
         },
         Step::Repaired(case) => guarded(

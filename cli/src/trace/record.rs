@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use samplin_core::decide::Repairer;
+use samplin_core::decide::{self, Catalog, Change, Context, DeviceCaps, Field, Repairer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,7 +45,24 @@ impl RecordedChange {
 
     /// Whether this is who repairs.
     pub fn is_repaired_by(&self, repairer: Repairer) -> bool {
-        self.repaired_by.as_deref() == repairer.word()
+        match &self.repaired_by {
+            Some(word) => Some(word.as_str()) == repairer.word(),
+            // Traces before this member: the row says it where every shader does.
+            None => repairer == self.repairer_by_row(),
+        }
+    }
+
+    fn repairer_by_row(&self) -> Repairer {
+        let row = Catalog::ALL.iter().find(|row| row.id() == self.catalog);
+        row.map_or(Repairer::Sampler, |row| {
+            let change = Change {
+                catalog: *row,
+                field: Field::CompareEnable,
+                from: decide::Value::Absent,
+                to: decide::Value::Absent,
+            };
+            decide::repairer(&change, &Context::new(&DeviceCaps::default()))
+        })
     }
 
     /// Whether it is a wish of an override that a guard held back: nothing was changed, `from` is what was wished and `to` what stays.

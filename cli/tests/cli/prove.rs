@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{Folder, Ran, data, samplin, samplin_in, skip, tool, vulkan};
 
@@ -213,4 +213,63 @@ fn names_are_written_only_when_asked_for() {
         let line = text.lines().find(|line| line.contains("of it")).expect("the name");
         assert!(line.starts_with(is_comment) && !line.contains('\\'), "{line}");
     }
+}
+
+/// A decision that a trace records as it was carried out, but that the rules do not make, fails the run. The pair's own record is edited, so
+/// that it is of a layer that decides wrongly and tells so.
+#[test]
+fn decisions_that_the_rules_do_not_make_are_noticed() {
+    let Some(recorded) = Recorded::new() else { return };
+    let all = std::fs::read_to_string(recorded.home.join("all.jsonl")).unwrap();
+    let change = |rule: &str, catalog: &str, field: &str, [from, to]: [&str; 2]| {
+        let (from, to) = (Value::from(from), Value::from(to));
+        json!({ "rule": rule, "catalog": catalog, "field": field, "from": from, "to": to, "because": "", "lost": "", "vuid": null })
+    };
+    let nearest = ["VK_FILTER_LINEAR", "VK_FILTER_NEAREST"];
+    let mut edited = [0; 2];
+    let lines = all.lines().map(|line| {
+        let mut record: Value = serde_json::from_str(line).unwrap();
+        let is_legal = record["changes"] == json!([]);
+        match record["format"].as_str() {
+            _ if record["event"] != "pair" => {}
+            // A legal one that is changed.
+            Some("VK_FORMAT_R8G8B8A8_UNORM") if is_legal && record["path"] == "update" => {
+                record["changes"] = json!([change("linear-filter", "B-1", "magFilter", nearest)]);
+                edited[0] += 1;
+            }
+            // An illegal one that is not, or otherwise.
+            Some("VK_FORMAT_R32_UINT") if !is_legal => {
+                for change in record["changes"].as_array_mut().unwrap() {
+                    let from = change["from"].clone();
+                    if change["field"] == "magFilter" {
+                        change["to"] = from;
+                        edited[1] += 1;
+                    }
+                }
+            }
+            _ => {}
+        }
+        record.to_string() + "\n"
+    });
+    let text: String = lines.collect();
+    assert!(edited.iter().all(|count| *count > 0), "{edited:?}");
+    recorded.home.write("edited.jsonl", text);
+    let otherwise = |trace: &str, code| {
+        let ran = recorded.tool().args(["prove", trace, "--json"]).output().unwrap();
+        let proof = Ran::of(&ran).json(code);
+        let pairs = proof["pairs"].as_array().unwrap().clone();
+        pairs.into_iter().filter(|pair| pair["observed"].as_str().unwrap().contains("decided otherwise")).collect()
+    };
+    let clean: Vec<Value> = otherwise("all.jsonl", 0);
+    assert_eq!(clean, Vec::<Value>::new());
+    let wrong: Vec<Value> = otherwise("edited.jsonl", 1);
+    assert!(wrong.iter().all(|pair| pair["verdict"] == "repair does not hold"), "{wrong:#?}");
+    let has = |format: &str, said: &str| {
+        wrong.iter().any(|pair| pair["view"]["format"] == format && pair["observed"].as_str().unwrap().contains(said))
+    };
+    assert!(has("VK_FORMAT_R8G8B8A8_UNORM", "VK_FILTER_NEAREST recorded, no change by the rules"), "{wrong:#?}");
+    assert!(has("VK_FORMAT_R32_UINT", "VK_FILTER_LINEAR recorded, VK_FILTER_NEAREST by the rules"), "{wrong:#?}");
+    // A prediction for another device decides otherwise, and is not held against the record.
+    let ran = recorded.tool().args(["prove", "edited.jsonl", "--json", "--device", "adreno-650"]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&ran.stdout).contains("decided otherwise"));
 }
