@@ -148,7 +148,14 @@ fn out_of_pair(stage: Stage, by: By) -> Outcome {
     let builder = Context::builder().setting("unfilterable", "emulate");
     let expected = Expected::one(How::Split, place(0, 0, 0), place(u32::from(by.has_sets()), 1, 0));
     judge(&builder, conflict.oracle, &expected, &|context| look(context, &conflict.sampler, conflicts::UINT))?;
-    judge_legal(&builder, &|context| look(context, &conflict.legal, conflict.scene))
+    judge_legal(&builder, &|context| look(context, &conflict.legal, conflict.scene))?;
+    // What the other image needs in its place is not what this one reads with, and nobody reads the other one.
+    let (looks, judged) = silent(resolve(builder), "beside a conflict", |context: &Context| {
+        look(context, &conflict.legal, conflicts::UINT)
+    })?;
+    looks.iter().for_each(|look| look.assert("beside a conflict"));
+    assert!(draws(&judged).is_empty(), "{:#?}", judged.trace);
+    Ok(())
 }
 
 /// Descriptors of the one set with samplers that all shaders of an engine index.

@@ -110,7 +110,7 @@ impl Pairs {
     /// Names a link that compares through a sampler which was not created for that: nothing defines what that reads, and no sampler is
     /// known that would. It is no conflict, so it is found where a bind is looked at for another reason, or for the trace of the level all.
     pub(super) fn tell_uncompared(&self, hot: &Hot, journal: &Journal, program: Drawn<'_>, want: &Want) {
-        let needs = (hot.gate.sampler(want.given) >> 32) as u32;
+        let needs = (hot.gate.sampler(want.own) >> 32) as u32;
         let is_known = needs & ConflictBits::SAMPLED.0 != 0 && want.view != 0;
         let Some(pair) = hot.pair_at(want).filter(|_| is_known) else { return };
         let (Some(shared), Some(class)) = (self.samplers.rows(hot).state(pair.state), self.images.class(pair.class))

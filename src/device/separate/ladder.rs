@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use ash::vk::Handle;
 use samplin_bind::plan::{Facts, Group, How, LINKS, Links, Plan, Shared, link_bit, plan};
 use samplin_bind::{Bound, Other};
 use samplin_core::left::Left;
@@ -140,11 +141,11 @@ impl Separate {
             // One descriptor that is both has one element.
             let own = if link.is_combined() { image_element..image_element + 1 } else { sampler_elements.clone() };
             for sampler_element in own {
-                let given = sampler.sampler_slot(sampler_element).map_or(0, |slot| samplers.get(slot));
-                if given == 0 || link.is_combined() && !ground.driver.may_be_exchanged(&ground.hot, given) {
+                let own = sampler.sampler_slot(sampler_element).map_or(0, |slot| samplers.get(slot));
+                if own == 0 || link.is_combined() && !ground.driver.may_be_exchanged(&ground.hot, own) {
                     continue;
                 }
-                let pair = pairs.shown_pair(ground, &program, link, (given, view));
+                let pair = pairs.shown_pair(ground, &program, link, (own, view));
                 let divided = self.divided(ground, pairs, pair, link.uses);
                 let pair = pair.map(|pair| pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses)).filter(
                     |pair| {
@@ -162,9 +163,9 @@ impl Separate {
                     link: index,
                     sampler_at: (link.sampler.set, link.sampler.binding, sampler_element),
                     image_at: (link.image.set, link.image.binding, image_element),
-                    given,
-                    wanted: pair.map_or(given, |pair| pairs.choose(ground, pair, Path::Draw)),
-                    own: given,
+                    given: pairs.held(ground, (samplers, sampler), (sampler_element, own)),
+                    wanted: pair.map_or(own, |pair| pairs.choose(ground, pair, Path::Draw)),
+                    own,
                     divided,
                     pair,
                     loose: after_bind,
@@ -424,6 +425,16 @@ impl Pairs {
         });
         let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
         !ground.wishes.meeting_of(&ground.wishes.rules(), &ground.driver, &shared, class).exempted.is_empty()
+    }
+
+    /// The sampler that a descriptor holds: beside an image the one that this image needed when both were written.
+    fn held(&self, ground: &Ground, (set, binding): (&SetEntry, &Binding), (element, own): (u32, u64)) -> u64 {
+        if !binding.has_pairs() || !binding.immutable.is_empty() {
+            return own;
+        }
+        let view = binding.image_slot(element).map_or(0, |slot| set.get(slot));
+        let pair = ground.hot.gate.conflict(Handle::from_raw(own), Handle::from_raw(view));
+        pair.map_or(own, |pair| self.choose(ground, pair, Path::Update))
     }
 
     /// What the sampler that a use wants needs of a view.

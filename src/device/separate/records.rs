@@ -555,8 +555,8 @@ impl Hot {
 
     /// State and class of a use, whether they conflict or not.
     pub(super) fn pair_at(&self, want: &Want) -> Option<Pair> {
-        let (state, class) = (self.gate.sampler(want.given), self.gate.view(want.view));
+        let (state, class) = (self.gate.sampler(want.own), self.gate.view(want.view));
         let number = |word: u64| (word as u32).checked_sub(1);
-        Some(Pair { sampler: want.given, view: want.view, state: number(state)?, class: number(class)? })
+        Some(Pair { sampler: want.own, view: want.view, state: number(state)?, class: number(class)? })
     }
 }

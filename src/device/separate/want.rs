@@ -13,7 +13,7 @@ pub(super) struct Want {
     pub(super) link: usize,
     pub(super) sampler_at: At,
     pub(super) image_at: At,
-    /// The application's sampler there, and the one that the image needs.
+    /// The sampler that is there, and the one that the image needs.
     pub(super) given: u64,
     pub(super) wanted: u64,
     /// The one that it wrote there, which is another one in a descriptor that holds both: what it needs was chosen at the write.
