@@ -50,7 +50,8 @@ impl Recorder {
 
     /// Whether it is a device of this driver.
     fn is_of(&self, driver: &Driver) -> bool {
-        let is = |name: &str, text: &str| self.driver.get(name).and_then(Value::as_str) == Some(text);
+        // What a driver does not say is left out.
+        let is = |name: &str, text: &str| self.driver.get(name).and_then(Value::as_str).unwrap_or_default() == text;
         let version = self.driver.get("driver_version").and_then(Value::as_u64);
         driver.title.starts_with(&format!("{} (Vulkan ", self.device))
             && is("name", &driver.name)
