@@ -118,7 +118,7 @@ fn programs_fail_without_the_layer_and_pass_with_it() {
         let compiled = |legal: &str, name: &str| {
             let arguments = ["-std=c++17", "-Wall", "-Werror", legal, "pair.cpp", "-o", name, "-ldl"];
             let ran = Ran::of(&Command::new("c++").args(arguments).current_dir(home).output().unwrap());
-            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            assert_eq!(ran.code, 0, "{pair:#}\n{}", ran.stderr);
         };
         compiled("-DLEGAL=0", "pair");
         compiled("-DLEGAL=1", "legal");
