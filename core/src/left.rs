@@ -94,7 +94,7 @@ left! {
             "The set layout was destroyed, so the set cannot be copied."
             "keep the set layout for as long as its sets are in use"
         Bindless "bindless":
-            "The shader's index can reach a sampler and an image that conflict, in an array without a length or of more than 64 descriptors."
+            "The shader's index can reach a sampler and an image that conflict, in an array without a length or of more than 64 descriptors or pairs."
             "give the array of samplers a length of 64 at most, or the images samplers that suit them"
         TooLarge "too-large":
             "The binding has more than 1,048,576 descriptors and was written with what conflicts, or the set has more than 16,384 and the pipeline cannot read another sampler."
