@@ -251,8 +251,11 @@ impl SharedSamplers {
 }
 
 /// The table, held while the driver creates a sampler that is to be shared: taking it once costs 45 ns less than looking, creating under
-/// a lock of its own and keeping. The driver's allocation callbacks cannot come back here (VkAllocationCallbacks: they must not call
-/// Vulkan).
+/// a lock of its own and keeping.
+///
+/// The driver's allocation callbacks cannot come back here (VkAllocationCallbacks: they must not call Vulkan). A creation takes the turn
+/// of rules that change as well, and whoever holds that never waits for this: samplers that rules look at are not shared
+/// ([`SharedSamplers::may_share`]).
 pub struct Creating<'s>(Guard<'s, Table>);
 
 impl Creating<'_> {

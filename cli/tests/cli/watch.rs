@@ -1,7 +1,7 @@
 //! `samplin watch` as a process: what scripts get, and that a terminal is left as it was.
 
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::common::{Folder, borrow, samplin_in, skip, tool};
 
@@ -42,6 +42,23 @@ fn what_cannot_be_watched_is_told() {
     assert!(samplin_in(&home, ["watch", ".", "all.jsonl", "--once"]).fails(2).contains("one folder"));
 }
 
+/// Starts a line of a shell in a terminal of its own; none if nothing here makes terminals.
+fn in_terminal(home: &Folder, flags: &str, line: &str, stdout: Stdio) -> Option<Child> {
+    let mut script = Command::new("script");
+    script
+        .args([flags, line, "/dev/null"])
+        .envs(tool(home).get_envs().filter_map(|(key, value)| Some((key, value?))))
+        .env("TERM", "xterm")
+        .current_dir(home.path())
+        .stdin(Stdio::piped())
+        .stdout(stdout);
+    let child = script.spawn().ok();
+    if child.is_none() {
+        skip("there is no script of util-linux");
+    }
+    child
+}
+
 /// In a terminal of its own: the page comes up, a key writes the rules file, and another ends it.
 #[test]
 fn a_terminal_is_left_as_it_was() {
@@ -49,15 +66,7 @@ fn a_terminal_is_left_as_it_was() {
     borrow(&home, "all.jsonl");
     let line =
         format!("stty rows 24 cols 80; {} watch all.jsonl --rules rules.toml; stty -a", env!("CARGO_BIN_EXE_samplin"));
-    let mut script = Command::new("script");
-    script
-        .args(["-qec", &line, "/dev/null"])
-        .envs(tool(&home).get_envs().filter_map(|(key, value)| Some((key, value?))));
-    script.env("TERM", "xterm").current_dir(home.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let Ok(mut child) = script.spawn() else {
-        skip("there is no script of util-linux");
-        return;
-    };
+    let Some(mut child) = in_terminal(&home, "-qec", &line, Stdio::piped()) else { return };
     let mut keys = child.stdin.take().unwrap();
     for key in [" ", "q"] {
         std::thread::sleep(std::time::Duration::from_millis(700));
@@ -79,15 +88,7 @@ fn a_terminal_that_is_gone_ends_it() {
     let home = Folder::new();
     borrow(&home, "all.jsonl");
     let line = format!("stty rows 24 cols 80; exec {} watch all.jsonl", env!("CARGO_BIN_EXE_samplin"));
-    let mut script = Command::new("script");
-    script
-        .args(["-qc", &line, "/dev/null"])
-        .envs(tool(&home).get_envs().filter_map(|(key, value)| Some((key, value?))));
-    script.env("TERM", "xterm").current_dir(home.path()).stdin(Stdio::piped()).stdout(Stdio::null());
-    let Ok(mut child) = script.spawn() else {
-        skip("there is no script of util-linux");
-        return;
-    };
+    let Some(mut child) = in_terminal(&home, "-qc", &line, Stdio::null()) else { return };
     std::thread::sleep(std::time::Duration::from_secs(1));
     let children = format!("/proc/{0}/task/{0}/children", child.id());
     let page = std::fs::read_to_string(children).unwrap().trim().to_owned();
