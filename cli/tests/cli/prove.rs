@@ -226,10 +226,17 @@ fn decisions_that_the_rules_do_not_make_are_noticed() {
         json!({ "rule": rule, "catalog": catalog, "field": field, "from": from, "to": to, "because": "", "lost": "", "vuid": null })
     };
     let nearest = ["VK_FILTER_LINEAR", "VK_FILTER_NEAREST"];
-    let mut edited = [0; 2];
+    let mut edited = [0; 3];
     let lines = all.lines().map(|line| {
         let mut record: Value = serde_json::from_str(line).unwrap();
         let is_legal = record["changes"] == json!([]);
+        // A border of another colour than the one that was asked for.
+        for change in record["changes"].as_array_mut().into_iter().flatten() {
+            if change["from"] == "VK_BORDER_COLOR_INT_OPAQUE_WHITE" {
+                change["to"] = Value::from("VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK");
+                edited[2] += 1;
+            }
+        }
         match record["format"].as_str() {
             _ if record["event"] != "pair" => {}
             // A legal one that is changed.
@@ -268,6 +275,7 @@ fn decisions_that_the_rules_do_not_make_are_noticed() {
         wrong.iter().any(|pair| pair["view"]["format"] == format && pair["observed"].as_str().unwrap().contains(said))
     };
     assert!(has("VK_FORMAT_R8G8B8A8_UNORM", "VK_FILTER_NEAREST recorded, no change by the rules"), "{wrong:#?}");
+    assert!(has("VK_FORMAT_R8G8B8A8_UNORM", "FLOAT_OPAQUE_BLACK recorded"), "{wrong:#?}");
     assert!(has("VK_FORMAT_R32_UINT", "VK_FILTER_LINEAR recorded, VK_FILTER_NEAREST by the rules"), "{wrong:#?}");
     // A prediction for another device decides otherwise, and is not held against the record.
     let ran = recorded.tool().args(["prove", "edited.jsonl", "--json", "--device", "adreno-650"]).output().unwrap();
