@@ -41,14 +41,14 @@ impl Room<'_> {
     }
 }
 
-/// What a write stores to: where its elements are, how many words each has, and what they are; none if it is of another type than those
+/// What a write stores to: where its elements are, how many bytes they have, and what they are; none if it is of another type than those
 /// that are watched.
-fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u64, usize, ElementsOf)> {
+fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u8, usize, ElementsOf)> {
     if watched & type_bit(write.descriptor_type) == 0 {
         return None;
     }
     let shown = StandIn::of(write.descriptor_type)?;
-    let (elements, size): (*const u64, usize) = match shown {
+    let (elements, size): (*const u8, usize) = match shown {
         StandIn::Stored | StandIn::Read => (write.p_image_info.cast(), size_of::<DescriptorImageInfo>()),
         StandIn::Buffer => (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
     };
@@ -56,12 +56,19 @@ fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u64, u
     if elements.is_null() {
         return None;
     }
-    let at = (0, size, write.descriptor_count as usize);
-    Some((elements, size / size_of::<u64>(), ElementsOf { at, binding: write.dst_binding, shown }))
+    let count = write.descriptor_count as usize;
+    // A valid write has its elements in memory, so their size is no overflow.
+    let bytes = size.wrapping_mul(count);
+    Some((elements, bytes, ElementsOf { at: (0, size, count), binding: write.dst_binding, shown }))
 }
 
-// Both are made of whole words.
-const _: () = assert!(size_of::<DescriptorImageInfo>().is_multiple_of(8) && size_of::<vk::BufferView>() == 8);
+/// Words that hold so many bytes: infos of 32-bit processes are no whole words.
+const fn words_of(bytes: usize) -> usize {
+    bytes.div_ceil(size_of::<u64>())
+}
+
+// Copies of both start at a word.
+const _: () = assert!(align_of::<DescriptorImageInfo>() <= 8 && align_of::<vk::BufferView>() <= 8);
 
 impl Hot {
     /// Whether any view is stored to through another one or cannot be stored to any more, or is read through another one.
@@ -142,8 +149,8 @@ impl StandIns {
         let given = unsafe { crate::pnext::slice(writes, count) };
         let watched = ground.hot.exchanged();
         let (mut words, mut is_found) = (0, false);
-        for (elements, size, of) in given.iter().filter_map(|write| stored(write, watched)) {
-            words += size * of.at.2;
+        for (elements, bytes, of) in given.iter().filter_map(|write| stored(write, watched)) {
+            words += words_of(bytes);
             // SAFETY: a valid write has as many infos or views as it says (VUID-VkWriteDescriptorSet-descriptorType-02994 and -02996).
             is_found = is_found || unsafe { self.finds(&[of], elements.cast()) };
         }
@@ -162,15 +169,14 @@ impl StandIns {
         let (copies, mut differs) = (write_to.cast_const(), false);
         for write in given {
             let mut copy = *write;
-            if let Some((elements, size, of)) = stored(write, watched) {
-                let length = size * of.at.2;
-                // SAFETY: as many words as the write has, for which there is room, and which nobody else has seen.
+            if let Some((elements, bytes, of)) = stored(write, watched) {
+                // SAFETY: as many bytes as the write has, for which there is room, and which nobody else has seen.
                 unsafe {
-                    std::ptr::copy_nonoverlapping(elements, to, length);
+                    std::ptr::copy_nonoverlapping(elements, to.cast(), bytes);
                     differs |= self.exchange_stored(ground, images, &[of], elements.cast(), to.cast());
                 }
                 (copy.p_image_info, copy.p_texel_buffer_view) = (to.cast_const().cast(), to.cast_const().cast());
-                to = to.wrapping_add(length);
+                to = to.wrapping_add(words_of(bytes));
             }
             // SAFETY: there is room for as many writes as were given.
             unsafe { write_to.write(copy) };
