@@ -142,8 +142,9 @@ impl Separate {
                         .dst_array_element(*element)
                         .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
                         .image_info(std::slice::from_ref(&info));
-                    // SAFETY: the descriptor may be updated while command buffers use it (VUID-vkUpdateDescriptorSets-None-03047), and
-                    // nobody else updates it meanwhile, by this function's contract. Sampler and view live, as the gate has both.
+                    // A submission that is pending may read either sampler: the flag promises the newest one to what is submitted later.
+                    // SAFETY: the binding is exempt from VUID-vkUpdateDescriptorSets-None-03047, and nobody else updates the descriptor
+                    // meanwhile, by this function's contract. Sampler and view live, as the gate has both.
                     unsafe { update(ground.driver.handle, 1, &write, 0, std::ptr::null()) };
                     combined.chosen = chosen;
                     done.written += 1;
