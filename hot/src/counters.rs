@@ -280,7 +280,7 @@ mod tests {
     fn threads_that_never_have_the_control_block_of_another_lose_nothing() {
         // Ever new addresses, each of a thread that has ended before the next one starts.
         let counters = Counters::new();
-        for thread in (1..=2000).map(|n| n * 0x0080_1000) {
+        for thread in (1..=2000_usize).map(|n| n.wrapping_mul(0x0080_1000)) {
             counters.add_as(thread, Path::Update, 2, 1);
             assert!(counters.add_here_as(thread, Path::Update, 1));
         }
@@ -292,7 +292,7 @@ mod tests {
         const GUARD: usize = 0x1000;
         for stride in [0x1_0000, 0x4_0000, 0x10_0000, 0x20_0000, 0x20_0000 + GUARD, 0x80_0000, 0x80_0000 + GUARD] {
             let mut at = [0; STRIPES];
-            (0..STRIPES).for_each(|n| at[stripe_of(0x7fff_f7d8_a6c0 - n * stride)] += 1);
+            (0..STRIPES).for_each(|n| at[stripe_of(0xf7d8_a6c0_usize.wrapping_sub(n * stride))] += 1);
             let most = at.into_iter().max().unwrap();
             assert!(most <= 3, "{most} of {STRIPES} threads with stacks {stride:#x} apart meet at one stripe");
         }

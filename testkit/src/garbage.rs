@@ -7,8 +7,8 @@ use std::ptr;
 
 use ash::vk::{self, Handle};
 
-/// Nothing is mapped there, and nobody made it.
-const GARBAGE: usize = 0xdead_0000_dead_0000;
+/// Nothing is mapped there, in processes of 32 bits neither: the last page of all addresses.
+const GARBAGE: usize = usize::MAX << 12;
 
 fn nowhere<T>() -> *const T {
     ptr::without_provenance(GARBAGE)

@@ -120,7 +120,7 @@ pub(crate) fn application(name: &str) -> Outcome {
         "disk-full-midway" => {
             let trace = std::env::var("SAMPLIN_TRACE").expect("is set");
             let room = std::fs::metadata(&trace).expect("a trace").len() + 100;
-            let limit = libc::rlimit { rlim_cur: room, rlim_max: room };
+            let limit = libc::rlimit { rlim_cur: room as libc::rlim_t, rlim_max: room as libc::rlim_t };
             // SAFETY: a live structure. A write beyond the limit fails as on a full disk, and raises SIGXFSZ besides, which ends
             // the process unless the layer keeps it away.
             assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);

@@ -1,40 +1,38 @@
 //! The crate's types against the installed C header.
 //!
-//! A C program made from the tables below includes `<vulkan/vk_layer.h>` and prints sizes, alignments, offsets and constants as the
-//! C compiler sees them; the same lines are made here from the Rust types. A second test reads the header itself, so that a
-//! type which the tables lack cannot go unnoticed.
+//! A C source made from the tables below includes `<vulkan/vk_layer.h>` and asserts the sizes, alignments, offsets and constants of
+//! the Rust types, which the C compiler compares with its own. A second test reads the header itself, so that a type which the tables
+//! lack cannot go unnoticed.
 //!
-//! Needs a C compiler (`cc`, or what `CC` names) and the Vulkan headers (Debian: `libvulkan-dev`).
+//! Needs a C compiler for the target (`compiler/mod.rs` says which) and the Vulkan headers (Debian: `libvulkan-dev`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::{c_char, c_void};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::mem::{align_of, offset_of, size_of};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use ash::vk;
 use vk_layer_sys::*;
 
-/// What one side says: name → value, both as text.
-type Facts = BTreeMap<String, String>;
+mod compiler;
 
-/// Both sides of the comparison: the C program, and what Rust says.
+use compiler::compile;
+
+/// The comparison.
 #[derive(Default)]
 struct Probe {
-    /// Statements of the C program's `main`.
-    program: String,
-    /// What it should print.
-    rust: Facts,
+    /// Assertions, in C.
+    source: String,
+    /// The names of what they are about.
+    facts: BTreeSet<String>,
     /// Every name of the header that is looked at.
     names: BTreeSet<&'static str>,
 }
 
 impl Probe {
     fn number(&mut self, name: &str, c: &str, rust: usize) {
-        writeln!(self.program, "    printf(\"%s\\t%llu\\n\", \"{name}\", (unsigned long long)({c}));").unwrap();
-        assert!(self.rust.insert(name.to_owned(), rust.to_string()).is_none(), "{name} is listed twice");
+        writeln!(self.source, "_Static_assert(({c}) == {rust}, \"{name} is {rust} in Rust\");").unwrap();
+        assert!(self.facts.insert(name.to_owned()), "{name} is listed twice");
     }
 
     fn layout(&mut self, name: &'static str, size: usize, align: usize) {
@@ -253,65 +251,36 @@ fn probe() -> Probe {
     probe
 }
 
-/// Runs the C compiler with `arguments` on `source`.
-fn compile(arguments: &[&str], source: &str) -> Vec<u8> {
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let spawned = Command::new(&compiler)
-        .args(["-std=gnu11", "-Wall", "-Werror", "-x", "c", "-"])
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut child = spawned.unwrap_or_else(|error| {
-        panic!("this test needs a C compiler, and {compiler} does not start: {error}. Install one or name it in CC.")
-    });
-    child.stdin.take().unwrap().write_all(source.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    if errors.contains("vk_layer.h: No such file") || errors.contains("'vulkan/vk_layer.h' file not found") {
-        panic!(
-            "this test needs the Vulkan headers (Debian: libvulkan-dev); {compiler} does not find <vulkan/vk_layer.h>"
-        );
-    }
-    assert!(output.status.success(), "{compiler} does not compile the probe:\n{errors}\n{source}");
-    output.stdout
-}
+const INCLUDES: &str = "#include <stddef.h>\n#include <vulkan/vk_layer.h>\n";
 
-const INCLUDES: &str = "#include <stddef.h>\n#include <stdio.h>\n#include <vulkan/vk_layer.h>\n";
+/// What the C compiler complains of.
+fn complaints(source: &str) -> Vec<String> {
+    let (compiled, _, errors) = compile(&["-Wall", "-Werror", "-fsyntax-only"], source);
+    let complaints: Vec<String> = errors.lines().filter(|line| line.contains("error")).map(str::to_owned).collect();
+    assert_eq!(compiled, complaints.is_empty(), "{errors}");
+    complaints
+}
 
 #[test]
 fn layouts_and_constants_are_those_of_the_c_header() {
     let probe = probe();
-    let source = format!("{INCLUDES}int main(void) {{\n{}    return 0;\n}}\n", probe.program);
-    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("vk_layer_probe-{}", std::process::id()));
-    compile(&["-o", program.to_str().expect("a path in UTF-8")], &source);
-    let output = Command::new(&program).output().expect("the probe starts");
-    let _ = std::fs::remove_file(&program);
-    assert!(output.status.success(), "the probe ends with {}", output.status);
-    let c: Facts = String::from_utf8(output.stdout)
-        .expect("the probe prints ASCII")
-        .lines()
-        .filter_map(|line| line.split_once('\t'))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    assert_eq!(c.len(), probe.rust.len());
-    let differences: Vec<String> = probe
-        .rust
-        .iter()
-        .filter(|(name, value)| c.get(*name) != Some(value))
-        .map(|(name, value)| format!("{name}: {value} in Rust, {} in C", c.get(name).map_or("?", String::as_str)))
-        .collect();
-    assert!(differences.is_empty(), "vk-layer-sys differs from vk_layer.h:\n{}", differences.join("\n"));
+    let complaints = complaints(&format!("{INCLUDES}{}", probe.source));
+    assert!(complaints.is_empty(), "vk-layer-sys differs from vk_layer.h:\n{}", complaints.join("\n"));
+}
+
+#[test]
+fn the_compiler_compares_each() {
+    let probe = probe();
+    let complaints = complaints(&format!("{INCLUDES}{}", probe.source.replace(") == ", ") == 1 + ")));
+    assert_eq!(complaints.len(), probe.facts.len(), "{}", complaints.join("\n"));
 }
 
 #[test]
 fn no_type_or_constant_of_the_header_is_missing() {
-    let rule = String::from_utf8(compile(&["-M"], INCLUDES)).expect("paths in UTF-8");
-    let path = rule
-        .split_whitespace()
-        .find(|word| word.ends_with("/vk_layer.h"))
-        .unwrap_or_else(|| panic!("the compiler names no vk_layer.h among the included files: {rule}"));
+    let (_, rule, errors) = compile(&["-M"], INCLUDES);
+    let path = rule.split_whitespace().find(|word| word.ends_with("/vk_layer.h")).unwrap_or_else(|| {
+        panic!("this test needs the Vulkan headers (Debian: libvulkan-dev), among which is no vk_layer.h: {errors}{rule}")
+    });
     let header = std::fs::read_to_string(path).expect("what the compiler read can be read");
     let known = probe().names;
     let missing: Vec<String> = names(&header).into_iter().filter(|name| !known.contains(name.as_str())).collect();

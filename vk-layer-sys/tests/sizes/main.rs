@@ -1,17 +1,18 @@
 //! The sizes that `scripts/structure-sizes` computed against those of the bindings and of a C compiler with the installed header.
 //!
-//! Needs a C compiler (`cc`, or what `CC` names) and the Vulkan headers (Debian: `libvulkan-dev`).
+//! Needs a C compiler for the target (`compiler/mod.rs` says which) and the Vulkan headers (Debian: `libvulkan-dev`).
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::mem::{align_of, size_of};
-use std::process::{Command, Stdio};
 
 use ash::vk::{self, TaggedStructure};
 use vk_layer_sys::sizes::{self, COLUMNS, ONE, PIPELINE, TABLE};
 
+#[path = "../compiler/mod.rs"]
+mod compiler;
 mod names;
 
+use compiler::compile;
 use names::NAMES;
 
 #[test]
@@ -100,25 +101,6 @@ fn sizes_are_those_of_the_bindings() {
 }
 
 const INCLUDES: &str = "#define VK_ENABLE_BETA_EXTENSIONS\n#include <stddef.h>\n#include <vulkan/vulkan.h>\n";
-
-/// What the C compiler says to `source`: whether it compiles, what it prints, what it complains of.
-fn compile(arguments: &[&str], source: &str) -> (bool, String, String) {
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let spawned = Command::new(&compiler)
-        .args(["-std=gnu11", "-x", "c", "-"])
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut child = spawned.unwrap_or_else(|error| {
-        panic!("this test needs a C compiler, and {compiler} does not start: {error}. Install one or name it in CC.")
-    });
-    child.stdin.take().unwrap().write_all(source.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.success(), text(&output.stdout), text(&output.stderr))
-}
 
 /// Compares column `column` with what the compiler makes of the installed header; `wrong` is added to every size, to see that it
 /// looks. Returns the number of structures that the header has, and the compiler's complaints.
