@@ -3,8 +3,9 @@
 //! Each check is a function from a [`System`] to [`Finding`]s, so that it can be tried on a made-up system.
 
 mod checks;
+mod program;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ use crate::system::System;
 /// The arguments of `samplin doctor`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
+    /// Also ask what this program needs: a path, a name in PATH, or the number of a process
+    #[arg(value_name = "PROGRAM", conflicts_with = "probe")]
+    pub program: Option<String>,
     /// Examine the system whose root is this folder, such as a container's
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
@@ -90,11 +94,17 @@ pub fn examine(system: &System, probe: Option<&ProbeResult>) -> Vec<Finding> {
     findings
 }
 
+pub use program::loads;
+
 /// What keeps the layer from a program that is to have it, in a line each; without asking the loader.
-pub fn obstacles(system: &System) -> Vec<String> {
+pub fn obstacles(system: &System, program: &Path) -> Vec<String> {
     let mut findings = Vec::new();
-    checks::loader(system, None, &mut findings);
-    checks::drivers(system, None, &mut findings);
+    if loads(program, system).is_ok_and(|(_, elf)| !elf.is_native()) {
+        program::file(system, program, &mut findings);
+    } else {
+        checks::loader(system, None, &mut findings);
+        checks::drivers(system, None, &mut findings);
+    }
     checks::environment(system, &mut findings);
     findings.retain(|finding| finding.level == Level::Error);
     let line = |finding: Finding| match finding.advice {
@@ -166,7 +176,10 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     let system = arguments.root.as_deref().map_or_else(System::current, System::below);
     let probe = if system.is_real() { probe() } else { None };
-    let findings = examine(&system, probe.as_ref());
+    let mut findings = examine(&system, probe.as_ref());
+    if let Some(program) = &arguments.program {
+        program::named(&system, program, &mut findings);
+    }
     let worst = findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Good);
     if output.json {
         output.json(&json!({ "findings": findings, "worst": worst }));

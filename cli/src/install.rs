@@ -7,17 +7,22 @@ use serde_json::json;
 use crate::devices::SHIPPED;
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
-use crate::layer::{self, LIBRARY};
+use crate::layer::{self, LIBRARY, Library};
 use crate::output::{Output, Style};
 use crate::system::{LayerKind, System};
 
-/// File names of the manifests.
-const fn manifest_name(kind: LayerKind) -> &'static str {
-    match kind {
-        LayerKind::Implicit => "VkLayer_samplin.implicit.json",
-        LayerKind::Explicit => "VkLayer_samplin.explicit.json",
+/// File names of the manifests. 32-bit and 64-bit ones lie in one folder.
+const fn manifest_name(kind: LayerKind, bits: u8) -> &'static str {
+    match (kind, bits) {
+        (LayerKind::Implicit, 32) => "VkLayer_samplin.implicit.32.json",
+        (LayerKind::Implicit, _) => "VkLayer_samplin.implicit.json",
+        (LayerKind::Explicit, 32) => "VkLayer_samplin.explicit.32.json",
+        (LayerKind::Explicit, _) => "VkLayer_samplin.explicit.json",
     }
 }
+
+/// The word sizes of programs.
+const WIDTHS: [u8; 2] = [64, 32];
 
 /// Where to install.
 #[derive(Clone, Debug, clap::Args)]
@@ -46,9 +51,9 @@ pub struct Arguments {
     /// Active where VK_INSTANCE_LAYERS or the program names it
     #[arg(long)]
     pub explicit: bool,
-    /// The layer's library, its manifest or the folder of either
+    /// The layer's library, its manifest or the folder of either; may be given twice, for 64-bit and 32-bit programs
     #[arg(long, value_name = "PATH")]
-    pub layer: Option<PathBuf>,
+    pub layer: Vec<PathBuf>,
 }
 
 /// The arguments of `samplin uninstall`.
@@ -62,7 +67,7 @@ pub struct Removal {
 /// The folders of an installation.
 #[derive(Clone, Debug)]
 struct Folders {
-    /// For the library.
+    /// For the library of 64-bit programs; that of 32-bit ones has a folder in it.
     library: PathBuf,
     /// For capability files: where the layer looks for names.
     devices: PathBuf,
@@ -97,8 +102,13 @@ impl Folders {
         self.data.join("samplin/made-folders.json")
     }
 
-    fn manifest(&self, kind: LayerKind) -> PathBuf {
-        self.data.join("vulkan").join(kind.folder()).join(manifest_name(kind))
+    fn manifest(&self, kind: LayerKind, bits: u8) -> PathBuf {
+        self.data.join("vulkan").join(kind.folder()).join(manifest_name(kind, bits))
+    }
+
+    fn library(&self, bits: u8) -> PathBuf {
+        let folder = if bits == 32 { self.library.join(layer::NARROW) } else { self.library.clone() };
+        folder.join(LIBRARY)
     }
 }
 
@@ -137,8 +147,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let system = System::current();
     let folders = Folders::of(&arguments.scope, &system)?;
     let kind = if arguments.explicit { LayerKind::Explicit } else { LayerKind::Implicit };
-    let source = layer::find(arguments.layer.as_deref(), &system)?;
-    let library = folders.library.join(LIBRARY);
+    let sources = sources(&arguments.layer, &system)?;
     let mut written: Vec<PathBuf> = Vec::new();
     let mut made = made_folders(&folders.made());
     let mut put = |path: PathBuf, content: &[u8]| -> Result<()> {
@@ -147,40 +156,61 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         written.push(path);
         Ok(())
     };
-    // The manifest comes last: it must not point at nothing.
-    if !files::is_same(&source, &library) {
-        let content = std::fs::read(&source).map_err(|error| Failure::file(&source, error))?;
-        put(library.clone(), &content)?;
+    // The manifests come last: they must not point at nothing.
+    let mut placed: Vec<Library> = Vec::new();
+    for source in sources {
+        let path = folders.library(source.elf.bits);
+        if !files::is_same(&source.path, &path) {
+            let content = std::fs::read(&source.path).map_err(|error| Failure::file(&source.path, error))?;
+            put(path.clone(), &content)?;
+        }
+        placed.push(Library { path, ..source });
     }
     for shipped in SHIPPED {
         put(folders.devices.join(format!("{}.json", shipped.name)), shipped.text.as_bytes())?;
     }
-    put(folders.manifest(kind), layer::manifest(kind, &library)?.as_bytes())?;
+    for library in &placed {
+        put(folders.manifest(kind, library.elf.bits), layer::manifest(kind, library)?.as_bytes())?;
+    }
     let list = folders.made();
     made.extend(missing_above(&list));
     files::write_atomically(&list, &serde_json::to_vec(&made).unwrap_or_default())
         .map_err(|error| cannot_write(&list, &error))?;
     // Two manifests of one name confuse every loader, so the other kind goes.
-    let other = folders.manifest(if kind == LayerKind::Implicit { LayerKind::Explicit } else { LayerKind::Implicit });
-    let removed = remove(&other)?;
+    let other = if kind == LayerKind::Implicit { LayerKind::Explicit } else { LayerKind::Implicit };
+    let mut removed: Vec<PathBuf> = Vec::new();
+    for library in &placed {
+        let path = folders.manifest(other, library.elf.bits);
+        if remove(&path)? {
+            removed.push(path);
+        }
+    }
 
     let is_visible = system.usual_layer_folders(kind).contains(&folders.data.join("vulkan").join(kind.folder()));
+    let shown: Vec<_> = placed.iter().map(|library| (library, folders.manifest(kind, library.elf.bits))).collect();
     if output.json {
+        let libraries = shown.iter().map(
+            |(library, manifest)| json!({ "library": library.path, "manifest": manifest, "bits": library.elf.bits }),
+        );
         output.json(&json!({
             "kind": kind,
-            "library": library,
-            "manifest": folders.manifest(kind),
+            "library": shown.first().map(|(library, _)| &library.path),
+            "manifest": shown.first().map(|(_, manifest)| manifest),
+            "libraries": libraries.collect::<Vec<_>>(),
             "written": written,
-            "removed": removed.then_some(other),
+            "removed": removed,
             "visible": is_visible,
         }));
         return Ok(Outcome::Fine);
     }
-    output.line(format!("library   {}", library.display()));
+    for (library, manifest) in &shown {
+        let bits = library.elf.bits;
+        output.line(format!("library   {} (for {bits}-bit programs)", library.path.display()));
+        output.line(format!("manifest  {} ({})", manifest.display(), kind.word()));
+    }
     output.line(format!("devices   {} ({} capability files)", folders.devices.display(), SHIPPED.len()));
-    output.line(format!("manifest  {} ({})", folders.manifest(kind).display(), kind.word()));
-    if removed {
-        output.line(format!("removed   {}, so that the name is there once", other.display()));
+    for path in removed {
+        output.line(format!("removed   {}, so that the name is there once", path.display()));
     }
     output.line("");
     match kind {
@@ -201,6 +231,30 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     Ok(Outcome::Fine)
 }
 
+/// What is installed: what the caller names, or what is found, at most one library for each word size.
+fn sources(given: &[PathBuf], system: &System) -> Result<Vec<Library>> {
+    if given.is_empty() {
+        return layer::find_all(None, system);
+    }
+    let mut found: Vec<Library> = Vec::new();
+    for path in given {
+        for library in layer::find_all(Some(path), system)? {
+            match found.iter().find(|there| there.elf == library.elf) {
+                None => found.push(library),
+                Some(there) if files::is_same(&there.path, &library.path) => {}
+                Some(there) => {
+                    let [one, two] = [there, &library].map(|library| library.path.display());
+                    return Err(Failure::usage(format!(
+                        "two libraries are {}: {one} and {two}",
+                        library.elf.describe()
+                    )));
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Removes a file; whether it was there.
 fn remove(path: &Path) -> Result<bool> {
     match std::fs::remove_file(path) {
@@ -219,8 +273,9 @@ pub fn uninstall(arguments: &Removal, output: &mut Output) -> Result {
     let folders = Folders::of(&arguments.scope, &System::current())?;
     let mut removed: Vec<PathBuf> = Vec::new();
     // The manifests first: they must not point at nothing.
-    let mut files: Vec<PathBuf> = LayerKind::ALL.into_iter().map(|kind| folders.manifest(kind)).collect();
-    files.push(folders.library.join(LIBRARY));
+    let kinds = LayerKind::ALL.into_iter();
+    let mut files: Vec<PathBuf> = kinds.flat_map(|kind| WIDTHS.map(|bits| folders.manifest(kind, bits))).collect();
+    files.extend(WIDTHS.map(|bits| folders.library(bits)));
     files.extend(SHIPPED.iter().map(|shipped| folders.devices.join(format!("{}.json", shipped.name))));
     for file in files {
         if remove(&file)? {

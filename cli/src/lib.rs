@@ -15,6 +15,7 @@ pub mod complete;
 pub mod devices;
 pub mod diff;
 pub mod doctor;
+pub mod elf;
 pub mod explain;
 #[cfg(feature = "parquet")]
 pub mod export;

@@ -171,6 +171,7 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
         &[
             ("samplin install --user", "for this user, as an implicit layer: ENABLE_SAMPLIN=1 PROGRAM"),
             ("samplin install --prefix /opt/samplin --explicit", "in a folder, as an explicit layer"),
+            ("samplin install --layer ./i386/libVkLayer_samplin.so", "for 32-bit programs, beside what is installed"),
         ],
     ),
     (
@@ -182,7 +183,11 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
     ),
     (
         "doctor",
-        &[("samplin doctor", "find out why the layer is not loaded"), ("samplin doctor --json", "for programs")],
+        &[
+            ("samplin doctor", "find out why the layer is not loaded"),
+            ("samplin doctor ./game", "and whether one program finds what it needs, which a 32-bit one may not"),
+            ("samplin doctor --json", "for programs"),
+        ],
     ),
     (
         "completions",

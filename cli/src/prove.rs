@@ -30,10 +30,11 @@ use self::worker::{Answer, Step, Worker};
 use crate::check::formats::{self, Target};
 use crate::check::{Finding, Report};
 use crate::devices;
+use crate::elf::Elf;
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
 use crate::inspect;
-use crate::layer;
+use crate::layer::{self, Library};
 use crate::output::{Output, Style};
 use crate::system::System;
 use crate::trace::reader;
@@ -229,12 +230,13 @@ struct Bench {
 impl Bench {
     fn new(arguments: &Arguments) -> Result<Self> {
         let system = System::current();
-        let library = layer::find(arguments.layer.as_deref(), &system)?;
+        let path = layer::find(arguments.layer.as_deref(), &system)?;
+        let elf = Elf::read(&path).map_err(|error| Failure::file(&path, error))?;
         let driver = match &arguments.driver {
             Some(path) => Some(path.canonicalize().map_err(|error| Failure::file(path, error))?),
             None => None,
         };
-        Ok(Self { layers: layer::private_folder(&library, &system)?, driver })
+        Ok(Self { layers: layer::private_folder(&[Library { path, elf }], &system)?, driver })
     }
 
     fn worker(&self) -> Worker {

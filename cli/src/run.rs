@@ -16,9 +16,10 @@ use self::summary::{RunNotes, Watch};
 use self::validation::Log;
 use crate::devices;
 use crate::doctor;
+use crate::elf::Elf;
 use crate::failure::{Failure, FailureKind, Outcome, Result};
 use crate::files;
-use crate::layer::{self, NAME, VALIDATION};
+use crate::layer::{self, Library, NAME, VALIDATION};
 use crate::output::{ColorChoice, Output, Style};
 use crate::rules;
 use crate::system::{self, LayerKind, System};
@@ -192,17 +193,14 @@ fn absolute_trace(value: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// How the layers have to be named for the loader.
-pub fn layers(library: &Path, validate: bool, system: &System) -> Result<Environment> {
+/// How the layers have to be named for the loader of programs of a kind.
+pub fn layers(libraries: &[Library], of: Elf, validate: bool, system: &System) -> Result<Environment> {
     let mut environment = Environment::default();
     let installed = system
-        .layers(LayerKind::Implicit)
+        .layers_for(LayerKind::Implicit, of)
         .into_iter()
-        .flatten()
         .find(|manifest| manifest.layer.name == NAME)
-        .map(|manifest| {
-            (system::library_of(&manifest.path, manifest.layer.library_path.as_deref().unwrap_or(""), system), manifest)
-        });
+        .map(|manifest| (manifest.library_for(Some(of), system), manifest));
 
     let mut names: Vec<String> = Vec::new();
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -215,7 +213,9 @@ pub fn layers(library: &Path, validate: bool, system: &System) -> Result<Environ
             for name in manifest.layer.disable_environment.iter().flatten().map(|(name, _)| name) {
                 environment.remove(name);
             }
-            if installed_library.as_deref().is_none_or(|there| !files::is_same(there, library)) {
+            let own = libraries.iter().find(|library| library.elf == of);
+            let is_own = |there: &Path| own.is_none_or(|library| files::is_same(there, &library.path));
+            if !installed_library.as_deref().is_some_and(is_own) {
                 environment.note(format!(
                     "the installed layer is used ({}), because its implicit manifest comes first",
                     installed_library.as_deref().unwrap_or(Path::new("?")).display()
@@ -224,14 +224,13 @@ pub fn layers(library: &Path, validate: bool, system: &System) -> Result<Environ
         }
         None => {
             names.push(NAME.to_owned());
-            folders.push(layer::private_folder(library, system)?);
+            folders.push(layer::private_folder(libraries, system)?);
         }
     }
     if validate {
         let found = system
-            .layers(LayerKind::Explicit)
+            .layers_for(LayerKind::Explicit, of)
             .into_iter()
-            .flatten()
             .find(|manifest| manifest.layer.name == VALIDATION)
             .ok_or_else(|| {
                 Failure::environment("the Khronos validation layer is not installed")
@@ -290,11 +289,13 @@ impl Stage {
     /// When the program, the layer or something they need is not there.
     pub fn prepare(program: &str, given: Option<&Path>, validate: bool, headless: bool) -> Result<Self> {
         let system = System::current();
-        if system.program(program).is_none() {
+        let Some(path) = system.program(program) else {
             return Err(missing_program(program));
-        }
-        let library = layer::find(given, &system)?;
-        let mut environment = layers(&library, validate, &system)?;
+        };
+        let libraries = layer::find_all(given, &system)?;
+        let native = || libraries.iter().find(|library| library.elf.is_native()).unwrap_or(&libraries[0]).elf;
+        let of = doctor::loads(&path, &system).ok().map(|(_, elf)| elf).filter(|elf| elf.runs_here());
+        let mut environment = layers(&libraries, of.unwrap_or_else(native), validate, &system)?;
         let display = if headless { Some(headless::prepare(&system, &mut environment)?) } else { None };
         Ok(Self { environment, _display: display })
     }
@@ -379,7 +380,8 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
         told.print(&mut errors);
     }
     if is_untraced {
-        let why = untraced((is_off || is_nowhere).then(|| told.why_none()), &watch, &environment, arguments.headless);
+        let why =
+            untraced((is_off || is_nowhere).then(|| told.why_none()), &watch, &environment, &path, arguments.headless);
         if ended.code == 0 && !arguments.allow_untraced {
             errors.finish()?;
             report(arguments, &told, 4, output)?;
@@ -433,7 +435,7 @@ fn rules_file(settings: &[(String, String)]) -> Option<PathBuf> {
 }
 
 /// Why no instance was traced, as far as that can be seen from outside. `off`: what the settings say.
-fn untraced(off: Option<String>, watch: &Watch, environment: &Environment, headless: bool) -> Failure {
+fn untraced(off: Option<String>, watch: &Watch, environment: &Environment, program: &Path, headless: bool) -> Failure {
     let system = System::current().with(&environment.variables);
     let mut causes: Vec<String> = off.into_iter().collect();
     if matches!(watch, Watch::Homeless) {
@@ -443,7 +445,7 @@ fn untraced(off: Option<String>, watch: &Watch, environment: &Environment, headl
         );
     }
     causes.extend(watch.file().as_deref().and_then(place::trouble));
-    causes.extend(doctor::obstacles(&system));
+    causes.extend(doctor::obstacles(&system, program));
     causes.extend(place::filter(&system));
     if causes.is_empty() {
         causes.push(

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+
+use crate::elf::Elf;
 
 /// The environment and the file system as the loader sees them.
 #[derive(Clone, Debug)]
@@ -181,9 +181,24 @@ impl System {
         folders
     }
 
-    /// Every layer that the loader would find, in its order.
-    pub fn layers(&self, kind: LayerKind) -> Vec<Result<LayerManifest, BadManifest>> {
+    /// Every layer that a loader would find, in its order, of whatever word size.
+    pub fn all_layers(&self, kind: LayerKind) -> Vec<Result<LayerManifest, BadManifest>> {
         manifests(&self.layer_folders(kind)).into_iter().flat_map(|path| read_layers(&path, kind)).collect()
+    }
+
+    /// Those that the loader of programs of a kind takes. Loaders that do not know `library_arch` yet pass over the others as well,
+    /// once their library cannot be loaded.
+    pub fn layers_for(&self, kind: LayerKind, of: Elf) -> Vec<LayerManifest> {
+        let layers = self.all_layers(kind).into_iter().flatten();
+        layers.filter(|manifest| manifest.layer.bits().is_none_or(|bits| bits == of.bits)).collect()
+    }
+
+    /// Those that the loader of programs like this one takes.
+    pub fn layers(&self, kind: LayerKind) -> Vec<LayerManifest> {
+        match Elf::native() {
+            Some(native) => self.layers_for(kind, native),
+            None => self.all_layers(kind).into_iter().flatten().collect(),
+        }
     }
 
     /// The manifests of drivers that the loader would find.
@@ -238,13 +253,22 @@ impl System {
         self.path_list("PATH").into_iter().map(|folder| folder.join(name)).find(|path| is_program(path))
     }
 
-    /// Finds a library by its bare name where the dynamic linker looks.
+    /// Finds a library by its bare name where the dynamic linker looks, for programs of a kind: the linker passes over libraries of
+    /// another word size.
+    pub fn library_for(&self, name: &str, of: Elf) -> Option<PathBuf> {
+        self.libraries(name).into_iter().find(|path| Elf::read(path).is_ok_and(|elf| elf == of))
+    }
+
+    /// Finds a library for programs like this one; where there is none, what else has its name.
     pub fn library(&self, name: &str) -> Option<PathBuf> {
+        let found = self.libraries(name);
+        found.iter().find(|path| Elf::read(path).is_ok_and(Elf::is_native)).or(found.first()).cloned()
+    }
+
+    fn libraries(&self, name: &str) -> Vec<PathBuf> {
         let mut folders = self.path_list("LD_LIBRARY_PATH");
         folders.extend(self.linker_folders());
-        // The first of the right kind: the linker passes over libraries of another word size.
-        let found: Vec<PathBuf> = folders.into_iter().map(|folder| folder.join(name)).filter(|p| p.is_file()).collect();
-        found.iter().find(|path| Elf::read(path).is_ok_and(|elf| elf.is_native())).or(found.first()).cloned()
+        folders.into_iter().map(|folder| folder.join(name)).filter(|path| path.is_file()).collect()
     }
 
     fn linker_folders(&self) -> Vec<PathBuf> {
@@ -261,13 +285,10 @@ impl System {
                 }
             }
         }
-        let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
+        let own: Vec<_> = [Elf::native(), Elf::other()].into_iter().flatten().filter_map(Elf::folder).collect();
         for base in ["/lib", "/usr/lib", "/usr/local/lib"] {
-            folders.extend([
-                self.fixed(&format!("{base}/{triple}")),
-                self.fixed(&format!("{base}64")),
-                self.fixed(base),
-            ]);
+            folders.extend(own.iter().map(|folder| self.fixed(&format!("{base}/{folder}"))));
+            folders.extend(["64", "32", ""].map(|bits| self.fixed(&format!("{base}{bits}"))));
         }
         folders
     }
@@ -350,6 +371,13 @@ pub struct Layer {
     pub disable_environment: Option<BTreeMap<String, String>>,
 }
 
+impl Layer {
+    /// Word size of the library, if the manifest says it.
+    pub fn bits(&self) -> Option<u8> {
+        self.library_arch.as_ref()?.parse().ok()
+    }
+}
+
 #[derive(Deserialize)]
 struct LayerFile {
     #[serde(default)]
@@ -424,66 +452,20 @@ pub fn library_of(manifest: &Path, library: &str, system: &System) -> Option<Pat
     Some(manifest.parent().unwrap_or(Path::new("/")).join(library))
 }
 
-/// What the first bytes of an ELF file say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elf {
-    /// Word size in bits.
-    pub bits: u8,
-    /// `e_machine`.
-    pub machine: u16,
-}
-
-impl Elf {
-    /// Reads the head of a file.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read or is no ELF file.
-    pub fn read(path: &Path) -> io::Result<Self> {
-        let mut head = [0_u8; 20];
-        File::open(path)?.read_exact(&mut head)?;
-        let bad = || io::Error::new(io::ErrorKind::InvalidData, "not an ELF file");
-        let [0x7f, b'E', b'L', b'F', class, order, ..] = head else { return Err(bad()) };
-        let machine = match order {
-            1 => u16::from_le_bytes([head[18], head[19]]),
-            _ => u16::from_be_bytes([head[18], head[19]]),
-        };
-        match class {
-            1 => Ok(Self { bits: 32, machine }),
-            2 => Ok(Self { bits: 64, machine }),
-            _ => Err(bad()),
+impl LayerManifest {
+    /// Where the library is that programs of a kind load by this manifest; `None` without one.
+    pub fn library_for(&self, of: Option<Elf>, system: &System) -> Option<PathBuf> {
+        let library = self.layer.library_path.as_deref()?;
+        match of {
+            Some(of) if !library.contains('/') => system.library_for(library, of),
+            _ => library_of(&self.path, library, system),
         }
     }
 
-    /// What this program is compiled for; `None` on a machine that is not in the table.
-    fn native() -> Option<Self> {
-        let machine = match std::env::consts::ARCH {
-            "x86" => 3,
-            "arm" => 40,
-            "x86_64" => 62,
-            "aarch64" => 183,
-            "riscv64" => 243,
-            _ => return None,
-        };
-        Some(Self { bits: usize::BITS as u8, machine })
-    }
-
-    /// Whether programs like this one can load it.
-    pub fn is_native(self) -> bool {
-        Self::native().is_none_or(|native| native == self)
-    }
-
-    /// For messages: `64-bit x86-64`.
-    pub fn describe(self) -> String {
-        let machine = match self.machine {
-            3 => "x86".to_owned(),
-            40 => "Arm".to_owned(),
-            62 => "x86-64".to_owned(),
-            183 => "AArch64".to_owned(),
-            243 => "RISC-V".to_owned(),
-            other => format!("machine {other}"),
-        };
-        format!("{}-bit {machine}", self.bits)
+    /// What its library is for, if the manifest says a word size that programs here can have.
+    pub fn elf(&self) -> Option<Elf> {
+        let bits = self.layer.bits()?;
+        [Elf::native(), Elf::other()].into_iter().flatten().find(|elf| elf.bits == bits)
     }
 }
 
@@ -528,13 +510,5 @@ mod tests {
             assert!(!covers(pattern), "{pattern}");
         }
         assert!(list_covers("*KHRONOS*, *SAMPLIN*", "VK_LAYER_SAMPLIN_sampling", LayerKind::Implicit));
-    }
-
-    #[test]
-    fn this_program_is_native() {
-        let own = Elf::read(&std::env::current_exe().unwrap()).unwrap();
-        assert!(own.is_native(), "{}", own.describe());
-        assert!(!Elf { bits: 32, machine: 3 }.is_native());
-        assert!(Elf::read(Path::new("/dev/null")).is_err());
     }
 }

@@ -279,7 +279,9 @@ fn the_compiler_compares_each() {
 fn no_type_or_constant_of_the_header_is_missing() {
     let (_, rule, errors) = compile(&["-M"], INCLUDES);
     let path = rule.split_whitespace().find(|word| word.ends_with("/vk_layer.h")).unwrap_or_else(|| {
-        panic!("this test needs the Vulkan headers (Debian: libvulkan-dev), among which is no vk_layer.h: {errors}{rule}")
+        panic!(
+            "this test needs the Vulkan headers (Debian: libvulkan-dev), among which is no vk_layer.h: {errors}{rule}"
+        )
     });
     let header = std::fs::read_to_string(path).expect("what the compiler read can be read");
     let known = probe().names;

@@ -8,13 +8,14 @@ use samplin_config::settings::{self, Problem};
 
 use super::{Finding, Level, ProbeResult};
 use crate::devices;
+use crate::elf::Elf;
 use crate::layer::{NAME, VALIDATION};
 use crate::settings::rules_files;
-use crate::system::{self, BadManifest, Elf, LayerKind, LayerManifest, System};
+use crate::system::{self, BadManifest, LayerKind, LayerManifest, System};
 use crate::trace::record::counted;
 
 /// The library that programs load.
-const LOADER: &str = "libvulkan.so.1";
+pub(super) const LOADER: &str = "libvulkan.so.1";
 
 /// Below this version the loader stacks layers as it finds them, and refuses implicit ones that are named.
 const ORDERED: (u32, u32, u32) = (1, 3, 250);
@@ -74,17 +75,23 @@ fn bad_manifest(id: &'static str, bad: &BadManifest) -> Finding {
         .advice("the loader ignores this manifest; correct it or remove it")
 }
 
-/// What is wrong with the library of a manifest.
-fn library_finding(prefix: [&'static str; 2], manifest: &Path, library: &str, system: &System) -> Option<Finding> {
+/// What is wrong with the library of a manifest, where it is; `of`: what the manifest says that it is for.
+fn library_finding(
+    prefix: [&'static str; 2],
+    manifest: &Path,
+    library: &str,
+    path: Option<PathBuf>,
+    of: Option<Elf>,
+) -> Option<Finding> {
     let [stale, class] = prefix;
-    let Some(path) = system::library_of(manifest, library, system).filter(|path| path.exists()) else {
+    let Some(path) = path.filter(|path| path.exists()) else {
         return Some(
             Finding::new(stale, Level::Error, format!("{}: its library {library} does not exist", manifest.display()))
                 .advice("install it again, or remove the manifest"),
         );
     };
     match Elf::read(&path) {
-        Ok(elf) if elf.is_native() => None,
+        Ok(elf) if of.map_or(elf.is_native(), |of| of == elf) => None,
         Ok(elf) => Some(
             Finding::new(
                 class,
@@ -116,12 +123,9 @@ pub(super) fn drivers(system: &System, probe: Option<&ProbeResult>, findings: &m
         match driver {
             Err(bad) => findings.push(bad_manifest("driver-manifest", &bad)),
             Ok(driver) => {
-                let finding = library_finding(
-                    ["driver-stale", "driver-class"],
-                    &driver.path,
-                    &driver.driver.library_path,
-                    system,
-                );
+                let library = &driver.driver.library_path;
+                let path = system::library_of(&driver.path, library, system);
+                let finding = library_finding(["driver-stale", "driver-class"], &driver.path, library, path, None);
                 match finding {
                     None => usable.push(driver.path),
                     // Other word sizes are the usual thing on systems that run old programs.
@@ -176,7 +180,7 @@ pub(super) fn layers(system: &System, findings: &mut Vec<Finding>) {
     let mut own: Vec<LayerManifest> = Vec::new();
     let mut by_name: BTreeMap<String, Vec<LayerManifest>> = BTreeMap::new();
     let mut has_validation = false;
-    for manifest in LayerKind::ALL.into_iter().flat_map(|kind| system.layers(kind)) {
+    for manifest in LayerKind::ALL.into_iter().flat_map(|kind| system.all_layers(kind)) {
         match manifest {
             Err(bad) => findings.push(bad_manifest("layer-manifest", &bad)),
             Ok(manifest) => {
@@ -191,7 +195,9 @@ pub(super) fn layers(system: &System, findings: &mut Vec<Finding>) {
     for manifest in &own {
         let path = manifest.path.display();
         if let Some(library) = &manifest.layer.library_path {
-            findings.extend(library_finding(["layer-stale", "layer-class"], &manifest.path, library, system));
+            let (of, place) = (manifest.elf(), &manifest.path);
+            let path = manifest.library_for(of, system);
+            findings.extend(library_finding(["layer-stale", "layer-class"], place, library, path, of));
         }
         if manifest.kind == LayerKind::Implicit && manifest.layer.disable_environment.is_none() {
             findings.push(
@@ -232,10 +238,12 @@ pub(super) fn layers(system: &System, findings: &mut Vec<Finding>) {
         });
     }
     for manifest in &own {
+        let bits = manifest.elf().filter(|elf| !elf.is_native());
+        let bits = bits.map(|elf| format!(", for {} programs", elf.describe())).unwrap_or_default();
         findings.push(Finding::new(
             "layer",
             Level::Good,
-            format!("layer {} ({})", manifest.path.display(), manifest.kind.word()),
+            format!("layer {} ({}{bits})", manifest.path.display(), manifest.kind.word()),
         ));
     }
     if own.is_empty() {
@@ -261,7 +269,7 @@ pub(super) fn layers(system: &System, findings: &mut Vec<Finding>) {
 /// An installed explicit manifest that VK_LAYER_PATH hides.
 fn hidden(system: &System) -> Option<Finding> {
     let replaced = system.variable("VK_LAYER_PATH")?;
-    let visible = system.layers(LayerKind::Explicit).into_iter().flatten().any(|manifest| manifest.layer.name == NAME);
+    let visible = system.layers(LayerKind::Explicit).iter().any(|manifest| manifest.layer.name == NAME);
     if visible {
         return None;
     }
@@ -275,12 +283,8 @@ fn hidden(system: &System) -> Option<Finding> {
 }
 
 pub(super) fn environment(system: &System, findings: &mut Vec<Finding>) {
-    let implicit: Vec<LayerManifest> = system
-        .layers(LayerKind::Implicit)
-        .into_iter()
-        .flatten()
-        .filter(|manifest| manifest.layer.name == NAME)
-        .collect();
+    let mut implicit = system.layers(LayerKind::Implicit);
+    implicit.retain(|manifest| manifest.layer.name == NAME);
     let kind = if implicit.is_empty() { LayerKind::Explicit } else { LayerKind::Implicit };
     if let Some(list) = system.variable("VK_LOADER_LAYERS_DISABLE")
         && system::list_covers(&list, NAME, kind)
@@ -332,8 +336,7 @@ pub(super) fn environment(system: &System, findings: &mut Vec<Finding>) {
             }
         }
     } else if is_named {
-        let found =
-            system.layers(LayerKind::Explicit).into_iter().flatten().any(|manifest| manifest.layer.name == NAME);
+        let found = system.layers(LayerKind::Explicit).iter().any(|manifest| manifest.layer.name == NAME);
         if !found {
             findings.push(
                 Finding::new("named-not-found", Level::Error, format!("VK_INSTANCE_LAYERS names {NAME}, but there is no manifest of it"))

@@ -61,7 +61,8 @@ pub(super) fn guard(arguments: &Arguments, watch: &Watch, settings: &[(String, S
 fn inputs(arguments: &Arguments, settings: &[(String, String)], program: &Path) -> Vec<(&'static str, PathBuf)> {
     let setting = |key: &str| super::effective(settings, key).map(|value| samplin_platform::home_path(&value));
     let mut inputs = vec![("the program", program.to_path_buf())];
-    inputs.extend(layer::find(arguments.layer.as_deref(), &System::current()).map(|path| ("the layer", path)));
+    let layers = layer::find_all(arguments.layer.as_deref(), &System::current()).into_iter().flatten();
+    inputs.extend(layers.map(|library| ("the layer", library.path)));
     inputs.extend(arguments.layer.clone().filter(|path| path.is_file()).map(|path| ("--layer", path)));
     match super::rules_file(settings) {
         Some(path) => inputs.push(("the rules file", path)),

@@ -4,16 +4,26 @@ use std::path::Path;
 
 use crate::common::{Folder, Ran, library, samplin_in, tool};
 use samplin_cli::doctor::{self, Level, Probe, ProbeResult};
+use samplin_cli::elf::Elf;
 use samplin_cli::system::System;
 use serde_json::Value;
 
-/// A 32-bit x86 library, as far as its head goes.
-fn foreign() -> Vec<u8> {
+/// A library of a kind, as far as its head goes.
+fn library_of(elf: Elf) -> Vec<u8> {
     let mut bytes = library();
-    bytes[4] = 1;
-    bytes[18] = 3;
-    bytes[19] = 0;
+    bytes[4] = elf.bits / 32;
+    bytes[18..20].copy_from_slice(&elf.machine.to_le_bytes());
     bytes
+}
+
+/// One for programs of the other word size.
+fn other() -> Vec<u8> {
+    library_of(Elf::other().unwrap())
+}
+
+/// One that no program here can load.
+fn foreign() -> Vec<u8> {
+    library_of(Elf { bits: 64, machine: 243 })
 }
 
 fn json(path: &Path) -> Value {
@@ -50,6 +60,50 @@ fn the_layer_is_installed_for_the_user_and_taken_away() {
     assert!(told.contains("capability files"), "{told}");
     assert_eq!(walk(&data), Vec::<String>::new());
     assert!(samplin_in(&home, ["uninstall"]).quiet(0).contains("nothing is installed"));
+}
+
+/// Libraries of both word sizes are found in one folder, in two that distributions have beside each other, or where somebody names them.
+#[test]
+fn both_word_sizes_are_installed_and_taken_away() {
+    let home = Folder::new();
+    let (own, second) = (Elf::native().unwrap(), Elf::other().unwrap());
+    let (wide, narrow) = if own.bits == 64 { (own, second) } else { (second, own) };
+    let [one, two] = [wide, narrow].map(|elf| format!("dist/lib/{}", elf.folder().unwrap()));
+    home.write(&format!("{one}/libVkLayer_samplin.so"), library_of(wide));
+    home.write(&format!("{two}/libVkLayer_samplin.so"), library_of(narrow));
+    home.write("flat/libVkLayer_samplin.so", library_of(wide));
+    home.write("flat/32/libVkLayer_samplin.so", library_of(narrow));
+    home.write("64.so", library_of(wide));
+    home.write("32.so", library_of(narrow));
+    let data = home.join(".local/share");
+    let places = [&one[..], &two, "flat"].map(|place| vec!["--layer", place]);
+    for places in places.into_iter().chain([vec!["--layer", "32.so", "--layer", "64.so"]]) {
+        for kind in ["implicit", "explicit"] {
+            let installed =
+                samplin_in(&home, [&["install", "--json", &format!("--{kind}")], &places[..]].concat()).json(0);
+            assert_eq!(installed["libraries"].as_array().unwrap().len(), 2, "{places:?}: {installed:#}");
+            for (bits, end, elf, below) in [("64", "", wide, ""), ("32", ".32", narrow, "32/")] {
+                let manifest = json(&data.join(format!("vulkan/{kind}_layer.d/VkLayer_samplin.{kind}{end}.json")));
+                assert_eq!(manifest["layer"]["library_arch"], bits, "{places:?}");
+                let path = data.join(format!("samplin/{below}libVkLayer_samplin.so"));
+                assert_eq!(manifest["layer"]["library_path"], path.to_str().unwrap(), "{places:?}");
+                assert_eq!(std::fs::read(path).unwrap(), library_of(elf), "{places:?}");
+            }
+            assert_eq!(std::fs::read_dir(data.join(format!("vulkan/{kind}_layer.d"))).unwrap().count(), 2);
+        }
+        assert_eq!(std::fs::read_dir(data.join("vulkan/implicit_layer.d")).unwrap().count(), 0, "the other kind went");
+        samplin_in(&home, ["uninstall"]).quiet(0);
+        assert_eq!(walk(&data), Vec::<String>::new(), "{places:?}");
+        assert!(!data.join("samplin").exists());
+    }
+    // The library of a file that is named comes alone, and leaves the other one as it is.
+    samplin_in(&home, ["install", "--layer", "flat"]).quiet(0);
+    home.write("newer.so", [library_of(narrow), vec![1]].concat());
+    samplin_in(&home, ["install", "--layer", "newer.so"]).quiet(0);
+    assert_eq!(std::fs::read(data.join("samplin/32/libVkLayer_samplin.so")).unwrap().len(), library().len() + 1);
+    assert_eq!(std::fs::read(data.join("samplin/libVkLayer_samplin.so")).unwrap(), library_of(wide));
+    let failure = samplin_in(&home, ["install", "--layer", "newer.so", "--layer", "32.so"]).fails(2);
+    assert!(failure.contains("two libraries are 32-bit"), "{failure}");
 }
 
 /// The doctor finds what a run would find wrong with settings and rules, and says where.
@@ -148,7 +202,7 @@ fn installations_that_cannot_be_are_refused() {
     assert!(failure.contains("nowhere: there is no libVkLayer_samplin.so"), "{failure}");
     home.write("libVkLayer_samplin.so", foreign());
     let failure = samplin_in(&home, ["install", "--layer", "libVkLayer_samplin.so"]).fails(4);
-    assert!(failure.contains("32-bit x86"), "{failure}");
+    assert!(failure.contains("64-bit RISC-V"), "{failure}");
     home.write("lib.so", library());
     home.write("blocked", "a file where a folder should be");
     let failure = samplin_in(&home, ["install", "--prefix", "blocked", "--layer", "lib.so"]).fails(4);
@@ -197,9 +251,9 @@ impl Made {
         self
     }
 
-    fn examine(&self) -> (Vec<Value>, i32) {
+    fn examine(&self, program: &[&str]) -> (Vec<Value>, i32) {
         let mut command = tool(&self.home);
-        command.args(["doctor", "--json", "--root", "root"]);
+        command.args(["doctor", "--json", "--root", "root"]).args(program);
         for (name, value) in &self.variables {
             command.env(name, value);
         }
@@ -212,7 +266,18 @@ impl Made {
     /// Asserts that there is a finding of this name; returns its message with its advice.
     #[track_caller]
     fn finds(&self, id: &str) -> String {
-        let (findings, code) = self.examine();
+        self.finding(&[], id)
+    }
+
+    /// The same for what a program needs.
+    #[track_caller]
+    fn finds_for(&self, program: &str, id: &str) -> String {
+        self.finding(&[program], id)
+    }
+
+    #[track_caller]
+    fn finding(&self, program: &[&str], id: &str) -> String {
+        let (findings, code) = self.examine(program);
         let found = findings.iter().find(|finding| finding["id"] == id);
         let found = found.unwrap_or_else(|| panic!("no {id} among {findings:#?}"));
         let is_bad = matches!(found["level"].as_str(), Some("warning" | "error"));
@@ -225,7 +290,7 @@ impl Made {
 fn a_sound_system_passes() {
     let made = Made::new();
     made.layer("implicit", &library());
-    let (findings, code) = made.examine();
+    let (findings, code) = made.examine(&[]);
     assert_eq!(code, 0, "{findings:#?}");
     assert!(findings.iter().all(|finding| finding["level"] == "good"), "{findings:#?}");
 }
@@ -238,7 +303,7 @@ fn a_missing_or_broken_loader_is_found() {
     made.home.write("root/usr/lib/libvulkan.so.1", "not a library");
     made.finds("loader-broken");
     made.home.write("root/usr/lib/libvulkan.so.1", foreign());
-    assert!(made.finds("loader-class").contains("32-bit x86"));
+    assert!(made.finds("loader-class").contains("64-bit RISC-V"));
 }
 
 #[test]
@@ -262,7 +327,7 @@ fn manifests_that_do_not_work_are_found() {
     let made = Made::new();
     made.finds("layer-missing");
     made.layer("implicit", &foreign());
-    assert!(made.finds("layer-class").contains("32-bit x86"));
+    assert!(made.finds("layer-class").contains("64-bit RISC-V"));
     std::fs::remove_file(made.home.join("root/usr/lib/libVkLayer_samplin.so")).unwrap();
     assert!(made.finds("layer-stale").contains("libVkLayer_samplin.so does not exist"));
     made.home.write("root/usr/share/vulkan/implicit_layer.d/broken.json", "{");
@@ -281,6 +346,102 @@ fn double_names_are_found() {
     made.layer("explicit", &library());
     let told = made.finds("layer-double");
     assert!(told.contains("2 times") && told.contains("(implicit)") && told.contains("(explicit)"), "{told}");
+}
+
+/// Two manifests of one name are what both word sizes need, if they say which is which.
+#[test]
+fn both_word_sizes_beside_each_other_are_fine() {
+    let made = Made::new();
+    let second = Elf::other().unwrap();
+    made.home.write(&format!("root/usr/lib/{}/libVkLayer_samplin.so", second.folder().unwrap()), other());
+    made.home.write("root/usr/lib/libVkLayer_samplin.so", library());
+    for elf in [Elf::native().unwrap(), second] {
+        made.home.write(
+            &format!("root/usr/share/vulkan/explicit_layer.d/VkLayer_samplin.{}.json", elf.bits),
+            format!(
+                r#"{{"layer": {{"name": "VK_LAYER_SAMPLIN_sampling", "library_path": "libVkLayer_samplin.so", "library_arch": "{}"}}}}"#,
+                elf.bits
+            ),
+        );
+    }
+    let (findings, code) = made.examine(&[]);
+    assert_eq!(code, 0, "{findings:#?}");
+    let layers: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding["id"] == "layer")
+        .map(|finding| finding["message"].as_str().unwrap())
+        .collect();
+    let second = format!("for {} programs", second.describe());
+    assert!(layers.len() == 2 && layers.iter().filter(|layer| layer.contains(&second)).count() == 1, "{layers:?}");
+    std::fs::remove_file(made.home.join("root/usr/lib/libVkLayer_samplin.so")).unwrap();
+    assert!(made.finds("layer-stale").contains(&format!("samplin.{}.json", Elf::native().unwrap().bits)));
+}
+
+/// What a program needs is of its own word size.
+#[test]
+fn a_program_is_asked_what_it_needs() {
+    let made = Made::new();
+    made.layer("implicit", &library());
+    let [second, kind] = [Elf::other().unwrap().folder().unwrap().to_owned(), Elf::other().unwrap().describe()];
+    let program = |name: &str, content: &[u8]| {
+        let path = made.home.write(name, content);
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        path.display().to_string()
+    };
+    let own = program("own", &library());
+    let (findings, code) = made.examine(&[&own]);
+    assert_eq!(code, 0, "{findings:#?}");
+    assert!(made.finds_for(&own, "program-layer").contains("root/usr/lib/libVkLayer_samplin.so"));
+
+    let game = program("game", &other());
+    let script = program("start", format!("#!{game} -x\n").as_bytes());
+    let mut windows = vec![0_u8; 0x90];
+    windows[..2].copy_from_slice(b"MZ");
+    windows[0x3c] = 0x80;
+    windows[0x80..0x86].copy_from_slice(b"PE\0\0\x4c\x01");
+    let windows = program("game.exe", &windows);
+    assert!(made.finds_for(&script, "program").contains("which is 32-bit"));
+    assert!(made.finds_for(&windows, "program").contains("32-bit program of Windows"));
+    for program in [&game, &script, &windows] {
+        assert!(made.finds_for(program, "program-loader").contains("apt-get install libvulkan1:"));
+        assert!(made.finds_for(program, "program-driver").contains(&kind));
+        let told = made.finds_for(program, "program-layer-missing");
+        assert!(told.contains(&format!("the {kind} library of the layer is missing")), "{told}");
+    }
+    for name in ["libvulkan.so.1", "libdriver.so", "libVkLayer_samplin.so"] {
+        made.home.write(&format!("root/usr/lib/{second}/{name}"), other());
+    }
+    let (findings, code) = made.examine(&[&game]);
+    assert_eq!(code, 0, "{findings:#?}");
+    assert!(made.finds_for(&game, "program-layer").contains(&format!("{second}/libVkLayer_samplin.so")));
+
+    assert!(made.finds_for(&program("far", &foreign()), "program-machine").contains("--root"));
+    assert!(made.finds_for(&program("text", b"nothing"), "program-unknown").contains("no program of Linux or Windows"));
+    assert!(made.finds_for("no-such-program", "program-missing").contains("no such program or process"));
+}
+
+/// A running process tells whether it has the layer: its list of mappings has a file of that name.
+#[test]
+fn a_process_is_asked_whether_it_has_the_layer() {
+    let home = Folder::new();
+    let ids = |process: u32| {
+        let told = Ran::of(&tool(&home).args(["doctor", "--json", &process.to_string()]).output().unwrap());
+        let value: Value = serde_json::from_str(&told.stdout).unwrap();
+        let findings = value["findings"].as_array().unwrap().clone();
+        findings.iter().map(|finding| finding["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let without = ids(std::process::id());
+    assert!(without.iter().any(|id| id == "process-not-loaded"), "{without:?}");
+    // Not installed here; whether `samplin run` has one depends on what is built.
+    assert!(without.iter().any(|id| ["program-layer-run", "program-layer-missing"].contains(&&id[..])), "{without:?}");
+    let sleep = System::current().program("sleep").unwrap();
+    let path = home.join("libVkLayer_samplin.so");
+    std::fs::copy(sleep, &path).unwrap();
+    let mut child = std::process::Command::new(path).arg("60").spawn().unwrap();
+    let with = ids(child.id());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(with.iter().any(|id| id == "process-loaded"), "{with:?}");
 }
 
 #[test]
@@ -306,7 +467,7 @@ fn variables_that_hide_the_layer_are_found() {
     assert!(
         implicit().with("VK_LOADER_LAYERS_DISABLE", "~implicit~").finds("disabled-by-filter").contains("~implicit~")
     );
-    let allowed = implicit().with("VK_LOADER_LAYERS_DISABLE", "*").with("VK_LOADER_LAYERS_ALLOW", name).examine();
+    let allowed = implicit().with("VK_LOADER_LAYERS_DISABLE", "*").with("VK_LOADER_LAYERS_ALLOW", name).examine(&[]);
     assert_eq!(allowed.1, 0, "{:?}", allowed.0);
     assert!(implicit().with("DISABLE_SAMPLIN", "").finds("disabled-by-variable").contains("even an empty"));
     assert!(implicit().with("ENABLE_SAMPLIN", "yes").finds("enable-value").contains("ENABLE_SAMPLIN=1"));
@@ -412,7 +573,7 @@ fn a_loader_that_crashes_does_not_take_the_doctor_along() {
 /// No finding is without a test: each name in the source of the checks is in this file as well.
 #[test]
 fn every_finding_is_tested() {
-    let checks = include_str!("../../src/doctor/checks.rs");
+    let checks = concat!(include_str!("../../src/doctor/checks.rs"), include_str!("../../src/doctor/program.rs"));
     let tests = include_str!("installation.rs");
     let mut names: Vec<&str> = Vec::new();
     for start in ["Finding::new(", "bad_manifest(", "library_finding("] {
