@@ -43,9 +43,9 @@ fn main() {
     }
     println!("cargo:rerun-if-env-changed=SAMPLIN_COMMIT");
     println!("cargo:rustc-env=SAMPLIN_COMMIT={}", commit());
-    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+    if matches!(env::var("CARGO_CFG_TARGET_OS").as_deref(), Ok("linux" | "android")) {
         // A host thread may still return through one of our functions after the loader's dlclose:
-        // the object stays mapped for the life of the process.
+        // the object stays mapped for the life of the process. Windows asks for that at run time (`platform::keep_loaded`).
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
         // Another object that exports a symbol of the same name must not redirect ours.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");

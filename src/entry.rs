@@ -16,6 +16,7 @@ use crate::hooks::{
 };
 use crate::instance::Instance;
 use crate::log;
+use crate::platform;
 use crate::settings::{self, Separate};
 
 type Function = unsafe extern "system" fn();
@@ -171,6 +172,7 @@ pub unsafe fn negotiate(interface: *mut NegotiateLayerInterface) -> vk::Result {
         tracing::warn!(s_type = s_type.0, version, "negotiation with the loader failed");
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     }
+    platform::keep_loaded();
     tracing::debug!(version, agreed = CURRENT_LOADER_LAYER_INTERFACE_VERSION, "negotiated with the loader");
     interface.loader_layer_interface_version = CURRENT_LOADER_LAYER_INTERFACE_VERSION;
     interface.pfn_get_instance_proc_addr = Some(get_instance_proc_addr);

@@ -33,6 +33,7 @@ pub mod memory;
 pub mod pnext;
 pub mod sampler_info;
 pub mod trace;
+pub mod v0;
 pub mod variant;
 
 /// Version of the layer.

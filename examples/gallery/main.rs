@@ -262,7 +262,10 @@ fn half(
 
 /// How a child died, in words.
 fn crash(status: ExitStatus, last_words: &str) -> String {
+    #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+    #[cfg(not(unix))]
+    let signal: Option<i32> = None;
     match signal {
         Some(11) => "segmentation fault".to_owned(),
         Some(6) => format!("abort: {last_words}"),

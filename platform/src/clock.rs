@@ -1,10 +1,9 @@
 //! Time.
 
-use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::to_u64;
+use super::system::monotonic_ns;
 
 /// Monotonic time in nanoseconds since the first call in this process, which the layer makes when it is loaded.
 pub fn now_ns() -> u64 {
@@ -17,31 +16,26 @@ pub fn now_ns() -> u64 {
     }
 }
 
-/// The monotonic clock of the system in nanoseconds, never 0.
-fn monotonic_ns() -> u64 {
-    let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: clock_gettime writes one `timespec` through the pointer, which is to storage of that type (clock_gettime(2)).
-    if unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, time.as_mut_ptr()) } != 0 {
-        return 1;
-    }
-    // SAFETY: clock_gettime returned 0, so it has filled the structure.
-    let time = unsafe { time.assume_init() };
-    to_u64(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(to_u64(time.tv_nsec)).max(1)
-}
-
 /// The date in UTC as `YYYY-MM-DD`.
 ///
 /// UTC, because local time reads the environment and the time zone files in the middle of somebody else's process.
 pub fn date() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    date_of(seconds / 86_400)
+    date_of(seconds_now() / 86_400)
 }
 
 /// Date and time in UTC as RFC 3339 has them, to the second: `YYYY-MM-DDThh:mm:ssZ`.
 pub fn date_and_time() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let seconds = seconds_now();
     let (hours, minutes) = (seconds / 3_600 % 24, seconds / 60 % 60);
     format!("{}T{hours:02}:{minutes:02}:{:02}Z", date_of(seconds / 86_400), seconds % 60)
+}
+
+/// The seconds since 1970, 0 where there is no clock: a page has none that Rust's library could ask.
+fn seconds_now() -> u64 {
+    if cfg!(target_family = "wasm") {
+        return 0;
+    }
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// The date that is `days` days after 1970-01-01, as `YYYY-MM-DD`.

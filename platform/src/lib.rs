@@ -4,8 +4,8 @@
 //! ids, and files that must not surprise the process the layer lives in. It knows nothing of Vulkan and nothing of what is
 //! written to a file.
 //!
-//! It is written for Linux and Android. Another system gets its own version of the functions below and of nothing else.
-//! Four habits hold on every system:
+//! Each system has a room of its own: `linux`, which is Android's too, `windows`, and `nowhere` for pages, which have no system.
+//! Beside them is what only needs Rust's library. Four habits hold on every system:
 //!
 //! * Nothing is done behind the process's back: no thread, signal handler, exit handler or thread-local destructor.
 //! * A privileged process (set-user-id, set-group-id, file capabilities) gets no environment and no file of ours.
@@ -15,7 +15,21 @@
 //!
 //! `tests/sources.rs` holds the rest of the layer to asking here.
 
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux;
+#[cfg(target_family = "wasm")]
+mod nowhere;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use self::linux as system;
+#[cfg(target_family = "wasm")]
+use self::nowhere as system;
+#[cfg(windows)]
+use self::windows as system;
+
+#[cfg(not(any(target_os = "linux", target_os = "android", windows, target_family = "wasm")))]
 compile_error!("the platform crate has no version for this operating system yet");
 
 mod append;
@@ -23,15 +37,10 @@ mod clock;
 mod environment;
 mod process;
 mod read;
-mod undisturbed;
 
 pub use self::append::*;
 pub use self::clock::*;
 pub use self::environment::*;
 pub use self::process::*;
 pub use self::read::*;
-
-/// Widens an id whose type differs between systems.
-fn to_u64<T: TryInto<u64>>(id: T) -> u64 {
-    id.try_into().unwrap_or(u64::MAX)
-}
+pub use self::system::*;

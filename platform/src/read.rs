@@ -5,8 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::append::is_own;
-use super::undisturbed::Uncancelled;
+use super::system::Uncancelled;
 
 /// The text of a file, as `std::fs::read_to_string`.
 ///
@@ -73,13 +72,6 @@ pub fn list(folder: &Path) -> Vec<PathBuf> {
     let _uncancelled = Uncancelled::begin();
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.flatten().map(|entry| entry.path()).collect()
-}
-
-/// When this user's file was last written. `None` for a link, a folder, a file of another user's, or one that is not there.
-pub fn own_file_written(path: &Path) -> Option<SystemTime> {
-    let _uncancelled = Uncancelled::begin();
-    let metadata = fs::symlink_metadata(path).ok()?;
-    (metadata.is_file() && is_own(&metadata)).then(|| metadata.modified().ok()).flatten()
 }
 
 /// Removes a file. Somebody else may have done so first.

@@ -1,7 +1,10 @@
-//! The loadable library: the allocator and the one exported symbol, nothing else.
+//! The loadable library: the allocator and the exported symbols, nothing else.
 //!
 //! A package of its own, because a library that is also linked by other packages is built without link-time optimisation.
 #![allow(non_snake_case, reason = "the library's file name is what the Vulkan loader's manifests expect")]
+
+#[cfg(any(target_os = "android", feature = "v0"))]
+mod v0;
 
 use ash::vk;
 use samplin::memory::WithReserve;

@@ -1,7 +1,6 @@
 //! Folders for the files of a test.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -50,7 +49,8 @@ impl Drop for Folder {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // Some tests take the right to write away.
-            let _ = fs::set_permissions(&self.0, fs::Permissions::from_mode(0o700));
+            #[cfg(unix)]
+            let _ = fs::set_permissions(&self.0, std::os::unix::fs::PermissionsExt::from_mode(0o700));
             let _ = fs::remove_dir_all(&self.0);
         }
     }

@@ -12,7 +12,7 @@ pub const SAMPLIN: &str = "VK_LAYER_SAMPLIN_sampling";
 /// Name of the Khronos validation layer.
 pub const VALIDATION: &str = "VK_LAYER_KHRONOS_validation";
 /// File name of the layer's library.
-pub const LIBRARY: &str = "libVkLayer_samplin.so";
+pub const LIBRARY: &str = if cfg!(windows) { "VkLayer_samplin.dll" } else { "libVkLayer_samplin.so" };
 const MANIFEST: &str = "VkLayer_samplin.json";
 /// Environment variable naming a folder with a manifest of the layer to test.
 pub const LAYER_DIR_VARIABLE: &str = "SAMPLIN_LAYER_DIR";
@@ -136,9 +136,16 @@ fn repository_manifest() -> Option<serde_json::Value> {
 /// Path of the layer library mapped into this process, by `/proc/self/maps`; `None` when it is not mapped.
 ///
 /// The layer is linked so that it stays mapped after its last instance, so this tells whether it was *ever* loaded.
+#[cfg(unix)]
 pub fn loaded_library() -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let line = maps.lines().find(|line| line.trim_end_matches(" (deleted)").ends_with(LIBRARY))?;
     let start = line.find('/')?;
     Some(PathBuf::from(line[start..].trim_end_matches(" (deleted)")))
+}
+
+/// The layer library that is loaded into this process, by its name alone.
+#[cfg(windows)]
+pub fn loaded_library() -> Option<PathBuf> {
+    libloading::os::windows::Library::open_already_loaded(LIBRARY).ok().map(|_| PathBuf::from(LIBRARY))
 }

@@ -4,7 +4,7 @@
 //! a compiler along, and relocating that again for each context took a third of the time of a short test. The layer under test is not
 //! kept: that it can be unloaded and loaded again is tested.
 
-use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
+use libloading::Library;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const VALIDATION: &str = "libVkLayer_khronos_validation.so";
 /// The Vulkan loader.
 pub fn keep_loader() {
     // SAFETY: it is the library that each context opens by this name (`ash::Entry::load`).
-    unsafe { keep(Path::new("libvulkan.so.1")) };
+    unsafe { keep(Path::new(if cfg!(windows) { "vulkan-1.dll" } else { "libvulkan.so.1" })) };
 }
 
 /// The drivers that the environment names. Whatever cannot be kept is left to the loader, which says what is wrong with it.
@@ -72,7 +72,7 @@ fn library_of(manifest: &Path) -> Option<PathBuf> {
 /// It is one that this process loads in any case, so that its constructors do nothing that would not be done.
 unsafe fn keep(library: &Path) {
     // SAFETY: the caller says that it is loaded in any case.
-    if let Ok(open) = unsafe { Library::open(Some(library), RTLD_LAZY | RTLD_LOCAL) } {
+    if let Ok(open) = unsafe { Library::new(library) } {
         // Dropping the handle would close the library.
         std::mem::forget(open);
     }

@@ -13,7 +13,7 @@ use std::ptr;
 /// meets it at the next cancellation point of its own.
 ///
 /// Android has no cancellation.
-pub(super) struct Uncancelled {
+pub(crate) struct Uncancelled {
     /// The thread's state before; `None` if it could not be changed.
     #[cfg(not(target_os = "android"))]
     before: Option<libc::c_int>,
@@ -40,7 +40,7 @@ const PTHREAD_CANCEL_DISABLE: libc::c_int = 1;
 #[cfg(not(target_os = "android"))]
 impl Uncancelled {
     /// Starts keeping it.
-    pub(super) fn begin() -> Uncancelled {
+    pub(crate) fn begin() -> Uncancelled {
         let mut before = 0;
         // SAFETY: the state is one that pthread.h names, and `before` is a live integer to write the old one to.
         let changed = unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &raw mut before) } == 0;
@@ -63,7 +63,7 @@ impl Drop for Uncancelled {
 #[cfg(target_os = "android")]
 impl Uncancelled {
     /// Does nothing.
-    pub(super) fn begin() -> Uncancelled {
+    pub(crate) fn begin() -> Uncancelled {
         Uncancelled { _of_thread: PhantomData }
     }
 }
