@@ -5,6 +5,60 @@
 //! moment. What a driver may not be asked to do (destroy what does not live, destroy with another allocator …) is
 //! noted in [`DeviceState::errors`] and never asserted here, because a panic must not leave an `extern` function.
 
+/// Commands as functions of the driver: what they are called with is valid by the command's usage, and by the loader's interface. One
+/// that returns `VkResult` answers with success at its end, and with what `?` finds before.
+macro_rules! answers {
+    ($($(#[$doc:meta])* $vis:vis fn $name:ident $arguments:tt $(-> $out:tt)? $body:block)+) => {
+        $(answers! { @one [$(#[$doc])*] $vis $name $arguments [$($out)?] $body })+
+    };
+    (@one [$($doc:tt)*] $vis:vis $name:ident ($($argument:ident: $type:ty),* $(,)?) [VkResult] $body:block) => {
+        $($doc)* $vis unsafe extern "system" fn $name($($argument: $type),*) -> vk::Result {
+            #[allow(unreachable_code, reason = "some always end early")]
+            let answer = || -> Result<(), vk::Result> {
+                // SAFETY: see above.
+                let () = unsafe { $body };
+                Ok(())
+            };
+            answer().err().unwrap_or(vk::Result::SUCCESS)
+        }
+    };
+    (@one [$($doc:tt)*] $vis:vis $name:ident ($($argument:ident: $type:ty),* $(,)?) [$($out:path)?] $body:block) => {
+        $($doc)* $vis unsafe extern "system" fn $name($($argument: $type),*) $(-> $out)? {
+            // SAFETY: see above.
+            unsafe { $body }
+        }
+    };
+}
+
+/// Commands that create an object, and what the driver notes of it then.
+macro_rules! created {
+    ($($create:ident $info:ident $handle:ident $kind:ident $name:literal $note:expr;)+) => { answers! { $(
+        pub(super) fn $create(
+            device: vk::Device, info: *const vk::$info<'_>, allocator: Callbacks<'_>, out: *mut vk::$handle,
+        ) -> VkResult {
+            let _outside = Outside::new();
+            let (state, name, allocator) = (dev(device), $name, allocator as usize);
+            state.arrive(name, Args::Create { info: info as usize, allocator, out: out as usize });
+            state.fails_by(name, allocator)?;
+            let handle = state.make(Kind::$kind, allocator, Data::None);
+            let note: unsafe fn(&DeviceState, u64, &vk::$info<'_>) = $note;
+            note(state, handle, &*info);
+            out.write(vk::$handle::from_raw(handle));
+        }
+    )+ } };
+}
+
+/// Commands that destroy one, and what the machine forgets.
+macro_rules! destroyed {
+    ($($destroy:ident $handle:ident $kind:ident $name:literal $forget:expr;)+) => { answers! { $(
+        pub(super) fn $destroy(device: vk::Device, handle: vk::$handle, allocator: Callbacks<'_>) {
+            let (state, forget): (_, fn(&mut Machine, u64)) = (dev(device), $forget);
+            state.follow(|machine| forget(machine, handle.as_raw()));
+            state.destroy($name, Kind::$kind, handle.as_raw(), allocator as usize);
+        }
+    )+ } };
+}
+
 mod followed;
 mod heaps;
 pub(crate) mod machine;
@@ -28,6 +82,8 @@ use vk_layer_sys::{
 use machine::Machine;
 
 pub(crate) type Feature = vk::FormatFeatureFlags2;
+type Callbacks<'a> = *const vk::AllocationCallbacks<'a>;
+type Resolved = vk::PFN_vkVoidFunction;
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -679,26 +735,38 @@ impl DeviceState {
         }
     }
 
-    /// The failure that this call was told to have.
-    fn fails(&self, command: &'static CStr) -> Option<vk::Result> {
+    /// Fails as this call was armed to.
+    fn fails(&self, command: &'static CStr) -> Result<(), vk::Result> {
         let number = self.fallible.fetch_add(1, Ordering::Relaxed) + 1;
         if number == self.fail_nth.load(Ordering::Relaxed) {
-            return Some(*lock(&self.fail_with));
+            return Err(*lock(&self.fail_with));
         }
-        lock(&self.failures).get_mut(command)?.pop_front()
+        lock(&self.failures).get_mut(command).and_then(VecDeque::pop_front).map_or(Ok(()), Err)
     }
 
-    /// The failure of a call, which the layer makes on its own if there is no allocator.
-    fn fails_by(&self, command: &'static CStr, allocator: usize) -> Option<vk::Result> {
-        let failure = self.fails(command);
-        if allocator != 0 || failure.is_some() {
-            return failure;
-        }
+    /// The same of a call that the layer makes on its own if there is no allocator.
+    fn fails_by(&self, command: &'static CStr, allocator: usize) -> Result<(), vk::Result> {
+        self.fails(command)?;
         let mut own = lock(&self.own_failure);
-        let armed = own.as_mut().filter(|armed| armed.command == command && armed.left > 0)?;
-        armed.left -= 1;
-        armed.hit += 1;
-        Some(armed.result)
+        match own.as_mut().filter(|armed| allocator == 0 && armed.command == command && armed.left > 0) {
+            Some(armed) => {
+                armed.left -= 1;
+                armed.hit += 1;
+                Err(armed.result)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps something with a new object.
+    fn note(&self, kind: Kind, handle: u64, data: Data) {
+        lock(&self.objects).live.entry((kind, handle)).and_modify(|object| object.data = data);
+    }
+
+    /// Images for a new swapchain.
+    fn show(&self, swapchain: u64) {
+        let images = (0..self.config.swapchain_images).map(|_| self.make(Kind::Image, 0, Data::None)).collect();
+        self.note(Kind::Swapchain, swapchain, Data::Images(images));
     }
 
     fn make(&self, kind: Kind, allocator: usize, data: Data) -> u64 {
@@ -1119,54 +1187,63 @@ commands! {
     Device set_marker_name: vk::PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT" Need::Of(ash::ext::debug_marker::NAME);
 }
 
+macro_rules! infos_of_images {
+    ($($name:ident $command:literal ($info:ident $(, $argument:ident: $type:ty)+);)+) => { answers! { $(
+        fn $name(device: vk::Device, info: *const vk::$info<'_> $(, $argument: $type)+) {
+            dev(device).arrive($command, Args::Other(vec![(*info).p_create_info as usize as u64]));
+        }
+    )+ } };
+}
+
+// These take down where the create info of the image is.
+infos_of_images! {
+    image_requirements c"vkGetDeviceImageMemoryRequirements" (DeviceImageMemoryRequirements, _out: *mut vk::MemoryRequirements2<'_>);
+    sparse_requirements c"vkGetDeviceImageSparseMemoryRequirements" (DeviceImageMemoryRequirements, _count: *mut u32, _out: *mut vk::SparseImageMemoryRequirements2<'_>);
+    subresource_layout c"vkGetDeviceImageSubresourceLayoutKHR" (DeviceImageSubresourceInfoKHR, _out: *mut vk::SubresourceLayout2KHR<'_>);
+}
+
 fn contains(list: &[String], name: &CStr) -> bool {
     list.iter().any(|e| e.as_bytes() == name.to_bytes())
 }
 
-/// The driver's `vkGetInstanceProcAddr`: a device command exists if the physical device could have it.
-pub(crate) unsafe extern "system" fn get_instance_proc_addr(
-    instance: vk::Instance,
-    name: *const c_char,
-) -> vk::PFN_vkVoidFunction {
-    // SAFETY: null-terminated by the command's valid usage.
-    let (level, need, function) = find(unsafe { CStr::from_ptr(name) })?;
-    if level == Level::Global {
-        return Some(function);
+answers! {
+    /// The driver's `vkGetInstanceProcAddr`: a device command exists if the physical device could have it.
+    pub(crate) fn get_instance_proc_addr(instance: vk::Instance, name: *const c_char) -> Resolved {
+        let (level, need, function) = find(CStr::from_ptr(name))?;
+        if level == Level::Global {
+            return Some(function);
+        }
+        if instance == vk::Instance::null() {
+            return None;
+        }
+        let object = instance_object(instance);
+        let name = CStr::from_ptr(name);
+        let about_features = name.to_bytes().starts_with(b"vkGetPhysicalDeviceFeatures2");
+        if object.config.hidden.contains(&name) || (about_features && !object.config.tells_features) {
+            return None;
+        }
+        let there = match need {
+            Need::Since(version) => version <= object.config.api_version.max(object.config.instance_version),
+            Need::Of(extension) => object.config.extensions.contains(&extension),
+            Need::OfInstance(extension) => contains(&object.extensions, extension),
+        };
+        there.then_some(function)
     }
-    if instance == vk::Instance::null() {
-        return None;
-    }
-    // SAFETY: a live instance by the command's valid usage.
-    let object = unsafe { instance_object(instance) };
-    // SAFETY: as above.
-    let name = unsafe { CStr::from_ptr(name) };
-    let about_features = name.to_bytes().starts_with(b"vkGetPhysicalDeviceFeatures2");
-    if object.config.hidden.contains(&name) || (about_features && !object.config.tells_features) {
-        return None;
-    }
-    let there = match need {
-        Need::Since(version) => version <= object.config.api_version.max(object.config.instance_version),
-        Need::Of(extension) => object.config.extensions.contains(&extension),
-        Need::OfInstance(extension) => contains(&object.extensions, extension),
-    };
-    there.then_some(function)
-}
 
-unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    // SAFETY: null-terminated by the command's valid usage.
-    let name = unsafe { CStr::from_ptr(name) };
-    let (level, need, function) = find(name)?;
-    // SAFETY: a live device by the command's valid usage.
-    let state = unsafe { dev(device) };
-    if state.config.hidden.contains(&name) || (level != Level::Device && !state.config.careless) {
-        return None;
+    fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> Resolved {
+        let name = CStr::from_ptr(name);
+        let (level, need, function) = find(name)?;
+        let state = dev(device);
+        if state.config.hidden.contains(&name) || (level != Level::Device && !state.config.careless) {
+            return None;
+        }
+        let there = match need {
+            Need::Since(version) => version <= state.api_version,
+            Need::Of(extension) => state.has(extension),
+            Need::OfInstance(extension) => contains(&state.instance_extensions, extension),
+        };
+        there.then_some(function)
     }
-    let there = match need {
-        Need::Since(version) => version <= state.api_version,
-        Need::Of(extension) => state.has(extension),
-        Need::OfInstance(extension) => contains(&state.instance_extensions, extension),
-    };
-    there.then_some(function)
 }
 
 // ---- instances and physical devices ----
@@ -1215,13 +1292,10 @@ unsafe fn strings(names: *const *const c_char, count: u32) -> Vec<String> {
     unsafe { array(names, count).into_iter().map(|name| CStr::from_ptr(name).to_string_lossy().into_owned()).collect() }
 }
 
-unsafe extern "system" fn create_instance(
-    info: *const vk::InstanceCreateInfo<'_>,
-    _allocator: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::Instance,
-) -> vk::Result {
-    // SAFETY: the command's valid usage and the loader interface.
-    unsafe {
+answers! {
+    fn create_instance(
+        info: *const vk::InstanceCreateInfo<'_>, _allocator: Callbacks<'_>, out: *mut vk::Instance,
+    ) -> VkResult {
         let mut next = (*info).p_next;
         let mut found = None;
         let mut seen = 0;
@@ -1237,10 +1311,8 @@ unsafe extern "system" fn create_instance(
             seen += 1;
         }
         check_link(found);
-        if let Some(result) = NEXT_RESULTS.with_borrow_mut(VecDeque::pop_front) {
-            return result;
-        }
-        let Some(config) = NEXT_CONFIG.take() else { return vk::Result::ERROR_INITIALIZATION_FAILED };
+        NEXT_RESULTS.with_borrow_mut(VecDeque::pop_front).map_or(Ok(()), Err)?;
+        let Some(config) = NEXT_CONFIG.take() else { return Err(vk::Result::ERROR_INITIALIZATION_FAILED) };
         let asked = (*info).p_application_info.as_ref().map_or(0, |app| app.api_version);
         let key = new_key();
         let physical = Box::into_raw(Box::new(PhysicalObject { key, instance: ptr::null() }));
@@ -1255,7 +1327,6 @@ unsafe extern "system" fn create_instance(
         (*physical).instance = object;
         out.write(vk::Instance::from_raw(object as usize as u64));
     }
-    vk::Result::SUCCESS
 }
 
 /// Set when the instance is destroyed.
@@ -1270,42 +1341,27 @@ pub(crate) fn device_destroyed(device: vk::Device) -> Arc<AtomicBool> {
     unsafe { Arc::clone(&device_object(device).destroyed) }
 }
 
-unsafe extern "system" fn destroy_instance(instance: vk::Instance, _allocator: *const vk::AllocationCallbacks<'_>) {
-    // SAFETY: a live instance, made by `create_instance`.
-    unsafe {
+answers! {
+    fn destroy_instance(instance: vk::Instance, _allocator: Callbacks<'_>) {
         let object = Box::from_raw(instance.as_raw() as usize as *mut InstanceObject);
         drop(Box::from_raw(object.physical));
         object.destroyed.store(true, Ordering::Release);
     }
-}
 
-unsafe extern "system" fn enumerate_physical_devices(
-    instance: vk::Instance,
-    count: *mut u32,
-    out: *mut vk::PhysicalDevice,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn enumerate_physical_devices(instance: vk::Instance, count: *mut u32, out: *mut vk::PhysicalDevice) -> VkResult {
         if !out.is_null() && *count > 0 {
             out.write(vk::PhysicalDevice::from_raw(instance_object(instance).physical as usize as u64));
         }
         count.write(1);
     }
-    vk::Result::SUCCESS
-}
 
-unsafe extern "system" fn enumerate_device_extension_properties(
-    physical: vk::PhysicalDevice,
-    _layer: *const c_char,
-    count: *mut u32,
-    out: *mut vk::ExtensionProperties,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn enumerate_device_extension_properties(
+        physical: vk::PhysicalDevice, _layer: *const c_char, count: *mut u32, out: *mut vk::ExtensionProperties,
+    ) -> VkResult {
         let names = &physical_object(physical).config.extensions;
         if out.is_null() {
             count.write(names.len() as u32);
-            return vk::Result::SUCCESS;
+            return Ok(());
         }
         let room = (*count as usize).min(names.len());
         for (index, name) in names.iter().take(room).enumerate() {
@@ -1316,7 +1372,7 @@ unsafe extern "system" fn enumerate_device_extension_properties(
             out.add(index).write(properties);
         }
         count.write(room as u32);
-        if room < names.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+        if room < names.len() { Err(vk::Result::INCOMPLETE)? }
     }
 }
 
@@ -1349,23 +1405,20 @@ fn properties(config: &Config) -> vk::PhysicalDeviceProperties {
     out
 }
 
-/// Memory of two types, of which the host may write the second.
-unsafe extern "system" fn get_memory_properties(
-    _physical: vk::PhysicalDevice,
-    out: *mut vk::PhysicalDeviceMemoryProperties,
-) {
-    use vk::MemoryPropertyFlags as M;
-    let mut memory =
-        vk::PhysicalDeviceMemoryProperties { memory_type_count: 2, memory_heap_count: 1, ..Default::default() };
-    memory.memory_types[0].property_flags = M::DEVICE_LOCAL;
-    memory.memory_types[1].property_flags = M::HOST_VISIBLE | M::HOST_COHERENT;
-    // SAFETY: the command's valid usage.
-    unsafe { out.write(memory) };
-}
+answers! {
+    /// Memory of two types, of which the host may write the second.
+    fn get_memory_properties(_physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceMemoryProperties) {
+        use vk::MemoryPropertyFlags as M;
+        let mut memory =
+            vk::PhysicalDeviceMemoryProperties { memory_type_count: 2, memory_heap_count: 1, ..Default::default() };
+        memory.memory_types[0].property_flags = M::DEVICE_LOCAL;
+        memory.memory_types[1].property_flags = M::HOST_VISIBLE | M::HOST_COHERENT;
+        out.write(memory);
+    }
 
-unsafe extern "system" fn get_properties(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
-    // SAFETY: the command's valid usage.
-    unsafe { out.write(properties(&physical_object(physical).config)) };
+    fn get_properties(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
+        out.write(properties(&physical_object(physical).config));
+    }
 }
 
 /// Notes a query that takes a chain.
@@ -1379,9 +1432,8 @@ unsafe fn asked(physical: vk::PhysicalDevice, command: &'static CStr) {
     lock(&unsafe { physical_object(physical) }.config.queries).push(command);
 }
 
-unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+answers! {
+    fn get_properties2(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
         asked(physical, c"vkGetPhysicalDeviceProperties2");
         let config = &physical_object(physical).config;
         (*out).properties = properties(config);
@@ -1431,11 +1483,8 @@ unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mu
             next = (*base).p_next.cast();
         }
     }
-}
 
-unsafe extern "system" fn get_features2(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn get_features2(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
         asked(physical, c"vkGetPhysicalDeviceFeatures2");
         (*out).features.sampler_anisotropy = 1;
         let permits = u32::from(physical_object(physical).config.permits);
@@ -1473,13 +1522,8 @@ fn narrow(features: Feature) -> vk::FormatFeatureFlags {
     vk::FormatFeatureFlags::from_raw(features.as_raw() as u32 & 0x7fff_ffff)
 }
 
-unsafe extern "system" fn get_format_properties(
-    physical: vk::PhysicalDevice,
-    format: vk::Format,
-    out: *mut vk::FormatProperties,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+answers! {
+    fn get_format_properties(physical: vk::PhysicalDevice, format: vk::Format, out: *mut vk::FormatProperties) {
         let support = physical_object(physical).config.format(format);
         out.write(vk::FormatProperties {
             optimal_tiling_features: narrow(support.optimal),
@@ -1487,15 +1531,11 @@ unsafe extern "system" fn get_format_properties(
             buffer_features: narrow(support.buffer),
         });
     }
-}
 
-unsafe extern "system" fn get_image_format_properties2(
-    physical: vk::PhysicalDevice,
-    info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
-    out: *mut vk::ImageFormatProperties2<'_>,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn get_image_format_properties2(
+        physical: vk::PhysicalDevice, info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
+        out: *mut vk::ImageFormatProperties2<'_>,
+    ) -> VkResult {
         let config = &physical_object(physical).config;
         (*out).image_format_properties = vk::ImageFormatProperties {
             max_extent: vk::Extent3D { width: 4096, height: 4096, depth: 1 },
@@ -1505,7 +1545,7 @@ unsafe extern "system" fn get_image_format_properties2(
             ..Default::default()
         };
         if (*out).p_next.is_null() {
-            return vk::Result::SUCCESS;
+            return Ok(());
         }
         lock(&config.asked).push(copy(info));
         let asked = (*info).p_next.cast::<vk::PhysicalDeviceImageViewImageFormatInfoEXT<'_>>();
@@ -1516,56 +1556,33 @@ unsafe extern "system" fn get_image_format_properties2(
         let (result, cubic, minmax) = answers.pop_front().unwrap_or((vk::Result::SUCCESS, true, true));
         (*answer).filter_cubic = cubic.into();
         (*answer).filter_cubic_minmax = minmax.into();
-        result
+        result.result()?;
     }
-}
 
-unsafe extern "system" fn get_image_format_properties(
-    _physical: vk::PhysicalDevice,
-    _format: vk::Format,
-    _type: vk::ImageType,
-    _tiling: vk::ImageTiling,
-    _usage: vk::ImageUsageFlags,
-    _flags: vk::ImageCreateFlags,
-    out: *mut vk::ImageFormatProperties,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe { out.write(vk::ImageFormatProperties { max_mip_levels: 1, ..Default::default() }) };
-    vk::Result::SUCCESS
-}
+    fn get_image_format_properties(
+        _physical: vk::PhysicalDevice, _format: vk::Format, _type: vk::ImageType, _tiling: vk::ImageTiling,
+        _usage: vk::ImageUsageFlags, _flags: vk::ImageCreateFlags, out: *mut vk::ImageFormatProperties,
+    ) -> VkResult {
+        out.write(vk::ImageFormatProperties { max_mip_levels: 1, ..Default::default() });
+    }
 
-/// Every image has one sparse aspect.
-unsafe extern "system" fn get_sparse_properties(
-    _physical: vk::PhysicalDevice,
-    _format: vk::Format,
-    _type: vk::ImageType,
-    _samples: vk::SampleCountFlags,
-    _usage: vk::ImageUsageFlags,
-    _tiling: vk::ImageTiling,
-    count: *mut u32,
-    _out: *mut vk::SparseImageFormatProperties,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { count.write(1) };
-}
+    /// Every image has one sparse aspect.
+    fn get_sparse_properties(
+        _physical: vk::PhysicalDevice, _format: vk::Format, _type: vk::ImageType, _samples: vk::SampleCountFlags,
+        _usage: vk::ImageUsageFlags, _tiling: vk::ImageTiling, count: *mut u32,
+        _out: *mut vk::SparseImageFormatProperties,
+    ) {
+        count.write(1);
+    }
 
-unsafe extern "system" fn get_sparse_properties2(
-    _physical: vk::PhysicalDevice,
-    _info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
-    count: *mut u32,
-    _out: *mut vk::SparseImageFormatProperties2<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { count.write(1) };
-}
+    fn get_sparse_properties2(
+        _physical: vk::PhysicalDevice, _info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>, count: *mut u32,
+        _out: *mut vk::SparseImageFormatProperties2<'_>,
+    ) {
+        count.write(1);
+    }
 
-unsafe extern "system" fn get_format_properties2(
-    physical: vk::PhysicalDevice,
-    format: vk::Format,
-    out: *mut vk::FormatProperties2<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn get_format_properties2(physical: vk::PhysicalDevice, format: vk::Format, out: *mut vk::FormatProperties2<'_>) {
         asked(physical, c"vkGetPhysicalDeviceFormatProperties2");
         let support = physical_object(physical).config.format(format);
         get_format_properties(physical, format, &raw mut (*out).format_properties);
@@ -1614,16 +1631,11 @@ unsafe extern "system" fn get_format_properties2(
             next = (*base).p_next.cast();
         }
     }
-}
 
-unsafe extern "system" fn create_device(
-    physical: vk::PhysicalDevice,
-    info: *const vk::DeviceCreateInfo<'_>,
-    _allocator: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::Device,
-) -> vk::Result {
-    // SAFETY: the command's valid usage and the loader interface.
-    unsafe {
+    fn create_device(
+        physical: vk::PhysicalDevice, info: *const vk::DeviceCreateInfo<'_>, _allocator: Callbacks<'_>,
+        out: *mut vk::Device,
+    ) -> VkResult {
         let mut next = (*info).p_next;
         let mut found = None;
         let mut link: *mut LayerDeviceCreateInfo = ptr::null_mut();
@@ -1659,7 +1671,7 @@ unsafe extern "system" fn create_device(
         });
         if let Some(result) = NEXT_RESULTS.with_borrow_mut(VecDeque::pop_front) {
             out.write(vk::Device::from_raw(LEFT_BEHIND));
-            return result;
+            return Err(result);
         }
         let instance = physical_object(physical);
         let state = DeviceState {
@@ -1694,12 +1706,8 @@ unsafe extern "system" fn create_device(
         });
         out.write(vk::Device::from_raw(Box::into_raw(object) as usize as u64));
     }
-    vk::Result::SUCCESS
-}
 
-unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
-    // SAFETY: a live device, made by `create_device`.
-    unsafe {
+    fn destroy_device(device: vk::Device, allocator: Callbacks<'_>) {
         let args = Args::Destroy { handle: device.as_raw(), allocator: allocator as usize };
         dev(device).arrive(c"vkDestroyDevice", args);
         let object = Box::from_raw(device.as_raw() as usize as *mut DeviceObject);
@@ -1708,21 +1716,14 @@ unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const v
         }
         object.destroyed.store(true, Ordering::Release);
     }
-}
 
-unsafe extern "system" fn device_wait_idle(device: vk::Device) -> vk::Result {
-    // SAFETY: a live device.
-    unsafe { dev(device) }.arrive(c"vkDeviceWaitIdle", Args::Other(Vec::new()));
-    vk::Result::SUCCESS
-}
+    fn device_wait_idle(device: vk::Device) -> VkResult {
+        dev(device).arrive(c"vkDeviceWaitIdle", Args::Other(Vec::new()));
+    }
 
-unsafe extern "system" fn allocate_command_buffers(
-    device: vk::Device,
-    info: *const vk::CommandBufferAllocateInfo<'_>,
-    out: *mut vk::CommandBuffer,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn allocate_command_buffers(
+        device: vk::Device, info: *const vk::CommandBufferAllocateInfo<'_>, out: *mut vk::CommandBuffer,
+    ) -> VkResult {
         let object = device_object(device);
         for index in 0..(*info).command_buffer_count as usize {
             let unused = lock(&object.unused).pop();
@@ -1734,28 +1735,21 @@ unsafe extern "system" fn allocate_command_buffers(
             out.add(index).write(vk::CommandBuffer::from_raw(child as usize as u64));
         }
     }
-    vk::Result::SUCCESS
 }
 
 // ---- samplers ----
 
-unsafe extern "system" fn create_sampler(
-    device: vk::Device,
-    info: *const vk::SamplerCreateInfo<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::Sampler,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+answers! {
+    fn create_sampler(
+        device: vk::Device, info: *const vk::SamplerCreateInfo<'_>, allocator: Callbacks<'_>, out: *mut vk::Sampler,
+    ) -> VkResult {
         let _outside = Outside::new();
         let state = dev(device);
         let copied: Chained<vk::SamplerCreateInfo<'static>> = copy(info);
         let model = SamplerModel { info: copied.value, chain: copied.chain.clone(), by_layer: allocator.is_null() };
         let args = Args::CreateSampler { info: copied, allocator: allocator as usize, out: out as usize };
         state.arrive(c"vkCreateSampler", args);
-        if let Some(failure) = state.fails(c"vkCreateSampler") {
-            return failure;
-        }
+        state.fails(c"vkCreateSampler")?;
         if state.config.share_samplers {
             let mut objects = lock(&state.objects);
             let same = objects.live.iter_mut().find(|(_, object)| match &object.data {
@@ -1765,7 +1759,7 @@ unsafe extern "system" fn create_sampler(
             if let Some(((_, handle), object)) = same {
                 object.count += 1;
                 out.write(vk::Sampler::from_raw(*handle));
-                return vk::Result::SUCCESS;
+                return Ok(());
             }
         }
         let (samplers, custom) = {
@@ -1779,13 +1773,12 @@ unsafe extern "system" fn create_sampler(
                 if model.by_layer {
                     state.error(format!("a variant was asked for although {now} of {limit} samplers live"));
                 }
-                return vk::Result::ERROR_TOO_MANY_OBJECTS;
+                return Err(vk::Result::ERROR_TOO_MANY_OBJECTS);
             }
         }
         let handle = state.make(Kind::Sampler, allocator as usize, Data::Sampler(Box::new(model)));
         out.write(vk::Sampler::from_raw(handle));
     }
-    vk::Result::SUCCESS
 }
 
 /// Whether two samplers have the same state: members and chained structures, wherever those are.
@@ -1815,186 +1808,71 @@ fn same_sampler(a: &SamplerModel, b: &SamplerModel) -> bool {
     members(a) == members(b) && chain(a) == chain(b)
 }
 
-macro_rules! creators {
-    ($($create:ident $info:ident $handle:ident $kind:ident $create_name:literal, $destroy:ident $destroy_name:literal;)+) => {
-        $(
-            unsafe extern "system" fn $create(
-                device: vk::Device,
-                info: *const vk::$info<'_>,
-                allocator: *const vk::AllocationCallbacks<'_>,
-                out: *mut vk::$handle,
-            ) -> vk::Result {
-                // SAFETY: the command's valid usage.
-                unsafe {
-                    let state = dev(device);
-                    let args =
-                        Args::Create { info: info as usize, allocator: allocator as usize, out: out as usize };
-                    state.arrive($create_name, args);
-                    if let Some(failure) = state.fails_by($create_name, allocator as usize) {
-                        return failure;
-                    }
-                    let data = <vk::$info<'_> as Describe>::describe(&*info, state);
-                    let handle = state.make(Kind::$kind, allocator as usize, data);
-                    state.follow(|machine| (*info).feed(machine, handle));
-                    out.write(vk::$handle::from_raw(handle));
-                }
-                vk::Result::SUCCESS
-            }
-            destroyers!($destroy $handle $kind $destroy_name;);
-        )+
+created! {
+    create_image ImageCreateInfo Image Image c"vkCreateImage" |_, _, _| {};
+    create_view ImageViewCreateInfo ImageView View c"vkCreateImageView" |_, _, _| {};
+    create_layout DescriptorSetLayoutCreateInfo DescriptorSetLayout Layout c"vkCreateDescriptorSetLayout" |state, handle, info| {
+        state.follow(|machine| machine.layout(handle, info));
     };
-}
-
-macro_rules! destroyers {
-    ($($destroy:ident $handle:ident $kind:ident $name:literal;)+) => {
-        $(unsafe extern "system" fn $destroy(
-            device: vk::Device,
-            handle: vk::$handle,
-            allocator: *const vk::AllocationCallbacks<'_>,
-        ) {
-            // SAFETY: the command's valid usage.
-            let state = unsafe { dev(device) };
-            state.follow(|machine| match Kind::$kind {
-                Kind::Sampler | Kind::View => machine.gone(handle.as_raw()),
-                Kind::Layout => machine.destroy_layout(handle.as_raw()),
-                Kind::PipelineLayout => machine.destroy_pipeline_layout(handle.as_raw()),
-                Kind::Pool => machine.destroy_pool(handle.as_raw()),
-                _ => {}
-            });
-            state.destroy($name, Kind::$kind, handle.as_raw(), allocator as usize);
-        })+
+    create_pipeline_layout PipelineLayoutCreateInfo PipelineLayout PipelineLayout c"vkCreatePipelineLayout" |state, handle, info| {
+        state.follow(|machine| machine.pipeline_layout(handle, info));
     };
+    create_pool DescriptorPoolCreateInfo DescriptorPool Pool c"vkCreateDescriptorPool" |state, handle, info| {
+        state.note(Kind::Pool, handle, Data::Sets(Vec::new()));
+        state.follow(|machine| machine.pool(handle, info));
+    };
+    create_template DescriptorUpdateTemplateCreateInfo DescriptorUpdateTemplate Template c"vkCreateDescriptorUpdateTemplate" |state, handle, info| {
+        let entries = array(info.p_descriptor_update_entries, info.descriptor_update_entry_count);
+        state.note(Kind::Template, handle, Data::Template(entries));
+    };
+    create_swapchain SwapchainCreateInfoKHR SwapchainKHR Swapchain c"vkCreateSwapchainKHR" |state, handle, _| state.show(handle);
 }
 
-/// What the driver keeps of a create info.
-trait Describe {
-    /// # Safety
-    ///
-    /// The create info is valid.
-    unsafe fn describe(&self, _state: &DeviceState) -> Data {
-        Data::None
-    }
-
-    /// Tells the machine of the object.
-    ///
-    /// # Safety
-    ///
-    /// The create info is valid.
-    unsafe fn feed(&self, _machine: &mut Machine, _handle: u64) {}
+destroyed! {
+    destroy_sampler Sampler Sampler c"vkDestroySampler" Machine::gone;
+    destroy_conversion SamplerYcbcrConversion Conversion c"vkDestroySamplerYcbcrConversion" |_, _| {};
+    destroy_image Image Image c"vkDestroyImage" |_, _| {};
+    destroy_view ImageView View c"vkDestroyImageView" Machine::gone;
+    destroy_layout DescriptorSetLayout Layout c"vkDestroyDescriptorSetLayout" Machine::destroy_layout;
+    destroy_pipeline_layout PipelineLayout PipelineLayout c"vkDestroyPipelineLayout" Machine::destroy_pipeline_layout;
+    destroy_pool DescriptorPool Pool c"vkDestroyDescriptorPool" Machine::destroy_pool;
+    destroy_template DescriptorUpdateTemplate Template c"vkDestroyDescriptorUpdateTemplate" |_, _| {};
+    destroy_swapchain SwapchainKHR Swapchain c"vkDestroySwapchainKHR" |_, _| {};
 }
 
-impl Describe for vk::ImageCreateInfo<'_> {}
-impl Describe for vk::ImageViewCreateInfo<'_> {}
-
-impl Describe for vk::DescriptorSetLayoutCreateInfo<'_> {
-    unsafe fn feed(&self, machine: &mut Machine, handle: u64) {
-        // SAFETY: forwarded from the caller.
-        unsafe { machine.layout(handle, self) };
-    }
-}
-
-impl Describe for vk::PipelineLayoutCreateInfo<'_> {
-    unsafe fn feed(&self, machine: &mut Machine, handle: u64) {
-        // SAFETY: forwarded from the caller.
-        unsafe { machine.pipeline_layout(handle, self) };
-    }
-}
-
-impl Describe for vk::DescriptorPoolCreateInfo<'_> {
-    unsafe fn describe(&self, _state: &DeviceState) -> Data {
-        Data::Sets(Vec::new())
-    }
-
-    unsafe fn feed(&self, machine: &mut Machine, handle: u64) {
-        // SAFETY: forwarded from the caller.
-        unsafe { machine.pool(handle, self) };
-    }
-}
-
-impl Describe for vk::DescriptorUpdateTemplateCreateInfo<'_> {
-    unsafe fn describe(&self, _state: &DeviceState) -> Data {
-        // SAFETY: forwarded from the caller.
-        Data::Template(unsafe { array(self.p_descriptor_update_entries, self.descriptor_update_entry_count) })
-    }
-}
-
-impl Describe for vk::SwapchainCreateInfoKHR<'_> {
-    unsafe fn describe(&self, state: &DeviceState) -> Data {
-        Data::Images((0..state.config.swapchain_images).map(|_| state.make(Kind::Image, 0, Data::None)).collect())
-    }
-}
-
-creators! {
-    create_image ImageCreateInfo Image Image c"vkCreateImage", destroy_image c"vkDestroyImage";
-    create_view ImageViewCreateInfo ImageView View c"vkCreateImageView", destroy_view c"vkDestroyImageView";
-    create_layout DescriptorSetLayoutCreateInfo DescriptorSetLayout Layout c"vkCreateDescriptorSetLayout", destroy_layout c"vkDestroyDescriptorSetLayout";
-    create_pipeline_layout PipelineLayoutCreateInfo PipelineLayout PipelineLayout c"vkCreatePipelineLayout", destroy_pipeline_layout c"vkDestroyPipelineLayout";
-    create_pool DescriptorPoolCreateInfo DescriptorPool Pool c"vkCreateDescriptorPool", destroy_pool c"vkDestroyDescriptorPool";
-    create_template DescriptorUpdateTemplateCreateInfo DescriptorUpdateTemplate Template c"vkCreateDescriptorUpdateTemplate", destroy_template c"vkDestroyDescriptorUpdateTemplate";
-    create_swapchain SwapchainCreateInfoKHR SwapchainKHR Swapchain c"vkCreateSwapchainKHR", destroy_swapchain c"vkDestroySwapchainKHR";
-}
-
-destroyers! {
-    destroy_sampler Sampler Sampler c"vkDestroySampler";
-    destroy_conversion SamplerYcbcrConversion Conversion c"vkDestroySamplerYcbcrConversion";
-}
-
-unsafe extern "system" fn create_conversion(
-    device: vk::Device,
-    info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::SamplerYcbcrConversion,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+answers! {
+    fn create_conversion(
+        device: vk::Device, info: *const vk::SamplerYcbcrConversionCreateInfo<'_>, allocator: Callbacks<'_>,
+        out: *mut vk::SamplerYcbcrConversion,
+    ) -> VkResult {
         let state = dev(device);
         let args = Args::CreateConversion { info: copy(info), allocator: allocator as usize, out: out as usize };
         state.arrive(c"vkCreateSamplerYcbcrConversion", args);
-        if let Some(failure) = state.fails(c"vkCreateSamplerYcbcrConversion") {
-            return failure;
-        }
+        state.fails(c"vkCreateSamplerYcbcrConversion")?;
         out.write(vk::SamplerYcbcrConversion::from_raw(state.make(Kind::Conversion, allocator as usize, Data::None)));
     }
-    vk::Result::SUCCESS
-}
 
-unsafe extern "system" fn create_shared_swapchains(
-    device: vk::Device,
-    count: u32,
-    infos: *const vk::SwapchainCreateInfoKHR<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::SwapchainKHR,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn create_shared_swapchains(
+        device: vk::Device, count: u32, infos: *const vk::SwapchainCreateInfoKHR<'_>, allocator: Callbacks<'_>,
+        out: *mut vk::SwapchainKHR,
+    ) -> VkResult {
         let state = dev(device);
         let args = Args::Create { info: infos as usize, allocator: allocator as usize, out: out as usize };
         state.arrive(c"vkCreateSharedSwapchainsKHR", args);
-        if let Some(failure) = state.fails(c"vkCreateSharedSwapchainsKHR") {
-            return failure;
-        }
+        state.fails(c"vkCreateSharedSwapchainsKHR")?;
         for index in 0..count as usize {
-            let data = (*infos.add(index)).describe(state);
-            let handle = state.make(Kind::Swapchain, allocator as usize, data);
+            let handle = state.make(Kind::Swapchain, allocator as usize, Data::None);
+            state.show(handle);
             out.add(index).write(vk::SwapchainKHR::from_raw(handle));
         }
     }
-    vk::Result::SUCCESS
-}
 
-unsafe extern "system" fn get_swapchain_images(
-    device: vk::Device,
-    swapchain: vk::SwapchainKHR,
-    count: *mut u32,
-    out: *mut vk::Image,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn get_swapchain_images(
+        device: vk::Device, swapchain: vk::SwapchainKHR, count: *mut u32, out: *mut vk::Image,
+    ) -> VkResult {
         let state = dev(device);
         state.arrive(c"vkGetSwapchainImagesKHR", Args::Other(vec![swapchain.as_raw(), count as u64, out as u64]));
-        if let Some(failure) = state.fails(c"vkGetSwapchainImagesKHR") {
-            return failure;
-        }
+        state.fails(c"vkGetSwapchainImagesKHR")?;
         let objects = lock(&state.objects);
         let images = match objects.live.get(&(Kind::Swapchain, swapchain.as_raw())).map(|object| &object.data) {
             Some(Data::Images(images)) => images.clone(),
@@ -2002,50 +1880,37 @@ unsafe extern "system" fn get_swapchain_images(
         };
         if out.is_null() {
             count.write(images.len() as u32);
-            return vk::Result::SUCCESS;
+            return Ok(());
         }
         let room = (*count as usize).min(images.len());
         for (index, image) in images.iter().take(room).enumerate() {
             out.add(index).write(vk::Image::from_raw(*image));
         }
         count.write(room as u32);
-        if room < images.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+        if room < images.len() { Err(vk::Result::INCOMPLETE)? }
     }
-}
 
-unsafe extern "system" fn get_modifier(
-    device: vk::Device,
-    image: vk::Image,
-    out: *mut vk::ImageDrmFormatModifierPropertiesEXT<'_>,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn get_modifier(
+        device: vk::Device, image: vk::Image, out: *mut vk::ImageDrmFormatModifierPropertiesEXT<'_>,
+    ) -> VkResult {
         let state = dev(device);
         state.arrive(c"vkGetImageDrmFormatModifierPropertiesEXT", Args::Other(vec![image.as_raw()]));
-        if let Some(failure) = state.fails(c"vkGetImageDrmFormatModifierPropertiesEXT") {
-            return failure;
-        }
+        state.fails(c"vkGetImageDrmFormatModifierPropertiesEXT")?;
         (*out).drm_format_modifier = state.config.modifier;
     }
-    vk::Result::SUCCESS
 }
 
 // ---- sets ----
 
-unsafe extern "system" fn allocate_sets(
-    device: vk::Device,
-    info: *const vk::DescriptorSetAllocateInfo<'_>,
-    out: *mut vk::DescriptorSet,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+answers! {
+    fn allocate_sets(
+        device: vk::Device, info: *const vk::DescriptorSetAllocateInfo<'_>, out: *mut vk::DescriptorSet,
+    ) -> VkResult {
         let state = dev(device);
         state
             .arrive(c"vkAllocateDescriptorSets", Args::Create { info: info as usize, allocator: 0, out: out as usize });
         let is_own = state.is_layers(Kind::Pool, (*info).descriptor_pool.as_raw());
-        if let Some(failure) = state.fails_by(c"vkAllocateDescriptorSets", usize::from(!is_own)) {
-            return failure;
-        }
+        state.fails_by(c"vkAllocateDescriptorSets", usize::from(!is_own))?;
         for index in 0..(*info).descriptor_set_count as usize {
             let set = state.make(Kind::Set, 0, Data::None);
             followed::allocated(state, &*info, index, set);
@@ -2056,17 +1921,8 @@ unsafe extern "system" fn allocate_sets(
             }
         }
     }
-    vk::Result::SUCCESS
-}
 
-unsafe extern "system" fn free_sets(
-    device: vk::Device,
-    pool: vk::DescriptorPool,
-    count: u32,
-    sets: *const vk::DescriptorSet,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn free_sets(device: vk::Device, pool: vk::DescriptorPool, count: u32, sets: *const vk::DescriptorSet) -> VkResult {
         let state = dev(device);
         state.arrive(c"vkFreeDescriptorSets", Args::Other(vec![pool.as_raw(), u64::from(count), sets as u64]));
         for set in array(sets, count) {
@@ -2081,39 +1937,26 @@ unsafe extern "system" fn free_sets(
             }
         }
     }
-    vk::Result::SUCCESS
-}
 
-unsafe extern "system" fn reset_pool(
-    device: vk::Device,
-    pool: vk::DescriptorPool,
-    _flags: vk::DescriptorPoolResetFlags,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let state = unsafe { dev(device) };
-    state.arrive(c"vkResetDescriptorPool", Args::Other(vec![pool.as_raw()]));
-    state.follow(|machine| machine.reset_pool(pool.as_raw()));
-    let mut objects = lock(&state.objects);
-    let gone = match objects.live.get_mut(&(Kind::Pool, pool.as_raw())).map(|object| &mut object.data) {
-        Some(Data::Sets(list)) => std::mem::take(list),
-        _ => Vec::new(),
-    };
-    for set in gone {
-        objects.live.remove(&(Kind::Set, set));
-        objects.release(state.config.reuse, Kind::Set, set);
+    fn reset_pool(device: vk::Device, pool: vk::DescriptorPool, _flags: vk::DescriptorPoolResetFlags) -> VkResult {
+        let state = dev(device);
+        state.arrive(c"vkResetDescriptorPool", Args::Other(vec![pool.as_raw()]));
+        state.follow(|machine| machine.reset_pool(pool.as_raw()));
+        let mut objects = lock(&state.objects);
+        let gone = match objects.live.get_mut(&(Kind::Pool, pool.as_raw())).map(|object| &mut object.data) {
+            Some(Data::Sets(list)) => std::mem::take(list),
+            _ => Vec::new(),
+        };
+        for set in gone {
+            objects.live.remove(&(Kind::Set, set));
+            objects.release(state.config.reuse, Kind::Set, set);
+        }
     }
-    vk::Result::SUCCESS
-}
 
-unsafe extern "system" fn update_sets(
-    device: vk::Device,
-    write_count: u32,
-    first_write: *const vk::WriteDescriptorSet<'_>,
-    copy_count: u32,
-    first_copy: *const vk::CopyDescriptorSet<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn update_sets(
+        device: vk::Device, write_count: u32, first_write: *const vk::WriteDescriptorSet<'_>, copy_count: u32,
+        first_copy: *const vk::CopyDescriptorSet<'_>,
+    ) {
         let _outside = Outside::new();
         if dev(device).config.follows {
             followed::updated(dev(device), &array(first_write, write_count), &array(first_copy, copy_count));
@@ -2123,16 +1966,10 @@ unsafe extern "system" fn update_sets(
         let copies = Array { at: first_copy as usize, items };
         dev(device).arrive(c"vkUpdateDescriptorSets", Args::Update { writes, copies });
     }
-}
 
-unsafe extern "system" fn update_with_template(
-    device: vk::Device,
-    set: vk::DescriptorSet,
-    template: vk::DescriptorUpdateTemplate,
-    data: *const c_void,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn update_with_template(
+        device: vk::Device, set: vk::DescriptorSet, template: vk::DescriptorUpdateTemplate, data: *const c_void,
+    ) {
         let _outside = Outside::new();
         let state = dev(device);
         let elements = state.elements(template.as_raw(), data);
@@ -2143,43 +1980,27 @@ unsafe extern "system" fn update_with_template(
         let args = Args::Template { target: set.as_raw(), template: template.as_raw(), data: data as usize, elements };
         state.arrive(c"vkUpdateDescriptorSetWithTemplate", args);
     }
-}
 
-unsafe extern "system" fn push(
-    commands: vk::CommandBuffer,
-    bind_point: vk::PipelineBindPoint,
-    layout: vk::PipelineLayout,
-    set: u32,
-    count: u32,
-    first: *const vk::WriteDescriptorSet<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn push(
+        commands: vk::CommandBuffer, bind_point: vk::PipelineBindPoint, layout: vk::PipelineLayout, set: u32,
+        count: u32, first: *const vk::WriteDescriptorSet<'_>,
+    ) {
         followed::pushed(commands, &[machine::place(bind_point)], (layout, set), &array(first, count));
         let args = Args::Push { layout: layout.as_raw(), set, writes: writes(first, count) };
         cmd(commands).arrive(c"vkCmdPushDescriptorSet", args);
     }
-}
 
-unsafe extern "system" fn push2(commands: vk::CommandBuffer, info: *const vk::PushDescriptorSetInfoKHR<'_>) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn push2(commands: vk::CommandBuffer, info: *const vk::PushDescriptorSetInfoKHR<'_>) {
         let given = array((*info).p_descriptor_writes, (*info).descriptor_write_count);
         followed::pushed(commands, &followed::points((*info).stage_flags), ((*info).layout, (*info).set), &given);
         let writes = writes((*info).p_descriptor_writes, (*info).descriptor_write_count);
         cmd(commands).arrive(c"vkCmdPushDescriptorSet2", Args::Push2 { info: copy(info), writes });
     }
-}
 
-unsafe extern "system" fn push_with_template(
-    commands: vk::CommandBuffer,
-    template: vk::DescriptorUpdateTemplate,
-    layout: vk::PipelineLayout,
-    set: u32,
-    data: *const c_void,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn push_with_template(
+        commands: vk::CommandBuffer, template: vk::DescriptorUpdateTemplate, layout: vk::PipelineLayout, set: u32,
+        data: *const c_void,
+    ) {
         let state = cmd(commands);
         let elements = state.elements(template.as_raw(), data);
         // The tests push with templates for dispatches only.
@@ -2190,28 +2011,14 @@ unsafe extern "system" fn push_with_template(
             Args::Template { target: u64::from(set), template: template.as_raw(), data: data as usize, elements };
         state.arrive(c"vkCmdPushDescriptorSetWithTemplate", args);
     }
-}
 
-unsafe extern "system" fn push_with_template2(
-    commands: vk::CommandBuffer,
-    info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn push_with_template2(commands: vk::CommandBuffer, info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>) {
         let state = cmd(commands);
         let elements = state.elements((*info).descriptor_update_template.as_raw(), (*info).p_data);
         state.arrive(c"vkCmdPushDescriptorSetWithTemplate2", Args::Template2 { info: copy(info), elements });
     }
-}
 
-unsafe extern "system" fn get_descriptor(
-    device: vk::Device,
-    info: *const vk::DescriptorGetInfoEXT<'_>,
-    size: usize,
-    out: *mut c_void,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn get_descriptor(device: vk::Device, info: *const vk::DescriptorGetInfoEXT<'_>, size: usize, out: *mut c_void) {
         let image = match (*info).ty {
             vk::DescriptorType::COMBINED_IMAGE_SAMPLER => Some((*info).data.p_combined_image_sampler),
             vk::DescriptorType::STORAGE_IMAGE => Some((*info).data.p_storage_image),
@@ -2229,111 +2036,53 @@ unsafe extern "system" fn get_descriptor(
         let texels = texels.map(|at| (at as usize, at.cast::<Texels>().read()));
         dev(device).arrive(c"vkGetDescriptorEXT", Args::GetDescriptor { info: copy(info), image, texels });
     }
-}
 
-unsafe extern "system" fn get_view_handle(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u32 {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn get_view_handle(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u32 {
         dev(device).arrive(c"vkGetImageViewHandleNVX", Args::ViewHandle { info: copy(info) });
         (*info).sampler.as_raw() as u32
     }
-}
 
-/// Takes down its argument and what is first in its chain.
-unsafe extern "system" fn get_pipeline_key(
-    device: vk::Device,
-    info: *const PipelineCreateInfoKHR,
-    _key: *mut c_void,
-) -> vk::Result {
-    // SAFETY: the command's valid usage; null asks for a key of the driver's own.
-    unsafe {
+    /// Takes down its argument and what is first in its chain.
+    fn get_pipeline_key(device: vk::Device, info: *const PipelineCreateInfoKHR, _key: *mut c_void) -> VkResult {
         let first = info.as_ref().map_or(0, |info| info.p_next as usize as u64);
         dev(device).arrive(c"vkGetPipelineKeyKHR", Args::Other(vec![info as usize as u64, first]));
     }
-    vk::Result::SUCCESS
-}
 
-/// Takes down where the create info is that it was given.
-unsafe extern "system" fn get_identifier(
-    device: vk::Device,
-    info: *const vk::ShaderModuleCreateInfo<'_>,
-    _identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { dev(device) }.arrive(c"vkGetShaderModuleCreateInfoIdentifierEXT", Args::Other(vec![info as usize as u64]));
-}
+    /// Takes down where the create info is that it was given.
+    fn get_identifier(
+        device: vk::Device, info: *const vk::ShaderModuleCreateInfo<'_>,
+        _identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
+    ) {
+        dev(device).arrive(c"vkGetShaderModuleCreateInfoIdentifierEXT", Args::Other(vec![info as usize as u64]));
+    }
 
-/// These take down where the create info of the image is.
-unsafe extern "system" fn image_requirements(
-    device: vk::Device,
-    info: *const vk::DeviceImageMemoryRequirements<'_>,
-    _requirements: *mut vk::MemoryRequirements2<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let (state, image) = unsafe { (dev(device), (*info).p_create_info as usize as u64) };
-    state.arrive(c"vkGetDeviceImageMemoryRequirements", Args::Other(vec![image]));
-}
-
-unsafe extern "system" fn sparse_requirements(
-    device: vk::Device,
-    info: *const vk::DeviceImageMemoryRequirements<'_>,
-    _count: *mut u32,
-    _requirements: *mut vk::SparseImageMemoryRequirements2<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let (state, image) = unsafe { (dev(device), (*info).p_create_info as usize as u64) };
-    state.arrive(c"vkGetDeviceImageSparseMemoryRequirements", Args::Other(vec![image]));
-}
-
-unsafe extern "system" fn subresource_layout(
-    device: vk::Device,
-    info: *const vk::DeviceImageSubresourceInfoKHR<'_>,
-    _layout: *mut vk::SubresourceLayout2KHR<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let (state, image) = unsafe { (dev(device), (*info).p_create_info as usize as u64) };
-    state.arrive(c"vkGetDeviceImageSubresourceLayoutKHR", Args::Other(vec![image]));
-}
-
-unsafe extern "system" fn get_view_handle64(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64 {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn get_view_handle64(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64 {
         dev(device).arrive(c"vkGetImageViewHandle64NVX", Args::ViewHandle { info: copy(info) });
         (*info).sampler.as_raw()
     }
-}
 
-unsafe extern "system" fn get_host_mapping(device: vk::Device, set: vk::DescriptorSet, data: *mut *mut c_void) {
-    // SAFETY: the command's valid usage.
-    unsafe { dev(device) }
-        .arrive(c"vkGetDescriptorSetHostMappingVALVE", Args::Other(vec![set.as_raw(), data as usize as u64]));
+    fn get_host_mapping(device: vk::Device, set: vk::DescriptorSet, data: *mut *mut c_void) {
+        dev(device)
+            .arrive(c"vkGetDescriptorSetHostMappingVALVE", Args::Other(vec![set.as_raw(), data as usize as u64]));
+    }
 }
 
 // ---- blits and names ----
 
-unsafe extern "system" fn blit(
-    commands: vk::CommandBuffer,
-    source: vk::Image,
-    _source_layout: vk::ImageLayout,
-    _target: vk::Image,
-    _target_layout: vk::ImageLayout,
-    _count: u32,
-    regions: *const vk::ImageBlit,
-    filter: vk::Filter,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }
-        .arrive(c"vkCmdBlitImage", Args::Blit { source: source.as_raw(), filter, regions: regions as usize });
-}
+answers! {
+    fn blit(
+        commands: vk::CommandBuffer, source: vk::Image, _source_layout: vk::ImageLayout, _target: vk::Image,
+        _target_layout: vk::ImageLayout, _count: u32, regions: *const vk::ImageBlit, filter: vk::Filter,
+    ) {
+        cmd(commands)
+            .arrive(c"vkCmdBlitImage", Args::Blit { source: source.as_raw(), filter, regions: regions as usize });
+    }
 
-unsafe extern "system" fn blit2(commands: vk::CommandBuffer, info: *const vk::BlitImageInfo2<'_>) {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands).arrive(c"vkCmdBlitImage2", Args::Blit2 { info: copy(info) }) };
-}
+    fn blit2(commands: vk::CommandBuffer, info: *const vk::BlitImageInfo2<'_>) {
+        cmd(commands).arrive(c"vkCmdBlitImage2", Args::Blit2 { info: copy(info) });
+    }
 
-unsafe extern "system" fn set_name(device: vk::Device, info: *const vk::DebugUtilsObjectNameInfoEXT<'_>) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    fn set_name(device: vk::Device, info: *const vk::DebugUtilsObjectNameInfoEXT<'_>) -> VkResult {
         let device = dev(device);
         device.arrive(c"vkSetDebugUtilsObjectNameEXT", Args::Other(vec![info as usize as u64]));
         if let (info, Some(name)) = (&*info, (*info).object_name_as_c_str()) {
@@ -2341,14 +2090,8 @@ unsafe extern "system" fn set_name(device: vk::Device, info: *const vk::DebugUti
             lock(&device.names).push((info.object_type, info.object_handle, name));
         }
     }
-    vk::Result::SUCCESS
-}
 
-unsafe extern "system" fn set_marker_name(
-    device: vk::Device,
-    info: *const vk::DebugMarkerObjectNameInfoEXT<'_>,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe { dev(device) }.arrive(c"vkDebugMarkerSetObjectNameEXT", Args::Other(vec![info as usize as u64]));
-    vk::Result::SUCCESS
+    fn set_marker_name(device: vk::Device, info: *const vk::DebugMarkerObjectNameInfoEXT<'_>) -> VkResult {
+        dev(device).arrive(c"vkDebugMarkerSetObjectNameEXT", Args::Other(vec![info as usize as u64]));
+    }
 }

@@ -3,7 +3,9 @@
 use ash::vk::{self, Handle};
 
 use super::machine::{Machine, place};
-use super::{Args, ChildObject, Data, DeviceState, Kind, array, cmd, dev, device_object, heaps, lock};
+use super::{
+    Args, Callbacks, ChildObject, Data, DeviceState, Kind, Outside, array, cmd, dev, device_object, heaps, lock,
+};
 
 impl DeviceState {
     /// Feeds the machine, if the driver has one.
@@ -11,7 +13,7 @@ impl DeviceState {
         if !self.config.follows {
             return;
         }
-        let _outside = super::Outside::new();
+        let _outside = Outside::new();
         let mut machine = lock(&self.machine);
         with(&mut machine);
         for error in std::mem::take(&mut machine.errors) {
@@ -25,60 +27,21 @@ impl DeviceState {
     }
 }
 
-macro_rules! created {
-    ($($create:ident $info:ident $handle:ident $kind:ident $name:literal $data:expr;)+) => {
-        $(pub(super) unsafe extern "system" fn $create(
-            device: vk::Device,
-            info: *const vk::$info<'_>,
-            allocator: *const vk::AllocationCallbacks<'_>,
-            out: *mut vk::$handle,
-        ) -> vk::Result {
-            // SAFETY: the command's valid usage.
-            unsafe {
-                let state = dev(device);
-                state.arrive($name, Args::Create { info: info as usize, allocator: allocator as usize, out: out as usize });
-                if let Some(failure) = state.fails_by($name, allocator as usize) {
-                    return failure;
-                }
-                let handle = state.make(Kind::$kind, allocator as usize, Data::None);
-                let feed: unsafe fn(&mut Machine, u64, &vk::$info<'_>) = $data;
-                state.follow(|machine| feed(machine, handle, &*info));
-                out.write(vk::$handle::from_raw(handle));
-            }
-            vk::Result::SUCCESS
-        })+
-    };
-}
-
 created! {
-    create_module ShaderModuleCreateInfo ShaderModule Module c"vkCreateShaderModule" |machine, handle, info| {
-        machine.module(handle, &array(info.p_code, (info.code_size / 4) as u32));
+    create_module ShaderModuleCreateInfo ShaderModule Module c"vkCreateShaderModule" |state, handle, info| {
+        let words = array(info.p_code, (info.code_size / 4) as u32);
+        state.follow(|machine| machine.module(handle, &words));
     };
     create_render_pass RenderPassCreateInfo RenderPass RenderPass c"vkCreateRenderPass" |_, _, _| {};
     create_render_pass2 RenderPassCreateInfo2 RenderPass RenderPass c"vkCreateRenderPass2" |_, _, _| {};
-    create_buffer BufferCreateInfo Buffer Buffer c"vkCreateBuffer" |machine, handle, info| {
-        machine.buffers.insert(handle, (info.size, 0));
+    create_buffer BufferCreateInfo Buffer Buffer c"vkCreateBuffer" |state, handle, info| {
+        state.follow(|machine| _ = machine.buffers.insert(handle, (info.size, 0)));
     };
-    allocate_memory MemoryAllocateInfo DeviceMemory Memory c"vkAllocateMemory" |machine, handle, info| {
-        machine.memory.insert(handle, (0..info.allocation_size / 4).map(|_| Default::default()).collect());
+    allocate_memory MemoryAllocateInfo DeviceMemory Memory c"vkAllocateMemory" |state, handle, info| {
+        let words = || (0..info.allocation_size / 4).map(|_| Default::default()).collect();
+        state.follow(|machine| _ = machine.memory.insert(handle, words()));
     };
     create_command_pool CommandPoolCreateInfo CommandPool CommandPool c"vkCreateCommandPool" |_, _, _| {};
-}
-
-macro_rules! destroyed {
-    ($($destroy:ident $handle:ident $kind:ident $name:literal $forget:expr;)+) => {
-        $(pub(super) unsafe extern "system" fn $destroy(
-            device: vk::Device,
-            handle: vk::$handle,
-            allocator: *const vk::AllocationCallbacks<'_>,
-        ) {
-            // SAFETY: the command's valid usage.
-            let state = unsafe { dev(device) };
-            let forget: fn(&mut Machine, u64) = $forget;
-            state.follow(|machine| forget(machine, handle.as_raw()));
-            state.destroy($name, Kind::$kind, handle.as_raw(), allocator as usize);
-        })+
-    };
 }
 
 destroyed! {
@@ -94,55 +57,39 @@ destroyed! {
 /// Bytes of every memory object, if its buffer does not need more.
 const MEMORY: u64 = 1 << 16;
 
-pub(super) unsafe extern "system" fn get_buffer_memory_requirements(
-    device: vk::Device,
-    buffer: vk::Buffer,
-    out: *mut vk::MemoryRequirements,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+answers! {
+    pub(super) fn get_buffer_memory_requirements(
+        device: vk::Device, buffer: vk::Buffer, out: *mut vk::MemoryRequirements,
+    ) {
         let size = lock(&dev(device).machine).buffers.get(&buffer.as_raw()).map_or(0, |(size, _)| *size);
         out.write(vk::MemoryRequirements { size: size.max(MEMORY), alignment: 64, memory_type_bits: 3 });
     }
-}
 
-pub(super) unsafe extern "system" fn bind_buffer_memory(
-    device: vk::Device,
-    buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
-    _offset: vk::DeviceSize,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let state = unsafe { dev(device) };
-    state.arrive(c"vkBindBufferMemory", Args::Other(vec![buffer.as_raw(), memory.as_raw()]));
-    state.follow(|machine| {
-        machine.buffers.entry(buffer.as_raw()).and_modify(|(_, own)| *own = memory.as_raw());
-    });
-    state.fails_by(c"vkBindBufferMemory", 0).unwrap_or(vk::Result::SUCCESS)
-}
-
-pub(super) unsafe extern "system" fn map_memory(
-    device: vk::Device,
-    memory: vk::DeviceMemory,
-    _offset: vk::DeviceSize,
-    _size: vk::DeviceSize,
-    _flags: vk::MemoryMapFlags,
-    out: *mut *mut std::ffi::c_void,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let state = unsafe { dev(device) };
-    state.arrive(c"vkMapMemory", Args::Other(vec![memory.as_raw()]));
-    if let Some(failure) = state.fails_by(c"vkMapMemory", 0) {
-        return failure;
+    pub(super) fn bind_buffer_memory(
+        device: vk::Device, buffer: vk::Buffer, memory: vk::DeviceMemory, _offset: vk::DeviceSize,
+    ) -> VkResult {
+        let state = dev(device);
+        state.arrive(c"vkBindBufferMemory", Args::Other(vec![buffer.as_raw(), memory.as_raw()]));
+        state.follow(|machine| {
+            machine.buffers.entry(buffer.as_raw()).and_modify(|(_, own)| *own = memory.as_raw());
+        });
+        state.fails_by(c"vkBindBufferMemory", 0)?;
     }
-    let _outside = super::Outside::new();
-    let words = lock(&state.machine).memory.get(&memory.as_raw()).cloned();
-    let words = words.unwrap_or_else(|| (0..MEMORY / 4).map(|_| Default::default()).collect());
-    let mut mapped = lock(&state.mapped);
-    let words = mapped.entry(memory.as_raw()).insert_entry(words).into_mut();
-    // SAFETY: the command's valid usage. Tests read the words while the layer may write them, so they are atomic.
-    unsafe { out.write(words.as_ptr().cast_mut().cast()) };
-    vk::Result::SUCCESS
+
+    pub(super) fn map_memory(
+        device: vk::Device, memory: vk::DeviceMemory, _offset: vk::DeviceSize, _size: vk::DeviceSize,
+        _flags: vk::MemoryMapFlags, out: *mut *mut std::ffi::c_void,
+    ) -> VkResult {
+        let state = dev(device);
+        state.arrive(c"vkMapMemory", Args::Other(vec![memory.as_raw()]));
+        state.fails_by(c"vkMapMemory", 0)?;
+        let _outside = Outside::new();
+        let words = lock(&state.machine).memory.get(&memory.as_raw()).cloned();
+        let words = words.unwrap_or_else(|| (0..MEMORY / 4).map(|_| Default::default()).collect());
+        let mut mapped = lock(&state.mapped);
+        let words = mapped.entry(memory.as_raw()).insert_entry(words).into_mut();
+        out.write(words.as_ptr().cast_mut().cast());
+    }
 }
 
 /// Makes pipelines; a failure leaves null handles.
@@ -155,14 +102,14 @@ unsafe fn make_pipelines(
     (infos, allocator): (usize, usize),
     out: *mut vk::Pipeline,
     pipelines: &[(vk::PipelineLayout, Vec<vk::ShaderModule>, vk::RenderPass)],
-) -> vk::Result {
+) -> Result<(), vk::Result> {
     // SAFETY: forwarded from the caller.
     let state = unsafe { dev(device) };
     state.arrive(command, Args::Create { info: infos, allocator, out: out as usize });
-    let failure = state.fails_by(command, allocator);
+    let made = state.fails_by(command, allocator);
     for (index, (layout, modules, pass)) in pipelines.iter().enumerate() {
         let mut handle = 0;
-        if failure.is_none() {
+        if made.is_ok() {
             handle = state.make(Kind::Pipeline, allocator, Data::None);
             if *pass != vk::RenderPass::null() && !state.live(Kind::RenderPass).contains(&pass.as_raw()) {
                 state.error(format!("a pipeline of render pass {pass:?}, which does not live"));
@@ -173,19 +120,14 @@ unsafe fn make_pipelines(
         // SAFETY: forwarded from the caller.
         unsafe { out.add(index).write(vk::Pipeline::from_raw(handle)) };
     }
-    failure.unwrap_or(vk::Result::SUCCESS)
+    made
 }
 
-pub(super) unsafe extern "system" fn create_graphics_pipelines(
-    device: vk::Device,
-    _cache: vk::PipelineCache,
-    count: u32,
-    infos: *const vk::GraphicsPipelineCreateInfo<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::Pipeline,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+answers! {
+    pub(super) fn create_graphics_pipelines(
+        device: vk::Device, _cache: vk::PipelineCache, count: u32, infos: *const vk::GraphicsPipelineCreateInfo<'_>,
+        allocator: Callbacks<'_>, out: *mut vk::Pipeline,
+    ) -> VkResult {
         let of = |info: &vk::GraphicsPipelineCreateInfo<'_>| {
             let stages = array(info.p_stages, info.stage_count);
             stages.iter().for_each(|stage| heaps::note(dev(device), stage.p_next));
@@ -209,40 +151,25 @@ pub(super) unsafe extern "system" fn create_graphics_pipelines(
                 dev(device).follow(|machine| machine.include((*out.add(index)).as_raw(), &libraries));
             }
         }
-        result
+        result?;
     }
-}
 
-pub(super) unsafe extern "system" fn create_compute_pipelines(
-    device: vk::Device,
-    _cache: vk::PipelineCache,
-    count: u32,
-    infos: *const vk::ComputePipelineCreateInfo<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::Pipeline,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    pub(super) fn create_compute_pipelines(
+        device: vk::Device, _cache: vk::PipelineCache, count: u32, infos: *const vk::ComputePipelineCreateInfo<'_>,
+        allocator: Callbacks<'_>, out: *mut vk::Pipeline,
+    ) -> VkResult {
         let of = |info: &vk::ComputePipelineCreateInfo<'_>| {
             heaps::note(dev(device), info.stage.p_next);
             (info.layout, vec![info.stage.module], vk::RenderPass::null())
         };
         let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
-        make_pipelines((device, c"vkCreateComputePipelines"), (infos as usize, allocator as usize), out, &pipelines)
+        make_pipelines((device, c"vkCreateComputePipelines"), (infos as usize, allocator as usize), out, &pipelines)?;
     }
-}
 
-pub(super) unsafe extern "system" fn create_ray_tracing_pipelines(
-    device: vk::Device,
-    operation: vk::DeferredOperationKHR,
-    _cache: vk::PipelineCache,
-    count: u32,
-    infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::Pipeline,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    pub(super) fn create_ray_tracing_pipelines(
+        device: vk::Device, operation: vk::DeferredOperationKHR, _cache: vk::PipelineCache, count: u32,
+        infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>, allocator: Callbacks<'_>, out: *mut vk::Pipeline,
+    ) -> VkResult {
         let of = |info: &vk::RayTracingPipelineCreateInfoKHR<'_>| {
             let stages = array(info.p_stages, info.stage_count);
             stages.iter().for_each(|stage| heaps::note(dev(device), stage.p_next));
@@ -258,34 +185,28 @@ pub(super) unsafe extern "system" fn create_ray_tracing_pipelines(
             return result;
         }
         *lock(&dev(device).deferred) = Some((out as usize, made.iter().map(|pipeline| pipeline.as_raw()).collect()));
-        vk::Result::OPERATION_DEFERRED_KHR
+        return Err(vk::Result::OPERATION_DEFERRED_KHR);
     }
-}
 
-pub(super) unsafe extern "system" fn join(device: vk::Device, _operation: vk::DeferredOperationKHR) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let state = unsafe { dev(device) };
-    let Some((out, made)) = lock(&state.deferred).take() else { return vk::Result::THREAD_DONE_KHR };
-    for (index, pipeline) in made.into_iter().enumerate() {
-        // SAFETY: the application's array of handles, which stays until it knows that the operation is complete.
-        unsafe { (out as *mut vk::Pipeline).add(index).write(vk::Pipeline::from_raw(pipeline)) };
+    pub(super) fn join(device: vk::Device, _operation: vk::DeferredOperationKHR) -> VkResult {
+        let state = dev(device);
+        let Some((out, made)) = lock(&state.deferred).take() else { return Err(vk::Result::THREAD_DONE_KHR) };
+        for (index, pipeline) in made.into_iter().enumerate() {
+            // SAFETY: the application's array of handles, which stays until it knows that the operation is complete.
+            (out as *mut vk::Pipeline).add(index).write(vk::Pipeline::from_raw(pipeline));
+        }
     }
-    vk::Result::SUCCESS
 }
 
 macro_rules! feedback {
-    ($($name:ident $active:literal;)+) => {
-        $(pub(super) unsafe extern "system" fn $name(
-            commands: vk::CommandBuffer,
-            _first: u32,
-            _count: u32,
-            _buffers: *const vk::Buffer,
+    ($($name:ident $active:literal;)+) => { answers! {
+        $(pub(super) fn $name(
+            commands: vk::CommandBuffer, _first: u32, _count: u32, _buffers: *const vk::Buffer,
             _offsets: *const vk::DeviceSize,
         ) {
-            // SAFETY: the command's valid usage.
-            unsafe { cmd(commands) }.follow(|machine| machine.set_feedback(commands.as_raw(), $active));
+            cmd(commands).follow(|machine| machine.set_feedback(commands.as_raw(), $active));
         })+
-    };
+    } };
 }
 
 feedback! {
@@ -293,21 +214,17 @@ feedback! {
     end_feedback false;
 }
 
-/// Makes shader objects; a failure leaves null handles, but for the first of several.
-pub(super) unsafe extern "system" fn create_shaders(
-    device: vk::Device,
-    count: u32,
-    infos: *const vk::ShaderCreateInfoEXT<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::ShaderEXT,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+answers! {
+    /// Makes shader objects; a failure leaves null handles, but for the first of several.
+    pub(super) fn create_shaders(
+        device: vk::Device, count: u32, infos: *const vk::ShaderCreateInfoEXT<'_>, allocator: Callbacks<'_>,
+        out: *mut vk::ShaderEXT,
+    ) -> VkResult {
         let state = dev(device);
         let command = c"vkCreateShadersEXT";
         let args = Args::Create { info: infos as usize, allocator: allocator as usize, out: out as usize };
         state.arrive(command, args);
-        let failure = state.fails(command);
+        let result = state.fails(command);
         let infos = array(infos, count);
         let linked = |info: &vk::ShaderCreateInfoEXT<'_>| info.flags.contains(vk::ShaderCreateFlagsEXT::LINK_STAGE);
         if infos.iter().filter(|info| linked(info)).count() == 1 {
@@ -316,7 +233,7 @@ pub(super) unsafe extern "system" fn create_shaders(
         for (index, info) in infos.iter().enumerate() {
             heaps::note(state, info.p_next);
             let mut handle = 0;
-            if failure.is_none() || (index == 0 && count > 1) {
+            if result.is_ok() || (index == 0 && count > 1) {
                 handle = state.make(Kind::Shader, allocator as usize, Data::None);
                 state.follow(|machine| machine.shader(handle, info));
             }
@@ -326,154 +243,95 @@ pub(super) unsafe extern "system" fn create_shaders(
         let linked = infos.iter().zip(&made).filter(|(info, _)| linked(info)).map(|(_, shader)| shader.as_raw());
         let linked: Vec<u64> = linked.collect();
         state.follow(|machine| machine.link(&linked));
-        failure.unwrap_or(vk::Result::SUCCESS)
+        result?;
     }
-}
 
-pub(super) unsafe extern "system" fn bind_shaders(
-    commands: vk::CommandBuffer,
-    count: u32,
-    stages: *const vk::ShaderStageFlags,
-    shaders: *const vk::ShaderEXT,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    pub(super) fn bind_shaders(
+        commands: vk::CommandBuffer, count: u32, stages: *const vk::ShaderStageFlags, shaders: *const vk::ShaderEXT,
+    ) {
         let state = cmd(commands);
         state.arrive(c"vkCmdBindShadersEXT", Args::Other(vec![commands.as_raw(), stages as u64, shaders as u64]));
         // A null array unbinds.
         let (stages, shaders) = (array(stages, count), array(shaders, if shaders.is_null() { 0 } else { count }));
         state.follow(|machine| machine.bind_shaders(commands.as_raw(), &stages, &shaders));
     }
-}
 
-pub(super) unsafe extern "system" fn free_command_buffers(
-    device: vk::Device,
-    _pool: vk::CommandPool,
-    count: u32,
-    commands: *const vk::CommandBuffer,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    pub(super) fn free_command_buffers(
+        device: vk::Device, _pool: vk::CommandPool, count: u32, commands: *const vk::CommandBuffer,
+    ) {
         let object = device_object(device);
         for commands in array(commands, count) {
             object.state.follow(|machine| machine.clear(commands.as_raw()));
             lock(&object.unused).push(commands.as_raw() as usize as *mut ChildObject);
         }
     }
+
+    pub(super) fn begin_command_buffer(
+        commands: vk::CommandBuffer, _info: *const vk::CommandBufferBeginInfo<'_>,
+    ) -> VkResult {
+        cmd(commands).follow(|machine| machine.clear(commands.as_raw()));
+    }
+
+    pub(super) fn reset_command_buffer(commands: vk::CommandBuffer, _flags: vk::CommandBufferResetFlags) -> VkResult {
+        cmd(commands).follow(|machine| machine.clear(commands.as_raw()));
+    }
+
+    /// Whose command buffers nobody records into before they are begun again.
+    pub(super) fn reset_command_pool(
+        device: vk::Device, _pool: vk::CommandPool, _flags: vk::CommandPoolResetFlags,
+    ) -> VkResult {
+        dev(device).follow(|_| {});
+    }
+
+    pub(super) fn execute_commands(commands: vk::CommandBuffer, _count: u32, _secondaries: *const vk::CommandBuffer) {
+        cmd(commands).follow(|machine| machine.clear(commands.as_raw()));
+    }
+
+    pub(super) fn bind_pipeline(commands: vk::CommandBuffer, point: vk::PipelineBindPoint, pipeline: vk::Pipeline) {
+        let state = cmd(commands);
+        state.arrive(c"vkCmdBindPipeline", Args::Other(vec![commands.as_raw(), pipeline.as_raw()]));
+        state.follow(|machine| machine.bind_pipeline(commands.as_raw(), place(point), pipeline.as_raw()));
+    }
+
+    pub(super) fn bind_pipeline_shader_group(
+        commands: vk::CommandBuffer, point: vk::PipelineBindPoint, pipeline: vk::Pipeline, group: u32,
+    ) {
+        let state = cmd(commands);
+        let passed = vec![commands.as_raw(), pipeline.as_raw(), u64::from(group)];
+        state.arrive(c"vkCmdBindPipelineShaderGroupNV", Args::Other(passed));
+        state.follow(|machine| machine.bind_pipeline(commands.as_raw(), place(point), pipeline.as_raw()));
+    }
+
+    pub(super) fn execute_generated_commands_nv(
+        commands: vk::CommandBuffer, _is_preprocessed: vk::Bool32, info: *const vk::GeneratedCommandsInfoNV<'_>,
+    ) {
+        cmd(commands).arrive(c"vkCmdExecuteGeneratedCommandsNV", Args::Other(vec![info as u64]));
+    }
+
+    pub(super) fn execute_generated_commands(
+        commands: vk::CommandBuffer, _is_preprocessed: vk::Bool32, info: *const std::ffi::c_void,
+    ) {
+        cmd(commands).arrive(c"vkCmdExecuteGeneratedCommandsEXT", Args::Other(vec![info as u64]));
+    }
 }
 
-pub(super) unsafe extern "system" fn begin_command_buffer(
-    commands: vk::CommandBuffer,
-    _info: *const vk::CommandBufferBeginInfo<'_>,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }.follow(|machine| machine.clear(commands.as_raw()));
-    vk::Result::SUCCESS
+/// Commands whose arguments are noted, and nothing else.
+macro_rules! noted {
+    ($($name:ident $command:literal ($($argument:ident: $type:ty),*);)+) => { answers! { $(
+        pub(super) fn $name(commands: vk::CommandBuffer, $($argument: $type),*) {
+            cmd(commands).arrive($command, Args::Other(vec![commands.as_raw() $(, $argument as u64)*]));
+        }
+    )+ } };
 }
 
-pub(super) unsafe extern "system" fn reset_command_buffer(
-    commands: vk::CommandBuffer,
-    _flags: vk::CommandBufferResetFlags,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }.follow(|machine| machine.clear(commands.as_raw()));
-    vk::Result::SUCCESS
-}
+type Region = *const vk::StridedDeviceAddressRegionKHR;
 
-/// Whose command buffers nobody records into before they are begun again.
-pub(super) unsafe extern "system" fn reset_command_pool(
-    _device: vk::Device,
-    _pool: vk::CommandPool,
-    _flags: vk::CommandPoolResetFlags,
-) -> vk::Result {
-    vk::Result::SUCCESS
-}
-
-pub(super) unsafe extern "system" fn execute_commands(
-    commands: vk::CommandBuffer,
-    _count: u32,
-    _secondaries: *const vk::CommandBuffer,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }.follow(|machine| machine.clear(commands.as_raw()));
-}
-
-pub(super) unsafe extern "system" fn bind_pipeline(
-    commands: vk::CommandBuffer,
-    point: vk::PipelineBindPoint,
-    pipeline: vk::Pipeline,
-) {
-    // SAFETY: the command's valid usage.
-    let state = unsafe { cmd(commands) };
-    state.arrive(c"vkCmdBindPipeline", Args::Other(vec![commands.as_raw(), pipeline.as_raw()]));
-    state.follow(|machine| machine.bind_pipeline(commands.as_raw(), place(point), pipeline.as_raw()));
-}
-
-pub(super) unsafe extern "system" fn bind_pipeline_shader_group(
-    commands: vk::CommandBuffer,
-    point: vk::PipelineBindPoint,
-    pipeline: vk::Pipeline,
-    group: u32,
-) {
-    // SAFETY: the command's valid usage.
-    let state = unsafe { cmd(commands) };
-    let passed = vec![commands.as_raw(), pipeline.as_raw(), u64::from(group)];
-    state.arrive(c"vkCmdBindPipelineShaderGroupNV", Args::Other(passed));
-    state.follow(|machine| machine.bind_pipeline(commands.as_raw(), place(point), pipeline.as_raw()));
-}
-
-pub(super) unsafe extern "system" fn execute_generated_commands_nv(
-    commands: vk::CommandBuffer,
-    _is_preprocessed: vk::Bool32,
-    info: *const vk::GeneratedCommandsInfoNV<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }.arrive(c"vkCmdExecuteGeneratedCommandsNV", Args::Other(vec![info as u64]));
-}
-
-pub(super) unsafe extern "system" fn execute_generated_commands(
-    commands: vk::CommandBuffer,
-    _is_preprocessed: vk::Bool32,
-    info: *const std::ffi::c_void,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }.arrive(c"vkCmdExecuteGeneratedCommandsEXT", Args::Other(vec![info as u64]));
-}
-
-/// Commands that use what is bound.
-macro_rules! acts {
-    ($($name:ident $command:literal ($($argument:ident: $type:ty),+);)+) => {
-        $(pub(super) unsafe extern "system" fn $name(commands: vk::CommandBuffer, $($argument: $type),+) {
-            // SAFETY: the command's valid usage.
-            unsafe { cmd(commands) }.arrive($command, Args::Other(vec![commands.as_raw(), $($argument as u64),+]));
-        })+
-    };
-}
-
-acts! {
+noted! {
     draw c"vkCmdDraw" (vertices: u32, instances: u32, first_vertex: u32, first_instance: u32);
     dispatch c"vkCmdDispatch" (x: u32, y: u32, z: u32);
     trace_rays c"vkCmdTraceRaysKHR" (
-        raygen: *const vk::StridedDeviceAddressRegionKHR,
-        miss: *const vk::StridedDeviceAddressRegionKHR,
-        hit: *const vk::StridedDeviceAddressRegionKHR,
-        callable: *const vk::StridedDeviceAddressRegionKHR,
-        width: u32,
-        height: u32,
-        depth: u32
+        raygen: Region, miss: Region, hit: Region, callable: Region, width: u32, height: u32, depth: u32
     );
-}
-
-macro_rules! labels {
-    ($($name:ident $command:literal ($($argument:ident: $type:ty)?);)+) => {
-        $(pub(super) unsafe extern "system" fn $name(commands: vk::CommandBuffer $(, $argument: $type)?) {
-            // SAFETY: the command's valid usage.
-            unsafe { cmd(commands) }.arrive($command, Args::Other(vec![commands.as_raw() $(, $argument as u64)?]));
-        })+
-    };
-}
-
-labels! {
     begin_label c"vkCmdBeginDebugUtilsLabelEXT" (info: *const vk::DebugUtilsLabelEXT<'_>);
     insert_label c"vkCmdInsertDebugUtilsLabelEXT" (info: *const vk::DebugUtilsLabelEXT<'_>);
     end_label c"vkCmdEndDebugUtilsLabelEXT" ();
@@ -482,84 +340,51 @@ labels! {
     end_marker c"vkCmdDebugMarkerEndEXT" ();
 }
 
-/// A queue, which stands for no state of its own: any handle of the device does.
-fn submitted(queue: vk::Queue, command: &'static std::ffi::CStr, info: usize) -> vk::Result {
-    // SAFETY: the handle is a command buffer of the device, see `loader::Device::queue`.
-    unsafe { cmd(vk::CommandBuffer::from_raw(queue.as_raw())) }.arrive(command, Args::Other(vec![info as u64]));
-    vk::Result::SUCCESS
+/// Notes what a queue is given. It stands for no state of its own: any handle of the device does, see `loader::Device::queue`.
+macro_rules! submitted {
+    ($($name:ident $command:literal ($queue:ident $(, $argument:ident: $type:ty)+) $infos:ident;)+) => { answers! { $(
+        pub(super) fn $name($queue: vk::Queue $(, $argument: $type)+) -> VkResult {
+            cmd(vk::CommandBuffer::from_raw($queue.as_raw())).arrive($command, Args::Other(vec![$infos as u64]));
+        }
+    )+ } };
 }
 
-pub(super) unsafe extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {
-    submitted(queue, c"vkQueuePresentKHR", info as usize)
+submitted! {
+    present c"vkQueuePresentKHR" (queue, info: *const vk::PresentInfoKHR<'_>) info;
+    submit c"vkQueueSubmit" (queue, _count: u32, infos: *const vk::SubmitInfo<'_>, _fence: vk::Fence) infos;
+    submit2 c"vkQueueSubmit2" (queue, _count: u32, infos: *const vk::SubmitInfo2<'_>, _fence: vk::Fence) infos;
+    bind_sparse c"vkQueueBindSparse" (queue, _count: u32, infos: *const vk::BindSparseInfo<'_>, _fence: vk::Fence) infos;
 }
 
-macro_rules! submissions {
-    ($($name:ident $command:literal $info:ident;)+) => {
-        $(pub(super) unsafe extern "system" fn $name(
-            queue: vk::Queue,
-            _count: u32,
-            infos: *const vk::$info<'_>,
-            _fence: vk::Fence,
-        ) -> vk::Result {
-            submitted(queue, $command, infos as usize)
-        })+
-    };
-}
+answers! {
+    pub(super) fn set_line_width(commands: vk::CommandBuffer, width: f32) {
+        cmd(commands).follow(|machine| machine.set_line_width(commands.as_raw(), width));
+    }
 
-submissions! {
-    submit c"vkQueueSubmit" SubmitInfo;
-    submit2 c"vkQueueSubmit2" SubmitInfo2;
-    bind_sparse c"vkQueueBindSparse" BindSparseInfo;
-}
+    pub(super) fn preprocess_generated_commands_nv(
+        commands: vk::CommandBuffer, info: *const vk::GeneratedCommandsInfoNV<'_>,
+    ) {
+        cmd(commands).arrive(c"vkCmdPreprocessGeneratedCommandsNV", Args::Other(vec![info as u64]));
+    }
 
-pub(super) unsafe extern "system" fn set_line_width(commands: vk::CommandBuffer, width: f32) {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }.follow(|machine| machine.set_line_width(commands.as_raw(), width));
-}
+    pub(super) fn preprocess_generated_commands(
+        commands: vk::CommandBuffer, info: *const std::ffi::c_void, _state: vk::CommandBuffer,
+    ) {
+        cmd(commands).arrive(c"vkCmdPreprocessGeneratedCommandsEXT", Args::Other(vec![info as u64]));
+    }
 
-pub(super) unsafe extern "system" fn preprocess_generated_commands_nv(
-    commands: vk::CommandBuffer,
-    info: *const vk::GeneratedCommandsInfoNV<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }.arrive(c"vkCmdPreprocessGeneratedCommandsNV", Args::Other(vec![info as u64]));
-}
+    /// From there on nothing is bound at this bind point: offsets of a layout that is compatible with none of sets.
+    pub(super) fn set_descriptor_buffer_offsets(
+        commands: vk::CommandBuffer, point: vk::PipelineBindPoint, _layout: vk::PipelineLayout, _first: u32,
+        _count: u32, _indices: *const u32, _offsets: *const vk::DeviceSize,
+    ) {
+        cmd(commands).follow(|machine| machine.forget_sets(commands.as_raw(), place(point)));
+    }
 
-pub(super) unsafe extern "system" fn preprocess_generated_commands(
-    commands: vk::CommandBuffer,
-    info: *const std::ffi::c_void,
-    _state: vk::CommandBuffer,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }.arrive(c"vkCmdPreprocessGeneratedCommandsEXT", Args::Other(vec![info as u64]));
-}
-
-/// From there on nothing is bound at this bind point: offsets of a layout that is compatible with none of sets.
-pub(super) unsafe extern "system" fn set_descriptor_buffer_offsets(
-    commands: vk::CommandBuffer,
-    point: vk::PipelineBindPoint,
-    _layout: vk::PipelineLayout,
-    _first: u32,
-    _count: u32,
-    _indices: *const u32,
-    _offsets: *const vk::DeviceSize,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe { cmd(commands) }.follow(|machine| machine.forget_sets(commands.as_raw(), place(point)));
-}
-
-pub(super) unsafe extern "system" fn bind_sets(
-    commands: vk::CommandBuffer,
-    point: vk::PipelineBindPoint,
-    layout: vk::PipelineLayout,
-    first: u32,
-    count: u32,
-    sets: *const vk::DescriptorSet,
-    offset_count: u32,
-    offsets: *const u32,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    pub(super) fn bind_sets(
+        commands: vk::CommandBuffer, point: vk::PipelineBindPoint, layout: vk::PipelineLayout, first: u32, count: u32,
+        sets: *const vk::DescriptorSet, offset_count: u32, offsets: *const u32,
+    ) {
         let state = cmd(commands);
         state.arrive(c"vkCmdBindDescriptorSets", Args::Other(vec![commands.as_raw(), sets as u64, offsets as u64]));
         let (sets, offsets) = (array(sets, count), array(offsets, offset_count));
@@ -567,14 +392,8 @@ pub(super) unsafe extern "system" fn bind_sets(
             machine.bind_sets(commands.as_raw(), place(point), layout.as_raw(), first, &sets, &offsets);
         });
     }
-}
 
-pub(super) unsafe extern "system" fn bind_sets2(
-    commands: vk::CommandBuffer,
-    info: *const vk::BindDescriptorSetsInfoKHR<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    unsafe {
+    pub(super) fn bind_sets2(commands: vk::CommandBuffer, info: *const vk::BindDescriptorSetsInfoKHR<'_>) {
         let state = cmd(commands);
         state.arrive(c"vkCmdBindDescriptorSets2", Args::Other(vec![commands.as_raw(), info as u64]));
         let info = &*info;

@@ -19,31 +19,22 @@ pub(crate) struct Embedded {
     pub(crate) chain: Vec<i32>,
 }
 
-pub(super) unsafe extern "system" fn write_samplers(
-    device: vk::Device,
-    count: u32,
-    samplers: *const vk::SamplerCreateInfo<'_>,
-    descriptors: *const HostAddressRangeEXT,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    unsafe {
+answers! {
+    pub(super) fn write_samplers(
+        device: vk::Device, count: u32, samplers: *const vk::SamplerCreateInfo<'_>,
+        descriptors: *const HostAddressRangeEXT,
+    ) -> VkResult {
         let infos = (0..count as usize).map(|index| copy(samplers.add(index))).collect();
         dev(device).arrive(c"vkWriteSamplerDescriptorsEXT", Args::HeapSamplers { at: samplers as usize, infos });
         for range in array(descriptors, count) {
             ptr::write_bytes(range.address.cast::<u8>(), 0xab, range.size);
         }
     }
-    vk::Result::SUCCESS
-}
 
-pub(super) unsafe extern "system" fn write_resources(
-    device: vk::Device,
-    count: u32,
-    resources: *const ResourceDescriptorInfoEXT,
-    _descriptors: *const HostAddressRangeEXT,
-) -> vk::Result {
-    // SAFETY: the command's valid usage: the type says which member of the union is set.
-    unsafe {
+    pub(super) fn write_resources(
+        device: vk::Device, count: u32, resources: *const ResourceDescriptorInfoEXT,
+        _descriptors: *const HostAddressRangeEXT,
+    ) -> VkResult {
         let of = |resource: &ResourceDescriptorInfoEXT| match resource.ty {
             vk::DescriptorType::SAMPLED_IMAGE | vk::DescriptorType::STORAGE_IMAGE => {
                 let image = resource.data.p_image.as_ref()?;
@@ -60,33 +51,24 @@ pub(super) unsafe extern "system" fn write_resources(
         let args = Args::HeapResources { at: resources as usize, views, formats };
         dev(device).arrive(c"vkWriteResourceDescriptorsEXT", args);
     }
-    vk::Result::SUCCESS
-}
 
-pub(super) unsafe extern "system" fn register(
-    device: vk::Device,
-    _color: *const vk::SamplerCustomBorderColorCreateInfoEXT<'_>,
-    is_requested: vk::Bool32,
-    index: *mut u32,
-) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let state = unsafe { dev(device) };
-    state.arrive(c"vkRegisterCustomBorderColorEXT", Args::Other(Vec::new()));
-    if let Some(result) = state.fails(c"vkRegisterCustomBorderColorEXT") {
-        return result;
+    pub(super) fn register(
+        device: vk::Device, _color: *const vk::SamplerCustomBorderColorCreateInfoEXT<'_>, is_requested: vk::Bool32,
+        index: *mut u32,
+    ) -> VkResult {
+        let state = dev(device);
+        state.arrive(c"vkRegisterCustomBorderColorEXT", Args::Other(Vec::new()));
+        state.fails(c"vkRegisterCustomBorderColorEXT")?;
+        if is_requested == 0 {
+            let mut next = lock(&state.colours);
+            index.write(*next);
+            *next += 1;
+        }
     }
-    if is_requested == 0 {
-        let mut next = lock(&state.colours);
-        // SAFETY: the command's valid usage.
-        unsafe { index.write(*next) };
-        *next += 1;
-    }
-    vk::Result::SUCCESS
-}
 
-pub(super) unsafe extern "system" fn unregister(device: vk::Device, index: u32) {
-    // SAFETY: the command's valid usage.
-    unsafe { dev(device) }.arrive(c"vkUnregisterCustomBorderColorEXT", Args::Other(vec![index.into()]));
+    pub(super) fn unregister(device: vk::Device, index: u32) {
+        dev(device).arrive(c"vkUnregisterCustomBorderColorEXT", Args::Other(vec![index.into()]));
+    }
 }
 
 /// Takes note of what a stage or a shader object embeds.
