@@ -73,7 +73,7 @@ impl Advertised {
     /// # Safety
     ///
     /// `fns` are those of the instance.
-    pub unsafe fn add(&self, fns: &InstanceFns, format: vk::Format, (optimal, linear): (&mut Feature, &mut Feature)) {
+    pub unsafe fn add(&self, fns: &InstanceFns, format: vk::Format, optimal: &mut Feature, linear: &mut Feature) {
         let Some(alias) = storage::alias(format).filter(|_| self.lowers(format)) else { return };
         // SAFETY: the formats were made with these commands, whose instance is alive.
         let alias = unsafe { self.formats.get(fns, alias) }.unwrap_or_default();

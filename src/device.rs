@@ -76,7 +76,7 @@ use self::storage::Storage;
 pub use self::storage::{HeapView, ViewCopy};
 pub use self::templates::Template;
 use self::undecided::Undecided;
-pub use self::usage::{listed, wide_flags, wide_usage};
+pub use self::usage::{DriverView, listed, wide_flags, wide_usage};
 use self::wishes::Wishes;
 pub use self::writes::Stop;
 use crate::commands::Which;
@@ -107,7 +107,7 @@ pub struct Device {
 
 impl Device {
     /// The entry of a new device. `limits`: what split pipelines have to keep.
-    pub fn new(driver: Driver, (overrides, source): (Overrides, Option<RulesSource>), limits: Limits) -> Self {
+    pub fn new(driver: Driver, overrides: Overrides, source: Option<RulesSource>, limits: Limits) -> Self {
         let (settings, caps) = (&driver.instance.settings, &driver.caps);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
         let named = overrides.demote(u64::MAX, None);
@@ -132,8 +132,7 @@ impl Device {
         let follows_rules = (source.is_some() || overrides.follow_render()) && settings.mode == Mode::Legalize;
         let looks_at_samplers = source.is_some() || overrides.use_samplers();
         let looks_at_pipelines = source.is_some() || overrides.use_pipelines();
-        let shaders =
-            Shaders::new(settings, caps, looks_at_pipelines, (storage.lowered, driver.enabled.storage_buffers));
+        let shaders = Shaders::new(settings, caps, looks_at_pipelines, storage.lowered, driver.enabled.storage_buffers);
         let may_share = SharedSamplers::may_share(settings, &driver.enabled, looks_at_samplers);
         let shared = SharedSamplers::new(settings.samplers, may_share, caps.max_sampler_allocation_count);
         let places = shared.places(caps.max_sampler_allocation_count);

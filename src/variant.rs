@@ -434,7 +434,8 @@ impl Rows<'_> {
     /// back.
     pub fn publish(
         self,
-        (state, class): (u32, u32),
+        state: u32,
+        class: u32,
         decided: &FoundState,
         choice: u64,
         variant: Option<Use>,
@@ -463,7 +464,7 @@ impl Rows<'_> {
 
     /// Remembers that nothing is left to be said about immutable samplers of a state with views of a class, unless the row
     /// meanwhile has another state than `decided`.
-    pub fn settle(self, (state, class): (u32, u32), decided: &FoundState) {
+    pub fn settle(self, state: u32, class: u32, decided: &FoundState) {
         // Rows get other states under this lock.
         let mut samplers = self.gate.write_samplers();
         if let Some(row) = samplers.with().row(state).filter(|row| row.has(decided)) {

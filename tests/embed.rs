@@ -150,7 +150,7 @@ fn in_the_layer(on: &Simulated, state: &SamplerState, view: &ViewTraits, tiling:
         BorderWish::GiveUp => BorderPlace::GivenUp,
     });
     let kept = created.kept(state);
-    let meeting = outcome::meeting(&kept, view, ([], Off::NONE), &terms, |_| Ok::<(), Refusal>(()));
+    let meeting = outcome::meeting(&kept, view, [], Off::NONE, &terms, |_| Ok::<(), Refusal>(()));
     let context = Context {
         view: Some(view),
         tiling,

@@ -93,7 +93,7 @@ impl<O: Objects> BindPoint<O> {
             if is_read {
                 let others = || needs.pushes.iter().filter(|(set, _)| *set as usize == number).map(|(_, other)| *other);
                 let shadow = needs.shadows.iter().find(|(at, _)| *at == number).map(|(_, shadow)| *shadow);
-                is_all &= self.meet_set(needs.layout, number, (shadow, memory::collect(others())), calls);
+                is_all &= self.meet_set(needs.layout, number, shadow, memory::collect(others()), calls);
             }
         }
         if let Some(hide) = &needs.hidden {
@@ -112,7 +112,7 @@ impl<O: Objects> BindPoint<O> {
         for number in 0..self.sets.len() {
             let layout = self.sets.get(number).and_then(|bound| bound.layout.clone());
             if let Some(layout) = layout {
-                is_all &= self.meet_set(&layout, number, (None, Vec::new()), calls);
+                is_all &= self.meet_set(&layout, number, None, Vec::new(), calls);
             }
         }
         self.settle(is_all);
@@ -179,7 +179,8 @@ impl<O: Objects> BindPoint<O> {
         &mut self,
         layout: &O::Layout,
         number: usize,
-        (shadow, others): (Option<u64>, Vec<Other>),
+        shadow: Option<u64>,
+        others: Vec<Other>,
         calls: &mut impl Calls<O>,
     ) -> bool {
         let Some(bound) = self.sets.get_mut(number) else { return true };

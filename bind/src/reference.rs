@@ -246,7 +246,7 @@ impl Machine {
                 }
             }
             Call::BindSets { point, layout, first, sets, offsets } => {
-                self.bind_sets(world, (*point, *layout), *first, sets, offsets)?;
+                self.bind_sets(world, *point, *layout, *first, sets, offsets)?;
             }
             Call::Push { point, layout, number, writes } => {
                 let layout = world.layout(*layout).ok_or("VUID-vkCmdPushDescriptorSet-layout-parameter")?;
@@ -297,7 +297,8 @@ impl Machine {
     fn bind_sets(
         &mut self,
         world: &World,
-        (point, layout): (usize, u64),
+        point: usize,
+        layout: u64,
         first: usize,
         sets: &[u64],
         mut offsets: &[u32],

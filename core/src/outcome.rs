@@ -292,7 +292,8 @@ pub fn why_unmendable(catalog: Catalog, context: &Context<'_>) -> String {
 pub fn meeting<'a, V>(
     kept: &Kept,
     view: &ViewTraits,
-    (overrides, off): (impl IntoIterator<Item = Wished<'a>>, Off),
+    overrides: impl IntoIterator<Item = Wished<'a>>,
+    off: Off,
     terms: &Terms<'_>,
     mut variant: impl FnMut(&Wanted<'_>) -> Result<V, Refusal>,
 ) -> Meeting<'a, V> {
@@ -416,7 +417,8 @@ pub struct Alone<'a> {
 pub fn alone<'a>(
     given: &SamplerState,
     ty: Option<&decide::ShaderType>,
-    (overrides, off): (impl IntoIterator<Item = Wished<'a>>, Exempt),
+    overrides: impl IntoIterator<Item = Wished<'a>>,
+    off: Exempt,
     colour: Colour,
     terms: &Terms<'_>,
 ) -> Alone<'a> {

@@ -427,8 +427,8 @@ impl Look<'_> {
         view: vk::ImageView,
         undecided: &mut dyn FnMut(Pair) -> u64,
     ) -> vk::Sampler {
-        let words = self.samplers.both(sampler.as_raw(), self.views, view.as_raw());
-        self.choice_by(words, sampler, view, undecided)
+        let (sampler_word, view_word) = self.samplers.both(sampler.as_raw(), self.views, view.as_raw());
+        self.choice_by(sampler_word, view_word, sampler, view, undecided)
     }
 
     /// Exchanges the samplers of those pairs of a block that `left` has a bit for and that conflict. Returns how many differ.
@@ -447,11 +447,11 @@ impl Look<'_> {
             left &= left - 1;
             let Some(info) = block.get_mut(at) else { break };
             let (sampler, view) = (info.sampler.as_raw(), info.image_view.as_raw());
-            let words = match LARGE {
+            let (sampler_word, view_word) = match LARGE {
                 true => self.samplers.both_in_buckets(sampler, self.views, view),
                 false => (self.samplers.get(sampler), self.views.get(view)),
             };
-            let choice = self.choice_by(words, info.sampler, info.image_view, undecided);
+            let choice = self.choice_by(sampler_word, view_word, info.sampler, info.image_view, undecided);
             changed += u64::from(choice != info.sampler);
             info.sampler = choice;
         }
@@ -461,7 +461,8 @@ impl Look<'_> {
     #[inline(always)]
     fn choice_by(
         &self,
-        (sampler_word, view_word): (u64, u64),
+        sampler_word: u64,
+        view_word: u64,
         sampler: vk::Sampler,
         view: vk::ImageView,
         undecided: &mut dyn FnMut(Pair) -> u64,

@@ -84,13 +84,13 @@ impl SetLayout {
     #[inline(always)]
     pub fn for_each(
         &self,
-        (binding, element): (u32, u32),
+        binding: u32,
+        mut element: u32,
         infos: impl Iterator<Item = DescriptorImageInfo>,
         mut each: impl FnMut(vk::Sampler, vk::ImageView),
     ) {
         let mut bindings = self.bindings.get(self.index(binding)..).unwrap_or(&[]).iter();
         let Some(mut here) = bindings.next() else { return };
-        let mut element = element;
         for info in infos {
             while element >= here.count {
                 element -= here.count;
@@ -124,7 +124,7 @@ mod tests {
         let infos = (0..count)
             .map(|view| DescriptorImageInfo { image_view: vk::ImageView::from_raw(view), ..Default::default() });
         let mut out = Vec::new();
-        layout.for_each((binding, element), infos, |sampler, view| out.push((sampler.as_raw(), view.as_raw())));
+        layout.for_each(binding, element, infos, |sampler, view| out.push((sampler.as_raw(), view.as_raw())));
         out
     }
 

@@ -90,9 +90,9 @@ fn report(name: &str, words: &[u32]) {
     let both = best(|| Module::read(words).map(|module| module.links(&label, model, Some(&values))));
     let copy = best(|| Editor::new(&module).finish());
     let half =
-        best(|| split(&module, (&label, model), Some(&values), 7, parts.get(..parts.len() / 2).unwrap_or_default()));
-    let all = best(|| split(&module, (&label, model), Some(&values), 7, &parts));
-    let change = split(&module, (&label, model), Some(&values), 7, &parts);
+        best(|| split(&module, &label, model, Some(&values), 7, parts.get(..parts.len() / 2).unwrap_or_default()));
+    let all = best(|| split(&module, &label, model, Some(&values), 7, &parts));
+    let change = split(&module, &label, model, Some(&values), 7, &parts);
     let outcome = change.map_or_else(|why| format!("{why:?}"), |split| format!("{} words", split.words.len()));
     println!(
         "{name}: {} words, {} links; read {:.2} ns a word, with links {:.2}; rewrite: no edit {:.0} MB/s, half of the links split {:.0}, all {:.0} ({outcome})",

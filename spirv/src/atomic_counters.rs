@@ -259,7 +259,7 @@ impl<'w> Globals<'w> {
     fn declare(&self, editor: &mut Editor<'_, '_>, module: &Module<'_>, at: &Counters) -> Result<u32, Error> {
         let (class, block) = module.buffer_class();
         let array = editor.aggregate(Op::TypeRuntimeArray, &[self.uint])?;
-        editor.buffer((array, 4), block, class, (at.set, at.binding))
+        editor.buffer(array, 4, block, class, at.set, at.binding)
     }
 }
 

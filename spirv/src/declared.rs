@@ -168,7 +168,7 @@ impl Module<'_> {
             for one in &uses {
                 tracer.step(1 + own.len())?;
                 match one.term.base {
-                    Base::Variable(variable) => self.declare(&mut tracer, (variable, one), &mut found)?,
+                    Base::Variable(variable) => self.declare(&mut tracer, variable, one, &mut found)?,
                     Base::Parameter(_) => add(&mut own, one)?,
                     Base::Unknown => {}
                 }
@@ -220,7 +220,8 @@ impl Module<'_> {
     fn declare(
         &self,
         tracer: &mut Tracer<'_, '_>,
-        (variable, one): (u32, &Use),
+        variable: u32,
+        one: &Use,
         found: &mut Vec<Declared>,
     ) -> Result<(), Error> {
         let Some((image, ty)) = self.image_of(variable) else { return Ok(()) };

@@ -85,7 +85,8 @@ pub(crate) trait Samplers {
         &mut self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        pair: (usize, &Pair),
+        part: usize,
+        pair: &Pair,
         words: &mut Vec<u32>,
     ) -> Result<(u32, Option<u32>), Refused>;
 }
@@ -144,11 +145,11 @@ impl<'m, 'w> Exchange<'m, 'w> {
                     self.site(samplers, number, &site, &scratch, &mut done)?;
                 }
             }
-            self.sources.signature(&mut self.editor, module, (number, function), self.pointer)?;
+            self.sources.signature(&mut self.editor, module, function, self.pointer)?;
         }
-        for (number, function) in module.functions().iter().enumerate() {
+        for function in module.functions() {
             for call in module.calls(function) {
-                self.call(samplers, (number, function), &call, &mut scratch)?;
+                self.call(samplers, function, &call, &mut scratch)?;
             }
         }
         Ok(self.editor.finish()?)
@@ -186,7 +187,7 @@ impl<'m, 'w> Exchange<'m, 'w> {
         // A function may say of what it is called with that it differs, and its callers need not.
         let stated = [site.word(3), value.word(2), value.word(3), value.word(4)];
         let differs = stated.iter().take(if joined { 4 } else { 2 }).any(|id| module.is_nonuniform(*id));
-        let (pointer, nonuniform) = self.pointer(samplers, number, (source, pair, differs), &mut words)?;
+        let (pointer, nonuniform) = self.pointer(samplers, number, source, pair, differs, &mut words)?;
         let sampler = self.editor.op(&mut words, Op::Load, self.sampler, &[pointer])?;
         if nonuniform {
             if matches!(source, OperandSource::Passed(_)) && !self.parameters.contains(&pointer) {
@@ -228,7 +229,9 @@ impl<'m, 'w> Exchange<'m, 'w> {
         &mut self,
         samplers: &mut dyn Samplers,
         number: usize,
-        (source, pair, differs): (OperandSource, &Pair, bool),
+        source: OperandSource,
+        pair: &Pair,
+        differs: bool,
         words: &mut Vec<u32>,
     ) -> Result<(u32, bool), Refused> {
         let nonuniform = differs || self.sources.is_nonuniform(number, pair);
@@ -239,7 +242,7 @@ impl<'m, 'w> Exchange<'m, 'w> {
             }
         };
         let module = self.tracer.module;
-        let (variable, index) = samplers.find(&mut self.editor, module, (part, pair), words)?;
+        let (variable, index) = samplers.find(&mut self.editor, module, part, pair, words)?;
         let Some(index) = index else { return Ok((variable, false)) };
         let chain = self.editor.op(words, Op::AccessChain, self.pointer, &[variable, index])?;
         if nonuniform {
@@ -256,7 +259,7 @@ impl<'m, 'w> Exchange<'m, 'w> {
     fn call(
         &mut self,
         samplers: &mut dyn Samplers,
-        (number, function): (usize, &Function),
+        function: &Function,
         call: &Instruction<'w>,
         scratch: &mut Scratch,
     ) -> Result<(), Refused> {
@@ -264,15 +267,15 @@ impl<'m, 'w> Exchange<'m, 'w> {
         let (mut before, mut arguments) = (Vec::new(), Vec::new());
         for position in 0..self.sources.count(callee) {
             let Some((pair, part)) = self.sources.passed(callee, position) else { continue };
-            let source = if self.sources.is_reached(number) {
+            let source = if self.sources.is_reached(function.number) {
                 scratch.call(&mut self.tracer, function, call, &pair)?;
-                self.source(number, scratch)?
+                self.source(function.number, scratch)?
             } else {
                 OperandSource::Own
             };
             let pointer = match (source, scratch.pairs.first()) {
                 (OperandSource::Part(_) | OperandSource::Passed(_), Some((seen, _))) => {
-                    self.pointer(samplers, number, (source, seen, false), &mut before)?.0
+                    self.pointer(samplers, function.number, source, seen, false, &mut before)?.0
                 }
                 _ => self.own(call, &pair, &mut before)?.ok_or(Refused::Part(part, Why::Call))?,
             };

@@ -79,7 +79,7 @@ impl Folder<'_, '_> {
         let instruction = self.module.definition(id)?;
         let (width, signed) = self.integer(instruction.word(1))?;
         let spec_id = || self.module.decoration(id, Decoration::SpecId);
-        let given = |module: &Self, width| Some((module.specialization?, spec_id()?, width)).and_then(specialized);
+        let given = |module: &Self, width| module.specialization?.value(spec_id()?, width);
         let bits = match instruction.opcode() {
             op::CONSTANT_TRUE => 1,
             op::CONSTANT_FALSE | op::CONSTANT_NULL => 0,
@@ -170,10 +170,6 @@ impl Folder<'_, '_> {
             _ => return None,
         })
     }
-}
-
-fn specialized((specialization, id, width): (&Specialization<'_>, u32, u32)) -> Option<u64> {
-    specialization.value(id, width)
 }
 
 /// The literal of an `OpConstant` or `OpSpecConstant`.

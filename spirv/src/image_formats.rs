@@ -229,7 +229,9 @@ impl FormatsEdit<'_, '_, '_> {
         let decode = self.functions.make(
             &mut self.editor,
             self.module,
-            (codec, sampled, false),
+            codec,
+            sampled,
+            false,
             [texel, self.functions.vector],
         )?;
         let vector = self.functions.vector;
@@ -265,7 +267,7 @@ impl FormatsEdit<'_, '_, '_> {
         let ty = self.editor.ty(Op::TypeVector, &[sampled, 4])?;
         let zero = self.editor.constant(sampled, &[0])?;
         let vector = self.functions.vector;
-        let encode = self.functions.make(&mut self.editor, self.module, (codec, sampled, true), [vector, ty])?;
+        let encode = self.functions.make(&mut self.editor, self.module, codec, sampled, true, [vector, ty])?;
         let (mut out, mut texel) = (Vec::new(), given);
         if count < 4 {
             let parts = [given, zero, zero, zero];

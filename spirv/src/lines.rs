@@ -34,7 +34,8 @@ impl Module<'_> {
     /// Those of [`Module::links`].
     pub fn source_of(
         &self,
-        (name, model): (&str, u32),
+        name: &str,
+        model: u32,
         specialization: Option<&Specialization<'_>>,
         link: (Operand, Operand),
     ) -> Result<Option<(String, u32)>, Error> {
@@ -48,7 +49,7 @@ impl Module<'_> {
             for site in self.sites(function) {
                 scratch.site(&mut tracer, function, &site)?;
                 for (pair, _) in std::mem::take(&mut scratch.pairs) {
-                    if leads(&mut tracer, &analysis, (number, &pair), link, DEPTH)? {
+                    if leads(&mut tracer, &analysis, number, &pair, link, DEPTH)? {
                         return Ok(self.line_at(function, site.at));
                     }
                 }
@@ -101,7 +102,8 @@ impl Module<'_> {
 fn leads(
     tracer: &mut Tracer<'_, '_>,
     analysis: &Analysis,
-    (number, pair): (usize, &Pair),
+    number: usize,
+    pair: &Pair,
     link: (Operand, Operand),
     depth: u32,
 ) -> Result<bool, Error> {
@@ -119,7 +121,7 @@ fn leads(
         for call in module.calls(function).filter(|call| module.function(call.word(3)) == Some(number)) {
             scratch.call(tracer, function, &call, pair)?;
             for (pair, _) in std::mem::take(&mut scratch.pairs) {
-                if leads(tracer, analysis, (caller, &pair), link, depth - 1)? {
+                if leads(tracer, analysis, caller, &pair, link, depth - 1)? {
                     return Ok(true);
                 }
             }

@@ -137,7 +137,7 @@ impl Analysis {
             for site in module.sites(function) {
                 scratch.site(tracer, function, &site)?;
                 for (pair, uses) in &scratch.pairs {
-                    analysis.add(tracer, (*pair, *uses), &mut own, &mut indices)?;
+                    analysis.add(tracer, *pair, *uses, &mut own, &mut indices)?;
                 }
             }
             for call in module.calls(function) {
@@ -146,7 +146,7 @@ impl Analysis {
                 for (pair, uses) in &callee {
                     scratch.call(tracer, function, &call, pair)?;
                     for (pair, _) in &scratch.pairs {
-                        analysis.add(tracer, (*pair, *uses), &mut own, &mut indices)?;
+                        analysis.add(tracer, *pair, *uses, &mut own, &mut indices)?;
                     }
                 }
                 if let Some(index) = module.function(call.word(3)).and_then(|index| analysis.open.get_mut(index)) {
@@ -168,7 +168,8 @@ impl Analysis {
     fn add(
         &mut self,
         tracer: &mut Tracer<'_, '_>,
-        (pair, uses): (Pair, Uses),
+        pair: Pair,
+        uses: Uses,
         own: &mut Vec<(Pair, Uses)>,
         indices: &mut Indices<Pair>,
     ) -> Result<(), Error> {

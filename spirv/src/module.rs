@@ -4,6 +4,7 @@
 //! It does not know what an instruction means beyond that; opcodes it has never heard of are passed over.
 
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use spirv::{Capability, Decoration, StorageClass};
 
@@ -84,6 +85,8 @@ pub(crate) struct Sections {
 /// A function: where it is, and what in it is of interest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Function {
+    /// Its place in the list of functions.
+    pub(crate) number: usize,
     /// From `OpFunction`, inclusive, to behind `OpFunctionEnd`.
     pub(crate) at: usize,
     pub(crate) end: usize,
@@ -292,7 +295,8 @@ impl<'w> Module<'w> {
                     }
                     let (parameters, sites, calls) = (self.parameters.len(), self.sites.len(), self.calls.len());
                     let (parameters, sites, calls) = ((parameters, parameters), (sites, sites), (calls, calls));
-                    open = Some(Function { at, end: next, parameters, sites, calls });
+                    let number = self.functions.len();
+                    open = Some(Function { number, at, end: next, parameters, sites, calls });
                 }
                 op::FUNCTION_END => {
                     let Some(mut function) = open.take() else { return Err(wrong("an end without a function")) };
@@ -497,17 +501,17 @@ impl<'w> Module<'w> {
 
     /// Image instructions of a function that read through a sampled image, or ask about an image.
     pub(crate) fn sites(&self, function: &Function) -> impl Iterator<Item = Instruction<'w>> + '_ {
-        self.list(&self.sites, function.sites)
+        self.list(&self.sites, function.sites.0..function.sites.1)
     }
 
     /// Calls in a function.
     pub(crate) fn calls(&self, function: &Function) -> impl Iterator<Item = Instruction<'w>> + '_ {
-        self.list(&self.calls, function.calls)
+        self.list(&self.calls, function.calls.0..function.calls.1)
     }
 
     /// Parameters of a function.
     pub(crate) fn parameters(&self, function: &Function) -> impl Iterator<Item = Instruction<'w>> + '_ {
-        self.list(&self.parameters, function.parameters)
+        self.list(&self.parameters, function.parameters.0..function.parameters.1)
     }
 
     /// The position of the parameter that stands at a word offset.
@@ -516,12 +520,8 @@ impl<'w> Module<'w> {
         self.parameters.get(first..last)?.binary_search(&(at as u32)).ok().map(|position| position as u32)
     }
 
-    fn list<'s>(
-        &'s self,
-        list: &'s [u32],
-        (first, last): (usize, usize),
-    ) -> impl Iterator<Item = Instruction<'w>> + 's {
-        list.get(first..last).unwrap_or_default().iter().map(|at| self.instruction(*at as usize))
+    fn list<'s>(&'s self, list: &'s [u32], range: Range<usize>) -> impl Iterator<Item = Instruction<'w>> + 's {
+        list.get(range).unwrap_or_default().iter().map(|at| self.instruction(*at as usize))
     }
 }
 

@@ -322,20 +322,17 @@ impl<'w> BuiltinsEdit<'_, 'w> {
             assemble(&mut words, Op::Load, &[ty, id, input])?;
         } else {
             self.offsets += 1;
-            self.offset(&mut words, (ty, id, input), instruction.word(6))?.ok_or(wrong)?;
+            self.offset(&mut words, instruction)?.ok_or(wrong)?;
         }
         Ok(self.editor.replace(instruction.at, instruction.words.len(), &words)?)
     }
 
     /// The value at the centre and what its derivatives add to it; none if that has no types.
     #[inline(never)]
-    fn offset(
-        &mut self,
-        words: &mut Vec<u32>,
-        (ty, id, input): (u32, u32, u32),
-        offset: u32,
-    ) -> Result<Option<()>, Error> {
+    fn offset(&mut self, words: &mut Vec<u32>, instruction: &Instruction<'w>) -> Result<Option<()>, Error> {
         let module = self.module;
+        let (ty, id) = (instruction.word(1), instruction.word(2));
+        let (input, offset) = (instruction.word(5), instruction.word(6));
         let two = module.definition(module.type_of(offset)).filter(|vector| vector.word(3) == 2);
         let float = two.map_or(0, |vector| vector.word(2));
         let of = module.definition(ty);

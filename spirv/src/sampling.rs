@@ -301,7 +301,8 @@ impl From<Error> for Stop {
 /// Why the module as a whole cannot be rewritten. Instructions that cannot are left, which the result says.
 pub fn sampling(
     module: &Module<'_>,
-    (name, model): (&str, u32),
+    name: &str,
+    model: u32,
     specialization: Option<&Specialization<'_>>,
     keys: Keys<'_>,
     slots: &[Slot],
@@ -328,7 +329,7 @@ pub fn sampling(
                     }
                 }
                 push(&mut active, (position, *slot))?;
-                push(&mut wanted, Wanted::new((slot.image, slot.sampler), count > 1))?;
+                push(&mut wanted, Wanted::new(slot.image, slot.sampler, count > 1))?;
             }
         }
     }
@@ -397,34 +398,29 @@ impl<'w> SamplingEdit<'_, '_, 'w> {
             let Some(function) = module.functions().get(number) else { continue };
             for site in module.sites(function) {
                 scratch.site(&mut self.tracer, function, &site)?;
-                self.site((number, function), &site, &scratch)?;
+                self.site(function, &site, &scratch)?;
             }
             if (0..self.sources.count(number)).all(|position| self.sources.passed(number, position).is_none()) {
                 continue;
             }
             let ty = self.record_type()?;
-            self.sources.signature(&mut self.editor, module, (number, function), ty)?;
+            self.sources.signature(&mut self.editor, module, function, ty)?;
         }
-        for (number, function) in module.functions().iter().enumerate() {
+        for function in module.functions() {
             for call in module.calls(function) {
-                self.call((number, function), &call, &mut scratch)?;
+                self.call(function, &call, &mut scratch)?;
             }
         }
         self.part()
     }
 
     /// Changes an image instruction, if its pair is a slot's or may be.
-    fn site(
-        &mut self,
-        (number, function): (usize, &Function),
-        site: &Instruction<'w>,
-        scratch: &Scratch,
-    ) -> Result<(), Error> {
+    fn site(&mut self, function: &Function, site: &Instruction<'w>, scratch: &Scratch) -> Result<(), Error> {
         let Some((pair, uses)) = scratch.pairs.first() else { return Ok(()) };
         if !uses.samples() {
             return Ok(());
         }
-        let changed = match self.sources.source(&mut self.tracer, number, scratch)? {
+        let changed = match self.sources.source(&mut self.tracer, function.number, scratch)? {
             Ok(OperandSource::Own) => return Ok(()),
             Ok(source @ (OperandSource::Part(slot) | OperandSource::Passed(slot))) => {
                 let (sparse, several) = (uses.contains(Uses::SPARSE), uses.intersects(Uses::GATHER | Uses::DREF));
@@ -434,7 +430,7 @@ impl<'w> SamplingEdit<'_, '_, 'w> {
                 } else if sparse && (passes.filter && !several || passes.compare && uses.contains(Uses::DREF)) {
                     push(&mut self.left, (slot, Unchanged::Sparse))?;
                 }
-                self.change((number, function), site, source, pair).map_err(|stop| (slot, stop))
+                self.change(function, site, source, pair).map_err(|stop| (slot, stop))
             }
             Err(slot) => Err((slot, Stop::Unchanged(Unchanged::Opaque))),
         };
@@ -467,18 +463,22 @@ impl<'w> SamplingEdit<'_, '_, 'w> {
     /// Makes an image instruction a call; says whether there was a reason to.
     fn change(
         &mut self,
-        (number, function): (usize, &Function),
+        function: &Function,
         site: &Instruction<'w>,
         source: OperandSource,
         pair: &Pair,
     ) -> Result<bool, Stop> {
-        let passes = (self.passes(source), self.fetches(source), self.sources.is_nonuniform(number, pair));
-        let sample = site::Sample::new(&self.tracer, function, site, pair, passes)?;
+        let tasks = site::PairTasks {
+            passes: self.passes(source),
+            fetches: self.fetches(source),
+            nonuniform: self.sources.is_nonuniform(function.number, pair),
+        };
+        let sample = site::Sample::new(&self.tracer, function, site, pair, tasks)?;
         if sample.passes.asks() == 0 {
             return Ok(false);
         }
         let mut before = Vec::new();
-        let Some(task) = self.source(number, source, pair, &mut before)? else { return Ok(false) };
+        let Some(task) = self.source(function.number, source, pair, &mut before)? else { return Ok(false) };
         let made = self.helpers.borrow().get(&sample.key).copied();
         let helper = match made {
             Some(helper) => helper,
@@ -498,7 +498,7 @@ impl<'w> SamplingEdit<'_, '_, 'w> {
         self.editor.insert(site.at, &before)?;
         self.editor.call_instead(site, helper, &arguments)?;
         if sample.fetches {
-            push(&mut self.joined, (number, site.word(3)))?;
+            push(&mut self.joined, (function.number, site.word(3)))?;
         }
         Ok(true)
     }
@@ -522,24 +522,19 @@ impl<'w> SamplingEdit<'_, '_, 'w> {
     }
 
     /// Passes to a function the tasks that it takes now.
-    fn call(
-        &mut self,
-        (number, function): (usize, &Function),
-        call: &Instruction<'w>,
-        scratch: &mut Scratch,
-    ) -> Result<(), Error> {
+    fn call(&mut self, function: &Function, call: &Instruction<'w>, scratch: &mut Scratch) -> Result<(), Error> {
         let Some(callee) = self.tracer.module.function(call.word(3)) else { return Ok(()) };
         let (mut before, mut arguments) = (Vec::new(), Vec::new());
         for position in 0..self.sources.count(callee) {
             let Some((open, _)) = self.sources.passed(callee, position) else { continue };
             let mut task = Ok(None);
-            if self.sources.is_reached(number) {
+            if self.sources.is_reached(function.number) {
                 scratch.call(&mut self.tracer, function, call, &open)?;
-                let source = self.sources.source(&mut self.tracer, number, scratch)?;
+                let source = self.sources.source(&mut self.tracer, function.number, scratch)?;
                 if let (Ok(source @ (OperandSource::Part(slot) | OperandSource::Passed(slot))), Some((pair, _))) =
                     (source, scratch.pairs.first())
                 {
-                    task = self.source(number, source, pair, &mut before).map_err(|stop| (slot, stop));
+                    task = self.source(function.number, source, pair, &mut before).map_err(|stop| (slot, stop));
                 }
             }
             let task = match task {

@@ -90,12 +90,13 @@ pub struct Place {
 /// link of a sampler's ([`Why::NoLink`]).
 pub fn select(
     module: &Module<'_>,
-    entry: (&str, u32),
+    name: &str,
+    model: u32,
     specialization: Option<&Specialization<'_>>,
     place: &Place,
     parts: &[Part],
 ) -> Result<Vec<u32>, Refused> {
-    select_or_own(module, entry, specialization, place, (parts, &[]))
+    select_or_own(module, name, model, specialization, place, parts, &[])
 }
 
 /// [`select`], for a pool that has more samplers behind its places. `own`: for each part, if there is one, the position in the pool of the
@@ -107,10 +108,12 @@ pub fn select(
 /// As for [`select`].
 pub fn select_or_own(
     module: &Module<'_>,
-    (name, model): (&str, u32),
+    name: &str,
+    model: u32,
     specialization: Option<&Specialization<'_>>,
     place: &Place,
-    (parts, own): (&[Part], &[Option<u32>]),
+    parts: &[Part],
+    own: &[Option<u32>],
 ) -> Result<Vec<u32>, Refused> {
     let entry = module.entry(name, model).ok_or(Error::NoEntryPoint)?;
     let mut tracer = Tracer::new(module, specialization);
@@ -128,7 +131,7 @@ pub fn select_or_own(
         return Ok(copied(module.words())?);
     }
     let mut exchange = Exchange::new(tracer, analysis, wanted)?;
-    let mut tables = Tables::new(module, &mut exchange, place, (parts, own))?;
+    let mut tables = Tables::new(module, &mut exchange, place, parts, own)?;
     exchange.finish(&mut tables)
 }
 
@@ -178,15 +181,16 @@ impl<'a> Tables<'a> {
         module: &Module<'_>,
         exchange: &mut Exchange<'_, '_>,
         place: &'a Place,
-        (parts, own): (&'a [Part], &'a [Option<u32>]),
+        parts: &'a [Part],
+        own: &'a [Option<u32>],
     ) -> Result<Tables<'a>, Error> {
         let array = exchange.array(place.count.max(1))?;
         let editor = &mut exchange.editor;
-        let pool = editor.descriptor(array, StorageClass::UniformConstant, (place.set, place.pool))?;
+        let pool = editor.descriptor(array, StorageClass::UniformConstant, place.set, place.pool)?;
         let int = editor.ty(Op::TypeInt, &[32, 0])?;
         let (class, block) = module.buffer_class();
         let words = editor.aggregate(Op::TypeRuntimeArray, &[int])?;
-        let structure = editor.block((words, 4), block)?;
+        let structure = editor.block(words, 4, block)?;
         let buffer = editor.ty(Op::TypePointer, &[class as u32, structure])?;
         let word = editor.ty(Op::TypePointer, &[class as u32, int])?;
         let glsl = editor.import("GLSL.std.450")?;
@@ -198,7 +202,7 @@ impl<'a> Tables<'a> {
         if let Some((_, variable)) = self.buffers.iter().find(|(known, _)| *known == binding) {
             return Ok(*variable);
         }
-        let variable = editor.descriptor(self.buffer, self.class, (self.place.set, binding))?;
+        let variable = editor.descriptor(self.buffer, self.class, self.place.set, binding)?;
         // Without `fragmentStoresAndAtomics` and its like all storage buffers have to be (VUID-RuntimeSpirv-NonWritable-06340, 06341).
         editor.decorate(variable, Decoration::NonWritable, &[])?;
         push(&mut self.buffers, (binding, variable))?;
@@ -293,7 +297,8 @@ impl Samplers for Tables<'_> {
         &mut self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        (position, pair): (usize, &Pair),
+        position: usize,
+        pair: &Pair,
         words: &mut Vec<u32>,
     ) -> Result<(u32, Option<u32>), Refused> {
         let refused = |why| Refused::Part(position, why);

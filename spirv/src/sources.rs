@@ -27,7 +27,7 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// Depends, if it does on an index at all, on all that can be more than one element.
-    pub(crate) fn new((image, sampler): (Operand, Operand), indexed: bool) -> Wanted {
+    pub(crate) fn new(image: Operand, sampler: Operand, indexed: bool) -> Wanted {
         let by = [image, sampler].map(|operand| indexed && varies(operand.index) && operand.count != 1);
         Wanted { image, sampler, by }
     }
@@ -214,7 +214,7 @@ impl Sources {
         &self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        (number, function): (usize, &Function),
+        function: &Function,
         of: u32,
     ) -> Result<(), Error> {
         let mut words = Vec::new();
@@ -225,7 +225,7 @@ impl Sources {
             push(&mut types, parameter.word(1))?;
             behind = parameter.at + parameter.words.len();
         }
-        for id in self.passed.get(number).into_iter().flatten().filter(|id| **id != 0) {
+        for id in self.passed.get(function.number).into_iter().flatten().filter(|id| **id != 0) {
             assemble(&mut words, Op::FunctionParameter, &[of, *id])?;
             push(&mut types, of)?;
         }

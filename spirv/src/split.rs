@@ -53,7 +53,8 @@ pub struct Split {
 /// The module as a whole, or the first part that cannot be split; the others may be tried without it.
 pub fn split(
     module: &Module<'_>,
-    (name, model): (&str, u32),
+    name: &str,
+    model: u32,
     specialization: Option<&Specialization<'_>>,
     set: u32,
     parts: &[Part],
@@ -65,7 +66,7 @@ pub fn split(
     for (position, part) in parts.iter().enumerate() {
         let count = elements(&analysis, part).map_err(|why| Refused::Part(position, why))?;
         push(&mut hidden, Hidden { binding: part.binding, count })?;
-        push(&mut wanted, Wanted::new((part.image, part.sampler), count > 1))?;
+        push(&mut wanted, Wanted::new(part.image, part.sampler, count > 1))?;
     }
     if parts.is_empty() {
         return Ok(Split { words: copied(module.words())?, hidden });
@@ -108,7 +109,7 @@ impl HiddenSet<'_> {
                 1 => exchange.pointer,
                 count => exchange.array(count)?,
             };
-            push(&mut self.variables, exchange.editor.descriptor(pointer, class, (set, hidden.binding))?)?;
+            push(&mut self.variables, exchange.editor.descriptor(pointer, class, set, hidden.binding)?)?;
         }
         Ok(())
     }
@@ -119,7 +120,8 @@ impl Samplers for HiddenSet<'_> {
         &mut self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        (part, pair): (usize, &Pair),
+        part: usize,
+        pair: &Pair,
         words: &mut Vec<u32>,
     ) -> Result<(u32, Option<u32>), Refused> {
         let cannot = Refused::Part(part, Why::Call);

@@ -19,6 +19,7 @@ use super::hot::Hot;
 use super::images::Images;
 use super::separate::force::Force;
 use super::shown::{BITS, OWN, TYPES};
+use super::usage::DriverView;
 use crate::counters::Path;
 use crate::decide::{Rule, aspect_shown};
 use crate::table::FlatTable;
@@ -117,12 +118,18 @@ impl Images {
             || {
                 let class = self.class((ground.hot.gate.view(view) as u32).wrapping_sub(1));
                 if let Some(class) = class {
-                    let of = (class.tiling, Vec::new());
                     let change = aspect_shown(aspect);
                     // Descriptors are written with the depth, and a draw gets the stencil.
                     let path = if aspect == Aspect::STENCIL { Path::Draw.name() } else { "descriptor" };
                     let (view, format) = (vk::ImageView::from_raw(view), class.traits.format);
-                    ground.journal.record_view(view, format, (None, Some(path)), &[change], of);
+                    ground.journal.record_view(
+                        view,
+                        format,
+                        DriverView { path: Some(path), ..DriverView::default() },
+                        &[change],
+                        class.tiling,
+                        Vec::new(),
+                    );
                 }
             },
             || (),

@@ -27,35 +27,35 @@ const GENERAL: [Cache; 7] = [
         owner: "samplers with the state",
         most: Some(512),
         eviction: "the state that has been without a sampler for longest",
-        count: |(ground, pairs), _| pairs.samplers.rows(&ground.hot).kept(),
+        count: |On { ground, pairs }, _| pairs.samplers.rows(&ground.hot).kept(),
     },
     Cache {
         name: "variants",
         owner: "samplers that they stand in for",
         most: None,
         eviction: "none: an eighth of the device's samplers at most",
-        count: |(_, pairs), _| pairs.samplers.cache.variants().live as usize,
+        count: |On { pairs, .. }, _| pairs.samplers.cache.variants().live as usize,
     },
     Cache {
         name: "image definitions",
         owner: "the device",
         most: None,
         eviction: "none: equal definitions are one entry",
-        count: |(_, pairs), _| pairs.images.image_definitions(),
+        count: |On { pairs, .. }, _| pairs.images.image_definitions(),
     },
     Cache {
         name: "view classes",
         owner: "the device",
         most: None,
         eviction: "none: equal classes are one entry",
-        count: |(_, pairs), _| pairs.images.view_classes(),
+        count: |On { pairs, .. }, _| pairs.images.view_classes(),
     },
     Cache {
         name: "names",
         owner: "the object that is named",
         most: Some(0),
         eviction: "none",
-        count: |(ground, _), _| ground.journal.remembered()[0],
+        count: |On { ground, .. }, _| ground.journal.remembered()[0],
     },
     Cache {
         name: "things said once",
@@ -63,14 +63,14 @@ const GENERAL: [Cache; 7] = [
         // Six lists, and a shorter one of links.
         most: Some(6 * 4096 + 512),
         eviction: "the older half, which is said again if it comes up",
-        count: |(ground, _), _| ground.journal.remembered()[1],
+        count: |On { ground, .. }, _| ground.journal.remembered()[1],
     },
     Cache {
         name: "samplers in heaps and shaders",
         owner: "the device",
         most: Some(2 * 4096),
         eviction: "none: what comes then is only counted",
-        count: |(_, pairs), _| pairs.heaps.remembered(),
+        count: |On { pairs, .. }, _| pairs.heaps.remembered(),
     },
 ];
 

@@ -1,14 +1,13 @@
 //! Repairs that a rules file switches off: which, and what is written down of them.
 
 use ash::vk;
-use samplin_hot::Pair;
 use samplin_hot::memory;
 use samplin_wire::kinds::{self, Exempted};
 use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::classes::ViewClass;
-use super::journal::Journal;
+use super::journal::{Journal, PairParts};
 use super::wishes::Wishes;
 use crate::counters::Path;
 use crate::decide::{BlitSource, Change, Context, Exempt, SamplerState, ViewTraits};
@@ -16,7 +15,14 @@ use crate::names;
 use crate::outcome::Off;
 use crate::overrides::{Override, Overrides};
 use crate::record;
-use crate::variant::SharedState;
+
+/// A change that was not made, of whom, and what keeps its record from being written twice.
+struct Spared<'a> {
+    what: Exempted,
+    key: (u64, u64),
+    changes: &'a [Change],
+    context: Context<'a>,
+}
 
 impl Wishes {
     /// What is switched off for samplers that these overrides match: when one was created, and with a view of this class.
@@ -61,11 +67,10 @@ impl Wishes {
         let by = rules.exempting(overrides, None);
         self.exempt(
             journal,
-            Exempted::Sampler,
-            (&rules, by),
+            &rules,
+            by,
             about,
-            (changes, &journal.context(None)),
-            (fingerprint, 0),
+            Spared { what: Exempted::Sampler, key: (fingerprint, 0), changes, context: journal.context(None) },
         );
     }
 
@@ -74,11 +79,11 @@ impl Wishes {
         &self,
         journal: &Journal,
         what: Exempted,
-        pair: Pair,
-        (shared, class): (&SharedState, &ViewClass),
+        parts: PairParts<'_>,
         path: Option<Path>,
         changes: &[Change],
     ) {
+        let PairParts { pair, shared, class } = parts;
         if changes.is_empty() {
             return;
         }
@@ -96,7 +101,7 @@ impl Wishes {
         let rules = self.rules();
         let by = rules.exempting(shared.overrides, Some(&class.traits));
         let key = (shared.fingerprint(), u64::from(pair.class));
-        self.exempt(journal, what, (&rules, by), about, (changes, &journal.context(Some(class))), key);
+        self.exempt(journal, &rules, by, about, Spared { what, key, changes, context: journal.context(Some(class)) });
     }
 
     /// Writes the record of a blit that was not changed.
@@ -121,20 +126,21 @@ impl Wishes {
         let about = json!({ "format": names::format(format) });
         let rules = self.rules();
         let by = rules.exempting_format(&of);
-        self.exempt(journal, what, (&rules, by), about, (changes, &context), (format.as_raw() as u64, key));
+        let key = (format.as_raw() as u64, key);
+        self.exempt(journal, &rules, by, about, Spared { what, key, changes, context });
     }
 
     #[cold]
     fn exempt<'a>(
         &self,
         journal: &Journal,
-        what: Exempted,
-        (rules, by): (&Overrides, impl Iterator<Item = &'a Override>),
+        rules: &Overrides,
+        by: impl Iterator<Item = &'a Override>,
         about: serde_json::Value,
-        (changes, context): (&[Change], &Context<'_>),
-        key: (u64, u64),
+        spared: Spared<'_>,
     ) {
-        if !journal.records_decisions() || !journal.is_news_of_exempt(what, key) {
+        let Spared { what, key: (state, class), changes, context } = spared;
+        if !journal.records_decisions() || !journal.is_news_of_exempt(what, state, class) {
             return;
         }
         let file = rules.path.as_deref().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
@@ -146,7 +152,7 @@ impl Wishes {
         let at = |one: &&Override| kinds::RuleAt { name: one.name.clone(), file: file.clone(), line: one.line };
         let rules = memory::collect(by.map(at));
         let serde_json::Value::Object(about) = about else { return };
-        let changes = record::changes(changes.iter(), context);
+        let changes = record::changes(changes.iter(), &context);
         journal.trace().emit("exempt", &kinds::Exempt { what: what.name().to_owned(), rules, about, changes });
     }
 }

@@ -16,7 +16,7 @@ impl Frames {
     }
 
     /// Takes note of a present, or of a submission that may end a frame.
-    pub fn end(&self, (is_present, is_boundary): (bool, bool)) {
+    pub fn end(&self, is_present: bool, is_boundary: bool) {
         if is_boundary {
             self.has_boundaries.store(true, Ordering::Relaxed);
         }
@@ -34,7 +34,7 @@ mod tests {
     fn boundaries_count_in_place_of_presents() {
         let frames = Frames::default();
         let counted = |presents: &[(bool, bool)]| {
-            presents.iter().for_each(|present| frames.end(*present));
+            presents.iter().for_each(|(is_present, is_boundary)| frames.end(*is_present, *is_boundary));
             frames.count()
         };
         assert_eq!(counted(&[]), 0);

@@ -125,7 +125,8 @@ impl Heaps {
     /// `info` is a valid create info, of which `given` was read.
     pub unsafe fn written<'a>(
         &self,
-        (ground, rules): (&Ground, &'a Overrides),
+        ground: &Ground,
+        rules: &'a Overrides,
         info: &vk::SamplerCreateInfo<'_>,
         given: &SamplerInfo,
     ) -> Alone<'a> {
@@ -134,7 +135,7 @@ impl Heaps {
         let limit = ground.driver.caps.max_custom_border_color_samplers;
         let is_registered = index.is_some_and(|index| index.index < limit);
         let colour = if is_registered { Colour::Registered } else { Colour::Missing };
-        let alone = self.decide((ground, rules), given, None, colour);
+        let alone = self.decide(ground, rules, given, None, colour);
         self.meet_sampler(ground, given, &alone);
         self.record(ground, Via::HeapWrite, given, &alone, None);
         alone
@@ -143,20 +144,21 @@ impl Heaps {
     /// What becomes of a sampler that a shader embeds, which reads images of these types through it; none if that is not known.
     pub fn embedded<'a>(
         &self,
-        (ground, rules): (&Ground, &'a Overrides),
+        ground: &Ground,
+        rules: &'a Overrides,
         images: &Images,
         given: &SamplerInfo,
         types: &[ShaderType],
     ) -> Alone<'a> {
         // It cannot be one sampler for each of several types.
         let ty = if let [one] = types { Some(one) } else { None };
-        let alone = self.decide((ground, rules), given, ty, Colour::Embedded);
+        let alone = self.decide(ground, rules, given, ty, Colour::Embedded);
         for ty in types {
-            self.meet_embedded(ground, images, (&given.state, &alone), ty);
+            self.meet_embedded(ground, images, &given.state, &alone, ty);
         }
         self.record(ground, Via::Embedded, given, &alone, ty);
         if ty.is_none() {
-            self.tell_several((ground, rules), given, &alone, types);
+            self.tell_several(ground, rules, given, &alone, types);
         }
         alone
     }
@@ -164,13 +166,14 @@ impl Heaps {
     /// Names a sampler that would have to be another one for some of these types.
     fn tell_several(
         &self,
-        (ground, rules): (&Ground, &Overrides),
+        ground: &Ground,
+        rules: &Overrides,
         given: &SamplerInfo,
         alone: &Alone<'_>,
         types: &[ShaderType],
     ) {
         let change = types.iter().find_map(|ty| {
-            let other = self.decide((ground, rules), given, Some(ty), Colour::Embedded);
+            let other = self.decide(ground, rules, given, Some(ty), Colour::Embedded);
             decide::new_changes(&other.decision.changes, &alone.decision.changes).into_iter().next()
         });
         let Some(catalog) = change.map(|change| change.catalog) else { return };
@@ -182,7 +185,8 @@ impl Heaps {
 
     fn decide<'a>(
         &self,
-        (ground, rules): (&Ground, &'a Overrides),
+        ground: &Ground,
+        rules: &'a Overrides,
         given: &SamplerInfo,
         ty: Option<&ShaderType>,
         colour: Colour,
@@ -193,7 +197,7 @@ impl Heaps {
             if wishes.looks_at_samplers { rules.match_sampler(state, state.fingerprint(), 0, None) } else { 0 };
         let wished = rules.alone(overrides).map(Override::wished);
         let off = wishes.off(overrides, None).created;
-        outcome::alone(state, ty, (wished, off), colour, &wishes.terms(&ground.driver))
+        outcome::alone(state, ty, wished, off, colour, &wishes.terms(&ground.driver))
     }
 
     fn record(&self, ground: &Ground, via: Via, given: &SamplerInfo, alone: &Alone<'_>, ty: Option<&ShaderType>) {
@@ -242,7 +246,8 @@ impl Heaps {
         &self,
         ground: &Ground,
         images: &Images,
-        (given, alone): (&SamplerState, &Alone<'_>),
+        given: &SamplerState,
+        alone: &Alone<'_>,
         ty: &ShaderType,
     ) {
         if !ground.journal.trace().is_on() {
@@ -260,12 +265,12 @@ impl Heaps {
         let classes = samplin_hot::memory::collect(met.classes.keys().copied());
         drop(met);
         for class in classes.into_iter().filter_map(|class| images.class(class)) {
-            Self::tell_embedded(ground, key, &own, class);
+            Self::tell_embedded(ground, key.0, key.1, &own, class);
         }
     }
 
     /// Names an embedded sampler and an image in a heap that suits the shader and not the sampler.
-    fn tell_embedded(ground: &Ground, (fingerprint, ty): (u64, ShaderType), own: &Embedded, class: &ViewClass) {
+    fn tell_embedded(ground: &Ground, fingerprint: u64, ty: ShaderType, own: &Embedded, class: &ViewClass) {
         let view = &class.traits;
         let is_read = (view.numeric_class(), view.view_type) == (ty.class, ty.view_type);
         if !is_read || own.needs.0 & class.lacks.0 == 0 {
@@ -300,7 +305,7 @@ impl Heaps {
         self.conflicts.store(true, Ordering::Relaxed);
         let embedded = samplin_hot::memory::collect(met.embedded.iter().map(|(key, own)| (*key, *own)));
         drop(met);
-        embedded.iter().for_each(|(key, sampler)| Self::tell_embedded(ground, *key, sampler, own));
+        embedded.iter().for_each(|(key, sampler)| Self::tell_embedded(ground, key.0, key.1, sampler, own));
     }
 
     /// Takes note that shaders read images through samplers in heaps: of floats, and of integers.

@@ -115,6 +115,14 @@ pub struct Journal {
     links_repeated: AtomicU64,
 }
 
+/// A pair, with its state and its class.
+#[derive(Clone, Copy)]
+pub(super) struct PairParts<'p> {
+    pub(super) pair: Pair,
+    pub(super) shared: &'p SharedState,
+    pub(super) class: &'p ViewClass,
+}
+
 impl Journal {
     /// Nothing said yet, to the trace of this instance.
     pub(super) fn new(instance: &Arc<Instance>, wording: Wording) -> Self {
@@ -208,7 +216,7 @@ impl Journal {
     }
 
     /// Whether it is to be written that something is left alone: once for a state and a class.
-    pub(super) fn is_news_of_exempt(&self, what: Exempted, (state, class): (u64, u64)) -> bool {
+    pub(super) fn is_news_of_exempt(&self, what: Exempted, state: u64, class: u64) -> bool {
         self.is_news(|said| &mut said.exempted, (what, state, class))
     }
 
@@ -256,13 +264,14 @@ impl Journal {
     /// Writes a `pair` record; `because` is the class that the changes are because of.
     pub(super) fn record_pair<V>(
         &self,
-        pair: Pair,
-        shared: &SharedState,
-        (class, because): (&ViewClass, &ViewClass),
+        parts: PairParts<'_>,
+        path: Path,
+        because: &ViewClass,
         meeting: &Meeting<'_, V>,
         choice: u64,
-        (path, joined): (Path, Option<record::Joined>),
+        joined: Option<record::Joined>,
     ) {
+        let PairParts { pair, shared, class } = parts;
         let trilinear = shared.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
         let context = self.context(Some(because));
         let gathers = joined.as_ref().is_some_and(|joined| joined.link.only_gathers());
@@ -428,10 +437,10 @@ impl Journal {
         &self,
         what: Left,
         unresolved: &Unresolved,
-        (pair, joined): (Pair, Option<&record::Joined>),
-        shared: &SharedState,
-        class: &ViewClass,
+        parts: PairParts<'_>,
+        joined: Option<&record::Joined>,
     ) {
+        let PairParts { pair, shared, class } = parts;
         let members = record::view(&class.traits);
         let mut about = record::object(&mut [
             ("vuid", unresolved.vuid.into()),

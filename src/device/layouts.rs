@@ -199,7 +199,7 @@ impl Pairs {
             // What becomes of them is said where they are bound.
             return;
         }
-        layout.for_each(target, infos, |sampler, view| {
+        layout.for_each(target.0, target.1, infos, |sampler, view| {
             if ground.hot.gate.may_conflict(sampler, view)
                 && let Some(pair) = ground.hot.gate.look_up(sampler, view)
                 && !ground.hot.gate.choices.is_settled(pair.state, pair.class)

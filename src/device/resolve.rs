@@ -8,6 +8,7 @@ use super::ground::Ground;
 use super::heaps::Heaps;
 use super::hot::Hot;
 use super::images::Images;
+use super::journal::PairParts;
 use super::samplers::Samplers;
 use super::stand_ins::StandIns;
 use super::undecided::Undecided;
@@ -33,7 +34,13 @@ pub struct Pairs {
 }
 
 /// What a choice for a pair is made with.
-pub type On<'d> = (&'d Ground, &'d Pairs);
+#[derive(Clone, Copy)]
+pub struct On<'d> {
+    /// What the rooms stand on.
+    pub ground: &'d Ground,
+    /// Samplers and views.
+    pub pairs: &'d Pairs,
+}
 
 impl Pairs {
     /// The sampler to use for a pair that conflicts.
@@ -60,7 +67,8 @@ impl Pairs {
         let meeting = outcome::meeting(
             &shared.kept,
             &class.traits,
-            (overrides, off),
+            overrides,
+            off,
             &ground.wishes.terms(&ground.driver),
             |wanted| {
                 self.samplers.may_have_variant(pair.sampler, &shared)?;
@@ -84,8 +92,7 @@ impl Pairs {
             }
             Chosen::Own | Chosen::Refused(..) => (KEEP, None),
         };
-        let (choice, first) =
-            self.samplers.rows(&ground.hot).publish((pair.state, pair.class), &shared, choice, variant);
+        let (choice, first) = self.samplers.rows(&ground.hot).publish(pair.state, pair.class, &shared, choice, variant);
         if !first {
             // Another thread was faster; what was prepared here is not needed.
             if let Some(usage) = variant
@@ -99,14 +106,8 @@ impl Pairs {
             }
             return choice;
         }
-        ground.wishes.exempt_pair(
-            &ground.journal,
-            Exempted::Pair,
-            pair,
-            (&shared, class),
-            Some(path),
-            &meeting.exempted,
-        );
+        let parts = PairParts { pair, shared: &shared, class };
+        ground.wishes.exempt_pair(&ground.journal, Exempted::Pair, parts, Some(path), &meeting.exempted);
         // Links are told one by one, once it is known what becomes of each.
         if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
             for unresolved in meeting.unresolved(&ground.journal.context(Some(class))) {
@@ -117,14 +118,14 @@ impl Pairs {
                 let kept =
                     if is_decided { Err(unresolved) } else { self.undecided.keep(pair, unresolved, shared.clone()) };
                 if let Err(unresolved) = kept {
-                    ground.journal.pair_unresolved(Left::Pair, &unresolved, (pair, None), &shared, class);
+                    ground.journal.pair_unresolved(Left::Pair, &unresolved, parts, None);
                 }
             }
         }
         if path != Path::Draw && (!meeting.changes.is_empty() || ground.journal.records_all()) {
             ground.journal.count(&meeting.changes);
             if ground.journal.records_decisions() {
-                ground.journal.record_pair(pair, &shared, (class, class), &meeting, choice, (path, None));
+                ground.journal.record_pair(parts, path, class, &meeting, choice, None);
             }
         }
         choice
@@ -176,18 +177,12 @@ impl Pairs {
             let off = ground.wishes.off(shared.overrides, Some(class));
             let (unresolved, exempted) =
                 outcome::immutable(&shared.kept, &class.traits, off, &ground.wishes.terms(&ground.driver), &context);
-            ground.wishes.exempt_pair(
-                &ground.journal,
-                Exempted::ImmutableSampler,
-                pair,
-                (&shared, class),
-                None,
-                &exempted,
-            );
+            let parts = PairParts { pair, shared: &shared, class };
+            ground.wishes.exempt_pair(&ground.journal, Exempted::ImmutableSampler, parts, None, &exempted);
             if let Some(unresolved) = unresolved {
-                ground.journal.pair_unresolved(Left::ImmutablePair, &unresolved, (pair, None), &shared, class);
+                ground.journal.pair_unresolved(Left::ImmutablePair, &unresolved, parts, None);
             }
         }
-        self.samplers.rows(&ground.hot).settle((pair.state, pair.class), &shared);
+        self.samplers.rows(&ground.hot).settle(pair.state, pair.class, &shared);
     }
 }

@@ -9,6 +9,7 @@ mod arrays;
 mod aspects;
 mod binds;
 mod blocks;
+mod bound;
 mod caches;
 mod columns;
 mod combined;

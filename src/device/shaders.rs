@@ -84,7 +84,8 @@ impl Shaders {
         settings: &Settings,
         caps: &DeviceCaps,
         looks_at_pipelines: bool,
-        (formats, storage_buffers): (image_formats::Options, u32),
+        formats: image_formats::Options,
+        storage_buffers: u32,
     ) -> Self {
         let (read, write) = (caps.storage_read_without_format, caps.storage_write_without_format);
         let relax = settings.storage.emulates() && (read || write);
@@ -229,9 +230,9 @@ impl Shaders {
         };
         let Some(kept) = module.of(&self.modules) else { return };
         for at in &kept.counters {
-            match separate.descriptor_type(layout, *at) {
+            match separate.descriptor_type(layout, at.0, at.1) {
                 None | Some(Some(vk::DescriptorType::STORAGE_BUFFER | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)) => {}
-                Some(ty) => journal.layout_unresolved(*at, ty),
+                Some(ty) => journal.layout_unresolved(at.0, at.1, ty),
             }
         }
     }

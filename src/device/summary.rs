@@ -6,6 +6,7 @@ use samplin_wire::kinds;
 use samplin_wire::text::handle;
 
 use super::ground::Ground;
+use super::journal::PairParts;
 use super::resolve::Pairs;
 use crate::counters::Path;
 
@@ -14,7 +15,12 @@ impl Pairs {
     fn tell_undecided(&self, ground: &Ground) {
         for (pair, unresolved, shared) in self.undecided.take() {
             if let Some(class) = self.images.class(pair.class) {
-                ground.journal.pair_unresolved(Left::Pair, &unresolved, (pair, None), &shared, class);
+                ground.journal.pair_unresolved(
+                    Left::Pair,
+                    &unresolved,
+                    PairParts { pair, shared: &shared, class },
+                    None,
+                );
             }
         }
     }

@@ -50,7 +50,7 @@ impl Entry {
     ///
     /// `data` is valid for the template, and the entry is of combined image samplers.
     #[inline(never)]
-    unsafe fn note_immutables(&self, (ground, pairs): On<'_>, layout: &SetLayout, data: *const c_void) {
+    unsafe fn note_immutables(&self, On { ground, pairs }: On<'_>, layout: &SetLayout, data: *const c_void) {
         // SAFETY: the index is below the count, and `data` is valid for the template of this entry.
         let infos = (0..self.count).map(|index| unsafe { self.read(data, index) });
         pairs.note_immutables(ground, layout, (self.binding, self.element), infos);
@@ -62,7 +62,7 @@ impl Entry {
     ///
     /// As for [`Entry::each_conflict`]; `copy` has the layout of the template's data and may be written.
     #[inline(always)]
-    unsafe fn substitute(&self, (ground, pairs): On<'_>, copy: *mut u8, path: Path) -> u64 {
+    unsafe fn substitute(&self, On { ground, pairs }: On<'_>, copy: *mut u8, path: Path) -> u64 {
         let gate = &ground.hot.gate;
         let mut undecided = |pair| pairs.resolve(ground, pair, path);
         let mut changed = 0;
@@ -96,11 +96,11 @@ impl Template {
     ///
     /// `data` is valid for the template.
     #[inline(always)]
-    unsafe fn conflicts(&self, (ground, pairs): On<'_>, layout: Option<&SetLayout>, data: *const c_void) -> bool {
+    unsafe fn conflicts(&self, On { ground, pairs }: On<'_>, layout: Option<&SetLayout>, data: *const c_void) -> bool {
         let mut out = false;
         // SAFETY: `data` is valid for the template, so for each of its runs.
         unsafe {
-            self.each_run((ground, pairs), layout, data, |run| out = out || run.conflicts(&ground.hot.gate, data))
+            self.each_run(On { ground, pairs }, layout, data, |run| out = out || run.conflicts(&ground.hot.gate, data))
         };
         out
     }
@@ -113,7 +113,7 @@ impl Template {
     #[inline(never)]
     unsafe fn first_conflict(
         &self,
-        (ground, pairs): On<'_>,
+        On { ground, pairs }: On<'_>,
         layout: Option<&SetLayout>,
         data: *const c_void,
     ) -> Option<Option<Start>> {
@@ -121,7 +121,7 @@ impl Template {
         match unsafe { self.array(data) }.filter(|_| layout.is_none()) {
             Some(infos) => ground.hot.gate.first_conflict(infos).map(Some),
             // SAFETY: `data` has all that the template describes by this function's contract, and `conflicts` reads no more.
-            None => unsafe { self.conflicts((ground, pairs), layout, data) }.then_some(None),
+            None => unsafe { self.conflicts(On { ground, pairs }, layout, data) }.then_some(None),
         }
     }
 
@@ -133,7 +133,7 @@ impl Template {
     #[inline(always)]
     unsafe fn each_run(
         &self,
-        (ground, pairs): On<'_>,
+        On { ground, pairs }: On<'_>,
         layout: Option<&SetLayout>,
         data: *const c_void,
         mut with: impl FnMut(&Entry),
@@ -142,7 +142,7 @@ impl Template {
         for entry in self.entries.iter().filter(|entry| entry.combined) {
             if layout.is_immutable(entry.binding) {
                 // SAFETY: an entry of combined image samplers of the template that `data` is valid for.
-                unsafe { entry.note_immutables((ground, pairs), layout, data) };
+                unsafe { entry.note_immutables(On { ground, pairs }, layout, data) };
             } else {
                 with(entry);
             }
@@ -160,7 +160,7 @@ impl Template {
 /// if that is known of an array of pairs.
 #[inline(never)]
 unsafe fn rewrite_copy(
-    (ground, pairs): On<'_>,
+    On { ground, pairs }: On<'_>,
     (template, start): (&Template, Option<Start>),
     layout: Option<&SetLayout>,
     data: *const c_void,
@@ -173,7 +173,7 @@ unsafe fn rewrite_copy(
     }
     // Where samplers are immutable it is mostly for them that the data is looked at.
     // SAFETY: `conflicts` reads what the template describes, which `data` has by this function's contract.
-    if layout.is_some() && !unsafe { template.conflicts((ground, pairs), layout, data) } {
+    if layout.is_some() && !unsafe { template.conflicts(On { ground, pairs }, layout, data) } {
         ground.hot.counters.add(path, template.seen, 0);
         return data;
     }
@@ -196,7 +196,9 @@ unsafe fn rewrite_copy(
     let mut changed = 0;
     // SAFETY: the copy has all bytes that the template describes, and nobody else has seen it.
     unsafe {
-        template.each_run((ground, pairs), layout, data, |run| changed += run.substitute((ground, pairs), copy, path))
+        template.each_run(On { ground, pairs }, layout, data, |run| {
+            changed += run.substitute(On { ground, pairs }, copy, path)
+        })
     };
     ground.hot.counters.add(path, template.seen, changed);
     if changed > 0 { copy.cast_const().cast() } else { data }
@@ -349,7 +351,9 @@ impl Pairs {
         if template.copied.as_ref().is_some_and(|(extent, _)| *extent <= ON_STACK) {
             let mut room = [const { MaybeUninit::uninit() }; Piece::count(ON_STACK)];
             // SAFETY: `data` is valid for the template, and the room has the pieces of the largest extent that is copied so.
-            return down(unsafe { rewrite_copy((ground, self), (template, None), layout, data, path, &mut room) });
+            return down(unsafe {
+                rewrite_copy(On { ground, pairs: self }, (template, None), layout, data, path, &mut room)
+            });
         }
         // SAFETY: `data` is valid for the template by this function's contract, which is what `forward_large` asks.
         unsafe { self.forward_large(ground, template, layout, (data, path), down, patch) };
@@ -411,7 +415,7 @@ impl Pairs {
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
         // SAFETY: `data` has all that the template describes by this function's contract, and `first_conflict` reads no more.
-        let Some(start) = (unsafe { template.first_conflict((ground, self), layout, data) }) else {
+        let Some(start) = (unsafe { template.first_conflict(On { ground, pairs: self }, layout, data) }) else {
             ground.hot.counters.add(path, template.seen, 0);
             return down(data);
         };
@@ -423,12 +427,19 @@ impl Pairs {
             }
             // SAFETY: `data` is valid for the template, and as many pieces were reserved as its extent has.
             return down(unsafe {
-                rewrite_copy((ground, self), (template, start), layout, data, path, room.spare_capacity_mut())
+                rewrite_copy(
+                    On { ground, pairs: self },
+                    (template, start),
+                    layout,
+                    data,
+                    path,
+                    room.spare_capacity_mut(),
+                )
             });
         }
         let made = || {
             // SAFETY: `patches` reads what the template describes, which `data` has by this function's contract.
-            let (patches, changed) = unsafe { patches((ground, self), template, layout, data, path) };
+            let (patches, changed) = unsafe { patches(On { ground, pairs: self }, template, layout, data, path) };
             (writes(&patches), patches, changed)
         };
         let (mut writes, _patches, changed) = ground.guard(made, Default::default);

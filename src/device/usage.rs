@@ -217,6 +217,15 @@ impl Driver {
     }
 }
 
+/// How the driver gets a view.
+#[derive(Default)]
+pub struct DriverView<'p> {
+    /// Another format than the application's.
+    pub alias: Option<vk::Format>,
+    /// Where, if not when the view is created.
+    pub path: Option<&'p str>,
+}
+
 impl Journal {
     /// Writes a `view` record; `class` is what a prediction needs, at the level all.
     #[inline(never)]
@@ -224,14 +233,15 @@ impl Journal {
         &self,
         view: vk::ImageView,
         format: vk::Format,
-        (alias, path): (Option<vk::Format>, Option<&str>),
+        shown: DriverView<'_>,
         changes: &[Change],
-        (tiling, class): (Tiling, Vec<u64>),
+        tiling: Tiling,
+        class: Vec<u64>,
     ) {
-        if let Some(changes) = self.changes_of_usage("view", (format, tiling), changes) {
+        if let Some(changes) = self.changes_of_usage("view", format, tiling, changes) {
             let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
             let (view, format) = (handle(view.as_raw()), names::format(format));
-            let (alias_format, path) = (alias.map(names::format), path.map(str::to_owned));
+            let (alias_format, path) = (shown.alias.map(names::format), shown.path.map(str::to_owned));
             self.trace().emit("view", &kinds::View { view, name, format, alias_format, path, changes, class });
         }
     }
@@ -253,10 +263,11 @@ impl Journal {
             return;
         }
         let (format, tiling) = (traits.format, traits.tiling);
-        if let Some(changes) = self.changes_of_usage("image", (format, tiling), change.as_slice()) {
+        if let Some(changes) = self.changes_of_usage("image", format, tiling, change.as_slice()) {
             let of = |one| driver.features(traits, one);
             let is_all = self.records_all();
-            let class = if is_all { ImageClass::write(tiling, asked, formats, (format, &of)) } else { Vec::new() };
+            let class =
+                if is_all { ImageClass::write(tiling, asked.0, asked.1, formats, format, &of) } else { Vec::new() };
             let name = self.name(vk::ObjectType::IMAGE, image.as_raw());
             let (image, format) = (handle(image.as_raw()), names::format(format));
             self.trace().emit("image", &kinds::Image { image, name, format, changes, class });
@@ -267,7 +278,8 @@ impl Journal {
     fn changes_of_usage(
         &self,
         event: &'static str,
-        (format, tiling): (vk::Format, Tiling),
+        format: vk::Format,
+        tiling: Tiling,
         changes: &[Change],
     ) -> Option<Vec<Json>> {
         match changes.first() {

@@ -61,7 +61,7 @@ impl Pairs {
         // SAFETY: the writes are valid by this function's contract.
         if let Some(from) = unsafe { self.look(ground, given, first as usize, layout_of) } {
             // SAFETY: the writes are valid by this function's contract, and `from` is where `look` has just found the first that conflicts.
-            return unsafe { rewrite((ground, self), given, from, path, layout_of, down) };
+            return unsafe { rewrite(On { ground, pairs: self }, given, from, path, layout_of, down) };
         }
         let seen = combined(given);
         if seen > 0 {
@@ -225,7 +225,7 @@ type From = (usize, Option<Start>);
 /// The writes are valid.
 #[inline(never)]
 unsafe fn rewrite<'a>(
-    (ground, pairs): On<'_>,
+    On { ground, pairs }: On<'_>,
     given: &[WriteDescriptorSet<'a>],
     from: From,
     path: Path,
@@ -238,7 +238,7 @@ unsafe fn rewrite<'a>(
         let mut infos = [const { MaybeUninit::uninit() }; INFOS];
         // SAFETY: the writes are valid by this function's contract, and both places were checked to hold all of them.
         return down(unsafe {
-            rewrite_into((ground, pairs), given, from, (path, seen), layout_of, &mut writes, &mut infos)
+            rewrite_into(On { ground, pairs }, given, from, (path, seen), layout_of, &mut writes, &mut infos)
         });
     }
     let (mut writes, mut infos) = (Vec::new(), Vec::new());
@@ -249,7 +249,7 @@ unsafe fn rewrite<'a>(
     }
     let (writes, infos) = (writes.spare_capacity_mut(), infos.spare_capacity_mut());
     // SAFETY: the writes are valid by this function's contract, and as much room was reserved as they need.
-    down(unsafe { rewrite_into((ground, pairs), given, from, (path, seen), layout_of, writes, infos) });
+    down(unsafe { rewrite_into(On { ground, pairs }, given, from, (path, seen), layout_of, writes, infos) });
 }
 
 /// Writes that are looked at together.
@@ -274,7 +274,7 @@ impl Copies<'_, '_> {
     /// The writes are valid and copied.
     #[inline(always)]
     unsafe fn all(&mut self, writes: &[WriteDescriptorSet<'_>], (first, start): From, layout_of: LayoutOf<'_>) {
-        let ((ground, pairs), path) = (self.on, self.path);
+        let (On { ground, pairs }, path) = (self.on, self.path);
         let immutables = ground.hot.has_immutables();
         let blocks = writes.get(first..).unwrap_or_default().chunks(BLOCK);
         for (block, number) in blocks.zip((first..).step_by(BLOCK)) {
@@ -337,7 +337,7 @@ impl Copies<'_, '_> {
     unsafe fn array(&mut self, write: &WriteDescriptorSet<'_>, at: usize, start: Option<Start>) {
         // SAFETY: valid by this function's contract.
         let given = unsafe { infos(write) };
-        let (ground, pairs) = self.on;
+        let On { ground, pairs } = self.on;
         let gate = &ground.hot.gate;
         let Some(start) = start.or_else(|| gate.first_conflict(given)) else { return };
         let Some((to, left)) = std::mem::take(&mut self.infos).split_at_mut_checked(given.len()) else { return };
@@ -358,7 +358,7 @@ impl Copies<'_, '_> {
 /// As for [`rewrite`]; there is room for the writes and for all their image infos, of which there are as many as `seen` says.
 #[inline(never)]
 unsafe fn rewrite_into<'a>(
-    (ground, pairs): On<'_>,
+    On { ground, pairs }: On<'_>,
     writes: &[WriteDescriptorSet<'a>],
     (first, start): From,
     (path, seen): (Path, usize),
@@ -369,7 +369,7 @@ unsafe fn rewrite_into<'a>(
     let copies = room_writes.as_mut_ptr().cast::<WriteDescriptorSet<'a>>();
     // SAFETY: there is room for as many, by this function's contract.
     unsafe { copies.copy_from_nonoverlapping(writes.as_ptr(), writes.len()) };
-    let mut copies = Copies { on: (ground, pairs), path, writes: copies, infos: room_infos, rewritten: 0 };
+    let mut copies = Copies { on: On { ground, pairs }, path, writes: copies, infos: room_infos, rewritten: 0 };
     if let ([write], Some(_)) = (writes, start) {
         // SAFETY: it is valid, of combined image samplers, and was just copied.
         unsafe { copies.array(write, 0, start) };

@@ -4,7 +4,7 @@
 use ash::vk;
 use ash::vk::TaggedStructure;
 
-use crate::device::Device;
+use crate::device::{Device, On};
 use crate::pnext;
 
 destroy! {
@@ -100,7 +100,7 @@ pub(crate) unsafe extern "system" fn create_buffer_view(
         // SAFETY: valid by VUID-vkCreateBufferView-pCreateInfo-parameter; the handle was set by the successful call.
         let (view, format) = unsafe { (*view, (*create_info).format) };
         if let Some(separate) = device.separate.as_deref() {
-            let on = (&device.ground, &device.pairs);
+            let on = On { ground: &device.ground, pairs: &device.pairs };
             device.ground.guard(|| separate.note_buffer_view(on, view, format), || ());
         }
     }

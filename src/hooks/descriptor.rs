@@ -204,7 +204,7 @@ unsafe extern "system" fn update_slowly(
     unsafe {
         if (count > 1 && copy_count == 0)
             && device.ground.hot.has_immutables()
-            && device.ground.hot.pass_beside((count, first), writes, LayoutOf::DstSet, Path::Update)
+            && device.ground.hot.pass_beside(count, first, writes, LayoutOf::DstSet, Path::Update)
         {
             return next(handle, count, writes, copy_count, copies);
         }
@@ -215,7 +215,8 @@ unsafe extern "system" fn update_slowly(
         }
         let down = |writes| next(handle, count, writes, copy_count, copies);
         noting(
-            (device, is_noted),
+            device,
+            is_noted,
             || {
                 device.pairs.forward_writes(
                     &device.ground,
@@ -242,7 +243,7 @@ pub(super) fn notes_comparisons(device: &Device) -> bool {
 /// Has an update `forward`ed, and `note`d if it `is_noted` not yet and has written the first such descriptor, or another thread has
 /// meanwhile.
 #[inline(always)]
-pub(super) fn noting((device, is_noted): (&Device, bool), forward: impl FnOnce(), note: impl FnOnce(&Separate)) {
+pub(super) fn noting(device: &Device, is_noted: bool, forward: impl FnOnce(), note: impl FnOnce(&Separate)) {
     forward();
     let separate = device.separate.as_deref().filter(|_| !is_noted);
     if let Some(separate) = separate.filter(|separate| separate.notes_comparisons()) {
@@ -336,7 +337,7 @@ unsafe extern "system" fn push_slowly(
         let layout_of = LayoutOf::Push(device.ground.hot.push_layout(layout, set));
         if count > 1
             && device.ground.hot.has_immutables()
-            && device.ground.hot.pass_beside((count, 0), writes, layout_of, Path::Push)
+            && device.ground.hot.pass_beside(count, 0, writes, layout_of, Path::Push)
         {
             return down(writes);
         }

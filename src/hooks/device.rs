@@ -355,7 +355,7 @@ unsafe fn register(
         let driver = name_of(properties.as_ref());
         RulesSource { setting: below.instance.settings.config.clone(), exe, app, engine, driver, quirks }
     });
-    let device = Device::new(below, (overrides, source), limits);
+    let device = Device::new(below, overrides, source, limits);
     if !off {
         tell(&device, properties.map(|properties| (properties, says)));
         if let Some(separate) = device.separate.as_deref() {

@@ -11,7 +11,7 @@ use vk_layer_sys::{
 use super::image;
 use super::sampler::read;
 use crate::decide::{Change, aspect_shown};
-use crate::device::{Device, HeapView};
+use crate::device::{Device, DriverView, HeapView};
 use crate::pnext::slice;
 use crate::sampler_info::Owned;
 
@@ -57,7 +57,7 @@ pub(crate) unsafe extern "system" fn write_sampler_descriptors(
             let made = unsafe {
                 let given = read(device, info);
                 let rules = device.ground.wishes.rules();
-                let alone = device.pairs.heaps.written((&device.ground, &rules), info, &given);
+                let alone = device.pairs.heaps.written(&device.ground, &rules, info, &given);
                 described(device, info, &given, &alone)
             };
             if let Some(made) = made {
@@ -105,8 +105,8 @@ unsafe fn view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, ty: vk::Desc
         }
     }
     let tell = |alias, change: &[Change]| {
-        let class = (image.tiling, Vec::new());
-        ground.journal.record_view(vk::ImageView::null(), info.format, (alias, PATH), change, class);
+        let (null, shown) = (vk::ImageView::null(), DriverView { alias, path: PATH });
+        ground.journal.record_view(null, info.format, shown, change, image.tiling, Vec::new());
     };
     if info.subresource_range.aspect_mask.contains(BOTH) && pairs.stand_ins.aspects.is_on() {
         // VUID-VkImageDescriptorInfoEXT-pView-11430.

@@ -10,7 +10,7 @@ use samplin_wire::words::UsageClass;
 use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
 
 use crate::decide::{Catalog, Change, Changes, Reads, ViewTraits};
-use crate::device::{Device, ImageTraits, ViewCopy, listed, wide_flags, wide_usage};
+use crate::device::{Device, DriverView, ImageTraits, On, ViewCopy, listed, wide_flags, wide_usage};
 use crate::features::Tiling;
 use crate::pnext::{self, slice};
 
@@ -371,7 +371,14 @@ unsafe fn create_new_view(
                 let class = if device.ground.journal.records_all() { class() } else { Vec::new() };
                 let (tiling, alias, changes) = told;
                 if !(changes.is_empty() && class.is_empty()) {
-                    device.ground.journal.record_view(made, info.format, (alias, None), &changes, (tiling, class));
+                    device.ground.journal.record_view(
+                        made,
+                        info.format,
+                        DriverView { alias, path: None },
+                        &changes,
+                        tiling,
+                        class,
+                    );
                 }
             },
             || (),
@@ -470,7 +477,7 @@ unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, vie
         // SAFETY: as above.
         let stated = unsafe { stated_usage(info) };
         separate.note_view(
-            (&device.ground, &device.pairs),
+            On { ground: &device.ground, pairs: &device.pairs },
             stated.unwrap_or_else(|| inherited_usage(info, image)),
             &traits,
         );

@@ -67,7 +67,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
                         separate.follow_differing_layouts(&device.ground.hot, &device.ground.journal);
                         number = own;
                     }
-                    remember_layout(device, &*create_info, (*layout, number));
+                    remember_layout(device, &*create_info, *layout, number);
                 }
             },
             || (),
@@ -82,7 +82,8 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
 unsafe fn remember_layout(
     device: &Device,
     info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-    (layout, number): (vk::DescriptorSetLayout, u64),
+    layout: vk::DescriptorSetLayout,
+    number: u64,
 ) {
     // SAFETY: VUID-VkDescriptorSetLayoutCreateInfo-pBindings-parameter.
     let given = unsafe { slice(info.p_bindings, info.binding_count) };

@@ -50,7 +50,7 @@ impl<'a> VisibleDevice<'a> {
         let (mut optimal, mut linear) = self.restricted(format, optimal, linear);
         if let Some(advertised) = &self.advertised {
             // SAFETY: the commands of the instance that the answers are of.
-            unsafe { advertised.add(&self.instance.fns, format, (&mut optimal, &mut linear)) };
+            unsafe { advertised.add(&self.instance.fns, format, &mut optimal, &mut linear) };
         }
         (optimal, linear)
     }
@@ -74,7 +74,8 @@ impl<'a> VisibleDevice<'a> {
     /// [`Simulation::allows_image`], with the driver's features of the format. Those of a modifier are not asked: any may be there.
     fn allows_image(
         &self,
-        (format, tiling): (vk::Format, vk::ImageTiling),
+        format: vk::Format,
+        tiling: vk::ImageTiling,
         usage: vk::ImageUsageFlags,
         flags: vk::ImageCreateFlags,
     ) -> bool {
@@ -229,7 +230,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
     // SAFETY: `properties` may be written (VUID-vkGetPhysicalDeviceImageFormatProperties-pImageFormatProperties-parameter).
     unsafe {
         let result = next(physical, format, ty, tiling, usage, flags, properties);
-        let is_allowed = result != vk::Result::SUCCESS || shown.allows_image((format, tiling), usage, flags);
+        let is_allowed = result != vk::Result::SUCCESS || shown.allows_image(format, tiling, usage, flags);
         if is_allowed && result != vk::Result::ERROR_FORMAT_NOT_SUPPORTED {
             return result;
         }
@@ -261,7 +262,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
         // The stencil aspect may have a usage of its own (VkImageStencilUsageCreateInfo).
         let stencil = pnext::find::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next);
         let usage = info.usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage);
-        let is_allowed = shown.allows_image((info.format, info.tiling), usage, info.flags);
+        let is_allowed = shown.allows_image(info.format, info.tiling, usage, info.flags);
         if is_allowed && !is_refused {
             return result;
         }
@@ -289,7 +290,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     let (shown, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties);
     // SAFETY: `count` may be written (VUID-vkGetPhysicalDeviceSparseImageFormatProperties-pPropertyCount-parameter).
     unsafe {
-        if !shown.allows_image((format, tiling), usage, vk::ImageCreateFlags::empty()) {
+        if !shown.allows_image(format, tiling, usage, vk::ImageCreateFlags::empty()) {
             // "pPropertyCount will be set to zero upon return, and no data will be written".
             return count.write(0);
         }
@@ -308,7 +309,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     // -pPropertyCount-parameter).
     unsafe {
         let Some(given) = info.as_ref() else { return next(physical, info, count, properties) };
-        if !shown.allows_image((given.format, given.tiling), given.usage, vk::ImageCreateFlags::empty()) {
+        if !shown.allows_image(given.format, given.tiling, given.usage, vk::ImageCreateFlags::empty()) {
             return count.write(0);
         }
         next(physical, info, count, properties);

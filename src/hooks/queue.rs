@@ -24,7 +24,7 @@ pub(crate) unsafe extern "system" fn queue_present(
     let (device, next) = enter!(queue, queue_present);
     // SAFETY: valid by VUID-vkQueuePresentKHR-pPresentInfo-parameter, and so is its chain.
     let is_boundary = unsafe { info.as_ref().is_some_and(|info| ends_frame(info.p_next)) };
-    device.ground.journal.frames.end((true, is_boundary));
+    device.ground.journal.frames.end(true, is_boundary);
     device.pairs.heaps.end_frame(&device.ground, &device.pairs.images);
     if let Some(separate) = device.separate.as_deref() {
         separate.end_frame(&device.ground);
@@ -45,7 +45,7 @@ macro_rules! submissions {
             // SAFETY: `count` structures with valid chains, by the command's valid usage.
             for info in unsafe { slice(infos, count) } {
                 // SAFETY: as above.
-                device.ground.journal.frames.end((false, unsafe { ends_frame(info.p_next) }));
+                device.ground.journal.frames.end(false, unsafe { ends_frame(info.p_next) });
             }
             device.pairs.submit(&device.ground, device.separate.as_deref());
             down!(next(queue, count, infos, fence))

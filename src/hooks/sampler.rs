@@ -128,7 +128,7 @@ unsafe fn create_own_sampler(
     let Some(again) = again.filter(|again| !again.is_changed()) else {
         // SAFETY: `create_new_sampler` asks for the arguments of a valid `vkCreateSampler`, which this command was called with.
         let result =
-            unsafe { create_new_sampler(device, next, create_info, allocator, sampler, (words.as_ref(), again)) };
+            unsafe { create_new_sampler(device, next, create_info, allocator, sampler, words.as_ref(), again) };
         return (result, false);
     };
     let result = down!(next(handle, create_info, allocator, sampler));
@@ -196,7 +196,8 @@ unsafe fn create_new_sampler(
     create_info: *const vk::SamplerCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     sampler: *mut vk::Sampler,
-    (words, again): (Option<&Words>, Option<Again>),
+    words: Option<&Words>,
+    again: Option<Again>,
 ) -> vk::Result {
     let handle = device.ground.driver.handle;
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.

@@ -59,8 +59,9 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 } else {
                     None
                 };
-                let kept = (device.separate.is_some(), device.pairs.stand_ins.storage.is_lowering());
-                if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout, kept) {
+                let (follows, stores) = (device.separate.is_some(), device.pairs.stand_ins.storage.is_lowering());
+                let point = info.pipeline_bind_point;
+                if let Some(entry) = Template::new(given, point, layout, follows, stores) {
                     device.ground.hot.insert_template(made, entry);
                 }
             },
@@ -124,7 +125,7 @@ unsafe extern "system" fn update_lone(
                 next(handle, set, template, other.as_ref().map_or(data, |info| std::ptr::from_ref(info).cast()));
             }
         };
-        noting((device, false), forward, |separate| {
+        noting(device, false, forward, |separate| {
             note(device, separate, Live::new(set), Filled::new(Live::new(template), data))
         });
     }
@@ -222,7 +223,7 @@ unsafe extern "system" fn update_slowly(
             },
         );
     };
-    noting((device, is_noted), forward, |separate| {
+    noting(device, is_noted, forward, |separate| {
         // SAFETY: set, template and data are valid by the command's valid usage.
         let (set, filled) = unsafe { (Live::new(set), Filled::new(Live::new(template), data)) };
         note(device, separate, set, filled);

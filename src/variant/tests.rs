@@ -48,10 +48,10 @@ fn equal_states_share_a_place_and_variants_die_with_the_last() {
     assert_ne!(a, b);
     let key = state(0.0).kept.original.key();
     assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
-    assert_eq!(rows.publish((a, 9), &rows.state(a).unwrap(), 77, Some(plain(key))), (77, true));
-    assert_eq!(rows.publish((a, 9), &rows.state(a).unwrap(), KEEP, None), (77, false));
+    assert_eq!(rows.publish(a, 9, &rows.state(a).unwrap(), 77, Some(plain(key))), (77, true));
+    assert_eq!(rows.publish(a, 9, &rows.state(a).unwrap(), KEEP, None), (77, false));
     assert_eq!(rows.reserve(b, &rows.state(b).unwrap(), key, false), Reserved::Made(77, plain(key)));
-    assert_eq!(rows.publish((b, 0), &rows.state(b).unwrap(), 77, Some(plain(key))), (77, true));
+    assert_eq!(rows.publish(b, 0, &rows.state(b).unwrap(), 77, Some(plain(key))), (77, true));
     assert_eq!((gate.choices.choice(a, 9), gate.choices.choice(a, 8), gate.choices.choice(b, 0)), (77, UNDECIDED, 77));
     assert!(rows.release(a).variants.is_empty());
     assert_eq!(gate.choices.choice(a, 9), 77);
@@ -99,11 +99,11 @@ fn no_choice_is_published_for_a_state_that_has_no_sampler_or_is_gone() {
     let number = acquire(rows, state(0.0)).unwrap();
     let decided = rows.state(number).unwrap();
     assert!(rows.release(number).variants.is_empty());
-    assert_eq!(rows.publish((number, 0), &decided, 77, None), (KEEP, false), "idle");
+    assert_eq!(rows.publish(number, 0, &decided, 77, None), (KEEP, false), "idle");
     assert_eq!(acquire(rows, state(0.0)), Some(number));
-    assert_eq!(rows.publish((number, 0), &decided, 77, None), (77, true));
+    assert_eq!(rows.publish(number, 0, &decided, 77, None), (77, true));
     let other = FoundState { generation: decided.generation + 1, ..decided.clone() };
-    assert_eq!(rows.publish((number, 1), &other, 77, None), (KEEP, false), "decided for another");
+    assert_eq!(rows.publish(number, 1, &other, 77, None), (KEEP, false), "decided for another");
     assert_eq!((gate.choices.choice(number, 0), gate.choices.choice(number, 1)), (77, UNDECIDED));
 }
 
@@ -115,9 +115,9 @@ fn what_was_said_of_a_state_goes_with_its_last_sampler() {
         let number = acquire(rows, state(0.0)).unwrap();
         let decided = rows.state(number).unwrap();
         if settles {
-            rows.settle((number, 0), &decided);
+            rows.settle(number, 0, &decided);
         } else {
-            assert_eq!(rows.publish((number, 0), &decided, KEEP, None), (KEEP, true));
+            assert_eq!(rows.publish(number, 0, &decided, KEEP, None), (KEEP, true));
         }
         assert_eq!((gate.choices.choice(number, 0) == KEEP, gate.choices.is_settled(number, 0)), (!settles, settles));
         assert!(rows.release(number).variants.is_empty());
@@ -270,7 +270,7 @@ fn what_nothing_hangs_on_is_removed_at_once_and_the_rest_is_left() {
     assert!(rows.remove_plain(102));
     rows.add(103, state(0.0)).unwrap();
     let decided = rows.state(number).unwrap();
-    assert_eq!(rows.publish((number, 0), &decided, KEEP, None), (KEEP, true));
+    assert_eq!(rows.publish(number, 0, &decided, KEEP, None), (KEEP, true));
     assert!(!rows.remove_plain(103), "something was chosen for it");
     assert!(!rows.remove_plain(999), "never seen");
     assert_eq!(rows.remove(103), Some(Released::default()));
@@ -297,7 +297,7 @@ fn an_isolated_sampler_keeps_its_variants_and_nothing_else() {
     let shared = acquire(rows, state(0.0)).unwrap();
     assert_eq!(acquire(rows, state(0.0)), Some(shared));
     assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
-    assert_eq!(rows.publish((shared, 3), &rows.state(shared).unwrap(), 77, Some(plain(key))), (77, true));
+    assert_eq!(rows.publish(shared, 3, &rows.state(shared).unwrap(), 77, Some(plain(key))), (77, true));
     let own = rows.isolate(shared).unwrap();
     assert_ne!(own, shared);
     assert_eq!(rows.isolate(own), Some(own));
@@ -352,7 +352,7 @@ fn no_variant_is_lost_while_a_sampler_is_isolated() {
                     let (handle, key) = (u64::from(class) + 1, key(class));
                     let usage = plain(key);
                     assert_eq!(cache.add_variant(&usage, handle, true), Some((handle, true)));
-                    if rows.publish((shared, class), &decided, handle, Some(usage)).1 {
+                    if rows.publish(shared, class, &decided, handle, Some(usage)).1 {
                         published += 1;
                     } else {
                         gone.extend(rows.drop_use(shared, &decided, &usage));
@@ -381,7 +381,7 @@ fn a_sampler_that_moves_takes_its_variants_along() {
     let key = state(0.0).kept.original.key();
     let from = acquire(rows, state(0.0)).unwrap();
     assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
-    assert_eq!(rows.publish((from, 3), &rows.state(from).unwrap(), 77, Some(plain(key))), (77, true));
+    assert_eq!(rows.publish(from, 3, &rows.state(from).unwrap(), 77, Some(plain(key))), (77, true));
     let named = || SharedState { overrides: 1, ..state(0.0) };
     let (to, free) = rows.acquire_moved(from, named()).unwrap();
     assert_eq!(gate.choices.choice(to, 3), UNDECIDED, "choices are made anew");
@@ -438,7 +438,7 @@ fn a_state_covers_one_variant_by_the_place_that_it_gave_up() {
             Reserved::ToMake(usage) => (cache.add_variant(&usage, handle, true).unwrap().0, usage),
             Reserved::NoBorder => return None,
         };
-        assert_eq!(rows.publish((number, class), &decided, handle, Some(usage)), (handle, true));
+        assert_eq!(rows.publish(number, class, &decided, handle, Some(usage)), (handle, true));
         Some(handle)
     };
     cache.with_borders(|borders| (borders.give_up(), borders.give_up()));

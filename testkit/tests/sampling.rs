@@ -89,7 +89,7 @@ fn rewrite(words: &[u32], fragment: bool, keys: Keys<'_>, passes: Passes, limits
         .iter()
         .map(|(image, sampler)| Slot { image: *image, sampler: *sampler, first: 0, passes, row: 0 })
         .collect();
-    let sampled = sampling(&module, ("main", model), None, keys, &slots, limits).expect("a module");
+    let sampled = sampling(&module, "main", model, None, keys, &slots, limits).expect("a module");
     assert!(sampled.changed > 0 && sampled.left.is_empty(), "{:?}", sampled.left);
     sampled.words
 }
@@ -1207,7 +1207,7 @@ fn records_belong_to_their_descriptors() {
                     Slot { image, sampler, first, passes: Passes { saturate: true, ..Passes::default() }, row: 0 }
                 })
                 .collect();
-            let sampled = sampling(&module, ("main", 5), None, keys, &slots, LIMITS).expect("a module");
+            let sampled = sampling(&module, "main", 5, None, keys, &slots, LIMITS).expect("a module");
             assert!(sampled.changed > 0 && sampled.left.is_empty(), "{:?}", sampled.left);
             let got = case.program(&context, &layout, &sampled.words).run(&case, set);
             for (n, (lookup, got)) in case.lookups(texture.size(0)).iter().zip(&got).enumerate() {

@@ -143,7 +143,7 @@ fn rewritten(environment: &str, lookup: &str, tables: &Tables) -> Vec<u32> {
     let row = Lookup { binding: 3, first: tables.row.0, length: tables.row.1 };
     let part = |(image, sampler)| Part { image, sampler, column, row };
     let parts: Vec<Part> = links.iter().filter_map(|link| link.image.zip(link.sampler)).map(part).collect();
-    let new = select(&module, ("main", COMPUTE), None, &PLACE, &parts).expect("links that can be looked up");
+    let new = select(&module, "main", COMPUTE, None, &PLACE, &parts).expect("links that can be looked up");
     samplin_compiler::validate(&new, environment).expect("a valid module");
     new
 }

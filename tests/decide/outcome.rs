@@ -71,7 +71,7 @@ impl Scene {
         let overrides =
             self.wishes.iter().map(|(name, wish, guards_off)| Wished { name, wish, guards_off: *guards_off });
         let view = self.t.view.as_ref().expect("the row has a view");
-        let meeting = outcome::meeting(&kept, view, (overrides, self.off), &self.terms(), |wanted: &Wanted<'_>| {
+        let meeting = outcome::meeting(&kept, view, overrides, self.off, &self.terms(), |wanted: &Wanted<'_>| {
             assert_eq!(wanted.key, wanted.state.key());
             asked.push(if wanted.custom_border { "sampler and border" } else { "sampler" });
             if wanted.custom_border {
@@ -504,7 +504,7 @@ fn outcomes_agree_with_gate_and_decisions() {
             let goes_down = if creation.rewrite { created.state } else { *state };
             proptest::prop_assert!(untouched(&goes_down, &kept.base) && untouched(state, &kept.original));
             proptest::prop_assert!(audit || creation.rewrite != created.changes.is_empty());
-            let meeting = outcome::meeting(&kept, view, ([], Off::NONE), &terms, |wanted| {
+            let meeting = outcome::meeting(&kept, view, [], Off::NONE, &terms, |wanted| {
                 Ok::<_, Refusal>((*wanted.state, wanted.custom_border))
             });
             let pair = decide::pair(state, view, caps, policy);
@@ -526,7 +526,7 @@ fn outcomes_agree_with_gate_and_decisions() {
                 Chosen::Refused(..) => proptest::prop_assert!(false, "nothing was refused"),
             }
             // A refusal leaves the application's sampler, and tells nothing as changed.
-            let refused = outcome::meeting(&kept, view, ([], Off::NONE), &terms, |_| {
+            let refused = outcome::meeting(&kept, view, [], Off::NONE, &terms, |_| {
                 Err::<(), _>(Refusal::Sampler(Rule::Flags, "no".into()))
             });
             if let Chosen::Refused(rule, why) = &refused.chosen {

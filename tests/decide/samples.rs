@@ -84,13 +84,13 @@ pub(crate) fn wishes() {
     for (asked, wish, holding, off, wanted, follows, lines) in WISHES {
         let asked = SampleShading { enable: asked.0, least: asked.1 };
         let mut changes = Changes::new();
-        let (got, followed) = wish_shading(asked, *wish, (all(holding), all(off)), &mut changes);
+        let (got, followed) = wish_shading(asked, *wish, all(holding), all(off), &mut changes);
         assert_eq!((got.enable, got.least), *wanted, "{asked:?} {wish:?}");
         assert_eq!(followed, *follows, "{asked:?} {wish:?}");
         assert_eq!(changes.iter().map(line).collect::<Vec<_>>(), *lines, "{asked:?} {wish:?}");
         if followed {
             let mut none = Changes::new();
-            let (again, _) = wish_shading(got, *wish, (all(holding), all(off)), &mut none);
+            let (again, _) = wish_shading(got, *wish, all(holding), all(off), &mut none);
             assert!(none.is_empty() && again == got, "{asked:?} {wish:?} again: {none:?}");
         }
     }
@@ -98,7 +98,7 @@ pub(crate) fn wishes() {
     let held = |guard: Guard| {
         let mut changes = Changes::new();
         let asked = SampleShading { enable: false, least: 0.0 };
-        wish_shading(asked, ShadingWish::Least(1.0), (all(&[guard]), Guards::NONE), &mut changes);
+        wish_shading(asked, ShadingWish::Least(1.0), all(&[guard]), Guards::NONE, &mut changes);
         changes.iter().map(|change| change.catalog).next()
     };
     let rows: Vec<_> = Guard::ALL.iter().filter_map(|guard| held(*guard).filter(|row| row.id() == "O-2")).collect();

@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
-use samplin::device::caches;
+use samplin::device::{On, caches};
 use samplin_testkit::again::alone;
 
 use crate::driver::machine::{ARRAY, Snapshot, place};
@@ -210,7 +210,8 @@ impl World {
     /// What every cache holds, and objects in the driver.
     fn counts(&self) -> BTreeMap<&'static str, usize> {
         let device = self.device.entry();
-        let (on, separate) = ((&device.ground, &device.pairs), device.separate.as_deref());
+        let on = On { ground: &device.ground, pairs: &device.pairs };
+        let separate = device.separate.as_deref();
         let caches = caches::all().map(|cache| (cache.name, (cache.count)(on, separate)));
         let kinds = [
             ("driver: samplers", Kind::Sampler),

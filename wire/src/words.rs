@@ -48,9 +48,11 @@ impl ImageClass {
     #[inline(never)]
     pub fn write(
         tiling: Tiling,
-        (flags, usage): (u64, u64),
+        flags: u64,
+        usage: u64,
         formats: Option<&[vk::Format]>,
-        (own, of): (vk::Format, &dyn Fn(vk::Format) -> Option<Feature>),
+        own: vk::Format,
+        of: &dyn Fn(vk::Format) -> Option<Feature>,
     ) -> Vec<u64> {
         let tiling = TILINGS.iter().position(|one| *one == tiling).unwrap_or(0) as u64;
         let mut words = [tiling, flags, usage, features(of(own)), formats.is_some().into()].to_vec();

@@ -139,8 +139,8 @@ pub(crate) fn all() -> Vec<Term> {
         of: "how a pipeline was given a sampler",
         meaning: sentence(meaning),
     });
-    let losses = LOSSES.iter().map(|row| fixed("lost", row));
-    let obeyed = OBEYED.iter().map(|row| fixed("valid usage", row));
+    let losses = LOSSES.iter().map(|(name, meaning)| fixed("lost", name, meaning));
+    let obeyed = OBEYED.iter().map(|(name, meaning)| fixed("valid usage", name, meaning));
     let added = ADDED.iter().map(|(name, why)| Term {
         name: (*name).to_owned(),
         of: "augmented",
@@ -149,7 +149,7 @@ pub(crate) fn all() -> Vec<Term> {
     events.chain(hows).chain(losses).chain(obeyed).chain(added).collect()
 }
 
-fn fixed(of: &'static str, (name, meaning): &(&str, &str)) -> Term {
+fn fixed(of: &'static str, name: &str, meaning: &str) -> Term {
     Term { name: (*name).to_owned(), of, meaning: (*meaning).to_owned() }
 }
 

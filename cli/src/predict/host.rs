@@ -76,7 +76,7 @@ impl Host {
     pub(super) fn meeting(&mut self, fingerprint: &str, sampler: &Sampler, view: &ViewTraits) -> Meeting<'static, ()> {
         let Self { caps, policy, audit, places, .. } = self;
         let limit = caps.max_sampler_allocation_count;
-        outcome::meeting(&sampler.kept, view, ([], Off::NONE), &Terms { caps, policy, audit: *audit }, |wanted| {
+        outcome::meeting(&sampler.kept, view, [], Off::NONE, &Terms { caps, policy, audit: *audit }, |wanted| {
             places.variant(fingerprint, sampler.border, wanted, limit)
         })
     }

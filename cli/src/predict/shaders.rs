@@ -99,7 +99,8 @@ impl Prediction {
         let why = storage::unstored(format, flags, Usage::from_raw(class.usage as u32), own);
         let why = why.filter(|_| change.is_none());
         self.images += 1;
-        self.push_of(value, change.as_slice(), &caps, (format, class.tiling), None);
+        let context = Context { source: Some(format), tiling: class.tiling, ..Context::new(&caps) };
+        self.push_of(value, change.as_slice(), &context, None);
         if let Some(why) = why {
             self.left(
                 value,
@@ -134,17 +135,17 @@ impl Prediction {
         });
         let lowers = lowers(host.storage.lowered[0], format);
         self.images += 1;
-        let at = (format, image.tiling);
+        let context = Context { source: Some(format), tiling: image.tiling, ..Context::new(&caps) };
         let usage = class.stated.unwrap_or(class.inherited);
         let Some(features) = self.features(format, class.features, image.tiling) else {
-            return self.push_of(value, &[], &caps, at, None);
+            return self.push_of(value, &[], &context, None);
         };
         let left = decide::usage_beside_storage(usage, features);
         if let (true, true, true, Some(alias)) = (lowers, image.aliased, usage & STORAGE != 0, storage::alias(format))
             && !(caps.imageless_framebuffer && left & ATTACHMENTS != 0)
         {
             let change = decide::stored_elsewhere(format, alias, usage, left);
-            return self.push_of(value, &[change], &caps, at, Some(alias));
+            return self.push_of(value, &[change], &context, Some(alias));
         }
         let gone = decide::unsupported_usage(usage, features);
         let asked = ViewUsage {
@@ -157,16 +158,16 @@ impl Prediction {
         let is_looked_at =
             gone != 0 && known.is_none_or(|image| decide::may_lack_usage(image.flags, format == image.format));
         match decide::view_usage(&asked) {
-            _ if !is_looked_at => self.push_of(value, &[], &caps, at, None),
+            _ if !is_looked_at => self.push_of(value, &[], &context, None),
             Ok((_, changes)) if class.stated.is_none() => {
                 let changes: Vec<Decided> = changes.iter().copied().collect();
-                self.push_of(value, &changes, &caps, at, None);
+                self.push_of(value, &changes, &context, None);
             }
             kept => {
                 let stated = "the application states the usage of the view itself";
                 let why = kept.err().filter(|_| class.stated.is_none()).map_or(stated, decide::UsageKept::why);
                 let about = json!({ "format": names::format(format), "usage": names::image_usage(gone) });
-                self.push_of(value, &[], &caps, at, None);
+                self.push_of(value, &[], &context, None);
                 self.left(value, Left::ViewUsage.name(), why, Rule::ViewUsage, about);
             }
         }
@@ -246,16 +247,8 @@ impl Prediction {
         self.first(what, value.to_string()).then_some((caps, format, class))
     }
 
-    fn push_of(
-        &mut self,
-        value: &Value,
-        changes: &[Decided],
-        caps: &DeviceCaps,
-        (format, tiling): (vk::Format, Tiling),
-        alias: Option<vk::Format>,
-    ) {
-        let context = Context { source: Some(format), tiling, ..Context::new(caps) };
-        self.push(value, changes, &context, |members| {
+    fn push_of(&mut self, value: &Value, changes: &[Decided], context: &Context<'_>, alias: Option<vk::Format>) {
+        self.push(value, changes, context, |members| {
             members.remove("alias_format");
             if let Some(alias) = alias {
                 members.insert("alias_format".into(), names::format(alias).into());

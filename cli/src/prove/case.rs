@@ -172,7 +172,8 @@ impl Case {
         answer: impl FnOnce(vk::Format, bool) -> Option<vk::FormatFeatureFlags2>,
     ) -> Option<String> {
         let about = [self.fingerprint.as_str(), self.path.as_str()];
-        self.judged.as_ref()?.differs(&self.state().ok()?, self.traits().ok()?, about, driver, answer)
+        let (view, tiling) = self.traits().ok()?;
+        self.judged.as_ref()?.differs(&self.state().ok()?, view, tiling, about, driver, answer)
     }
 
     /// How it is tried; why it cannot be.

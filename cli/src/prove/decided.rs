@@ -161,7 +161,8 @@ impl Judged {
     pub(super) fn differs(
         &self,
         state: &SamplerState,
-        (mut view, tiling): (ViewTraits, Tiling),
+        mut view: ViewTraits,
+        tiling: Tiling,
         [fingerprint, path]: [&str; 2],
         driver: &Driver,
         answer: impl FnOnce(vk::Format, bool) -> Option<vk::FormatFeatureFlags2>,
@@ -189,7 +190,7 @@ impl Judged {
             };
             let creation = outcome::creation(state, Exempt::NONE, &terms, place);
             let meeting =
-                outcome::meeting(&creation.kept(state), &view, ([], Off::NONE), &terms, |_| Ok::<(), Refusal>(()));
+                outcome::meeting(&creation.kept(state), &view, [], Off::NONE, &terms, |_| Ok::<(), Refusal>(()));
             // What shaders do beside the sampler depends on the shaders.
             let is_in_shader = meeting.compare.is_some();
             let value = |change: &Change| {

@@ -360,7 +360,7 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
     }
     let guilty = halve(&mut trials, every)?;
     let runs = trials.runs;
-    report(&all, &guilty, runs, (repairs, file.as_deref()), output);
+    report(&all, &guilty, runs, repairs, file.as_deref(), output);
     Ok(Outcome::Findings)
 }
 
@@ -406,13 +406,7 @@ fn nobody(runs: u32, style: Style, text: &str, output: &mut Output) {
     }
 }
 
-fn report(
-    all: &Candidates,
-    guilty: &[&Candidate],
-    runs: u32,
-    (repairs, file): (bool, Option<&str>),
-    output: &mut Output,
-) {
+fn report(all: &Candidates, guilty: &[&Candidate], runs: u32, repairs: bool, file: Option<&str>, output: &mut Output) {
     let list: Vec<(&Candidate, Option<&String>)> =
         guilty.iter().map(|one| (*one, all.get(*one).and_then(Option::as_ref))).collect();
     let snippet = exemption(guilty);

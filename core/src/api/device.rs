@@ -223,7 +223,7 @@ impl Device {
         let terms = self.terms();
         let kept = outcome::creation(sampler, Exempt::NONE, &terms, granted).kept(sampler);
         let traits = self.traits(view);
-        let meeting = outcome::meeting(&kept, &traits, ([], Off::NONE), &terms, |_| Ok::<(), Refusal>(()));
+        let meeting = outcome::meeting(&kept, &traits, [], Off::NONE, &terms, |_| Ok::<(), Refusal>(()));
         let context = Context {
             view: Some(&traits),
             tiling: view.image.tiling,

@@ -111,7 +111,8 @@ impl Editor<'_, '_> {
         &mut self,
         pointer: u32,
         class: StorageClass,
-        (set, binding): (u32, u32),
+        set: u32,
+        binding: u32,
     ) -> Result<u32, Error> {
         let variable = self.variable(pointer, class)?;
         self.decorate(variable, Decoration::DescriptorSet, &[set])?;
@@ -122,18 +123,20 @@ impl Editor<'_, '_> {
     /// A buffer that is an array, whose elements are `stride` bytes apart; `block` is what its structure is decorated with.
     pub(crate) fn buffer(
         &mut self,
-        (array, stride): (u32, u32),
+        array: u32,
+        stride: u32,
         block: Decoration,
         class: StorageClass,
-        descriptor: (u32, u32),
+        set: u32,
+        binding: u32,
     ) -> Result<u32, Error> {
-        let structure = self.block((array, stride), block)?;
+        let structure = self.block(array, stride, block)?;
         let pointer = self.ty(Op::TypePointer, &[class as u32, structure])?;
-        self.descriptor(pointer, class, descriptor)
+        self.descriptor(pointer, class, set, binding)
     }
 
     /// The structure of such buffers.
-    pub(crate) fn block(&mut self, (array, stride): (u32, u32), block: Decoration) -> Result<u32, Error> {
+    pub(crate) fn block(&mut self, array: u32, stride: u32, block: Decoration) -> Result<u32, Error> {
         self.decorate(array, Decoration::ArrayStride, &[stride])?;
         let structure = self.aggregate(Op::TypeStruct, &[array])?;
         self.decorate(structure, block, &[])?;

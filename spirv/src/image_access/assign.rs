@@ -105,7 +105,8 @@ fn with_format(
     editor: &mut Editor<'_, '_>,
     module: &Module<'_>,
     made: &mut Map<u32>,
-    (ty, format): (u32, u32),
+    ty: u32,
+    format: u32,
 ) -> Result<u32, Why> {
     if let Some(known) = made.get(&ty) {
         return Ok(*known);
@@ -120,7 +121,7 @@ fn with_format(
         other => return Err(Why::Opcode(other)),
     };
     let Some(inner) = operands.get(at).copied() else { return Err(Why::Opcode(of.opcode())) };
-    let new = if opcode == Op::TypeImage { format } else { with_format(editor, module, made, (inner, format))? };
+    let new = if opcode == Op::TypeImage { format } else { with_format(editor, module, made, inner, format)? };
     if let Some(word) = operands.get_mut(at) {
         *word = new;
     }
@@ -140,7 +141,7 @@ fn move_variable(editor: &mut Editor<'_, '_>, module: &Module<'_>, id: u32, form
     let Some(variable) = module.defined(id, op::VARIABLE) else { return Err(escapes) };
     let mut made = Map::default();
     let mut words = copied(variable.words)?;
-    let pointer = with_format(editor, module, &mut made, (variable.word(1), format))?;
+    let pointer = with_format(editor, module, &mut made, variable.word(1), format)?;
     if let Some(word) = words.get_mut(1) {
         *word = pointer;
     }
@@ -159,7 +160,7 @@ fn move_variable(editor: &mut Editor<'_, '_>, module: &Module<'_>, id: u32, form
             op::LOAD | op::COPY_OBJECT | op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN
                 if seen.contains_key(&it.word(3)) =>
             {
-                let ty = with_format(editor, module, &mut made, (it.word(1), format))?;
+                let ty = with_format(editor, module, &mut made, it.word(1), format)?;
                 editor.set(&it, 1, ty)?;
                 put(&mut seen, it.word(2), 1)?;
             }

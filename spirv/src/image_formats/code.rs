@@ -41,7 +41,9 @@ impl Functions {
         &mut self,
         editor: &mut Editor<'_, '_>,
         module: &Module<'_>,
-        (codec, of, encodes): (&Codec, u32, bool),
+        codec: &Codec,
+        of: u32,
+        encodes: bool,
         [to, from]: [u32; 2],
     ) -> Result<u32, Error> {
         let is_it = |made: &&(u32, u32, bool, u32)| (made.0, made.1, made.2) == (codec.format, of, encodes);

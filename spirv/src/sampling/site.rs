@@ -142,13 +142,22 @@ pub(super) struct Sample {
     pub(super) key: Vec<u32>,
 }
 
+/// What a pair asks of an instruction.
+pub(super) struct PairTasks {
+    pub(super) passes: Passes,
+    /// Its texels are always fetched.
+    pub(super) fetches: bool,
+    /// Which task it is differs between invocations.
+    pub(super) nonuniform: bool,
+}
+
 impl Sample {
     pub(super) fn new(
         tracer: &Tracer<'_, '_>,
         function: &Function,
         site: &Instruction<'_>,
         pair: &Pair,
-        (passes, always, differs): (Passes, bool, bool),
+        tasks: PairTasks,
     ) -> Result<Sample, Stop> {
         let module = tracer.module;
         let form = match site.opcode() {
@@ -156,7 +165,7 @@ impl Sample {
             opcode if crate::module::is_vendor(opcode) => return Err(Stop::Unchanged(Unchanged::Vendor)),
             opcode => Form::new(opcode),
         };
-        let (cube, axes) = (is_cube(pair.ty.dim), axes(pair.ty.dim, passes).map_err(Stop::Unchanged)?);
+        let (cube, axes) = (is_cube(pair.ty.dim), axes(pair.ty.dim, tasks.passes).map_err(Stop::Unchanged)?);
         let mut operands = [0; COUNT];
         operands[COORDINATE] = site.word(4);
         let has_extra = form.compared || form.gathers;
@@ -176,7 +185,7 @@ impl Sample {
         if levels || form.sparse && operands[CONST_OFFSETS] != 0 {
             return Err(Stop::Unchanged(Unchanged::Operands));
         }
-        let mut passes = passes.of(&form, pair.ty.sampled);
+        let mut passes = tasks.passes.of(&form, pair.ty.sampled);
         passes.saturate &= !cube;
         passes.fetch &= !cube;
         // Directions have no length that counts.
@@ -205,8 +214,8 @@ impl Sample {
             cube,
             sides: if cube { 2 } else { axes },
             whole,
-            fetches: passes.fetch && always,
-            nonuniform: differs || module.is_nonuniform(site.word(3)),
+            fetches: passes.fetch && tasks.fetches,
+            nonuniform: tasks.nonuniform || module.is_nonuniform(site.word(3)),
             relaxed: module.decoration(site.word(2), Decoration::RelaxedPrecision).is_some(),
             operands,
             types: [0; COUNT],

@@ -135,7 +135,7 @@ impl SamplingEdit<'_, '_, '_> {
         self.tasks.pointer = self.editor.ty(Op::TypePointer, &[class as u32, vector])?;
         self.tasks.variable = match self.keys {
             Keys::Block { set, binding, .. } => {
-                self.editor.buffer((array, 16), Decoration::Block, class, (set, binding))?
+                self.editor.buffer(array, 16, Decoration::Block, class, set, binding)?
             }
             Keys::Fixed(tasks) => {
                 let mut all = Vec::new();

@@ -146,7 +146,7 @@ fn rewritten(words: &[u32], name: &str, model: u32) -> Vec<(&'static str, Vec<u3
         .filter_map(|(link, binding)| Some(Part { image: link.image?, sampler: link.sampler?, binding }))
         .collect();
     let split = loop {
-        match split(&module, (name, model), None, 7, &parts) {
+        match split(&module, name, model, None, 7, &parts) {
             Ok(split) => break split.words,
             Err(Refused::Part(position, _)) => _ = parts.remove(position),
             Err(Refused::Module(error)) => panic!("{error}"),
@@ -157,7 +157,7 @@ fn rewritten(words: &[u32], name: &str, model: u32) -> Vec<(&'static str, Vec<u3
         |part: &Part| select::Part { image: part.image, sampler: part.sampler, column: lookup(0), row: lookup(1) };
     let apart = parts.iter().filter(|part| part.image != part.sampler).map(looked_up).collect::<Vec<_>>();
     let place = select::Place { set: 7, matrix: 2, pool: 3, count: 16 };
-    let select = select::select(&module, (name, model), None, &place, &apart).expect("what can be split");
+    let select = select::select(&module, name, model, None, &place, &apart).expect("what can be split");
     let passes = Passes { saturate: true, filter: true, ..Passes::NONE };
     let (mut slots, mut first) = (Vec::new(), 0);
     for link in pairs {
@@ -166,9 +166,9 @@ fn rewritten(words: &[u32], name: &str, model: u32) -> Vec<(&'static str, Vec<u3
         slots.push(slot);
     }
     let tasks = vec![Task { flags: 0xfff, bias: 0.5, min_lod: 0.0, max_lod: 4.0 }; first as usize];
-    let sampled = sampling(&module, (name, model), None, Keys::Fixed(&tasks), &slots, Limits { lod_bias: 16.0 });
+    let sampled = sampling(&module, name, model, None, Keys::Fixed(&tasks), &slots, Limits { lod_bias: 16.0 });
     let block = Keys::Block { set: 8, binding: 0, count: first.max(1) };
-    let read = sampling(&module, (name, model), None, block, &slots, Limits { lod_bias: 16.0 });
+    let read = sampling(&module, name, model, None, block, &slots, Limits { lod_bias: 16.0 });
     let (sampled, read) = (sampled.expect("a module").words, read.expect("a module").words);
     vec![("split", split), ("select", select), ("sampling", sampled), ("sampling", read)]
 }
@@ -293,7 +293,7 @@ fn told([first, between, second]: [&str; 3]) -> Option<(String, u32)> {
     let (name, model) = ("main", 4);
     let links = module.links(name, model, None).expect("links");
     let link = links.iter().find_map(|link| link.image.zip(link.sampler)).expect("a link");
-    module.source_of((name, model), None, link).expect("the source")
+    module.source_of(name, model, None, link).expect("the source")
 }
 
 #[test]

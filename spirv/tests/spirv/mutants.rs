@@ -117,7 +117,7 @@ fn sampled(words: &[u32]) -> Option<Vec<u32>> {
     let slots: Vec<Slot> = links.iter().filter_map(slot).collect();
     let keys = Keys::Block { set: 7, binding: 0, count: 64 };
     let limits = Limits { lod_bias: 16.0 };
-    let sampled = sampling(&module, (&name, entry.model()), None, keys, &slots, limits).ok()?;
+    let sampled = sampling(&module, &name, entry.model(), None, keys, &slots, limits).ok()?;
     (sampled.changed > 0).then_some(sampled.words)
 }
 
@@ -143,7 +143,7 @@ fn selected(words: &[u32]) -> Option<Vec<u32>> {
     };
     let parts: Vec<Part> = links.iter().filter_map(part).collect();
     let place = Place { set: HIDDEN, matrix: 2, pool: 3, count: 16 };
-    (!parts.is_empty()).then(|| select(&module, (&name, entry.model()), None, &place, &parts).ok())?
+    (!parts.is_empty()).then(|| select(&module, &name, entry.model(), None, &place, &parts).ok())?
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub(crate) fn run(
     keys: Keys<'_>,
     slots: &[Slot],
 ) -> Sampled {
-    sampling(&Module::read(words).expect("a module"), entry, values, keys, slots, LIMITS).expect("a module")
+    sampling(&Module::read(words).expect("a module"), entry.0, entry.1, values, keys, slots, LIMITS).expect("a module")
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn split_links_are_sampled_through_tasks() {
             .map(|(binding, slot)| Part { image: slot.image, sampler: slot.sampler, binding })
             .collect();
         let split = loop {
-            match split(module, entry, values, HIDDEN, &parts) {
+            match split(module, entry.0, entry.1, values, HIDDEN, &parts) {
                 Ok(split) => break split,
                 Err(Refused::Part(part, _)) => _ = parts.remove(part),
                 Err(Refused::Module(error)) => panic!("{}: {error}", shader.file),

@@ -60,7 +60,7 @@ fn selected(
     values: Option<&Specialization<'_>>,
     parts: &[Part],
 ) -> Result<Vec<u32>, Refused> {
-    select(&Module::read(words).expect("a module"), entry, values, &PLACE, parts)
+    select(&Module::read(words).expect("a module"), entry.0, entry.1, values, &PLACE, parts)
 }
 
 /// What is computed, as text: names of what the pass has not made, and numbers for constants.
@@ -264,7 +264,7 @@ fn own_samplers_are_read_behind_the_places() {
         let words = glsl("frag", "vulkan1.2", &arrays("[65]", samplers, &once(pair)));
         let (module, parts) = (Module::read(&words).expect("a module"), parts(&links(&words, MAIN, None)));
         for (own, last) in [(Some(48), own), (None, "112")] {
-            let new = select_or_own(&module, MAIN, None, &place, (&parts, &[own])).expect("a link");
+            let new = select_or_own(&module, MAIN.0, MAIN.1, None, &place, &parts, &[own]).expect("a link");
             validate(&new, "vulkan1.2").expect("a valid module");
             let at = format!("matrix[min(rows[{row}] + columns[min(variable, 64)], length(matrix) - 1)]");
             assert_eq!(self::samplers(&new), [format!("pool[min({at}, {last})]")], "{samplers} {pair}");
@@ -696,7 +696,7 @@ fn select_goes_with_other_passes() {
     let select = |words: &[u32]| selected(words, MAIN, None, &large).expect("two links");
     let split = |words: &[u32]| {
         let module = Module::read(words).expect("a module");
-        split::split(&module, MAIN, None, HIDDEN, &small).expect("a link").words
+        split::split(&module, MAIN.0, MAIN.1, None, HIDDEN, &small).expect("a link").words
     };
     let formats = |words: &[u32]| {
         let step = Step::ImageFormats(image_formats::Options { images: u64::MAX, buffers: 0 });
@@ -715,13 +715,14 @@ fn select_goes_with_other_passes() {
         for (part, split) in large.iter().zip(small.iter().cycle()) {
             assert_eq!(selected(new, MAIN, None, &[*part]), Err(Refused::Part(0, Why::NoLink)));
             let module = Module::read(new).expect("a module");
-            assert!(split::split(&module, MAIN, None, HIDDEN, &[*split]).is_err());
+            assert!(split::split(&module, MAIN.0, MAIN.1, None, HIDDEN, &[*split]).is_err());
         }
         // The pass for tasks takes what is split, and leaves the pool.
         let (slots, count) = crate::sampling::slots(&links(new, MAIN, None), Passes { filter: true, ..Passes::NONE });
         let module = Module::read(new).expect("a module");
         let keys = Keys::Block { set: 8, binding: 0, count: count.max(1) };
-        let sampled = sampling(&module, MAIN, None, keys, &slots, Limits { lod_bias: 16.0 }).expect("a module");
+        let sampled =
+            sampling(&module, MAIN.0, MAIN.1, None, keys, &slots, Limits { lod_bias: 16.0 }).expect("a module");
         validate(&sampled.words, "vulkan1.2").expect("a valid module");
     }
 }

@@ -80,7 +80,7 @@ fn check(
     let module = Module::read(&shader.words).expect("a module");
     let before = module.links(entry.0, entry.1, values).expect("links");
     let split = loop {
-        match split(&module, entry, values, HIDDEN, &parts) {
+        match split(&module, entry.0, entry.1, values, HIDDEN, &parts) {
             Ok(split) => break split,
             Err(Refused::Part(position, why)) => {
                 refused.entry(shader.file.clone()).or_default().push(why);
@@ -101,7 +101,8 @@ fn check(
     // A second run finds none of them.
     let again = Module::read(&split.words).expect("a module");
     for part in &parts {
-        let why = samplin_spirv::split::split(&again, entry, values, HIDDEN + 1, &[*part]).expect_err(&shader.file);
+        let why = samplin_spirv::split::split(&again, entry.0, entry.1, values, HIDDEN + 1, &[*part])
+            .expect_err(&shader.file);
         assert_eq!(why, Refused::Part(0, Why::NoLink), "{} {}: {part:?}", shader.file, entry.0);
     }
     parts.len()
@@ -157,7 +158,9 @@ fn what_is_in_between_stays() {
             table.specialized(|values| {
                 let entry = (&*table.name, table.model);
                 let parts = parts(&links(&shader.words, entry, values));
-                let of = |words: &[u32]| split(&Module::read(words).expect("a module"), entry, values, HIDDEN, &parts);
+                let of = |words: &[u32]| {
+                    split(&Module::read(words).expect("a module"), entry.0, entry.1, values, HIDDEN, &parts)
+                };
                 let (Ok(plain), Ok(split)) = (of(&shader.words), of(&strange)) else {
                     return assert_eq!(of(&shader.words), of(&strange), "{}", shader.file);
                 };
@@ -240,17 +243,17 @@ fn functions_change_only_where_calls_disagree() {
     let parameters = count(words, spirv::Op::FunctionParameter);
     // Every link of one function reads the same: nothing is passed.
     let shared = &named("entries_13.spvasm").words;
-    let one = split(&Module::read(shared).expect("a module"), ("front", FRAGMENT), None, HIDDEN, &[]).expect("nothing");
+    let one = split(&Module::read(shared).expect("a module"), "front", FRAGMENT, None, HIDDEN, &[]).expect("nothing");
     assert_eq!(&one.words, shared);
     let four = parts(&links(words, ("main", FRAGMENT), None));
     assert_eq!(four.len(), 4);
-    let all = split(&module, ("main", FRAGMENT), None, HIDDEN, &four).expect("all");
+    let all = split(&module, "main", FRAGMENT, None, HIDDEN, &four).expect("all");
     assert!(count(&all.words, spirv::Op::FunctionParameter) > parameters);
     assert_eq!(count(&all.words, spirv::Op::Function), count(words, spirv::Op::Function));
     // A function with one caller reads the hidden set itself.
     let words = &named("compute.comp").words;
     let module = Module::read(words).expect("a module");
-    let both = split(&module, ("main", COMPUTE), None, HIDDEN, &parts(&links(words, ("main", COMPUTE), None)));
+    let both = split(&module, "main", COMPUTE, None, HIDDEN, &parts(&links(words, ("main", COMPUTE), None)));
     let both = both.expect("both").words;
     assert_eq!(count(&both, spirv::Op::FunctionParameter), count(words, spirv::Op::FunctionParameter));
 }
@@ -260,7 +263,7 @@ fn other_entry_points_keep_their_samplers() {
     for file in ["entries_13.spvasm", "entries_14.spvasm"] {
         let words = &named(file).words;
         let module = Module::read(words).expect("a module");
-        let split = split(&module, ("front", FRAGMENT), None, HIDDEN, &[part((0, 0), (1, 0))]).expect("a link");
+        let split = split(&module, "front", FRAGMENT, None, HIDDEN, &[part((0, 0), (1, 0))]).expect("a link");
         validate(&split.words, "vulkan1.2").expect("a valid module");
         assert_eq!(texts(&split.words, ("front", FRAGMENT), None), ["0:0 + 7:0 2D float LOD0"]);
         for entry in [("back", FRAGMENT), ("front", COMPUTE)] {
@@ -274,7 +277,7 @@ fn interfaces_list_the_new_variable_from_1_4_on() {
     let grown = |file: &str| {
         let words = &named(file).words;
         let module = Module::read(words).expect("a module");
-        let split = split(&module, ("front", FRAGMENT), None, HIDDEN, &[part((0, 0), (1, 0))]).expect("a link");
+        let split = split(&module, "front", FRAGMENT, None, HIDDEN, &[part((0, 0), (1, 0))]).expect("a link");
         let lengths = |words: &[u32]| -> Vec<usize> {
             let module = Module::read(words).expect("a module");
             module.entry_points().map(|entry| entry.interface().len()).collect()
@@ -289,7 +292,7 @@ fn interfaces_list_the_new_variable_from_1_4_on() {
 fn what_cannot_be_split_is_named() {
     let why = |file: &str, model: u32, one: Part| {
         let module = Module::read(&named(file).words).expect("a module");
-        match split(&module, ("main", model), None, HIDDEN, &[one]) {
+        match split(&module, "main", model, None, HIDDEN, &[one]) {
             Err(Refused::Part(0, why)) => Some(why),
             Ok(_) => None,
             other => panic!("{other:?}"),
@@ -302,7 +305,7 @@ fn what_cannot_be_split_is_named() {
     // Never sampled through.
     assert_eq!(why("query_only.frag", FRAGMENT, part((0, 0), (0, 0))), Some(Why::NoLink));
     let module = Module::read(&named("separate.frag").words).expect("a module");
-    let missing = split(&module, ("main", COMPUTE), None, HIDDEN, &[]);
+    let missing = split(&module, "main", COMPUTE, None, HIDDEN, &[]);
     assert_eq!(missing, Err(Refused::Module(Error::NoEntryPoint)));
 }
 
@@ -346,7 +349,7 @@ fn what_is_handed_on_is_nonuniform_where_it_may_differ() {
     ] {
         let words = handed_on(of, pair, with);
         let parts = parts(&links(&words, ("main", FRAGMENT), None));
-        let split = split(&Module::read(&words).expect("a module"), ("main", FRAGMENT), None, HIDDEN, &parts);
+        let split = split(&Module::read(&words).expect("a module"), "main", FRAGMENT, None, HIDDEN, &parts);
         let split = split.expect("two links").words;
         validate(&split, "vulkan1.2").unwrap_or_else(|error| panic!("{of} {pair} {with}: {error}"));
         assert_eq!(nonuniform(&split), [[differs; 3]], "{of} {pair} {with}");
@@ -394,7 +397,7 @@ fn new_parameters_have_a_limit() {
         let found = links(&words, ("main", COMPUTE), None);
         assert_eq!(found.len(), 2 * samplers);
         let module = Module::read(&words).expect("a module");
-        match split(&module, ("main", COMPUTE), None, HIDDEN, &parts(&found)) {
+        match split(&module, "main", COMPUTE, None, HIDDEN, &parts(&found)) {
             Ok(split) => {
                 assert!(fits);
                 validate(&split.words, "vulkan1.1").expect("a valid module");

@@ -20,13 +20,13 @@ fn exercise(words: &[u32]) -> Result<usize, Error> {
             all += links.len();
             let part = |link: &Link| Some(Part { image: link.image?, sampler: link.sampler?, binding: 1 });
             for part in links.iter().filter_map(part).take(8) {
-                if let Ok(split) = split(&module, (&name, entry.model()), values, 3, &[part]) {
+                if let Ok(split) = split(&module, &name, entry.model(), values, 3, &[part]) {
                     Module::read(&split.words).expect("what was made can be read");
                 }
                 let lookup = Lookup { binding: 1, first: u32::MAX, length: Length::Fixed(0) };
                 let part = select::Part { image: part.image, sampler: part.sampler, column: lookup, row: lookup };
                 let place = Place { set: 3, matrix: 1, pool: 0, count: 0 };
-                if let Ok(words) = select::select(&module, (&name, entry.model()), values, &place, &[part]) {
+                if let Ok(words) = select::select(&module, &name, entry.model(), values, &place, &[part]) {
                     Module::read(&words).expect("what was made can be read");
                 }
             }

@@ -19,12 +19,12 @@ use crate::counters::Path;
 use crate::decide::{ConflictBits, Reads};
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
-use crate::device::journal::Journal;
+use crate::device::journal::{Journal, PairParts};
 use crate::device::resolve::Pairs;
 use crate::outcome::Unresolved;
 
 /// Has the shader compare for those of these uses that get another sampler: in their sets, or as links of `split`.
-pub(super) fn ask_comparisons(asked: &mut Vec<TaskRequest>, uses: &[Want], (others, split): (&[(u32, Other)], u64)) {
+pub(super) fn ask_comparisons(asked: &mut Vec<TaskRequest>, uses: &[Want], others: &[(u32, Other)], split: u64) {
     // What is divided is asked for as it is.
     asked.retain(|asked| !asked.task.as_ref().is_ok_and(|task| compares(task) && !divides(task)));
     let is_exchanged = |want: &&Want| {
@@ -117,9 +117,10 @@ impl Pairs {
         else {
             return;
         };
-        if !shared.kept.original.compare_enable && journal.is_untold(&program, (want.link, pair), true) {
+        if !shared.kept.original.compare_enable && journal.is_untold(&program, want.link, pair, true) {
             let joined = journal.joined(program, want.at(), None);
-            journal.pair_unresolved(Left::Pair, &Unresolved::uncompared(), (pair, Some(&joined)), &shared, class);
+            let parts = PairParts { pair, shared: &shared, class };
+            journal.pair_unresolved(Left::Pair, &Unresolved::uncompared(), parts, Some(&joined));
         }
     }
 }

@@ -263,7 +263,8 @@ impl Separate {
     pub fn descriptor_type(
         &self,
         layout: Live<'_, vk::PipelineLayout>,
-        (set, binding): (u32, u32),
+        set: u32,
+        binding: u32,
     ) -> Option<Option<vk::DescriptorType>> {
         let shape = self.pipeline_shape(layout)?;
         let set = shape.sets.get(set as usize).and_then(Option::as_deref);

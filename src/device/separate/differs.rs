@@ -98,7 +98,8 @@ impl Separate {
         &self,
         ground: &Ground,
         commands: Recording<'_>,
-        (buffer, at): (&CommandBuffer, usize),
+        buffer: &CommandBuffer,
+        at: usize,
     ) {
         ground.guard(
             || {
@@ -122,7 +123,7 @@ impl Separate {
             {
                 let why = "the pipeline layout that the set is bound with has other immutable samplers than the set";
                 let vuid = "VUID-vkCmdBindDescriptorSets-pDescriptorSets-00358";
-                ground.journal.name_difference((why, vuid), drawn, number, (&own, declared));
+                ground.journal.name_difference(why, vuid, drawn, number, &own, declared);
             }
             // For a set that shaders read all sets before it have to be the same as well.
             if !program.reads_from(number) {
@@ -132,7 +133,7 @@ impl Separate {
                 if let (Some(own), Some(needed)) = (own, needed) {
                     let why =
                         "the pipeline's layout has other immutable samplers than the one that the set is bound with";
-                    ground.journal.name_difference((why, "VUID-vkCmdDraw-None-08600"), drawn, number, (own, needed));
+                    ground.journal.name_difference(why, "VUID-vkCmdDraw-None-08600", drawn, number, own, needed);
                 }
             }
         }
@@ -143,10 +144,12 @@ impl Journal {
     /// Names a difference, once for each pair of layouts.
     fn name_difference(
         &self,
-        (why, vuid): (&str, &'static str),
+        why: &str,
+        vuid: &'static str,
         program: Drawn<'_>,
         set: usize,
-        (own, needed): (&SetShape, &SetShape),
+        own: &SetShape,
+        needed: &SetShape,
     ) {
         let Some(Difference { binding, samplers }) = difference(own, needed) else { return };
         let described = |sampler: Sampler| -> Json {

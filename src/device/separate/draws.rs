@@ -117,17 +117,16 @@ impl Separate {
     pub fn count_draw(&self, ground: &Ground, commands: Recording<'_>, point: vk::PipelineBindPoint) -> bool {
         let noted = || index(point).zip(self.noted(commands));
         ground.hot.follows_binds()
-            && noted().is_some_and(|(at, buffer)| {
-                buffer.count_draw(at) && !self.needs_nothing(ground, commands, (buffer, at))
-            })
+            && noted()
+                .is_some_and(|(at, buffer)| buffer.count_draw(at) && !self.needs_nothing(ground, commands, buffer, at))
     }
 
     /// Whether all that is bound is the application's own and nothing else is needed, as far as that is seen without a look at what was found
     /// out. Takes no memory.
     #[inline(never)]
-    fn needs_nothing(&self, ground: &Ground, commands: Recording<'_>, (buffer, at): (&CommandBuffer, usize)) -> bool {
+    fn needs_nothing(&self, ground: &Ground, commands: Recording<'_>, buffer: &CommandBuffer, at: usize) -> bool {
         if self.layouts.differ.load(Ordering::Relaxed) {
-            self.name_differing_layouts(ground, commands, (buffer, at));
+            self.name_differing_layouts(ground, commands, buffer, at);
         }
         let is_all_told = ground.journal.records_all() || self.force.any();
         let look = |place: &mut Place| {
@@ -157,7 +156,7 @@ impl Separate {
         if ground.journal.records_decisions() {
             ground.guard(|| buffer.note_draw(at), || ());
         }
-        self.meet_needs(ground, pairs, commands, (buffer, at));
+        self.meet_needs(ground, pairs, commands, buffer, at);
     }
 
     /// Binds what transform feedback needs that is about to begin.
@@ -165,20 +164,14 @@ impl Separate {
         let noted = index(point).zip(self.noted(commands)).filter(|_| ground.hot.follows_binds());
         let Some((at, buffer)) = noted.filter(|(at, buffer)| buffer.is_dirty(*at)) else { return };
         buffer.edit(at, |place| place.draw = Draw::default());
-        self.meet_needs(ground, pairs, commands, (buffer, at));
+        self.meet_needs(ground, pairs, commands, buffer, at);
     }
 
     fn down<'d>(&'d self, ground: &'d Ground, pairs: &'d Pairs, commands: Recording<'d>, at: usize) -> Down<'d> {
         Down { ground, pairs, separate: self, commands, point: bind_point(at) }
     }
 
-    fn meet_needs(
-        &self,
-        ground: &Ground,
-        pairs: &Pairs,
-        commands: Recording<'_>,
-        (buffer, at): (&CommandBuffer, usize),
-    ) {
+    fn meet_needs(&self, ground: &Ground, pairs: &Pairs, commands: Recording<'_>, buffer: &CommandBuffer, at: usize) {
         let down = || self.down(ground, pairs, commands, at);
         ground.guard(
             || _ = buffer.edit(at, |place| self.meet_place(place, &mut down())),
@@ -250,7 +243,7 @@ impl Separate {
         if let Err(Refused::Feedback) = place.point.meet(&needs(program, resolution), down) {
             tell_second(&ground.journal, Left::TransformFeedback, Drawn { program, draw: &place.draw }, resolution);
             // What runs stays, with the application's own sets.
-            let fed = self.feed(ground, pairs, commands, (program, resolution), place);
+            let fed = self.feed(ground, pairs, commands, program, resolution, place);
             _ = place.point.meet(&needs(program, &fed), down);
         }
         if found.is_some_and(|found| !found.is_lasting) {
@@ -266,7 +259,8 @@ impl Separate {
         ground: &Ground,
         pairs: &Pairs,
         commands: Recording<'_>,
-        (program, resolution): (&Program, &Resolution),
+        program: &Program,
+        resolution: &Resolution,
         place: &mut Place,
     ) -> Arc<Resolution> {
         let since = self.resolutions.gone();
@@ -276,14 +270,14 @@ impl Separate {
         let second = program.splits.find(|second| place.point.has_bound(&second.made));
         let split = second.as_ref().map_or(0, |second| second.mask);
         for want in wants.all.iter().filter(|want| want.wanted != want.given && split & link_bit(want.link) == 0) {
-            let (_, _, (set, ..)) = want.at();
+            let (set, ..) = want.sampler_at;
             let is_copied = resolution.shadows.iter().any(|(number, _)| *number == set as usize);
             if is_copied || resolution.pushes.iter().any(|(number, _)| *number == set) {
                 ground.journal.link_unresolved(Left::TransformFeedback, drawn, want.link);
             }
         }
         let compared = second.as_ref().map_or(0, |second| second.compared());
-        ask_comparisons(&mut wants.asked, &wants.all, (&[], split | compared));
+        ask_comparisons(&mut wants.asked, &wants.all, &[], split | compared);
         let uncompared = may_compare(&wants.asked) & !compared;
         keep_comparisons(&mut wants.asked, &mut wants.all, uncompared);
         let fed = second.and_then(|second| {

@@ -22,6 +22,7 @@ use super::records::joined;
 use crate::decide::{Aspect, ViewTraits};
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
+use crate::device::journal::PairParts;
 use crate::device::resolve::{On, Pairs};
 use crate::format::{NumericClass, numeric_class};
 use crate::outcome;
@@ -104,7 +105,7 @@ impl Separate {
                 }
                 let samplers = samplin_hot::memory::collect(met.samplers.iter().copied());
                 drop(met);
-                samplers.iter().for_each(|sampler| _ = pairs.tell_embedded(ground, sampler, (class, view.as_raw())));
+                samplers.iter().for_each(|sampler| _ = pairs.tell_embedded(ground, sampler, class, view.as_raw()));
             },
             || (),
         );
@@ -113,11 +114,12 @@ impl Separate {
     /// Takes note of a pipeline whose descriptors are in memory, `in_heaps` or in descriptor buffers of this layout.
     pub(super) fn join_in_memory(
         &self,
-        (ground, pairs): On<'_>,
+        On { ground, pairs }: On<'_>,
         pipeline: vk::Pipeline,
         layout: Option<&PipelineShape>,
         stages: &[Stage<'_>],
-        (in_heaps, blind): (bool, Option<Left>),
+        in_heaps: bool,
+        blind: Option<Left>,
     ) {
         let mut found = FoundLinks::default();
         found.blind = blind;
@@ -159,7 +161,7 @@ impl Separate {
                 met.samplers.with_room().push(own);
                 let classes = samplin_hot::memory::collect(met.classes.iter().map(|(class, view)| (*class, *view)));
                 drop(met);
-                let told = classes.iter().filter(|class| pairs.tell_embedded(ground, &own, **class)).count();
+                let told = classes.iter().filter(|class| pairs.tell_embedded(ground, &own, class.0, class.1)).count();
                 if told == 0 {
                     pairs.tell_embedded_alone(ground, &own);
                 }
@@ -170,7 +172,7 @@ impl Separate {
 
 impl Pairs {
     /// Names an embedded sampler and an image that it does not suit. Whether that is so.
-    fn tell_embedded(&self, ground: &Ground, own: &Sampler, (class, view): (u32, u64)) -> bool {
+    fn tell_embedded(&self, ground: &Ground, own: &Sampler, class: u32, view: u64) -> bool {
         let state = (ground.hot.gate.sampler(own.sampler) as u32).checked_sub(1);
         let shared = state.and_then(|state| self.samplers.rows(&ground.hot).state(state));
         let (Some(state), Some(shared), Some(of)) = (state, shared, self.images.class(class)) else {
@@ -197,7 +199,8 @@ impl Pairs {
             draw: None,
         };
         let pair = Pair { sampler: own.sampler, view, state, class };
-        ground.journal.pair_unresolved(Left::EmbeddedSampler, &unresolved, (pair, Some(&joined)), &shared, of);
+        let parts = PairParts { pair, shared: &shared, class: of };
+        ground.journal.pair_unresolved(Left::EmbeddedSampler, &unresolved, parts, Some(&joined));
         true
     }
 

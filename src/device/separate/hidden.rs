@@ -185,8 +185,10 @@ impl Separate {
         &self,
         driver: &Driver,
         shape: &Arc<SetShape>,
-        (samplers, since): (&[u64], u64),
-        (words, look_ups): (&[u32], Option<&LookUps<'_>>),
+        samplers: &[u64],
+        since: u64,
+        words: &[u32],
+        look_ups: Option<&LookUps<'_>>,
     ) -> Option<Arc<HiddenSet>> {
         let is_late = look_ups.is_some_and(|own| own.is_late);
         let content = Content {
@@ -241,7 +243,7 @@ impl Separate {
         });
         let fill = |pool: &[u64]| {
             let all = memory::collect(samplers.iter().chain(pool).copied());
-            driver.fill_hidden(set, shape, &all, (made.block.as_ref(), &buffers));
+            driver.fill_hidden(set, shape, &all, made.block.as_ref(), &buffers);
         };
         let binding = shape.bindings.last().map_or(0, |last| last.binding);
         match look_ups {
@@ -359,7 +361,8 @@ impl Driver {
         set: vk::DescriptorSet,
         shape: &SetShape,
         samplers: &[u64],
-        (block, buffers): (Option<&Block>, &[vk::DescriptorBufferInfo]),
+        block: Option<&Block>,
+        buffers: &[vk::DescriptorBufferInfo],
     ) {
         let Some(update) = self.fns.update_descriptor_sets else { return };
         let infos =

@@ -9,15 +9,17 @@ use samplin_spirv::{Operand, Sampled, Uses};
 
 use super::Separate;
 use super::arrays::Sought;
+use super::bound::{BoundBinding, BoundLink};
 use super::commands::BindPoint;
-use super::layouts::{Binding, PipelineShape};
+use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
-use super::sets::SetEntry;
+use super::records::LinkRepair;
+use super::want::LinkAt;
 use crate::counters::Path;
 use crate::decide::ViewTraits;
 use crate::device::ground::Ground;
-use crate::device::resolve::Pairs;
+use crate::device::resolve::{On, Pairs};
 
 /// Whether a shader may read a view as this type (VUID-vkCmdDraw-format-07753), or as any; one of a format that is not known it may.
 fn is_read_as(traits: &ViewTraits, sampled: Option<Sampled>) -> bool {
@@ -41,33 +43,34 @@ impl Separate {
     /// Writes a record for each link that can join what conflicts and whose shader looks up what suits it, or why it does not.
     pub(super) fn tell_looked_up(
         &self,
-        (ground, pairs): (&Ground, &Pairs),
+        On { ground, pairs }: On<'_>,
         program: Drawn<'_>,
         point: &BindPoint,
-        (links, split, unhidden): (u64, u64, Option<Left>),
+        links: u64,
+        split: u64,
+        unhidden: Option<Left>,
     ) {
         let bound = |operand: &Operand| {
             let entry = point.sets.get(operand.set as usize)?.content()?;
-            Some((entry, entry.shape.binding(operand.binding)?))
+            Some(BoundBinding { set: entry, binding: entry.shape.binding(operand.binding)? })
         };
         for (index, link) in program.links.iter().enumerate().filter(|(index, _)| links & link_bit(*index) != 0) {
             let Some((image, sampler)) = bound(&link.image).zip(bound(&link.sampler)) else { continue };
+            let bound = BoundLink { index, image, sampler };
             let why = match split & link_bit(index) {
                 0 => Some(unhidden.or_else(|| program.splits.reason(link_bit(index))).unwrap_or(Left::Bindless)),
                 _ => None,
             };
             let is_crowded = |pair: Pair| self.tables.is_crowded(pair.class);
             if why.is_none() && self.tables.has_crowded() {
-                let crowded = Some(Left::TooManyColumns);
-                pairs.tell_indexed(ground, program, index, (image, sampler), (crowded, &is_crowded));
+                pairs.tell_indexed(ground, program, &bound, Some(Left::TooManyColumns), &is_crowded);
             }
             let is_unplaced = |pair| self.tables.is_unplaced(pair);
             if why.is_none() && self.tables.has_unplaced() {
-                let unplaced = Some(Left::SamplerLimit);
-                pairs.tell_indexed(ground, program, index, (image, sampler), (unplaced, &is_unplaced));
+                pairs.tell_indexed(ground, program, &bound, Some(Left::SamplerLimit), &is_unplaced);
             }
             let is_it = |pair: Pair| why.is_some() || !is_crowded(pair) && !is_unplaced(pair);
-            pairs.tell_indexed(ground, program, index, (image, sampler), (why, &is_it));
+            pairs.tell_indexed(ground, program, &bound, why, &is_it);
         }
     }
 }
@@ -112,10 +115,13 @@ impl Pairs {
         &self,
         ground: &Ground,
         program: Drawn<'_>,
-        link: usize,
-        ((images, image), (samplers, sampler)): ((&SetEntry, &Binding), (&SetEntry, &Binding)),
-        (why, is_it): (Option<Left>, &dyn Fn(Pair) -> bool),
+        bound: &BoundLink<'_>,
+        why: Option<Left>,
+        is_it: &dyn Fn(Pair) -> bool,
     ) {
+        let link = bound.index;
+        let BoundBinding { set: images, binding: image } = bound.image;
+        let BoundBinding { set: samplers, binding: sampler } = bound.sampler;
         let Some(own) = program.links.get(link) else { return };
         let (image_at, sampler_at, is_combined) = (&own.image, &own.sampler, own.is_combined());
         // What no other sampler mends is not left for want of an index.
@@ -150,13 +156,14 @@ impl Pairs {
         program.told_late(link);
         let of = [(image_at, image_element), (sampler_at, sampler_element)];
         let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
-        let at = (link, image_at, sampler_at);
+        let at = LinkAt { link, image: image_at, sampler: sampler_at };
         match why {
             Some(why) => self.link_left(ground, why, program, at, pair),
-            None if ground.journal.is_untold(&program, (link, pair), false) => {
+            None if ground.journal.is_untold(&program, link, pair, false) => {
                 let pair = Pair { class: self.looked_up_class(ground, pair.class), ..pair };
                 let wanted = self.choose(ground, pair, Path::Draw);
-                self.record_link(ground, program, (at, Some(How::Table.name())), (pair, pair), wanted);
+                let repair = LinkRepair { at, how: Some(How::Table.name()), pair, because: pair, wanted };
+                self.record_link(ground, program, repair);
             }
             None => {}
         }

@@ -36,7 +36,7 @@ impl SetEntry {
         Before { table, .. }: Before<'_>,
         written: (vk::DescriptorType, (u32, u32), u32),
     ) -> bool {
-        table.is_none_or(|table| self.follow_in(numbers, table, written))
+        table.is_none_or(|table| self.follow_in(numbers, table, written.0, written.1, written.2))
     }
 
     #[inline(never)]
@@ -44,7 +44,9 @@ impl SetEntry {
         &self,
         numbers: &Numbers,
         table: &Table,
-        (ty, target, count): (vk::DescriptorType, (u32, u32), u32),
+        ty: vk::DescriptorType,
+        target: (u32, u32),
+        count: u32,
     ) -> bool {
         let run = self.shape.run(ty, target, count).zip(self.arrays());
         let Some((run, arrays)) = run.filter(|(run, _)| run.start >= self.shape.slots) else {

@@ -13,24 +13,25 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv::{Index, Operand, Uses};
 
 use super::Separate;
+use super::bound::{BoundBinding, BoundLink, LinkOf};
 use super::commands::{BindPoint, Followed};
 use super::comparisons::{ask_comparisons, keep_comparisons};
 use super::hidden::HiddenSet;
 use super::layouts::Binding;
-use super::programs::{Program, ProgramLink};
+use super::programs::Program;
 use super::progress::Drawn;
 use super::recipe::{Second, When};
-use super::sampling::may_compare;
+use super::sampling::{SplitMask, may_compare};
 use super::sets::SetEntry;
 use super::split::position_of;
 use super::tasks::{ELEMENTS, TaskRequest, loose};
-use super::want::{Want, Wants};
+use super::want::{GroupRepair, Want, Wants};
 use crate::counters::Path;
 use crate::decide::{self, ConflictBits, Rule};
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
-use crate::device::resolve::Pairs;
+use crate::device::resolve::{On, Pairs};
 use crate::settings::SeparateShared;
 
 /// What links come to.
@@ -65,7 +66,7 @@ impl Separate {
     pub(super) fn wants(&self, ground: &Ground, pairs: &Pairs, program: Drawn<'_>, point: &BindPoint) -> Wants {
         let mut wants = Wants::default();
         for (index, link) in program.links.iter().enumerate() {
-            self.wants_of(ground, pairs, program, point, (index, link), &mut wants);
+            self.wants_of(ground, pairs, program, point, LinkOf { index, link }, &mut wants);
         }
         wants
     }
@@ -76,11 +77,11 @@ impl Separate {
         pairs: &Pairs,
         program: Drawn<'_>,
         point: &BindPoint,
-        (index, link): (usize, &ProgramLink),
+        LinkOf { index, link }: LinkOf<'_>,
         wants: &mut Wants,
     ) {
         if link.is_noted {
-            return self.noted_tasks_of(ground, pairs, program, point, (index, link), wants);
+            return self.noted_tasks_of(ground, pairs, program, point, LinkOf { index, link }, wants);
         }
         let bound = |operand: &Operand| {
             let number = operand.set as usize;
@@ -91,6 +92,11 @@ impl Separate {
         let (Some((images, image)), Some((samplers, sampler))) = (bound(&link.image), bound(&link.sampler)) else {
             return;
         };
+        let bound_link = BoundLink {
+            index,
+            image: BoundBinding { set: images, binding: image },
+            sampler: BoundBinding { set: samplers, binding: sampler },
+        };
         if program.looked_up & link_bit(index) != 0 {
             let seen = |set: &SetEntry, binding| set.seen(&ground.hot.gate, binding, link.sampled);
             let conflict = seen(samplers, sampler) as u32 & (seen(images, image) >> 32) as u32;
@@ -100,13 +106,7 @@ impl Separate {
                 let compares = link.uses.contains(Uses::DREF) && conflict & ConflictBits::COMPARE.0 != 0;
                 if compares && ground.hot.gate.must_look() {
                     wants.uncompared |= link_bit(index);
-                    return pairs.tell_indexed(
-                        ground,
-                        program,
-                        index,
-                        ((images, image), (samplers, sampler)),
-                        (Some(Left::Bindless), &|_| true),
-                    );
+                    return pairs.tell_indexed(ground, program, &bound_link, Some(Left::Bindless), &|_| true);
                 }
                 if conflict != 0 && ground.hot.gate.must_look() || self.force.selects() {
                     wants.looked_up |= link_bit(index);
@@ -115,7 +115,8 @@ impl Separate {
             }
         }
         if link.is_combined() && image.immutable.is_empty() {
-            return self.tasks_of(ground, pairs, program, (index, link), (images, image), wants);
+            let both = BoundBinding { set: images, binding: image };
+            return self.tasks_of(ground, pairs, program, LinkOf { index, link }, both, wants);
         }
         let (image_elements, sampler_elements) = match (elements(&link.image, image), elements(&link.sampler, sampler))
         {
@@ -131,8 +132,7 @@ impl Separate {
             (Some(images), Some(samplers)) => (images, samplers),
             _ => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
-                let (image, sampler) = ((images, image), (samplers, sampler));
-                return pairs.tell_indexed(ground, program, index, (image, sampler), (Some(Left::Bindless), &|_| true));
+                return pairs.tell_indexed(ground, program, &bound_link, Some(Left::Bindless), &|_| true);
             }
         };
         for image_element in image_elements {
@@ -145,7 +145,7 @@ impl Separate {
                 if own == 0 || link.is_combined() && !ground.driver.may_be_exchanged(&ground.hot, own) {
                     continue;
                 }
-                let pair = pairs.shown_pair(ground, &program, link, (own, view));
+                let pair = pairs.shown_pair(ground, &program, link, own, view);
                 let divided = self.divided(ground, pairs, pair, link.uses);
                 let pair = pair.map(|pair| pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses)).filter(
                     |pair| {
@@ -154,7 +154,7 @@ impl Separate {
                             || pairs.names_immutable(&ground.hot, &ground.wishes, *pair)
                     },
                 );
-                let position = position_of(&link.image, &link.sampler, (image_element, sampler_element));
+                let position = position_of(&link.image, &link.sampler, image_element, sampler_element);
                 let after_bind = image.after_bind || sampler.after_bind;
                 if after_bind && pair.is_some() {
                     program.told_late(index);
@@ -163,7 +163,7 @@ impl Separate {
                     link: index,
                     sampler_at: (link.sampler.set, link.sampler.binding, sampler_element),
                     image_at: (link.image.set, link.image.binding, image_element),
-                    given: pairs.held(ground, (samplers, sampler), (sampler_element, own)),
+                    given: pairs.held(ground, bound_link.sampler, sampler_element, own),
                     wanted: pair.map_or(own, |pair| pairs.choose(ground, pair, Path::Draw)),
                     own,
                     divided,
@@ -181,7 +181,7 @@ impl Separate {
                 let asks = pair.filter(|_| self.has_tasks() && want.compare.is_none());
                 if let Some(pair) = divided.map(|(pair, _)| pair).or(asks) {
                     let why = loose(after_bind);
-                    self.ask(ground, pairs, (index, position), pair, why, wants);
+                    self.ask(On { ground, pairs }, index, position, pair, why, wants);
                 }
                 wants.all.with_room().push(want);
             }
@@ -211,7 +211,7 @@ impl Separate {
         let mut unread = 0;
         let unmade = looked_up & !(program.splits.mask() | program.splits.refused());
         if unmade != 0 {
-            self.split_all(ground, &program, (unmade, 0), When::Bound);
+            self.split_all(ground, &program, unmade, 0, When::Bound);
         }
         // Whether the pipeline is one for all combinations of links, which also does for those of which nothing is known.
         let (mut is_for_all, mut may_be_for_all) = (false, true);
@@ -246,7 +246,7 @@ impl Separate {
             if join != 0 {
                 let wished = all.iter().filter(|want| join & bit(want) != 0 && pairs.is_wish(ground, want));
                 let wishes = wished.fold(0, |all, want| all | bit(want));
-                self.split_all(ground, &program, (join, wishes), When::Bound);
+                self.split_all(ground, &program, join, wishes, When::Bound);
                 continue;
             }
             let exchanged = memory::collect(others.iter().chain(&*stencils).chain(&*retuned).copied());
@@ -276,16 +276,17 @@ impl Separate {
                     asked.task = Err(why);
                 }
             }
-            ask_comparisons(asked, all, (&others, split));
+            ask_comparisons(asked, all, &others, split);
             if may_be_for_all && unhidden.is_none() && !is_for_all && self.is_one_too_many(&program, split, asked) {
-                let how = (split_at_all, true);
+                let how = SplitMask { mask: split_at_all, is_for_all: true };
                 let made = self.tasked(&ground.driver, &ground.journal, &program, how, asked, When::Bound);
                 // Instructions that it leaves read the hidden set whatever is asked.
                 is_for_all = made.is_ok_and(|made| made.left() & unknown == 0);
                 may_be_for_all = is_for_all;
                 continue;
             }
-            let (made, left) = self.with_tasks(ground, pairs, program, unhidden, (split, is_for_all), asked);
+            let (made, left) =
+                self.with_tasks(ground, pairs, program, unhidden, SplitMask { mask: split, is_for_all }, asked);
             let uncompared = left & may_compare(asked);
             if uncompared != 0 {
                 keep_comparisons(asked, all, uncompared);
@@ -337,11 +338,10 @@ impl Separate {
                     ground,
                     program,
                     all.get(uses).unwrap_or_default(),
-                    (how, met),
-                    (split, left, &divided),
+                    GroupRepair { how, met, split, left, divided: &divided },
                 );
             }
-            self.tell_looked_up((ground, pairs), program, point, (looked_up, split, unhidden));
+            self.tell_looked_up(On { ground, pairs }, program, point, looked_up, split, unhidden);
             return Decided { shadows, pushes, second, hidden, is_lasting };
         }
     }
@@ -358,7 +358,10 @@ impl Separate {
         match second {
             _ if split == 0 => Ok(None),
             Some(second) if second.mask == split => Ok(Some(second)),
-            _ => self.tasked(&ground.driver, &ground.journal, program, (split, false), &[], When::Bound).map(Some),
+            _ => {
+                let only = SplitMask { mask: split, is_for_all: false };
+                self.tasked(&ground.driver, &ground.journal, program, only, &[], When::Bound).map(Some)
+            }
         }
     }
 
@@ -428,7 +431,8 @@ impl Pairs {
     }
 
     /// The sampler that a descriptor holds: beside an image the one that this image needed when both were written.
-    fn held(&self, ground: &Ground, (set, binding): (&SetEntry, &Binding), (element, own): (u32, u64)) -> u64 {
+    fn held(&self, ground: &Ground, at: BoundBinding<'_>, element: u32, own: u64) -> u64 {
+        let BoundBinding { set, binding } = at;
         if !binding.has_pairs() || !binding.immutable.is_empty() {
             return own;
         }

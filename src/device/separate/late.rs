@@ -48,7 +48,8 @@ impl<'b> Met<'b> {
     /// What the samplers of an operand need, and in the upper half what its images lack.
     fn of(
         &mut self,
-        (separate, gate): (&Separate, &Gate),
+        separate: &Separate,
+        gate: &Gate,
         layout: &PipelineShape,
         operand: &Operand,
         sampled: Option<Sampled>,
@@ -86,7 +87,7 @@ impl<'b> Met<'b> {
         layout: &PipelineShape,
         link: &ProgramLink,
     ) -> bool {
-        let mut of = |operand| self.of((separate, gate), layout, operand, link.sampled);
+        let mut of = |operand| self.of(separate, gate, layout, operand, link.sampled);
         gate.must_look() && of(&link.sampler) as u32 & (of(&link.image) >> 32) as u32 != 0
     }
 }

@@ -85,7 +85,7 @@ pub(super) struct Own {
 
 impl Own {
     /// Where the sampler with a word of a table is, if it is one of these.
-    pub(super) fn place(self, (table, word): (u64, u32)) -> Option<u32> {
+    pub(super) fn place(self, table: u64, word: u32) -> Option<u32> {
         let element = word.checked_sub(self.word).filter(|element| table == self.table && *element < self.count)?;
         Some(self.at + element)
     }

@@ -8,18 +8,25 @@ use samplin_hot::memory::Room;
 use super::Separate;
 use super::arrays::Sought;
 use super::aspects::shown_by;
+use super::bound::{BoundBinding, LinkOf};
 use super::commands::BindPoint;
 use super::ladder::elements;
-use super::layouts::Binding;
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;
-use super::sets::SetEntry;
 use super::split::position_of;
 use super::tasks::{TaskRequest, loose};
-use super::want::{Want, Wants};
+use super::want::{LinkAt, Want, Wants};
 use crate::counters::Path;
 use crate::device::ground::Ground;
-use crate::device::resolve::Pairs;
+use crate::device::resolve::{On, Pairs};
+
+/// What a descriptor holds that is both, and whether that may change after the bind.
+struct Both {
+    element: u32,
+    sampler: u64,
+    view: u64,
+    after_bind: bool,
+}
 
 impl Separate {
     /// What shaders have to do for the descriptors of a link that hold both: their samplers were chosen when they were written.
@@ -28,8 +35,8 @@ impl Separate {
         ground: &Ground,
         pairs: &Pairs,
         program: Drawn<'_>,
-        (index, link): (usize, &ProgramLink),
-        (set, binding): (&SetEntry, &Binding),
+        LinkOf { index, link }: LinkOf<'_>,
+        BoundBinding { set, binding }: BoundBinding<'_>,
         wants: &mut Wants,
     ) {
         if let Some(what) = set.unlisted(binding) {
@@ -49,7 +56,7 @@ impl Separate {
         };
         let pair_at = |element| {
             let (sampler, view) = both_at(element);
-            pairs.shown_pair(ground, &program, link, (sampler, view)).filter(|_| sampler != 0 && view != 0)
+            pairs.shown_pair(ground, &program, link, sampler, view).filter(|_| sampler != 0 && view != 0)
         };
         let Some(named) = elements(&link.image, binding) else {
             // The first one speaks for all.
@@ -61,15 +68,16 @@ impl Separate {
             });
             return found
                 .into_iter()
-                .for_each(|pair| self.ask(ground, pairs, (index, 0), pair, Some(Left::Bindless), wants));
+                .for_each(|pair| self.ask(On { ground, pairs }, index, 0, pair, Some(Left::Bindless), wants));
         };
         for element in named {
+            let (sampler, view) = both_at(element);
             self.want_both(
                 ground,
                 pairs,
                 program,
-                (index, link),
-                (element, both_at(element), binding.after_bind),
+                LinkOf { index, link },
+                Both { element, sampler, view, after_bind: binding.after_bind },
                 wants,
             );
         }
@@ -82,7 +90,7 @@ impl Separate {
         pairs: &Pairs,
         program: Drawn<'_>,
         point: &BindPoint,
-        (index, link): (usize, &ProgramLink),
+        LinkOf { index, link }: LinkOf<'_>,
         wants: &mut Wants,
     ) {
         let number = link.image.set as usize;
@@ -109,13 +117,26 @@ impl Separate {
                 {
                     let at = (link.image.set, link.image.binding, element);
                     pairs.undecided.decide(pair);
-                    pairs.link_left(ground, Left::SetUnfollowed, program, (index, at, at), pair);
+                    pairs.link_left(
+                        ground,
+                        Left::SetUnfollowed,
+                        program,
+                        LinkAt { link: index, image: at, sampler: at },
+                        pair,
+                    );
                 }
                 None
             }
         };
-        if let Some((element, both)) = all {
-            self.want_both(ground, pairs, program, (index, link), (element, both, binding.after_bind), wants);
+        if let Some((element, (sampler, view))) = all {
+            self.want_both(
+                ground,
+                pairs,
+                program,
+                LinkOf { index, link },
+                Both { element, sampler, view, after_bind: binding.after_bind },
+                wants,
+            );
         }
     }
 
@@ -125,15 +146,16 @@ impl Separate {
         ground: &Ground,
         pairs: &Pairs,
         program: Drawn<'_>,
-        (index, link): (usize, &ProgramLink),
-        (element, (own, view), after_bind): (u32, (u64, u64), bool),
+        LinkOf { index, link }: LinkOf<'_>,
+        both: Both,
         wants: &mut Wants,
     ) {
-        let pair = pairs.shown_pair(ground, &program, link, (own, view)).filter(|_| own != 0 && view != 0);
+        let Both { element, sampler: own, view, after_bind } = both;
+        let pair = pairs.shown_pair(ground, &program, link, own, view).filter(|_| own != 0 && view != 0);
         if let Some(pair) = pair.filter(|_| self.notes(link.uses)) {
             pairs.undecided.decide(pair);
         }
-        let position = position_of(&link.image, &link.sampler, (element, element));
+        let position = position_of(&link.image, &link.sampler, element, element);
         let divided = self.divided(ground, pairs, pair, link.uses);
         let compares = self.notes(link.uses);
         let mut is_compared = false;
@@ -173,20 +195,21 @@ impl Separate {
             pairs.tell_read(
                 ground,
                 program,
-                (index, element),
+                index,
+                element,
                 pairs.images.as_read(&ground.hot, &ground.driver, pair, link.uses),
             );
         }
         let pair = divided.map_or(pair, |(pair, _)| pair);
-        self.ask(ground, pairs, (index, position), pair, loose(after_bind), wants);
+        self.ask(On { ground, pairs }, index, position, pair, loose(after_bind), wants);
     }
 
     /// Adds what the shader has to do for a pair; `why`: the name of what keeps it from that, if anything does.
     pub(super) fn ask(
         &self,
-        ground: &Ground,
-        pairs: &Pairs,
-        (link, position): (usize, u32),
+        On { ground, pairs }: On<'_>,
+        link: usize,
+        position: u32,
         pair: Pair,
         why: Option<Left>,
         wants: &mut Wants,
@@ -206,7 +229,8 @@ impl Pairs {
         ground: &Ground,
         program: &Program,
         link: &ProgramLink,
-        (sampler, view): (u64, u64),
+        sampler: u64,
+        view: u64,
     ) -> Option<Pair> {
         match self.stand_ins.aspects.shown_stencil(program, (link.image.set, link.image.binding), view) {
             0 => ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view)),

@@ -22,7 +22,8 @@ impl Separate {
     pub fn insert_render_pass(
         &self,
         pass: vk::RenderPass,
-        (subpasses, kept): (Box<[kept::Subpass]>, Result<kept::RenderPass, Left>),
+        subpasses: Box<[kept::Subpass]>,
+        kept: Result<kept::RenderPass, Left>,
     ) {
         self.passes.insert(pass.as_raw(), Arc::new(RenderPass { subpasses, kept, twin: Twin::default() }));
     }

@@ -7,8 +7,9 @@ use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 
 use super::lists::{LatePool, Lists, PLACES, PoolOf};
-use super::tables::{On, Tables};
+use super::tables::Tables;
 use crate::device::driver::Driver;
+use crate::device::resolve::On;
 use crate::table::lock;
 
 impl Lists {
@@ -55,7 +56,7 @@ impl Tables {
         let placed = |at: usize| lists.pool.get(at).copied().filter(|sampler| *sampler != 0).unwrap_or(any);
         let mut all = memory::collect((0..pool.count as usize).map(placed));
         for (at, sampler) in &lists.own {
-            for place in pool.own.iter().filter_map(|own| own.place(*at)) {
+            for place in pool.own.iter().filter_map(|own| own.place(at.0, at.1)) {
                 all.get_mut(place as usize).into_iter().for_each(|own| *own = *sampler);
             }
         }
@@ -88,7 +89,7 @@ impl Tables {
         self.lost.load(Ordering::Acquire)
     }
 
-    pub(super) fn lose(&self, (ground, pairs): On<'_>, state: u32) {
+    pub(super) fn lose(&self, On { ground, pairs }: On<'_>, state: u32) {
         let needs = pairs.samplers.rows(&ground.hot).state(state).map_or(u32::MAX, |shared| shared.needs.0);
         self.lost.fetch_or(needs, Ordering::AcqRel);
     }
@@ -167,7 +168,10 @@ impl Driver {
     /// Writes the sampler with a word of a table where pools have it behind their places.
     fn write_own(&self, pools: &[LatePool], at: (u64, u32), sampler: u64) {
         for pool in pools {
-            pool.own.iter().filter_map(|own| own.place(at)).for_each(|place| self.write_pool(pool, place, sampler));
+            pool.own
+                .iter()
+                .filter_map(|own| own.place(at.0, at.1))
+                .for_each(|place| self.write_pool(pool, place, sampler));
         }
     }
 

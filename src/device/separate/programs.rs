@@ -142,7 +142,9 @@ impl FoundLinks {
     /// Takes over what was found elsewhere.
     pub(super) fn extend(
         &mut self,
-        (links, reads, variables): (&[ProgramLink], &[spirv::ImageRead], &[Variable]),
+        links: &[ProgramLink],
+        reads: &[spirv::ImageRead],
+        variables: &[Variable],
         blind: Option<Left>,
     ) {
         links.iter().copied().for_each(|link| self.add(link));
@@ -175,7 +177,9 @@ impl Program {
     /// What was found in shaders of this layout. `named`: the handle that records name it by.
     pub(super) fn new(
         separate: &Separate,
-        (named, own, is_library): (u64, Executable, bool),
+        named: u64,
+        own: Executable,
+        is_library: bool,
         layout: Arc<PipelineShape>,
         mut found: FoundLinks,
         recipe: impl FnOnce() -> Result<Recipe, Left>,
@@ -359,7 +363,7 @@ impl Separate {
     /// `made` is the valid create info that `pipeline` is made with.
     pub unsafe fn program_of(
         &self,
-        (ground, pairs): On<'_>,
+        On { ground, pairs }: On<'_>,
         pipeline: vk::Pipeline,
         made: &Made<'_>,
         stages: &[Stage<'_>],
@@ -382,7 +386,7 @@ impl Separate {
         let in_heaps = flags & PIPELINE_CREATE_2_DESCRIPTOR_HEAP != 0;
         if in_heaps || has(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
             let layout = layout.filter(|_| !in_heaps).and_then(|layout| self.pipeline_shape(layout));
-            self.join_in_memory((ground, pairs), pipeline, layout.as_deref(), stages, (in_heaps, hidden));
+            self.join_in_memory(On { ground, pairs }, pipeline, layout.as_deref(), stages, in_heaps, hidden);
             return None;
         }
         let layout = match layout {
@@ -400,15 +404,14 @@ impl Separate {
             self.links_of(&ground.journal, &pairs.stand_ins.aspects, pipeline.as_raw(), stage, &mut found);
         }
         for library in libraries.iter().flatten() {
-            found.extend((&library.links, &library.reads, &library.variables), library.blind);
+            found.extend(&library.links, &library.reads, &library.variables, library.blind);
             found.sets_read |= library.sets_read;
         }
         let handle = pipeline.as_raw();
         // SAFETY: `made` and its stages are of one valid create info by this function's contract.
         let recipe = || unsafe { recipe(self, made, stages, &libraries) };
-        let own = Executable::Pipeline(handle);
         self.note_declared(&ground.hot, &found.variables);
-        let program = Program::new(self, (handle, own, is_library), layout, found, recipe);
+        let program = Program::new(self, handle, Executable::Pipeline(handle), is_library, layout, found, recipe);
         if program.has_links() || program.integers().next().is_some() || program.blind == Some(HIDDEN) {
             ground.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
@@ -444,7 +447,7 @@ impl Separate {
         if !program.is_library {
             if !ground.wishes.audit && self.settings.shared != SeparateShared::Keep {
                 let links = self.learned(&program) | if self.demotes { pairs.named_links(ground, &program) } else { 0 };
-                self.split_all(ground, &program, (links, 0), When::Made);
+                self.split_all(ground, &program, links, 0, When::Made);
             }
             self.prepare_tasks(&ground.driver, &ground.journal, &program);
         }
@@ -499,7 +502,7 @@ impl Separate {
             Err(spirv::Error::Memory) => memory::give_up(),
             Err(why) => {
                 journal.shader_unresolved(Left::MalformedSpirv, &why.to_string(), program, stage);
-                return found.extend((&[], &[], &[]), Some(Left::MalformedSpirv));
+                return found.extend(&[], &[], &[], Some(Left::MalformedSpirv));
             }
         };
         let sets = links.iter().flat_map(|link| [link.image, link.sampler]).flatten().map(|operand| operand.set);
@@ -515,7 +518,7 @@ impl Separate {
                 }
                 _ => {
                     journal.shader_unresolved(Left::OpaqueOperand, "", program, stage);
-                    found.extend((&[], &[], &[]), Some(Left::OpaqueOperand));
+                    found.extend(&[], &[], &[], Some(Left::OpaqueOperand));
                 }
             }
         }

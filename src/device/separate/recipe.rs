@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ash::vk;
 use samplin_bind::Executable;
@@ -37,6 +38,15 @@ pub(super) enum When {
     Made,
     /// In a draw that finds a conflict.
     Bound,
+}
+
+/// A pass over a stage, and for which links.
+#[derive(Clone, Copy)]
+pub(super) struct PassRun<'p> {
+    pub(super) pass: &'p str,
+    pub(super) links: &'p [usize],
+    pub(super) took: Duration,
+    pub(super) when: When,
 }
 
 /// A stage of a kept pipeline.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use ash::vk::{self, Handle};
-use samplin_bind::plan::{At, How, link_bit};
+use samplin_bind::plan::{How, link_bit};
 use samplin_core::left::{About, Left};
 use samplin_hot::{Pair, memory};
 use samplin_spirv::{Module, Operand, Specialization};
@@ -19,19 +19,18 @@ use super::late::Met;
 use super::programs::{Program, ProgramLink, Stage};
 use super::progress::{Draw, Drawn};
 use super::reads::is_divided;
-use super::recipe::{StageCode, When};
+use super::recipe::{PassRun, StageCode, When};
 use super::shown::NotedDescriptor;
 use super::stages::model;
 use super::tasks::TaskRequest;
-use super::want::Want;
+use super::want::{GroupRepair, LinkAt, Want};
 use crate::counters::Path;
 use crate::decide::{Catalog, Change, ConflictBits, Reads, Rule};
 use crate::device::ViewClass;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
-use crate::device::journal::Journal;
-use crate::device::journal::LinkTold;
+use crate::device::journal::{Journal, LinkTold, PairParts};
 use crate::device::modules::fingerprint;
 use crate::device::resolve::Pairs;
 use crate::device::wishes::Wishes;
@@ -54,10 +53,28 @@ pub(super) fn stages(stages: vk::ShaderStageFlags) -> Vec<String> {
     format!("{stages:?}").split(" | ").map(str::to_lowercase).collect()
 }
 
-/// A link by its position, with the descriptors of image and sampler.
-type LinkAt = (usize, At, At);
+/// How a link got the sampler that it wants, and for which pair: another one than its own where all images of a sampler get what suits them
+/// all.
+#[derive(Clone, Copy)]
+pub(super) struct LinkRepair {
+    pub(super) at: LinkAt,
+    pub(super) how: Option<&'static str>,
+    pub(super) pair: Pair,
+    pub(super) because: Pair,
+    pub(super) wanted: u64,
+}
 
-fn link_members(program: &Program, (link, image, sampler): LinkAt) -> Link {
+/// What a record of a pair that is left says of its link.
+struct LinkLeft {
+    link: Option<Link>,
+    source: Option<SourceLine>,
+    /// It is about what the shader should do.
+    is_task: bool,
+    /// What tells the record from others of its name.
+    key: (u64, u64),
+}
+
+fn link_members(program: &Program, LinkAt { link, image, sampler }: LinkAt) -> Link {
     let descriptor = |(set, binding, element)| Descriptor { set, binding, element: Some(element) };
     let link = program.links.get(link);
     Link {
@@ -71,7 +88,7 @@ fn link_members(program: &Program, (link, image, sampler): LinkAt) -> Link {
 /// What tells a link from others, in any pipeline.
 fn link_told(
     program: &Program,
-    (link, image, sampler): LinkAt,
+    LinkAt { link, image, sampler }: LinkAt,
     shared: &SharedState,
     classes: (u32, u32),
     how: (Option<&'static str>, bool),
@@ -89,8 +106,9 @@ fn source_of(program: &Program, link: usize) -> Option<SourceLine> {
         let constants: Vec<(u32, &[u8])> = stage.constants.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
         let module = Module::read(&stage.words).ok()?;
         let entry = (&*stage.name, model(stage.stage)?);
-        let (file, line) =
-            module.source_of(entry, Some(&Specialization(&constants)), (link.image, link.sampler)).ok()??;
+        let (file, line) = module
+            .source_of(entry.0, entry.1, Some(&Specialization(&constants)), (link.image, link.sampler))
+            .ok()??;
         Some(SourceLine { file, line })
     })
 }
@@ -173,21 +191,14 @@ impl Wishes {
     ) -> Meeting<'a, ()> {
         let overrides = rules.for_view(shared.overrides, &class.traits).map(Override::wished);
         let off = self.off(shared.overrides, Some(class));
-        outcome::meeting(&shared.kept, &class.traits, (overrides, off), &self.terms(driver), |_| Ok(()))
+        outcome::meeting(&shared.kept, &class.traits, overrides, off, &self.terms(driver), |_| Ok(()))
     }
 }
 
 impl Pairs {
-    /// Writes the `pair` record of a link; `because`: the pair that its sampler is wanted for, another one where all images of a sampler get
-    /// what suits them all.
-    pub(super) fn record_link(
-        &self,
-        ground: &Ground,
-        program: Drawn<'_>,
-        (at, how): (LinkAt, Option<&'static str>),
-        (pair, because): (Pair, Pair),
-        wanted: u64,
-    ) {
+    /// Writes the `pair` record of a link.
+    pub(super) fn record_link(&self, ground: &Ground, program: Drawn<'_>, repair: LinkRepair) {
+        let LinkRepair { at, how, pair, because, wanted } = repair;
         let (Some(shared), Some(class)) =
             (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(pair.class))
         else {
@@ -199,13 +210,7 @@ impl Pairs {
         // There was no sampler, which has been told.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
         if !is_refused {
-            self.tell_unmendable(
-                &ground.hot,
-                &ground.journal,
-                (pair, because),
-                &meeting,
-                &ground.journal.joined(program, at, how),
-            );
+            self.tell_unmendable(ground, pair, because, &meeting, &ground.journal.joined(program, at, how));
         }
         if is_refused || (meeting.changes.is_empty() && !ground.journal.records_all()) {
             return;
@@ -222,45 +227,41 @@ impl Pairs {
         }
         ground.journal.count(&meeting.changes);
         if ground.journal.records_decisions() {
-            let joined = Joined { source: source_of(&program, at.0), ..ground.journal.joined(program, at, how) };
-            ground.journal.record_pair(pair, &shared, (class, of), &meeting, choice, (Path::Draw, Some(joined)));
+            let joined = Joined { source: source_of(&program, at.link), ..ground.journal.joined(program, at, how) };
+            let parts = PairParts { pair, shared: &shared, class };
+            ground.journal.record_pair(parts, Path::Draw, of, &meeting, choice, Some(joined));
         }
     }
 
     /// Writes an `unresolved` record of what no other sampler mends.
-    fn tell_unmendable(
-        &self,
-        hot: &Hot,
-        journal: &Journal,
-        (pair, because): (Pair, Pair),
-        meeting: &Meeting<'_, ()>,
-        joined: &Joined,
-    ) {
-        let (Some(shared), Some(class)) = (self.samplers.rows(hot).state(pair.state), self.images.class(because.class))
+    fn tell_unmendable(&self, ground: &Ground, pair: Pair, because: Pair, meeting: &Meeting<'_, ()>, joined: &Joined) {
+        let (Some(shared), Some(class)) =
+            (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(because.class))
         else {
             return;
         };
-        for unresolved in meeting.unresolved(&journal.context(Some(class))) {
+        for unresolved in meeting.unresolved(&ground.journal.context(Some(class))) {
             let pair = Pair { class: because.class, ..pair };
-            journal.pair_unresolved(Left::Pair, &unresolved, (pair, Some(joined)), &shared, class);
+            let parts = PairParts { pair, shared: &shared, class };
+            ground.journal.pair_unresolved(Left::Pair, &unresolved, parts, Some(joined));
         }
     }
 
     /// The same of a descriptor that is both, whose sampler was chosen when it was written.
-    pub(super) fn tell_read(&self, ground: &Ground, program: Drawn<'_>, (link, element): (usize, u32), pair: Pair) {
+    pub(super) fn tell_read(&self, ground: &Ground, program: Drawn<'_>, link: usize, element: u32, pair: Pair) {
         let (Some(shared), Some(class)) =
             (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(pair.class))
         else {
             return;
         };
         let Some(of) = program.links.get(link).filter(|_| class.traits.reads != Reads::Unknown) else { return };
-        if ground.journal.is_untold(&program, (link, pair), false) {
+        if ground.journal.is_untold(&program, link, pair, false) {
             let at = (of.image.set, of.image.binding, element);
-            let joined = ground.journal.joined(program, (link, at, at), None);
+            let joined = ground.journal.joined(program, LinkAt { link, image: at, sampler: at }, None);
             self.tell_unmendable(
-                &ground.hot,
-                &ground.journal,
-                (pair, pair),
+                ground,
+                pair,
+                pair,
                 &ground.wishes.meeting_of(&ground.wishes.rules(), &ground.driver, &shared, class),
                 &joined,
             );
@@ -275,20 +276,15 @@ impl Pairs {
         })
     }
 
-    /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not. `left`: links whose
-    /// shaders do not do their tasks, which has been told; `divided`: positions whose coordinates are divided.
-    pub(super) fn tell_group(
-        &self,
-        ground: &Ground,
-        program: Drawn<'_>,
-        group: &[Want],
-        (how, met): (Result<How, Left>, Option<(u64, Pair)>),
-        (split, left, divided): (u64, u64, &[(usize, u32)]),
-    ) {
+    /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not.
+    pub(super) fn tell_group(&self, ground: &Ground, program: Drawn<'_>, group: &[Want], repair: GroupRepair<'_>) {
+        let GroupRepair { how, met, split, left, divided } = repair;
         for want in group {
             if let Some((pair, sampler)) = want.divided.filter(|_| want.is_divided(divided)) {
-                if ground.journal.is_untold(&program, (want.link, pair), false) {
-                    self.record_link(ground, program, (want.at(), Some(How::Split.name())), (pair, pair), sampler);
+                if ground.journal.is_untold(&program, want.link, pair, false) {
+                    let how = Some(How::Split.name());
+                    let repair = LinkRepair { at: want.at(), how, pair, because: pair, wanted: sampler };
+                    self.record_link(ground, program, repair);
                 }
                 continue;
             }
@@ -304,16 +300,16 @@ impl Pairs {
                 None => how,
             };
             match how {
-                Err(what) if changes && !is_split && ground.journal.is_untold(&program, (want.link, pair), true) => {
+                Err(what) if changes && !is_split && ground.journal.is_untold(&program, want.link, pair, true) => {
                     self.link_left(ground, what, program, want.at(), pair);
                 }
                 Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
-                _ if ground.journal.is_untold(&program, (want.link, pair), false) => {
+                _ if ground.journal.is_untold(&program, want.link, pair, false) => {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
                     let because = met.map_or(pair, |(_, because)| because);
-                    self.record_link(ground, program, (want.at(), how), (pair, because), wanted);
+                    self.record_link(ground, program, LinkRepair { at: want.at(), how, pair, because, wanted });
                 }
                 _ => {}
             }
@@ -329,28 +325,22 @@ impl Pairs {
         if shared.is_some_and(|shared| !ground.journal.is_news_of_link(told(&shared))) {
             return;
         }
-        let key = (fold(program.number) ^ at.0 as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
-        let link = (Some(link_members(&program, at)), source_of(&program, at.0));
-        self.pair_left(ground, what, program, pair, link, (false, key));
+        let key = (fold(program.number) ^ at.link as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
+        let (link, source) = (Some(link_members(&program, at)), source_of(&program, at.link));
+        self.pair_left(ground, what, program, pair, LinkLeft { link, source, is_task: false, key });
     }
 
     /// Says that a shader does not do what a descriptor asks for.
     pub(super) fn task_left(&self, ground: &Ground, what: Left, program: Drawn<'_>, asked: &TaskRequest) {
-        let link = (program.links.get(asked.link).map(joined), source_of(&program, asked.link));
-        self.pair_left(ground, what, program, asked.pair, link, (true, (program.number, asked.link as u64)));
+        let (link, source) = (program.links.get(asked.link).map(joined), source_of(&program, asked.link));
+        let key = (program.number, asked.link as u64);
+        self.pair_left(ground, what, program, asked.pair, LinkLeft { link, source, is_task: true, key });
     }
 
-    /// Writes the `unresolved` record of a pair that a shader joins. `is_task`: it is about what the shader should do.
+    /// Writes the `unresolved` record of a pair that a shader joins.
     #[inline(never)]
-    fn pair_left(
-        &self,
-        ground: &Ground,
-        what: Left,
-        program: Drawn<'_>,
-        pair: Pair,
-        (link, source): (Option<Link>, Option<SourceLine>),
-        (is_task, key): (bool, (u64, u64)),
-    ) {
+    fn pair_left(&self, ground: &Ground, what: Left, program: Drawn<'_>, pair: Pair, left: LinkLeft) {
+        let LinkLeft { link, source, is_task, key } = left;
         let (Some(shared), Some(class)) =
             (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(pair.class))
         else {
@@ -409,7 +399,7 @@ impl Journal {
     }
 
     /// Whether it is told for the first time that a link is repaired, or left.
-    pub(super) fn is_untold(&self, program: &Program, (link, pair): (usize, Pair), left: bool) -> bool {
+    pub(super) fn is_untold(&self, program: &Program, link: usize, pair: Pair, left: bool) -> bool {
         let turn = lock(&program.told.links).turn((link, pair.state, pair.class, left), TOLD);
         self.is_turn(turn)
     }
@@ -419,10 +409,10 @@ impl Journal {
         &self,
         program: &Program,
         StageCode { stage, words: given, .. }: &StageCode,
-        (pass, links): (&str, &[usize]),
+        run: PassRun<'_>,
         words: usize,
-        (took, when): (Duration, When),
     ) {
+        let PassRun { pass, links, took, when } = run;
         tracing::debug!(pipeline = handle(program.handle), ?stage, ?took, pass, "shader rewritten");
         if !self.records_decisions() {
             return;
@@ -452,7 +442,8 @@ impl Journal {
         &self,
         program: &Program,
         StageCode { stage, words: given, .. }: &StageCode,
-        (bindings, changes): (Vec<kinds::Binding>, &[Change]),
+        bindings: Vec<kinds::Binding>,
+        changes: &[Change],
         words: usize,
         took: Duration,
     ) {

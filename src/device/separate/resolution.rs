@@ -27,7 +27,7 @@ use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::journal::Journal;
 use crate::device::live::Recording;
-use crate::device::resolve::Pairs;
+use crate::device::resolve::{On, Pairs};
 use crate::table::fold;
 use crate::variant::Gate;
 
@@ -224,8 +224,10 @@ impl Separate {
         let decided = self.decide_links(ground, pairs, program, point, (&mut wants, since));
         let Decided { shadows, pushes, mut second, hidden, is_lasting } = decided;
         // What is split or has tasks is made of the application's words.
-        let device = (&ground.driver, pairs.stand_ins.storage.lowered);
-        let retyped = if second.is_none() { self.retyped_for(device, &ground.journal, &program, &bound) } else { None };
+        let all = pairs.stand_ins.storage.lowered;
+        let is_own = second.is_none();
+        let retyped =
+            is_own.then(|| self.retyped_for(&ground.driver, all, &ground.journal, &program, &bound)).flatten();
         let mended = retyped.as_ref().map_or(&[][..], |made| &made.formats);
         self.tell_declared(&ground.journal, program, &bound, mended);
         second = second.or(retyped.map(|made| (made, 0)));
@@ -270,11 +272,10 @@ impl Separate {
         }
         let parts = self.tables.numbers.parts();
         let look_ups = match &second.selection {
-            Some(selection) => Some(selection.look_ups(self, (ground, pairs), point)?),
+            Some(selection) => Some(selection.look_ups(self, On { ground, pairs }, point)?),
             None => None,
         };
-        let found =
-            self.hidden_set(driver, shape, (&samplers, since), (&words, look_ups.as_ref())).ok_or(Left::Memory)?;
+        let found = self.hidden_set(driver, shape, &samplers, since, &words, look_ups.as_ref()).ok_or(Left::Memory)?;
         if parts != self.tables.numbers.parts()
             && let Some(statics) = &found.statics
         {

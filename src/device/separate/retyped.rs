@@ -150,7 +150,8 @@ impl Separate {
     /// a type. None where nothing has to differ, or it cannot be made. `all`: what every shader of the device converts.
     pub(super) fn retyped_for(
         &self,
-        (driver, all): (&Driver, Options),
+        driver: &Driver,
+        all: Options,
         journal: &Journal,
         program: &Program,
         bound: &[Bound<'_>],
@@ -160,7 +161,7 @@ impl Separate {
                 return None;
             }
             let formats = Some(driver.formats_for(self, bound, by)).filter(|formats| !formats.is_empty())?;
-            let made = self.retyped((driver, all), journal, program, (&formats, by));
+            let made = self.retyped(driver, all, journal, program, &formats, by);
             if by == By::Variable && made.as_ref().is_err_and(|why| *why == Left::ImageEscapes) {
                 program.splits.by_type.store(true, Ordering::Relaxed);
             }
@@ -171,10 +172,12 @@ impl Separate {
     /// The pipeline, or shaders, that declare these formats, made if there is none.
     fn retyped(
         &self,
-        (driver, all): (&Driver, Options),
+        driver: &Driver,
+        all: Options,
         journal: &Journal,
         program: &Program,
-        (formats, by): (&[(usize, Format)], By),
+        formats: &[(usize, Format)],
+        by: By,
     ) -> Result<Arc<Second>, Left> {
         let is_it = |second: &&Arc<Second>| second.formats == formats;
         if let Some(known) = lock(&program.splits.retyped).iter().find(is_it) {
@@ -226,7 +229,7 @@ impl Separate {
         }
         let layout = Arc::clone(&program.layout);
         let twin = self.twin_of_pipeline(driver, &layout).ok_or(Left::Memory)?;
-        let (made, libraries) = self.compile(driver, &recipe, &codes, (&layout, twin))?;
+        let (made, libraries) = self.compile(driver, &recipe, &codes, &layout, twin)?;
         let took = started.elapsed();
         self.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         self.splits.fetch_add(1, Ordering::Relaxed);
@@ -236,7 +239,7 @@ impl Separate {
             Arc::new(Second { mask: 0, made, libraries, layout, hidden, parts, tasks, selection: None, formats });
         driver.name_second(journal, program, &second);
         for (stage, bindings, changes, words) in told {
-            journal.shader_retyped(program, stage, (bindings, &changes), words, took);
+            journal.shader_retyped(program, stage, bindings, &changes, words, took);
         }
         lock(&program.splits.retyped).with_room().push(Arc::clone(&second));
         Ok(second)

@@ -104,10 +104,17 @@ fn count_of(link: &ProgramLink) -> Option<u32> {
     Some(all).filter(|all| *all <= ELEMENTS)
 }
 
+/// The links that are split, and whether all others are asked for as well.
+#[derive(Clone, Copy)]
+pub(super) struct SplitMask {
+    pub(super) mask: u64,
+    pub(super) is_for_all: bool,
+}
+
 /// The links of a program whose descriptors may have tasks, as long as the room lasts for these; and those for which that is not so.
 /// `mask`: those that are split or compare. Of a device whose shaders do no more than that, or fetch, only these or those that are fetched
 /// have any.
-fn tasked(separate: &Separate, program: &Program, (mask, has_fetch): (u64, bool)) -> (Vec<Tasked>, Vec<(usize, Left)>) {
+fn tasked(separate: &Separate, program: &Program, mask: u64, has_fetch: bool) -> (Vec<Tasked>, Vec<(usize, Left)>) {
     let room = separate.limits.tasks();
     let all = separate.has_tasks() || has_fetch;
     let (mut tasked, mut left, mut first) = (memory::vec(program.links.len()), Vec::new(), 0);
@@ -146,11 +153,12 @@ pub(super) fn rewrite_all(
     recipe: &Recipe,
     codes: &mut [Option<Vec<u32>>],
     place: Place<'_>,
-    (keys, compared): (Keys, Compared),
+    keys: Keys,
+    compared: Compared,
 ) -> Result<Tasks, Left> {
     let split = place.chosen.iter().fold(0, |all, link| all | link_bit(*link));
     let has_fetch = matches!(&keys, Keys::Fixed(tasks) if tasks.iter().any(fetches));
-    let (tasked, left) = tasked(separate, program, (split | compared.may, has_fetch));
+    let (tasked, left) = tasked(separate, program, split | compared.may, has_fetch);
     // With a test switch all links can be divided, though none is asked to.
     let split = if separate.force.filters() { u64::MAX } else { split };
     let mut tasks = Tasks { tasked, keys, compared, split, all: place.passes, left };
@@ -222,7 +230,7 @@ fn rewrite(
         Keys::Fixed(tasks) => sampling::Keys::Fixed(tasks),
     };
     let done =
-        sampling(&module, (&stage.name, model), Some(&constants), keys, &slots, place.limits).map_err(left_module)?;
+        sampling(&module, &stage.name, model, Some(&constants), keys, &slots, place.limits).map_err(left_module)?;
     for (position, why) in done.left {
         if let Some(tasked) = own.get(position) {
             tasks.left.with_room().push((tasked.link, left_of(why)));
@@ -305,19 +313,20 @@ impl Separate {
         if has_tasks
             && !program.links.is_empty()
             && has_block(self, program)
-            && let Err(why) = self.tasked(driver, journal, program, (mask, false), &[], When::Made)
+            && let Err(why) =
+                self.tasked(driver, journal, program, SplitMask { mask, is_for_all: false }, &[], When::Made)
         {
             tracing::debug!(pipeline = program.handle, why = why.name(), "no second pipeline");
         }
     }
 
     /// What a second pipeline has to be able to do in which these links are split. `is_for_all`: whatever was asked of the program before, too.
-    fn ability(&self, program: &Program, (mask, is_for_all): (u64, bool), asked: &[TaskRequest]) -> Ability {
+    fn ability(&self, program: &Program, SplitMask { mask, is_for_all }: SplitMask, asked: &[TaskRequest]) -> Ability {
         // What is fetched is in the code alone, so that nothing of it reads through the sampler.
         let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
         let forced = if self.force.filters() { program.comparing() } else { 0 };
         let (may, is_block) = (may_compare(asked) | forced, !has_fetch && has_block(self, program));
-        let all = tasked(self, program, (mask | may, has_fetch)).0;
+        let all = tasked(self, program, mask | may, has_fetch).0;
         let compared = match is_for_all && is_block {
             false => Compared { may, must: must_compare(&all, asked), or_own: 0 },
             true => Compared { may: may | program.splits.compared(), must: 0, or_own: mask & program.noted() },
@@ -327,7 +336,7 @@ impl Separate {
 
     /// Whether what is asked would be one combination too many of links that compare, each with a pipeline of its own.
     pub(super) fn is_one_too_many(&self, program: &Program, mask: u64, asked: &[TaskRequest]) -> bool {
-        let ability = self.ability(program, (mask, false), asked);
+        let ability = self.ability(program, SplitMask { mask, is_for_all: false }, asked);
         let is_new = || program.splits.tasked(|second| ability.is_of(second)).is_none();
         ability.compared.may != 0
             && ability.tasks.is_none()
@@ -341,11 +350,11 @@ impl Separate {
         driver: &Driver,
         journal: &Journal,
         program: &Program,
-        (mask, is_for_all): (u64, bool),
+        split: SplitMask,
         asked: &[TaskRequest],
         when: When,
     ) -> Result<Arc<Second>, Left> {
-        let ability = self.ability(program, (mask, is_for_all), asked);
+        let ability = self.ability(program, split, asked);
         let Ability { compared, tasks, .. } = &ability;
         let is_it = |second: &Second| ability.is_of(second);
         if let Some(known) = program.splits.tasked(is_it) {
@@ -355,7 +364,7 @@ impl Separate {
             return Err(Left::Learned);
         }
         let keys = tasks.as_ref().map_or(Keys::Block, |tasks| Keys::Fixed(Box::from(&**tasks)));
-        let made = Arc::new(self.make_second(driver, journal, program, (mask, Some((keys, *compared))), when)?);
+        let made = Arc::new(self.make_second(driver, journal, program, split.mask, Some((keys, *compared)), when)?);
         // Before another thread finds it: the hidden sets that this one makes go with the last pipeline that was entered.
         made.hidden.iter().for_each(|shape| self.hidden.enter(shape));
         if tasks.is_some() {
@@ -388,7 +397,7 @@ impl Separate {
         pairs: &Pairs,
         program: Drawn<'_>,
         unhidden: Option<Left>,
-        (mask, is_for_all): (u64, bool),
+        split: SplitMask,
         asked: &[TaskRequest],
     ) -> (Option<Arc<Second>>, u64) {
         let mut all_left = 0;
@@ -401,7 +410,7 @@ impl Separate {
         }
         let made = match unhidden {
             Some(why) => Err(why),
-            None => self.tasked(&ground.driver, &ground.journal, &program, (mask, is_for_all), asked, When::Bound),
+            None => self.tasked(&ground.driver, &ground.journal, &program, split, asked, When::Bound),
         };
         let left = |asked: &TaskRequest| match &made {
             Ok(made) => {

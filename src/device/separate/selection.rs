@@ -23,16 +23,18 @@ use super::sampling;
 use super::split::left_of;
 use super::stages::model;
 use crate::device::driver::Driver;
-use crate::device::ground::Ground;
-use crate::device::resolve::Pairs;
+use crate::device::resolve::On;
 use crate::kept;
 
 impl Selection {
     /// What the links `mask` of a program are looked up in, in bindings behind those from `first` on that their set has `before` them.
     pub(super) fn new(
-        (separate, driver): (&Separate, &Driver),
+        separate: &Separate,
+        driver: &Driver,
         program: &Program,
-        (mask, first, before): (u64, u32, &[(More, vk::DescriptorBindingFlags)]),
+        mask: u64,
+        first: u32,
+        before: &[(More, vk::DescriptorBindingFlags)],
     ) -> Result<Self, Left> {
         let mut new = Self::of(mask, first + before.len() as u32);
         for (_, link) in program.links.iter().enumerate().filter(|(number, _)| mask & link_bit(*number) != 0) {
@@ -97,9 +99,7 @@ impl Selection {
         let module = Module::read(words).map_err(sampling::left_module)?;
         let place = Place { set, matrix: self.matrix(), pool: self.pool_binding(), count: self.pool() };
         let constants = Specialization(&constants);
-        select_or_own(&module, (&stage.name, model), Some(&constants), &place, (&parts, &own))
-            .map(Some)
-            .map_err(left_of)
+        select_or_own(&module, &stage.name, model, Some(&constants), &place, &parts, &own).map(Some).map_err(left_of)
     }
 
     /// What a hidden set holds for the sets of a bind point; none if one of these is not followed, there is no memory, or more samplers
@@ -107,7 +107,7 @@ impl Selection {
     pub(super) fn look_ups<'s>(
         &'s self,
         separate: &Separate,
-        on: (&Ground, &Pairs),
+        on: On<'_>,
         point: &BindPoint,
     ) -> Result<LookUps<'s>, Left> {
         let entry =
@@ -133,7 +133,7 @@ impl Selection {
         for own in &self.statics {
             let entry = entry(own.at.0)?;
             let binding = entry.shape.binding(own.at.1).ok_or(Left::SetUnfollowed)?;
-            looked.extend(Separate::looked(on, entry, (binding, own.is_sampler), own.elements.clone()));
+            looked.extend(Separate::looked(on, entry, binding, own.is_sampler, own.elements.clone()));
         }
         let statics = separate.words_of(on, &looked).ok_or(Left::SamplerLimit)?;
         if !separate.tables.fits(self.places) {

@@ -105,7 +105,7 @@ impl Separate {
         }
         let mut found = FoundLinks::default();
         for shader in shaders() {
-            found.extend((&shader.links, &shader.reads, &shader.variables), shader.blind);
+            found.extend(&shader.links, &shader.reads, &shader.variables, shader.blind);
             found.sets_read |= shader.sets_read;
         }
         let recipe = || {
@@ -122,8 +122,8 @@ impl Separate {
         let own = memory::collect(point.shaders.iter().map(|bound| (bound.stage, bound.handle)));
         // Records name the last one with links: of graphics, the fragment shader as a rule.
         let named = shaders().rev().find(|shader| !shader.links.is_empty()).or(shaders().next())?.handle;
-        let own = (named, Executable::Shaders(own.into_boxed_slice()), false);
-        let program = Arc::new(Program::new(self, own, Arc::clone(layout), found, recipe));
+        let own = Executable::Shaders(own.into_boxed_slice());
+        let program = Arc::new(Program::new(self, named, own, false, Arc::clone(layout), found, recipe));
         combinations.insert(key, &program);
         Some(program)
     }
@@ -135,7 +135,7 @@ impl Separate {
     /// `info` is the valid create info that `shader` was made with.
     pub unsafe fn insert_shader(
         &self,
-        (ground, pairs): On<'_>,
+        On { ground, pairs }: On<'_>,
         shader: vk::ShaderEXT,
         info: &vk::ShaderCreateInfoEXT<'_>,
         group: Group,

@@ -22,7 +22,7 @@ use super::layouts::PipelineShape;
 use super::limits::{More, bindings};
 use super::looked_up::Selection;
 use super::programs::Program;
-use super::recipe::{MadeOf, Recipe, Second, StageCode, When};
+use super::recipe::{MadeOf, PassRun, Recipe, Second, StageCode, When};
 use super::sampling;
 use super::stages::model;
 use super::tasks::Keys;
@@ -66,7 +66,7 @@ impl Separate {
         };
         let made = match (when, self.settings.compile) {
             (When::Bound, SplitCompile::Learn) => Err(Left::Learned),
-            _ => self.make_second(&ground.driver, &ground.journal, program, (wanted, None), when),
+            _ => self.make_second(&ground.driver, &ground.journal, program, wanted, None, when),
         };
         if when == When::Bound && matches!(made, Ok(_) | Err(Left::Learned)) {
             self.learn(program, links);
@@ -104,7 +104,8 @@ impl Separate {
         &self,
         ground: &Ground,
         program: &Program,
-        (links, wishes): (u64, u64),
+        links: u64,
+        wishes: u64,
         when: When,
     ) -> Option<Arc<Second>> {
         let links = links & (!program.loose | program.looked_up);
@@ -117,7 +118,7 @@ impl Separate {
             Err(_) if links.count_ones() > 1 => {
                 let ones = |links: u64| (0..LINKS).map(|link| 1_u64 << link).filter(move |one| links & one != 0);
                 let all = ones(links & !wishes).chain(ones(links & wishes));
-                all.filter_map(|one| self.split_all(ground, program, (one, 0), when)).last()
+                all.filter_map(|one| self.split_all(ground, program, one, 0, when)).last()
             }
             Err(why) => {
                 program.splits.refuse(links, why);
@@ -133,7 +134,8 @@ impl Separate {
         driver: &Driver,
         journal: &Journal,
         program: &Program,
-        (mask, keys): (u64, Option<(Keys, Compared)>),
+        mask: u64,
+        keys: Option<(Keys, Compared)>,
         when: When,
     ) -> Result<Second, Left> {
         use vk::DescriptorType as T;
@@ -153,15 +155,15 @@ impl Separate {
         counts.resize(chosen.len(), 1_u32);
         let mut codes = memory::vec(recipe.stages.len());
         for stage in &recipe.stages {
-            codes.push(rewrite(program, stage, (number as u32, first), &chosen, &mut counts)?);
+            codes.push(rewrite(program, stage, number as u32, first, &chosen, &mut counts)?);
         }
         let tasks = match keys {
-            Some(keys) => {
+            Some((keys, compared)) => {
                 let limits = samplin_spirv::sampling::Limits { lod_bias: driver.caps.max_sampler_lod_bias };
                 let all = self.force.filters();
                 let passes = Passes { filter: all || self.tasks.filter, fetch: all, ..self.tasks };
                 let at = sampling::Place { set: number as u32, first, chosen: &chosen, limits, passes };
-                Some(sampling::rewrite_all(self, program, &recipe, &mut codes, at, keys)?)
+                Some(sampling::rewrite_all(self, program, &recipe, &mut codes, at, keys, compared)?)
             }
             None => None,
         };
@@ -176,7 +178,7 @@ impl Separate {
         let mut own = memory::collect(samplers.chain(block.map(|block| (block, none))));
         let mut selection = None;
         if looked_up != 0 {
-            let found = Selection::new((self, driver), program, (looked_up, first, &own))?;
+            let found = Selection::new(self, driver, program, looked_up, first, &own)?;
             for (stage, code) in recipe.stages.iter().zip(&mut codes) {
                 let words = code.as_deref().unwrap_or(&stage.words);
                 if let Some(words) = found.rewrite(program, stage, words, number as u32)? {
@@ -203,7 +205,7 @@ impl Separate {
             hidden = Some(shape);
         }
         let twin = self.twin_of_pipeline(driver, &layout).ok_or(Left::Memory)?;
-        let (made, libraries) = self.compile(driver, &recipe, &codes, (&layout, twin))?;
+        let (made, libraries) = self.compile(driver, &recipe, &codes, &layout, twin)?;
         let took = started.elapsed();
         self.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let parts = memory::collect(chosen.into_iter().zip(counts));
@@ -215,7 +217,7 @@ impl Separate {
                     None if looked_up != 0 => ("table", memory::collect(links())),
                     None => ("split", memory::collect(links())),
                 };
-                journal.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
+                journal.shader_rewritten(program, stage, PassRun { pass, links: &links, took, when }, words.len());
             }
         }
         let second = Second { mask, made, libraries, layout, hidden, parts, tasks, selection, formats: Vec::new() };
@@ -230,7 +232,8 @@ impl Separate {
         driver: &Driver,
         recipe: &Recipe,
         codes: &[Option<Vec<u32>>],
-        (layout, twin): (&PipelineShape, vk::PipelineLayout),
+        layout: &PipelineShape,
+        twin: vk::PipelineLayout,
     ) -> Result<(Executable, Vec<u64>), Left> {
         let words = recipe.stages.iter().zip(codes).map(|(stage, code)| code.as_deref().unwrap_or(&stage.words));
         words.clone().for_each(|words| self.force.keep_module(words));
@@ -258,7 +261,7 @@ impl Separate {
         let (mut pipeline, mut libraries) = (vk::Pipeline::null(), Vec::new());
         if result == vk::Result::SUCCESS {
             let modules = &mut modules.iter().copied();
-            result = self.compile_with(driver, &recipe.source, modules, twin, (&mut pipeline, &mut libraries));
+            result = self.compile_with(driver, &recipe.source, modules, twin, &mut pipeline, &mut libraries);
         }
         for module in modules {
             // SAFETY: made above with a NULL allocator; pipelines do without their modules.
@@ -277,7 +280,8 @@ impl Separate {
         source: &MadeOf,
         modules: &mut dyn Iterator<Item = vk::ShaderModule>,
         layout: vk::PipelineLayout,
-        (pipeline, linked): (&mut vk::Pipeline, &mut Vec<u64>),
+        pipeline: &mut vk::Pipeline,
+        linked: &mut Vec<u64>,
     ) -> vk::Result {
         const LACKING: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
         let (cache, none) = (vk::PipelineCache::null(), std::ptr::null());
@@ -297,7 +301,7 @@ impl Separate {
                 let mut libraries = memory::vec(parts.len());
                 for part in parts {
                     let mut library = vk::Pipeline::null();
-                    let result = self.compile_with(driver, &part.source, modules, layout, (&mut library, linked));
+                    let result = self.compile_with(driver, &part.source, modules, layout, &mut library, linked);
                     if result != vk::Result::SUCCESS {
                         return result;
                     }
@@ -395,7 +399,8 @@ fn unread(program: &Program, link: usize) -> vk::DescriptorBindingFlags {
 fn rewrite(
     program: &Program,
     stage: &StageCode,
-    (set, first): (u32, u32),
+    set: u32,
+    first: u32,
     chosen: &[usize],
     counts: &mut [u32],
 ) -> Result<Option<Vec<u32>>, Left> {
@@ -412,7 +417,7 @@ fn rewrite(
     let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
     let constants = Specialization(&constants);
     let module = Module::read(&stage.words).map_err(sampling::left_module)?;
-    let done = split(&module, (&stage.name, model), Some(&constants), set, &parts).map_err(left_of)?;
+    let done = split(&module, &stage.name, model, Some(&constants), set, &parts).map_err(left_of)?;
     for hidden in &done.hidden {
         if let Some(count) = counts.get_mut(hidden.binding.wrapping_sub(first) as usize) {
             *count = (*count).max(hidden.count);
@@ -422,7 +427,7 @@ fn rewrite(
 }
 
 /// The position in a link's hidden samplers, or tasks, of an element of its image and one of its sampler.
-pub(super) fn position_of(image: &Operand, sampler: &Operand, (image_element, sampler_element): (u32, u32)) -> u32 {
+pub(super) fn position_of(image: &Operand, sampler: &Operand, image_element: u32, sampler_element: u32) -> u32 {
     use samplin_spirv::Index;
     let varies = |operand: &Operand| matches!(operand.index, Index::Dynamic { .. } | Index::Push(_));
     if image == sampler {

@@ -30,8 +30,7 @@ use super::lists::{COLUMNS, Lists, Numbers, OWN, ROWS, Row};
 use super::sets::SetEntry;
 use crate::counters::Path;
 use crate::device::driver::Driver;
-use crate::device::ground::Ground;
-use crate::device::resolve::Pairs;
+use crate::device::resolve::On;
 use crate::table::{FlatTable, lock};
 
 /// The rows, columns and places of a device.
@@ -127,12 +126,9 @@ impl Tables {
     }
 }
 
-/// What rows and columns are made of.
-pub(super) type On<'a> = (&'a Ground, &'a Pairs);
-
 impl Tables {
     /// The sampler that a row's sampler becomes with a class.
-    fn chosen((ground, pairs): On<'_>, row: Row, class: u32) -> u64 {
+    fn chosen(On { ground, pairs }: On<'_>, row: Row, class: u32) -> u64 {
         // Links that compare look nothing up where a comparison conflicts, so the words are for those that do not.
         let pair = Pair { sampler: row.sampler, view: 0, state: row.state, class };
         let pair = pairs.images.as_read(&ground.hot, &ground.driver, pair, Uses::IMPLICIT);
@@ -161,16 +157,16 @@ impl Tables {
                 }
                 parted |= self.give_column(on, lists, *class) as usize != column;
             }
-            self.fill(on, lists, (number, column), first);
+            self.fill(on, lists, number, column, first);
             column += 1;
         }
         parted
     }
 
-    fn fill(&self, on: On<'_>, lists: &mut Lists, (row, column): (usize, usize), chosen: u64) {
+    fn fill(&self, on: On<'_>, lists: &mut Lists, row: usize, column: usize, chosen: u64) {
         let Some(own) = lists.row(row) else { return };
         let key = Self::unplaced(own.state, column as u32);
-        let place = match self.place(&on.0.driver, lists, chosen) {
+        let place = match self.place(&on.ground.driver, lists, chosen) {
             Some(place) => {
                 if self.has_unplaced() {
                     self.unplaced.remove(key);
@@ -211,7 +207,7 @@ impl Tables {
                 lists.columns.with_room().push(Vec::new());
                 let column = lists.columns.len() - 1;
                 for ((number, _), chosen) in rows.iter().zip(&chosen) {
-                    self.fill(on, lists, (*number, column), *chosen);
+                    self.fill(on, lists, *number, column, *chosen);
                 }
                 column
             }
@@ -251,11 +247,11 @@ impl Separate {
             return Some(Self::word_of_row(row));
         }
         let mut lists = lock(&tables.lists);
-        let Some(state) = (on.0.hot.gate.sampler(sampler) as u32).checked_sub(1) else { return Some(0) };
+        let Some(state) = (on.ground.hot.gate.sampler(sampler) as u32).checked_sub(1) else { return Some(0) };
         let free = lists.rows.iter().position(|row| row.sampler == 0);
         let number = free.unwrap_or(lists.rows.len());
         // Its own place comes first: without a row the application's sampler is read all the same.
-        if number >= ROWS || tables.place(&on.0.driver, &mut lists, sampler).is_none() {
+        if number >= ROWS || tables.place(&on.ground.driver, &mut lists, sampler).is_none() {
             tables.lose(on, state);
             self.has_late.store(true, Ordering::Release);
             return None;
@@ -296,8 +292,8 @@ impl Separate {
     }
 
     /// The word of a handle, by what it stood for when it was written if that is known. None for a sampler that there is no place for.
-    fn word_of(&self, on: On<'_>, (handle, is_sampler): (u64, bool), written: Option<u32>) -> Option<u32> {
-        let meaning = Meaning::of(&on.0.hot.gate, handle, is_sampler);
+    fn word_of(&self, on: On<'_>, handle: u64, is_sampler: bool, written: Option<u32>) -> Option<u32> {
+        let meaning = Meaning::of(&on.ground.hot.gate, handle, is_sampler);
         // What has gone, so that it has no meaning or another one, is behind a descriptor that nobody may use.
         let is_gone = meaning.word == 0 || written.is_some_and(|written| written != meaning.word);
         match (is_gone, is_sampler) {
@@ -311,13 +307,14 @@ impl Separate {
     pub(super) fn looked(
         on: On<'_>,
         entry: &SetEntry,
-        (binding, is_sampler): (&Binding, bool),
+        binding: &Binding,
+        is_sampler: bool,
         elements: impl Iterator<Item = u32>,
     ) -> Vec<Looked> {
         let slot = |element| if is_sampler { binding.sampler_slot(element) } else { binding.image_slot(element) };
         memory::collect(elements.map(|element| {
             let handle = slot(element).map_or(0, |slot| entry.get(slot));
-            Looked { handle, is_sampler, meaning: Meaning::of(&on.0.hot.gate, handle, is_sampler).word }
+            Looked { handle, is_sampler, meaning: Meaning::of(&on.ground.hot.gate, handle, is_sampler).word }
         }))
     }
 
@@ -325,7 +322,7 @@ impl Separate {
     pub(super) fn words_of(&self, on: On<'_>, all: &[Looked]) -> Option<Vec<u32>> {
         let mut words = memory::vec(all.len());
         for looked in all {
-            words.push(self.word_of(on, (looked.handle, looked.is_sampler), Some(looked.meaning))?);
+            words.push(self.word_of(on, looked.handle, looked.is_sampler, Some(looked.meaning))?);
         }
         Some(words)
     }
@@ -341,7 +338,7 @@ impl Separate {
 
     /// The matrix, made if there is none.
     pub(super) fn make_matrix(&self, on: On<'_>) -> Option<()> {
-        let driver = &on.0.driver;
+        let driver = &on.ground.driver;
         if self.tables.matrix().is_none() {
             let words = (ROWS + 1) * COLUMNS;
             if size_of::<u32>() * words > self.limits.storage_range as usize {
@@ -362,7 +359,7 @@ impl Separate {
 
     /// The table of a set, made and filled if it has none; none if there is no memory.
     pub(super) fn table_of<'e>(&self, on: On<'_>, entry: &'e SetEntry) -> Option<&'e Arc<Table>> {
-        let driver = &on.0.driver;
+        let driver = &on.ground.driver;
         self.make_matrix(on)?;
         let arrays = entry.arrays()?;
         if let Some(table) = arrays.table.get() {
@@ -432,9 +429,9 @@ impl Separate {
                 let now = || (entry.get(slot), entry.word(slot), self.tables.numbers.parts());
                 loop {
                     let made_of = now();
-                    let word = self.word_of(on, (made_of.0, is_sampler), made_of.1).unwrap_or_else(|| {
+                    let word = self.word_of(on, made_of.0, is_sampler, made_of.1).unwrap_or_else(|| {
                         if binding.after_bind {
-                            self.tables.write_own(&on.0.driver, (table.number, at as u32), made_of.0);
+                            self.tables.write_own(&on.ground.driver, (table.number, at as u32), made_of.0);
                             return OWN;
                         }
                         table.is_short.store(true, Ordering::Release);
@@ -477,7 +474,7 @@ impl Separate {
         {
             let mut lists = lock(&self.tables.lists);
             for number in 0..lists.rows.len() {
-                let state = |row: &Row| (on.0.hot.gate.sampler(row.sampler) as u32).checked_sub(1);
+                let state = |row: &Row| (on.ground.hot.gate.sampler(row.sampler) as u32).checked_sub(1);
                 if let Some(row) = lists.rows.get_mut(number).filter(|row| row.sampler != 0) {
                     row.state = state(row).unwrap_or(row.state);
                 }

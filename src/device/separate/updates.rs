@@ -12,7 +12,7 @@ use super::sets::SetEntry;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::live::{Copied, Filled, Live, Write, Writes};
-use crate::device::resolve::Pairs;
+use crate::device::resolve::{On, Pairs};
 
 /// A set that was written to has another version after that.
 #[inline(always)]
@@ -129,7 +129,7 @@ impl Separate {
         for write in writes.each() {
             if let Some(entry) = write.set().of(&self.sets).filter(|entry| entry.table().is_some()) {
                 let target = (write.dst_binding, write.dst_array_element);
-                self.write_words((ground, pairs), entry, entry.shape.walk(target, write.descriptor_count));
+                self.write_words(On { ground, pairs }, entry, entry.shape.walk(target, write.descriptor_count));
             }
         }
         self.note_written_wholes(hot, &pairs.stand_ins.aspects, writes);
@@ -139,7 +139,7 @@ impl Separate {
                 self.drop_shadows(driver, to);
                 to.copy(&hot.gate, from, &copy);
                 let target = (copy.dst_binding, copy.dst_array_element);
-                self.write_words((ground, pairs), to, to.shape.walk(target, copy.descriptor_count));
+                self.write_words(On { ground, pairs }, to, to.shape.walk(target, copy.descriptor_count));
             }
             self.note_copied_wholes(hot, copy);
         }
@@ -165,7 +165,7 @@ impl Separate {
         self.take_template(hot, set, filled, drop_shadows);
         if let Some(entry) = set.of(&self.sets).filter(|entry| entry.table().is_some()) {
             for run in self.runs(filled).into_iter().flatten() {
-                self.write_words((ground, pairs), entry, entry.shape.walk(run.run.target, run.run.count));
+                self.write_words(On { ground, pairs }, entry, entry.shape.walk(run.run.target, run.run.count));
             }
         }
         self.note_template_wholes(hot, &pairs.stand_ins.aspects, set, filled);

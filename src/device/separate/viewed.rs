@@ -106,7 +106,7 @@ impl Separate {
     }
 
     /// Takes note of a new view of an image, with the usage that it has.
-    pub fn note_view(&self, (ground, pairs): On<'_>, usage: u64, traits: &ViewTraits) {
+    pub fn note_view(&self, On { ground, pairs }: On<'_>, usage: u64, traits: &ViewTraits) {
         use vk::ImageUsageFlags as U;
         if !self.seen.is_on {
             return;
@@ -125,7 +125,7 @@ impl Separate {
     }
 
     /// Takes note of a new view of a texel buffer.
-    pub fn note_buffer_view(&self, (ground, pairs): On<'_>, view: vk::BufferView, format: vk::Format) {
+    pub fn note_buffer_view(&self, On { ground, pairs }: On<'_>, view: vk::BufferView, format: vk::Format) {
         if !self.seen.is_on {
             return;
         }
@@ -275,7 +275,7 @@ impl Separate {
                     let is_other = |viewed: &Viewed| all.iter().any(|other| other.suits(bound.variable, viewed));
                     let is_wrong = |viewed: &Viewed| bound.differs(viewed, how) && (is_format || !is_other(viewed));
                     if let Some(viewed) = viewed.filter(is_wrong) {
-                        journal.tell_found(program, (bound.variable, *element), (*view, viewed), how);
+                        journal.tell_found(program, bound.variable, *element, *view, viewed, how);
                     }
                 }
             }
@@ -329,8 +329,10 @@ impl Journal {
     fn tell_found(
         &self,
         program: Drawn<'_>,
-        (variable, element): (&Variable, u32),
-        (view, viewed): (u64, Viewed),
+        variable: &Variable,
+        element: u32,
+        view: u64,
+        viewed: Viewed,
         how: Mismatch,
     ) {
         let Variable { at, declared, stages: own, line, .. } = variable;

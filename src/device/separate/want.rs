@@ -1,7 +1,8 @@
 //! What uses of samplers ask for, with what stands behind each.
 
 use samplin_bind::Other;
-use samplin_bind::plan::{At, Use};
+use samplin_bind::plan::{At, How, Use};
+use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_spirv::sampling::Task;
 
@@ -34,10 +35,31 @@ pub(super) struct Want {
     pub(super) compare: Option<Task>,
 }
 
+/// A link by its position, with the descriptors of image and sampler.
+#[derive(Clone, Copy)]
+pub(super) struct LinkAt {
+    pub(super) link: usize,
+    pub(super) image: At,
+    pub(super) sampler: At,
+}
+
+/// What became of the uses of a sampler.
+pub(super) struct GroupRepair<'d> {
+    pub(super) how: Result<How, Left>,
+    /// The sampler that all get, and the pair that it is for.
+    pub(super) met: Option<(u64, Pair)>,
+    /// Links that are split.
+    pub(super) split: u64,
+    /// Those whose shaders do not do their tasks, which has been told.
+    pub(super) left: u64,
+    /// Positions whose coordinates are divided.
+    pub(super) divided: &'d [(usize, u32)],
+}
+
 impl Want {
     /// The link, and the descriptors of its image and its sampler.
-    pub(super) fn at(&self) -> (usize, At, At) {
-        (self.link, self.image_at, self.sampler_at)
+    pub(super) fn at(&self) -> LinkAt {
+        LinkAt { link: self.link, image: self.image_at, sampler: self.sampler_at }
     }
 
     /// Whether its coordinates are divided, by the link and position of those whose are.

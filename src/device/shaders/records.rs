@@ -279,7 +279,7 @@ impl Journal {
     }
 
     /// Says of a pipeline layout that it has something else, or nothing, where a shader has counters.
-    pub(super) fn layout_unresolved(&self, (set, binding): (u32, u32), ty: Option<vk::DescriptorType>) {
+    pub(super) fn layout_unresolved(&self, set: u32, binding: u32, ty: Option<vk::DescriptorType>) {
         let (what, why) = match ty {
             Some(ty) => (Left::BindingTaken, format!("the pipeline layout has {} there", names::descriptor_type(ty))),
             None => (Left::BindingMissing, "the pipeline layout has no binding there".to_owned()),

@@ -81,7 +81,7 @@ impl Shaders {
             hold(Guard::SingleSample, asked.samples == Some(1));
             hold(Guard::ShadingRate, asked.rate);
             let mut changes = Changes::new();
-            let (wished, follows) = wish_shading(state, wish, (holding, one.guards_off), &mut changes);
+            let (wished, follows) = wish_shading(state, wish, holding, one.guards_off, &mut changes);
             told.changes.extend(changes.iter());
             told.rules.with_room().push(one.name.clone());
             told.module = Some(fingerprint(given));

@@ -90,14 +90,7 @@ impl StandIns {
 
     /// Says what there is to be said of a view that the table says `found` of, and that is written to a binding, if it is known to which.
     #[inline(always)]
-    fn shown_at(
-        &self,
-        ground: &Ground,
-        images: &Images,
-        found: u64,
-        view: u64,
-        (binding, shown): (Option<u32>, StandIn),
-    ) {
+    fn shown_at(&self, ground: &Ground, images: &Images, found: u64, view: u64, binding: Option<u32>, shown: StandIn) {
         match (found, shown) {
             (0 | NOTHING, _) => {}
             (_, StandIn::Read) if !self.aspects.shows_less(view) => {}
@@ -212,7 +205,7 @@ impl StandIns {
         let mut differs = false;
         let exchange = |of: &ElementsOf, at, view, found| {
             let other = Self::stands_in(found, view);
-            self.shown_at(ground, images, found, view, (Some(of.binding), of.shown));
+            self.shown_at(ground, images, found, view, Some(of.binding), of.shown);
             if other != view {
                 differs = true;
                 if !copy.is_null() {
@@ -271,7 +264,7 @@ impl StandIns {
         };
         let table = if shown == StandIn::Read { &self.aspects.depths } else { &self.storage.views };
         let (view, found) = (view.as_raw(), table.get_in_line(view.as_raw()));
-        self.shown_at(ground, images, found, view, (None, shown));
+        self.shown_at(ground, images, found, view, None, shown);
         vk::ImageView::from_raw(Self::stands_in(found, view))
     }
 }

@@ -49,7 +49,8 @@ impl Template {
         given: &[vk::DescriptorUpdateTemplateEntry],
         bind_point: vk::PipelineBindPoint,
         layout: Option<Arc<SetLayout>>,
-        (is_followed, is_stored): (bool, bool),
+        is_followed: bool,
+        is_stored: bool,
     ) -> Option<Self> {
         let entries: Vec<Entry> = given.iter().map(Entry::new).collect();
         let runs = runs_of(&entries);

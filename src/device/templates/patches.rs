@@ -78,7 +78,7 @@ unsafe fn again(
 ///
 /// `data` is valid for the template.
 pub(super) unsafe fn patches(
-    (ground, pairs): On<'_>,
+    On { ground, pairs }: On<'_>,
     template: &Template,
     layout: Option<&SetLayout>,
     data: *const c_void,

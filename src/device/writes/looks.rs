@@ -152,7 +152,8 @@ impl Hot {
     #[inline(never)]
     pub unsafe fn pass_beside(
         &self,
-        (count, first): (u32, u32),
+        count: u32,
+        first: u32,
         writes: *const WriteDescriptorSet<'_>,
         layout_of: LayoutOf<'_>,
         path: Path,

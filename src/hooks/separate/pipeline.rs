@@ -8,7 +8,7 @@ use ash::vk;
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 
-use crate::device::{Device, Live, Made, Program, Separate, Stage, Words};
+use crate::device::{Device, Live, Made, On, Program, Separate, Stage, Words};
 use crate::hooks::shader::{constants, copies, words};
 use crate::kept;
 use crate::pnext::{self, slice};
@@ -96,7 +96,14 @@ pub(super) unsafe fn program(
     // SAFETY: `made` is the valid create info of `pipeline`, and the libraries are named in it, by this function's contract.
     unsafe {
         let libraries = Live::all(libraries);
-        separate.program_of((&device.ground, &device.pairs), pipeline, made, &stages, libraries, hidden)
+        separate.program_of(
+            On { ground: &device.ground, pairs: &device.pairs },
+            pipeline,
+            made,
+            &stages,
+            libraries,
+            hidden,
+        )
     }
 }
 
@@ -195,7 +202,8 @@ macro_rules! create_render_pass {
                         // successful call.
                         let (info, made) = unsafe { (&*create_info, *pass) };
                         // SAFETY: the create info is valid, as above.
-                        separate.insert_render_pass(made, unsafe { kept::RenderPass::$keep(info) });
+                        let (subpasses, kept) = unsafe { kept::RenderPass::$keep(info) };
+                        separate.insert_render_pass(made, subpasses, kept);
                     },
                     || (),
                 );

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use ash::vk;
 
-use crate::device::{Device, Group, Live, Recording, Rewritten, Separate, Stage};
+use crate::device::{Device, Group, Live, On, Recording, Rewritten, Separate, Stage};
 use crate::hooks::shader::{constants, copies};
 use crate::pnext::slice;
 
@@ -25,7 +25,9 @@ unsafe fn remember(
 ) {
     if info.code_type != vk::ShaderCodeTypeEXT::SPIRV {
         // SAFETY: `info` is the valid create info of `shader` by this function's contract.
-        return unsafe { separate.insert_shader((&device.ground, &device.pairs), shader, info, group, None) };
+        return unsafe {
+            separate.insert_shader(On { ground: &device.ground, pairs: &device.pairs }, shader, info, group, None)
+        };
     }
     // SAFETY: SPIR-V is a multiple of four bytes (VUID-VkShaderCreateInfoEXT-codeSize-08735) at an address that is one too (-pCode-08493).
     let words = unsafe { slice(info.p_code.cast::<u32>(), u32::try_from(info.code_size / 4).unwrap_or(0)) };
@@ -36,7 +38,9 @@ unsafe fn remember(
     let words = separate.intern(words, made_of.and_then(|made_of| made_of.declared.as_deref()));
     let stage = Stage { stage: info.stage, name: &name, constants: &constants, words: &words };
     // SAFETY: `info` is the valid create info of `shader` by this function's contract, and the stage holds copies of what it says.
-    unsafe { separate.insert_shader((&device.ground, &device.pairs), shader, info, group, Some(&stage)) };
+    unsafe {
+        separate.insert_shader(On { ground: &device.ground, pairs: &device.pairs }, shader, info, group, Some(&stage))
+    };
 }
 
 pub(crate) unsafe extern "system" fn create_shaders(

@@ -135,7 +135,7 @@ pub(super) unsafe fn mapped(
         let made = unsafe {
             let given = read(device, own);
             let rules = device.ground.wishes.rules();
-            let alone = device.pairs.heaps.embedded((&device.ground, &rules), &device.pairs.images, &given, &types);
+            let alone = device.pairs.heaps.embedded(&device.ground, &rules, &device.pairs.images, &given, &types);
             described(device, own, &given, &alone)
         };
         if let Some(made) = made {

@@ -175,7 +175,7 @@ pub fn spirv(data: &[u8]) {
             assert!(links.len() <= Module::LINKS);
             let part = |link: &Link| Some(Part { image: link.image?, sampler: link.sampler?, binding: 1 });
             for part in links.iter().filter_map(part).take(4) {
-                if let Ok(split) = split(&module, (&name, entry.model()), values, 3, &[part]) {
+                if let Ok(split) = split(&module, &name, entry.model(), values, 3, &[part]) {
                     let again = Module::read(&split.words).expect("what was made can be read");
                     assert!(again.entry_points().count() == module.entry_points().count());
                 }
@@ -194,7 +194,7 @@ pub fn select(data: &[u8]) {
         let Ok(links) = module.links(&name, entry.model(), None) else { continue };
         let of = |words: &[u32], parts: &[select::Part]| {
             let module = Module::read(words).expect("what was made can be read");
-            select::select(&module, (&name, entry.model()), None, &place, parts)
+            select::select(&module, &name, entry.model(), None, &place, parts)
         };
         for length in [Length::One, Length::Fixed(words.len() as u32 % 100), Length::Rest] {
             let lookup = |binding| Lookup { binding, first: words.len() as u32 % 7, length };
@@ -239,7 +239,7 @@ pub fn sampling(data: &[u8]) {
         for keys in [Keys::Block { set: 3, binding: 1, count: 128 }, Keys::Fixed(&tasks)] {
             let of = |words: &[u32]| {
                 let module = Module::read(words).expect("what was made can be read");
-                sampling::sampling(&module, (&name, entry.model()), None, keys, &slots, limits)
+                sampling::sampling(&module, &name, entry.model(), None, keys, &slots, limits)
             };
             let Ok(sampled) = of(&words) else { continue };
             assert_eq!(Ok(&sampled), of(&words).as_ref(), "not the same twice");

@@ -556,7 +556,7 @@ fn whole_records_survive() {
     );
     let (image, name, format, changes) = object();
     let list = [vk::Format::R8_UNORM];
-    let class = ImageClass::write(Tiling::Linear, (8, 15), Some(&list), (vk::Format::R8_SRGB, &|_| Some(features)));
+    let class = ImageClass::write(Tiling::Linear, 8, 15, Some(&list), vk::Format::R8_SRGB, &|_| Some(features));
     survives("image", kinds::Image { image, name, format, changes, class });
     let traits = ViewTraits::new_2d(vk::Format::D16_UNORM, features);
     let pipeline_name = Some(text("shadows"));
@@ -681,7 +681,7 @@ fn what_is_known_of_images_survives() {
     let of = |format| some.filter(|_| format == uint);
     for list in [None, Some(&[][..]), Some(&[srgb, uint])] {
         for (tiling, own) in [(Tiling::Optimal, srgb), (Tiling::Modifier, uint)] {
-            let written = json!({ "class": ImageClass::write(tiling, (0x108, 0x2c), list, (own, &of)) });
+            let written = json!({ "class": ImageClass::write(tiling, 0x108, 0x2c, list, own, &of) });
             let views = list.map(|list| list.iter().map(|format| (*format, of(*format))).collect());
             let class = ImageClass { tiling, flags: 0x108, usage: 0x2c, features: of(own), views };
             assert_eq!(image_class(&through_text(&written)), Some(class));

@@ -123,7 +123,8 @@ const OF_PIPELINES: [Guard; 7] = [
 pub fn wish_shading(
     asked: SampleShading,
     wish: ShadingWish,
-    (holding, off): (Guards, Guards),
+    holding: Guards,
+    off: Guards,
     changes: &mut Changes,
 ) -> (SampleShading, bool) {
     let wanted = match wish {
