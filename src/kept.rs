@@ -24,7 +24,7 @@ pub use compute::Compute;
 pub use flags::{all_flags, has_binaries};
 pub use graphics::Graphics;
 pub use layout::{Binding, PipelineLayout, SetLayout};
-pub use pointers::{Context, Facts, Member, Subpass, takes_samplers};
+pub use pointers::{Context, Facts, StateMember, Subpass, takes_samplers};
 pub use render_pass::{RenderPass, RenderPassInfo};
 pub use shader::Shader;
 pub use stage::{Stage, inline_words};

@@ -18,8 +18,8 @@ use samplin_hot::recent::{Words, mixed};
 use samplin_hot::{Gate as GateOf, Recent};
 
 pub use self::index::Index;
-use self::index::{CHANGED, IDLE, Row, Shared, Stored, hash_of};
-pub use self::made::{Census, Gone, Use};
+use self::index::{CHANGED, IDLE, Row, RowState, SharedKey, hash_of};
+pub use self::made::{Census, Gone, VariantUse};
 use self::made::{Variant, Variants};
 use crate::budget::{BorderPlace, BorderPlaces, Cover};
 use crate::decide::{ConflictBits, StateKey};
@@ -74,9 +74,9 @@ impl Deref for FoundState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
     /// There is one, with this handle.
-    Made(u64, Use),
+    Made(u64, VariantUse),
     /// There is none, and a place for its custom border colour is taken if it has one.
-    ToMake(Use),
+    ToMake(VariantUse),
     /// No place for its custom border colour.
     NoBorder,
 }
@@ -197,12 +197,12 @@ impl Rows<'_> {
 
     #[inline(never)]
     fn acquire(self, index: &mut Index, state: SharedState) -> Option<u32> {
-        let key = Shared::of(&state);
+        let key = SharedKey::of(&state);
         let hash = hash_of(&state);
         let before = index.by_hash.get(&hash).copied().filter(|_| state.unknown.is_none());
         let other = before.and_then(|number| index.row(number)?.found());
         let number = match before {
-            Some(number) if other.is_some_and(|other| Shared::of(&other) == key) => number,
+            Some(number) if other.is_some_and(|other| SharedKey::of(&other) == key) => number,
             // One of another state with the same hash has a row of its own.
             _ => {
                 let is_shareable = state.unknown.is_none() && before.is_none();
@@ -273,7 +273,7 @@ impl Rows<'_> {
                 continue;
             }
             row.generation = row.generation.wrapping_add(1);
-            row.state = Stored::Nothing;
+            row.state = RowState::Nothing;
             let hash = row.hash;
             index.by_hash.remove(&hash);
             self.gate.choices.clear(number);
@@ -380,7 +380,7 @@ impl Rows<'_> {
     }
 
     /// Counts one sampler less in a row. Returns what the row used, if that was the last, and where else it is counted.
-    fn leave(self, index: &mut Index, number: u32) -> (Vec<Use>, Option<u32>) {
+    fn leave(self, index: &mut Index, number: u32) -> (Vec<VariantUse>, Option<u32>) {
         let nothing = (Vec::new(), None);
         let Some(row) = index.row(number).filter(|row| row.live > 0) else { return nothing };
         row.live -= 1;
@@ -396,7 +396,7 @@ impl Rows<'_> {
             index.rest(number);
         } else {
             row.generation = row.generation.wrapping_add(1);
-            row.state = Stored::Nothing;
+            row.state = RowState::Nothing;
             if from.is_none() {
                 index.states.live -= 1;
             }
@@ -438,7 +438,7 @@ impl Rows<'_> {
         class: u32,
         decided: &FoundState,
         choice: u64,
-        variant: Option<Use>,
+        variant: Option<VariantUse>,
     ) -> (u64, bool) {
         let mut samplers = self.gate.write_samplers();
         let row = samplers.with().row(state).filter(|row| row.live > 0 && row.has(decided));
@@ -488,7 +488,7 @@ impl Rows<'_> {
                 return Reserved::NoBorder;
             }
         }
-        let usage = Use { key, cover };
+        let usage = VariantUse { key, cover };
         match made {
             Some(variant) => {
                 variant.add(&usage);
@@ -500,20 +500,20 @@ impl Rows<'_> {
 
     /// Gives a use back that was not published; returns the variant to destroy when it was the last.
     #[must_use]
-    pub fn drop_use(self, number: u32, decided: &FoundState, usage: &Use) -> Option<Gone> {
+    pub fn drop_use(self, number: u32, decided: &FoundState, usage: &VariantUse) -> Option<Gone> {
         self.uncover(number, decided, usage);
         lock(&self.cache.variants).unuse(usage)
     }
 
     /// Gives back what was reserved for a variant that was not made; its place for a custom border colour is given back apart.
-    pub fn abandon(self, number: u32, decided: &FoundState, usage: &Use) {
+    pub fn abandon(self, number: u32, decided: &FoundState, usage: &VariantUse) {
         self.uncover(number, decided, usage);
         if usage.cover == Some(Cover::Shared) {
             lock(&self.cache.variants).borders.unshare();
         }
     }
 
-    fn uncover(self, number: u32, decided: &FoundState, usage: &Use) {
+    fn uncover(self, number: u32, decided: &FoundState, usage: &VariantUse) {
         if usage.cover == Some(Cover::Own)
             && let Some(row) = self.gate.write_samplers().with().row(number).filter(|row| row.has(decided))
         {
@@ -558,7 +558,7 @@ impl Cache {
 
     /// Adds a variant that was just created. If another thread was faster its handle is returned instead, with the use counted
     /// there, and the given one has to be destroyed, as it has to be when there is no memory and nothing is returned.
-    pub fn add_variant(&self, usage: &Use, handle: u64, custom_border: bool) -> Option<(u64, bool)> {
+    pub fn add_variant(&self, usage: &VariantUse, handle: u64, custom_border: bool) -> Option<(u64, bool)> {
         let mut variants = lock(&self.variants);
         let Variants { by_key, borders, census } = &mut *variants;
         if let Some(variant) = by_key.get_mut(&usage.key) {

@@ -113,14 +113,14 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// How a file that a user names is written.
-enum Place {
+enum Destination {
     /// Anew, in the place of the old one.
     Replace(PathBuf),
     /// Into what is there: a device, a FIFO, a file with several names, what a descriptor of a process stands for.
     Into(PathBuf),
 }
 
-impl Place {
+impl Destination {
     /// Follows links, also one to a file that is not there yet.
     fn of(path: &Path) -> io::Result<Self> {
         let mut at = std::path::absolute(path)?;
@@ -147,12 +147,12 @@ impl Place {
 }
 
 /// Where an output goes. A folder that is not there is a mistyped one, so it is not made.
-fn place_of(path: &Path) -> Result<Place> {
-    let place = Place::of(path).map_err(|error| trouble(path, error))?;
+fn place_of(path: &Path) -> Result<Destination> {
+    let place = Destination::of(path).map_err(|error| trouble(path, error))?;
     let real = match &place {
-        Place::Replace(real) if path.is_symlink() => real,
-        Place::Replace(_) => path,
-        Place::Into(_) => return Ok(place),
+        Destination::Replace(real) if path.is_symlink() => real,
+        Destination::Replace(_) => path,
+        Destination::Into(_) => return Ok(place),
     };
     match real.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
         Some(folder) => Err(trouble(path, format!("there is no folder {}", folder.display()))),
@@ -181,8 +181,8 @@ pub fn must_have_place(path: &Path) -> Result<()> {
 /// When it cannot be written, with its name.
 pub fn write_output(path: &Path, content: &[u8]) -> Result<()> {
     let written = match place_of(path)? {
-        Place::Replace(path) => replace(&path, content),
-        Place::Into(path) => write_into(&path, content),
+        Destination::Replace(path) => replace(&path, content),
+        Destination::Into(path) => write_into(&path, content),
     };
     written.map_err(|error| trouble(path, error))
 }
@@ -211,9 +211,9 @@ fn write_into(path: &Path, content: &[u8]) -> io::Result<()> {
 ///
 /// When the link leads nowhere.
 pub fn target(link: &Path) -> io::Result<Option<PathBuf>> {
-    Ok(match Place::of(link)? {
-        Place::Replace(path) => Some(path),
-        Place::Into(path) => Some(path).filter(|path| path.is_file()),
+    Ok(match Destination::of(link)? {
+        Destination::Replace(path) => Some(path),
+        Destination::Into(path) => Some(path).filter(|path| path.is_file()),
     })
 }
 
@@ -249,9 +249,11 @@ impl Identity {
         }
         match std::fs::metadata(path) {
             Ok(metadata) => metadata.is_file().then(|| Self::There(id(&metadata))),
-            Err(_) => match Place::of(path).ok()? {
-                Place::Replace(path) => Some(Self::Path(path.parent()?.canonicalize().ok()?.join(path.file_name()?))),
-                Place::Into(_) => None,
+            Err(_) => match Destination::of(path).ok()? {
+                Destination::Replace(path) => {
+                    Some(Self::Path(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
+                }
+                Destination::Into(_) => None,
             },
         }
     }

@@ -26,7 +26,7 @@ use crate::files;
 use crate::inspect;
 use crate::output::Output;
 use crate::prove::case::{Case, Cases, Trial, expected};
-use crate::story::Wanted;
+use crate::story::ObjectName;
 use crate::trace::record::{RecordedChange, counted};
 
 /// The arguments of `samplin reproduce`.
@@ -74,7 +74,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     files::must_not_replace(&[("--output", &arguments.output)], std::slice::from_ref(&source), &[])?;
     let mut cases = Cases::default();
     source.read(true, |record| cases.record(record))?;
-    let wanted = Wanted::of(&arguments.object);
+    let wanted = ObjectName::of(&arguments.object);
     let mut found: Vec<Case> = cases
         .into_found()
         .0

@@ -26,7 +26,7 @@ const SUGGESTIONS: usize = 5;
 /// How the object is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Wanted {
+pub(crate) enum ObjectName {
     /// A handle, in the trace's spelling.
     Handle(String),
     /// A fingerprint.
@@ -35,7 +35,7 @@ pub(crate) enum Wanted {
     Name(String),
 }
 
-impl Wanted {
+impl ObjectName {
     pub(crate) fn of(text: &str) -> Self {
         let lower = text.to_ascii_lowercase();
         if let Some(digits) = lower.strip_prefix("0x")
@@ -95,7 +95,7 @@ struct Story {
 ///
 /// When a trace cannot be read.
 pub fn run(sources: &[TraceSource], object: &str, output: &mut Output) -> Result {
-    let wanted = Wanted::of(object);
+    let wanted = ObjectName::of(object);
     if wanted.text().is_empty() {
         return Err(Failure::usage("--object needs a handle, a debug name or a fingerprint"));
     }
@@ -109,7 +109,7 @@ pub fn run(sources: &[TraceSource], object: &str, output: &mut Output) -> Result
                 let layer: Option<Value> = serde_json::from_slice(record.text).ok();
                 story.complete |= layer.is_some_and(|layer| read::setting(&layer, "trace_level") == Some("all"));
             }
-            if matches!(wanted, Wanted::Name(_)) {
+            if matches!(wanted, ObjectName::Name(_)) {
                 story.remember_names(record);
             }
             if finder.find(record.text).is_some() {
@@ -129,9 +129,9 @@ pub fn run(sources: &[TraceSource], object: &str, output: &mut Output) -> Result
     Ok(Outcome::Fine)
 }
 
-fn nothing(wanted: &Wanted, story: &Story) -> Failure {
+fn nothing(wanted: &ObjectName, story: &Story) -> Failure {
     let failure = Failure::input(format!("no record is about {}", wanted.text()));
-    let Wanted::Name(name) = wanted else {
+    let ObjectName::Name(name) = wanted else {
         return if story.complete { failure } else { failure.hint(PARTIAL) };
     };
     let lower = name.to_lowercase();
@@ -158,11 +158,11 @@ impl Story {
         self.other_names.extend(of_pair.filter_map(Value::as_str).map(str::to_owned).chain(own));
     }
 
-    fn consider(&mut self, trace: &str, wanted: &Wanted, record: &Record<'_>) {
+    fn consider(&mut self, trace: &str, wanted: &ObjectName, record: &Record<'_>) {
         let Ok(value) = serde_json::from_slice::<Value>(record.text) else { return };
         let is = |pointer: &str| value.pointer(pointer).and_then(Value::as_str) == Some(wanted.text());
         let roles: &[(&str, &'static str)] = match wanted {
-            Wanted::Handle(_) => &[
+            ObjectName::Handle(_) => &[
                 ("/sampler", "sampler"),
                 ("/view", "view"),
                 ("/variant", "variant"),
@@ -172,8 +172,8 @@ impl Story {
                 ("/device", "device"),
                 ("/pipeline", "pipeline"),
             ],
-            Wanted::Fingerprint(_) => &[("/fingerprint", "fingerprint")],
-            Wanted::Name(_) => &[("/name", "sampler"), ("/names/sampler", "sampler"), ("/names/view", "view")],
+            ObjectName::Fingerprint(_) => &[("/fingerprint", "fingerprint")],
+            ObjectName::Name(_) => &[("/name", "sampler"), ("/names/sampler", "sampler"), ("/names/view", "view")],
         };
         let Some((_, role)) = roles.iter().find(|(pointer, _)| is(pointer)) else { return };
         let note = |set: &mut BTreeSet<String>, pointer: &str| {
@@ -202,7 +202,7 @@ impl Story {
     }
 }
 
-fn tell(wanted: &Wanted, story: &Story, output: &mut Output) {
+fn tell(wanted: &ObjectName, story: &Story, output: &mut Output) {
     let role = story.entries.first().map_or("object", |entry| match entry.role {
         "fingerprint" => "samplers of fingerprint",
         role => role,
@@ -353,9 +353,9 @@ mod tests {
 
     #[test]
     fn spellings_are_told_apart() {
-        assert_eq!(Wanted::of("0X0055Ab"), Wanted::Handle("0x55ab".into()));
-        assert_eq!(Wanted::of("E3bc490f004b8617"), Wanted::Fingerprint("e3bc490f004b8617".into()));
-        assert_eq!(Wanted::of("shadow map"), Wanted::Name("shadow map".into()));
-        assert_eq!(Wanted::of("0xghost"), Wanted::Name("0xghost".into()));
+        assert_eq!(ObjectName::of("0X0055Ab"), ObjectName::Handle("0x55ab".into()));
+        assert_eq!(ObjectName::of("E3bc490f004b8617"), ObjectName::Fingerprint("e3bc490f004b8617".into()));
+        assert_eq!(ObjectName::of("shadow map"), ObjectName::Name("shadow map".into()));
+        assert_eq!(ObjectName::of("0xghost"), ObjectName::Name("0xghost".into()));
     }
 }

@@ -57,7 +57,9 @@ pub use self::usage::{
     UsageKept, ViewUsage, image_flags, may_lack_usage, reachable_usage, stored_elsewhere, unsupported_usage,
     usage_beside_storage, view_usage, viewed_as_integers,
 };
-pub use self::view::{Aspect, DeviceCaps, Dimensions, Divide, Policy, Reads, Use, ViewTraits, normalize_components};
+pub use self::view::{
+    Aspect, DeviceCaps, Dimensions, Divide, Policy, Reads, SamplerUse, ViewTraits, normalize_components,
+};
 
 /// A legal state and how it came about.
 #[derive(Clone, Debug)]
@@ -97,7 +99,7 @@ struct Judgement<'a> {
     state: SamplerState,
     caps: &'a DeviceCaps,
     policy: &'a Policy,
-    used: Use<'a>,
+    used: SamplerUse<'a>,
     exempt: Exempt,
     changes: Changes,
     saturate: [bool; 3],
@@ -238,12 +240,12 @@ impl Judgement<'_> {
 
 /// Decides at `vkCreateSampler`: section A of the catalogue, no view known.
 pub fn create(state: &SamplerState, caps: &DeviceCaps, policy: &Policy) -> Decision {
-    legalize(state, Use::CREATE, caps, policy)
+    legalize(state, SamplerUse::CREATE, caps, policy)
 }
 
 /// [`create`], but for the rules that are switched off.
 pub fn create_except(state: &SamplerState, exempt: Exempt, caps: &DeviceCaps, policy: &Policy) -> Decision {
-    legalize_except(state, Use::CREATE, exempt, caps, policy)
+    legalize_except(state, SamplerUse::CREATE, exempt, caps, policy)
 }
 
 /// Decides for a sampler written together with a view as a dynamic combined image sampler.
@@ -262,7 +264,7 @@ pub fn pair_except(
     caps: &DeviceCaps,
     policy: &Policy,
 ) -> Decision {
-    legalize_except(state, Use { view: Some(view), dynamic: true }, exempt, caps, policy)
+    legalize_except(state, SamplerUse { view: Some(view), dynamic: true }, exempt, caps, policy)
 }
 
 /// Whether the sampler was made for capture and replay, which ties its opaque data to its exact state: it is never changed.
@@ -275,13 +277,13 @@ pub fn replays(state: &SamplerState, caps: &DeviceCaps) -> bool {
 ///
 /// Two kinds of sampler are never changed for the sake of a view: those with a Y′CbCr conversion (their pair is
 /// immutable by rule), and those made for capture and replay, whose opaque data belongs to the exact state.
-pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: &Policy) -> Decision {
+pub fn legalize(state: &SamplerState, used: SamplerUse<'_>, caps: &DeviceCaps, policy: &Policy) -> Decision {
     legalize_except(state, used, Exempt::NONE, caps, policy)
 }
 
 fn legalize_except(
     state: &SamplerState,
-    used: Use<'_>,
+    used: SamplerUse<'_>,
     exempt: Exempt,
     caps: &DeviceCaps,
     policy: &Policy,
@@ -292,7 +294,7 @@ fn legalize_except(
         Judgement { state, caps, policy, used, exempt, changes, saturate, mirror, emulate, lods, compare, unresolved };
     let replays = replays(&state, caps);
     if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
-        pass.used = Use::CREATE;
+        pass.used = SamplerUse::CREATE;
     }
     if !replays {
         pass.sanitize(); //              1

@@ -32,7 +32,7 @@ const NEAR: usize = 3;
 /// never set.
 const BITS: u32 = 62;
 
-/// In [`Shared::classes`]: the choice is one that was made before, so that only the same may come in its place. No class has this bit.
+/// In [`SharedChoice::classes`]: the choice is one that was made before, so that only the same may come in its place. No class has this bit.
 const RETIRED: u64 = 1;
 
 /// The bit of a class, by one more than its number, or the one that is never set.
@@ -43,12 +43,12 @@ fn bit(next: u32) -> u64 {
 
 /// A choice and the classes that it is made for.
 #[repr(align(16))]
-struct Shared {
+struct SharedChoice {
     choice: AtomicU64,
     classes: AtomicU64,
 }
 
-impl Shared {
+impl SharedChoice {
     const fn new() -> Self {
         Self { choice: AtomicU64::new(UNDECIDED), classes: AtomicU64::new(0) }
     }
@@ -87,7 +87,7 @@ impl Drop for Far {
 
 /// What there is for a state beside the choice that most of its classes share.
 struct Row {
-    near: [Shared; NEAR - 1],
+    near: [SharedChoice; NEAR - 1],
     /// A bit for each class, set once nothing is left to be said about an immutable sampler.
     settled: AtomicU64,
     far: AtomicPtr<Far>,
@@ -95,14 +95,14 @@ struct Row {
 
 impl Row {
     fn new() -> Self {
-        let near = [const { Shared::new() }; NEAR - 1];
+        let near = [const { SharedChoice::new() }; NEAR - 1];
         Self { near, settled: AtomicU64::new(0), far: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
     /// The same row in another array.
     fn again(&self) -> Self {
         Self {
-            near: self.near.each_ref().map(Shared::again),
+            near: self.near.each_ref().map(SharedChoice::again),
             settled: AtomicU64::new(self.settled.load(Ordering::Relaxed)),
             far: AtomicPtr::new(self.far.load(Ordering::Relaxed)),
         }
@@ -150,12 +150,12 @@ impl Row {
 struct Rows {
     /// The choice that most classes share, by itself: where there are thousands of states, each that is looked at is a cache miss, and
     /// four of these lie in one line. At one more than the number of the state, as the words of samplers have it.
-    first: Box<[Shared]>,
+    first: Box<[SharedChoice]>,
     rest: Box<[Row]>,
 }
 
 impl Rows {
-    fn near(&self, state: usize) -> Option<impl Iterator<Item = &Shared>> {
+    fn near(&self, state: usize) -> Option<impl Iterator<Item = &SharedChoice>> {
         Some(std::iter::once(self.first.get(state + 1)?).chain(&self.rest.get(state)?.near))
     }
 
@@ -217,10 +217,10 @@ impl Choices {
             let len = (state as usize + 1).next_power_of_two().max(64);
             let (mut first, mut rest) = (memory::vec(len + 1), memory::vec(len));
             if let Some(old) = old {
-                first.extend(old.first.iter().map(Shared::again));
+                first.extend(old.first.iter().map(SharedChoice::again));
                 rest.extend(old.rest.iter().map(Row::again));
             }
-            first.resize_with(len + 1, Shared::new);
+            first.resize_with(len + 1, SharedChoice::new);
             rest.resize_with(len, Row::new);
             let mut owned = lock(&self.owned);
             owned.with_room();
@@ -319,7 +319,7 @@ impl Drop for Choices {
 /// [`Choices`] with what most pairs need of them at hand.
 #[derive(Clone, Copy)]
 pub(crate) struct Chosen<'c> {
-    first: &'c [Shared],
+    first: &'c [SharedChoice],
     of: &'c Choices,
 }
 

@@ -67,12 +67,12 @@ impl Type {
 }
 
 /// An editor that code shares with other code.
-pub(crate) trait Shared {
+pub(crate) trait SharedEditor {
     /// Has the editor make something, which has an id.
     fn edit(&self, what: &mut dyn FnMut(&mut Editor<'_, '_>) -> Result<u32, Error>) -> Result<u32, Error>;
 }
 
-impl Shared for RefCell<&mut Editor<'_, '_>> {
+impl SharedEditor for RefCell<&mut Editor<'_, '_>> {
     fn edit(&self, what: &mut dyn FnMut(&mut Editor<'_, '_>) -> Result<u32, Error>) -> Result<u32, Error> {
         what(&mut self.borrow_mut())
     }
@@ -80,7 +80,7 @@ impl Shared for RefCell<&mut Editor<'_, '_>> {
 
 /// A function that is being written.
 pub(crate) struct Code<'b> {
-    pub(crate) editor: &'b dyn Shared,
+    pub(crate) editor: &'b dyn SharedEditor,
     words: RefCell<Vec<u32>>,
     /// The label of the block that is being written.
     block: Cell<u32>,
@@ -93,7 +93,7 @@ pub(crate) struct Code<'b> {
 }
 
 impl<'b> Code<'b> {
-    pub(crate) fn new(editor: &'b dyn Shared) -> Code<'b> {
+    pub(crate) fn new(editor: &'b dyn SharedEditor) -> Code<'b> {
         Code {
             editor,
             words: RefCell::default(),
@@ -105,7 +105,7 @@ impl<'b> Code<'b> {
     }
 
     /// The same where the editor need not know a type.
-    pub(crate) fn with(editor: &'b dyn Shared, scalar: Scalar, id: u32) -> Code<'b> {
+    pub(crate) fn with(editor: &'b dyn SharedEditor, scalar: Scalar, id: u32) -> Code<'b> {
         let code = Code::new(editor);
         code.types[scalar as usize][0].set(id);
         code

@@ -86,7 +86,7 @@ pub struct ImageRead {
 
 /// A use in terms of one function; the instruction is at `at` in function `by`.
 #[derive(Clone, Copy)]
-struct Use {
+struct ImageUse {
     term: Term,
     access: Access,
     by: usize,
@@ -106,7 +106,7 @@ fn operand(instruction: &Instruction<'_>) -> Option<(u32, Access)> {
 }
 
 /// Adds a use of a parameter to those of its function.
-fn add(own: &mut Vec<Use>, one: &Use) -> Result<(), Error> {
+fn add(own: &mut Vec<ImageUse>, one: &ImageUse) -> Result<(), Error> {
     let count = own.len();
     match own.iter_mut().find(|known| known.term == one.term) {
         Some(known) => known.access = known.access.with(one.access),
@@ -141,7 +141,7 @@ impl Module<'_> {
         }
         let entry = self.entry(name, model).ok_or(Error::NoEntryPoint)?;
         let mut tracer = Tracer::new(self, specialization);
-        let mut open: Vec<Vec<Use>> = filled(self.functions().len(), Vec::new())?;
+        let mut open: Vec<Vec<ImageUse>> = filled(self.functions().len(), Vec::new())?;
         let (mut terms, mut uses) = (Vec::new(), Vec::new());
         // Callees first.
         for number in order(self, entry)? {
@@ -152,19 +152,19 @@ impl Module<'_> {
                     terms.clear();
                     tracer.terms(function, image, &mut terms)?;
                     for term in &terms {
-                        push(&mut uses, Use { term: *term, access, by: number, at: instruction.at })?;
+                        push(&mut uses, ImageUse { term: *term, access, by: number, at: instruction.at })?;
                     }
                 } else if instruction.opcode() == op::FUNCTION_CALL {
                     let callee = self.function(instruction.word(3)).and_then(|callee| open.get(callee));
                     for one in callee.into_iter().flatten() {
                         argument(&mut tracer, function, &instruction, one.term, &mut terms)?;
                         for term in &terms {
-                            push(&mut uses, Use { term: *term, ..*one })?;
+                            push(&mut uses, ImageUse { term: *term, ..*one })?;
                         }
                     }
                 }
             }
-            let mut own: Vec<Use> = Vec::new();
+            let mut own: Vec<ImageUse> = Vec::new();
             for one in &uses {
                 tracer.step(1 + own.len())?;
                 match one.term.base {
@@ -221,7 +221,7 @@ impl Module<'_> {
         &self,
         tracer: &mut Tracer<'_, '_>,
         variable: u32,
-        one: &Use,
+        one: &ImageUse,
         found: &mut Vec<Declared>,
     ) -> Result<(), Error> {
         let Some((image, ty)) = self.image_of(variable) else { return Ok(()) };

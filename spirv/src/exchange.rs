@@ -13,7 +13,7 @@ use crate::links::{Analysis, Pair, Scratch, origin};
 use crate::module::{Function, Instruction, Module};
 use crate::op;
 use crate::operand::{Index, Operand};
-use crate::sources::{Doubt, OperandSource, Sources, Wanted};
+use crate::sources::{Doubt, OperandSource, Sources, WantedLink};
 use crate::trace::{Base, Tracer};
 use crate::uses::Uses;
 
@@ -108,7 +108,7 @@ impl<'m, 'w> Exchange<'m, 'w> {
     pub(crate) fn new(
         tracer: Tracer<'m, 'w>,
         analysis: Analysis,
-        wanted: Vec<Wanted>,
+        wanted: Vec<WantedLink>,
     ) -> Result<Exchange<'m, 'w>, Error> {
         let sources = Sources::new(tracer.module, analysis, wanted)?;
         let mut editor = Editor::new(tracer.module);

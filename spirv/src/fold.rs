@@ -31,16 +31,16 @@ impl Specialization<'_> {
 
 /// An integer or a boolean: its low bits, zeros above them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Value {
+pub(crate) struct FoldedValue {
     pub(crate) bits: u64,
     /// 1 for a boolean.
     width: u32,
     signed: bool,
 }
 
-impl Value {
-    fn new(bits: u64, width: u32, signed: bool) -> Option<Value> {
-        matches!(width, 1..=64).then(|| Value { bits: bits & (u64::MAX >> (64 - width)), width, signed })
+impl FoldedValue {
+    fn new(bits: u64, width: u32, signed: bool) -> Option<FoldedValue> {
+        matches!(width, 1..=64).then(|| FoldedValue { bits: bits & (u64::MAX >> (64 - width)), width, signed })
     }
 
     /// The value with its sign.
@@ -59,7 +59,7 @@ impl Value {
 const OPERATIONS: u32 = 256;
 
 /// The integer or boolean that `id` is under a specialization; none without one if the value depends on it.
-pub(crate) fn fold(module: &Module<'_>, specialization: Option<&Specialization<'_>>, id: u32) -> Option<Value> {
+pub(crate) fn fold(module: &Module<'_>, specialization: Option<&Specialization<'_>>, id: u32) -> Option<FoldedValue> {
     Folder { module, specialization, left: OPERATIONS }.value(id, 0)
 }
 
@@ -71,7 +71,7 @@ struct Folder<'a, 'w> {
 
 impl Folder<'_, '_> {
     /// `depth` bounds the stack, `left` the time: an expression may use its operands more than once.
-    fn value(&mut self, id: u32, depth: u32) -> Option<Value> {
+    fn value(&mut self, id: u32, depth: u32) -> Option<FoldedValue> {
         self.left = self.left.checked_sub(1)?;
         if depth > 32 {
             return None;
@@ -97,7 +97,7 @@ impl Folder<'_, '_> {
             op::COPY_OBJECT => return self.value(instruction.word(3), depth + 1),
             _ => return None,
         };
-        Value::new(bits, width, signed)
+        FoldedValue::new(bits, width, signed)
     }
 
     /// Width and sign of an integer or boolean type.

@@ -29,7 +29,7 @@ use crate::links::{Analysis, Pair, Scratch};
 use crate::map::{Fold, put};
 use crate::module::{Function, Instruction, Module, sort};
 use crate::operand::{Index, Operand};
-use crate::sources::{Doubt, OperandSource, Sources, Wanted};
+use crate::sources::{Doubt, OperandSource, Sources, WantedLink};
 use crate::trace::{ELEMENTS, Tracer};
 use crate::uses::Uses;
 
@@ -179,7 +179,7 @@ impl Passes {
     /// What can be done for instructions of a form. Gathers and comparisons are not filtered, nor is what is no float, of which texels
     /// can be fetched all the same. The sampler that a fetch goes past answers for levels of detail itself. One that compares nothing
     /// filters nothing.
-    fn of(self, form: &site::Form, sampled: crate::Sampled) -> Passes {
+    fn of(self, form: &site::SampleForm, sampled: crate::Sampled) -> Passes {
         let (samples, float) = (!form.compared && !form.gathers && !form.sparse, sampled == crate::Sampled::Float);
         let fetch = self.fetch && samples && !form.asks;
         let filter = (self.filter || self.compare) && samples && float && !(self.fetch && form.asks);
@@ -329,7 +329,7 @@ pub fn sampling(
                     }
                 }
                 push(&mut active, (position, *slot))?;
-                push(&mut wanted, Wanted::new(slot.image, slot.sampler, count > 1))?;
+                push(&mut wanted, WantedLink::new(slot.image, slot.sampler, count > 1))?;
             }
         }
     }

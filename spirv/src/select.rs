@@ -23,7 +23,7 @@ use crate::links::{Analysis, Pair};
 use crate::module::Module;
 use crate::op;
 use crate::operand::{Index, Operand};
-use crate::sources::Wanted;
+use crate::sources::WantedLink;
 use crate::trace::{Element, Tracer};
 use crate::uses::Uses;
 
@@ -67,7 +67,7 @@ pub struct Part {
 
 /// What all parts share, in the hidden set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PoolAt {
     /// The number of the set.
     pub set: u32,
     /// The binding of the matrix, a buffer like those of [`Lookup`] with one word at least.
@@ -93,7 +93,7 @@ pub fn select(
     name: &str,
     model: u32,
     specialization: Option<&Specialization<'_>>,
-    place: &Place,
+    place: &PoolAt,
     parts: &[Part],
 ) -> Result<Vec<u32>, Refused> {
     select_or_own(module, name, model, specialization, place, parts, &[])
@@ -111,7 +111,7 @@ pub fn select_or_own(
     name: &str,
     model: u32,
     specialization: Option<&Specialization<'_>>,
-    place: &Place,
+    place: &PoolAt,
     parts: &[Part],
     own: &[Option<u32>],
 ) -> Result<Vec<u32>, Refused> {
@@ -125,7 +125,7 @@ pub fn select_or_own(
             return Err(Refused::Part(position, Why::NoLink));
         }
         let by = [part.column.is_indexed(&part.image), part.row.is_indexed(&part.sampler)];
-        push(&mut wanted, Wanted { image: part.image, sampler: part.sampler, by })?;
+        push(&mut wanted, WantedLink { image: part.image, sampler: part.sampler, by })?;
     }
     if parts.is_empty() {
         return Ok(copied(module.words())?);
@@ -158,7 +158,7 @@ impl Lookup {
 
 /// The pool, and the tables that lead to its samplers.
 struct Tables<'a> {
-    place: &'a Place,
+    place: &'a PoolAt,
     parts: &'a [Part],
     /// See [`select_or_own`].
     own: &'a [Option<u32>],
@@ -180,7 +180,7 @@ impl<'a> Tables<'a> {
     fn new(
         module: &Module<'_>,
         exchange: &mut Exchange<'_, '_>,
-        place: &'a Place,
+        place: &'a PoolAt,
         parts: &'a [Part],
         own: &'a [Option<u32>],
     ) -> Result<Tables<'a>, Error> {

@@ -18,18 +18,18 @@ pub const PARAMETERS: usize = 64;
 
 /// A link that something is given to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedLink {
     pub(crate) image: Operand,
     pub(crate) sampler: Operand,
     /// Whether it depends on the index of the image, and on that of the sampler.
     pub(crate) by: [bool; 2],
 }
 
-impl Wanted {
+impl WantedLink {
     /// Depends, if it does on an index at all, on all that can be more than one element.
-    pub(crate) fn new(image: Operand, sampler: Operand, indexed: bool) -> Wanted {
+    pub(crate) fn new(image: Operand, sampler: Operand, indexed: bool) -> WantedLink {
         let by = [image, sampler].map(|operand| indexed && varies(operand.index) && operand.count != 1);
-        Wanted { image, sampler, by }
+        WantedLink { image, sampler, by }
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn varies(index: Index) -> bool {
 /// What an entry point's functions are called with.
 pub(crate) struct Sources {
     pub(crate) analysis: Analysis,
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedLink>,
     /// By function: whether the entry point reaches it.
     reached: Vec<bool>,
     /// By function and open pair: what its calls agree on, none if nothing calls it.
@@ -75,7 +75,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(crate) fn new(module: &Module<'_>, analysis: Analysis, wanted: Vec<Wanted>) -> Result<Sources, Error> {
+    pub(crate) fn new(module: &Module<'_>, analysis: Analysis, wanted: Vec<WantedLink>) -> Result<Sources, Error> {
         let (mut sources, mut passed, mut nonuniform) = (Vec::new(), Vec::new(), Vec::new());
         for open in &analysis.open {
             push(&mut sources, filled(open.len(), None)?)?;
@@ -195,7 +195,7 @@ impl Sources {
             } else {
                 let (image, sampler) = (tracer.operand(pair.image), tracer.operand(pair.sampler));
                 tracer.step(self.wanted.len())?;
-                let same = |wanted: &Wanted| Some(wanted.image) == image && Some(wanted.sampler) == sampler;
+                let same = |wanted: &WantedLink| Some(wanted.image) == image && Some(wanted.sampler) == sampler;
                 self.wanted.iter().position(same).map_or(OperandSource::Own, OperandSource::Part)
             };
             match one {
@@ -276,7 +276,7 @@ impl Sources {
 }
 
 /// Whether the function that a pair belongs to has all indices that matter.
-fn is_local(pair: &Pair, wanted: &Wanted) -> bool {
+fn is_local(pair: &Pair, wanted: &WantedLink) -> bool {
     let has = |element: Option<Element>| element.is_some_and(|element| element.id != 0);
     wanted.by.iter().zip([pair.image, pair.sampler]).all(|(matters, term)| !matters || has(term.element))
 }

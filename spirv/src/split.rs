@@ -10,7 +10,7 @@ use crate::links::{Analysis, Pair};
 use crate::module::Module;
 use crate::op;
 use crate::operand::{Index, Operand};
-use crate::sources::{Wanted, varies};
+use crate::sources::{WantedLink, varies};
 use crate::trace::{ELEMENTS, Element, Tracer};
 use crate::uses::Uses;
 
@@ -66,7 +66,7 @@ pub fn split(
     for (position, part) in parts.iter().enumerate() {
         let count = elements(&analysis, part).map_err(|why| Refused::Part(position, why))?;
         push(&mut hidden, Hidden { binding: part.binding, count })?;
-        push(&mut wanted, Wanted::new(part.image, part.sampler, count > 1))?;
+        push(&mut wanted, WantedLink::new(part.image, part.sampler, count > 1))?;
     }
     if parts.is_empty() {
         return Ok(Split { words: copied(module.words())?, hidden });

@@ -35,14 +35,14 @@ const FRAMES: u64 = 256;
 /// What is in the heaps of one device and in its shaders.
 pub struct Heaps {
     is_on: bool,
-    met: Mutex<Met>,
+    met: Mutex<MetInHeaps>,
     /// Something met something that it may not be used with.
     conflicts: AtomicBool,
     integers: OnceLock<vk::FormatFeatureFlags2>,
 }
 
 #[derive(Default)]
-struct Met {
+struct MetInHeaps {
     counts: kinds::Heaps,
     /// What samplers in heaps need, by their fingerprints.
     states: FastMap<u64, ConflictBits>,

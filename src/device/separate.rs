@@ -75,7 +75,7 @@ use samplin_hot::Versions;
 use samplin_spirv::sampling::Passes;
 use samplin_wire::kinds;
 
-use self::again::Kept;
+use self::again::KeptPrograms;
 use self::arrays::Budget;
 pub use self::binds::{Binds, Descriptors, Pushes};
 use self::blocks::Blocks;
@@ -126,7 +126,7 @@ pub struct Separate {
     templates: HandleMap<TemplateRuns>,
     modules: HandleMap<Module>,
     words: WordTable,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptPrograms>,
     learned: Learned,
     settings: SplitSettings,
     /// Pipelines with links.

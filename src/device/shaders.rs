@@ -34,12 +34,12 @@ pub struct Shaders {
     options: ModuleOptions,
     /// Overrides are about pipelines, so that words of fragment shaders are kept.
     pipelines: bool,
-    modules: HandleMap<Kept>,
+    modules: HandleMap<KeptModule>,
 }
 
 /// What is kept of a module.
 #[derive(Default)]
-struct Kept {
+struct KeptModule {
     /// Where it has the buffers of its counters, by set and binding.
     counters: Vec<(u32, u32)>,
     /// What was done because the device has no sample shading, and the fingerprint of what it was done to.
@@ -48,7 +48,7 @@ struct Kept {
     words: Vec<u32>,
 }
 
-impl Kept {
+impl KeptModule {
     /// With words, of which a copy is made.
     fn with(&self, words: &[u32]) -> Self {
         Self {
@@ -65,7 +65,7 @@ pub struct Rewritten {
     pub words: Vec<u32>,
     /// The same with the image formats that the application declares, if others stand for them.
     pub declared: Option<Vec<u32>>,
-    kept: Arc<Kept>,
+    kept: Arc<KeptModule>,
 }
 
 impl Rewritten {
@@ -138,7 +138,7 @@ impl Shaders {
         let keeps = separate.is_none() && self.pipelines && scan(words).intersects(Scan::FRAGMENT);
         let kept = match made_of {
             None if !keeps => return,
-            None => Arc::new(Kept::default().with(words)),
+            None => Arc::new(KeptModule::default().with(words)),
             Some(made_of) if keeps => Arc::new(made_of.kept.with(words)),
             Some(made_of) if made_of.kept.counters.is_empty() && made_of.kept.lowered.1.is_empty() => return,
             Some(made_of) => Arc::clone(&made_of.kept),
@@ -190,7 +190,7 @@ impl Shaders {
         let lowered = outcome.changes.iter().filter(|(pass, _)| *pass == Pass::SampleBuiltins);
         let lowered = memory::collect(lowered.filter_map(|(pass, change)| records::change(*pass, change)));
         let lowered = (if lowered.is_empty() { 0 } else { fingerprint(words) }, lowered);
-        let kept = Arc::new(Kept { counters, lowered, words: Vec::new() });
+        let kept = Arc::new(KeptModule { counters, lowered, words: Vec::new() });
         let words = outcome.words.filter(|_| !ground.wishes.audit)?;
         Some(Rewritten { words, declared: outcome.declared, kept })
     }

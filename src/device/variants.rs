@@ -12,7 +12,7 @@ use crate::budget::{BorderPlace, BorderPlaces};
 use crate::decide::{Rule, SamplerState};
 use crate::outcome::{Refusal, Wanted};
 use crate::sampler_info;
-use crate::variant::{FoundState, Gone, Released, Reserved, Use};
+use crate::variant::{FoundState, Gone, Released, Reserved, VariantUse};
 
 impl Samplers {
     /// The sampler that is wanted for the state in row `number`, shared with whoever else needs the same one.
@@ -22,7 +22,7 @@ impl Samplers {
         number: u32,
         decided: &FoundState,
         wanted: &Wanted<'_>,
-    ) -> Result<(u64, Use), Refusal> {
+    ) -> Result<(u64, VariantUse), Refusal> {
         let custom = wanted.custom_border;
         let usage = match self.rows(&ground.hot).reserve(number, decided, wanted.key, custom) {
             Reserved::Made(handle, usage) => return Ok((handle, usage)),

@@ -437,12 +437,12 @@ pub(crate) unsafe extern "system" fn get_descriptor(
 }
 
 /// A descriptor of a storage image or of a storage texel buffer that has to be another one.
-enum Stored<'a> {
+enum StoredInfo<'a> {
     Image(vk::DescriptorGetInfoEXT<'a>, vk::DescriptorImageInfo),
     Buffer(vk::DescriptorGetInfoEXT<'a>, vk::DescriptorAddressInfoEXT<'a>),
 }
 
-impl Stored<'_> {
+impl StoredInfo<'_> {
     fn with(&self, down: impl FnOnce(*const vk::DescriptorGetInfoEXT<'_>)) {
         let (given, data) = match self {
             Self::Image(given, image) => (given, vk::DescriptorDataEXT { p_storage_image: image }),
@@ -457,7 +457,7 @@ impl Stored<'_> {
 /// # Safety
 ///
 /// `given` is valid.
-unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEXT<'a>) -> Option<Stored<'a>> {
+unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEXT<'a>) -> Option<StoredInfo<'a>> {
     match given.ty {
         _ if !device.pairs.stand_ins.storage.is_used() && !device.ground.hot.exchanges_views() => None,
         vk::DescriptorType::STORAGE_IMAGE
@@ -469,7 +469,7 @@ unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEX
             let image_view =
                 device.pairs.stand_ins.shown_view(&device.ground, &device.pairs.images, given.ty, image.image_view);
             let other = vk::DescriptorImageInfo { image_view, ..*image };
-            (image_view != image.image_view).then_some(Stored::Image(*given, other))
+            (image_view != image.image_view).then_some(StoredInfo::Image(*given, other))
         }
         vk::DescriptorType::STORAGE_TEXEL_BUFFER => {
             // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageTexelBuffer-parameter.
@@ -477,7 +477,7 @@ unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEX
             let format =
                 device.pairs.stand_ins.storage.stored_format(&device.ground, &device.pairs.images, buffer.format);
             (format != buffer.format)
-                .then_some(Stored::Buffer(*given, vk::DescriptorAddressInfoEXT { format, ..*buffer }))
+                .then_some(StoredInfo::Buffer(*given, vk::DescriptorAddressInfoEXT { format, ..*buffer }))
         }
         _ => None,
     }

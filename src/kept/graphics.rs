@@ -7,7 +7,7 @@ use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
 
 use super::block::Block;
-use super::pointers::{Context, Facts, Member};
+use super::pointers::{Context, Facts, StateMember};
 use super::{Stage, chain};
 use crate::pnext::Base;
 
@@ -112,7 +112,7 @@ struct Keeper<'a> {
 /// Calls `Keeper::state` for a member of the create info.
 macro_rules! state {
     ($keeper:expr, $which:ident $info:ident.$member:ident) => {
-        $keeper.state(Member::$which, offset_of!(Info, $member), $info.$member)
+        $keeper.state(StateMember::$which, offset_of!(Info, $member), $info.$member)
     };
 }
 
@@ -149,7 +149,7 @@ impl<'a> Keeper<'a> {
     /// `state` is that member of the create info of which the facts are, and `at` where it lies.
     unsafe fn state<'s, T: Copy>(
         &mut self,
-        member: Member,
+        member: StateMember,
         at: usize,
         state: *const T,
     ) -> Result<Option<(usize, &'s T)>, Left> {
@@ -205,23 +205,23 @@ impl<'a> Keeper<'a> {
         }
         if let Some((at, state)) = viewport {
             type State = vk::PipelineViewportStateCreateInfo<'static>;
-            let viewports = self.facts.follow(Member::Viewports, state.p_viewports)?;
+            let viewports = self.facts.follow(StateMember::Viewports, state.p_viewports)?;
             // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pDynamicStates-04130.
             unsafe { self.block.array(at + offset_of!(State, p_viewports), viewports, state.viewport_count as usize) };
-            let scissors = self.facts.follow(Member::Scissors, state.p_scissors)?;
+            let scissors = self.facts.follow(StateMember::Scissors, state.p_scissors)?;
             // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pDynamicStates-04131.
             unsafe { self.block.array(at + offset_of!(State, p_scissors), scissors, state.scissor_count as usize) };
         }
         if let Some((at, state)) = multisample {
             type State = vk::PipelineMultisampleStateCreateInfo<'static>;
-            let mask = self.facts.follow(Member::SampleMask, state.p_sample_mask)?;
+            let mask = self.facts.follow(StateMember::SampleMask, state.p_sample_mask)?;
             let words = if mask.is_null() { 0 } else { self.facts.mask_words(state.rasterization_samples)? };
             // SAFETY: VUID-VkPipelineMultisampleStateCreateInfo-pSampleMask-parameter.
             unsafe { self.block.array(at + offset_of!(State, p_sample_mask), mask, words) };
         }
         if let Some((at, state)) = blend {
             type State = vk::PipelineColorBlendStateCreateInfo<'static>;
-            let attachments = self.facts.follow(Member::BlendAttachments, state.p_attachments)?;
+            let attachments = self.facts.follow(StateMember::BlendAttachments, state.p_attachments)?;
             let (pointer, count) = (at + offset_of!(State, p_attachments), state.attachment_count as usize);
             // SAFETY: VUID-VkPipelineColorBlendStateCreateInfo-pAttachments-07353.
             unsafe { self.block.array(pointer, attachments, count) };

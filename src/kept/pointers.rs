@@ -49,7 +49,7 @@ pub struct Context {
 
 /// A pointer of a `VkGraphicsPipelineCreateInfo` or of one of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member {
+pub enum StateMember {
     /// `pStages`.
     Stages,
     /// `pVertexInputState`.
@@ -175,7 +175,8 @@ impl<'a> Facts<'a> {
         // SAFETY: `info` is valid, so its stages and its rasterization state lead somewhere where the table says so.
         unsafe {
             facts.stages = facts.stages_of(info).iter().fold(facts.stages, |all, stage| all | stage.stage);
-            let rasterization = facts.follow(Member::Rasterization, info.p_rasterization_state).unwrap_or_default();
+            let rasterization =
+                facts.follow(StateMember::Rasterization, info.p_rasterization_state).unwrap_or_default();
             let discards = rasterization.as_ref().is_some_and(|it| it.rasterizer_discard_enable != vk::FALSE);
             facts.discards = discards && !facts.has(&[Dynamic::RASTERIZER_DISCARD_ENABLE]);
         }
@@ -216,7 +217,7 @@ impl<'a> Facts<'a> {
         &self,
         info: &vk::GraphicsPipelineCreateInfo<'a>,
     ) -> &'a [vk::PipelineShaderStageCreateInfo<'a>] {
-        match self.leads(Member::Stages) {
+        match self.leads(StateMember::Stages) {
             // SAFETY: as many stages as it says (VUID-VkGraphicsPipelineCreateInfo-pStages-06600).
             Ok(true) => unsafe { slice(info.p_stages, info.stage_count) },
             _ => &[],
@@ -224,7 +225,7 @@ impl<'a> Facts<'a> {
     }
 
     /// A pointer, null where it is ignored; why not, if it is not null and that is not decided.
-    pub fn follow<T>(&self, member: Member, pointer: *const T) -> Result<*const T, Left> {
+    pub fn follow<T>(&self, member: StateMember, pointer: *const T) -> Result<*const T, Left> {
         match self.leads(member) {
             _ if pointer.is_null() => Ok(pointer),
             Ok(true) => Ok(pointer),
@@ -234,50 +235,58 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether a pointer is null or leads to what it is declared to lead to.
-    pub fn leads(&self, member: Member) -> Result<bool, Left> {
+    pub fn leads(&self, member: StateMember) -> Result<bool, Left> {
         let has = |parts: Part| self.parts.intersects(parts);
         let is_dynamic = |state| self.has(&[state]);
         Ok(match member {
             // VUID-VkGraphicsPipelineCreateInfo-pStages-06600.
-            Member::Stages => has(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER),
+            StateMember::Stages => has(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER),
             // VUID-VkGraphicsPipelineCreateInfo-pStages-02097; "ignored if the pipeline includes a mesh shader stage".
-            Member::VertexInput => {
+            StateMember::VertexInput => {
                 has(Part::VERTEX_INPUT_INTERFACE) && self.reads_vertices()? && !is_dynamic(Dynamic::VERTEX_INPUT_EXT)
             }
             // VUID-VkGraphicsPipelineCreateInfo-dynamicPrimitiveTopologyUnrestricted-09031, -pInputAssemblyState-09032.
-            Member::InputAssembly => has(Part::VERTEX_INPUT_INTERFACE) && self.reads_vertices()?,
+            StateMember::InputAssembly => has(Part::VERTEX_INPUT_INTERFACE) && self.reads_vertices()?,
             // VUID-VkGraphicsPipelineCreateInfo-pStages-09022; nothing of it counts where all that it holds is dynamic.
-            Member::Tessellation => {
+            StateMember::Tessellation => {
                 has(Part::PRE_RASTERIZATION_SHADERS)
                     && self.stages.intersects(vk::ShaderStageFlags::TESSELLATION_CONTROL)
                     && !self.has(&[Dynamic::PATCH_CONTROL_POINTS_EXT, Dynamic::TESSELLATION_DOMAIN_ORIGIN_EXT])
             }
             // VUID-VkGraphicsPipelineCreateInfo-pRasterizationState-06601, -pRasterizationState-09040.
-            Member::Rasterization => has(Part::PRE_RASTERIZATION_SHADERS),
+            StateMember::Rasterization => has(Part::PRE_RASTERIZATION_SHADERS),
             // VUID-VkGraphicsPipelineCreateInfo-rasterizerDiscardEnable-09024, -pViewportState-09025.
-            Member::Viewport => has(Part::PRE_RASTERIZATION_SHADERS) && !self.discards,
+            StateMember::Viewport => has(Part::PRE_RASTERIZATION_SHADERS) && !self.discards,
             // VUID-VkGraphicsPipelineCreateInfo-pDynamicStates-04130.
-            Member::Viewports => !is_dynamic(Dynamic::VIEWPORT) && !is_dynamic(Dynamic::VIEWPORT_WITH_COUNT),
+            StateMember::Viewports => !is_dynamic(Dynamic::VIEWPORT) && !is_dynamic(Dynamic::VIEWPORT_WITH_COUNT),
             // VUID-VkGraphicsPipelineCreateInfo-pDynamicStates-04131.
-            Member::Scissors => !is_dynamic(Dynamic::SCISSOR) && !is_dynamic(Dynamic::SCISSOR_WITH_COUNT),
+            StateMember::Scissors => !is_dynamic(Dynamic::SCISSOR) && !is_dynamic(Dynamic::SCISSOR_WITH_COUNT),
             // VUID-VkGraphicsPipelineCreateInfo-pMultisampleState-09026, -09027; "Fragment Shader State", "Fragment Output State".
-            Member::Multisample => has(Part::FRAGMENT_SHADER | Part::FRAGMENT_OUTPUT_INTERFACE) && self.rasterizes()?,
+            StateMember::Multisample => {
+                has(Part::FRAGMENT_SHADER | Part::FRAGMENT_OUTPUT_INTERFACE) && self.rasterizes()?
+            }
             // VkDynamicState, "VK_DYNAMIC_STATE_SAMPLE_MASK_EXT specifies that the pSampleMask state […] will be ignored".
-            Member::SampleMask => !is_dynamic(Dynamic::SAMPLE_MASK_EXT),
+            StateMember::SampleMask => !is_dynamic(Dynamic::SAMPLE_MASK_EXT),
             // VUID-VkGraphicsPipelineCreateInfo-renderPass-09028, -09033, -09035.
-            Member::DepthStencil => has(Part::FRAGMENT_SHADER) && self.rasterizes()? && self.uses_depth_stencil()?,
+            StateMember::DepthStencil => {
+                has(Part::FRAGMENT_SHADER) && self.rasterizes()? && self.uses_depth_stencil()?
+            }
             // VUID-VkGraphicsPipelineCreateInfo-renderPass-09030, -09037.
-            Member::ColorBlend => has(Part::FRAGMENT_OUTPUT_INTERFACE) && self.rasterizes()? && self.uses_colors()?,
+            StateMember::ColorBlend => {
+                has(Part::FRAGMENT_OUTPUT_INTERFACE) && self.rasterizes()? && self.uses_colors()?
+            }
             // VUID-VkPipelineColorBlendStateCreateInfo-pAttachments-07353.
-            Member::BlendAttachments => {
+            StateMember::BlendAttachments => {
                 let blending =
                     [Dynamic::COLOR_BLEND_ENABLE_EXT, Dynamic::COLOR_BLEND_EQUATION_EXT, Dynamic::COLOR_WRITE_MASK_EXT];
                 !self.has(&blending) || self.context.advanced_blend && !is_dynamic(Dynamic::COLOR_BLEND_ADVANCED_EXT)
             }
             // VUID-VkGraphicsPipelineCreateInfo-pDynamicState-parameter.
-            Member::Dynamic => true,
+            StateMember::Dynamic => true,
             // VUID-VkGraphicsPipelineCreateInfo-renderPass-06579; "created with a valid VkRenderPass, parameters […] are ignored".
-            Member::ColorFormats => !self.render_pass && has(Part::FRAGMENT_OUTPUT_INTERFACE) && self.rasterizes()?,
+            StateMember::ColorFormats => {
+                !self.render_pass && has(Part::FRAGMENT_OUTPUT_INTERFACE) && self.rasterizes()?
+            }
         })
     }
 
@@ -331,7 +340,7 @@ impl<'a> Facts<'a> {
             return self.context.subpass.and_then(|subpass| subpass.color).ok_or(Left::PipelineChain);
         }
         let Some(rendering) = self.rendering else { return Ok(false) };
-        if !self.leads(Member::ColorFormats)? {
+        if !self.leads(StateMember::ColorFormats)? {
             return Ok(false);
         }
         // SAFETY: the formats are not ignored, so there are as many (VUID-VkGraphicsPipelineCreateInfo-renderPass-06579).
@@ -354,7 +363,7 @@ impl<'a> Facts<'a> {
     /// Colour attachments that have to be in a blend state although none of them is used.
     pub(super) fn unused_colors(&self) -> u32 {
         let count = self.colors();
-        let is_unused = self.leads(Member::ColorFormats) == Ok(true) && self.uses_colors() == Ok(false);
+        let is_unused = self.leads(StateMember::ColorFormats) == Ok(true) && self.uses_colors() == Ok(false);
         if is_unused { count } else { 0 }
     }
 
@@ -371,7 +380,7 @@ impl<'a> Facts<'a> {
             Type::PIPELINE_RENDERING_CREATE_INFO | CUSTOM_RESOLVE => {
                 // "Fragment Shader State", "Formats are ignored".
                 return self
-                    .leads(Member::ColorFormats)
+                    .leads(StateMember::ColorFormats)
                     .map(|leads| if leads { Arrays::Read } else { Arrays::Emptied });
             }
             // What is not of the parts that the pipeline has, or of its render pass, is ignored; whether it may dangle then is not said.

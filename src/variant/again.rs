@@ -1,6 +1,6 @@
 //! What of a state changes while it has samplers: the overrides that match it.
 
-use super::index::{Stored, hash_of};
+use super::index::{RowState, hash_of};
 use super::{Rows, SharedState};
 use crate::decide::ConflictBits;
 
@@ -20,7 +20,7 @@ impl Rows<'_> {
             }
             let state = SharedState { overrides, needs, ..(*found).clone() };
             row.hash = hash_of(&state);
-            (row.state, row.needs) = (Stored::of(state), needs);
+            (row.state, row.needs) = (RowState::of(state), needs);
             // Whoever decides with what was in force before publishes nothing, and create infos are looked at again.
             row.generation = row.generation.wrapping_add(1);
             if is_other {

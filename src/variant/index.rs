@@ -6,7 +6,7 @@ use std::sync::Arc;
 use samplin_hot::memory::{self, Room};
 use samplin_hot::recent::{Words, mixed};
 
-use super::made::{Census, Use};
+use super::made::{Census, VariantUse};
 use super::{FoundState, SharedState};
 use crate::budget::BorderPlace;
 use crate::decide::{ConflictBits, StateKey, is_valid_border};
@@ -16,7 +16,7 @@ use crate::table::FastMap;
 
 /// What samplers that share a row have in common.
 #[derive(PartialEq, Eq)]
-pub(super) struct Shared {
+pub(super) struct SharedKey {
     pub(super) state: StateKey,
     pub(super) overrides: u64,
     pub(super) border: BorderPlace,
@@ -27,7 +27,7 @@ pub(super) struct Shared {
     pub(super) given: Option<u64>,
 }
 
-impl Shared {
+impl SharedKey {
     pub(super) fn of(state: &SharedState) -> Self {
         Self {
             state: state.kept.original.key(),
@@ -59,7 +59,7 @@ pub(super) fn plain_key_of(state: &SharedState) -> Option<Words> {
 
 /// The state of a row, in as little memory as it can be given again from: there may be as many as there are samplers.
 #[derive(Default)]
-pub(super) enum Stored {
+pub(super) enum RowState {
     /// The row is free.
     #[default]
     Nothing,
@@ -69,7 +69,7 @@ pub(super) enum Stored {
     Whole(Arc<SharedState>),
 }
 
-impl Stored {
+impl RowState {
     pub(super) fn of(state: SharedState) -> Self {
         let SharedState { kept: Kept { original, base }, needs: _, given, unknown, overrides, border } = &state;
         let is_plain = given.is_none() && unknown.is_none() && *overrides == 0 && *border == BorderPlace::None;
@@ -97,10 +97,10 @@ impl Stored {
 /// What is kept of a state that samplers have, or had a while ago.
 #[derive(Default)]
 pub(super) struct Row {
-    pub(super) state: Stored,
+    pub(super) state: RowState,
     /// Variants it holds a use of, each once; few states have any.
     #[expect(clippy::box_collection, reason = "most rows have none, and there may be as many rows as samplers")]
-    pub(super) used: Option<Box<Vec<Use>>>,
+    pub(super) used: Option<Box<Vec<VariantUse>>>,
     /// Its samplers.
     pub(super) live: u32,
     /// Counts the states that the row had.
@@ -133,27 +133,27 @@ impl Row {
     pub(super) fn new(state: SharedState, is_shareable: bool, from: Option<u32>) -> Self {
         let (border, needs) = (state.border, state.needs);
         let from = from.map_or(0, |from| from + 1);
-        let mut new = Self { state: Stored::of(state), border, needs, is_shareable, from, ..Self::default() };
+        let mut new = Self { state: RowState::of(state), border, needs, is_shareable, from, ..Self::default() };
         new.clear();
         new
     }
 
     /// One of a state that went down as these words.
     pub(super) fn plain(words: &Words, needs: ConflictBits, is_shareable: bool) -> Self {
-        Self { state: Stored::Plain(*words), needs, is_shareable, is_touched: !is_shareable, ..Self::default() }
+        Self { state: RowState::Plain(*words), needs, is_shareable, is_touched: !is_shareable, ..Self::default() }
     }
 
     /// Whether samplers of plain words with this key share the row.
     pub(super) fn has_key(&self, key: &Words) -> bool {
         match &self.state {
-            Stored::Nothing => false,
-            Stored::Plain(words) => sampler_info::key_of(words) == *key,
-            Stored::Whole(state) => plain_key_of(state).as_ref() == Some(key),
+            RowState::Nothing => false,
+            RowState::Plain(words) => sampler_info::key_of(words) == *key,
+            RowState::Whole(state) => plain_key_of(state).as_ref() == Some(key),
         }
     }
 
     /// Forgets what it uses, which is returned, and what was chosen for it.
-    pub(super) fn clear(&mut self) -> Vec<Use> {
+    pub(super) fn clear(&mut self) -> Vec<VariantUse> {
         // Rows that are not shared are free once they are left.
         self.is_touched = !self.is_shareable || self.border != BorderPlace::None;
         // A sampler that has moved may have left its place to a variant where it was.
@@ -162,7 +162,7 @@ impl Row {
     }
 
     /// The variants that it uses.
-    pub(super) fn uses(&self) -> &[Use] {
+    pub(super) fn uses(&self) -> &[VariantUse] {
         self.used.as_deref().map_or(&[], Vec::as_slice)
     }
 
@@ -174,7 +174,7 @@ impl Row {
 
     /// Whether it still has a state that was found in it.
     pub(super) fn has(&self, found: &FoundState) -> bool {
-        self.generation == found.generation && !matches!(self.state, Stored::Nothing)
+        self.generation == found.generation && !matches!(self.state, RowState::Nothing)
     }
 }
 
@@ -224,7 +224,7 @@ impl Index {
     pub(super) fn find_by_hash_again(&mut self) {
         self.by_hash.clear();
         for (number, row) in self.rows.iter_mut().enumerate().filter(|(_, row)| row.is_shareable) {
-            if matches!(row.state, Stored::Nothing) {
+            if matches!(row.state, RowState::Nothing) {
                 continue;
             }
             if self.by_hash.contains_key(&row.hash) {

@@ -6,7 +6,7 @@ use crate::table::FastMap;
 
 /// A use of a variant by a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
+pub struct VariantUse {
     pub(super) key: StateKey,
     /// What covers its place for a custom border colour; `None` without one, and where another use by the state does.
     pub(super) cover: Option<Cover>,
@@ -31,7 +31,7 @@ pub struct Gone {
 }
 
 impl Variant {
-    pub(super) fn add(&mut self, usage: &Use) {
+    pub(super) fn add(&mut self, usage: &VariantUse) {
         self.uses += 1;
         self.shared += u32::from(usage.cover == Some(Cover::Shared));
     }
@@ -50,7 +50,7 @@ pub(super) struct Variants {
 }
 
 impl Variants {
-    pub(super) fn unuse(&mut self, usage: &Use) -> Option<Gone> {
+    pub(super) fn unuse(&mut self, usage: &VariantUse) -> Option<Gone> {
         let variant = self.by_key.get_mut(&usage.key)?;
         variant.uses -= 1;
         if usage.cover == Some(Cover::Shared) {

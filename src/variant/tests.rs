@@ -34,8 +34,8 @@ fn again(rows: Rows<'_>, words: &Words) -> Option<(u32, bool, Option<Words>)> {
     Some((again.number()?, again.is_changed(), rewritten))
 }
 
-fn plain(key: StateKey) -> Use {
-    Use { key, cover: None }
+fn plain(key: StateKey) -> VariantUse {
+    VariantUse { key, cover: None }
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_row_gives_back_what_was_put_into_it() {
         let found = rows.state(number).unwrap();
         assert_eq!((bits(&found.kept.original), bits(&found.kept.base)), (bits(&original), bits(&base)));
         assert_eq!((found.needs, found.given, found.unknown, found.overrides), (ConflictBits(5), None, None, 0));
-        let is_plain = matches!(gate.write_samplers().with().row(number).unwrap().state, Stored::Plain(_));
+        let is_plain = matches!(gate.write_samplers().with().row(number).unwrap().state, RowState::Plain(_));
         assert_eq!(is_plain, is_small);
         assert!(rows.release(number).variants.is_empty());
     }

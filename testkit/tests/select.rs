@@ -4,7 +4,7 @@
 use ash::vk;
 use samplin_compiler::Language;
 use samplin_spirv::Module;
-use samplin_spirv::select::{Length, Lookup, Part, Place, select};
+use samplin_spirv::select::{Length, Lookup, Part, PoolAt, select};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_images};
 use samplin_testkit::lookup::{Access, ResultKind, Shape};
 use samplin_testkit::shader::{self, Bind, Probe};
@@ -23,7 +23,7 @@ const POOL: u32 = 6;
 const WIDTH: u32 = 4;
 
 /// Bindings behind those of the shader: columns, rows, matrix, pool.
-const PLACE: Place = Place { set: 0, matrix: 4, pool: 5, count: POOL };
+const PLACE: PoolAt = PoolAt { set: 0, matrix: 4, pool: 5, count: POOL };
 
 const SHADER: &str = "#version 450
 #extension GL_EXT_nonuniform_qualifier : require

@@ -11,8 +11,8 @@ use samplin_checker::draw::{self, Case};
 use samplin_checker::replay::{self, FIELDS, apply, current, identical, untouched, words};
 use samplin_checker::{blit_violations, citations, conversion_violations, fixable, replays, violations};
 use samplin_core::decide::{
-    self, BlockMatchWindow, BorderMapping, Catalog, ConflictBits, Decision, Field, RuleSource, SamplerState, Use,
-    Value, YcbcrConversion,
+    self, BlockMatchWindow, BorderMapping, Catalog, ConflictBits, Decision, Field, RuleSource, SamplerState,
+    SamplerUse, Value, YcbcrConversion,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,18 +39,18 @@ pub(crate) fn for_all<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestC
 }
 
 /// The three ways of asking, with what the checker has to judge their results by.
-fn asked(case: &Case) -> [(&'static str, Use<'_>, Decision); 3] {
+fn asked(case: &Case) -> [(&'static str, SamplerUse<'_>, Decision); 3] {
     let Case { state, view, caps, policy } = case;
-    let immutable = Use { view: Some(view), dynamic: false };
-    let dynamic = Use { view: Some(view), dynamic: true };
+    let immutable = SamplerUse { view: Some(view), dynamic: false };
+    let dynamic = SamplerUse { view: Some(view), dynamic: true };
     [
-        ("create", Use::CREATE, decide::create(state, caps, policy)),
+        ("create", SamplerUse::CREATE, decide::create(state, caps, policy)),
         ("pair", dynamic, decide::pair(state, view, caps, policy)),
         ("immutable pair", immutable, decide::legalize(state, immutable, caps, policy)),
     ]
 }
 
-fn broken_by(state: &SamplerState, used: Use<'_>, case: &Case) -> Vec<&'static str> {
+fn broken_by(state: &SamplerState, used: SamplerUse<'_>, case: &Case) -> Vec<&'static str> {
     violations(state, used.view, used.dynamic, &case.caps, &case.policy)
 }
 

@@ -8,7 +8,7 @@ use super::case::Trial;
 use super::compared::{Compared, Difference};
 
 /// What came out, with what is needed to compare it.
-pub(super) struct Looked {
+pub(super) struct TrialResult {
     texture: Texture,
     points: Vec<SamplePoint>,
     got: Vec<Value>,
@@ -20,7 +20,7 @@ pub(super) struct Looked {
 /// # Errors
 ///
 /// Why it cannot be tried here, or that the driver fails.
-pub(super) fn look(context: &Context, trial: &Trial) -> Result<Looked, Compared> {
+pub(super) fn look(context: &Context, trial: &Trial) -> Result<TrialResult, Compared> {
     let lacks = |why: String| Compared::Unknown(why);
     if let Some(missing) = trial.way.missing(context) {
         return Err(lacks(missing));
@@ -39,10 +39,10 @@ pub(super) fn look(context: &Context, trial: &Trial) -> Result<Looked, Compared>
     let points = trial.scene.points(trial.asked.unnormalized);
     let got = sample_via(context, trial.way, &[pair], &points).map_err(lacks)?.remove(0);
     let texture = Texture::read(&image, &plain);
-    Ok(Looked { texture, points, got, max_lod_bias: context.limits().max_sampler_lod_bias })
+    Ok(TrialResult { texture, points, got, max_lod_bias: context.limits().max_sampler_lod_bias })
 }
 
-impl Looked {
+impl TrialResult {
     /// Compares with what one of these samplers has to give: with the first that agrees, else with the first.
     pub(super) fn compared_with(&self, trial: &Trial, samplers: &[SamplerDesc]) -> Compared {
         let mut all = samplers.iter().map(|sampler| self.compared(trial, sampler)).collect::<Vec<_>>();

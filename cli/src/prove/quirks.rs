@@ -130,12 +130,12 @@ type Observed = Result<Option<String>, String>;
 type Probe = fn(&Context) -> Observed;
 
 /// Points with what a sampler gives there, and the texels that are looked at.
-struct Looked {
+struct SampledPoints {
     texture: Texture,
     all: Vec<(SamplePoint, Value)>,
 }
 
-fn look(context: &Context, scene: Scene, desc: &SamplerDesc, op: Op) -> Result<Looked, String> {
+fn look(context: &Context, scene: Scene, desc: &SamplerDesc, op: Op) -> Result<SampledPoints, String> {
     if !scene.features(context).contains(vk::FormatFeatureFlags::SAMPLED_IMAGE) {
         return Err(format!("{} cannot be sampled", samplin_core::names::format(scene.format)));
     }
@@ -147,7 +147,7 @@ fn look(context: &Context, scene: Scene, desc: &SamplerDesc, op: Op) -> Result<L
     }
     let points = scene.points(false);
     let got = sample_via(context, Path::Update, &[pair], &points)?.remove(0);
-    Ok(Looked { texture: Texture::read(&image, &view), all: points.into_iter().zip(got).collect() })
+    Ok(SampledPoints { texture: Texture::read(&image, &view), all: points.into_iter().zip(got).collect() })
 }
 
 fn smooths_nearest(context: &Context) -> Observed {

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::{Decision, DeviceCaps, Exempt, Policy, Reads, SamplerState, Use, ViewTraits, legalize_except};
+use super::{Decision, DeviceCaps, Exempt, Policy, Reads, SamplerState, SamplerUse, ViewTraits, legalize_except};
 use crate::format::NumericClass;
 
 /// What shaders declare of the images that they read through one sampler.
@@ -46,7 +46,7 @@ pub fn shader_type(
     caps: &DeviceCaps,
     policy: &Policy,
 ) -> Decision {
-    legalize_except(state, Use { view: Some(&ty.view()), dynamic: false }, exempt, caps, policy)
+    legalize_except(state, SamplerUse { view: Some(&ty.view()), dynamic: false }, exempt, caps, policy)
 }
 
 #[cfg(test)]

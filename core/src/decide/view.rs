@@ -359,14 +359,14 @@ impl Policy {
 
 /// Where a sampler is about to be used.
 #[derive(Clone, Copy, Debug)]
-pub struct Use<'a> {
+pub struct SamplerUse<'a> {
     /// The view it is paired with; `None` when that is not known.
     pub view: Option<&'a ViewTraits>,
     /// Whether it goes into a descriptor as a dynamic (not immutable) sampler.
     pub dynamic: bool,
 }
 
-impl Use<'_> {
+impl SamplerUse<'_> {
     /// At `vkCreateSampler`: nothing is known but the device.
-    pub const CREATE: Use<'static> = Use { view: None, dynamic: false };
+    pub const CREATE: SamplerUse<'static> = SamplerUse { view: None, dynamic: false };
 }

@@ -4,7 +4,7 @@
 use spirv::Op;
 
 use super::flags;
-use super::helper::{Helper, Place};
+use super::helper::{Helper, SampleAt};
 use super::site::operand::{COUNT, EXTRA};
 use crate::build::{Scalar, Value};
 use crate::op;
@@ -25,10 +25,10 @@ pub const CLAMP_REFERENCE: u32 = 1 << 17;
 
 impl<'b> Helper<'b> {
     /// Compares in the shader.
-    pub(super) fn comparison(&self, place: &Place<'b>) -> Value<'b> {
+    pub(super) fn comparison(&self, place: &SampleAt<'b>) -> Value<'b> {
         // The reference is clamped where the format of the view asks for that.
         let clamped = |given: Value<'b>| self.has(CLAMP_REFERENCE).select(given.clamp(0.0, 1.0), given);
-        let place = Place { reference: place.reference.map(clamped), ..*place };
+        let place = SampleAt { reference: place.reference.map(clamped), ..*place };
         if self.sample.form.gathers {
             Helper { gathered: place.reference, ..*self }.gather(&place)
         } else {
@@ -37,7 +37,7 @@ impl<'b> Helper<'b> {
     }
 
     /// The same, or has the sampler do it at the coordinates that the task asks for.
-    pub(super) fn compared(&self, place: &Place<'b>) -> Value<'b> {
+    pub(super) fn compared(&self, place: &SampleAt<'b>) -> Value<'b> {
         if !self.sample.passes.saturate {
             return self.comparison(place);
         }
@@ -45,7 +45,7 @@ impl<'b> Helper<'b> {
     }
 
     /// Gathers where the instruction does, or at saturated coordinates.
-    fn gather(&self, place: &Place<'b>) -> Value<'b> {
+    fn gather(&self, place: &SampleAt<'b>) -> Value<'b> {
         let own = || self.emit(self.sample.form.opcode, self.operands);
         if !self.sample.passes.saturate {
             return own();

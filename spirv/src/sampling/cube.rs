@@ -3,7 +3,7 @@
 
 use spirv::{GlslStd450Op as GLOp, Op};
 
-use super::helper::Place;
+use super::helper::SampleAt;
 use crate::build::{Code, Value};
 
 /// The face that a direction meets.
@@ -60,8 +60,8 @@ impl<'b> Face<'b> {
 }
 
 /// The place with gradients in faces.
-pub(super) fn faced<'b>(code: &'b Code<'b>, place: &Place<'b>) -> Place<'b> {
+pub(super) fn faced<'b>(code: &'b Code<'b>, place: &SampleAt<'b>) -> SampleAt<'b> {
     let Some(gradients) = place.gradients else { return *place };
     let face = Face::of(code, place.at);
-    Place { gradients: Some(gradients.map(|gradient| face.gradient(code, gradient))), ..*place }
+    SampleAt { gradients: Some(gradients.map(|gradient| face.gradient(code, gradient))), ..*place }
 }

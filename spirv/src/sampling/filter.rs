@@ -5,7 +5,7 @@ use spirv::{GlslStd450Op as GLOp, ImageOperands, Op};
 
 use super::cube::{Face, faced};
 use super::flags;
-use super::helper::{Helper, Place, begun, nearest_level, rooted, shrunk};
+use super::helper::{Helper, SampleAt, begun, nearest_level, rooted, shrunk};
 use super::site::operand::{COORDINATE, COUNT, EXTRA};
 use crate::build::{Code, Scalar, Value};
 use crate::error::{Error, copied, extend, push};
@@ -27,7 +27,7 @@ pub(super) struct Spot<'b> {
 
 impl<'b> Helper<'b> {
     /// What the sampler that was asked for would find, on one level or two.
-    pub(super) fn filtered(&self, place: &Place<'b>) -> Value<'b> {
+    pub(super) fn filtered(&self, place: &SampleAt<'b>) -> Value<'b> {
         let place = &self.graded(place);
         let size = self.base().convert(Scalar::Float);
         let detail =
@@ -63,7 +63,7 @@ impl<'b> Helper<'b> {
     }
 
     /// Calls the function for one level.
-    fn on(&self, function: u32, place: &Place<'b>, level: Value<'b>, linear: Value<'b>) -> Value<'b> {
+    fn on(&self, function: u32, place: &SampleAt<'b>, level: Value<'b>, linear: Value<'b>) -> Value<'b> {
         let mut arguments = Vec::new();
         let mut add = |id: u32| self.code.noted(push(&mut arguments, id));
         add(function);

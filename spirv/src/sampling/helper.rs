@@ -112,7 +112,7 @@ pub(super) struct Helper<'b> {
 
 /// Where the texture is sampled, once all that comes before is done.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'b> {
+pub(super) struct SampleAt<'b> {
     /// Coordinates without layer and divisor, unsaturated.
     pub(super) at: Value<'b>,
     /// What texels are compared with.
@@ -238,7 +238,7 @@ impl<'b> Helper<'b> {
     }
 
     /// Where the instruction looks, after projection.
-    fn place(&self) -> Place<'b> {
+    fn place(&self) -> SampleAt<'b> {
         let form = self.sample.form;
         let given = self.coordinate();
         let (mut at, mut reference) = (given.first(self.sample.axes), self.operands[EXTRA]);
@@ -249,11 +249,11 @@ impl<'b> Helper<'b> {
                 reference = reference.map(|reference| reference / divisor);
             }
         }
-        Place { at, reference, gradients: self.operands[DX].zip(self.operands[DY]).map(Into::into) }
+        SampleAt { at, reference, gradients: self.operands[DX].zip(self.operands[DY]).map(Into::into) }
     }
 
     /// The place with its gradients, which are taken where they are needed: of one that is sampled on one level only they are not.
-    pub(super) fn graded(&self, place: &Place<'b>) -> Place<'b> {
+    pub(super) fn graded(&self, place: &SampleAt<'b>) -> SampleAt<'b> {
         if !self.sample.form.implicit || place.gradients.is_some() {
             return *place;
         }
@@ -265,7 +265,7 @@ impl<'b> Helper<'b> {
             let scale = ((bias + own).clamp(-limit, limit) - own).math(GLOp::Exp2);
             gradients = gradients.map(|gradient| gradient.scaled(scale));
         }
-        Place { gradients: Some(gradients), ..*place }
+        SampleAt { gradients: Some(gradients), ..*place }
     }
 
     /// The coordinate as it was given.
@@ -274,7 +274,7 @@ impl<'b> Helper<'b> {
     }
 
     /// What the task asks for.
-    fn changed(&self, place: &Place<'b>) -> Value<'b> {
+    fn changed(&self, place: &SampleAt<'b>) -> Value<'b> {
         if self.sample.passes.compare {
             return self.compared(place);
         }
@@ -293,7 +293,7 @@ impl<'b> Helper<'b> {
     }
 
     /// Samples through the device's filter.
-    pub(super) fn sampled(&self, place: &Place<'b>) -> Value<'b> {
+    pub(super) fn sampled(&self, place: &SampleAt<'b>) -> Value<'b> {
         let mut operands = self.operands;
         operands[EXTRA] = place.reference;
         [operands[BIAS], operands[CONST_OFFSET], operands[OFFSET], operands[CONST_OFFSETS]] = [None; 4];
@@ -314,7 +314,7 @@ impl<'b> Helper<'b> {
     }
 
     /// Samples with a level of detail that is stated, by gradients where the instruction leaves it to the device and it matters.
-    fn detailed(&self, place: &Place<'b>, operands: [Option<Value<'b>>; COUNT]) -> Value<'b> {
+    fn detailed(&self, place: &SampleAt<'b>, operands: [Option<Value<'b>>; COUNT]) -> Value<'b> {
         let form = self.sample.form;
         if !form.implicit {
             return self.emit(form.plain(), operands);
@@ -345,7 +345,7 @@ impl<'b> Helper<'b> {
     }
 
     /// Coordinates, moved by an offset in texels if there is one, and clamped on the axes that the task names.
-    fn saturated(&self, place: &Place<'b>, offset: Option<Value<'b>>) -> Value<'b> {
+    fn saturated(&self, place: &SampleAt<'b>, offset: Option<Value<'b>>) -> Value<'b> {
         if offset.is_some() {
             return self.bounded(place, offset);
         }
@@ -356,7 +356,7 @@ impl<'b> Helper<'b> {
     }
 
     /// The same, by all that depends on levels and flags.
-    fn bounded(&self, place: &Place<'b>, offset: Option<Value<'b>>) -> Value<'b> {
+    fn bounded(&self, place: &SampleAt<'b>, offset: Option<Value<'b>>) -> Value<'b> {
         let (detail, size) = self.level(place);
         let at = offset.map_or(place.at, |offset| place.at + offset.convert(Scalar::Float) / size);
         let half = size.of(0.5) / size;
@@ -383,7 +383,7 @@ impl<'b> Helper<'b> {
     }
 
     /// The level of detail that the sampler will find, if it matters, and the size of the level that is nearest to it.
-    fn level(&self, place: &Place<'b>) -> (Option<Value<'b>>, Value<'b>) {
+    fn level(&self, place: &SampleAt<'b>) -> (Option<Value<'b>>, Value<'b>) {
         let texels = self.base();
         let base = texels.convert(Scalar::Float);
         if self.sample.form.gathers {
@@ -395,7 +395,7 @@ impl<'b> Helper<'b> {
     }
 
     /// The level of detail: given, or of gradients on a base level of that size.
-    pub(super) fn detail(&self, place: &Place<'b>, size: Value<'b>) -> Value<'b> {
+    pub(super) fn detail(&self, place: &SampleAt<'b>, size: Value<'b>) -> Value<'b> {
         let float = self.code.ty(Scalar::Float, 1);
         let detail = match place.gradients {
             Some(gradients) => {

@@ -57,7 +57,7 @@ pub(super) struct Root {
 
 /// What an opcode says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form {
+pub(super) struct SampleForm {
     /// Of the form that is not sparse.
     pub(super) opcode: u32,
     pub(super) sparse: bool,
@@ -69,8 +69,8 @@ pub(super) struct Form {
     pub(super) asks: bool,
 }
 
-impl Form {
-    fn new(opcode: u32) -> Form {
+impl SampleForm {
+    fn new(opcode: u32) -> SampleForm {
         let sparse = (op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..=op::IMAGE_SPARSE_DREF_GATHER).contains(&opcode);
         // The sparse forms are the same instructions in the same order.
         let opcode =
@@ -78,7 +78,7 @@ impl Form {
         let gathers = matches!(opcode, op::IMAGE_GATHER | op::IMAGE_DREF_GATHER);
         let asks = opcode == op::IMAGE_QUERY_LOD;
         let form = if gathers || asks { 1 } else { opcode.wrapping_sub(op::IMAGE_SAMPLE_IMPLICIT_LOD) };
-        Form {
+        SampleForm {
             opcode,
             sparse,
             implicit: form & 1 == 0,
@@ -107,7 +107,7 @@ impl Form {
 
 /// An image instruction as the function that is made for it is told of it.
 pub(super) struct Sample {
-    pub(super) form: Form,
+    pub(super) form: SampleForm,
     pub(super) passes: Passes,
     /// The type of the result.
     pub(super) ty: u32,
@@ -163,7 +163,7 @@ impl Sample {
         let form = match site.opcode() {
             op::IMAGE_SAMPLE_FOOTPRINT_NV => return Err(Stop::Unchanged(Unchanged::Footprint)),
             opcode if crate::module::is_vendor(opcode) => return Err(Stop::Unchanged(Unchanged::Vendor)),
-            opcode => Form::new(opcode),
+            opcode => SampleForm::new(opcode),
         };
         let (cube, axes) = (is_cube(pair.ty.dim), axes(pair.ty.dim, tasks.passes).map_err(Stop::Unchanged)?);
         let mut operands = [0; COUNT];

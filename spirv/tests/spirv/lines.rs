@@ -20,14 +20,14 @@ const OPTIONS: [&str; 3] = ["-g", "-gV", "-gVS"];
 /// Where an instruction is said to be: the operands of the last `OpLine`, of the last `DebugLine`, of the last `DebugScope`. A block's
 /// end ends them all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct PoolAt {
     line: Option<Vec<u32>>,
     debug_line: Option<Vec<u32>>,
     scope: Option<Vec<u32>>,
 }
 
 /// What an instruction does to the place of those behind it, by its operands.
-type Change = fn(&mut Place, Option<Vec<u32>>);
+type Change = fn(&mut PoolAt, Option<Vec<u32>>);
 
 /// Instructions of `NonSemantic.Shader.DebugInfo.100`.
 const DEBUG: [(u32, Change); 4] = [
@@ -38,8 +38,8 @@ const DEBUG: [(u32, Change); 4] = [
 ];
 
 /// All instructions but lines and scopes themselves, each with the function that it is in (0 for none) and its place.
-fn placed(words: &[u32]) -> Vec<(u32, Vec<u32>, Place)> {
-    let (mut place, mut function, mut all) = (Place::default(), 0, Vec::new());
+fn placed(words: &[u32]) -> Vec<(u32, Vec<u32>, PoolAt)> {
+    let (mut place, mut function, mut all) = (PoolAt::default(), 0, Vec::new());
     let mut sets = Vec::new();
     for it in instructions(words) {
         match Op::from_u32(it[0] & 0xffff) {
@@ -77,7 +77,7 @@ fn placed(words: &[u32]) -> Vec<(u32, Vec<u32>, Place)> {
                 | Op::Kill
                 | Op::Unreachable
                 | Op::TerminateInvocation,
-            ) => place = Place::default(),
+            ) => place = PoolAt::default(),
             Some(Op::FunctionEnd) => function = 0,
             _ => {}
         }
@@ -95,10 +95,10 @@ fn result(module: &Module<'_>, words: &[u32]) -> Option<u32> {
 fn compare(what: &str, before: &[u32], after: &[u32]) -> usize {
     let (old, new) = (placed(before), placed(after));
     let [before_read, after_read] = [before, after].map(|words| Module::read(words).expect("a module"));
-    let own = |(_, words, place): &'_ (u32, Vec<u32>, Place)| Some((result(&after_read, words)?, place.clone()));
-    let ids: HashMap<u32, Place> = new.iter().filter_map(own).collect();
+    let own = |(_, words, place): &'_ (u32, Vec<u32>, PoolAt)| Some((result(&after_read, words)?, place.clone()));
+    let ids: HashMap<u32, PoolAt> = new.iter().filter_map(own).collect();
     let mut found = 0;
-    let mut functions: HashMap<u32, std::slice::Iter<'_, (u32, Vec<u32>, Place)>> = HashMap::new();
+    let mut functions: HashMap<u32, std::slice::Iter<'_, (u32, Vec<u32>, PoolAt)>> = HashMap::new();
     for (function, words, place) in &old {
         let now = match result(&before_read, words) {
             Some(id) => ids.get(&id),
@@ -156,7 +156,7 @@ fn rewritten(words: &[u32], name: &str, model: u32) -> Vec<(&'static str, Vec<u3
     let looked_up =
         |part: &Part| select::Part { image: part.image, sampler: part.sampler, column: lookup(0), row: lookup(1) };
     let apart = parts.iter().filter(|part| part.image != part.sampler).map(looked_up).collect::<Vec<_>>();
-    let place = select::Place { set: 7, matrix: 2, pool: 3, count: 16 };
+    let place = select::PoolAt { set: 7, matrix: 2, pool: 3, count: 16 };
     let select = select::select(&module, name, model, None, &place, &apart).expect("what can be split");
     let passes = Passes { saturate: true, filter: true, ..Passes::NONE };
     let (mut slots, mut first) = (Vec::new(), 0);

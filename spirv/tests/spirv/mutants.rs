@@ -128,7 +128,7 @@ fn what_was_valid_stays_valid_with_records() {
 
 /// The first entry point with all its links sampled through the pool; none if there are none, or one cannot be.
 fn selected(words: &[u32]) -> Option<Vec<u32>> {
-    use samplin_spirv::select::{Length, Lookup, Part, Place, select};
+    use samplin_spirv::select::{Length, Lookup, Part, PoolAt, select};
     const HIDDEN: u32 = 7;
     let module = Module::read(words).ok()?;
     let entry = module.entry_points().next()?;
@@ -142,7 +142,7 @@ fn selected(words: &[u32]) -> Option<Vec<u32>> {
         is_own.then_some(Part { image, sampler, column: lookup(0), row: lookup(1) })
     };
     let parts: Vec<Part> = links.iter().filter_map(part).collect();
-    let place = Place { set: HIDDEN, matrix: 2, pool: 3, count: 16 };
+    let place = PoolAt { set: HIDDEN, matrix: 2, pool: 3, count: 16 };
     (!parts.is_empty()).then(|| select(&module, &name, entry.model(), None, &place, &parts).ok())?
 }
 

@@ -1,7 +1,7 @@
 //! The pass `select`: links whose indices only the running shader knows read their sampler from the pool, and nothing else is
 //! different.
 
-use samplin_spirv::select::{Length, Lookup, Part, Place, Refused, Why, select, select_or_own};
+use samplin_spirv::select::{Length, Lookup, Part, PoolAt, Refused, Why, select, select_or_own};
 use samplin_spirv::{Error, Index, Link, Module, Operand, Specialization, Uses};
 use spirv::{Capability, Decoration, ExecutionModel, Op, StorageClass};
 
@@ -12,7 +12,7 @@ use crate::split::{handed_on, nonuniform};
 const HIDDEN: u32 = 7;
 
 /// Bindings of the columns, the rows, the matrix and the pool, which has 48 samplers.
-const PLACE: Place = Place { set: HIDDEN, matrix: 2, pool: 3, count: 48 };
+const PLACE: PoolAt = PoolAt { set: HIDDEN, matrix: 2, pool: 3, count: 48 };
 
 const MAIN: (&str, u32) = ("main", FRAGMENT);
 
@@ -254,7 +254,7 @@ fn samplers_are_looked_up() {
 /// without one it is the last place.
 #[test]
 fn own_samplers_are_read_behind_the_places() {
-    let place = Place { count: 48 + 65, ..PLACE };
+    let place = PoolAt { count: 48 + 65, ..PLACE };
     for (samplers, pair, row, own) in [
         ("[65]", "sampler2D(images[i], samplers[j])", "min(variable, 64) + 100", "min(variable, 64) + 48"),
         ("[]", "sampler2D(images[i], samplers[j])", RUNTIME_ROW, "min(variable, length(rows) - 101) + 48"),

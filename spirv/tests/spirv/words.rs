@@ -1,7 +1,7 @@
 //! Words that are no module, or hardly one.
 
 use proptest::prelude::*;
-use samplin_spirv::select::{self, Length, Lookup, Place};
+use samplin_spirv::select::{self, Length, Lookup, PoolAt};
 use samplin_spirv::split::{Part, split};
 use samplin_spirv::{Editor, Error, Link, Module, Specialization};
 use spirv::ExecutionModel;
@@ -25,7 +25,7 @@ fn exercise(words: &[u32]) -> Result<usize, Error> {
                 }
                 let lookup = Lookup { binding: 1, first: u32::MAX, length: Length::Fixed(0) };
                 let part = select::Part { image: part.image, sampler: part.sampler, column: lookup, row: lookup };
-                let place = Place { set: 3, matrix: 1, pool: 0, count: 0 };
+                let place = PoolAt { set: 3, matrix: 1, pool: 0, count: 0 };
                 if let Ok(words) = select::select(&module, &name, entry.model(), values, &place, &[part]) {
                     Module::read(&words).expect("what was made can be read");
                 }

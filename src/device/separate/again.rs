@@ -9,7 +9,7 @@ use super::programs::Program;
 
 /// Pipelines that may be made again, oldest first.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct KeptPrograms {
     programs: VecDeque<Weak<Program>>,
     /// Those that were split when they were the oldest.
     split: VecDeque<Weak<Program>>,
@@ -17,7 +17,7 @@ pub(super) struct Kept {
     limit: usize,
 }
 
-impl Kept {
+impl KeptPrograms {
     /// How many there are, those that are gone among them.
     pub(super) fn len(&self) -> usize {
         self.programs.len() + self.split.len()

@@ -37,11 +37,11 @@ const EMBEDDED: vk::DescriptorSetLayoutCreateFlags =
 pub(super) struct Embedded {
     /// There was ever a layout with embedded samplers.
     any: AtomicBool,
-    met: Mutex<Met>,
+    met: Mutex<MetInMemory>,
 }
 
 #[derive(Default)]
-struct Met {
+struct MetInMemory {
     /// Samplers that live, for each kind of image once, as the first pipeline joins them.
     samplers: Vec<Sampler>,
     /// Classes of views that lack something and were asked for as descriptors of sampled images, each with the first of its views.

@@ -13,7 +13,7 @@ use crate::device::resolve::Pairs;
 
 /// Where the descriptors of a type are described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum DescribedIn {
     /// `VkDescriptorImageInfo`.
     Image,
     /// `VkDescriptorBufferInfo`.
@@ -25,7 +25,7 @@ enum Form {
 }
 
 /// The form of a type of descriptors that may be pushed (VUID-VkDescriptorSetLayoutCreateInfo-flags-00280, -02208, -04591); none for one that is not known.
-fn form(ty: vk::DescriptorType) -> Option<Form> {
+fn form(ty: vk::DescriptorType) -> Option<DescribedIn> {
     use vk::DescriptorType as T;
     Some(match ty {
         T::SAMPLER
@@ -34,10 +34,10 @@ fn form(ty: vk::DescriptorType) -> Option<Form> {
         | T::STORAGE_IMAGE
         | T::INPUT_ATTACHMENT
         | T::SAMPLE_WEIGHT_IMAGE_QCOM
-        | T::BLOCK_MATCH_IMAGE_QCOM => Form::Image,
-        T::UNIFORM_BUFFER | T::STORAGE_BUFFER => Form::Buffer,
-        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => Form::Texels,
-        T::ACCELERATION_STRUCTURE_KHR => Form::Structure,
+        | T::BLOCK_MATCH_IMAGE_QCOM => DescribedIn::Image,
+        T::UNIFORM_BUFFER | T::STORAGE_BUFFER => DescribedIn::Buffer,
+        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => DescribedIn::Texels,
+        T::ACCELERATION_STRUCTURE_KHR => DescribedIn::Structure,
         _ => return None,
     })
 }
@@ -60,10 +60,10 @@ pub(super) fn write(shape: &SetShape, write: Write<'_>, pushed: &mut Pushed) -> 
         }
     };
     match form(ty) {
-        Some(Form::Image) => put(&mut write.images().iter().map(image)),
-        Some(Form::Buffer) => put(&mut write.buffers().iter().map(buffer)),
-        Some(Form::Texels) => put(&mut write.texels().iter().map(|view| [view.as_raw(), 0, 0])),
-        Some(Form::Structure) => {
+        Some(DescribedIn::Image) => put(&mut write.images().iter().map(image)),
+        Some(DescribedIn::Buffer) => put(&mut write.buffers().iter().map(buffer)),
+        Some(DescribedIn::Texels) => put(&mut write.texels().iter().map(|view| [view.as_raw(), 0, 0])),
+        Some(DescribedIn::Structure) => {
             let Some(all) = write.structures() else { return false };
             put(&mut all.iter().map(|structure| [structure.as_raw(), 0, 0]));
         }
@@ -78,9 +78,9 @@ pub(super) fn run(shape: &SetShape, filled: FilledRun<'_>, pushed: &mut Pushed) 
     let Some(form) = form(ty) else { return false };
     for (index, (binding, element)) in (0..).zip(shape.walk(target, count)) {
         let words = match form {
-            Form::Image => image(&filled.image(index)),
-            Form::Buffer => buffer(&filled.buffer(index)),
-            Form::Texels | Form::Structure => [filled.handle(index), 0, 0],
+            DescribedIn::Image => image(&filled.image(index)),
+            DescribedIn::Buffer => buffer(&filled.buffer(index)),
+            DescribedIn::Texels | DescribedIn::Structure => [filled.handle(index), 0, 0],
         };
         pushed.write((binding.binding, element), Descriptor { ty: ty.as_raw(), words });
     }
@@ -133,14 +133,14 @@ pub(super) fn with_writes(descriptors: &[((u32, u32), Descriptor)], with: impl F
                 .dst_array_element(at.1)
                 .descriptor_type(type_of(descriptor));
             match form(type_of(descriptor)) {
-                Some(Form::Buffer) => write.buffer_info(std::slice::from_ref(buffer)),
-                Some(Form::Texels) => write.texel_buffer_view(std::slice::from_ref(view)),
-                Some(Form::Structure) => {
+                Some(DescribedIn::Buffer) => write.buffer_info(std::slice::from_ref(buffer)),
+                Some(DescribedIn::Texels) => write.texel_buffer_view(std::slice::from_ref(view)),
+                Some(DescribedIn::Structure) => {
                     let mut write = write.push_next(chained);
                     write.descriptor_count = 1;
                     write
                 }
-                Some(Form::Image) | None => write.image_info(std::slice::from_ref(image)),
+                Some(DescribedIn::Image) | None => write.image_info(std::slice::from_ref(image)),
             }
         }));
     with(&writes);

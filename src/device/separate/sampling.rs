@@ -60,7 +60,7 @@ impl Ability {
 
 /// Where the hidden set of a pipeline is, and what is in it.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct HiddenAt<'a> {
     /// Its number.
     pub(super) set: u32,
     /// The first of its bindings.
@@ -152,7 +152,7 @@ pub(super) fn rewrite_all(
     program: &Program,
     recipe: &Recipe,
     codes: &mut [Option<Vec<u32>>],
-    place: Place<'_>,
+    place: HiddenAt<'_>,
     keys: Keys,
     compared: Compared,
 ) -> Result<Tasks, Left> {
@@ -182,7 +182,7 @@ fn rewrite(
     program: &Program,
     stage: &StageCode,
     words: &[u32],
-    place: Place<'_>,
+    place: HiddenAt<'_>,
     tasks: &mut Tasks,
 ) -> Result<Option<Vec<u32>>, Left> {
     let link_of = |tasked: &Tasked| program.links.get(tasked.link).filter(|link| link.stages.contains(stage.stage));

@@ -7,7 +7,7 @@ use ash::vk;
 use samplin_bind::plan::link_bit;
 use samplin_core::left::Left;
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::select::{Part, Place, select_or_own};
+use samplin_spirv::select::{Part, PoolAt, select_or_own};
 use samplin_spirv::{Module, Specialization};
 
 use super::Separate;
@@ -97,7 +97,7 @@ impl Selection {
         let model = model(stage.stage).ok_or(Left::OpaqueOperand)?;
         let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
         let module = Module::read(words).map_err(sampling::left_module)?;
-        let place = Place { set, matrix: self.matrix(), pool: self.pool_binding(), count: self.pool() };
+        let place = PoolAt { set, matrix: self.matrix(), pool: self.pool_binding(), count: self.pool() };
         let constants = Specialization(&constants);
         select_or_own(&module, &stage.name, model, Some(&constants), &place, &parts, &own).map(Some).map_err(left_of)
     }

@@ -162,7 +162,7 @@ impl Separate {
                 let limits = samplin_spirv::sampling::Limits { lod_bias: driver.caps.max_sampler_lod_bias };
                 let all = self.force.filters();
                 let passes = Passes { filter: all || self.tasks.filter, fetch: all, ..self.tasks };
-                let at = sampling::Place { set: number as u32, first, chosen: &chosen, limits, passes };
+                let at = sampling::HiddenAt { set: number as u32, first, chosen: &chosen, limits, passes };
                 Some(sampling::rewrite_all(self, program, &recipe, &mut codes, at, keys, compared)?)
             }
             None => None,

@@ -7,7 +7,7 @@ use ash::vk;
 use super::words;
 use crate::decide::SampleShading;
 use crate::device::{Device, Live, PipelineRecord, Shading, ShadingRequest};
-use crate::kept::{self, Facts, Member};
+use crate::kept::{self, Facts, StateMember};
 use crate::pnext::{self, slice};
 
 /// What a pipeline has in place of what it asks for.
@@ -45,7 +45,7 @@ pub(super) unsafe fn decide<'a>(
     let stages = if other.is_empty() { given } else { other };
     let is_dynamic = |state| facts.has(&[state]);
     // SAFETY: null, or a valid state that is not ignored.
-    let given = unsafe { facts.follow(Member::Multisample, info.p_multisample_state).ok()?.as_ref() };
+    let given = unsafe { facts.follow(StateMember::Multisample, info.p_multisample_state).ok()?.as_ref() };
     let state = given.copied().unwrap_or_default();
     let known = given.is_some() && !is_dynamic(vk::DynamicState::RASTERIZATION_SAMPLES_EXT);
     let fragment = stages.iter().position(|stage| stage.stage == vk::ShaderStageFlags::FRAGMENT);
@@ -150,8 +150,8 @@ unsafe fn blended(info: &vk::GraphicsPipelineCreateInfo<'_>, facts: &Facts<'_>) 
         return Some(false);
     }
     // SAFETY: null, or a valid state that is not ignored.
-    let state = unsafe { facts.follow(Member::ColorBlend, info.p_color_blend_state).ok()?.as_ref() }?;
-    let attachments = facts.follow(Member::BlendAttachments, state.p_attachments).ok()?;
+    let state = unsafe { facts.follow(StateMember::ColorBlend, info.p_color_blend_state).ok()?.as_ref() }?;
+    let attachments = facts.follow(StateMember::BlendAttachments, state.p_attachments).ok()?;
     // SAFETY: as many attachments as the state says (VUID-VkPipelineColorBlendStateCreateInfo-pAttachments-07353).
     let attachments = unsafe { slice(attachments, state.attachment_count) };
     Some(attachments.iter().any(|attachment| attachment.blend_enable != vk::FALSE))

@@ -7,7 +7,7 @@ use ash::vk::{self, Handle};
 
 use super::made::{BOTH, Made, keep, pointer, stage};
 use super::{dangling, types};
-use crate::kept::{Context, Facts, Member, Subpass};
+use crate::kept::{Context, Facts, StateMember, Subpass};
 use crate::pnext::{self, Base};
 use samplin_core::left::Left;
 use vk::DynamicState as Dynamic;
@@ -142,35 +142,35 @@ impl Case {
     }
 
     /// Where a pointer stands.
-    fn slot(&mut self, member: Member) -> *mut *const c_void {
+    fn slot(&mut self, member: StateMember) -> *mut *const c_void {
         let (made, info) = (&mut *self.made, &mut self.info);
         match member {
-            Member::Stages => (&raw mut info.p_stages).cast(),
-            Member::VertexInput => (&raw mut info.p_vertex_input_state).cast(),
-            Member::InputAssembly => (&raw mut info.p_input_assembly_state).cast(),
-            Member::Tessellation => (&raw mut info.p_tessellation_state).cast(),
-            Member::Viewport => (&raw mut info.p_viewport_state).cast(),
-            Member::Viewports => (&raw mut made.viewport.p_viewports).cast(),
-            Member::Scissors => (&raw mut made.viewport.p_scissors).cast(),
-            Member::Rasterization => (&raw mut info.p_rasterization_state).cast(),
-            Member::Multisample => (&raw mut info.p_multisample_state).cast(),
-            Member::SampleMask => (&raw mut made.multisample.p_sample_mask).cast(),
-            Member::DepthStencil => (&raw mut info.p_depth_stencil_state).cast(),
-            Member::ColorBlend => (&raw mut info.p_color_blend_state).cast(),
-            Member::BlendAttachments => (&raw mut made.blend.p_attachments).cast(),
-            Member::Dynamic => (&raw mut info.p_dynamic_state).cast(),
-            Member::ColorFormats => (&raw mut made.rendering.p_color_attachment_formats).cast(),
+            StateMember::Stages => (&raw mut info.p_stages).cast(),
+            StateMember::VertexInput => (&raw mut info.p_vertex_input_state).cast(),
+            StateMember::InputAssembly => (&raw mut info.p_input_assembly_state).cast(),
+            StateMember::Tessellation => (&raw mut info.p_tessellation_state).cast(),
+            StateMember::Viewport => (&raw mut info.p_viewport_state).cast(),
+            StateMember::Viewports => (&raw mut made.viewport.p_viewports).cast(),
+            StateMember::Scissors => (&raw mut made.viewport.p_scissors).cast(),
+            StateMember::Rasterization => (&raw mut info.p_rasterization_state).cast(),
+            StateMember::Multisample => (&raw mut info.p_multisample_state).cast(),
+            StateMember::SampleMask => (&raw mut made.multisample.p_sample_mask).cast(),
+            StateMember::DepthStencil => (&raw mut info.p_depth_stencil_state).cast(),
+            StateMember::ColorBlend => (&raw mut info.p_color_blend_state).cast(),
+            StateMember::BlendAttachments => (&raw mut made.blend.p_attachments).cast(),
+            StateMember::Dynamic => (&raw mut info.p_dynamic_state).cast(),
+            StateMember::ColorFormats => (&raw mut made.rendering.p_color_attachment_formats).cast(),
         }
     }
 
-    fn set(&mut self, member: Member, to: *const c_void) {
+    fn set(&mut self, member: StateMember, to: *const c_void) {
         let slot = self.slot(member);
         // SAFETY: a pointer of the case.
         unsafe { *slot = to };
     }
 
     /// What comes back in place of a pointer.
-    fn back(&self, member: Member) -> Result<*const c_void, Left> {
+    fn back(&self, member: StateMember) -> Result<*const c_void, Left> {
         let kept = keep(&self.info, self.context)?;
         let (layout, pass) = (self.info.layout, kept.render_pass());
         // SAFETY: what is handed out lives as long as the call.
@@ -181,28 +181,28 @@ impl Case {
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn found(info: &vk::GraphicsPipelineCreateInfo<'_>, member: Member) -> *const c_void {
+unsafe fn found(info: &vk::GraphicsPipelineCreateInfo<'_>, member: StateMember) -> *const c_void {
     let none = std::ptr::null();
     // SAFETY: null or valid, by this function's contract.
     unsafe {
         let (viewport, multisample) = (info.p_viewport_state.as_ref(), info.p_multisample_state.as_ref());
         let blend = info.p_color_blend_state.as_ref();
         match member {
-            Member::Stages => info.p_stages.cast(),
-            Member::VertexInput => info.p_vertex_input_state.cast(),
-            Member::InputAssembly => info.p_input_assembly_state.cast(),
-            Member::Tessellation => info.p_tessellation_state.cast(),
-            Member::Viewport => info.p_viewport_state.cast(),
-            Member::Viewports => viewport.map_or(none, |it| it.p_viewports.cast()),
-            Member::Scissors => viewport.map_or(none, |it| it.p_scissors.cast()),
-            Member::Rasterization => info.p_rasterization_state.cast(),
-            Member::Multisample => info.p_multisample_state.cast(),
-            Member::SampleMask => multisample.map_or(none, |it| it.p_sample_mask.cast()),
-            Member::DepthStencil => info.p_depth_stencil_state.cast(),
-            Member::ColorBlend => info.p_color_blend_state.cast(),
-            Member::BlendAttachments => blend.map_or(none, |it| it.p_attachments.cast()),
-            Member::Dynamic => info.p_dynamic_state.cast(),
-            Member::ColorFormats => {
+            StateMember::Stages => info.p_stages.cast(),
+            StateMember::VertexInput => info.p_vertex_input_state.cast(),
+            StateMember::InputAssembly => info.p_input_assembly_state.cast(),
+            StateMember::Tessellation => info.p_tessellation_state.cast(),
+            StateMember::Viewport => info.p_viewport_state.cast(),
+            StateMember::Viewports => viewport.map_or(none, |it| it.p_viewports.cast()),
+            StateMember::Scissors => viewport.map_or(none, |it| it.p_scissors.cast()),
+            StateMember::Rasterization => info.p_rasterization_state.cast(),
+            StateMember::Multisample => info.p_multisample_state.cast(),
+            StateMember::SampleMask => multisample.map_or(none, |it| it.p_sample_mask.cast()),
+            StateMember::DepthStencil => info.p_depth_stencil_state.cast(),
+            StateMember::ColorBlend => info.p_color_blend_state.cast(),
+            StateMember::BlendAttachments => blend.map_or(none, |it| it.p_attachments.cast()),
+            StateMember::Dynamic => info.p_dynamic_state.cast(),
+            StateMember::ColorFormats => {
                 let node = pnext::find::<vk::PipelineRenderingCreateInfo<'_>>(info.p_next);
                 node.map_or(none, |it| it.p_color_attachment_formats.cast())
             }
@@ -221,92 +221,92 @@ const OUTPUT: Part = Part::FRAGMENT_OUTPUT_INTERFACE;
 const SHADERS: Part = Part::from_raw(BEFORE.as_raw() | SHADER.as_raw());
 const FRAGMENTS: Part = Part::from_raw(SHADER.as_raw() | OUTPUT.as_raw());
 const RASTERIZED: Part = Part::from_raw(BEFORE.as_raw() | FRAGMENTS.as_raw());
-const ALL: [Member; 15] = [
-    Member::Stages,
-    Member::VertexInput,
-    Member::InputAssembly,
-    Member::Tessellation,
-    Member::Viewport,
-    Member::Viewports,
-    Member::Scissors,
-    Member::Rasterization,
-    Member::Multisample,
-    Member::SampleMask,
-    Member::DepthStencil,
-    Member::ColorBlend,
-    Member::BlendAttachments,
-    Member::Dynamic,
-    Member::ColorFormats,
+const ALL: [StateMember; 15] = [
+    StateMember::Stages,
+    StateMember::VertexInput,
+    StateMember::InputAssembly,
+    StateMember::Tessellation,
+    StateMember::Viewport,
+    StateMember::Viewports,
+    StateMember::Scissors,
+    StateMember::Rasterization,
+    StateMember::Multisample,
+    StateMember::SampleMask,
+    StateMember::DepthStencil,
+    StateMember::ColorBlend,
+    StateMember::BlendAttachments,
+    StateMember::Dynamic,
+    StateMember::ColorFormats,
 ];
 const BLENDING: [Dynamic; 3] =
     [Dynamic::COLOR_BLEND_ENABLE_EXT, Dynamic::COLOR_BLEND_EQUATION_EXT, Dynamic::COLOR_WRITE_MASK_EXT];
 
 /// When a pointer is ignored, and when it is needed beside when nothing is said.
 #[rustfmt::skip]
-fn table(member: Member) -> (&'static [&'static [When]], &'static [&'static [When]]) {
+fn table(member: StateMember) -> (&'static [&'static [When]], &'static [&'static [When]]) {
     use When as W;
     match member {
-        Member::Stages => (
+        StateMember::Stages => (
             &[&[W::Parts(VERTICES)], &[W::Parts(OUTPUT)], &[W::Linked], &[W::Library]],
             &[&[W::Parts(BEFORE)], &[W::Parts(SHADER)]],
         ),
-        Member::VertexInput => (
+        StateMember::VertexInput => (
             &[&[W::Parts(BEFORE)], &[W::Parts(SHADER)], &[W::Parts(OUTPUT)], &[W::Linked], &[W::Library], &[W::Mesh],
                 &[W::Dynamic(&[Dynamic::VERTEX_INPUT_EXT])]],
             &[&[W::Parts(VERTICES)], &[W::Discards]],
         ),
-        Member::InputAssembly => (
+        StateMember::InputAssembly => (
             &[&[W::Parts(BEFORE)], &[W::Parts(SHADER)], &[W::Parts(OUTPUT)], &[W::Linked], &[W::Library], &[W::Mesh]],
             &[&[W::Parts(VERTICES)], &[W::Dynamic(&[Dynamic::PRIMITIVE_TOPOLOGY])], &[W::Discards]],
         ),
-        Member::Tessellation => (
+        StateMember::Tessellation => (
             &[&[W::Parts(VERTICES)], &[W::Parts(SHADER)], &[W::Parts(OUTPUT)], &[W::Linked], &[W::Library], &[W::Mesh],
                 &[W::NoTessellation],
                 &[W::Dynamic(&[Dynamic::PATCH_CONTROL_POINTS_EXT, Dynamic::TESSELLATION_DOMAIN_ORIGIN_EXT])]],
             &[&[W::Parts(BEFORE)], &[W::Dynamic(&[Dynamic::PATCH_CONTROL_POINTS_EXT])], &[W::Discards]],
         ),
-        Member::Viewport => (
+        StateMember::Viewport => (
             &[&[W::Parts(VERTICES)], &[W::Parts(SHADER)], &[W::Parts(OUTPUT)], &[W::Linked], &[W::Library], &[W::Discards]],
             &[&[W::Parts(BEFORE)], &[W::Discards, W::Dynamic(&[Dynamic::RASTERIZER_DISCARD_ENABLE])],
                 &[W::Dynamic(&[Dynamic::VIEWPORT_WITH_COUNT, Dynamic::SCISSOR_WITH_COUNT])]],
         ),
-        Member::Viewports => (
+        StateMember::Viewports => (
             &[&[W::Dynamic(&[Dynamic::VIEWPORT])], &[W::Dynamic(&[Dynamic::VIEWPORT_WITH_COUNT])]],
             &[&[W::Dynamic(&[Dynamic::SCISSOR])]],
         ),
-        Member::Scissors => (
+        StateMember::Scissors => (
             &[&[W::Dynamic(&[Dynamic::SCISSOR])], &[W::Dynamic(&[Dynamic::SCISSOR_WITH_COUNT])]],
             &[&[W::Dynamic(&[Dynamic::VIEWPORT])]],
         ),
-        Member::Rasterization => (
+        StateMember::Rasterization => (
             &[&[W::Parts(VERTICES)], &[W::Parts(SHADER)], &[W::Parts(OUTPUT)], &[W::Linked], &[W::Library]],
             &[&[W::Parts(BEFORE)], &[W::Discards]],
         ),
-        Member::Multisample => (
+        StateMember::Multisample => (
             &[&[W::Parts(VERTICES)], &[W::Parts(BEFORE)], &[W::Linked], &[W::Library], &[W::Discards],
                 &[W::Discards, W::Parts(RASTERIZED)]],
             &[&[W::Parts(SHADER)], &[W::Parts(OUTPUT)], &[W::Subpass(Some(false), false)],
                 &[W::Discards, W::Dynamic(&[Dynamic::RASTERIZER_DISCARD_ENABLE])]],
         ),
-        Member::SampleMask => (
+        StateMember::SampleMask => (
             &[&[W::Dynamic(&[Dynamic::SAMPLE_MASK_EXT])]],
             &[&[W::Samples(1)], &[W::Samples(32), W::Dynamic(&[Dynamic::RASTERIZATION_SAMPLES_EXT])]],
         ),
-        Member::DepthStencil => (
+        StateMember::DepthStencil => (
             &[&[W::Parts(VERTICES)], &[W::Parts(BEFORE)], &[W::Parts(OUTPUT)], &[W::Linked], &[W::Library], &[W::Discards],
                 &[W::Subpass(Some(true), false)], &[W::Formats(COLORS, NOTHING, NOTHING)],
                 &[W::NoFormats], &[W::Formats(COLORS, NOTHING, NOTHING), W::Parts(FRAGMENTS)]],
             &[&[W::Subpass(Some(false), true)], &[W::Formats(COLORS, DEPTH, NOTHING)], &[W::Formats(COLORS, NOTHING, STENCIL)],
                 &[W::Formats(COLORS, NOTHING, NOTHING), W::Parts(SHADER)]],
         ),
-        Member::ColorBlend => (
+        StateMember::ColorBlend => (
             &[&[W::Parts(VERTICES)], &[W::Parts(BEFORE)], &[W::Parts(SHADER)], &[W::Linked], &[W::Library], &[W::Discards],
                 &[W::Subpass(Some(false), true)], &[W::NoFormats]],
             &[&[W::Parts(OUTPUT)], &[W::Subpass(Some(true), false)], &[W::Formats([NOTHING, COLORS[1]], NOTHING, NOTHING)]],
         ),
-        Member::BlendAttachments => (&[&[W::Dynamic(&BLENDING)]], &[&[W::Dynamic(&[Dynamic::COLOR_BLEND_ENABLE_EXT, Dynamic::COLOR_BLEND_EQUATION_EXT])]]),
-        Member::Dynamic => (&[], &[&[W::Linked], &[W::Library], &[W::Discards], &[W::Parts(VERTICES)]]),
-        Member::ColorFormats => (
+        StateMember::BlendAttachments => (&[&[W::Dynamic(&BLENDING)]], &[&[W::Dynamic(&[Dynamic::COLOR_BLEND_ENABLE_EXT, Dynamic::COLOR_BLEND_EQUATION_EXT])]]),
+        StateMember::Dynamic => (&[], &[&[W::Linked], &[W::Library], &[W::Discards], &[W::Parts(VERTICES)]]),
+        StateMember::ColorFormats => (
             &[&[W::Parts(BEFORE)], &[W::Parts(SHADER)], &[W::Discards], &[W::Subpass(Some(true), true)],
                 &[W::UnknownPass, W::Dynamic(&BLENDING), W::Discards]],
             &[&[W::Parts(OUTPUT)], &[W::Discards, W::Dynamic(&[Dynamic::RASTERIZER_DISCARD_ENABLE])]],
@@ -342,7 +342,7 @@ fn all_that_is_ignored_may_dangle_together() {
         let mut case = Case::new(when);
         // SAFETY: valid so far.
         let facts = unsafe { Facts::of(&case.info, case.context) };
-        let ignored: Vec<Member> = ALL.into_iter().filter(|member| facts.leads(*member) == Ok(false)).collect();
+        let ignored: Vec<StateMember> = ALL.into_iter().filter(|member| facts.leads(*member) == Ok(false)).collect();
         for member in &ignored {
             case.set(*member, dangling());
         }
@@ -355,27 +355,35 @@ fn all_that_is_ignored_may_dangle_together() {
 #[test]
 fn where_the_specification_does_not_decide_nothing_is_followed() {
     use When as W;
-    let cases: &[(Member, &[When], Left)] = &[
-        (Member::ColorBlend, &[W::UnknownPass], Left::PipelineChain),
-        (Member::DepthStencil, &[W::UnknownPass], Left::PipelineChain),
-        (Member::ColorBlend, &[W::Subpass(None, true)], Left::PipelineChain),
-        (Member::ColorBlend, &[W::Formats([NOTHING; 2], DEPTH, NOTHING), W::External], Left::PipelineChain),
-        (Member::SampleMask, &[W::Samples(0), W::Dynamic(&[Dynamic::RASTERIZATION_SAMPLES_EXT])], Left::PipelineChain),
-        (Member::SampleMask, &[W::Samples(64), W::Dynamic(&[Dynamic::RASTERIZATION_SAMPLES_EXT])], Left::PipelineChain),
-        (Member::VertexInput, &[W::PartsOfLinked(VERTICES)], Left::PipelineLibrary),
-        (Member::InputAssembly, &[W::PartsOfLinked(VERTICES)], Left::PipelineLibrary),
-        (Member::Multisample, &[W::PartsOfLinked(OUTPUT)], Left::PipelineLibrary),
-        (Member::ColorBlend, &[W::PartsOfLinked(OUTPUT)], Left::PipelineLibrary),
-        (Member::ColorFormats, &[W::PartsOfLinked(OUTPUT)], Left::PipelineLibrary),
-        (Member::DepthStencil, &[W::PartsOfLinked(SHADER)], Left::PipelineLibrary),
-        (Member::DepthStencil, &[W::PartsOfLinked(SHADERS)], Left::PipelineLibrary),
+    let cases: &[(StateMember, &[When], Left)] = &[
+        (StateMember::ColorBlend, &[W::UnknownPass], Left::PipelineChain),
+        (StateMember::DepthStencil, &[W::UnknownPass], Left::PipelineChain),
+        (StateMember::ColorBlend, &[W::Subpass(None, true)], Left::PipelineChain),
+        (StateMember::ColorBlend, &[W::Formats([NOTHING; 2], DEPTH, NOTHING), W::External], Left::PipelineChain),
+        (
+            StateMember::SampleMask,
+            &[W::Samples(0), W::Dynamic(&[Dynamic::RASTERIZATION_SAMPLES_EXT])],
+            Left::PipelineChain,
+        ),
+        (
+            StateMember::SampleMask,
+            &[W::Samples(64), W::Dynamic(&[Dynamic::RASTERIZATION_SAMPLES_EXT])],
+            Left::PipelineChain,
+        ),
+        (StateMember::VertexInput, &[W::PartsOfLinked(VERTICES)], Left::PipelineLibrary),
+        (StateMember::InputAssembly, &[W::PartsOfLinked(VERTICES)], Left::PipelineLibrary),
+        (StateMember::Multisample, &[W::PartsOfLinked(OUTPUT)], Left::PipelineLibrary),
+        (StateMember::ColorBlend, &[W::PartsOfLinked(OUTPUT)], Left::PipelineLibrary),
+        (StateMember::ColorFormats, &[W::PartsOfLinked(OUTPUT)], Left::PipelineLibrary),
+        (StateMember::DepthStencil, &[W::PartsOfLinked(SHADER)], Left::PipelineLibrary),
+        (StateMember::DepthStencil, &[W::PartsOfLinked(SHADERS)], Left::PipelineLibrary),
     ];
     for (member, when, why) in cases {
         let mut case = Case::new(when);
         let others = ALL.into_iter().filter(|other| other != member);
         // Only one of them, and what it belongs to.
         let parent = match member {
-            Member::SampleMask => Some(Member::Multisample),
+            StateMember::SampleMask => Some(StateMember::Multisample),
             _ => None,
         };
         for other in others.filter(|other| Some(*other) != parent) {
@@ -395,7 +403,7 @@ fn where_the_specification_does_not_decide_nothing_is_followed() {
 #[test]
 fn unused_color_attachments_get_a_blend_state_that_writes_nothing() {
     let mut case = Case::new(&[When::Formats([NOTHING; 2], DEPTH, NOTHING)]);
-    case.set(Member::ColorBlend, dangling());
+    case.set(StateMember::ColorBlend, dangling());
     let kept = keep(&case.info, case.context).unwrap();
     kept.with_create_info(
         case.info.layout,
@@ -411,8 +419,8 @@ fn unused_color_attachments_get_a_blend_state_that_writes_nothing() {
     );
     let mut case = Case::new(&[When::Formats([NOTHING; 2], DEPTH, NOTHING)]);
     case.made.rendering.color_attachment_count = 0;
-    case.set(Member::ColorBlend, dangling());
-    assert_eq!(case.back(Member::ColorBlend), Ok(std::ptr::null()), "there are none");
+    case.set(StateMember::ColorBlend, dangling());
+    assert_eq!(case.back(StateMember::ColorBlend), Ok(std::ptr::null()), "there are none");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use samplin_core::decide::YcbcrConversion;
 use samplin_spirv::passes::{Step, run};
 use samplin_spirv::sampling::{self, Keys, Limits, Passes, Slot, Task};
 use samplin_spirv::scan::scan;
-use samplin_spirv::select::{self, Length, Lookup, Place, Refused, Why};
+use samplin_spirv::select::{self, Length, Lookup, PoolAt, Refused, Why};
 use samplin_spirv::split::{Part, split};
 use samplin_spirv::{
     Editor, Link, Module, Specialization, atomic_counters, image_access, image_formats, sample_inputs,
@@ -188,7 +188,7 @@ pub fn spirv(data: &[u8]) {
 pub fn select(data: &[u8]) {
     let words: Vec<u32> = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     let Ok(module) = Module::read(&words) else { return };
-    let place = Place { set: HIDDEN, matrix: 2, pool: 3, count: 16 };
+    let place = PoolAt { set: HIDDEN, matrix: 2, pool: 3, count: 16 };
     for entry in module.entry_points().take(2) {
         let Ok(name) = String::from_utf8(entry.name().collect()) else { continue };
         let Ok(links) = module.links(&name, entry.model(), None) else { continue };
