@@ -309,18 +309,22 @@ fn sample_separately(context: &Context, path: Path, scene: Scene, sampler: &Samp
 }
 
 /// The pair exists in the shader only, where validation finds it: repaired for each pipeline that joins it, and told once; so it is with
-/// `separate=base`, where it is left.
-fn separate() -> Outcome {
-    let body = |context: &Context| sample_separately(context, Path::Separate, UINT, &SamplerDesc::linear(), 3);
+/// `separate=base`, where it is left. What was judged there.
+fn joined(path: Path, times: usize, how: &str) -> Result<Judged, Skip> {
+    let body = |context: &Context| sample_separately(context, path, UINT, &SamplerDesc::linear(), times);
     let ids = &["magFilter-04553"];
     let ((), errors) = without_layer(Context::builder().record_only(), body)?;
     assert_reported(&errors, ids, "without samplin");
     let ((), judged) = silent(Context::builder(), "with samplin", body)?;
     // Once for a link and a class, however many pipelines join them alike.
-    assert_joined(&judged, "shadow", 1);
+    assert_joined(&judged, how, 1);
     let ((), judged) = with_layer(Context::builder().setting("separate", "base").record_only(), body)?;
     assert_reported(&judged.errors, ids, "with samplin, separate=base");
-    assert_unresolved(&judged, "separate samplers", None, 1);
+    Ok(judged)
+}
+
+fn separate() -> Outcome {
+    assert_unresolved(&joined(Path::Separate, 3, "shadow")?, "separate samplers", None, 1);
     Ok(())
 }
 
@@ -338,14 +342,7 @@ fn separate_alone() -> Outcome {
 
 /// An immutable sampler in a SAMPLER binding is never written: the shader reads another one.
 fn separate_immutable() -> Outcome {
-    let body = |context: &Context| sample_separately(context, Path::SeparateImmutable, UINT, &SamplerDesc::linear(), 1);
-    let ids = &["magFilter-04553"];
-    let ((), errors) = without_layer(Context::builder().record_only(), body)?;
-    assert_reported(&errors, ids, "without samplin");
-    let ((), judged) = silent(Context::builder(), "with samplin", body)?;
-    assert_joined(&judged, "split", 1);
-    let ((), judged) = with_layer(Context::builder().setting("separate", "base").record_only(), body)?;
-    assert_reported(&judged.errors, ids, "with samplin, separate=base");
+    let judged = joined(Path::SeparateImmutable, 1, "split")?;
     assert_eq!(judged.trace.events("pair").count(), 0);
     assert_eq!(judged.summary()["variants"]["created"], 0);
     Ok(())

@@ -62,16 +62,6 @@ fn samplers() -> Vec<SamplerDesc> {
     all.map(|desc| desc.compare(LESS)).to_vec()
 }
 
-/// What is wrong with results of comparisons.
-fn wrong(texture: &Texture<'_>, sampler: &SamplerDesc, got: &[Value], at: &[SamplePoint]) -> Option<String> {
-    assert_eq!(got.len(), at.len());
-    let texels = reference::Texture::read(&texture.image, &texture.view);
-    let bias = texture.context.limits().max_sampler_lod_bias;
-    let all = got.iter().zip(at).map(|(got, at)| (got, reference::sample(&texels, sampler, at, bias), at));
-    let mut far = all.filter(|(got, wanted, _)| !got.is_near(*wanted, 1e-5));
-    far.next().map(|(got, wanted, at)| format!("{sampler:?}: {got:?} is not {wanted:?} at {at:?}"))
-}
-
 /// The points with references below, in and above what fixed-point formats hold.
 fn far_points() -> Vec<SamplePoint> {
     // None is equal to a texel, which a device may round either way.
@@ -111,7 +101,7 @@ fn look(
         all.extend(textures.iter().zip(&results).map(|(texture, got)| {
             let expected = &texture.scene;
             if expected.format != F::D32_SFLOAT {
-                return wrong(texture, desc, got, at);
+                return wrong(texture, desc, got, at, 1e-5);
             }
             // The device's own comparison, bit by bit.
             let made = desc.create(context);
@@ -195,7 +185,7 @@ fn compared_and_plain(stage: Stage) -> Outcome {
         let far = all.map(|(got, at)| (got, reference::sample(&texels, &SamplerDesc::linear(), &at, 2.0)));
         let far = far.into_iter().find(|(got, wanted)| !got.is_near(*wanted, 1e-5));
         let far = far.map(|(got, wanted)| format!("the colour: {got:?} is not {wanted:?}"));
-        Ok(vec![wrong(&texture, &sampler, &found[0], &points()), far])
+        Ok(vec![wrong(&texture, &sampler, &found[0], &points(), 1e-5), far])
     })?;
     assert_compared(&judged, forced(How::Shadow).word());
     // Depths are left, also where one instruction does not compare.
@@ -314,7 +304,7 @@ fn combined_look(context: &Context, scene: Scene) -> Result<Vec<Option<String>>,
     let looks = samplers().into_iter().map(|desc| {
         let made = desc.create(context);
         let found = sample(context, Pair::new(&texture.view, &made).shadow(), &far_points());
-        if scene.format == F::D32_SFLOAT { None } else { wrong(&texture, &desc, &found, &far_points()) }
+        if scene.format == F::D32_SFLOAT { None } else { wrong(&texture, &desc, &found, &far_points(), 1e-5) }
     });
     Ok(looks.collect())
 }
@@ -341,7 +331,7 @@ fn look_by_paths(context: &Context, scene: Scene) -> Result<Vec<Option<String>>,
     let looks = paths.filter_map(|path| Some((path, sample_via(context, path, &pair, &at).ok()?.remove(0))));
     let look = |(path, found): (Path, Vec<Value>)| match scene.format {
         F::D32_SFLOAT => None,
-        _ => wrong(&texture, &desc, &found, &at).map(|wrong| format!("{path:?}: {wrong}")),
+        _ => wrong(&texture, &desc, &found, &at, 1e-5).map(|wrong| format!("{path:?}: {wrong}")),
     };
     Ok(looks.map(look).collect())
 }
@@ -366,7 +356,7 @@ fn combined_then_legal() -> Outcome {
         let (made, at) = (desc.create(context), far_points());
         let all = [0, 1, 0].map(|number: usize| {
             let found = sample(context, Pair::new(&textures[number].view, &made).shadow(), &at);
-            if number == 1 { None } else { wrong(&textures[number], &desc, &found, &at) }
+            if number == 1 { None } else { wrong(&textures[number], &desc, &found, &at, 1e-5) }
         });
         Ok(all.to_vec())
     })?;
@@ -440,7 +430,7 @@ fn look_at_array(context: &Context, sampler: &SamplerDesc, scenes: [Scene; 3]) -
         commands.execute();
         let got = job.results().remove(0);
         if texture.scene.format != F::D32_SFLOAT {
-            all.extend(wrong(texture, sampler, &got, &points()));
+            all.extend(wrong(texture, sampler, &got, &points(), 1e-5));
             continue;
         }
         let own = sample(context, Pair::new(&texture.view, &made).shadow(), &points());

@@ -3,7 +3,6 @@
 //! texels; sizes are not.
 
 use super::*;
-use samplin_testkit::ImageDesc;
 use samplin_testkit::descriptor::write_combined;
 use samplin_testkit::lookup::{Access, Op, Shape};
 use samplin_testkit::shader::{Bind, Probe};
@@ -117,11 +116,7 @@ fn some() -> Vec<SamplerDesc> {
 
 /// The same with a layer, also one that does not exist, behind the coordinates of an array.
 fn points_of(shape: Shape) -> Vec<SamplePoint> {
-    let layer = match shape {
-        Shape::D1Array => Some(1),
-        Shape::D2Array => Some(2),
-        _ => None,
-    };
+    let layer = texels::layer_of(shape);
     let mut all = points();
     for (n, point) in all.iter_mut().enumerate() {
         if let Some(layer) = layer {
@@ -131,30 +126,13 @@ fn points_of(shape: Shape) -> Vec<SamplePoint> {
     all
 }
 
-/// An image whose texels have as many bits as the format.
-fn image(context: &Context, format: F, shape: Shape) -> Result<Image<'_>, Skip> {
-    let desc = match shape {
-        Shape::D1 => ImageDesc::d1(format, 6),
-        Shape::D1Array => ImageDesc::d1(format, 6).layers(3),
-        Shape::D2 => ImageDesc::d2(format, 8, 6),
-        Shape::D2Array => ImageDesc::d2(format, 8, 6).layers(3),
-        _ => ImageDesc::d3(format, 8, 6, 5),
-    };
-    let texel = |level: u32, layer: u32, [x, y, z]: [u32; 3]| {
-        let seed = x + 37 * y + 1009 * z + 20011 * level + 50021 * layer;
-        let part = |salt: u32| ((seed + salt).wrapping_mul(2_654_435_761) >> 10) as f32 / (1 << 22) as f32;
-        Value::Float([0, 7, 13, 29].map(part))
-    };
-    Image::filled(context, &desc.levels(3), |_, level, layer, at| texel(level, layer, at)).map_err(Skip)
-}
-
 /// What is found through a sampler at each point, and what has to be.
 type Found = (SamplerDesc, Vec<[Value; 2]>);
 
 /// What one program finds through each of the samplers.
 fn look(context: &Context, (format, shape): (F, Shape), samplers: Vec<SamplerDesc>) -> Result<Vec<Found>, Skip> {
     skip_if(context.missing(&[Capability::SamplerMirrorClampToEdge]))?;
-    let image = image(context, format, shape)?;
+    let image = texels::image(context, format, shape, 3, |bits| (bits >> 10) as f32 / (1 << 22) as f32)?;
     let view = image.view(&samplin_testkit::ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
@@ -237,7 +215,7 @@ fn as_the_driver(format: F, shape: Shape) -> Outcome {
     skip_if(lacks.then(|| format!("{} does not filter {format:?}", context.device_name())))?;
     drop(context);
     let ends = |context: &Context| {
-        let image = image(context, format, shape)?;
+        let image = texels::image(context, format, shape, 3, |bits| (bits >> 10) as f32 / (1 << 22) as f32)?;
         let texels = reference::Texture::read(&image, &image.view(&samplin_testkit::ViewDesc::default()));
         let bias = context.limits().max_sampler_lod_bias;
         let of = |desc: &SamplerDesc, point: &SamplePoint| {

@@ -51,27 +51,6 @@ fn samplers() -> Vec<SamplerDesc> {
     ]
 }
 
-/// What is wrong with values that have to be those of a filter in full precision.
-fn wrong(texture: &Texture<'_>, legal: &SamplerDesc, got: &[Value]) -> Option<String> {
-    let texels = reference::Texture::read(&texture.image, &texture.view);
-    let all = got.iter().zip(points());
-    all.map(|(got, point)| (got, reference::sample(&texels, legal, &point, 2.0), point))
-        .find(|(got, wanted, _)| !got.is_near(*wanted, 1e-5))
-        .map(|(got, wanted, point)| format!("{legal:?}: {got:?} is not {wanted:?} at {point:?}"))
-}
-
-/// Runs a body that says what is wrong with what it saw.
-fn judged(
-    builder: ContextBuilder,
-    body: impl FnOnce(&Context) -> Result<Vec<Option<String>>, Skip>,
-) -> Result<Judged, Skip> {
-    let (wrong, judged) = with_layer(builder, body)?;
-    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
-    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
-    judged.assert_silent("emulated filters");
-    Ok(judged)
-}
-
 /// Combined and separate at once, one pipeline for all samplers.
 fn floats(stage: Stage) -> Outcome {
     let judged = judged(builder(), |context| {
@@ -99,7 +78,7 @@ fn floats(stage: Stage) -> Outcome {
         for (held, legal) in sets.iter().zip(samplers()) {
             let job = Job::new(&rig, &points());
             execute(context, &rig, &job, &[held.set]);
-            all.extend(job.results().iter().map(|got| wrong(&texture, &legal, got)));
+            all.extend(job.results().iter().map(|got| wrong(&texture, &legal, got, &points(), 1e-5)));
         }
         Ok(all)
     })?;
@@ -127,7 +106,7 @@ fn shared(stage: Stage) -> Outcome {
             got.is_near(reference::sample(&texels, &SamplerDesc::linear(), &at, 2.0), 0.02)
         };
         let own = (!results[0].iter().zip(points()).all(near)).then(|| "the image that is filtered".to_owned());
-        Ok(vec![own, wrong(&bad, &SamplerDesc::linear(), &results[1])])
+        Ok(vec![own, wrong(&bad, &SamplerDesc::linear(), &results[1], &points(), 1e-5)])
     })?;
     let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
     assert!(unresolved.is_empty(), "{unresolved:#?}");
@@ -174,7 +153,7 @@ fn look(
     let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
     let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
     let results = held.found(context, (Program::One, Stage::Compute), [texture.kind(); 2]);
-    Ok(vec![wrong(&texture, legal, &results[0])])
+    Ok(vec![wrong(&texture, legal, &results[0], &points(), 1e-5)])
 }
 
 /// Integers, for which weights mean nothing.
@@ -185,7 +164,7 @@ fn nearest() -> Outcome {
     // With `nearest` the LOD stays the sampler's.
     let biased = SamplerDesc { lod_bias: 0.25, ..linear };
     let legal = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::nearest() };
-    self::judged(set_to("nearest"), |context| look(context, FLOATS, &biased, &legal))?;
+    super::judged(set_to("nearest"), |context| look(context, FLOATS, &biased, &legal))?;
     Ok(())
 }
 

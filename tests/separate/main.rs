@@ -356,6 +356,22 @@ fn repaired(expected: &Expected, look: Through<'_>) -> Outcome {
     judge_legal(&builder, &|context| look(context, &nearest, &nearest))
 }
 
+/// What is wrong with values that have to be those of a sampler at these points.
+fn wrong(
+    texture: &Texture<'_>,
+    sampler: &SamplerDesc,
+    got: &[Value],
+    at: &[SamplePoint],
+    tolerance: f64,
+) -> Option<String> {
+    assert_eq!(got.len(), at.len());
+    let texels = reference::Texture::read(&texture.image, &texture.view);
+    let bias = texture.context.limits().max_sampler_lod_bias;
+    let all = got.iter().zip(at).map(|(got, at)| (got, reference::sample(&texels, sampler, at, bias), at));
+    let mut far = all.filter(|(got, wanted, _)| !got.is_near(*wanted, tolerance));
+    far.next().map(|(got, wanted, at)| format!("{sampler:?}: {got:?} is not {wanted:?} at {at:?}"))
+}
+
 /// Runs a body that says what is wrong with what it saw, silently; the trace is for whoever has to find out why.
 fn judged(
     builder: ContextBuilder,

@@ -406,7 +406,7 @@ fn heap_of_samplers(stage: Stage) -> Outcome {
                     job.run(commands, 3999);
                 });
                 commands.execute();
-                wrong.extend(wishes::wrong(("element 3999", texture, legal), &job.results().remove(0)));
+                wrong.extend(super::wrong(texture, legal, &job.results()[0], &points(), 0.02));
             }
         }
         Ok(wrong)

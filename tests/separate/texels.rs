@@ -102,7 +102,7 @@ fn samplers() -> Vec<SamplerDesc> {
 }
 
 /// Which coordinate is the layer.
-fn layer_of(shape: Shape) -> Option<usize> {
+pub(crate) fn layer_of(shape: Shape) -> Option<usize> {
     match shape {
         Shape::D1Array => Some(1),
         Shape::D2Array => Some(2),
@@ -142,7 +142,19 @@ fn sizes(shape: Shape) -> [f32; 3] {
     }
 }
 
-fn image(context: &Context, format: F, shape: Shape, levels: u32) -> Result<Image<'_>, Skip> {
+/// What a byte holds exactly.
+fn of_bytes(bits: u32) -> f32 {
+    (bits >> 24) as f32 / 255.0
+}
+
+/// An image of these levels, whose parts of colours are `part` of 32 bits each.
+pub(crate) fn image(
+    context: &Context,
+    format: F,
+    shape: Shape,
+    levels: u32,
+    part: impl Fn(u32) -> f32,
+) -> Result<Image<'_>, Skip> {
     let desc = match shape {
         Shape::D1 => ImageDesc::d1(format, 6),
         Shape::D1Array => ImageDesc::d1(format, 6).layers(3),
@@ -152,8 +164,7 @@ fn image(context: &Context, format: F, shape: Shape, levels: u32) -> Result<Imag
     };
     let texel = |level: u32, layer: u32, [x, y, z]: [u32; 3]| {
         let seed = x + 37 * y + 1009 * z + 20011 * level + 50021 * layer;
-        let part = |salt: u32| ((seed + salt).wrapping_mul(2_654_435_761) >> 24) as f32 / 255.0;
-        Value::Float([0, 7, 13, 29].map(part))
+        Value::Float([0, 7, 13, 29].map(|salt: u32| part((seed + salt).wrapping_mul(2_654_435_761))))
     };
     Image::filled(context, &desc.levels(levels), |_, level, layer, at| texel(level, layer, at)).map_err(Skip)
 }
@@ -235,7 +246,7 @@ fn look(
     (format, shape, levels): (F, Shape, u32),
     samplers: &[SamplerDesc],
 ) -> Result<Vec<String>, Skip> {
-    let image = image(context, format, shape, levels)?;
+    let image = image(context, format, shape, levels, of_bytes)?;
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
@@ -355,7 +366,7 @@ fn legal(access: Access, shape: Shape) -> Outcome {
 
 /// One lookup of each sampler by an instruction, and what is wrong with what it finds.
 fn look_by_op(context: &Context, access: Access, op: Op, samplers: &[SamplerDesc]) -> Result<Vec<String>, Skip> {
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
@@ -541,7 +552,7 @@ fn look_without_room(
     (program, format): (Program, F),
     (desc, legal): (&SamplerDesc, &SamplerDesc),
 ) -> Result<Option<String>, Skip> {
-    let image = image(context, format, Shape::D2, 1)?;
+    let image = image(context, format, Shape::D2, 1, of_bytes)?;
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let sampler = desc.create(context);
@@ -573,7 +584,7 @@ fn compared_colours_left() -> Outcome {
 /// Where none does, nothing is lost with it.
 fn not_compared() -> Outcome {
     let (found, judged) = with_layer(builder(), |context| {
-        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
         let view = image.view(&ViewDesc::default());
         let texels = reference::Texture::read(&image, &view);
         let sampler = shadow().create(context);
@@ -594,7 +605,7 @@ fn not_compared() -> Outcome {
 
 /// A layout and a pipeline that are older than the first such sampler.
 fn look_late(context: &Context, desc: &SamplerDesc) -> Result<Option<String>, Skip> {
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
@@ -655,7 +666,7 @@ fn mixed() -> [SamplerDesc; 3] {
 }
 
 fn look_at_pairs(context: &Context, samplers: &[SamplerDesc; 3]) -> Result<Vec<String>, Skip> {
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
@@ -726,7 +737,7 @@ fn implicit(access: Access, count: usize) -> Outcome {
     ];
     all.truncate(count);
     let body = |context: &Context| {
-        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
         let view = image.view(&ViewDesc::default());
         let texels = reference::Texture::read(&image, &view);
         let made: Vec<_> = all.iter().map(|desc| desc.create(context)).collect();
@@ -759,7 +770,7 @@ fn implicit(access: Access, count: usize) -> Outcome {
 /// Combined and separate at once.
 fn look_beside(context: &Context, stage: Stage, samplers: &[SamplerDesc]) -> Result<Vec<String>, Skip> {
     skip_if(context.missing(stage.needs()))?;
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
@@ -785,7 +796,7 @@ fn look_beside(context: &Context, stage: Stage, samplers: &[SamplerDesc]) -> Res
 
 /// A combined descriptor with a sampler that wraps, by one of the ways, and what is wrong with what is found. The sampler may be immutable.
 fn look_by(context: &Context, (way, fixed): (Way, bool), desc: &SamplerDesc) -> Result<Option<String>, Skip> {
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
     let view = image.view(&ViewDesc::default());
     let texels = reference::Texture::read(&image, &view);
     let (sampler, plain) = (desc.create(context), SamplerDesc::nearest().create(context));
@@ -869,7 +880,7 @@ fn update_after_bind() -> Outcome {
     let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
     let (wrong, judged) = with_layer(builder(), |context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
-        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1)?;
+        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
         let view = image.view(&ViewDesc::default());
         let texels = reference::Texture::read(&image, &view);
         let sampler = desc.create(context);

@@ -467,22 +467,35 @@ pub(super) fn check_sizes(context: &Context, image: &Image<'_>) {
     assert_eq!(of(before.memory_requirements), of(after.memory_requirements));
 }
 
-/// Lines, planes, arrays, volumes, cubes, and linear tiling: cleared, read, stored to and copied in one go.
-fn every_kind(which: usize) -> Outcome {
+/// What is left: the image, and what was read of it as words, with whether these may differ a little.
+pub(super) type Frame = (Vec<u8>, Vec<u32>, bool);
+
+/// Compares what the driver makes of something with what comes of it where the format is taken away; `check`: that this was not the driver.
+pub(super) fn compare(
+    numbers: &[u32],
+    run: impl Fn(&Context, &Codec) -> Result<Frame, Skip>,
+    check: impl Fn(&Judged),
+) -> Outcome {
     let folder = Folder::new();
-    for number in [4, 7] {
-        let codec = Codec::of(number).expect("a format");
+    for number in numbers {
+        let codec = Codec::of(*number).expect("a format");
         let file = lacking_one(&folder, format(codec).0)?;
-        let (native, _) = without_layer(Context::builder(), |context| kind(context, codec, which))?;
+        let (native, _) = without_layer(Context::builder(), |context| run(context, codec))?;
         let (lowered, judged) =
-            silent(lowering(Context::builder(), &file), "with samplin", |context| kind(context, codec, which))?;
-        let ((stored, read, otherwise), (stored_lowered, read_lowered, _)) = (&native, &lowered);
+            silent(lowering(Context::builder(), &file), "with samplin", |context| run(context, codec))?;
+        let ((bytes, read, otherwise), (bytes_lowered, read_lowered, _)) = (&native, &lowered);
         let same = |(one, other): (&u32, &u32)| is_same_read(codec, (*one, *other), *otherwise);
         let alike = read.len() == read_lowered.len() && read.iter().zip(read_lowered).all(same);
-        assert!(stored == stored_lowered && alike, "{}: {native:?}\n{lowered:?}", format(codec).1);
-        assert_eq!(lines(&judged, "view").len(), 1);
+        assert!(bytes == bytes_lowered && alike, "{}: {native:?}\n{lowered:?}", format(codec).1);
+        check(&judged);
     }
     Ok(())
+}
+
+/// Lines, planes, arrays, volumes, cubes, and linear tiling: cleared, read, stored to and copied in one go.
+fn every_kind(which: usize) -> Outcome {
+    let check = |judged: &Judged| assert_eq!(lines(judged, "view").len(), 1);
+    compare(&[4, 7], |context, codec| kind(context, codec, which), check)
 }
 
 /// What is in a texel buffer that was read and stored to.
