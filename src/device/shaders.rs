@@ -2,7 +2,7 @@
 //! goes down in place of a module's words. `sampling` has what depends on the pipeline as well, `records` writes both down.
 
 mod records;
-mod sampling;
+mod shading;
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use samplin_spirv::passes::{self, ModuleOptions, Pass, PassChange};
 use samplin_spirv::scan::{Scan, scan};
 
 pub use self::records::PipelineRecord;
-pub use self::sampling::{Shading, ShadingRequest};
+pub use self::shading::{Shading, ShadingRequest};
 use super::driver::Driver;
 use super::ground::Ground;
 use super::journal::Journal;
