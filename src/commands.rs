@@ -15,6 +15,8 @@ use std::ffi::CStr;
 /// are there at all; so are those under `Shaders`, which are also there where a shader can become another one.
 /// Those under `Buffers` are there where the device cannot store all texel buffers that shaders are to store, and those under `Frames`
 /// with `separate=resolve` where a submission can say that a frame ends.
+/// Those under `retuned` stand in place of the hooks that the same commands have below where rules may come to be others, so that nothing
+/// asks for that elsewhere.
 /// Those under `actions` are there with `separate=resolve`. Each names the bind point whose state the command uses, and its hook, which
 /// first binds what was left to be bound there, derives from that ([`actions`](crate::hooks::separate::actions)).
 macro_rules! commands {
@@ -34,6 +36,14 @@ macro_rules! commands {
                 cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR, c"vkCmdPushDescriptorSet2KHR", c"vkCmdPushDescriptorSet2" => separate::sets::cmd_push_descriptor_set2;
                 cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR, c"vkCmdPushDescriptorSetWithTemplateKHR", c"vkCmdPushDescriptorSetWithTemplate" => separate::sets::cmd_push_descriptor_set_with_template;
                 cmd_push_descriptor_set_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR, c"vkCmdPushDescriptorSetWithTemplate2KHR", c"vkCmdPushDescriptorSetWithTemplate2" => separate::sets::cmd_push_descriptor_set_with_template2;
+            }
+            retuned {
+                Device create_sampler: vk::PFN_vkCreateSampler, c"vkCreateSampler" => retuned::create_sampler;
+                Device update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets, c"vkUpdateDescriptorSets" => retuned::update_descriptor_sets;
+                Device update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate, c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR" => retuned::update_descriptor_set_with_template;
+                Frames queue_submit: vk::PFN_vkQueueSubmit, c"vkQueueSubmit" => retuned::queue_submit;
+                Frames queue_submit2: vk::PFN_vkQueueSubmit2, c"vkQueueSubmit2", c"vkQueueSubmit2KHR" => retuned::queue_submit2;
+                Frames queue_bind_sparse: vk::PFN_vkQueueBindSparse, c"vkQueueBindSparse" => retuned::queue_bind_sparse;
             }
             actions {
                 cmd_draw: vk::PFN_vkCmdDraw, "1.0", c"vkCmdDraw" => GRAPHICS;
@@ -222,8 +232,10 @@ pub struct Which {
     pub buffers: bool,
     /// Those for views of buffers: the same, and what shaders declare of them.
     pub buffer_views: bool,
-    /// Submissions, which may say that a frame ends.
+    /// Submissions, which may say that a frame ends, and are when the rules file is looked at.
     pub frames: bool,
+    /// Whether those that rules may change have other hooks.
+    pub retuned: bool,
 }
 
 macro_rules! name_row {
@@ -242,6 +254,7 @@ macro_rules! names {
     (
         own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
         followed { $($followed:tt)+ }
+        retuned { $($retuned:tt)+ }
         actions { $($a_field:ident: $a_type:ty, $a_needed:literal, $($a_name:literal),+ => $a_point:ident;)+ }
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {

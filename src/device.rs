@@ -131,6 +131,8 @@ impl Device {
         let aspects = Aspects::new(is_on && settings.aspect == Aspect::Depth);
         let follows_rules = (source.is_some() || overrides.follow_render()) && settings.mode == Mode::Legalize;
         let looks_at_samplers = source.is_some() || overrides.use_samplers();
+        let looks_at_names = source.is_some() || overrides.use_names();
+        let looks_at_levels = source.is_some() || overrides.use_levels();
         let looks_at_pipelines = source.is_some() || overrides.use_pipelines();
         let shaders = Shaders::new(settings, caps, looks_at_pipelines, storage.lowered, driver.enabled.storage_buffers);
         let may_share = SharedSamplers::may_share(settings, &driver.enabled, looks_at_samplers);
@@ -151,7 +153,16 @@ impl Device {
         }
         let joins_immutables = separate.as_deref().is_some_and(Separate::follows_all_immutables);
         let rules = Rules::new(overrides, source);
-        let wishes = Wishes { policy, audit, follows, joins_immutables, looks_at_samplers, rules };
+        let wishes = Wishes {
+            policy,
+            audit,
+            follows,
+            joins_immutables,
+            looks_at_samplers,
+            looks_at_names,
+            looks_at_levels,
+            rules,
+        };
         let follower = separate.clone().map(|separate| separate as Arc<dyn Follower>);
         let heaps = Heaps::new(&driver);
         let samplers = Samplers::new(caps.max_custom_border_color_samplers, shared);
@@ -240,8 +251,9 @@ impl Device {
         let shaders =
             separate || !self.ground.driver.instance.is_off() && (self.shaders.can_act() || self.pairs.heaps.is_on());
         let has_boundaries = separate && self.ground.driver.enabled.extension(ash::ext::frame_boundary::NAME);
-        let frames = has_boundaries || self.ground.wishes.rules.are_live();
+        let (frames, retuned) =
+            (has_boundaries || self.ground.wishes.rules.are_live(), self.ground.wishes.rules.may_change());
         let buffers = self.pairs.stand_ins.storage.watches_buffers();
-        Which { separate, shaders, buffers, buffer_views: separate || buffers, frames }
+        Which { separate, shaders, buffers, buffer_views: separate || buffers, frames, retuned }
     }
 }

@@ -11,8 +11,8 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 use crate::commands::commands;
 use crate::device::Device;
 use crate::hooks::{
-    blit, buffer_view, descriptor, device, heap, image, instance, layout, physical, queue, requirements, sampler,
-    separate, shader, template,
+    blit, buffer_view, descriptor, device, heap, image, instance, layout, physical, queue, requirements, retuned,
+    sampler, separate, shader, template,
 };
 use crate::instance::Instance;
 use crate::log;
@@ -58,11 +58,15 @@ macro_rules! table {
     (
         own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
         followed { $($f_field:ident: $f_type:ty, $($f_name:literal),+ => $f_hook:path;)+ }
+        retuned { $($r_level:ident $r_field:ident: $r_type:ty, $($r_name:literal),+ => $r_hook:path;)+ }
         actions { $($a_field:ident: $a_type:ty, $a_needed:literal, $($a_name:literal),+ => $a_point:ident;)+ }
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {
-        /// The intercept of a command; `separate`: with `separate=resolve`.
-        fn find(name: &CStr, separate: bool) -> Option<(Function, Level)> {
+        /// The intercept of a command; `separate`: with `separate=resolve`; `retuned`: where rules may come to be others.
+        fn find(name: &CStr, separate: bool, retuned: bool) -> Option<(Function, Level)> {
+            if retuned {
+                $(row!(name $r_level $r_type, $($r_name)+ => $r_hook);)+
+            }
             if separate {
                 $(row!(name Device $f_type, $($f_name)+ => $f_hook);)+
             }
@@ -81,6 +85,11 @@ fn follows(instance: &Instance) -> bool {
     instance.settings.separate == Separate::Resolve
 }
 
+/// Whether rules may come to be others on its devices.
+fn retunes(instance: &Instance) -> bool {
+    instance.settings.live || instance.overrides.follow_render()
+}
+
 /// The layer's `vkGetInstanceProcAddr`.
 ///
 /// A device command is returned too, because applications fetch them here; its hook then serves devices on which the
@@ -94,7 +103,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     }
     // SAFETY: null-terminated by VUID-vkGetInstanceProcAddr-pName-parameter.
     let name = unsafe { CStr::from_ptr(name) };
-    let own = find(name, false);
+    let own = find(name, false, false);
     if let Some((function, Level::Global)) = own {
         return Some(function);
     }
@@ -105,14 +114,18 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     }
     // SAFETY: a valid instance by VUID-vkGetInstanceProcAddr-instance-parameter.
     let instance = unsafe { Instance::find(handle) }?;
-    let own = if follows(instance) { find(name, true) } else { own };
+    let own = match (follows(instance), retunes(instance)) {
+        (false, false) => own,
+        (separate, retuned) => find(name, separate, retuned),
+    };
     // SAFETY: the instance is valid for the resolver below.
     let below = unsafe { (instance.next_gipa)(handle, name.as_ptr()) };
     match own {
         Some((function, Level::Instance)) => Some(function),
         Some((function, Level::Physical)) if below.is_some() && instance.shows_others() => Some(function),
         Some((_, Level::Physical)) => below,
-        Some((_, Level::Separate | Level::Frames)) if !follows(instance) => below,
+        Some((_, Level::Separate)) if !follows(instance) => below,
+        Some((_, Level::Frames)) if !follows(instance) && !retunes(instance) => below,
         Some((function, _)) if below.is_some() && serves(name, instance.is_off()) => Some(function),
         _ => below,
     }
@@ -139,7 +152,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
     // SAFETY: the device is valid for the resolver below.
     let below = unsafe { (device.ground.driver.next_gdpa)(handle, name.as_ptr()) }?;
     let which = device.which();
-    match find(name, which.separate) {
+    match find(name, which.separate, which.retuned) {
         Some((function, Level::Device)) if serves(name, device.ground.driver.instance.is_off()) => Some(function),
         Some((function, Level::Separate)) if which.separate => Some(function),
         Some((function, Level::Shaders)) if which.shaders => Some(function),

@@ -69,6 +69,7 @@ pub mod layout;
 pub mod physical;
 pub mod queue;
 pub mod requirements;
+pub mod retuned;
 pub mod sampler;
 pub mod separate;
 pub mod shader;

@@ -139,6 +139,11 @@ impl Rules {
         }
     }
 
+    /// Whether others may come into force.
+    pub(super) fn may_change(&self) -> bool {
+        self.followed.is_some()
+    }
+
     /// Whether the file is followed.
     pub(super) fn are_live(&self) -> bool {
         self.followed.as_ref().is_some_and(|followed| followed.source.is_some())

@@ -16,11 +16,10 @@ use super::driver::Driver;
 use super::ground::Ground;
 use super::hot::Hot;
 use super::journal::Journal;
-use super::rules::Turn;
 use super::shared::SharedSamplers;
 use super::wishes::Wishes;
 use crate::budget::{BorderPlace, BorderWish, Crowded, Limit, Overrun, SamplerPlaces};
-use crate::decide::{self, ConversionDecision, ConversionState, SamplerState, YcbcrConversion, fnv1a};
+use crate::decide::{self, ConflictBits, ConversionDecision, ConversionState, SamplerState, YcbcrConversion, fnv1a};
 use crate::format;
 use crate::outcome::{self, Creation};
 use crate::sampler_info::{self, SamplerInfo};
@@ -78,14 +77,13 @@ impl Samplers {
 }
 
 /// What `vkCreateSampler` is going to hand down.
-pub struct SamplerPlan<'a> {
+pub struct SamplerPlan {
     /// What the application asked for.
     pub given: SamplerInfo,
     /// What it comes to.
     pub creation: Creation,
     /// The overrides that match it, one bit each.
     overrides: u64,
-    _turn: Option<Turn<'a>>,
 }
 
 /// What `vkCreateSamplerYcbcrConversion` is going to hand down.
@@ -152,8 +150,7 @@ impl Samplers {
 
     /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up, which [`Samplers::leave_plan`] gives
     /// back; and the next number by order of creation, which no other sampler gets.
-    pub fn plan_sampler<'a>(&self, ground: &'a Ground, given: SamplerInfo) -> SamplerPlan<'a> {
-        let turn = ground.wishes.rules.turn();
+    pub fn plan_sampler(&self, ground: &Ground, given: SamplerInfo) -> SamplerPlan {
         let overrides = if ground.wishes.looks_at_samplers {
             let nth = self.created.fetch_add(1, Ordering::Relaxed) + 1;
             ground.wishes.rules().match_sampler(&given.state, given.state.fingerprint(), nth, None)
@@ -164,11 +161,11 @@ impl Samplers {
         let creation = outcome::creation(&given.state, off, &ground.wishes.terms(&ground.driver), |wish| {
             self.ask_border(ground, wish)
         });
-        SamplerPlan { given, creation, overrides, _turn: turn }
+        SamplerPlan { given, creation, overrides }
     }
 
     /// The sampler was not created.
-    pub fn leave_plan(&self, plan: &SamplerPlan<'_>) {
+    pub fn leave_plan(&self, plan: &SamplerPlan) {
         self.leave_border(plan.creation.border);
     }
 
@@ -204,12 +201,12 @@ impl Samplers {
         &self,
         ground: &Ground,
         sampler: vk::Sampler,
-        plan: &SamplerPlan<'_>,
+        plan: &SamplerPlan,
         words: Option<(Words, Option<Words>)>,
         dropped: Option<i32>,
     ) {
         let sampler = sampler.as_raw();
-        let SamplerPlan { given, creation, overrides, .. } = plan;
+        let SamplerPlan { given, creation, overrides } = plan;
         let asked = &given.state;
         let kept = creation.kept(asked);
         let overrides = *overrides;
@@ -496,6 +493,7 @@ impl Samplers {
             return;
         }
         let needs = ground.wishes.needs(&ground.driver, &shared.kept, overrides);
+        let needs = ConflictBits(needs.0 | ConflictBits::OVERRIDE.0);
         let moved = SharedState { overrides, needs, ..(*shared).clone() };
         if let Some((to, free)) = self.rows(&ground.hot).acquire_moved(number, moved) {
             ground.hot.gate.replace_sampler(sampler, needs.0, to);

@@ -17,6 +17,10 @@ pub struct Wishes {
     pub(super) joins_immutables: bool,
     /// Whether rules look at samplers, or may come to.
     pub looks_at_samplers: bool,
+    /// Whether they look at the names of samplers, or may come to.
+    pub looks_at_names: bool,
+    /// Whether they look at the number of mip levels, or may come to.
+    pub looks_at_levels: bool,
     /// Overrides.
     pub(super) rules: Rules,
 }
@@ -29,19 +33,8 @@ impl Wishes {
     }
 
     /// Keeps other rules from coming into force, if they may, so that what is decided and what goes down agree.
-    #[inline(always)]
     pub fn hold_rules(&self) -> Option<impl Sized + '_> {
         self.rules.turn()
-    }
-
-    /// Whether rules look at the names of samplers, or may come to.
-    pub fn look_at_names(&self) -> bool {
-        self.rules.are_live() || self.rules().use_names()
-    }
-
-    /// Whether rules look at the number of mip levels, or may come to.
-    pub fn look_at_levels(&self) -> bool {
-        self.rules.are_live() || self.rules().use_levels()
     }
 
     /// What outcomes depend on.
@@ -52,6 +45,11 @@ impl Wishes {
     /// What samplers of a state ask of a view on this device; `overrides` are those that match them.
     pub(super) fn needs(&self, driver: &Driver, kept: &Kept, overrides: u64) -> ConflictBits {
         let bits = driver.relevant(decide::needs(&kept.original, &kept.base, &driver.caps, &self.policy));
-        if overrides == 0 && !self.rules.are_live() { bits } else { ConflictBits(bits.0 | ConflictBits::OVERRIDE.0) }
+        // Only such rules match any.
+        if self.looks_at_samplers && (overrides != 0 || self.rules.are_live()) {
+            ConflictBits(bits.0 | ConflictBits::OVERRIDE.0)
+        } else {
+            bits
+        }
     }
 }

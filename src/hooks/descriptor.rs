@@ -199,7 +199,6 @@ unsafe extern "system" fn update_slowly(
     first: u32,
 ) {
     let (device, next) = enter!(handle, update_descriptor_sets);
-    let _rules = device.ground.wishes.hold_rules();
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
         if (count > 1 && copy_count == 0)

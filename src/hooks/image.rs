@@ -562,5 +562,5 @@ pub(super) unsafe fn view_traits(
             layers: image.layers,
         },
     };
-    (view.traits(features, device.ground.wishes.look_at_levels()), answer.is_some())
+    (view.traits(features, device.ground.wishes.looks_at_levels), answer.is_some())
 }

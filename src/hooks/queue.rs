@@ -32,7 +32,7 @@ pub(crate) unsafe extern "system" fn queue_present(
     down!(next(queue, info))
 }
 
-/// Hooks of submissions, which are there where a submission can say that a frame ends, and with `live=on`.
+/// Hooks of submissions, which are there where a submission can say that a frame ends.
 macro_rules! submissions {
     ($($command:ident: $info:ident;)+) => {$(
         pub(crate) unsafe extern "system" fn $command(
@@ -47,7 +47,6 @@ macro_rules! submissions {
                 // SAFETY: as above.
                 device.ground.journal.frames.end(false, unsafe { ends_frame(info.p_next) });
             }
-            device.pairs.submit(&device.ground, device.separate.as_deref());
             down!(next(queue, count, infos, fence))
         }
     )+};

@@ -361,7 +361,7 @@ unsafe fn name_object(device: &Device, ty: vk::ObjectType, object: u64, name: *c
     let Ground { wishes, journal, .. } = &device.ground;
     let separate = device.separate.as_deref();
     let is_wanted = match ty {
-        vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW => journal.trace().is_on() || wishes.look_at_names(),
+        vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW => journal.trace().is_on() || wishes.looks_at_names,
         _ => separate.is_some_and(|separate| separate.is_followed(ty, object)),
     };
     if is_wanted {

@@ -190,7 +190,6 @@ unsafe extern "system" fn update_slowly(
     data: *const c_void,
 ) {
     let (device, next) = enter!(handle, update_descriptor_set_with_template);
-    let _rules = device.ground.wishes.hold_rules();
     // What is followed then has all.
     let is_noted = notes_comparisons(device);
     if let Some(separate) = device.separate.as_deref() {

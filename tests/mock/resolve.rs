@@ -118,6 +118,7 @@ fn an_instance_resolves_what_the_driver_has() {
             buffers: true,
             buffer_views: true,
             frames: separate,
+            retuned: false,
         })
         .into_iter()
         .collect();

@@ -21,6 +21,7 @@ use super::progress::Drawn;
 use super::sets::SetEntry;
 use super::shown::{NotedDescriptor, Written};
 use super::templates::TemplateRun;
+use super::want::Shown;
 use super::wholes::{ASPECT, COMPARISON, Wholes};
 use crate::counters::Path;
 use crate::decide::{Catalog, Rule};
@@ -191,7 +192,7 @@ impl Aspects {
         separate: &Separate,
         program: Drawn<'_>,
         point: &BindPoint,
-    ) -> Vec<(u32, Other)> {
+    ) -> Vec<Shown> {
         let mut stencils = Vec::new();
         for (set, binding) in program.integers() {
             let number = set as usize;
@@ -207,7 +208,9 @@ impl Aspects {
                 let how =
                     if program.reads((set, binding), false) { Err(Left::BothAspects) } else { may_exchange(bound) };
                 match how {
-                    Ok(_) => stencils.with_room().push((set, (binding, element, stencil))),
+                    Ok(_) => {
+                        stencils.with_room().push(Shown { set, is_stencil: true, other: (binding, element, stencil) });
+                    }
                     Err(what) => journal.stencil_left(what, program, (set, binding, element), view),
                 }
             }
@@ -216,26 +219,20 @@ impl Aspects {
     }
 
     /// Leaves what a set shows that there can be no copy of.
-    pub(super) fn leave_stencils(
-        &self,
-        journal: &Journal,
-        program: Drawn<'_>,
-        stencils: &mut Vec<(u32, Other)>,
-        set: u32,
-    ) {
-        stencils.retain(|(number, (binding, element, stencil))| {
-            if *number == set {
-                let view = self.whole(*stencil);
-                journal.stencil_left(Left::Memory, program, (set, *binding, *element), view);
+    pub(super) fn leave_shown(&self, journal: &Journal, program: Drawn<'_>, shown: &mut Vec<Shown>, set: u32) {
+        shown.retain(|shown| {
+            let (binding, element, stencil) = shown.other;
+            if shown.set == set && shown.is_stencil {
+                journal.stencil_left(Left::Memory, program, (set, binding, element), self.whole(stencil));
             }
-            *number != set
+            shown.set != set
         });
     }
 
     /// Says what is shown.
-    pub(super) fn tell_stencils(&self, ground: &Ground, images: &Images, stencils: &[(u32, Other)]) {
-        for (_, (_, _, stencil)) in stencils {
-            images.tell_aspect(ground, self.whole(*stencil), ImageAspectFlags::STENCIL);
+    pub(super) fn tell_stencils(&self, ground: &Ground, images: &Images, shown: &[Shown]) {
+        for shown in shown.iter().filter(|shown| shown.is_stencil) {
+            images.tell_aspect(ground, self.whole(shown.other.2), ImageAspectFlags::STENCIL);
         }
     }
 }
@@ -257,16 +254,18 @@ impl Pairs {
         &self,
         ground: &Ground,
         entry: &SetEntry,
-        (binding, element, other): &Other,
+        own: &Other,
     ) -> (vk::DescriptorType, vk::DescriptorImageInfo) {
+        let (binding, element, other) = own;
         let Some(NotedDescriptor { ty, mut sampler, view, image_layout }) = entry.whole((*binding, *element)) else {
-            let sampler = vk::Sampler::from_raw(*other);
-            if let Some(own) = entry.combined((*binding, *element)) {
+            let (ty, info) = sampler_of(own);
+            return entry.combined((*binding, *element)).map_or((ty, info), |own| {
                 let (image_view, image_layout) = (vk::ImageView::from_raw(own.view), own.layout);
-                let info = vk::DescriptorImageInfo { sampler, image_view, image_layout };
-                return (vk::DescriptorType::COMBINED_IMAGE_SAMPLER, info);
-            }
-            return (vk::DescriptorType::SAMPLER, vk::DescriptorImageInfo { sampler, ..Default::default() });
+                (
+                    vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+                    vk::DescriptorImageInfo { image_view, image_layout, ..info },
+                )
+            });
         };
         if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
             let pair = self.images.stencil_pair(&ground.hot, &ground.driver, sampler.as_raw(), view.as_raw());
@@ -275,6 +274,12 @@ impl Pairs {
         let image_view = vk::ImageView::from_raw(*other);
         (ty, vk::DescriptorImageInfo { sampler, image_view, image_layout })
     }
+}
+
+/// A sampler of its own, as a descriptor.
+pub(super) fn sampler_of((_, _, sampler): &Other) -> (vk::DescriptorType, vk::DescriptorImageInfo) {
+    let sampler = vk::Sampler::from_raw(*sampler);
+    (vk::DescriptorType::SAMPLER, vk::DescriptorImageInfo { sampler, ..Default::default() })
 }
 
 /// What is written from now on to a set that shows views with both aspects takes their place, also when no such view is left.

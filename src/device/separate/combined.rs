@@ -2,7 +2,6 @@
 //! ask for another one since.
 
 use ash::vk::{self, Handle};
-use samplin_bind::Other;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 
@@ -13,6 +12,7 @@ use super::layouts::Binding;
 use super::progress::Drawn;
 use super::sets::SetEntry;
 use super::shown::CombinedDescriptor;
+use super::want::Shown;
 use super::wholes::RULES;
 use crate::counters::Path;
 use crate::device::ground::Ground;
@@ -42,7 +42,7 @@ impl Pairs {
 impl SetEntry {
     /// What is noted of a combined descriptor.
     pub(super) fn combined(&self, at: (u32, u32)) -> Option<CombinedDescriptor> {
-        self.with_combined(|all| all.get(&at).copied())
+        self.look_at_combined(|all| all.get(&at).copied()).flatten()
     }
 
     /// Takes note of a descriptor that is written: a combined one, or another one in its place.
@@ -64,12 +64,15 @@ impl Separate {
     }
 
     /// Takes note of what is written, before it goes down.
-    pub(super) fn note_combined<'a>(
+    pub fn note_combined<'a>(
         &self,
         (ground, pairs): (&Ground, &Pairs),
         writes: Writes<'_>,
         copies: impl Iterator<Item = Copied<'a>>,
     ) {
+        if !self.wholes.follow_rules() {
+            return;
+        }
         for write in writes.each() {
             let Some(entry) = write.set().of(&self.sets) else { continue };
             let places = entry.shape.walk((write.dst_binding, write.dst_array_element), write.descriptor_count);
@@ -91,13 +94,13 @@ impl Separate {
     }
 
     /// The same of an update with a template.
-    pub(super) fn note_combined_template(
+    pub fn note_combined_template(
         &self,
         (ground, pairs): (&Ground, &Pairs),
         set: Live<'_, vk::DescriptorSet>,
         filled: Filled<'_>,
     ) {
-        let Some(entry) = set.of(&self.sets) else { return };
+        let Some(entry) = set.of(&self.sets).filter(|_| self.wholes.follow_rules()) else { return };
         for run in self.runs(filled).into_iter().flatten() {
             let is_combined = run.run.ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
             for (index, at) in (0..).zip(entry.shape.walk(run.run.target, run.run.count)) {
@@ -154,16 +157,17 @@ impl Separate {
         done
     }
 
-    /// Set numbers, and the samplers that are to be in combined descriptors there: where rules ask for others than when these were written.
-    pub(super) fn retuned(
+    /// What copies of the sets that are bound show besides: stencils, and the samplers that are to be in combined descriptors where rules ask
+    /// for others than when these were written.
+    pub(super) fn shown(
         &self,
         (ground, pairs): (&Ground, &Pairs),
         program: Drawn<'_>,
         point: &BindPoint,
-    ) -> Vec<(u32, Other)> {
-        let mut retuned: Vec<(u32, Other)> = Vec::new();
+    ) -> Vec<Shown> {
+        let mut shown = pairs.stand_ins.aspects.stencils(&ground.journal, self, program, point);
         if !self.wholes.follow_rules() {
-            return retuned;
+            return shown;
         }
         for link in program.links.iter().filter(|link| link.is_combined()) {
             let number = link.image.set as usize;
@@ -180,13 +184,13 @@ impl Separate {
                 let noted = entry.combined(at).filter(|own| entry.whole(at).is_none() && own.lives(&ground.hot.gate));
                 let Some(combined) = noted else { continue };
                 let chosen = pairs.choose_combined(ground, combined.sampler, combined.view);
-                let other = (link.image.set, (at.0, at.1, chosen));
-                if chosen != combined.chosen && !retuned.contains(&other) {
-                    retuned.with_room().push(other);
+                let retuned = Shown { set: link.image.set, is_stencil: false, other: (at.0, at.1, chosen) };
+                if chosen != combined.chosen && !shown.contains(&retuned) {
+                    shown.with_room().push(retuned);
                 }
             }
         }
-        retuned
+        shown
     }
 }
 

@@ -198,7 +198,7 @@ impl Separate {
         point: &BindPoint,
         (wants, since): (&mut Wants, u64),
     ) -> Decided {
-        let Wants { all, stencils, retuned, blocked, asked, looked_up, uncompared } = wants;
+        let Wants { all, shown, blocked, asked, looked_up, uncompared } = wants;
         let (looked_up, uncompared) = (*looked_up, *uncompared);
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
         let bit = |want: &Want| link_bit(want.link);
@@ -249,13 +249,13 @@ impl Separate {
                 self.split_all(ground, &program, join, wishes, When::Bound);
                 continue;
             }
-            let exchanged = memory::collect(others.iter().chain(&*stencils).chain(&*retuned).copied());
+            let exchanged =
+                memory::collect(others.iter().copied().chain(shown.iter().map(|shown| (shown.set, shown.other))));
             let (shadows, pushes) = match self.exchange(ground, pairs, &program, point, &exchanged) {
                 Ok(exchanged) => exchanged,
                 Err(set) => {
                     uncopied.with_room().push(set);
-                    retuned.retain(|(number, _)| *number != set);
-                    pairs.stand_ins.aspects.leave_stencils(&ground.journal, program, stencils, set);
+                    pairs.stand_ins.aspects.leave_shown(&ground.journal, program, shown, set);
                     continue;
                 }
             };
@@ -331,7 +331,7 @@ impl Separate {
                     }
                 },
             };
-            pairs.stand_ins.aspects.tell_stencils(ground, &pairs.images, stencils);
+            pairs.stand_ins.aspects.tell_stencils(ground, &pairs.images, shown);
             for Group { uses, how, met } in groups {
                 let met = met.and_then(|at| all.get(at)).and_then(|want| Some((want.wanted, want.pair?)));
                 pairs.tell_group(

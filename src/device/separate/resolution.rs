@@ -22,7 +22,7 @@ use super::progress::Drawn;
 use super::recipe::Second;
 use super::shown::ASPECTS;
 use super::tasks::TaskRequest;
-use super::want::{Want, Wants};
+use super::want::Want;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::journal::Journal;
@@ -212,9 +212,9 @@ impl Separate {
             return Resolution { is_lasting: true, since: since.into(), ..Resolution::default() };
         }
         // Before the choices are made for links, which are recorded otherwise.
-        let retuned = self.retuned((ground, pairs), program, point);
-        let mut wants = Wants { retuned, ..self.wants(ground, pairs, program, point) };
-        wants.stencils = pairs.stand_ins.aspects.stencils(&ground.journal, self, program, point);
+        let shown = if self.wholes.are_there() { self.shown((ground, pairs), program, point) } else { Vec::new() };
+        let mut wants = self.wants(ground, pairs, program, point);
+        wants.shown = shown;
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)
             && !ground.hot.is_legal(&program, point)

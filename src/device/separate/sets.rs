@@ -67,7 +67,7 @@ struct Rare {
     /// Its descriptors of views with both aspects.
     wholes: NotedDescriptors,
     /// Its combined descriptors, with `live=on`.
-    combined: CombinedDescriptors,
+    combined: Option<Box<CombinedDescriptors>>,
 }
 
 /// More slots than an entry has room for itself.
@@ -158,9 +158,13 @@ impl SetEntry {
         with(&mut lock(&self.rare).get_or_insert_default().shadows)
     }
 
-    /// Works on what is noted of its combined descriptors.
+    /// Looks at what is noted of its combined descriptors, if anything is.
+    pub(super) fn look_at_combined<R>(&self, with: impl FnOnce(&CombinedDescriptors) -> R) -> Option<R> {
+        lock(&self.rare).as_ref()?.combined.as_deref().map(with)
+    }
+
     pub(super) fn with_combined<R>(&self, with: impl FnOnce(&mut CombinedDescriptors) -> R) -> R {
-        with(&mut lock(&self.rare).get_or_insert_default().combined)
+        with(lock(&self.rare).get_or_insert_default().combined.get_or_insert_default())
     }
 
     /// Takes over what is written: views with both aspects, or none. Whether it shows such a view then. `written` must not look into it.

@@ -11,6 +11,7 @@ use samplin_bind::Other;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
+use super::aspects::sampler_of;
 use super::layouts::{Binding, SetShape};
 use super::sets::{SetEntry, Shadow};
 use crate::device::driver::Driver;
@@ -33,10 +34,9 @@ impl Separate {
         entry: &SetEntry,
         others: &[Other],
     ) -> Option<u64> {
-        let most = if self.wholes.follow_rules() { SHADOWS_OF_RULES } else { SHADOWS };
         let kept = |shadows: &[Shadow]| Some(shadows.iter().find(|shadow| *shadow.others == *others)?.set);
-        let (known, is_full) = entry.with_shadows(|shadows| (kept(shadows), shadows.len() >= most));
-        if known.is_some() || is_full {
+        let (known, count) = entry.with_shadows(|shadows| (kept(shadows), shadows.len()));
+        if known.is_some() || count >= SHADOWS && !(self.wholes.follow_rules() && count < SHADOWS_OF_RULES) {
             return known;
         }
         let (pool, made) = self.make_set(&ground.driver, &entry.shape, entry.variable, entry.pool_flags())?;
@@ -143,7 +143,11 @@ impl Separate {
                     .descriptor_count(count)
             })
         }));
-        let infos = memory::collect(others.iter().map(|other| pairs.exchanged(ground, entry, other)));
+        let is_noted = self.wholes.are_there();
+        let infos = memory::collect(others.iter().map(|other| match is_noted {
+            true => pairs.exchanged(ground, entry, other),
+            false => sampler_of(other),
+        }));
         let writes = memory::collect(others.iter().zip(&infos).map(|((binding, element, _), (ty, info))| {
             vk::WriteDescriptorSet::default()
                 .dst_set(to)

@@ -5,7 +5,6 @@
 use std::sync::atomic::Ordering;
 
 use ash::vk;
-use samplin_hot::memory;
 
 use super::Separate;
 use super::sets::SetEntry;
@@ -121,10 +120,6 @@ impl Separate {
             self.drop_shadows(driver, entry);
             true
         };
-        let copies = memory::collect(copies);
-        if self.wholes.follow_rules() {
-            self.note_combined((ground, pairs), writes, copies.iter().copied());
-        }
         self.take_writes(hot, writes, drop_shadows);
         for write in writes.each() {
             if let Some(entry) = write.set().of(&self.sets).filter(|entry| entry.table().is_some()) {
@@ -159,9 +154,6 @@ impl Separate {
             self.drop_shadows(driver, entry);
             true
         };
-        if self.wholes.follow_rules() {
-            self.note_combined_template((ground, pairs), set, filled);
-        }
         self.take_template(hot, set, filled, drop_shadows);
         if let Some(entry) = set.of(&self.sets).filter(|entry| entry.table().is_some()) {
             for run in self.runs(filled).into_iter().flatten() {

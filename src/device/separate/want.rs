@@ -93,16 +93,24 @@ impl Want {
     }
 }
 
+/// What a copy of a set shows in place of a descriptor: a view of the stencil instead of one of the depth, or the sampler that rules ask for
+/// since a combined descriptor was written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Shown {
+    /// Number of the set.
+    pub(super) set: u32,
+    pub(super) is_stencil: bool,
+    pub(super) other: Other,
+}
+
 /// What uses of samplers ask for, by the sets that are bound.
 #[derive(Default)]
 pub(super) struct Wants {
     pub(super) all: Vec<Want>,
     /// What shaders have to do.
     pub(super) asked: Vec<TaskRequest>,
-    /// Set numbers, and views of the stencil to show there instead of one of the depth.
-    pub(super) stencils: Vec<(u32, Other)>,
-    /// Set numbers, and samplers that rules ask for since combined descriptors were written there.
-    pub(super) retuned: Vec<(u32, Other)>,
+    /// What copies of sets show besides.
+    pub(super) shown: Vec<Shown>,
     /// Links that can join what conflicts and whose shader could look up what suits them, a bit each.
     pub(super) looked_up: u64,
     /// Those that compare where no other sampler could.

@@ -27,6 +27,7 @@ macro_rules! rows {
     (
         own { $($own:tt)+ }
         followed { $($followed:tt)+ }
+        retuned { $($retuned:tt)+ }
         actions { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ => $point:ident;)+ }
         $($others:tt)+
     ) => {
@@ -254,6 +255,7 @@ mod tests {
             buffers: true,
             buffer_views: true,
             frames: true,
+            retuned: false,
         });
         let is_followed = |name: &str| followed.iter().any(|other| other.to_bytes() == name.as_bytes());
         let spelled = |name: &&str| {
