@@ -16,7 +16,7 @@ use std::ffi::CStr;
 /// Those under `Buffers` are there where the device cannot store all texel buffers that shaders are to store, and those under `Frames`
 /// with `separate=resolve` where a submission can say that a frame ends.
 /// Those under `retuned` stand in place of the hooks that the same commands have below where rules may come to be others, so that nothing
-/// asks for that elsewhere.
+/// asks for that elsewhere; so do those under `pulsed`, and a hook of each action, with `pulse=on`.
 /// Those under `actions` are there with `separate=resolve`. Each names the bind point whose state the command uses, and its hook, which
 /// first binds what was left to be bound there, derives from that ([`actions`](crate::hooks::separate::actions)).
 macro_rules! commands {
@@ -44,6 +44,13 @@ macro_rules! commands {
                 Frames queue_submit: vk::PFN_vkQueueSubmit, c"vkQueueSubmit" => retuned::queue_submit;
                 Frames queue_submit2: vk::PFN_vkQueueSubmit2, c"vkQueueSubmit2", c"vkQueueSubmit2KHR" => retuned::queue_submit2;
                 Frames queue_bind_sparse: vk::PFN_vkQueueBindSparse, c"vkQueueBindSparse" => retuned::queue_bind_sparse;
+            }
+            pulsed {
+                Device begin_command_buffer: vk::PFN_vkBeginCommandBuffer, c"vkBeginCommandBuffer" => pulse::begin_command_buffer;
+                Device cmd_execute_commands: vk::PFN_vkCmdExecuteCommands, c"vkCmdExecuteCommands" => pulse::cmd_execute_commands;
+                Device queue_submit: vk::PFN_vkQueueSubmit, c"vkQueueSubmit" => pulse::queue_submit;
+                Device queue_submit2: vk::PFN_vkQueueSubmit2, c"vkQueueSubmit2", c"vkQueueSubmit2KHR" => pulse::queue_submit2;
+                Device queue_present: vk::PFN_vkQueuePresentKHR, c"vkQueuePresentKHR" => pulse::queue_present;
             }
             actions {
                 cmd_draw: vk::PFN_vkCmdDraw, "1.0", c"vkCmdDraw" => GRAPHICS;
@@ -236,6 +243,8 @@ pub struct Which {
     pub frames: bool,
     /// Whether those that rules may change have other hooks.
     pub retuned: bool,
+    /// Whether those have that are counted.
+    pub pulsed: bool,
 }
 
 macro_rules! name_row {
@@ -255,6 +264,7 @@ macro_rules! names {
         own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
         followed { $($followed:tt)+ }
         retuned { $($retuned:tt)+ }
+        pulsed { $($p_level:ident $p_field:ident: $p_type:ty, $($p_name:literal),+ => $p_hook:path;)+ }
         actions { $($a_field:ident: $a_type:ty, $a_needed:literal, $($a_name:literal),+ => $a_point:ident;)+ }
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {
@@ -263,6 +273,8 @@ macro_rules! names {
             let rows: &[&[&CStr]] = &[
                 $(name_row!($own_level which $($own_name)+ => $own_hook),)+
                 $(name_row!(Separate which $($a_name)+ => $a_point),)+
+                $(if which.pulsed && !which.separate { &[$($a_name),+] } else { &[] },)+
+                $(if which.pulsed && !(which.separate || which.frames) { &[$($p_name),+] } else { &[] },)+
                 $($(name_row!($level which $($name)+ $(=> $hook)?),)+)+
             ];
             rows.concat()

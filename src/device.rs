@@ -4,6 +4,7 @@
 //! views and swapchains, which are [`Pairs`] together, `layouts`, `shaders`, and `separate` for what only shaders join. Hooks put them
 //! together. No room knows the [`Device`].
 
+mod activity;
 mod aspects;
 pub mod caches;
 mod classes;
@@ -21,6 +22,7 @@ mod layouts;
 mod live;
 mod modules;
 mod once;
+mod pulse;
 mod resolve;
 mod retune;
 mod rules;
@@ -46,6 +48,7 @@ use std::sync::atomic::AtomicBool;
 use ash::vk;
 use samplin_hot::Keyed;
 
+pub use self::activity::Activity;
 use self::aspects::Aspects;
 pub use self::classes::{ImageTraits, ViewClass};
 pub use self::driver::Driver;
@@ -148,6 +151,12 @@ impl Device {
         if separate.as_deref().is_some_and(|separate| separate.is_forced() || separate.repairs_formats()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }
+        let activity = (settings.pulse && is_on).then(Box::default);
+        if activity.is_some()
+            && let Some(separate) = separate.as_deref()
+        {
+            separate.follow_repaired(&hot);
+        }
         if follows_rules && let Some(separate) = separate.as_deref() {
             separate.follow_rules(&hot);
         }
@@ -174,6 +183,7 @@ impl Device {
                 stand_ins: StandIns { storage, aspects },
                 undecided: Undecided::default(),
                 heaps,
+                activity,
             },
             layouts: Layouts::new(),
             separate,
@@ -254,6 +264,15 @@ impl Device {
         let (frames, retuned) =
             (has_boundaries || self.ground.wishes.rules.are_live(), self.ground.wishes.rules.may_change());
         let buffers = self.pairs.stand_ins.storage.watches_buffers();
-        Which { separate, shaders, buffers, buffer_views: separate || buffers, frames, retuned }
+        let pulsed = self.pairs.activity.is_some();
+        Which {
+            separate,
+            shaders,
+            buffers,
+            buffer_views: separate || buffers,
+            frames,
+            retuned: retuned || pulsed,
+            pulsed,
+        }
     }
 }

@@ -38,6 +38,7 @@ macro_rules! structures {
         own { $($own:tt)+ }
         followed { $($followed:tt)+ }
         retuned { $($retuned:tt)+ }
+        pulsed { $($pulsed:tt)+ }
         actions { $($a_field:ident: $a_type:ty, $a_needed:literal, $($a_name:literal),+ => $a_point:ident;)+ }
         Instance { $($i_field:ident: $i_type:ty, $i_needed:literal, $($i_name:literal),+ $(=> $i_hook:path)?;)+ }
         Physical { $($p_field:ident: $p_type:ty, $p_needed:literal, $($p_name:literal),+ $(=> $p_hook:path)?;)+ }

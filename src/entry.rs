@@ -11,8 +11,8 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 use crate::commands::commands;
 use crate::device::Device;
 use crate::hooks::{
-    blit, buffer_view, descriptor, device, heap, image, instance, layout, physical, queue, requirements, retuned,
-    sampler, separate, shader, template,
+    blit, buffer_view, descriptor, device, heap, image, instance, layout, physical, pulse, queue, requirements,
+    retuned, sampler, separate, shader, template,
 };
 use crate::instance::Instance;
 use crate::log;
@@ -59,11 +59,17 @@ macro_rules! table {
         own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
         followed { $($f_field:ident: $f_type:ty, $($f_name:literal),+ => $f_hook:path;)+ }
         retuned { $($r_level:ident $r_field:ident: $r_type:ty, $($r_name:literal),+ => $r_hook:path;)+ }
+        pulsed { $($u_level:ident $u_field:ident: $u_type:ty, $($u_name:literal),+ => $u_hook:path;)+ }
         actions { $($a_field:ident: $a_type:ty, $a_needed:literal, $($a_name:literal),+ => $a_point:ident;)+ }
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {
-        /// The intercept of a command; `separate`: with `separate=resolve`; `retuned`: where rules may come to be others.
-        fn find(name: &CStr, separate: bool, retuned: bool) -> Option<(Function, Level)> {
+        /// The intercept of a command; `separate`: with `separate=resolve`; `retuned`: where rules may come to be others; `pulsed`: with
+        /// `pulse=on`.
+        fn find(name: &CStr, separate: bool, [retuned, pulsed]: [bool; 2]) -> Option<(Function, Level)> {
+            if pulsed {
+                $(row!(name $u_level $u_type, $($u_name)+ => $u_hook);)+
+                $(row!(name Device $a_type, $($a_name)+ => separate::actions::pulsed::<separate::actions::$a_field>());)+
+            }
             if retuned {
                 $(row!(name $r_level $r_type, $($r_name)+ => $r_hook);)+
             }
@@ -103,7 +109,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     }
     // SAFETY: null-terminated by VUID-vkGetInstanceProcAddr-pName-parameter.
     let name = unsafe { CStr::from_ptr(name) };
-    let own = find(name, false, false);
+    let own = find(name, false, [false; 2]);
     if let Some((function, Level::Global)) = own {
         return Some(function);
     }
@@ -114,9 +120,9 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     }
     // SAFETY: a valid instance by VUID-vkGetInstanceProcAddr-instance-parameter.
     let instance = unsafe { Instance::find(handle) }?;
-    let own = match (follows(instance), retunes(instance)) {
-        (false, false) => own,
-        (separate, retuned) => find(name, separate, retuned),
+    let own = match (follows(instance), [retunes(instance), instance.settings.pulse]) {
+        (false, [false, false]) => own,
+        (separate, others) => find(name, separate, others),
     };
     // SAFETY: the instance is valid for the resolver below.
     let below = unsafe { (instance.next_gipa)(handle, name.as_ptr()) };
@@ -152,7 +158,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
     // SAFETY: the device is valid for the resolver below.
     let below = unsafe { (device.ground.driver.next_gdpa)(handle, name.as_ptr()) }?;
     let which = device.which();
-    match find(name, which.separate, which.retuned) {
+    match find(name, which.separate, [which.retuned, which.pulsed]) {
         Some((function, Level::Device)) if serves(name, device.ground.driver.instance.is_off()) => Some(function),
         Some((function, Level::Separate)) if which.separate => Some(function),
         Some((function, Level::Shaders)) if which.shaders => Some(function),

@@ -67,6 +67,7 @@ pub mod image;
 pub mod instance;
 pub mod layout;
 pub mod physical;
+pub mod pulse;
 pub mod queue;
 pub mod requirements;
 pub mod retuned;

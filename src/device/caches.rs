@@ -3,6 +3,7 @@
 //! Whoever adds a cache adds its row. `tests/mock/caches.rs` runs an application for 100,000 frames that replaces its objects in each, and
 //! holds every row against its bound.
 
+use super::activity::{self, Activity};
 use super::resolve::On;
 use super::separate::{self, Separate};
 
@@ -21,7 +22,7 @@ pub struct Cache {
 }
 
 /// What every device has.
-const GENERAL: [Cache; 7] = [
+const GENERAL: [Cache; 8] = [
     Cache {
         name: "sampler states",
         owner: "samplers with the state",
@@ -64,6 +65,13 @@ const GENERAL: [Cache; 7] = [
         most: Some(6 * 4096 + 512),
         eviction: "the older half, which is said again if it comes up",
         count: |On { ground, .. }, _| ground.journal.remembered()[1],
+    },
+    Cache {
+        name: "command buffers with counted draws",
+        owner: "the device",
+        most: Some(activity::MOST),
+        eviction: "all: those that are recorded are not counted",
+        count: |On { pairs, .. }, _| pairs.activity.as_deref().map_or(0, Activity::remembered),
     },
     Cache {
         name: "samplers in heaps and shaders",

@@ -4,6 +4,7 @@ use samplin_core::left::Left;
 use samplin_hot::{Pair, choices};
 use samplin_wire::kinds::Exempted;
 
+use super::activity::Activity;
 use super::ground::Ground;
 use super::heaps::Heaps;
 use super::hot::Hot;
@@ -31,6 +32,8 @@ pub struct Pairs {
     pub(super) undecided: Undecided,
     /// Samplers and images that are described where they are used.
     pub heaps: Heaps,
+    /// What is submitted, with `pulse=on`.
+    pub activity: Option<Box<Activity>>,
 }
 
 /// What a choice for a pair is made with.

@@ -283,7 +283,15 @@ fn pointers_that_are_ignored_are_not_followed() {
 #[test]
 fn null_handles_are_destroyed_without_effect() {
     type Destroy = unsafe extern "system" fn(vk::Device, u64, *const vk::AllocationCallbacks<'static>);
-    let all = Which { separate: true, shaders: true, buffers: true, buffer_views: true, frames: true, retuned: false };
+    let all = Which {
+        separate: true,
+        shaders: true,
+        buffers: true,
+        buffer_views: true,
+        frames: true,
+        retuned: false,
+        pulsed: false,
+    };
     let is_end = |name: &&&CStr| name.to_bytes().starts_with(b"vkDestroy") || name.to_bytes().starts_with(b"vkFree");
     let commands: BTreeSet<&CStr> = intercepted_on_devices(all).iter().filter(is_end).copied().collect();
     // Those that are not of the usual form, and one that is of a device as a whole.

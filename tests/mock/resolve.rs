@@ -119,6 +119,7 @@ fn an_instance_resolves_what_the_driver_has() {
             buffer_views: true,
             frames: separate,
             retuned: false,
+            pulsed: false,
         })
         .into_iter()
         .collect();

@@ -13,6 +13,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("live/written", written),
         ("live/mistake", mistake),
         ("live/off", off),
+        ("live/pulse", || pulse(true)),
+        ("live/pulse-of-legal", || pulse(false)),
     ])
 }
 
@@ -26,6 +28,16 @@ enum Way {
 }
 
 const RULE: &str = "[[rule]]\nname = \"blurred\"\nset = { min_lod = 1 }\n";
+
+/// From one corner to the other.
+const MAPPING: Mapping = Mapping {
+    origin: [0.0; 4],
+    dx: [0.9, 0.0, 0.0, 0.0],
+    dy: [0.0, 0.9, 0.0, 0.0],
+    divisor: [0.0, 0.0, 1.0],
+    reference: 0.0,
+    bias: 0.0,
+};
 
 /// Rules that the test changes.
 fn live(folder: &Folder, text: &str) -> ContextBuilder {
@@ -81,15 +93,7 @@ fn pictures(context: &Context, way: Way, folder: &Folder) -> Result<(Vec<Vec<Val
     let pair = Pair::new(&view, &sampler);
     let make = if way == Way::Separate { Painter::of_separate } else { Painter::new };
     let painter = make(context, &layout, pair.shape, pair.kind, [16, 16]).map_err(Skip)?;
-    let mapping = Mapping {
-        origin: [0.0; 4],
-        dx: [0.9, 0.0, 0.0, 0.0],
-        dy: [0.0, 0.9, 0.0, 0.0],
-        divisor: [0.0, 0.0, 1.0],
-        reference: 0.0,
-        bias: 0.0,
-    };
-    let paint = |set| painter.paint(set, &mapping);
+    let paint = |set| painter.paint(set, &MAPPING);
     let expected = paint(sets[1]);
     let mut out = vec![paint(sets[0])];
     for text in [RULE, ""] {
@@ -200,5 +204,35 @@ fn off() -> Outcome {
     assert_eq!(judged.trace.events("retune").count(), 0);
     let devices: Vec<_> = judged.trace.events("device").collect();
     assert!(!devices[0]["intercepts"].to_string().contains("vkQueueSubmit"), "{:#}", devices[0]["intercepts"]);
+    assert_eq!(judged.trace.events("pulse").count(), 0);
+    Ok(())
+}
+
+/// With `pulse=on` draws are counted when they are submitted, and those that read a sampler of the layer's own apart.
+fn pulse(is_repaired: bool) -> Outcome {
+    const DRAWS: u64 = 3;
+    let folder = Folder::new();
+    let builder = with_rules(&folder, if is_repaired { RULE } else { "" }).setting("pulse", "on");
+    let (_, judged) = silent(builder, "a pulse", |context| {
+        let scene = Scene::colour(F::R8G8B8A8_UNORM);
+        let (_image, view) = scene.shown(context)?;
+        let sampler = SamplerDesc::trilinear().create(context);
+        let pair = Pair::new(&view, &sampler);
+        let binding = descriptor::Binding::new(0, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
+        let layout = descriptor::SetLayout::new(context, &[binding]);
+        let pool = descriptor::Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        descriptor::write_images(context, set, (0, 0), vk::DescriptorType::COMBINED_IMAGE_SAMPLER, &[pair.info()]);
+        let painter = Painter::new(context, &layout, pair.shape, pair.kind, [16, 16]).map_err(Skip)?;
+        (0..DRAWS).for_each(|_| _ = painter.paint(set, &MAPPING));
+        std::thread::sleep(Duration::from_millis(1100));
+        context.submit(|_| ());
+        Ok(())
+    })?;
+    let pulses: Vec<_> = judged.trace.events("pulse").collect();
+    let last = pulses.last().expect("a second has passed");
+    let repaired = if is_repaired { DRAWS } else { 0 };
+    assert_eq!((&last["draws"], &last["repaired"]), (&DRAWS.into(), &repaired.into()), "{last:#}");
+    assert!(last["headroom"]["maxSamplerAllocationCount"].as_u64() > Some(0), "{last:#}");
     Ok(())
 }

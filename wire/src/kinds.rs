@@ -1,5 +1,6 @@
 //! Whole records: what the members of each kind are that is not made of decisions alone. Read with serde, as they are written.
 
+mod pulse;
 mod rules;
 
 use std::fmt;
@@ -9,6 +10,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
+pub use self::pulse::Pulse;
 pub use self::rules::{Retune, Scale};
 use crate::record::{Joined, ViewMembers};
 

@@ -183,7 +183,7 @@ impl Rows {
                 }
                 self.value_row(Of::Case, pid, &value, record.line);
             }
-            Event::Settings | Event::Sharing | Event::Scale | Event::Retune => {}
+            Event::Settings | Event::Sharing | Event::Scale | Event::Retune | Event::Pulse => {}
         }
         Ok(())
     }

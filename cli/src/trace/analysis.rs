@@ -258,7 +258,7 @@ impl Analysis {
                 keep(&mut self.problems, self.limits.records, || problem);
             }
             // No run of the layer, and what its summary says as well.
-            Event::Case | Event::Sharing | Event::Scale | Event::Retune => {}
+            Event::Case | Event::Sharing | Event::Scale | Event::Retune | Event::Pulse => {}
             Event::Summary => {
                 let summary: Value = whole(record)?;
                 self.ledger.count(trace, record.process(), record.line, &summary);

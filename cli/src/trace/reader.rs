@@ -62,6 +62,8 @@ events! {
     Scale = "scale",
     /// Other rules are in force.
     Retune = "retune",
+    /// How it goes.
+    Pulse = "pulse",
     Settings = "settings",
     Summary = "summary",
     /// Not the layer's: a test case that `scripts/cts` has run.

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
+use samplin_wire::kinds::Pulse;
 use serde_json::Value;
 
 use crate::trace::analysis::{Analysis, Read};
@@ -44,6 +45,34 @@ impl Frames {
     }
 }
 
+/// What the pulse of a device said last, and before that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// The last record.
+    pub last: Pulse,
+    /// Nanoseconds from the one before to it, and what came in between: frames, draws, and repaired ones among these.
+    between: Option<(u64, [u64; 3])>,
+    t_ns: u64,
+}
+
+impl Beat {
+    /// Frames, draws, and repaired ones among these, a second between the last two records.
+    pub fn a_second(&self) -> Option<[f64; 3]> {
+        let (nanoseconds, counts) = self.between?;
+        Some(counts.map(|count| count as f64 * 1e9 / nanoseconds as f64))
+    }
+
+    /// Takes the next record.
+    fn next(before: Option<&Self>, last: Pulse, t_ns: u64) -> Self {
+        let counts = |pulse: &Pulse| [pulse.frames, pulse.draws, pulse.repaired.unwrap_or(0)];
+        let between = before.filter(|before| before.t_ns < t_ns).map(|before| {
+            let (now, then) = (counts(&last), counts(&before.last));
+            (t_ns - before.t_ns, std::array::from_fn(|index| now[index].saturating_sub(then[index])))
+        });
+        Self { last, between, t_ns }
+    }
+}
+
 /// Kinds of records of which the last one is kept.
 const KEPT: [&str; 3] = ["retune", "scale", "settings"];
 
@@ -67,6 +96,8 @@ pub struct Tail {
     pub analysis: Analysis,
     /// The frames that it names.
     pub frames: Frames,
+    /// How it goes, by device.
+    pub beats: BTreeMap<String, Beat>,
     /// The last records of these kinds: which rules changed in the running program, and which scale they follow.
     pub last: BTreeMap<&'static str, Value>,
     /// How often it was read from its beginning again, because it was emptied or another file took its place.
@@ -94,6 +125,7 @@ impl Tail {
             path,
             analysis: Analysis::default(),
             frames: Frames::default(),
+            beats: BTreeMap::new(),
             last: BTreeMap::new(),
             restarts: 0,
             trouble: None,
@@ -136,7 +168,7 @@ impl Tail {
         if self.file.is_some() || self.is_whole {
             self.restarts += 1;
         }
-        (self.analysis, self.frames, self.lines, self.last) = Default::default();
+        (self.analysis, self.frames, self.lines, self.last, self.beats) = Default::default();
         self.id = id(&metadata);
         self.is_whole = open::is_compressed(&self.path)?;
         self.file = Some(file);
@@ -178,7 +210,7 @@ impl Tail {
             return if look == Look::Grown { self.read_whole() } else { Ok(look) };
         }
         let Some(file) = &mut self.file else { return Ok(look) };
-        let mut notes = (&mut self.analysis, &mut self.frames, &mut self.pid, &mut self.last);
+        let mut notes = (&mut self.analysis, &mut self.frames, &mut self.pid, &mut self.last, &mut self.beats);
         let mut visit = |record: &Record<'_>| note(&mut notes, record);
         while self.lines.counts.bytes < self.length {
             if *budget == 0 {
@@ -195,7 +227,7 @@ impl Tail {
     }
 
     fn read_whole(&mut self) -> io::Result<Look> {
-        let mut notes = (&mut self.analysis, &mut self.frames, &mut self.pid, &mut self.last);
+        let mut notes = (&mut self.analysis, &mut self.frames, &mut self.pid, &mut self.last, &mut self.beats);
         let source = TraceSource::File(self.path.clone());
         let counts = source.read(false, |record| note(&mut notes, record));
         self.lines.counts = counts.map_err(|failure| io::Error::other(failure.message))?;
@@ -211,14 +243,27 @@ impl Tail {
     }
 }
 
-type Notes<'t> = (&'t mut Analysis, &'t mut Frames, &'t mut u32, &'t mut BTreeMap<&'static str, Value>);
+type Notes<'t> = (
+    &'t mut Analysis,
+    &'t mut Frames,
+    &'t mut u32,
+    &'t mut BTreeMap<&'static str, Value>,
+    &'t mut BTreeMap<String, Beat>,
+);
 
-fn note((analysis, frames, pid, last): &mut Notes<'_>, record: &Record<'_>) -> Verdict {
+fn note((analysis, frames, pid, last, beats): &mut Notes<'_>, record: &Record<'_>) -> Verdict {
     if let Some(frame) = record.fields.frame.number() {
         frames.note(frame, record.time());
     }
     match record.event {
         Event::Layer => **pid = record.process(),
+        Event::Pulse => {
+            if let Ok(pulse) = serde_json::from_slice::<Pulse>(record.text) {
+                let beat = Beat::next(beats.get(&pulse.device), pulse, record.time());
+                frames.note(beat.last.frames, record.time());
+                beats.insert(beat.last.device.clone(), beat);
+            }
+        }
         event if KEPT.contains(&event.name()) => {
             last.extend(serde_json::from_slice(record.text).ok().map(|value| (event.name(), value)));
         }
@@ -300,6 +345,27 @@ mod tests {
         look(&mut tail);
         assert_eq!(tail.last["scale"]["bias"], -0.5);
         assert_eq!(tail.last.len(), 1);
+    }
+
+    #[test]
+    fn pulses_give_rates() {
+        let folder = Folder::new();
+        let path = folder.join("t.jsonl");
+        let pulse = |t_ns: u64, [frames, draws, repaired]: [u64; 3]| {
+            format!(
+                "{{\"seq\":0,\"t_ns\":{t_ns},\"pid\":7,\"tid\":7,\"event\":\"pulse\",\"device\":\"0x1\",\"frames\":{frames},\
+                 \"draws\":{draws},\"repaired\":{repaired},\"headroom\":{{\"maxSamplerAllocationCount\":9,\
+                 \"maxCustomBorderColorSamplers\":8}}}}\n"
+            )
+        };
+        std::fs::write(&path, pulse(1_000_000_000, [10, 100, 0])).unwrap();
+        let mut tail = Tail::new(path.clone());
+        look(&mut tail);
+        assert_eq!(tail.beats["0x1"].a_second(), None, "one record has no rate");
+        std::fs::write(&path, pulse(1_000_000_000, [10, 100, 0]) + &pulse(3_000_000_000, [130, 1100, 500])).unwrap();
+        look(&mut tail);
+        assert_eq!(tail.beats["0x1"].a_second(), Some([60.0, 500.0, 250.0]));
+        assert_eq!((tail.beats["0x1"].last.headroom.samplers, tail.frames.at_least()), (9, Some(130)));
     }
 
     #[test]

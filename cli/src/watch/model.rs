@@ -7,7 +7,7 @@ use samplin_wire::read;
 use serde_json::{Value, json};
 
 use super::find::Target;
-use super::follow::{Look, Tail};
+use super::follow::{Beat, Look, Tail};
 use crate::inspect;
 use crate::trace::analysis::Analysis;
 use crate::trace::record;
@@ -94,6 +94,65 @@ impl Process {
     }
 }
 
+/// How it goes: rates between the last two records of each device, added up, and the least that is left of limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pulse {
+    /// Draws that were submitted.
+    pub draws: u64,
+    /// Frames, draws, and those of them that were repaired, a second.
+    pub a_second: Option<[f64; 3]>,
+    /// Samplers.
+    pub samplers: u32,
+    /// Samplers with a custom border colour.
+    pub custom_borders: u32,
+    /// Copies of descriptor sets.
+    pub copies: u64,
+}
+
+impl Pulse {
+    fn add(sum: Option<Self>, beat: &Beat) -> Self {
+        let last = &beat.last;
+        let own = Self {
+            draws: last.draws,
+            a_second: beat.a_second(),
+            samplers: last.headroom.samplers,
+            custom_borders: last.headroom.custom_borders,
+            copies: last.copies.unwrap_or(0),
+        };
+        let Some(sum) = sum else { return own };
+        let rates = match (sum.a_second, own.a_second) {
+            (Some(one), Some(other)) => Some(std::array::from_fn(|index| one[index] + other[index])),
+            (one, other) => one.or(other),
+        };
+        Self {
+            draws: sum.draws + own.draws,
+            a_second: rates,
+            samplers: sum.samplers.min(own.samplers),
+            custom_borders: sum.custom_borders.min(own.custom_borders),
+            copies: sum.copies + own.copies,
+        }
+    }
+
+    /// Of the draws, which part was repaired, in percent.
+    pub fn share(&self) -> Option<f64> {
+        let [_, draws, repaired] = self.a_second?;
+        (draws > 0.0).then(|| repaired * 100.0 / draws)
+    }
+
+    fn json(&self) -> Value {
+        let [frames, draws, repaired] = match self.a_second {
+            Some(rates) => rates.map(Some),
+            None => [None; 3],
+        };
+        json!({
+            "draws": self.draws,
+            "a_second": { "frames": frames, "draws": draws, "repaired": repaired },
+            "headroom": { "samplers": self.samplers, "custom_borders": self.custom_borders },
+            "copies": self.copies,
+        })
+    }
+}
+
 /// Sums over processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
@@ -115,6 +174,8 @@ pub struct Sums {
     pub frames: Option<u64>,
     /// Frames a second in that process.
     pub frames_a_second: Option<f64>,
+    /// How it goes, of programs with `pulse=on`.
+    pub pulse: Option<Pulse>,
 }
 
 impl Sums {
@@ -213,6 +274,7 @@ impl Model {
                     |of: fn(&crate::trace::analysis::Writes) -> u64| census.writes.values().map(of).sum::<u64>();
                 sums.writes = Some((seen + count(|one| one.seen), rewritten + count(|one| one.rewritten)));
             }
+            sums.pulse = process.tail.beats.values().fold(sums.pulse, |sum, beat| Some(Pulse::add(sum, beat)));
             if process.tail.frames.at_least() > sums.frames {
                 sums.frames = process.tail.frames.at_least();
                 sums.frames_a_second = process.tail.frames.a_second();
@@ -251,6 +313,7 @@ impl Model {
             "exempt": sums.exempt,
             "repaired_share": sums.share().map(|(repaired, of)| json!({ "repaired": repaired, "of": of })),
             "frames": { "at_least": sums.frames, "a_second": sums.frames_a_second },
+            "pulse": sums.pulse.map(|pulse| pulse.json()),
         })
     }
 }

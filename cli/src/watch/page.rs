@@ -29,10 +29,15 @@ const KEYS: &str = "↑↓ move  Enter open  / search  s sort  Space on/off  Tab
 
 /// Draws the page.
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) {
-    let [head, tabs, body, foot] =
-        Layout::vertical([Constraint::Length(5), Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)])
-            .areas(frame.area());
-    frame.render_widget(Paragraph::new(heading(app)), head);
+    let heading = heading(app);
+    let [head, tabs, body, foot] = Layout::vertical([
+        Constraint::Length(heading.len() as u16),
+        Constraint::Length(1),
+        Constraint::Min(1),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    frame.render_widget(Paragraph::new(heading), head);
     frame.render_widget(Paragraph::new(tab_line(app)), tabs);
     let is_wide = body.width >= WIDE;
     let (list, side) = if is_wide {
@@ -103,11 +108,22 @@ fn heading(app: &App) -> Vec<Line<'static>> {
         let percent = repaired as f64 * 100.0 / of.max(1) as f64;
         rates.push(format!("repaired {} of {} {what} ({percent:.1} %)", grouped(repaired), grouped(of)));
     }
-    rates.push(match (sums.frames, sums.frames_a_second) {
+    if let Some(pulse) = sums.pulse
+        && let Some([frames, draws, _]) = pulse.a_second
+    {
+        let share = pulse.share().map(|share| format!(", {share:.1} % repaired")).unwrap_or_default();
+        rates.push(format!("{frames:.1} frames and {} draws a second{share}", grouped(draws.round() as u64)));
+    }
+    let room = sums.pulse.map(|pulse| {
+        let [samplers, borders] = [pulse.samplers, pulse.custom_borders].map(u64::from).map(grouped);
+        format!("room for {samplers} samplers and {borders} border colours · copied sets: {}", grouped(pulse.copies))
+    });
+    let has_rates = sums.pulse.is_some_and(|pulse| pulse.a_second.is_some());
+    rates.extend((!has_rates).then(|| match (sums.frames, sums.frames_a_second) {
         (Some(frames), Some(rate)) => format!("frames: at least {}, {rate:.1} a second", grouped(frames)),
         (Some(frames), None) => format!("frames: at least {}", grouped(frames)),
         (None, _) => "frames: no record names one".to_owned(),
-    });
+    }));
     let rules = match &app.rules {
         Some(rules) => {
             let retunes: u64 = shown.iter().map(|process| process.retunes()).sum();
@@ -121,13 +137,15 @@ fn heading(app: &App) -> Vec<Line<'static>> {
         None => "rules: no file is known yet".to_owned(),
     };
     let line = |text: String, style: Style| Line::styled(visible(&text).into_owned(), style);
-    vec![
+    let mut lines = vec![
         Line::from(vec![Span::styled("samplin watch  ", bold()), Span::raw(visible(&title).into_owned())]),
         line(devices, dim()),
         line(counts, Style::new()),
         line(rates.join(" · "), Style::new()),
-        line(rules, dim()),
-    ]
+    ];
+    lines.extend(room.map(|room| line(room, Style::new())));
+    lines.push(line(rules, dim()));
+    lines
 }
 
 fn tab_line(app: &App) -> Line<'static> {

@@ -57,6 +57,7 @@ impl Program {
         if settings::load(&[]).sources.iter().any(|(key, ..)| *key == "live") {
             command.args(["--set", "live=on"]);
         }
+        command.args(["--set", "pulse=on"]);
         command.arg("--").args(program).stdin(Stdio::null()).stdout(output).stderr(errors);
         let child = command.spawn().map_err(|error| trouble(&own, error))?;
         Ok(Self { child, log, rules, status: None })

@@ -14,6 +14,7 @@ use super::follow::Look;
 use super::model::{Life, Model};
 use super::page;
 use super::rows::Tab;
+use crate::trace::record::grouped;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -218,6 +219,32 @@ fn the_page_fits_80_columns_and_24_lines() {
         picture(&mut app, width, height);
         press(&mut app, "x");
     }
+}
+
+#[test]
+fn a_pulse_gives_rates_and_headroom() {
+    let folder = Folder::new();
+    let pulse = |t_ns: u64, [frames, draws, repaired]: [u64; 3]| {
+        let headroom = "{\"maxSamplerAllocationCount\":32700,\"maxCustomBorderColorSamplers\":16}";
+        format!(
+            "{{\"seq\":0,\"t_ns\":{t_ns},\"pid\":7,\"tid\":7,\"event\":\"pulse\",\"device\":\"0x1\",\"frames\":{frames},\
+             \"draws\":{draws},\"repaired\":{repaired},\"headroom\":{headroom},\"copies\":3}}\n"
+        )
+    };
+    folder.write("t.jsonl", &(pulse(1_000_000_000, [10, 100, 0]) + &pulse(2_000_000_000, [70, 12_500, 3100])));
+    let mut app = App::new(model(&[folder.join("t.jsonl")]), None);
+    let shown = picture(&mut app, 80, 24);
+    let [draws, samplers] = [12_400, 32_700].map(grouped);
+    let expected = [
+        format!("60.0 frames and {draws} draws a second, 25.0 % repaired"),
+        format!("room for {samplers} samplers and 16 border colours · copied sets: 3"),
+    ];
+    assert_eq!(shown[3..5], expected);
+    let json = app.model.json();
+    let rates = serde_json::json!({ "frames": 60.0, "draws": 12_400.0, "repaired": 3100.0 });
+    assert_eq!((&json["pulse"]["a_second"], &json["pulse"]["draws"]), (&rates, &12_500.into()));
+    // A trace without one says nothing of it.
+    assert!(App::new(model(&[data("all.jsonl")]), None).model.json()["pulse"].is_null());
 }
 
 #[test]

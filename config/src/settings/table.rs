@@ -70,6 +70,14 @@ settings! {
         /// The rules stay those of the start.
         off,
     }
+    /// Whether a `pulse` record about once a second counts frames, draws and those of them that read a repaired pair, and says what is left
+    /// of limits. samplin then counts each draw and notes each combined descriptor, which costs time. `samplin watch -- PROGRAM` sets it.
+    pulse "Pulse", advanced: boolean(false) {
+        /// samplin counts draws, and writes a record at a present or a submission once a second has passed.
+        on,
+        /// samplin counts no draws.
+        off,
+    }
     /// A capability file, or its short name such as adreno-650. samplin treats the device as if it could do no more than that
     /// one.
     device "Simulated Device": file("*.json", "none", "off")

@@ -1,23 +1,25 @@
 //! Combined descriptors as they were written, with `live=on`: which sampler of the driver is in a set, so that a draw finds out where rules
 //! ask for another one since.
 
+use std::sync::atomic::Ordering;
+
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::commands::BindPoint;
+use super::commands::{BindPoint, Place, index};
 use super::ladder::{elements, may_exchange};
 use super::layouts::Binding;
 use super::progress::Drawn;
 use super::sets::SetEntry;
-use super::shown::CombinedDescriptor;
+use super::shown::{CombinedDescriptor, CombinedDescriptors};
 use super::want::Shown;
 use super::wholes::RULES;
 use crate::counters::Path;
 use crate::device::ground::Ground;
-use crate::device::hot::Hot;
-use crate::device::live::{Copied, Filled, Live, Writes};
+use crate::device::hot::{Hot, follow};
+use crate::device::live::{Copied, Filled, Live, Recording, Writes};
 use crate::device::resolve::Pairs;
 use crate::device::types::COMBINED;
 use crate::table::lock;
@@ -42,16 +44,19 @@ impl Pairs {
 impl SetEntry {
     /// What is noted of a combined descriptor.
     pub(super) fn combined(&self, at: (u32, u32)) -> Option<CombinedDescriptor> {
-        self.look_at_combined(|all| all.get(&at).copied()).flatten()
+        self.look_at_combined(|all| all.get(at)).flatten()
+    }
+
+    /// Whether a combined descriptor that is noted has another sampler than the application's.
+    fn has_repaired(&self) -> bool {
+        self.look_at_combined(CombinedDescriptors::has_repaired).unwrap_or(false)
     }
 
     /// Takes note of a descriptor that is written: a combined one, or another one in its place.
     fn note_combined(&self, at: (&Binding, u32), combined: Option<CombinedDescriptor>) {
         let (binding, element) = at;
-        self.with_combined(|all| match combined.filter(|_| binding.immutable.is_empty()) {
-            Some(combined) => _ = all.with_room().insert((binding.binding, element), combined),
-            None => _ = all.remove(&(binding.binding, element)),
-        });
+        let combined = combined.filter(|_| binding.immutable.is_empty());
+        self.with_combined(|all| all.set((binding.binding, element), combined));
     }
 }
 
@@ -109,6 +114,28 @@ impl Separate {
         }
     }
 
+    /// Notes what is bound from now on, and which combined descriptors were repaired, to tell which draws read such.
+    pub fn follow_repaired(&self, hot: &Hot) {
+        self.follow_rules(hot);
+        hot.follow.store(follow::ALL, Ordering::Relaxed);
+    }
+
+    /// Whether something of the layer's own is bound, or a set with a sampler of its own.
+    pub fn reads_repaired(&self, commands: Recording<'_>, point: vk::PipelineBindPoint) -> bool {
+        let Some((at, buffer)) = index(point).zip(self.noted(commands)) else { return false };
+        let is_repaired = |place: &mut Place| {
+            let point = &mut place.point;
+            point.looks_different()
+                || point.sets.iter().any(|bound| commands.set(bound).of(&self.sets).is_some_and(SetEntry::has_repaired))
+        };
+        buffer.edit(at, is_repaired).unwrap_or(false)
+    }
+
+    /// How many copies of sets there are.
+    pub fn copies(&self) -> u64 {
+        self.shadows.load(Ordering::Relaxed)
+    }
+
     /// Rules ask for something else than before. The caller keeps other threads from updating sets.
     pub(in crate::device) fn retune(&self, ground: &Ground, pairs: &Pairs) -> Reissued {
         self.look_again(&ground.hot);
@@ -126,14 +153,17 @@ impl Separate {
             // SAFETY: as said, the set is not freed meanwhile.
             let Some(entry) = (unsafe { self.sets.get(*set) }).filter(|entry| entry.shape.after_bind) else { continue };
             entry.with_combined(|all| {
-                for ((number, element), combined) in all.iter_mut().filter(|(_, own)| own.lives(&ground.hot.gate)) {
+                all.each(|((number, element), combined)| {
+                    if !combined.lives(&ground.hot.gate) {
+                        return;
+                    }
                     let chosen = pairs.choose_combined(ground, combined.sampler, combined.view);
                     if chosen == combined.chosen {
-                        continue;
+                        return;
                     }
                     if !entry.shape.binding(*number).is_some_and(|binding| binding.after_bind) {
                         done.kept += 1;
-                        continue;
+                        return;
                     }
                     let info = vk::DescriptorImageInfo::default()
                         .sampler(vk::Sampler::from_raw(chosen))
@@ -151,7 +181,7 @@ impl Separate {
                     unsafe { update(ground.driver.handle, 1, &write, 0, std::ptr::null()) };
                     combined.chosen = chosen;
                     done.written += 1;
-                }
+                });
             });
         }
         done

@@ -61,8 +61,39 @@ impl NotedDescriptors {
     }
 }
 
-/// A combined descriptor, by binding and element.
-pub(super) type CombinedDescriptors = FastMap<(u32, u32), CombinedDescriptor>;
+/// Combined descriptors, by binding and element.
+#[derive(Debug, Default)]
+pub(super) struct CombinedDescriptors {
+    all: FastMap<(u32, u32), CombinedDescriptor>,
+    /// How many have another sampler than the application's.
+    repaired: usize,
+}
+
+impl CombinedDescriptors {
+    pub(super) fn get(&self, at: (u32, u32)) -> Option<CombinedDescriptor> {
+        self.all.get(&at).copied()
+    }
+
+    pub(super) fn has_repaired(&self) -> bool {
+        self.repaired > 0
+    }
+
+    /// Takes note of one that is written, or of another descriptor in its place.
+    pub(super) fn set(&mut self, at: (u32, u32), combined: Option<CombinedDescriptor>) {
+        self.repaired += usize::from(combined.is_some_and(|new| new.is_repaired()));
+        let old = match combined {
+            Some(combined) => self.all.with_room().insert(at, combined),
+            None => self.all.remove(&at),
+        };
+        self.repaired -= usize::from(old.is_some_and(|old| old.is_repaired()));
+    }
+
+    /// Calls `with` for each.
+    pub(super) fn each(&mut self, with: impl FnMut((&(u32, u32), &mut CombinedDescriptor))) {
+        self.all.iter_mut().for_each(with);
+        self.repaired = self.all.values().filter(|own| own.is_repaired()).count();
+    }
+}
 
 /// What was written to a combined descriptor.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +108,10 @@ pub(super) struct CombinedDescriptor {
 }
 
 impl CombinedDescriptor {
+    fn is_repaired(&self) -> bool {
+        self.chosen != self.sampler
+    }
+
     /// Whether sampler and view live, as far as that can be told.
     pub(super) fn lives(&self, gate: &Gate) -> bool {
         gate.sampler(self.sampler) != 0 && self.class != 0 && gate.view(self.view) as u32 == self.class

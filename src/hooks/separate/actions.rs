@@ -10,7 +10,7 @@ use ash::vk;
 use vk::PipelineBindPoint as Point;
 
 use crate::commands::commands;
-use crate::device::{Device, Recording};
+use crate::device::{Device, Recording, Separate};
 use crate::dispatch::DeviceFns;
 
 /// A command that uses what is bound at a bind point.
@@ -28,6 +28,7 @@ macro_rules! rows {
         own { $($own:tt)+ }
         followed { $($followed:tt)+ }
         retuned { $($retuned:tt)+ }
+        pulsed { $($pulsed:tt)+ }
         actions { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ => $point:ident;)+ }
         $($others:tt)+
     ) => {
@@ -58,11 +59,34 @@ commands!(rows);
 pub(crate) trait Hooked: Sized {
     /// The hook of an action.
     fn hook<A: Action<Next = Self>>() -> Self;
+    /// The one with `pulse=on`.
+    fn pulsed<A: Action<Next = Self>>() -> Self;
 }
 
 /// The hook of an action.
 pub(crate) fn hook<A: Action>() -> A::Next {
     A::Next::hook::<A>()
+}
+
+/// The hook of an action that is counted.
+pub(crate) fn pulsed<A: Action>() -> A::Next {
+    A::Next::pulsed::<A>()
+}
+
+/// Counts an action that was recorded.
+///
+/// # Safety
+///
+/// The command buffer is recording.
+unsafe fn count(commands: vk::CommandBuffer, point: Point) {
+    let device = enter!(commands);
+    if let Some(activity) = device.pairs.activity.as_deref() {
+        // SAFETY: by this function's contract.
+        let recording = unsafe { Recording::new(commands) };
+        let reads = |separate: &Separate| separate.reads_repaired(recording, point);
+        let is_repaired = device.separate.as_deref().is_some_and(reads);
+        device.ground.guard(|| activity.draw(commands, is_repaired), || ());
+    }
 }
 
 /// A row for each number of parameters behind the command buffer.
@@ -154,6 +178,24 @@ macro_rules! hooked {
                     }
 
                     straight::<Own, $($type),+>
+                }
+
+                fn pulsed<Own: Action<Next = Self>>() -> Self {
+                    unsafe extern "system" fn pulsed<Own, $($type: Copy),+>(
+                        commands: vk::CommandBuffer,
+                        $($argument: $type),+
+                    ) where
+                        Own: Action<Next = unsafe extern "system" fn(vk::CommandBuffer, $($type),+)>,
+                    {
+                        // SAFETY: the application's own arguments; a recording command buffer (the `-commandBuffer-recording` VUID of
+                        // each action).
+                        unsafe {
+                            hook::<Own>()(commands, $($argument),+);
+                            count(commands, Own::POINT);
+                        }
+                    }
+
+                    pulsed::<Own, $($type),+>
                 }
             }
         )+
@@ -256,6 +298,7 @@ mod tests {
             buffer_views: true,
             frames: true,
             retuned: false,
+            pulsed: false,
         });
         let is_followed = |name: &str| followed.iter().any(|other| other.to_bytes() == name.as_bytes());
         let spelled = |name: &&str| {
