@@ -239,6 +239,24 @@ impl Arrays {
     }
 }
 
+/// What became of a write.
+#[derive(Clone, Copy)]
+#[must_use]
+pub(super) enum Taken {
+    /// It is in slots near the set's entry, which is to be touched after it (`SetEntry::touch`).
+    Near,
+    /// The entry was touched. False if there is news (`SetEntry::set`), or words that are not in the set's table yet.
+    Touched(bool),
+}
+
+impl Taken {
+    /// Whether there is neither news nor a word that is not in the set's table yet.
+    #[inline(always)]
+    pub(super) fn is_known(self) -> bool {
+        !matches!(self, Self::Touched(false))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
@@ -393,7 +411,7 @@ mod tests {
                         .collect();
                     let infos: Vec<_> = handles.iter().map(|handle| info(*handle)).collect();
                     let (entry, model) = &mut sets[at];
-                    let is_known = if way % 2 == 0 {
+                    let taken = if way % 2 == 0 {
                         let write = vk::WriteDescriptorSet::default().dst_binding(number).dst_array_element(element);
                         let write = write.descriptor_type(ty).image_info(&infos);
                         // SAFETY: a write of as many as there are infos.
@@ -415,7 +433,7 @@ mod tests {
                             *own |= meaning.bits;
                         }
                     }
-                    assert!(!is_known || !seen, "what no binding was seen with is news");
+                    assert!(!taken.is_known() || !seen, "what no binding was seen with is news");
                     shape.news.store(false, Ordering::Relaxed);
                 }
             }
@@ -466,7 +484,9 @@ mod tests {
             let shape = shape_of(&[(Ty::SAMPLER, count, NONE), (Ty::SAMPLED_IMAGE, count, NONE)]);
             let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 0);
             let (one, other) = (new(), new());
-            let write = |ty, number, handle| one.write((&gate, &numbers), ty, (number, count - 1), 1, |_| info(handle));
+            let write = |ty, number, handle| {
+                one.write((&gate, &numbers), ty, (number, count - 1), 1, |_| info(handle)).is_known()
+            };
             let seen = |sampled| {
                 let [samplers, images] = [0, 1].map(|number| shape.binding(number).expect("a binding"));
                 other.seen(&gate, samplers, sampled) & other.seen(&gate, images, sampled) >> 32
@@ -497,7 +517,7 @@ mod tests {
         let sets: Vec<_> = (0..3).map(|_| new()).collect();
         let unlisted = |set: &SetEntry| set.unlisted(binding);
         assert_eq!(sets.iter().map(unlisted).collect::<Vec<_>>(), [None, None, Some(samplin_core::left::Left::Memory)]);
-        sets[2].write((&gate, &numbers), Ty::SAMPLED_IMAGE, (0, 7), 1, |_| info(3));
+        _ = sets[2].write((&gate, &numbers), Ty::SAMPLED_IMAGE, (0, 7), 1, |_| info(3));
         assert_eq!((sets[2].get(7), (sets[2].brief(&gate).summary >> 32) as u32), (0, ConflictBits::LINEAR.0));
         drop(sets);
         assert_eq!((budget.bytes.load(Ordering::Relaxed), unlisted(&new())), (0, None));

@@ -265,7 +265,10 @@ impl Separate {
     ) -> Option<Buffer> {
         let (allocate, bind, map) =
             (driver.fns.allocate_memory?, driver.fns.bind_buffer_memory?, driver.fns.map_memory?);
-        let types = wanted.memory_type_bits & self.limits.host_types;
+        // Tables are written word by word beside atomics. Where the host does not cache them it may combine writes, and each atomic then
+        // waits for what is combined.
+        let cached = wanted.memory_type_bits & self.limits.cached_types;
+        let types = if cached != 0 { cached } else { wanted.memory_type_bits & self.limits.host_types };
         if types == 0 {
             return None;
         }

@@ -44,6 +44,8 @@ pub struct Limits {
     pub storage_range: u32,
     /// Memory types that the host writes without a flush, one bit each.
     pub host_types: u32,
+    /// Of these the ones that the host caches.
+    pub cached_types: u32,
     /// `shaderSampledImageArrayDynamicIndexing` is enabled, so that shaders may index samplers.
     pub dynamic_indexing: bool,
     /// There are sets that may be updated after they were bound.
@@ -141,7 +143,8 @@ impl Limits {
             block_alignment: limits.min_uniform_buffer_offset_alignment.max(16),
             storage_alignment: limits.min_storage_buffer_offset_alignment.max(16),
             storage_range: limits.max_storage_buffer_range,
-            host_types: host_types(memory),
+            host_types: host_types(memory, vk::MemoryPropertyFlags::empty()),
+            cached_types: host_types(memory, vk::MemoryPropertyFlags::HOST_CACHED),
             dynamic_indexing: features.is_some_and(|of| dynamic_indexing(of) != vk::FALSE),
             after_bind: later.after_bind.max_update_after_bind_descriptors_in_all_pools > 0,
             families,
@@ -298,10 +301,12 @@ fn count(
     own.map(|binding| u64::from(binding.count)).chain(more.map(|more| u64::from(more.count))).sum()
 }
 
-/// The memory types that are host-visible and host-coherent, and need no feature (VUID-vkAllocateMemory-deviceCoherentMemory-02790).
-fn host_types(memory: &vk::PhysicalDeviceMemoryProperties) -> u32 {
+/// The memory types that are host-visible and host-coherent, with `more`, and need no feature
+/// (VUID-vkAllocateMemory-deviceCoherentMemory-02790).
+fn host_types(memory: &vk::PhysicalDeviceMemoryProperties, more: vk::MemoryPropertyFlags) -> u32 {
     use vk::MemoryPropertyFlags as M;
-    let (wanted, unwanted) = (M::HOST_VISIBLE | M::HOST_COHERENT, M::DEVICE_COHERENT_AMD | M::DEVICE_UNCACHED_AMD);
+    let wanted = M::HOST_VISIBLE | M::HOST_COHERENT | more;
+    let unwanted = M::DEVICE_COHERENT_AMD | M::DEVICE_UNCACHED_AMD;
     let suits = |flags: M| flags.contains(wanted) && !flags.intersects(unwanted);
     let types = memory.memory_types.iter().take(memory.memory_type_count as usize).enumerate();
     types.filter(|(_, ty)| suits(ty.property_flags)).fold(0, |all, (number, _)| all | 1 << number)

@@ -13,7 +13,7 @@ use samplin_hot::memory;
 use samplin_hot::{Summary, Version};
 
 use super::Separate;
-use super::arrays::{Arrays, Budget, Kinds, Meaning, Sought, Sum};
+use super::arrays::{Arrays, Budget, Kinds, Meaning, Sought, Sum, Taken};
 use super::blocks::Table;
 use super::layouts::{Binding, SetLayout, SetShape, SlotKind};
 use super::lists::Numbers;
@@ -362,7 +362,7 @@ impl SetEntry {
         self.version.move_on(&self.shape.versions);
     }
 
-    /// Takes over written descriptors of a type. False if there is news, see [`SetEntry::set`]. To be [touched](SetEntry::touch) after it.
+    /// Takes over written descriptors of a type, see [`SetEntry::take`].
     #[inline(always)]
     pub(super) fn write(
         &self,
@@ -371,11 +371,11 @@ impl SetEntry {
         target: (u32, u32),
         count: u32,
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
-    ) -> bool {
+    ) -> Taken {
         if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && self.set_pairs(ty, target, count, (0..count).map(&info))
         {
             // Those that are both are in no table.
-            return true;
+            return Taken::Near;
         }
         let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
         let Some(slots) = slots else {
@@ -383,7 +383,7 @@ impl SetEntry {
             let is_news = self.write_each(gate, ty, target, count, info);
             let is_written = self.follow(numbers, before, (ty, target, count));
             self.touch();
-            return !is_news && is_written && self.is_followed(numbers, before);
+            return Taken::Touched(!is_news && is_written && self.is_followed(numbers, before));
         };
         for (index, slot) in (0..).zip(slots) {
             let info = info(index);
@@ -391,7 +391,7 @@ impl SetEntry {
                 if ty == vk::DescriptorType::SAMPLER { info.sampler.as_raw() } else { info.image_view.as_raw() };
             slot.store(handle, Ordering::Relaxed);
         }
-        true
+        Taken::Near
     }
 
     /// [`SetEntry::write`], one descriptor after the other. Whether there is news.
@@ -501,16 +501,15 @@ pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
 }
 
 impl SetEntry {
-    /// Takes over a write. False if there is news, see [`SetEntry::set`], or words that are not in the set's table yet. To be
-    /// [touched](SetEntry::touch) after it.
+    /// Takes over a write.
     #[inline(always)]
-    pub(super) fn take(&self, on: (&Gate, &Numbers), write: Write<'_>) -> bool {
+    pub(super) fn take(&self, on: (&Gate, &Numbers), write: Write<'_>) -> Taken {
         let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
             self.take_pairs(write)
         } else {
             self.take_run(write)
         };
-        is_taken || self.take_other(on, write)
+        if is_taken { Taken::Near } else { self.take_other(on, write) }
     }
 
     /// [`SetEntry::take`] of combined ones that stay in one binding of these; false for another write.
@@ -557,7 +556,7 @@ impl SetEntry {
 
     /// [`SetEntry::take`] of what is not for slots of one binding near the entry.
     #[inline(never)]
-    fn take_other(&self, (gate, numbers): (&Gate, &Numbers), write: Write<'_>) -> bool {
+    fn take_other(&self, (gate, numbers): (&Gate, &Numbers), write: Write<'_>) -> Taken {
         let (ty, target) = (write.descriptor_type, (write.dst_binding, write.dst_array_element));
         let before = self.before(numbers);
         let run = match ty {
@@ -573,7 +572,7 @@ impl SetEntry {
         let is_news = run.unwrap_or_else(|| self.take_each(gate, write));
         let is_written = self.follow(numbers, before, (ty, target, write.descriptor_count));
         self.touch();
-        !is_news && is_written && self.is_followed(numbers, before)
+        Taken::Touched(!is_news && is_written && self.is_followed(numbers, before))
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory;
 
 use super::Separate;
+use super::arrays::Taken;
 use super::lists::Numbers;
 use super::sets::{SetEntry, info_of};
 use crate::device::aspects::Aspects;
@@ -113,8 +114,8 @@ impl Separate {
 }
 
 impl SetEntry {
-    /// Takes over what the data of a template says. False if there is news (`SetEntry::set`). To be touched after it.
-    pub(super) fn apply(&self, on: (&Gate, &Numbers), run: FilledRun<'_>) -> bool {
+    /// Takes over what the data of a template says.
+    pub(super) fn apply(&self, on: (&Gate, &Numbers), run: FilledRun<'_>) -> Taken {
         let TemplateRun { ty, target, count, .. } = *run.run;
         let is_texels = has_texels(ty);
         let info = |index| if is_texels { info_of(run.handle(index)) } else { run.image(index) };

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use ash::vk;
 
 use super::Separate;
+use super::arrays::Taken;
 use super::sets::SetEntry;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
@@ -48,7 +49,7 @@ impl Separate {
                 is_known = false;
                 break;
             }
-            is_known &= entry.take((&hot.gate, &self.tables.numbers), write);
+            is_known &= entry.take((&hot.gate, &self.tables.numbers), write).is_known();
         }
         touch(last);
         is_known
@@ -71,9 +72,11 @@ impl Separate {
         if entry.is_guarded.load(Ordering::Acquire) {
             return false;
         }
-        let is_known = entry.take((&hot.gate, &self.tables.numbers), write);
-        entry.touch();
-        is_known
+        let taken = entry.take((&hot.gate, &self.tables.numbers), write);
+        if matches!(taken, Taken::Near) {
+            entry.touch();
+        }
+        taken.is_known()
     }
 
     /// [`Separate::follow_writes`] for an update with a template.
@@ -102,8 +105,15 @@ impl Separate {
         }
         let all = self.takes_all.load(Ordering::Relaxed);
         let runs = runs.filter(|run| all || self.follows(run.run.ty));
-        let is_known = runs.fold(true, |is_known, run| is_known & entry.apply((&hot.gate, &self.tables.numbers), run));
-        entry.touch();
+        let (mut is_near, mut is_known) = (false, true);
+        for run in runs {
+            let taken = entry.apply((&hot.gate, &self.tables.numbers), run);
+            is_near |= matches!(taken, Taken::Near);
+            is_known &= taken.is_known();
+        }
+        if is_near {
+            entry.touch();
+        }
         is_known
     }
 
