@@ -18,6 +18,7 @@ mod shading;
 mod stored;
 
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use clap::Parser;
 use samplin_testkit::context::{Context, ContextBuilder, ContextError};
@@ -45,6 +46,9 @@ struct Args {
     /// Only rows whose name contains this.
     #[arg(long)]
     only: Option<String>,
+    /// An atomic before each call, without a layer as well, as where a program takes a lock.
+    #[arg(long)]
+    atomics: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -101,6 +105,7 @@ fn make(layers: &[Option<&str>], on: On) -> Result<Vec<Context>, String> {
 }
 
 fn run(args: &Args) -> Result<(), String> {
+    sample::BEHIND_ATOMICS.store(args.atomics, Ordering::Relaxed);
     let mut layers: Vec<Option<&str>> = vec![None];
     if args.forward {
         layers.push(Some(FORWARD));

@@ -1,6 +1,7 @@
 //! One sample: calls that are timed together, and what all scenes make for them.
 
 use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ash::vk;
 use samplin_testkit::context::Context;
@@ -49,9 +50,25 @@ pub(crate) fn create_view_of(
     unsafe { context.device().create_image_view(&info, None) }.expect("a view")
 }
 
+/// Whether each call comes behind an atomic, as where a program takes a lock. It waits for what the driver's last call has combined to
+/// write.
+pub(crate) static BEHIND_ATOMICS: AtomicBool = AtomicBool::new(false);
+
 /// ns of thread CPU time per call, after one untimed pass that brings everything into the caches. Under callgrind the
 /// instructions of the timed passes are written as well.
 pub(crate) fn time<T>(calls: &[T], mut call: impl FnMut(&T)) -> f64 {
+    static TAKEN: AtomicU64 = AtomicU64::new(0);
+    if BEHIND_ATOMICS.load(Ordering::Relaxed) {
+        let behind = |c: &T| {
+            TAKEN.fetch_add(1, Ordering::SeqCst);
+            call(c);
+        };
+        return time_alone(calls, behind);
+    }
+    time_alone(calls, call)
+}
+
+fn time_alone<T>(calls: &[T], mut call: impl FnMut(&T)) -> f64 {
     calls.iter().for_each(|c| call(black_box(c)));
     callgrind::zero();
     let start = thread_ns();
