@@ -53,7 +53,7 @@ impl World {
     }
 
     fn of(builder: InstanceBuilder, counts: [u32; 2], flags: vk::DescriptorBindingFlags, is_copied: bool) -> Self {
-        let scene = Scene::of(builder);
+        let scene = Scene::of(builder.set("bindless", "name"));
         let device = &scene.device;
         let own = |ty, count| [binding(0, ty, count).stage_flags(vk::ShaderStageFlags::COMPUTE)];
         let images = device.layout(&own(Ty::SAMPLED_IMAGE, counts[0]));

@@ -58,7 +58,7 @@ impl Case {
 
 /// A device that has the clamp modes of OpenGL, so that shaders have tasks too.
 fn device() -> Device {
-    let builder = InstanceBuilder::new().traced("decisions");
+    let builder = InstanceBuilder::new().traced("decisions").set("bindless", "name");
     let mut info = builder.device_info();
     info.extensions.push(c"VK_SAMPLIN_gl_address_modes");
     builder.instance().device(&info)

@@ -69,7 +69,8 @@ fn execute_with(
 
 fn named(program: Program, stage: Stage, is_late: bool) -> Outcome {
     skip_if(switch::is_table().then(|| "a test switch looks everything up".to_owned()))?;
-    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
+    let builder = Context::builder().setting("bindless", "name");
     let run = |own, image, sampler: &SamplerDesc| {
         let sampler = sampler.clone();
         move |context: &Context| execute_with(context, (program, stage), (own, image), &sampler, is_late)

@@ -1,6 +1,6 @@
 //! More of what a shader looks up (`bindless=resolve`): how arrays are laid out, how they are written, and when.
 
-use super::tables::{assert_looked_up, looks, states, unfiltered, with_tables};
+use super::tables::{assert_looked_up, looks, states, unfiltered};
 use super::*;
 use samplin_testkit::descriptor::{Spelling, Template, TemplateData};
 use samplin_testkit::texel;
@@ -134,7 +134,7 @@ fn laid_out(layout: Layout, is_late: bool) -> Outcome {
         commands.execute();
         Ok(looks(&textures, &legal, element as usize, job.results()))
     };
-    let (looks, judged) = with_layer(with_tables(Context::builder()), body)?;
+    let (looks, judged) = with_layer(resolve(Context::builder()), body)?;
     if matches!(layout, Layout::Push) && !beside.get() {
         // Four sets, and no place for one more.
         assert_left(&judged, "no-free-set");
@@ -449,7 +449,7 @@ fn written(way: Way, stage: Stage) -> Outcome {
         found.extend(all(&job));
         Ok(found)
     };
-    let (mut builder, folder) = (with_tables(Context::builder()), run::Folder::new());
+    let (mut builder, folder) = (resolve(Context::builder()), run::Folder::new());
     if way == Way::Parted {
         // With custom borders enough for what stands in.
         let device = std::fs::read_to_string(conflicts::weak()).expect("a device file");
@@ -507,7 +507,7 @@ fn columns(kinds: usize) -> Outcome {
         }
         Ok(looks(&textures, &legal, 0, job.results()))
     };
-    let (looks, judged) = with_layer(with_tables(Context::builder()), body)?;
+    let (looks, judged) = with_layer(resolve(Context::builder()), body)?;
     looks.iter().for_each(|look| look.assert("beside many kinds"));
     let whats: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
     let wanted: &[&str] = if kinds > 31 { &["too-many-columns"] } else { &[] };

@@ -814,8 +814,9 @@ fn null_view(shape: Shape) -> Outcome {
 
 /// The image may change after the bind, when nothing is decided any more.
 fn update_after_bind() -> Outcome {
-    let expected = Expected::unresolved("update-after-bind");
-    judge(&Context::builder(), conflicts::uint().oracle.where_seen(), &expected, &|context| {
+    let (builder, expected) =
+        (Context::builder().setting("bindless", "name"), Expected::unresolved("update-after-bind"));
+    judge(&builder, conflicts::uint().oracle.where_seen(), &expected, &|context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
         let stand = Stand::new(context, Shape { stage: Stage::Compute, second: false })?;
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
@@ -835,7 +836,7 @@ fn update_after_bind() -> Outcome {
 /// legal by then reads as it was given, whatever there was at the bind. `element`: which is written, of two of which the first is read.
 fn updated_after_bind([at_bind, at_submit]: [Has; 2], element: u32) -> Outcome {
     let conflict = conflicts::simulated();
-    let builder = Context::builder().setting("device", &conflicts::weak());
+    let builder = Context::builder().setting("device", &conflicts::weak()).setting("bindless", "name");
     let body = |context: &Context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
         let [bad, good] = [Texture::new(context, conflict.scene)?, Texture::new(context, conflict.twin.0)?];

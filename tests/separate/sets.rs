@@ -202,9 +202,10 @@ fn large(stage: Stage) -> Outcome {
     judge_legal(&builder, &|context| global(context, stage, none, [&nearest; 2], &nearest))
 }
 
-/// Where samplers may be exchanged after the bind nothing is known; that is what is said, and once.
+/// Where samplers may be exchanged after the bind nothing is known with `bindless=name`; that is what is said, and once.
 fn large_after_bind(stage: Stage) -> Outcome {
-    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
+    let builder = Context::builder().setting("bindless", "name");
     let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
     let expected = Expected::unresolved("update-after-bind");
     let oracle = conflicts::uint().oracle.where_seen();
@@ -212,11 +213,11 @@ fn large_after_bind(stage: Stage) -> Outcome {
     judge_legal(&builder, &|context| global(context, stage, late, [&nearest; 2], &nearest))
 }
 
-/// The same with `bindless=resolve`: the shader looks up which sampler suits, though it has no index, if the device lets it index samplers.
+/// With `bindless=resolve` the shader looks up which sampler suits, though it has no index, if the device lets it index samplers.
 fn large_looked_up(stage: Stage) -> Outcome {
     let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
     let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
-    let builder = tables::with_tables(Context::builder());
+    let builder = resolve(Context::builder());
     let (looks, judged) = with_layer(builder, |context| {
         skip_if(context.missing(stage.needs()))?;
         skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;

@@ -171,10 +171,6 @@ pub(crate) fn unfiltered(mut desc: SamplerDesc) -> SamplerDesc {
     desc
 }
 
-pub(crate) fn with_tables(builder: ContextBuilder) -> ContextBuilder {
-    resolve(builder).setting("bindless", "resolve")
-}
-
 /// Judges what was looked up: the records, and what validation says below.
 pub(crate) fn assert_looked_up(judged: &Judged, looks: &[Look]) {
     judged.assert_silent("with tables");
@@ -190,7 +186,7 @@ fn integers(case: Case) -> Outcome {
     let states = states();
     let legal = |_, sampler: usize| unfiltered(states[sampler].clone());
     let (looks, judged) =
-        with_layer(with_tables(Context::builder()), |context| execute_with(context, case, (&scenes, &states), &legal))?;
+        with_layer(resolve(Context::builder()), |context| execute_with(context, case, (&scenes, &states), &legal))?;
     assert_looked_up(&judged, &looks);
     Ok(())
 }
@@ -204,7 +200,7 @@ fn floats(case: Case) -> Outcome {
         0 => states[sampler].clone(),
         _ => unfiltered(states[sampler].clone()),
     };
-    let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
+    let builder = resolve(Context::builder()).setting("device", &conflicts::weak());
     let (looks, judged) = with_layer(builder, |context| execute_with(context, case, (&scenes, &states), &legal))?;
     assert_looked_up(&judged, &looks);
     Ok(())
@@ -218,7 +214,7 @@ fn compared(case: Case) -> Outcome {
     }
     let legal = |_, sampler: usize| SamplerDesc { compare_enable: false, ..states[sampler].clone() };
     let (looks, judged) =
-        with_layer(with_tables(Context::builder()), |context| execute_with(context, case, (&scenes, &states), &legal))?;
+        with_layer(resolve(Context::builder()), |context| execute_with(context, case, (&scenes, &states), &legal))?;
     assert_looked_up(&judged, &looks);
     Ok(())
 }
@@ -242,7 +238,7 @@ fn mixed(stage: Stage) -> Outcome {
             execute(context, &rig, &job, &sets.sets);
             Ok(job.results().remove(0))
         };
-        with_layer(with_tables(Context::builder()).setting("device", &conflicts::weak()), body)
+        with_layer(resolve(Context::builder()).setting("device", &conflicts::weak()), body)
     };
     let ((one, _), (both, judged)) =
         (found(Program::Tables, ResultKind::Float)?, found(Program::Mixed, ResultKind::Uint)?);
@@ -289,7 +285,7 @@ fn by_itself(stage: Stage, task: Task) -> Outcome {
     let float = Scene::colour(vk::Format::R32_SFLOAT);
     let states = (task.states)();
     let found = |value| {
-        let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
+        let builder = resolve(Context::builder()).setting("device", &conflicts::weak());
         let builder = builder.setting(task.setting, value);
         let body = |context: &Context| {
             needs(context, case)?;
@@ -318,7 +314,7 @@ fn by_itself(stage: Stage, task: Task) -> Outcome {
 fn legal(case: Case) -> Outcome {
     let (scenes, states) = ([RGBA8; IMAGES as usize], states());
     let legal = |_, sampler: usize| states[sampler].clone();
-    let builder = with_tables(Context::builder());
+    let builder = resolve(Context::builder());
     let (looks, judged) =
         silent(builder, "what is legal", |context| execute_with(context, case, (&scenes, &states), &legal))?;
     looks.iter().for_each(|look| look.assert("what is legal"));
@@ -355,7 +351,7 @@ fn written_late(case: Case) -> Outcome {
         commands.execute();
         Ok(looks(&textures, &legal, element as usize, job.results()))
     };
-    let (looks, judged) = with_layer(with_tables(Context::builder()), body)?;
+    let (looks, judged) = with_layer(resolve(Context::builder()), body)?;
     assert_looked_up(&judged, &looks);
     Ok(())
 }
@@ -370,7 +366,7 @@ fn heap_of_samplers(stage: Stage) -> Outcome {
     let path = folder.join("samplin.toml");
     let rule = "[[rule]]\nname = \"softer\"\nwhen = { class = \"color\" }\nset = { mip_lod_bias = { add = 0.25 } }\n";
     std::fs::write(&path, rule).expect("a rules file");
-    let builder = with_tables(Context::builder()).setting("device", &conflicts::weak());
+    let builder = resolve(Context::builder()).setting("device", &conflicts::weak());
     let builder = builder.setting("config", path.to_str().expect("temporary paths are UTF-8"));
     let legal = [
         (RGBA8, biased(&linear)),
@@ -439,7 +435,7 @@ fn quads(stage: Stage) -> Outcome {
     };
     let builder = Context::builder().setting("device", &conflicts::weak());
     let (wanted, _) = without_layer(Context::builder(), body)?;
-    let (found, judged) = silent(with_tables(builder), "neighbours that differ", body)?;
+    let (found, judged) = silent(resolve(builder), "neighbours that differ", body)?;
     let components = |all: &[Value]| all.iter().map(|value| value.components()).collect::<Vec<_>>();
     assert_eq!(components(&found), components(&wanted), "{:#?}", judged.trace);
     assert_looked_up(&judged, &[]);

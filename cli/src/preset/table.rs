@@ -128,11 +128,6 @@ pub const PRESETS: &[Preset] = &[
         settings: &[
             EMULATE,
             PresetSetting {
-                key: "bindless",
-                value: "resolve",
-                does: "Shaders look up the sampler that suits an image which an index selects.",
-            },
-            PresetSetting {
                 key: "storage",
                 value: "emulate",
                 does: "Shaders encode and decode storage images whose format the device cannot store.",

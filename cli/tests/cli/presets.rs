@@ -23,7 +23,7 @@ fn the_file_is_readable_and_stays() {
     samplin_in(&home, ["preset", "sharp", "--force"]).quiet(0);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), file);
     let json = samplin_in(&home, ["preset", "safe", "-o", "safe.toml", "--json"]).json(0);
-    assert_eq!((json["file"].as_str(), json["settings"]["bindless"].as_str()), (Some("safe.toml"), Some("resolve")));
+    assert_eq!((json["file"].as_str(), json["settings"]["storage"].as_str()), (Some("safe.toml"), Some("emulate")));
     assert!(home.join("safe.toml").is_file());
     for preset in PRESETS {
         assert!(samplin(["preset"]).quiet(0).contains(preset.name));

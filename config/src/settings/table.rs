@@ -154,11 +154,11 @@ settings! {
     /// What happens where a shader's index alone says which sampler meets which image: in arrays of more than 64 descriptors, and in
     /// bindings with UPDATE_AFTER_BIND.
     bindless "Bindless Arrays": words(Bindless) {
-        /// The driver gets the pipeline as it is, and a record names a link that can reach a pair that conflicts.
-        Name = "name",
         /// The shader looks up in tables which sampler suits the image, and samples once. samplin compiles a pipeline a second time
         /// when its link can reach a pair that conflicts.
-        Resolve = "resolve" ("BETA"),
+        Resolve = "resolve",
+        /// The driver gets the pipeline as it is, and a record names a link that can reach a pair that conflicts.
+        Name = "name",
     }
     /// What happens to a sampler that several images of one pipeline share, if some of them need another one. `samplin predict`
     /// judges each pair alone and ignores other images that share its sampler.
