@@ -174,9 +174,11 @@ enum Way {
     Secondary,
     /// The conflict comes, goes and comes again.
     Twice,
+    /// Samplers of other sets go, which a recorded command buffer has nothing to do with.
+    Beside,
 }
 
-const WAYS: [(&str, Way); 13] = [
+const WAYS: [(&str, Way); 14] = [
     ("copied", Way::Copied),
     ("copied-from-read", Way::CopiedFromRead),
     ("template", Way::Template),
@@ -189,6 +191,7 @@ const WAYS: [(&str, Way); 13] = [
     ("three", Way::Three),
     ("secondary", Way::Secondary),
     ("twice", Way::Twice),
+    ("beside", Way::Beside),
     ("runs", Way::Runs),
 ];
 
@@ -263,7 +266,7 @@ fn written(way: Way, stage: Stage) -> Outcome {
         vk::Format::R8G8B8A8_UNORM | vk::Format::R16G16B16A16_SFLOAT => states[sampler].clone(),
         _ => unfiltered(states[sampler].clone()),
     };
-    let is_late = !matches!(way, Way::Copied | Way::Again | Way::Reset);
+    let is_late = !matches!(way, Way::Copied | Way::Again | Way::Reset | Way::Beside);
     let body = |context: &Context| {
         needs(context, stage)?;
         let world = World::new(context, if is_late { LATE } else { B::PARTIALLY_BOUND }, way == Way::Runs);
@@ -433,6 +436,18 @@ fn written(way: Way, stage: Stage) -> Outcome {
                     job.finish(commands);
                 });
                 fill(sets);
+                commands.execute();
+            }
+            Way::Beside => {
+                let (sets, others) = (world.sets(), world.sets());
+                let biased = |state: &SamplerDesc| SamplerDesc { lod_bias: 0.5, ..state.clone() };
+                let more = make(&states.iter().map(biased).collect::<Vec<_>>());
+                world.images(others[0], &textures);
+                world.samplers(others[1], &more);
+                record(others).execute();
+                fill(sets);
+                let commands = record(sets);
+                drop(more);
                 commands.execute();
             }
             Way::Twice => {

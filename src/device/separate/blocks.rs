@@ -91,7 +91,12 @@ impl Slice {
         self.at(at).into_iter().for_each(|own| own.store(word, Ordering::Release));
     }
 
-    /// The same beside others who may write it. What they wrote before is seen from then on.
+    /// The word that was set, if it has that.
+    pub(super) fn get(&self, at: usize) -> Option<u32> {
+        Some(self.at(at)?.load(Ordering::Relaxed))
+    }
+
+    /// Sets a word beside others who may write it. What they wrote before is seen from then on.
     pub(super) fn exchange(&self, at: usize, word: u32) {
         self.at(at).into_iter().for_each(|own| _ = own.swap(word, Ordering::AcqRel));
     }

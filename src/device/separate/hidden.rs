@@ -52,6 +52,8 @@ pub(super) struct LookUps<'s> {
     pub(super) statics: Vec<u32>,
     pub(super) looked: Vec<Looked>,
     pub(super) selection: &'s Selection,
+    /// The places that words lead to and what is there, unless the pool is written on.
+    pub(super) reached: Vec<(u32, u64)>,
     /// The pool is written while the set is bound.
     pub(super) is_late: bool,
 }
@@ -68,8 +70,8 @@ struct Content {
     statics: Box<[u32]>,
     /// The numbers of its tables.
     tables: Box<[u64]>,
-    /// When its pool was filled, if it is not filled on.
-    turn: u64,
+    /// What of its pool is read, unless that is written on.
+    reached: Box<[(u32, u64)]>,
 }
 
 #[derive(Default)]
@@ -201,7 +203,7 @@ impl Separate {
                 words.map(|(word, looked)| if is_class(looked) { !looked.meaning } else { *word }).collect()
             }),
             tables: look_ups.map_or_else(Box::default, |own| own.tables.iter().map(|table| table.number).collect()),
-            turn: if look_ups.is_some() && !is_late { self.tables.turn() } else { 0 },
+            reached: look_ups.map_or_else(Box::default, |own| own.reached[..].into()),
         };
         if let Some(found) = lock(&self.hidden.sets).get(&content) {
             return Some(found);
@@ -246,14 +248,11 @@ impl Separate {
             driver.fill_hidden(set, shape, &all, made.block.as_ref(), &buffers);
         };
         let binding = shape.bindings.last().map_or(0, |last| last.binding);
+        let pool_of = |own: &LookUps<'_>| own.selection.pool_of(&own.tables);
         match look_ups {
             None => fill(&[]),
-            Some(own)
-                if self.tables.with_pool(
-                    &own.selection.pool_of(&own.tables),
-                    is_late.then_some((set, binding)),
-                    fill,
-                ) => {}
+            Some(own) if !is_late => self.tables.with_places(&pool_of(own), &own.reached, fill),
+            Some(own) if self.tables.with_pool(&pool_of(own), (set, binding), fill) => {}
             // Others have taken more places meanwhile.
             Some(_) => {
                 driver.destroy_pool(pool);
@@ -293,7 +292,8 @@ impl Separate {
         if self.hidden.any() {
             let gone = {
                 let mut sets = lock(&self.hidden.sets);
-                sets.retire(|of, _| of.samplers.contains(&sampler));
+                let reads = |of: &Content| of.reached.iter().any(|(_, own)| *own == sampler);
+                sets.retire(|of, _| of.samplers.contains(&sampler) || reads(of));
                 sets.unheld()
             };
             gone.iter().for_each(|hidden| self.destroy_hidden_set(driver, hidden));

@@ -48,6 +48,8 @@ pub(super) struct Selection {
     pub(super) tables: Vec<u32>,
     /// Places of the pool.
     pub(super) places: u32,
+    /// Bindings of samplers in these tables.
+    pub(super) heaps: Vec<(u32, u32)>,
     /// What it has behind them.
     pub(super) mirrors: Vec<Mirror>,
     /// Flags that the pool's binding needs as those of the application do.
@@ -62,8 +64,8 @@ impl Selection {
     /// One for these links, in bindings from `first` on, with no operand yet.
     pub(super) fn of(links: u64, first: u32) -> Self {
         let flags = vk::DescriptorBindingFlags::empty();
-        let (statics, tables, mirrors) = (Vec::new(), Vec::new(), Vec::new());
-        Self { links, statics, tables, places: 0, mirrors, flags, layout_flags: Default::default(), first }
+        let (statics, tables, heaps, mirrors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { links, statics, tables, places: 0, heaps, mirrors, flags, layout_flags: Default::default(), first }
     }
 
     /// Adds an operand, if its layout has it.
@@ -76,6 +78,9 @@ impl Selection {
                 self.tables.with_room().push(operand.set);
             }
             let at = (operand.set, operand.binding);
+            if is_sampler && !self.heaps.contains(&at) {
+                self.heaps.with_room().push(at);
+            }
             if is_sampler && binding.after_bind && self.mirrors.iter().all(|mirror| mirror.at != at) {
                 let (word, behind) = (shape.first_in_table(binding, true) as u32, self.mirrored());
                 let (count, of) = (binding.count.min(MIRRORED), binding.count);

@@ -6,7 +6,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 
-use super::lists::{LatePool, Lists, PLACES, PoolOf};
+use super::lists::{COLUMNS, LatePool, Lists, PLACES, PoolOf};
 use super::tables::Tables;
 use crate::device::driver::Driver;
 use crate::device::resolve::On;
@@ -30,22 +30,45 @@ impl Lists {
 }
 
 impl Tables {
-    /// Moves when the samplers of the pool do.
-    pub(super) fn turn(&self) -> u64 {
-        self.turn.load(Ordering::Acquire)
-    }
-
     /// Whether a pool with so many places has all that words lead to.
     pub(super) fn fits(&self, places: u32) -> bool {
         lock(&self.lists).end() <= places as usize
     }
 
-    /// The samplers of a pool, all of which live as long as nobody forgets them: `with` is called before that may be. False if it has not
-    /// enough places. `late`: its binding in a set that is written when the pool changes.
+    /// The places that words of these samplers lead to, in ascending order, and what is there.
+    pub(super) fn reached(&self, samplers: impl Iterator<Item = u64>) -> Vec<(u32, u64)> {
+        let rows = samplers.filter_map(|sampler| (self.numbers.rows.get(sampler) as usize).checked_sub(1));
+        let mut rows = memory::sorted(memory::collect(rows));
+        rows.dedup();
+        let lists = lock(&self.lists);
+        let Some(matrix) = self.matrix() else { return Vec::new() };
+        let columns = lists.columns.len().max(1);
+        let words =
+            rows.iter().flat_map(|row| (row * COLUMNS..row * COLUMNS + columns).filter_map(|at| matrix.get(at)));
+        let mut places = memory::sorted(memory::collect(words));
+        places.dedup();
+        memory::collect(places.into_iter().filter_map(|place| Some((place, *lists.pool.get(place as usize)?))))
+    }
+
+    /// The samplers of a pool that is not written any more, at the places where they are; all of them live as long as nobody forgets them, and
+    /// `with` is called before that may be. Nobody reads any other place.
+    pub(super) fn with_places(&self, pool: &PoolOf, reached: &[(u32, u64)], with: impl FnOnce(&[u64])) {
+        let lists = lock(&self.lists);
+        let living = || {
+            let lives = |(place, sampler): &&(u32, u64)| lists.pool.get(*place as usize) == Some(sampler);
+            reached.iter().filter(lives).copied().filter(|(place, sampler)| *place < pool.places && *sampler != 0)
+        };
+        let any = living().next().map_or(0, |(_, sampler)| sampler);
+        let mut all = memory::collect((0..pool.count).map(|_| any));
+        living().for_each(|(place, sampler)| all.get_mut(place as usize).into_iter().for_each(|own| *own = sampler));
+        with(&all);
+    }
+
+    /// The samplers of a pool that is written on, in this binding of a set; as in [`Tables::with_places`]. False if it has not enough places.
     pub(super) fn with_pool(
         &self,
         pool: &PoolOf,
-        late: Option<(vk::DescriptorSet, u32)>,
+        (set, binding): (vk::DescriptorSet, u32),
         with: impl FnOnce(&[u64]),
     ) -> bool {
         let mut lists = lock(&self.lists);
@@ -61,10 +84,8 @@ impl Tables {
             }
         }
         with(&all);
-        if let Some((set, binding)) = late {
-            let own = memory::collect(pool.own.iter().copied());
-            lists.late.with_room().push(LatePool { set: set.as_raw(), binding, places: pool.places, own });
-        }
+        let own = memory::collect(pool.own.iter().copied());
+        lists.late.with_room().push(LatePool { set: set.as_raw(), binding, places: pool.places, own });
         true
     }
 
@@ -115,7 +136,6 @@ impl Tables {
         let place = place as u32;
         *lists.pool.get_mut(place as usize)? = sampler;
         self.places.insert(sampler, u64::from(place) + 1);
-        self.turn.fetch_add(1, Ordering::AcqRel);
         driver.write_pools(&lists.late, place, sampler);
         Some(place)
     }
@@ -150,7 +170,6 @@ impl Tables {
         }
         if let Some(place) = (self.places.remove(sampler) as u32).checked_sub(1) {
             lists.pool.get_mut(place as usize).into_iter().for_each(|own| *own = 0);
-            self.turn.fetch_add(1, Ordering::AcqRel);
             let any = lists.any_sampler();
             if any != 0 {
                 driver.write_pools(&lists.late, place, any);

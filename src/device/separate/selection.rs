@@ -136,10 +136,27 @@ impl Selection {
             looked.extend(Separate::looked(on, entry, binding, own.is_sampler, own.elements.clone()));
         }
         let statics = separate.words_of(on, &looked).ok_or(Left::SamplerLimit)?;
-        if !separate.tables.fits(self.places) {
+        let (is_late, mut reached) = (self.is_late(), Vec::new());
+        if !is_late {
+            // Other samplers may go while this pool is bound, and nobody writes it then.
+            let mut samplers = memory::collect(looked.iter().filter(|own| own.is_sampler).map(|own| own.handle));
+            for (set, binding) in self.heaps.iter().copied() {
+                let entry = entry(set)?;
+                let binding = entry.shape.binding(binding).ok_or(Left::SetUnfollowed)?;
+                let slots = (0..binding.count).filter_map(|element| binding.sampler_slot(element));
+                let slots = slots.map(|slot| entry.get(slot)).filter(|sampler| *sampler != 0);
+                slots.for_each(|sampler| samplers.with_room().push(sampler));
+            }
+            reached = separate.tables.reached(samplers.into_iter());
+        }
+        let fits = match is_late {
+            true => separate.tables.fits(self.places),
+            false => reached.last().is_none_or(|(last, _)| *last < self.places),
+        };
+        if !fits {
             return Err(Left::SamplerLimit);
         }
-        Ok(LookUps { tables, statics, looked, selection: self, is_late: self.is_late() })
+        Ok(LookUps { tables, statics, looked, selection: self, reached, is_late })
     }
 
     /// The pool of a hidden set with these tables.

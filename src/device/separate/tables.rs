@@ -43,8 +43,6 @@ pub(super) struct Tables {
     pub(super) blocks: Blocks,
     /// Held while words of other sets than the caller's are written, and by whoever takes a set's table from it.
     walk: Mutex<()>,
-    /// Moves with the samplers of the pool.
-    pub(super) turn: AtomicU64,
     /// How often what samplers ask for has changed, and how often it had when all rows were last filled.
     changes: AtomicU64,
     filled: AtomicU64,
@@ -67,7 +65,6 @@ impl Default for Tables {
             matrix: OnceLock::new(),
             blocks: Blocks::of(BufferKind::Storage),
             walk: Mutex::default(),
-            turn: AtomicU64::new(0),
             changes: AtomicU64::new(0),
             filled: AtomicU64::new(0),
             has_late: AtomicBool::new(false),
