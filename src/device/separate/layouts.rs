@@ -496,7 +496,10 @@ impl PipelineShape {
         };
         let is_known = |operand: &Operand| {
             let found = self.binding(operand);
-            found.is_some_and(|(shape, binding)| !shape.is_pushed() && !binding.is_too_large())
+            found.is_some_and(|(shape, binding)| {
+                // What is pushed has no table.
+                !(binding.is_too_large() || shape.is_pushed() && shape.has_in_arrays(binding))
+            })
         };
         let operands = [image, sampler];
         // More pairs than a hidden set lists.

@@ -52,6 +52,14 @@ const fn entry(binding: u32, slot: Slot, count: u32) -> Entry {
     Entry { binding, slot, count, is_late: false, is_partial: false }
 }
 
+const fn partial(binding: u32, slot: Slot, count: u32) -> Entry {
+    Entry { is_partial: true, ..entry(binding, slot, count) }
+}
+
+const fn late(binding: u32, slot: Slot, count: u32) -> Entry {
+    Entry { is_late: true, ..partial(binding, slot, count) }
+}
+
 /// A set layout.
 #[derive(Debug)]
 pub(super) struct Definition {
@@ -72,6 +80,11 @@ impl Definition {
     pub(super) fn is_late(&self) -> bool {
         self.entries.iter().any(|entry| entry.is_late)
     }
+
+    /// Samplers may be written after the bind.
+    pub(super) fn has_late_samplers(&self) -> bool {
+        self.entries.iter().any(|entry| entry.is_late && entry.slot == Slot::Sampler)
+    }
 }
 
 use Slot::{Fixed, FixedPair, Image, Pair, Results, ResultsMoved, Uniform, UniformMoved};
@@ -88,12 +101,19 @@ pub(super) const IMMUTABLE: usize = 7;
 pub(super) const BUFFERS: usize = 8;
 pub(super) const PAIRS: usize = 9;
 pub(super) const PARTIAL: usize = 10;
+/// More than are looked for one by one: shaders look up what suits what they index.
+pub(super) const HEAP: usize = 11;
+pub(super) const LATE_HEAP: usize = 12;
+pub(super) const SAMPLERS: usize = 13;
+pub(super) const FEW: usize = 14;
+/// Arrays of one.
+pub(super) const ONES: usize = 15;
 
 const fn plain(name: &'static str, entries: &'static [Entry]) -> Definition {
     Definition { name, entries, is_pushed: false }
 }
 
-pub(super) static DEFINITIONS: [Definition; 11] = [
+pub(super) static DEFINITIONS: [Definition; 16] = [
     plain("RESULTS", &[entry(0, Results, 1)]),
     plain("MOVED", &[entry(0, ResultsMoved, 1)]),
     plain("SHARED", &[entry(0, Image(Uint), 1), entry(1, Slot::Sampler, 1), entry(2, Image(Float), 1)]),
@@ -133,13 +153,13 @@ pub(super) static DEFINITIONS: [Definition; 11] = [
     ),
     plain(
         "PARTIAL",
-        &[
-            Entry { is_partial: true, ..entry(0, Image(Uint), 3) },
-            entry(1, Slot::Sampler, 1),
-            entry(2, UniformMoved, 1),
-            entry(3, Image(Float), 1),
-        ],
+        &[partial(0, Image(Uint), 3), entry(1, Slot::Sampler, 1), entry(2, UniformMoved, 1), entry(3, Image(Float), 1)],
     ),
+    plain("HEAP", &[partial(0, Image(Uint), 70), partial(1, Slot::Sampler, 29), entry(2, Image(Float), 1)]),
+    plain("LATE_HEAP", &[late(0, Image(Uint), 70), late(1, Slot::Sampler, 67), late(2, Image(Float), 66)]),
+    plain("SAMPLERS", &[late(0, Slot::Sampler, 68)]),
+    plain("FEW", &[entry(0, Image(Uint), 11), entry(1, Slot::Sampler, 7), entry(2, Image(Float), 10)]),
+    plain("ONES", &[entry(0, Image(Uint), 1), entry(1, Slot::Sampler, 1), entry(2, Image(Float), 1)]),
 ];
 
 /// Which element of an array is read.
@@ -194,7 +214,7 @@ const fn code(sets: &'static [usize], links: &'static [Link], uniforms: &'static
 const FEW_WORDS: usize = 6;
 const MANY_WORDS: usize = 10;
 
-pub(super) static CODES: [Code; 24] = [
+pub(super) static CODES: [Code; 34] = [
     code(&[SHARED, RESULTS], &[join(at(0, 0), at(0, 1)), join(at(0, 2), at(0, 1))], &[]),
     code(&[SHARED, RESULTS], &[join(at(0, 0), at(0, 1))], &[]),
     code(&[SHARED, RESULTS], &[join(at(0, 2), at(0, 1))], &[]),
@@ -258,6 +278,32 @@ pub(super) static CODES: [Code; 24] = [
         words: MANY_WORDS,
     },
     Code { sets: &[MIXED, SHARED, RESULTS], links: &[join(at(1, 2), at(0, 3))], uniforms: &[(0, 1)], words: FEW_WORDS },
+    code(&[HEAP, RESULTS], &[join(dynamic(0, 0), dynamic(0, 1)), join(at(0, 2), dynamic(0, 1))], &[]),
+    code(
+        &[RESULTS, HEAP, BUFFERS],
+        &[join(dynamic(1, 0), dynamic(1, 1)), join(dynamic(1, 0), element(1, 1, 5))],
+        &[(2, 0), (2, 1)],
+    ),
+    code(&[LATE_HEAP, RESULTS], &[join(dynamic(0, 0), dynamic(0, 1)), join(dynamic(0, 2), dynamic(0, 1))], &[]),
+    code(
+        &[SHARED, LATE_HEAP, MOVED],
+        &[join(at(0, 0), at(0, 1)), join(dynamic(1, 0), dynamic(1, 1)), join(at(0, 2), dynamic(1, 1))],
+        &[],
+    ),
+    code(&[SHARED, SAMPLERS, RESULTS], &[join(at(0, 0), dynamic(1, 0)), join(at(0, 2), dynamic(1, 0))], &[]),
+    code(&[PUSHED, HEAP, RESULTS], &[join(at(0, 0), dynamic(1, 1)), join(dynamic(1, 0), at(0, 1))], &[(0, 2)]),
+    code(
+        &[MIXED, LATE_HEAP, RESULTS],
+        &[join(at(0, 2), at(0, 3)), join(dynamic(1, 2), dynamic(1, 1)), join(dynamic(1, 0), at(0, 3))],
+        &[(0, 1), (0, 5)],
+    ),
+    code(&[FEW, RESULTS], &[join(dynamic(0, 0), dynamic(0, 1)), join(dynamic(0, 2), dynamic(0, 1))], &[]),
+    code(&[ONES, RESULTS], &[join(dynamic(0, 0), dynamic(0, 1)), join(dynamic(0, 2), dynamic(0, 1))], &[]),
+    code(
+        &[HEAP, MIXED, SAMPLERS, RESULTS],
+        &[join(dynamic(0, 0), dynamic(2, 0)), join(at(1, 2), dynamic(0, 1))],
+        &[(1, 1), (1, 5)],
+    ),
 ];
 
 impl Code {
@@ -266,9 +312,22 @@ impl Code {
         self.sets.iter().position(|set| [RESULTS, MOVED].contains(set)).expect("each code has results")
     }
 
+    fn indexed(&self) -> impl Iterator<Item = &Place> {
+        let places = self.links.iter().flat_map(|(image, sampler)| std::iter::once(image).chain(sampler));
+        places.filter(|place| matches!(place.element, Element::Dynamic))
+    }
+
     pub(super) fn has_dynamic_index(&self) -> bool {
-        let places = || self.links.iter().flat_map(|(image, sampler)| std::iter::once(image).chain(sampler));
-        places().any(|place| matches!(place.element, Element::Dynamic))
+        self.indexed().next().is_some()
+    }
+
+    fn indexes(&self, set: usize, binding: u32) -> bool {
+        self.indexed().any(|place| (place.set, place.binding) == (set, binding))
+    }
+
+    /// Shaders look up what suits what it indexes.
+    pub(super) fn looks_up(&self) -> bool {
+        self.sets.iter().any(|set| [HEAP, LATE_HEAP, SAMPLERS, FEW].contains(set))
     }
 
     pub(super) fn definition(&self, set: usize) -> &'static Definition {
@@ -295,7 +354,7 @@ void main() {
 fn name(code: &Code, place: &Place) -> String {
     let entry = code.definition(place.set).entry(place.binding);
     let index = match place.element {
-        _ if entry.count == 1 => String::new(),
+        Element::At(_) if entry.count == 1 => String::new(),
         Element::At(element) => format!("[{element}]"),
         Element::Dynamic => format!("[index % {}]", entry.count),
     };
@@ -310,7 +369,8 @@ pub(super) fn source(code: &Code, is_compute: bool) -> String {
     let _ = writeln!(text, "layout(push_constant) uniform Push {{ uint slot; uint index; uint words[{more}]; }};");
     for (set, definition) in code.sets.iter().enumerate() {
         for Entry { binding, slot, count, .. } in DEFINITIONS[*definition].entries {
-            let array = if *count > 1 { format!("[{count}]") } else { String::new() };
+            let is_array = *count > 1 || code.indexes(set, *binding);
+            let array = if is_array { format!("[{count}]") } else { String::new() };
             let ty = match slot {
                 Image(Float) => "texture2D",
                 Image(Uint) => "utexture2D",

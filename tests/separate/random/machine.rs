@@ -18,7 +18,7 @@ use super::model::{
     Recording, Set, Shape, Source, State, needed, writable,
 };
 use super::world::{
-    ARGUMENTS, DATA, DISPATCH_AT, Handle, RESULTS, SLOTS, STAGES, STEP, UNIFORMS, World, area, culled, describe,
+    ARGUMENTS, DATA, DISPATCH_AT, Handle, Made, RESULTS, SLOTS, STAGES, STEP, UNIFORMS, World, area, culled, describe,
     descriptor_type, is_of, rectangle, template_entries, viewport,
 };
 use super::{Kind, Op};
@@ -149,7 +149,8 @@ impl<'w, 'c> Program<'w, 'c> {
         log!(self, "pipeline {number} is destroyed and made again");
         let plan = self.world.pipelines[number].plan;
         self.world.destroy(self.world.pipelines[number].handle);
-        self.world.pipelines[number].handle = self.world.make(&plan);
+        let handle = self.world.make(&plan);
+        self.world.pipelines[number] = Made { plan, handle, known: 0 };
     }
 
     fn remake_set_layout(&mut self, random: &mut Rng) {
@@ -563,10 +564,14 @@ impl<'w, 'c> Program<'w, 'c> {
             return;
         }
         self.next_slot += 1;
-        let drawn = {
+        let mut drawn = {
             let recorder = self.secondary.as_ref().unwrap_or(&self.primaries[self.current]);
             recorder.state.draw(&self.objects, &plan, super::world::uniform)
         };
+        let conflicts = drawn.conflicts(&self.objects);
+        let known = &mut self.world.pipelines[pipeline].known;
+        *known |= conflicts;
+        drawn.sure = *known;
         let is_indirect = random.u8(0..4) == 0;
         log!(
             self,
@@ -574,7 +579,7 @@ impl<'w, 'c> Program<'w, 'c> {
             if plan.point() == COMPUTE { "dispatch" } else { "draw" }
         );
         // Validation does not see which element of an array is read.
-        let is_legal = !drawn.conflicts(&self.objects) && !CODES[plan.code].has_dynamic_index();
+        let is_legal = conflicts == 0 && !CODES[plan.code].has_dynamic_index();
         self.take_errors(None);
         let recorder = self.recorder();
         recorder.draws.push(drawn);
@@ -708,7 +713,7 @@ impl<'w, 'c> Program<'w, 'c> {
         self.world.context.execute(self.primaries[which].handle);
         let result = self.compare(&draws, &start);
         self.draws += draws.len();
-        self.conflicts += draws.iter().filter(|drawn| drawn.conflicts(&self.objects)).count();
+        self.conflicts += draws.iter().filter(|drawn| drawn.conflicts(&self.objects) != 0).count();
         self.primaries[which].draws = draws;
         result
     }

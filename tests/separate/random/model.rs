@@ -287,6 +287,8 @@ pub(super) struct Drawn {
     words: Vec<u32>,
     uniforms: Vec<u32>,
     mask: u32,
+    /// Links that are repaired whatever is written after the bind, one bit each.
+    pub(super) sure: u32,
 }
 
 /// The state of a command buffer.
@@ -403,10 +405,14 @@ impl Recording {
     fn reads_hole(&self, objects: &Objects, pipeline: &Pipeline) -> bool {
         let (code, sets) = (&CODES[pipeline.code], &self.points[pipeline.point()]);
         let Some(Some((index, _))) = self.words.get(1) else { return false };
-        code.links.iter().any(|(image, _)| {
-            let entry = code.definition(image.set).entry(image.binding);
-            let key = (entry.binding, index % entry.count);
-            match sets.get(image.set).and_then(Option::as_ref).map(|bound| &bound.what) {
+        code.links.iter().flat_map(|(image, sampler)| std::iter::once(image).chain(sampler)).any(|place| {
+            let entry = code.definition(place.set).entry(place.binding);
+            let element = match place.element {
+                Element::At(element) => element,
+                Element::Dynamic => index % entry.count,
+            };
+            let key = (entry.binding, element);
+            match sets.get(place.set).and_then(Option::as_ref).map(|bound| &bound.what) {
                 Some(What::Set(set, _)) if entry.is_partial => {
                     let found = objects.sets[*set].content.get(&key);
                     found.is_none_or(|found| !objects.is_alive(*found))
@@ -462,6 +468,7 @@ impl Recording {
             uniforms: code.uniforms.iter().map(|(set, binding)| uniform(offset(*set, *binding))).collect(),
             mask: if is_compute { 1 } else { pixels.fold(0, |mask, pixel| mask | 1 << pixel) },
             words,
+            sure: 0,
         }
     }
 }
@@ -501,14 +508,26 @@ impl Drawn {
         }
     }
 
-    /// Whether one of its links joins what may not be joined.
-    pub(super) fn conflicts(&self, objects: &Objects) -> bool {
+    /// Its links that join what may not be joined, one bit each.
+    pub(super) fn conflicts(&self, objects: &Objects) -> u32 {
         let code = &CODES[self.code];
-        code.links.iter().zip(&self.links).any(|((image, _), link)| {
+        let conflicts = |((image, _), link): (&(Place, _), _)| {
             let slot = code.definition(image.set).entry(image.binding).slot;
             let (_, state) = self.pair(objects, link);
             matches!(slot, Slot::Image(texel) | Slot::Pair(texel) if state.conflicts(texel))
-        })
+        };
+        let links = code.links.iter().zip(&self.links).enumerate();
+        links.fold(0, |all, (number, link)| all | u32::from(conflicts(link)) << number)
+    }
+
+    /// Links that conflict since something was written after the bind, and of which nothing was known then.
+    fn unsure(&self, objects: &Objects) -> u32 {
+        let code = &CODES[self.code];
+        let is_late = |place: &Place| code.definition(place.set).entry(place.binding).is_late;
+        let late = code.links.iter().enumerate().filter(|(_, (image, sampler))| {
+            code.looks_up() && (is_late(image) || sampler.as_ref().is_some_and(is_late))
+        });
+        late.fold(0, |all, (number, _)| all | 1 << number) & self.conflicts(objects) & !self.sure
     }
 
     /// Image and sampler of a link.
@@ -543,7 +562,11 @@ impl Drawn {
         if uniforms != self.uniforms {
             return Some(format!("uniform buffers: {uniforms:x?} and not {:x?}", self.uniforms));
         }
+        let unsure = self.unsure(objects);
         for (number, (link, (place, _))) in self.links.iter().zip(code.links).enumerate() {
+            if unsure >> number & 1 == 1 {
+                continue;
+            }
             let (image, state) = self.pair(objects, link);
             for (index, point) in POINTS.iter().enumerate() {
                 let texel: [u32; 4] =

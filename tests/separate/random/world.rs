@@ -83,6 +83,8 @@ pub(super) enum Handle {
 pub(super) struct Made {
     pub(super) plan: Pipeline,
     pub(super) handle: Handle,
+    /// Links that it was drawn with when they conflicted, one bit each: what is written after a bind is repaired in these.
+    pub(super) known: u32,
 }
 
 pub(super) struct World<'c> {
@@ -292,6 +294,8 @@ impl<'c> World<'c> {
         code.sets.iter().all(|set| self.set_layouts[*set].is_some())
             && (self.has.index || !code.has_dynamic_index())
             && !(self.is_legal && code.sets.contains(&catalog::IMMUTABLE))
+            // What is looked up takes a set of its own.
+            && !(code.looks_up() && code.sets.len() == self.context.limits().max_bound_descriptor_sets as usize)
     }
 
     /// Some of the codes, mostly twice.
@@ -320,7 +324,7 @@ impl<'c> World<'c> {
             for _ in 0..random.usize(1..=2) {
                 let plan = self.plan(code, random);
                 let handle = self.make(&plan);
-                self.pipelines.push(Made { plan, handle });
+                self.pipelines.push(Made { plan, handle, known: 0 });
             }
         }
     }

@@ -94,7 +94,8 @@ impl Program<'_, '_> {
             let sampler = self.own_samplers[random.usize(0..SAMPLERS)];
             // What is bound now cannot be mended where the image may be another one later.
             let State { mode, is_int, .. } = self.objects.samplers[sampler].0;
-            let suits = !DEFINITIONS[definition].is_late() || !is_int || mode != Mode::Border;
+            let is_kept = DEFINITIONS[definition].is_late() && !DEFINITIONS[definition].has_late_samplers();
+            let suits = !is_kept || !is_int || mode != Mode::Border;
             Descriptor::Sampler(if suits { sampler } else { self.own_samplers[0] })
         };
         match slot {
