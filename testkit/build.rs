@@ -109,7 +109,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 27] = [
+const PROGRAMS: [(&str, bool); 28] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -135,6 +135,7 @@ const PROGRAMS: [(&str, bool); 27] = [
     ("world", false),
     ("global", false),
     ("tables", false),
+    ("loops", false),
     ("quads", false),
     ("mixed", true),
 ];

@@ -170,7 +170,7 @@ STATE(1) sampler states[64];
 IMAGE(0) TEXTURE_A image;
 STATE(1) sampler states[4000];
 
-#elif defined(TABLES)
+#elif defined(TABLES) || defined(LOOPS)
 #define LOOKUPS 3
 IMAGE(0) TEXTURE_A images[100];
 STATE(1) sampler states[32];
@@ -286,6 +286,22 @@ void main() {
     results[at] = LOOK_A(images[nonuniformEXT(one)], states[nonuniformEXT(other)]);
     results[at + 1] = LOOK_A(images[element * 30 + 7], states[element * 10 + 1]);
     results[at + 2] = joined(images[(element + 1) % 4 * 30 + 7], states[element * 10 + 1], point);
+#elif defined(LOOPS)
+    // Every fragment looks each pair up, and keeps its own.
+    for (uint pair = 0; pair < 16; ++pair) {
+        uvec4 found = LOOK_A(images[pair % 4 * 30 + 7], states[pair / 4 * 10 + 1]);
+        if (pair == index % 16) {
+            results[at] = found;
+        }
+    }
+    results[at + 1] = LOOK_A(images[element * 30 + 7], states[element * 10 + 1]);
+    results[at + 2] = joined(images[(element + 1) % 4 * 30 + 7], states[element * 10 + 1], point);
+#ifdef FRAGMENT
+    if (index % 2 == 1) {
+        discard;
+    }
+    results[at + 2] = joined(images[(element + 1) % 4 * 30 + 7], states[element * 10 + 1], point);
+#endif
 #elif defined(MIXED)
     uint one = index % 4 * 30 + 7, other = index / 4 % 4 * 10 + 1;
     if (element > 9u) {

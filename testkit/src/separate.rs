@@ -77,6 +77,8 @@ pub enum Program {
     /// Images 0`[30 i + 7]` of 100 with samplers 1`[10 j + 1]` of 32: for point number n i is n mod 4 and j is n / 4 mod 4; both are the
     /// job's element; j is the job's element and i the next one, in a function that takes both.
     Tables,
+    /// The same: the first in a loop through all pairs, and the last by fragments whose neighbours have been discarded.
+    Loops,
     /// The first of these lookups, by a variable that shares its binding with one of images of the other kind.
     Mixed,
     /// The first of these lookups, of images in an array without a length; a fragment takes its level of detail from its neighbours.
@@ -111,6 +113,7 @@ impl Program {
             Self::World => "world",
             Self::Global => "global",
             Self::Tables => "tables",
+            Self::Loops => "loops",
             Self::Mixed => "mixed",
             Self::Quads => "quads",
         }
@@ -127,7 +130,7 @@ impl Program {
             Self::Shadows => vec![ResultKind::Shadow; 2],
             Self::Shared | Self::Samplers | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
             Self::Constant => vec![a, a],
-            Self::Calls | Self::Beside | Self::Tables => vec![a, a, a],
+            Self::Calls | Self::Beside | Self::Tables | Self::Loops => vec![a, a, a],
             Self::Engine => vec![a; 4],
         }
     }

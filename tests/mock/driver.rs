@@ -1749,7 +1749,7 @@ answers! {
         let model = SamplerModel { info: copied.value, chain: copied.chain.clone(), by_layer: allocator.is_null() };
         let args = Args::CreateSampler { info: copied, allocator: allocator as usize, out: out as usize };
         state.arrive(c"vkCreateSampler", args);
-        state.fails(c"vkCreateSampler")?;
+        state.fails_by(c"vkCreateSampler", allocator as usize)?;
         if state.config.share_samplers {
             let mut objects = lock(&state.objects);
             let same = objects.live.iter_mut().find(|(_, object)| match &object.data {

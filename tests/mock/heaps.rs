@@ -7,6 +7,7 @@ use samplin_compiler::{Language, compile};
 use samplin_testkit::heap::{embedding, mapping, pushed};
 use vk_layer_sys::*;
 
+use crate::args;
 use crate::driver::{Args, Chained, Config, lock};
 use crate::loader::*;
 use crate::pages::Guarded;
@@ -20,6 +21,7 @@ fn device_with(builder: InstanceBuilder) -> Device {
         ash::ext::shader_object::NAME,
         ash::khr::ray_tracing_pipeline::NAME,
         ash::khr::deferred_host_operations::NAME,
+        c"VK_KHR_pipeline_binary",
     ];
     let mut custom = vk::PhysicalDeviceCustomBorderColorFeaturesEXT { custom_border_colors: 1, ..Default::default() }
         .custom_border_color_without_format(true);
@@ -333,6 +335,32 @@ fn legal_embedded_samplers_are_the_applications_own() {
         assert_eq!(got.len(), 1);
     }
     assert_eq!(device.instance.records("sampler").len(), 0);
+}
+
+/// Keys are asked for what is embedded.
+#[test]
+fn keys_are_of_what_is_embedded() {
+    let device = device();
+    let get: PfnGetPipelineKey = device.get(c"vkGetPipelineKeyKHR");
+    let module = device.module(&words(true));
+    for (own, is_legal) in [(vk::SamplerCreateInfo::default(), true), (linear_info(), false)] {
+        let mappings = [embedding(0, 0, &own), pushed(2)];
+        let mapped = mapped(&mappings);
+        let mut flags = vk::PipelineCreateFlags2CreateInfoKHR::default()
+            .flags(vk::PipelineCreateFlags2KHR::from_raw(PIPELINE_CREATE_2_DESCRIPTOR_HEAP));
+        let p_next = (&raw const mapped).cast();
+        let stage = vk::PipelineShaderStageCreateInfo { p_next, ..stage(vk::ShaderStageFlags::COMPUTE, module) };
+        let first = vk::ComputePipelineCreateInfo::default().stage(stage).push_next(&mut flags);
+        let first: *const std::ffi::c_void = (&raw const first).cast();
+        let info = PipelineCreateInfoKHR { s_type: vk::StructureType::from_raw(1_000_483_007), p_next: first };
+        let mut key = [0_u64; 8];
+        device.driver.calls();
+        // SAFETY: the command's valid usage.
+        assert_eq!(unsafe { get(device.raw, &info, key.as_mut_ptr().cast()) }, SUCCESS);
+        args!(device, c"vkGetPipelineKeyKHR", Args::Other(went));
+        assert_eq!(went[1] == first as u64, is_legal, "{own:?}");
+    }
+    device.destroy_module(module);
 }
 
 /// What is not known of the shader is not judged; rules without a view hold.

@@ -569,6 +569,106 @@ fn a_call_that_fails_leaves_a_name() {
     }
 }
 
+/// The same of a call that fails once pipelines look up: where a second set gets its table, and where samplers come after the bind.
+#[test]
+fn a_call_that_fails_later_leaves_a_name() {
+    // Tables that fill a buffer each.
+    const LARGE: [u32; 2] = [20_000, 80];
+    let calls = [
+        (c"vkCreateBuffer", false),
+        (c"vkAllocateMemory", false),
+        (c"vkBindBufferMemory", false),
+        (c"vkMapMemory", false),
+        (c"vkCreateDescriptorPool", false),
+        (c"vkAllocateDescriptorSets", false),
+        (c"vkCreateSampler", false),
+        (c"vkCreateSampler", true),
+    ];
+    for ((command, is_late), times) in calls.into_iter().flat_map(|call| [(call, 1_u32), (call, u32::MAX)]) {
+        let world = World::with(InstanceBuilder::new(), LATE, LARGE);
+        let (device, pipeline) = (&world.device, world.pipeline());
+        let commands = device.command_buffer();
+        learn(&world, pipeline, commands);
+        let sets = world.sets();
+        world.image(sets[0], 0, device.view(UNFILTERED[0]));
+        world.sampler(sets[1], 0, device.linear());
+        let info = vk::SamplerCreateInfo { mip_lod_bias: 0.25, ..linear_info() };
+        let sampler = device.sampler(&info);
+        if is_late {
+            world.record(commands, pipeline, sets);
+        }
+        let result = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+        *lock(&device.driver.own_failure) = Some(OwnFailure { command, left: times.into(), hit: 0, result });
+        world.sampler(sets[1], 0, sampler);
+        if !is_late {
+            world.record(commands, pipeline, sets);
+        }
+        let hit = lock(&device.driver.own_failure).take().map_or(0, |failure| failure.hit);
+        assert!(hit > 0, "{command:?} is called");
+        let is_repaired = world.reads(commands).remove(0).handle != sampler.as_raw();
+        let left = world.left();
+        assert!(is_repaired || !left.is_empty(), "{command:?} fails {times} times, late: {is_late}: {left:?}");
+    }
+}
+
+/// A sampler comes that parts columns, while other threads write the set that it is in and record with it.
+#[test]
+fn columns_are_parted_while_a_set_is_written() {
+    for round in 0..60 {
+        let world = World::new(InstanceBuilder::new(), LATE);
+        let (device, pipeline) = (&world.device, world.pipeline());
+        device.driver.recording.store(false, Ordering::Relaxed);
+        let commands = [0, 1].map(|_| device.command_buffer());
+        learn(&world, pipeline, commands[0]);
+        let sets = world.sets();
+        world.image(sets[0], 90, device.view(FILTERED[0]));
+        world.image(sets[0], 91, device.view(FILTERED[1]));
+        world.sampler(sets[1], 2, device.nearest());
+        world.record(commands[0], pipeline, sets);
+        let views = [FILTERED, UNFILTERED].map(|own| own.map(|format| device.view(format)));
+        let samplers = [device.linear(), device.nearest()];
+        let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
+        let least = device.sampler(&linear_info().push_next(&mut reduction));
+        let start = std::sync::Barrier::new(4);
+        let (world, start) = (&world, &start);
+        let written = std::thread::scope(|scope| {
+            let writers = [0_usize, 1].map(|at| {
+                scope.spawn(move || {
+                    let (mut written, mut random) = (Written::default(), Random(round * 4 + at as u64));
+                    start.wait();
+                    for _ in 0..60 {
+                        let [kind, format, sampler] = [0, 1, 2].map(|_| random.below(2) as usize);
+                        world.image(sets[0], at as u32, views[kind][format]);
+                        world.sampler(sets[1], at as u32, samplers[sampler]);
+                        written.images[at] = Some([FILTERED, UNFILTERED][kind][format]);
+                        written.samplers[at] = samplers[sampler].as_raw();
+                    }
+                    written
+                })
+            });
+            scope.spawn(move || {
+                start.wait();
+                (0..10).for_each(|_| world.record(commands[1], pipeline, sets));
+            });
+            start.wait();
+            (0..round * 300).for_each(|_| std::hint::spin_loop());
+            world.sampler(sets[1], 2, least);
+            writers.map(|writer| writer.join().expect("a writer ends"))
+        });
+        let mut all = written[0];
+        (all.images[1], all.samplers[1]) = (written[1].images[1], written[1].samplers[1]);
+        for own in commands {
+            world.check(own, &all, &format!("round {round}"));
+        }
+        // What is legal with it is its own, and what is not is another.
+        let reads = world.reads(commands[0]);
+        for at in 0..2 {
+            let is_own = reads[at * 3 + 2].handle == least.as_raw();
+            assert_eq!(is_own, all.images[at] == Some(FILTERED[0]), "round {round}: {:?}", all.images[at]);
+        }
+    }
+}
+
 /// Two threads write one set while others record with it, make states and free sets with tables of their own.
 #[test]
 fn threads_write_what_is_bound() {

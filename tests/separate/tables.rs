@@ -11,7 +11,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     for (suffix, stage) in STAGES {
         for (flags, is_late) in [("plain", false), ("late", true)] {
             let of = |name| format!("table/{name}/{flags}/{suffix}");
-            let case = Case { stage, is_late };
+            let case = Case { stage, is_late, program: Program::Tables };
+            let loops = Case { program: Program::Loops, ..case };
+            trials.push(trial_in(stage, of("loops"), move || floats(loops)));
             trials.push(trial_in(stage, of("integers"), move || integers(case)));
             trials.push(trial_in(stage, of("floats"), move || floats(case)));
             trials.push(trial_in(stage, of("legal"), move || legal(case)));
@@ -23,7 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let name = format!("table/by-itself/{}/{suffix}", task.setting);
             trials.push(trial_in(stage, name, move || by_itself(stage, task)));
         }
-        let late = Case { stage, is_late: true };
+        let late = Case { stage, is_late: true, program: Program::Tables };
         trials.push(trial_in(stage, format!("table/heap-of-samplers/{suffix}"), move || heap_of_samplers(stage)));
         trials.push(trial_in(stage, format!("table/written-after-the-bind/{suffix}"), move || written_late(late)));
     }
@@ -35,6 +37,7 @@ struct Case {
     stage: Stage,
     /// Descriptors may be updated after the bind.
     is_late: bool,
+    program: Program,
 }
 
 /// Layouts and sets of images and of samplers.
@@ -133,7 +136,7 @@ fn execute_with(
     let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
     sets.write(context, &textures, &samplers);
     let layouts = sets.layouts.each_ref();
-    let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts).stage(case.stage));
+    let rig = Rig::new(context, &Plan::new(case.program, textures[0].kind(), &layouts).stage(case.stage));
     let job = Job::new(&rig, &points());
     let element = 2;
     let commands = Commands::primary(context, |commands| {
@@ -221,7 +224,7 @@ fn compared(case: Case) -> Outcome {
 
 /// Floats that conflict in an array that a shader reads as integers first, and nothing else does.
 fn mixed(stage: Stage) -> Outcome {
-    let case = Case { stage, is_late: false };
+    let case = Case { stage, is_late: false, program: Program::Tables };
     let float = Scene::colour(vk::Format::R32_SFLOAT);
     let found = |program, kind| {
         let body = |context: &Context| {
@@ -281,7 +284,7 @@ fn in_texels() -> Vec<SamplerDesc> {
 
 /// Where a shader looks samplers up it does nothing else, so each pair has the sampler that suits it by itself.
 fn by_itself(stage: Stage, task: Task) -> Outcome {
-    let case = Case { stage, is_late: false };
+    let case = Case { stage, is_late: false, program: Program::Tables };
     let float = Scene::colour(vk::Format::R32_SFLOAT);
     let states = (task.states)();
     let found = |value| {
@@ -417,7 +420,7 @@ fn heap_of_samplers(stage: Stage) -> Outcome {
 /// Neighbours that read different pairs take their levels of detail from each other: what is legal is the very same as without samplin,
 /// also where another element conflicts.
 fn quads(stage: Stage) -> Outcome {
-    let case = Case { stage, is_late: false };
+    let case = Case { stage, is_late: false, program: Program::Tables };
     let float = Scene::colour(vk::Format::R32_SFLOAT);
     let body = |context: &Context| {
         needs(context, case)?;
