@@ -5,6 +5,7 @@ mod charts;
 mod contrast;
 mod csv;
 mod findings;
+pub mod interactive;
 mod origin;
 mod repair;
 mod verdicts;
@@ -16,6 +17,7 @@ use minijinja::{AutoEscape, Environment, context};
 use serde::Serialize;
 use serde_json::Value;
 
+use self::interactive::Interactive;
 use self::verdicts::Verdicts;
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
@@ -51,6 +53,10 @@ pub struct Arguments {
     /// What `samplin prove --json` wrote of the trace on a driver, to show its verdicts beside each finding; may be given several times
     #[arg(long, value_name = "FILE")]
     pub verdicts: Vec<PathBuf>,
+    /// For a trace of the level all, let the reader of the page choose a device, or drop a capability file, and see what the run would
+    /// be there
+    #[arg(long)]
+    pub interactive: bool,
     /// The heading of the page
     #[arg(long)]
     pub title: Option<String>,
@@ -92,7 +98,12 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         (false, [source @ TraceSource::File(_)]) => Some(Matrix::of(&names, table::matrix(&names, false, source)?)),
         (false, _) => return Err(Failure::usage("the devices need one trace, which is a file")),
     };
-    let page = page(&analysis, arguments.title.as_deref(), arguments.rows, matrix, &verdicts)?;
+    let interactive = match sources.as_slice() {
+        _ if !arguments.interactive => None,
+        [source @ TraceSource::File(_)] => Some(Interactive::of(source, &analysis)?),
+        _ => return Err(Failure::usage("--interactive needs one trace, which is a file")),
+    };
+    let page = page(&analysis, arguments.title.as_deref(), arguments.rows, matrix, &verdicts, interactive)?;
     if let Some(path) = &arguments.csv {
         let table = csv::of(&findings::rows(&analysis), &findings::left(&analysis))?;
         if csv_is_stdout {
@@ -165,6 +176,7 @@ pub fn page(
     limit: usize,
     matrix: Option<Matrix>,
     verdicts: &[Verdicts],
+    interactive: Option<Interactive>,
 ) -> Result<String> {
     let mut found = findings::grouped_by_reason(findings::rows(analysis));
     findings::judge(&mut found, analysis, verdicts);
@@ -242,6 +254,7 @@ pub fn page(
             samplers_more => record::more(samplers.1, SAMPLERS),
             samplers => samplers.0,
             matrix,
+            interactive,
             devices => device_blocks(analysis),
         })
         .map_err(trouble)?;

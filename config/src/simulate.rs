@@ -190,7 +190,12 @@ pub fn load(setting: &str) -> Result<Simulation, Unusable> {
     parse(&path, &text)
 }
 
-fn parse(path: &Path, text: &str) -> Result<Simulation, Unusable> {
+/// What a capability file says whose text this is; `path` names it.
+///
+/// # Errors
+///
+/// When it is not JSON (with line and column), or is not of this schema.
+pub fn parse(path: &Path, text: &str) -> Result<Simulation, Unusable> {
     let parsed = samplin_reports::parse(text).and_then(|file| Capabilities::of_file_checked(&file));
     let reported = parsed.map_err(|malformed| Unusable {
         path: Some(path.to_path_buf()),

@@ -36,6 +36,8 @@ const BELOW: &[(&str, &[&str])] = &[
     ("samplin-capi", &["samplin-core", "samplin-reports"]),
     ("samplin-core-c", &["samplin-capi"]),
     ("samplin-config", &["samplin-core", "samplin-platform", "samplin-reports"]),
+    ("samplin-predict", &["samplin-config", "samplin-core", "samplin-wire"]),
+    ("samplin-page", &["samplin-config", "samplin-predict"]),
     (
         "samplin",
         &[
@@ -56,6 +58,7 @@ const BELOW: &[(&str, &[&str])] = &[
             "samplin-config",
             "samplin-core",
             "samplin-platform",
+            "samplin-predict",
             "samplin-reports",
             "samplin-spirv",
             "samplin-testkit",

@@ -1,42 +1,12 @@
-//! A trace that is read several times, and what its summaries say of how many samplers there were at once.
+//! A trace that is read several times.
 
 use std::collections::HashMap;
 use std::io::Read as _;
 
-use samplin_wire::kinds::RequestedLimit;
-use serde::Deserialize;
-use serde_json::Value;
+use samplin_predict::Alive;
 
 use crate::failure::Result;
 use crate::trace::reader::{self, Counts, Event, Record, TraceSource, Verdict};
-
-/// What an application asked for at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Alive {
-    /// Samplers.
-    pub(super) samplers: u32,
-    /// Different states of these.
-    pub(super) states: u32,
-    /// Samplers with custom border colours; older traces do not tell.
-    pub(super) custom_borders: Option<u32>,
-}
-
-impl Alive {
-    /// What the summary of a device says.
-    pub(super) fn of(summary: &Value) -> Option<Self> {
-        let asked = |limit: &str| {
-            let member = summary.pointer("/census/limits")?.get(limit)?;
-            RequestedLimit::deserialize(member).ok().map(|asked| asked.asked)
-        };
-        let count = |pointer: &str| u32::try_from(summary.pointer(pointer)?.as_u64()?).ok();
-        let peak = || count("/samplers/peak");
-        Some(Self {
-            states: count("/census/unique_states/peak").unwrap_or(u32::MAX),
-            samplers: asked("maxSamplerAllocationCount").or_else(peak)?,
-            custom_borders: asked("maxCustomBorderColorSamplers"),
-        })
-    }
-}
 
 /// A trace.
 pub(crate) struct Input<'a> {
@@ -62,9 +32,7 @@ impl<'a> Input<'a> {
                 && let Some(now) = summary()
             {
                 let most = alive.entry(record.process()).or_insert(now);
-                most.samplers = most.samplers.max(now.samplers);
-                most.states = most.states.max(now.states);
-                most.custom_borders = most.custom_borders.max(now.custom_borders);
+                *most = most.most(now);
             }
             Ok(())
         })?;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use samplin_config::simulate::{self, Simulation};
+use samplin_predict::Prediction;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Arguments, Input, Predicted, Prediction, predict};
+use super::{Arguments, Input, Predicted, predict};
 use crate::caps;
 use crate::check::{Finding, UNRESOLVED, folded};
 use crate::devices;

@@ -11,11 +11,11 @@ use samplin_core::budget::{BorderPlace, BorderWish};
 use samplin_core::decide::{Change, DeviceCaps, Exempt, GL_CLAMP, GL_MIRROR_CLAMP, Policy, SamplerState, ViewTraits};
 use samplin_core::features::Tiling;
 use samplin_core::outcome::{self, Off, Refusal, Terms};
+use samplin_predict::settings::policy;
 use samplin_wire::{read, record as layer_record};
 use serde_json::Value;
 
 use super::quirks::Driver;
-use crate::predict::settings::policy;
 use crate::trace::record::RecordedChange;
 
 /// What the driver is asked again of a format; the rest of its features stays as recorded, because an application's extensions count in it.

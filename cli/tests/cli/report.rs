@@ -658,3 +658,99 @@ const CONTRAST: &str = "(() => {
   }
   return least;
 })()";
+
+/// What the tool predicts of a run on a device, as records.
+fn natively(home: &Folder, device: &str) -> Vec<Value> {
+    let printed = samplin_in(home, ["predict", "all.jsonl", "--device", device, "-o", "-"]).quiet(0);
+    printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The code in the page decides what the tool decides, on every device that comes with samplin.
+#[test]
+fn the_pages_code_decides_as_the_tool_does() {
+    const ASK: &str = r#"
+        const fs = require("fs");
+        const [code, trace, ...devices] = process.argv.slice(1);
+        const module = new WebAssembly.Module(fs.readFileSync(code));
+        for (const device of devices) {
+            const { exports } = new WebAssembly.Instance(module, {});
+            const put = (bytes) => {
+                const at = exports.room(bytes.length);
+                new Uint8Array(exports.memory.buffer, at, bytes.length).set(bytes);
+                return at;
+            };
+            const [a, b] = [fs.readFileSync(trace), fs.readFileSync(device)];
+            const at = exports.predicted(put(a), a.length, put(b), b.length, 0);
+            const length = new DataView(exports.memory.buffer).getUint32(at, true);
+            console.log(Buffer.from(exports.memory.buffer, at + 4, length).toString());
+        }
+    "#;
+    if Command::new("node").arg("--version").output().is_err() {
+        return skip("there is no node");
+    }
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let code = home.write("decide.wasm", samplin_cli::report::interactive::CODE);
+    let shipped = samplin_cli::devices::SHIPPED;
+    let files: Vec<PathBuf> = shipped.iter().map(|one| home.write(&format!("{}.json", one.short), one.text)).collect();
+    let said = Command::new("node").arg("-e").arg(ASK).arg(&code).arg(home.join("all.jsonl")).args(&files).output();
+    let said = said.expect("node starts");
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let answers = String::from_utf8(said.stdout).unwrap();
+    assert_eq!(answers.lines().count(), shipped.len());
+    for (device, answer) in shipped.iter().zip(answers.lines()) {
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        let own = samplin_page::predict(&std::fs::read_to_string(home.join("all.jsonl")).unwrap(), device.text, false);
+        assert!(answer == own, "{}: scripts/page-code builds the code anew", device.short);
+    }
+    // The tool reads the trace by itself.
+    for device in shipped.iter().step_by(5) {
+        let answer =
+            samplin_page::predict(&std::fs::read_to_string(home.join("all.jsonl")).unwrap(), device.text, false);
+        assert_eq!(answer["records"].as_array().unwrap(), &natively(&home, device.short), "{}", device.short);
+    }
+}
+
+/// A reader chooses a device, or gives a file, and sees what the run would be there, from the page alone.
+#[test]
+fn a_page_predicts_by_itself() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    borrow(&home, "decisions.jsonl");
+    samplin_in(&home, ["report", "decisions.jsonl", "--interactive"]).fails(3);
+    samplin_in(&home, ["report", "all.jsonl", "-o", "report.html", "--interactive"]).quiet(0);
+    let Some(mut browser) = Browser::start() else { return };
+    browser.open(&home.join("report.html"), "");
+    assert_eq!(browser.value("document.getElementById('other-result').hidden"), true);
+    // How many changes it tells of, or what else it says.
+    let told = |browser: &mut Browser| -> Value {
+        let waited = "new Promise((done) => { const told = document.getElementById('other-told'); \
+                      const look = () => told.textContent && !told.textContent.startsWith('Predicting') \
+                      ? done(Number(told.dataset.changes ?? NaN) || told.textContent) : setTimeout(look, 20); look(); })";
+        browser.value(waited)
+    };
+    let expected = |device: &str| -> u64 {
+        let changes = |record: &Value| record["changes"].as_array().map_or(0, Vec::len) as u64;
+        natively(&home, device).iter().map(changes).sum()
+    };
+    let choose =
+        "const s = document.getElementById('other-name'); s.value = NAME; s.dispatchEvent(new Event('change'))";
+    browser.value(&format!("(() => {{ {} }})()", choose.replace("NAME", "'adreno-650'")));
+    assert_eq!(told(&mut browser), expected("adreno-650"));
+    assert_eq!(browser.value("document.getElementById('other-result').hidden"), false);
+    let rows = browser.value("document.querySelector('#other-table tbody').rows.length").as_u64().unwrap();
+    assert!(rows > 5, "{rows}");
+
+    // A file of another device, dropped.
+    let text = samplin_cli::devices::SHIPPED.iter().find(|one| one.short == "apple-a8").unwrap().text;
+    browser.value(&format!(
+        "(() => {{ const data = new DataTransfer(); data.items.add(new File([{}], 'a8.json')); \
+         document.getElementById('other-told').textContent = ''; \
+         document.getElementById('other').dispatchEvent(new DragEvent('drop', {{ dataTransfer: data, cancelable: true }})); }})()",
+        Value::from(text)
+    ));
+    assert_eq!(told(&mut browser), expected("apple-a8"));
+    let name = browser.text("document.getElementById('other-told').textContent");
+    assert!(name.starts_with("apple-a8-moltenvk: "), "{name}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}

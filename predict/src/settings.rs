@@ -40,7 +40,7 @@ impl Prediction {
 }
 
 /// What decisions depend on, by the settings of a layer's record.
-pub(crate) fn policy(layer: Option<&Value>, caps: &DeviceCaps, flat_nearest: bool) -> Policy {
+pub fn policy(layer: Option<&Value>, caps: &DeviceCaps, flat_nearest: bool) -> Policy {
     let is = |key: &str, value: &str| layer.and_then(|layer| read::setting(layer, key)) == Some(value);
     let saturates = is("separate", "resolve") && is("mode", "legalize");
     let emulates = saturates && is("unfilterable", "emulate");

@@ -16,7 +16,6 @@ use samplin_wire::read;
 use serde_json::{Map, Value, json};
 
 use super::{Prediction, text};
-use crate::trace::reader::Record;
 
 type Usage = vk::ImageUsageFlags;
 type Flags = vk::ImageCreateFlags;
@@ -78,15 +77,15 @@ fn is_any(flags: u64, of: Flags) -> bool {
 }
 
 impl Prediction {
-    pub(super) fn image(&mut self, record: &Record<'_>, value: &Value) {
-        let Some((caps, format, class)) = self.described(record, "image", value, read::image_class(value)) else {
+    pub(super) fn image(&mut self, process: u32, value: &Value) {
+        let Some((caps, format, class)) = self.described(process, "image", value, read::image_class(value)) else {
             return;
         };
         let of = |one, recorded| self.features(one, recorded, class.tiling);
         let own = of(format, class.features);
         let listed: Option<Vec<(vk::Format, Option<Feature>)>> =
             class.views.map(|views| views.into_iter().map(|(one, recorded)| (one, of(one, recorded))).collect());
-        let Some(host) = self.hosts.get_mut(&record.process()) else { return };
+        let Some(host) = self.hosts.get_mut(&process) else { return };
         let mut image =
             Image { format, tiling: class.tiling, flags: class.flags, reachable: class.usage, aliased: false };
         let asked = ImageRequest { flags: class.flags, usage: class.usage, own, listed: listed.as_deref() };
@@ -112,7 +111,7 @@ impl Prediction {
         }
     }
 
-    pub(super) fn view(&mut self, record: &Record<'_>, value: &Value) {
+    pub(super) fn view(&mut self, process: u32, value: &Value) {
         // Which aspect descriptors show of a view with two is the same on every device.
         if value.get("path").is_some() {
             if self.first("view", value.to_string()) {
@@ -120,10 +119,10 @@ impl Prediction {
             }
             return;
         }
-        let Some((caps, format, class)) = self.described(record, "view", value, read::usage_class(value)) else {
+        let Some((caps, format, class)) = self.described(process, "view", value, read::usage_class(value)) else {
             return;
         };
-        let Some(host) = self.hosts.get(&record.process()) else { return };
+        let Some(host) = self.hosts.get(&process) else { return };
         // Of a swapchain there is no record, and its images have no list.
         let known = host.storage.images.get(&class.image).copied();
         let image = known.unwrap_or(Image {
@@ -174,8 +173,8 @@ impl Prediction {
     }
 
     /// A record of what a pass could make of a shader, or any other as it was recorded.
-    pub(super) fn shader(&mut self, record: &Record<'_>, value: &Value) {
-        let Some(host) = self.hosts.get(&record.process()) else { return };
+    pub(super) fn shader(&mut self, process: u32, value: &Value) {
+        let Some(host) = self.hosts.get(&process) else { return };
         let pass = text(value, "pass").unwrap_or_default();
         let Some(could) = text(value, "could") else {
             // What counters and masks come to no capability file tells, and neither of what pipelines ask for. What else was done to
@@ -231,12 +230,12 @@ impl Prediction {
     /// counted if something was changed.
     fn described<C>(
         &mut self,
-        record: &Record<'_>,
+        process: u32,
         what: &'static str,
         value: &Value,
         class: Option<C>,
     ) -> Option<(DeviceCaps, vk::Format, C)> {
-        let caps = self.hosts.get(&record.process())?.caps;
+        let caps = self.hosts.get(&process)?.caps;
         let (Some(format), Some(class)) = (read::format_of(value), class) else {
             let changed = value.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
             if changed {
