@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt as _;
 
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
-use crate::{devices, explain, settings};
+use crate::{devices, explain, os, settings};
 
 /// Adds completers to the arguments that take such values.
 pub fn with_completers(command: clap::Command) -> clap::Command {
@@ -69,11 +68,9 @@ impl ValueCompleter for Program {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut programs = BTreeSet::new();
         for entry in std::env::split_paths(&path).filter_map(|folder| folder.read_dir().ok()).flatten().flatten() {
-            let is_program =
-                || entry.path().metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
             if let Ok(name) = entry.file_name().into_string()
                 && current.to_str().is_some_and(|current| name.starts_with(current))
-                && is_program()
+                && os::is_program(&entry.path())
             {
                 programs.insert(name);
             }

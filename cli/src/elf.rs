@@ -89,6 +89,9 @@ impl Elf {
     ///
     /// When it cannot be read or is no ELF file.
     pub fn read(path: &Path) -> io::Result<Self> {
+        if cfg!(windows) {
+            return Self::of_windows(path);
+        }
         let mut head = [0_u8; 20];
         File::open(path)?.read_exact(&mut head)?;
         let bad = || io::Error::new(io::ErrorKind::InvalidData, "not an ELF file");
@@ -101,6 +104,18 @@ impl Elf {
             1 => Ok(Self { bits: 32, machine }),
             2 => Ok(Self { bits: 64, machine }),
             _ => Err(bad()),
+        }
+    }
+
+    /// The same of a program or library of Windows, whose machines have other numbers.
+    fn of_windows(path: &Path) -> io::Result<Self> {
+        let mut head = Vec::new();
+        File::open(path)?.take(4096).read_to_end(&mut head)?;
+        match machine_of_windows(&head) {
+            Some(0x014c) => Ok(elf(32, 3)),
+            Some(0x8664) => Ok(elf(64, 62)),
+            Some(0xaa64) => Ok(elf(64, 183)),
+            _ => Err(io::Error::new(io::ErrorKind::InvalidData, "no program or library that is known")),
         }
     }
 
@@ -188,13 +203,18 @@ impl Executable {
     }
 }
 
-/// Word size of a program of Windows: at 0x3c of a DOS program is the offset of its second head, which begins with `PE\0\0` and the
+/// The machine of a program of Windows: at 0x3c of a DOS program is the offset of its second head, which begins with `PE\0\0` and the
 /// machine.
-fn windows(head: &[u8]) -> Option<u8> {
+fn machine_of_windows(head: &[u8]) -> Option<u16> {
     head.strip_prefix(b"MZ")?;
     let at = u32::from_le_bytes(head.get(0x3c..0x40)?.try_into().ok()?) as usize;
     let machine = head.get(at..at.checked_add(6)?)?.strip_prefix(b"PE\0\0")?;
-    match u16::from_le_bytes(machine.try_into().ok()?) {
+    Some(u16::from_le_bytes(machine.try_into().ok()?))
+}
+
+/// Its word size.
+fn windows(head: &[u8]) -> Option<u8> {
+    match machine_of_windows(head)? {
         0x014c => Some(32),
         0x8664 | 0xaa64 => Some(64),
         _ => None,

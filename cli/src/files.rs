@@ -1,15 +1,13 @@
 //! Writing files: the program's own, and those that a user names, which may be anything.
 
 use std::fmt::Display;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
-
 use crate::failure::{Failure, Result};
+use crate::os::{self, FileKey};
 use crate::system::System;
 use crate::trace::reader::TraceSource;
 
@@ -25,7 +23,7 @@ fn unguessed() -> String {
 /// When it cannot be made.
 pub fn new_folder(within: &Path, prefix: &str) -> io::Result<PathBuf> {
     let path = within.join(format!("{prefix}{}", unguessed()));
-    DirBuilder::new().mode(0o700).create(&path)?;
+    os::make_private(&path)?;
     Ok(path)
 }
 
@@ -70,23 +68,9 @@ pub fn in_cache(name: &Path, content: &[u8], system: &System) -> Result<PathBuf>
     Ok(path)
 }
 
-/// The user's cache; without a home a folder in that of temporary files, which must be of this user alone: programs load what its
-/// manifests name.
+/// The user's cache.
 fn cache(system: &System) -> io::Result<PathBuf> {
-    if let Some(folder) = system.cache_home() {
-        return Ok(folder);
-    }
-    let own = rustix::process::geteuid().as_raw();
-    let folder = std::env::temp_dir().join(format!("samplin-cache-{own}"));
-    match DirBuilder::new().mode(0o700).create(&folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        other => other?,
-    }
-    let metadata = std::fs::symlink_metadata(&folder)?;
-    if metadata.is_dir() && metadata.uid() == own && metadata.mode() & 0o022 == 0 {
-        return Ok(folder);
-    }
-    Err(io::Error::other(format!("{} is not of this user alone", folder.display())))
+    system.cache_home().map_or_else(os::fallback_cache, Ok)
 }
 
 /// Writes a file so that readers see the old one or the new one whole. The folder is created.
@@ -138,7 +122,7 @@ impl Destination {
                     at = at.parent().unwrap_or(Path::new("/")).join(target);
                 }
                 Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-                Ok(metadata) if metadata.is_file() && metadata.nlink() == 1 => return Ok(Self::Replace(at)),
+                Ok(metadata) if metadata.is_file() && os::names(&at, &metadata) == 1 => return Ok(Self::Replace(at)),
                 Ok(_) => return Ok(Self::Into(at)),
             }
         }
@@ -222,10 +206,10 @@ pub fn refusal(path: &Path) -> Option<&'static str> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
     match metadata {
         _ if metadata.is_symlink() => Some("it is a symbolic link, which the layer does not follow"),
-        _ if metadata.nlink() > 1 => {
+        _ if os::names(path, &metadata) > 1 => {
             Some("it has a second name (hard link), and the layer does not write into such a file")
         }
-        _ if metadata.uid() != rustix::process::geteuid().as_raw() => {
+        _ if os::is_foreign(path, &metadata) => {
             Some("it belongs to another user, and the layer does not write into such a file")
         }
         _ => None,
@@ -235,7 +219,7 @@ pub fn refusal(path: &Path) -> Option<&'static str> {
 /// What makes a file the same one, be it there or not.
 #[derive(PartialEq, Eq)]
 enum Identity {
-    There((u64, u64)),
+    There(FileKey),
     Path(PathBuf),
 }
 
@@ -243,12 +227,10 @@ impl Identity {
     /// Of what would be written or read there as a file; nothing of devices, pipes and folders.
     fn of(path: &Path, is_input: bool) -> Option<Self> {
         if path.as_os_str() == "-" {
-            let stat = rustix::fs::fstat(io::stdin()).ok().filter(|_| is_input)?;
-            let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-            return is_file.then_some(Self::There((stat.st_dev, stat.st_ino)));
+            return os::key_of_stdin().filter(|_| is_input).map(Self::There);
         }
         match std::fs::metadata(path) {
-            Ok(metadata) => metadata.is_file().then(|| Self::There(id(&metadata))),
+            Ok(metadata) => os::key(path).filter(|_| metadata.is_file()).map(Self::There),
             Err(_) => match Destination::of(path).ok()? {
                 Destination::Replace(path) => {
                     Some(Self::Path(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
@@ -297,25 +279,14 @@ pub fn must_not_replace(outputs: &[(&str, &Path)], traces: &[TraceSource], devic
     must_be_apart(outputs, &traces.chain(devices).collect::<Vec<_>>())
 }
 
-/// Whether something is to be read there: a pipe, a socket or a file, and neither a terminal nor `/dev/null`.
-pub fn is_piped(stream: impl std::os::fd::AsFd) -> bool {
-    let kind = rustix::fs::fstat(stream).map(|stat| FileType::from_raw_mode(stat.st_mode));
-    matches!(kind, Ok(FileType::Fifo | FileType::Socket | FileType::RegularFile))
-}
-
-/// What makes a file that is there the same one, whatever leads to it.
-fn id(metadata: &std::fs::Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
-}
-
 /// Whether both lead to one file.
 pub fn is_same(a: &Path, b: &Path) -> bool {
-    let [a, b] = [a, b].map(|path| std::fs::metadata(path).ok().map(|metadata| id(&metadata)));
+    let [a, b] = [a, b].map(os::key);
     a.is_some() && a == b
 }
 
 /// Whether what a user names is standard output: `-`, or another name of it.
 pub fn is_stdout(path: &Path) -> bool {
-    let own = rustix::fs::fstat(io::stdout()).ok().map(|stat| (stat.st_dev, stat.st_ino));
-    path.as_os_str() == "-" || (own.is_some() && std::fs::metadata(path).ok().map(|metadata| id(&metadata)) == own)
+    let own = os::key_of_stdout();
+    path.as_os_str() == "-" || (own.is_some() && os::key(path) == own)
 }

@@ -8,9 +8,9 @@ use serde_json::json;
 
 use self::joined::{by_label, by_link, more};
 use crate::failure::{Failure, Outcome, Result};
-use crate::files;
 use crate::folders;
 use crate::looked;
+use crate::os;
 use crate::output::{Cell, ColorChoice, Output, Style, Table};
 use crate::story;
 use crate::trace::analysis::{Analysis, By, Census};
@@ -82,7 +82,7 @@ pub fn given(named: &[PathBuf]) -> Option<Vec<TraceSource>> {
     if !named.is_empty() {
         return Some(named.iter().map(|path| TraceSource::from_argument(path)).collect());
     }
-    files::is_piped(std::io::stdin()).then(|| vec![TraceSource::Stdin])
+    os::is_piped(std::io::stdin()).then(|| vec![TraceSource::Stdin])
 }
 
 /// The analysis as JSON.

@@ -8,6 +8,7 @@ use crate::devices::SHIPPED;
 use crate::failure::{Failure, Outcome, Result};
 use crate::files;
 use crate::layer::{self, LIBRARY, Library};
+use crate::os;
 use crate::output::{Output, Style};
 use crate::system::{LayerKind, System};
 
@@ -73,17 +74,22 @@ struct Folders {
     devices: PathBuf,
     /// The folder that holds `vulkan/`.
     data: PathBuf,
+    /// Whether the loader of all users, or of this one, is to be told of the manifests, where it does not look into folders.
+    told: Option<bool>,
 }
 
 impl Folders {
     fn of(scope: &Scope, system: &System) -> Result<Self> {
         let prefix = match (&scope.prefix, scope.system) {
             (Some(prefix), _) => Some(std::path::absolute(prefix).map_err(|error| Failure::file(prefix, error))?),
+            (None, true) if cfg!(windows) => Some(os::for_all()),
             (None, true) => Some(system.fixed("/usr/local")),
             (None, false) => None,
         };
+        let told = scope.prefix.is_none().then_some(scope.system);
         Ok(match prefix {
             Some(prefix) => Self {
+                told,
                 library: prefix.join("lib"),
                 devices: prefix.join("share/samplin/devices"),
                 data: prefix.join("share"),
@@ -92,7 +98,7 @@ impl Folders {
                 let data = system.data_home().ok_or_else(|| {
                     Failure::environment("there is no home folder: neither XDG_DATA_HOME nor HOME is an absolute path")
                 })?;
-                Self { library: data.join("samplin"), devices: data.join("samplin/devices"), data }
+                Self { told, library: data.join("samplin"), devices: data.join("samplin/devices"), data }
             }
         })
     }
@@ -104,6 +110,12 @@ impl Folders {
 
     fn manifest(&self, kind: LayerKind, bits: u8) -> PathBuf {
         self.data.join("vulkan").join(kind.folder()).join(manifest_name(kind, bits))
+    }
+
+    /// Tells the loader that a manifest goes.
+    fn withdraw(&self, kind: LayerKind, manifest: &Path) -> Result<()> {
+        let Some(for_all) = self.told else { return Ok(()) };
+        os::unregister(kind.key(), for_all, manifest).map_err(|error| cannot_write(manifest, &error))
     }
 
     fn library(&self, bits: u8) -> PathBuf {
@@ -170,7 +182,11 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         put(folders.devices.join(format!("{}.json", shipped.name)), shipped.text.as_bytes())?;
     }
     for library in &placed {
-        put(folders.manifest(kind, library.elf.bits), layer::manifest(kind, library)?.as_bytes())?;
+        let path = folders.manifest(kind, library.elf.bits);
+        put(path.clone(), layer::manifest(kind, library)?.as_bytes())?;
+        if let Some(for_all) = folders.told {
+            os::register(kind.key(), for_all, &path).map_err(|error| cannot_write(&path, &error))?;
+        }
     }
     let list = folders.made();
     made.extend(missing_above(&list));
@@ -181,12 +197,15 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let mut removed: Vec<PathBuf> = Vec::new();
     for library in &placed {
         let path = folders.manifest(other, library.elf.bits);
+        folders.withdraw(other, &path)?;
         if remove(&path)? {
             removed.push(path);
         }
     }
 
-    let is_visible = system.usual_layer_folders(kind).contains(&folders.data.join("vulkan").join(kind.folder()));
+    let seen = system.usual_layer_folders(kind);
+    let is_visible = seen.contains(&folders.data.join("vulkan").join(kind.folder()))
+        || placed.iter().any(|library| seen.contains(&folders.manifest(kind, library.elf.bits)));
     let shown: Vec<_> = placed.iter().map(|library| (library, folders.manifest(kind, library.elf.bits))).collect();
     if output.json {
         let libraries = shown.iter().map(
@@ -221,7 +240,15 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
             output.line(format!("Switch it on for a program with VK_INSTANCE_LAYERS={}.", layer::NAME))
         }
     }
-    if !is_visible {
+    if !is_visible && cfg!(windows) {
+        let text = match folders.told {
+            Some(false) => {
+                "The loader passes over what one user has installed in programs with elevated rights, which this one has: use --system."
+            }
+            _ => "The loader does not look there by itself: name the folder of the manifest in VK_ADD_LAYER_PATH.",
+        };
+        output.styled_line(Style::Warn, text);
+    } else if !is_visible {
         let text = format!(
             "The loader does not look there by itself: export XDG_DATA_DIRS={}:\"${{XDG_DATA_DIRS:-/usr/local/share:/usr/share}}\"",
             quoted(&folders.data)
@@ -273,8 +300,12 @@ pub fn uninstall(arguments: &Removal, output: &mut Output) -> Result {
     let folders = Folders::of(&arguments.scope, &System::current())?;
     let mut removed: Vec<PathBuf> = Vec::new();
     // The manifests first: they must not point at nothing.
-    let kinds = LayerKind::ALL.into_iter();
-    let mut files: Vec<PathBuf> = kinds.flat_map(|kind| WIDTHS.map(|bits| folders.manifest(kind, bits))).collect();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for (kind, bits) in LayerKind::ALL.into_iter().flat_map(|kind| WIDTHS.map(|bits| (kind, bits))) {
+        let manifest = folders.manifest(kind, bits);
+        folders.withdraw(kind, &manifest)?;
+        files.push(manifest);
+    }
     files.extend(WIDTHS.map(|bits| folders.library(bits)));
     files.extend(SHIPPED.iter().map(|shipped| folders.devices.join(format!("{}.json", shipped.name))));
     for file in files {

@@ -14,7 +14,7 @@ pub const NAME: &str = "VK_LAYER_SAMPLIN_sampling";
 /// Name of the Khronos validation layer.
 pub const VALIDATION: &str = "VK_LAYER_KHRONOS_validation";
 /// File name of the library.
-pub const LIBRARY: &str = "libVkLayer_samplin.so";
+pub const LIBRARY: &str = if cfg!(windows) { "VkLayer_samplin.dll" } else { "libVkLayer_samplin.so" };
 /// Folder of the library for 32-bit programs, within that of the library for 64-bit ones.
 pub const NARROW: &str = "32";
 

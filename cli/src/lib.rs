@@ -28,6 +28,7 @@ mod judged;
 pub mod layer;
 pub mod looked;
 pub mod manual;
+pub mod os;
 pub mod output;
 #[cfg(test)]
 mod pages;

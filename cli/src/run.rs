@@ -20,6 +20,7 @@ use crate::elf::Elf;
 use crate::failure::{Failure, FailureKind, Outcome, Result};
 use crate::files;
 use crate::layer::{self, Library, NAME, VALIDATION};
+use crate::os;
 use crate::output::{ColorChoice, Output, Style};
 use crate::rules;
 use crate::system::{self, LayerKind, System};
@@ -185,7 +186,7 @@ fn check(wanted: &[(String, String)]) -> Result<()> {
 /// Makes the path of a trace absolute: the program may change its folder before it creates an instance.
 fn absolute_trace(value: &mut String) -> Result<()> {
     let is_path = matches!(TraceTarget::from_text(value), TraceTarget::Path(_));
-    if !is_path || value.starts_with("~/") || value.starts_with('/') || value.is_empty() {
+    if !is_path || value.starts_with("~/") || Path::new(value).has_root() || value.is_empty() {
         return Ok(());
     }
     let absolute = std::path::absolute(Path::new(value)).map_err(|error| Failure::file(Path::new(value), error))?;
@@ -222,6 +223,14 @@ pub fn layers(libraries: &[Library], of: Elf, validate: bool, system: &System) -
                 ));
             }
         }
+        // The loader of a program with elevated rights has only what is installed.
+        None if os::loader_passes_over_paths() => {
+            let there = system.layers_for(LayerKind::Explicit, of).iter().any(|manifest| manifest.layer.name == NAME);
+            if !there {
+                return Err(Failure::environment("the loader takes no folder of layers from this environment, because its programs have elevated rights").hint("install the layer with `samplin install --system` first"));
+            }
+            names.push(NAME.to_owned());
+        }
         None => {
             names.push(NAME.to_owned());
             folders.push(layer::private_folder(libraries, system)?);
@@ -240,13 +249,13 @@ pub fn layers(libraries: &[Library], of: Elf, validate: bool, system: &System) -
         folders.extend(found.path.parent().map(Path::to_path_buf));
     }
     let listed = system.variable("VK_INSTANCE_LAYERS").unwrap_or_default();
-    for name in listed.split(':').filter(|name| !name.is_empty()) {
+    for name in listed.split(os::SEPARATOR).filter(|name| !name.is_empty()) {
         if !names.iter().any(|there| there == name) && name != NAME {
             names.push(name.to_owned());
         }
     }
     if !names.is_empty() {
-        environment.set("VK_INSTANCE_LAYERS", names.join(":"));
+        environment.set("VK_INSTANCE_LAYERS", names.join(os::SEPARATOR));
     }
     if !folders.is_empty() {
         // Loaders up to 1.3.239 ignore the order of VK_INSTANCE_LAYERS and stack layers as they find their manifests, newer

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::elf::Elf;
+use crate::os;
 
 /// The environment and the file system as the loader sees them.
 #[derive(Clone, Debug)]
@@ -40,6 +41,14 @@ impl LayerKind {
         }
     }
 
+    /// The key of the registry of Windows, below `Software\Khronos\Vulkan`.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Implicit => "ImplicitLayers",
+            Self::Explicit => "ExplicitLayers",
+        }
+    }
+
     /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
@@ -52,7 +61,10 @@ impl LayerKind {
 impl System {
     /// This process's.
     pub fn current() -> Self {
-        Self { root: PathBuf::from("/"), variables: std::env::vars_os().collect() }
+        Self {
+            root: PathBuf::from("/"),
+            variables: std::env::vars_os().map(|(name, value)| (os::variable(name), value)).collect(),
+        }
     }
 
     /// One whose fixed folders are below `root`, with this process's variables.
@@ -117,22 +129,22 @@ impl System {
 
     /// The home folder.
     pub fn home(&self) -> Option<PathBuf> {
-        self.variable("HOME").map(PathBuf::from).filter(|path| path.is_absolute())
+        self.variable(os::HOME).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    /// `$XDG_DATA_HOME`.
+    /// `$XDG_DATA_HOME`, `%LOCALAPPDATA%` on Windows.
     pub fn data_home(&self) -> Option<PathBuf> {
-        self.user_folder("XDG_DATA_HOME", ".local/share")
+        self.user_folder(os::DATA.0, os::DATA.1)
     }
 
-    /// `$XDG_CACHE_HOME`.
+    /// `$XDG_CACHE_HOME`, likewise.
     pub fn cache_home(&self) -> Option<PathBuf> {
-        self.user_folder("XDG_CACHE_HOME", ".cache")
+        self.user_folder(os::CACHE.0, os::CACHE.1)
     }
 
-    /// `$XDG_STATE_HOME`.
+    /// `$XDG_STATE_HOME`, likewise.
     pub fn state_home(&self) -> Option<PathBuf> {
-        self.user_folder("XDG_STATE_HOME", ".local/state")
+        self.user_folder(os::STATE.0, os::STATE.1)
     }
 
     /// The folders whose `vulkan/…` the loader searches, in its order.
@@ -161,8 +173,14 @@ impl System {
         unique
     }
 
-    /// The folders in which the loader looks for layers of a kind when no variable says otherwise.
+    /// The folders in which the loader looks for layers of a kind when no variable says otherwise; on Windows the manifests that the
+    /// registry lists.
+    ///
+    /// Source: LoaderLayerInterface.md, "Windows Layer Discovery".
     pub fn usual_layer_folders(&self, kind: LayerKind) -> Vec<PathBuf> {
+        if cfg!(windows) {
+            return os::registered(kind.key());
+        }
         self.vulkan_folders().into_iter().map(|folder| folder.join("vulkan").join(kind.folder())).collect()
     }
 
@@ -172,6 +190,9 @@ impl System {
             LayerKind::Explicit => ("VK_LAYER_PATH", "VK_ADD_LAYER_PATH"),
             LayerKind::Implicit => ("VK_IMPLICIT_LAYER_PATH", "VK_ADD_IMPLICIT_LAYER_PATH"),
         };
+        if os::loader_passes_over_paths() {
+            return self.usual_layer_folders(kind);
+        }
         let replaced = self.path_list(replace);
         if !replaced.is_empty() {
             return replaced;
@@ -219,7 +240,11 @@ impl System {
             Some((_, paths)) => manifests(&paths),
             None => {
                 let mut paths = self.path_list("VK_ADD_DRIVER_FILES");
-                paths.extend(self.vulkan_folders().into_iter().map(|folder| folder.join("vulkan/icd.d")));
+                if cfg!(windows) {
+                    paths.extend(os::registered("Drivers"));
+                } else {
+                    paths.extend(self.vulkan_folders().into_iter().map(|folder| folder.join("vulkan/icd.d")));
+                }
                 manifests(&paths)
             }
         }
@@ -227,7 +252,8 @@ impl System {
 
     /// Whether the kernel offers a graphics device.
     pub fn has_gpu(&self) -> bool {
-        self.fixed("/dev/nvidiactl").exists()
+        cfg!(windows)
+            || self.fixed("/dev/nvidiactl").exists()
             || std::fs::read_dir(self.fixed("/dev/dri")).is_ok_and(|entries| {
                 entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("renderD"))
             })
@@ -243,14 +269,15 @@ impl System {
 
     /// Finds a program as a shell does.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
-        let is_program = |path: &Path| {
-            use std::os::unix::fs::PermissionsExt as _;
-            path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-        };
-        if name.contains('/') {
-            return Some(PathBuf::from(name)).filter(|path| is_program(path));
+        let mut folders: Vec<PathBuf> = Vec::new();
+        if Path::new(name).components().count() > 1 || cfg!(windows) {
+            folders.push(PathBuf::new());
         }
-        self.path_list("PATH").into_iter().map(|folder| folder.join(name)).find(|path| is_program(path))
+        if Path::new(name).components().count() == 1 {
+            folders.extend(self.path_list("PATH"));
+        }
+        let named = folders.iter().flat_map(|folder| os::ENDINGS.map(|ending| folder.join(format!("{name}{ending}"))));
+        named.into_iter().find(|path| os::is_program(path))
     }
 
     /// Finds a library by its bare name where the dynamic linker looks, for programs of a kind: the linker passes over libraries of
@@ -266,8 +293,8 @@ impl System {
     }
 
     fn libraries(&self, name: &str) -> Vec<PathBuf> {
-        let mut folders = self.path_list("LD_LIBRARY_PATH");
-        folders.extend(self.linker_folders());
+        let mut folders = self.path_list(os::LIBRARIES);
+        folders.extend(if cfg!(windows) { os::library_folders() } else { self.linker_folders() });
         folders.into_iter().map(|folder| folder.join(name)).filter(|path| path.is_file()).collect()
     }
 
@@ -296,7 +323,7 @@ impl System {
 
 /// Splits a list of paths, without empty ones.
 pub fn split(list: &str) -> Vec<PathBuf> {
-    list.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+    std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
 /// The manifests that folders and files stand for. Inside a folder the loader takes them as the file system gives them; here
@@ -446,7 +473,7 @@ fn read_driver(path: &Path) -> Result<DriverManifest, BadManifest> {
 
 /// Where the library of a manifest is: a relative path starts at the manifest, a bare name is left to the linker.
 pub fn library_of(manifest: &Path, library: &str, system: &System) -> Option<PathBuf> {
-    if !library.contains('/') {
+    if Path::new(library).components().count() == 1 {
         return system.library(library);
     }
     Some(manifest.parent().unwrap_or(Path::new("/")).join(library))

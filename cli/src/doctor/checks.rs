@@ -10,12 +10,13 @@ use super::{Finding, Level, ProbeResult};
 use crate::devices;
 use crate::elf::Elf;
 use crate::layer::{NAME, VALIDATION};
+use crate::os;
 use crate::settings::rules_files;
 use crate::system::{self, BadManifest, LayerKind, LayerManifest, System};
 use crate::trace::record::counted;
 
 /// The library that programs load.
-pub(super) const LOADER: &str = "libvulkan.so.1";
+pub(super) const LOADER: &str = if cfg!(windows) { "vulkan-1.dll" } else { "libvulkan.so.1" };
 
 /// Below this version the loader stacks layers as it finds them, and refuses implicit ones that are named.
 const ORDERED: (u32, u32, u32) = (1, 3, 250);
@@ -451,7 +452,7 @@ pub(super) fn traces(system: &System, findings: &mut Vec<Finding>) {
     };
     // The nearest folder that is there decides whether the rest can be made.
     let Some(there) = folder.ancestors().find(|path| path.exists()) else { return };
-    let is_writable = there.is_dir() && rustix::fs::access(there, rustix::fs::Access::WRITE_OK).is_ok();
+    let is_writable = there.is_dir() && os::is_writable(there);
     findings.push(if is_writable {
         Finding::new("traces", Level::Good, format!("traces go to {}", folder.display()))
     } else {

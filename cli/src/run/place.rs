@@ -11,6 +11,7 @@ use crate::caps;
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::layer;
+use crate::os;
 use crate::system::{self, LayerKind, System};
 
 /// A line of a trace is no longer than this where it is asked whether it is one.
@@ -90,12 +91,11 @@ fn may_be_trace(path: &Path) -> bool {
 pub(super) fn trouble(path: &Path) -> Option<String> {
     let shown = path.display();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let writable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
     if path.is_dir() {
         Some(format!("the trace {shown} is a folder (name a file)"))
     } else if !folder.is_dir() {
         Some(format!("the trace {shown} cannot be written, because there is no folder {}", folder.display()))
-    } else if !writable(if path.exists() { path } else { folder }) {
+    } else if !os::is_writable(if path.exists() { path } else { folder }) {
         Some(format!("the trace {shown} cannot be written"))
     } else {
         files::refusal(path).map(|why| format!("the trace {shown} is refused: {why}"))

@@ -1,17 +1,15 @@
 //! Running a program as if it had been started without us: signals and the status go through.
 
-use std::os::unix::process::ExitStatusExt as _;
+#[cfg(unix)]
+#[path = "supervise/unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "supervise/windows.rs"]
+mod system;
+
 use std::process::{Command, ExitStatus};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-use signal_hook::iterator::SignalsInfo;
-use signal_hook::iterator::exfiltrator::origin::WithOrigin;
-use signal_hook::low_level::siginfo::Cause;
-
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug)]
@@ -27,55 +25,22 @@ impl Ended {
     /// For the summary; `None` if all went well.
     pub(super) fn describe(self) -> Option<String> {
         match (self.signal, self.code) {
-            (Some(signal), _) => Some(format!("signal {signal}{}", signal_name(signal))),
+            (Some(signal), _) => Some(format!("signal {signal}{}", system::signal_name(signal))),
             (None, 0) => None,
             (None, code) => Some(format!("exit status {code}")),
         }
     }
 }
 
-fn signal_name(signal: i32) -> String {
-    signal_hook::low_level::signal_name(signal).map(|name| format!(" ({name})")).unwrap_or_default()
-}
-
 /// Starts the program, passes signals on and waits for its end.
-pub(super) fn run(mut command: Command, name: &str) -> Result<Ended> {
-    let trouble = |what: &str, error: &dyn std::fmt::Display| Failure::environment(format!("{what}: {error}"));
-    // Before the program starts, so that no signal is lost; a handler does not survive the program's start.
-    let mut signals = SignalsInfo::<WithOrigin>::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])
-        .map_err(|error| trouble("signals cannot be watched", &error))?;
-    let handle = signals.handle();
-    let mut child = command.spawn().map_err(|error| Failure::program(name, &error))?;
-    let process = child.id();
-    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-    let alive = Arc::new(Mutex::new(pid));
-    let target = Arc::clone(&alive);
-    let forwarder = thread::spawn(move || {
-        for origin in signals.forever() {
-            // The terminal sends its signals to the program as well.
-            if matches!(origin.cause, Cause::Kernel) {
-                continue;
-            }
-            let target = target.lock().unwrap_or_else(PoisonError::into_inner);
-            if let (Some(pid), Some(signal)) = (*target, Signal::from_named_raw(origin.signal)) {
-                let _ = kill_process(pid, signal);
-            }
-        }
-    });
-    // Leaves the process id in use until nobody can signal it any more.
-    if let Some(pid) = pid {
-        while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
-        {
-        }
-    }
-    *alive.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    let status = child.wait().map_err(|error| trouble(name, &error))?;
-    handle.close();
-    let _ = forwarder.join();
-    Ok(Ended { process, code: code(status), signal: status.signal() })
+pub(super) fn run(command: Command, name: &str) -> Result<Ended> {
+    let (process, status) = system::attend(command, name)?;
+    Ok(Ended { process, code: code(status), signal: system::signal(status) })
 }
 
 fn code(status: ExitStatus) -> u8 {
-    let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(255);
-    u8::try_from(number & 0xff).unwrap_or(255)
+    let number = status.code().or_else(|| system::signal(status).map(|signal| 128 + signal)).unwrap_or(255);
+    // What Windows has for a program that crashed does not fit, and must not end in 0.
+    let is_lost = number != 0 && number & 0xff == 0;
+    u8::try_from(number & 0xff).ok().filter(|_| !is_lost).unwrap_or(255)
 }

@@ -2,18 +2,17 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use serde::Serialize;
 
 use super::Environment;
 use crate::failure::{Failure, Result};
 use crate::files::Scratch;
+use crate::os;
 use crate::trace::record::{counted, grouped};
 
 /// How many messages there were.
@@ -51,7 +50,7 @@ impl Messages {
     }
 }
 
-/// A FIFO that the validation layer logs to. A file would be begun anew by each instance.
+/// What the validation layer logs to: a FIFO where the system has them. A file is begun anew by each instance.
 #[derive(Debug)]
 pub(super) struct Log {
     _folder: Scratch,
@@ -66,11 +65,7 @@ impl Log {
             |error: &dyn std::fmt::Display| Failure::environment(format!("validation cannot be read: {error}"));
         let folder = Scratch::new("samplin-validation-")?;
         let path = folder.path().join("log");
-        let mode = Mode::RUSR | Mode::WUSR;
-        let opened = mknodat(CWD, &path, FileType::Fifo, mode, 0)
-            .map_err(std::io::Error::from)
-            .and_then(|()| File::options().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(&path));
-        let log = opened.map_err(|error| trouble(&error))?;
+        let log = os::make_log(&path).map_err(|error| trouble(&error))?;
         // The settings file, because old versions of the layer know no variables; that of the user goes on to count.
         let own =
             samplin_config::settings::settings_file().and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
@@ -111,7 +106,7 @@ impl Read for Patient<'_> {
             let is_over = self.1.load(Ordering::Relaxed);
             match self.0.read(into) {
                 Ok(0) if is_over => return Ok(0),
-                Ok(0) => {}
+                Ok(0) => os::begin_again(&mut self.0)?,
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock && is_over => return Ok(0),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 other => return other,

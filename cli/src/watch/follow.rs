@@ -1,14 +1,14 @@
 //! A trace that grows: what was added since the last look, and what became of the file.
 
 use std::collections::BTreeMap;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use samplin_wire::kinds::Pulse;
 use serde_json::Value;
 
+use crate::os::{self, FileKey};
 use crate::trace::analysis::{Analysis, Read};
 use crate::trace::open;
 use crate::trace::reader::{Event, Lines, Record, TraceSource, Verdict};
@@ -107,15 +107,11 @@ pub struct Tail {
     /// The process that wrote the last record.
     pub pid: u32,
     file: Option<File>,
-    id: (u64, u64),
+    id: Option<FileKey>,
     length: u64,
     lines: Lines,
     /// Compressed traces do not grow.
     is_whole: bool,
-}
-
-fn id(metadata: &Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
 }
 
 impl Tail {
@@ -131,7 +127,7 @@ impl Tail {
             trouble: None,
             pid: 0,
             file: None,
-            id: (0, 0),
+            id: None,
             length: 0,
             lines: Lines::default(),
             is_whole: false,
@@ -169,7 +165,7 @@ impl Tail {
             self.restarts += 1;
         }
         (self.analysis, self.frames, self.lines, self.last, self.beats) = Default::default();
-        self.id = id(&metadata);
+        self.id = os::key_of_open(&file, &metadata);
         self.is_whole = open::is_compressed(&self.path)?;
         self.file = Some(file);
         Ok(())
@@ -195,7 +191,7 @@ impl Tail {
         let mut look = Look::Same;
         match std::fs::metadata(&self.path) {
             Ok(metadata) => {
-                let is_other = self.file.is_some() && id(&metadata) != self.id;
+                let is_other = self.file.is_some() && os::key(&self.path) != self.id;
                 if self.file.is_none() || is_other || metadata.len() < self.lines.counts.bytes && !self.is_whole {
                     self.open()?;
                     look = Look::Grown;

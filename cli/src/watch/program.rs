@@ -5,12 +5,12 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
 use samplin_config::settings;
 
 use super::rules;
 use crate::failure::{Failure, Result};
 use crate::files;
+use crate::os;
 
 /// A program under the layer.
 #[derive(Debug)]
@@ -95,9 +95,7 @@ impl Program {
         if self.look().is_some() || self.status.is_some() {
             return;
         }
-        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process(pid, Signal::TERM);
-        }
+        os::ask_to_end(self.child.id());
         if let Ok(status) = self.child.wait() {
             self.status = status.code().and_then(|code| u8::try_from(code & 0xff).ok());
         }

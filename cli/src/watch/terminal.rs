@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use signal_hook::consts::SIGTERM;
 
 use super::app::{App, Flow};
 use super::follow::Look;
 use super::page;
 use super::program::Program;
+use crate::os;
 
 /// How long to wait for keys between two looks at the traces.
 const WAIT: Duration = Duration::from_millis(250);
@@ -41,8 +41,7 @@ const RARE_PICTURE: Duration = Duration::from_millis(400);
 /// When the terminal cannot be used.
 pub(super) fn run(app: &mut App, program: Option<&mut Program>) -> io::Result<()> {
     let is_over = Arc::new(AtomicBool::new(false));
-    // SIGHUP ends the process as it does by default: crossterm reads a terminal that is gone for ever.
-    signal_hook::flag::register(SIGTERM, Arc::clone(&is_over))?;
+    os::note_end(&is_over)?;
     let mut terminal = ratatui::try_init()?;
     let result = follow(app, program, &mut terminal, &is_over);
     ratatui::try_restore()?;

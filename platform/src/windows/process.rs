@@ -31,7 +31,12 @@ use super::owner;
 ///
 /// Wine starts every process with such rights, on top of those of one Unix user: there it says nothing.
 pub fn is_elevated() -> bool {
-    owner::integrity().is_none_or(|level| level > SECURITY_MANDATORY_MEDIUM_RID as u32) && !is_wine()
+    has_high_integrity() && !is_wine()
+}
+
+/// Whether the process is above medium integrity, or may be.
+pub fn has_high_integrity() -> bool {
+    owner::integrity().is_none_or(|level| level > SECURITY_MANDATORY_MEDIUM_RID as u32)
 }
 
 /// Whether this is not Windows but Wine, which tells by a function of its own.
