@@ -532,7 +532,7 @@ pub(crate) fn script(device: &Device, failure: vk::Result) -> Made {
     made.pipeline =
         create!(create_pipeline_layout PipelineLayout = &vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts));
     made.pool = create!(create_pool DescriptorPool = &vk::DescriptorPoolCreateInfo::default());
-    let entries = [entry(0, 0, 1, COMBINED, 0, 24)];
+    let entries = [entry(0, 0, 1, COMBINED, 0, INFO)];
     let info = vk::DescriptorUpdateTemplateCreateInfo::default()
         .descriptor_update_entries(&entries)
         .descriptor_set_layout(layouts[0]);

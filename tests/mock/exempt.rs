@@ -54,7 +54,7 @@ fn at(info: &vk::DescriptorImageInfo) -> *const std::ffi::c_void {
 const WAYS: [Way; 5] = [
     ("write", written),
     ("template", |device, sampler, view| {
-        let template = device.template(device.layout(&[]), &[entry(0, 0, 1, COMBINED, 0, 24)]);
+        let template = device.template(device.layout(&[]), &[entry(0, 0, 1, COMBINED, 0, INFO)]);
         let (set, info) = (device.plain_set(), pair(sampler, view));
         device.driver.calls();
         device.update_with_template(set, template, at(&info));
@@ -69,7 +69,7 @@ const WAYS: [Way; 5] = [
         writes.items[0].images[0].sampler
     }),
     ("push template", |device, sampler, view| {
-        let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, 24)]);
+        let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, INFO)]);
         let (layout, info) = (device.pipeline_layout(&[]), pair(sampler, view));
         device.driver.calls();
         call!(device.push_with_template(device.commands, template, layout, 0, at(&info)));

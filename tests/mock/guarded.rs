@@ -79,7 +79,7 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
         };
         let info = memory.value(info);
         create!(device.create_pipeline_layout(info));
-        let entries = memory.slice(&[entry(4, 0, 3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 24); 2]);
+        let entries = memory.slice(&[entry(4, 0, 3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, INFO); 2]);
         let info = vk::DescriptorUpdateTemplateCreateInfo {
             p_next: node,
             descriptor_update_entry_count: 2,
@@ -286,7 +286,7 @@ fn template_data_is_read_where_it_is_described_only() {
                 entry(0, 0, 3, T::COMBINED_IMAGE_SAMPLER, offset, stride),
                 // 13 bytes at the very end of the block; its stride is ignored.
                 entry(1, 0, 13, T::INLINE_UNIFORM_BLOCK, 16 * page - 13, 0xdead_beef),
-                entry(2, 0, 0, T::COMBINED_IMAGE_SAMPLER, usize::MAX, 24),
+                entry(2, 0, 0, T::COMBINED_IMAGE_SAMPLER, usize::MAX, INFO),
                 entry(3, 0, 1, T::UNIFORM_BUFFER, 14 * page - 24, usize::MAX),
             ];
             let mut data = Pages::new(16 * page);
@@ -341,7 +341,7 @@ fn samplers_of_immutable_bindings_may_be_garbage() {
         let writes = [combined(set, 0, &infos)];
         device.update(&writes, &[]);
         device.push(pipeline, 0, &writes);
-        let template = device.template(layout, &[entry(0, 0, 2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 24)]);
+        let template = device.template(layout, &[entry(0, 0, 2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, INFO)]);
         device.update_with_template(set, template, infos.as_ptr().cast());
         let views = [pair(sampler, vk::ImageView::null()), pair(sampler, vk::ImageView::from_raw(garbage))];
         device.update(&[combined(set, 1, &views)], &[]);

@@ -286,7 +286,7 @@ impl Data {
     fn entries() -> [vk::DescriptorUpdateTemplateEntry; 5] {
         use std::mem::offset_of;
         use vk::DescriptorType as T;
-        let of = |binding, count, ty, offset| entry(binding, 0, count, ty, offset, 24);
+        let of = |binding, count, ty, offset| entry(binding, 0, count, ty, offset, INFO);
         [
             of(0, 2, T::COMBINED_IMAGE_SAMPLER, offset_of!(Data, first)),
             of(1, 1, T::STORAGE_BUFFER, offset_of!(Data, buffer)),
@@ -365,7 +365,7 @@ fn template_data_goes_down_as_given_or_copied() {
         assert_eq!(elements.len(), 6);
         for (element, good) in elements.iter().zip(&expected) {
             let entry = Data::entries()[element.entry];
-            assert_eq!(element.at - down, entry.offset + element.index * 24, "at its offset");
+            assert_eq!(element.at - down, entry.offset + element.index * INFO, "at its offset");
             assert_eq!(element.bytes, good.bytes);
             match (element.image, good.image) {
                 (Some(image), Some(_)) if matches!((element.entry, element.index), (0, 1) | (4, 0)) => {
@@ -555,7 +555,7 @@ fn an_audit_hands_down_the_original_everywhere() {
     args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
     scene.untouched(&down, &writes);
     let layout = device.layout(&[]);
-    let template = device.template(layout, &[entry(0, 0, 1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 24)]);
+    let template = device.template(layout, &[entry(0, 0, 1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, INFO)]);
     device.driver.calls();
     device.update_with_template(set, template, infos.as_ptr().cast());
     args!(device, c"vkUpdateDescriptorSetWithTemplate", Args::Template { data, .. });

@@ -101,7 +101,7 @@ fn the_summary_counts_what_happened() {
     device.update(&[combined(set, 0, &infos[..1])], &[]);
     device.push(vk::PipelineLayout::null(), 0, &[combined(set, 0, &infos)]);
     let template =
-        device.template(device.layout(&[]), &[entry(0, 0, 3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 24)]);
+        device.template(device.layout(&[]), &[entry(0, 0, 3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, INFO)]);
     device.update_with_template(set, template, infos.as_ptr().cast());
     let layout = vk::ImageLayout::GENERAL;
     let source = device.image(UNFILTERED);

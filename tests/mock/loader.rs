@@ -936,6 +936,9 @@ pub(crate) fn combined<'a>(
         .image_info(infos)
 }
 
+/// Bytes of an image info: 24, or 20 in programs of 32 bits.
+pub(crate) const INFO: usize = size_of::<vk::DescriptorImageInfo>();
+
 pub(crate) fn entry(
     binding: u32,
     element: u32,

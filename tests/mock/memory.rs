@@ -284,7 +284,7 @@ fn grow(device: &Device) {
     args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
     assert_eq!(down.items.len(), writes.len());
     let flat: Vec<_> = infos.iter().flatten().copied().collect();
-    for stride in [24, 32] {
+    for stride in [INFO, 32] {
         let layout = device.layout(&[]);
         let template = device.template(layout, &[entry(0, 0, MANY, COMBINED, 0, stride)]);
         let data: Vec<u8> = vec![0; MANY as usize * stride];
@@ -314,7 +314,7 @@ fn grow(device: &Device) {
         pipelines.push(device.pipeline_layout(&layouts[layouts.len() - 1..]));
         pools.push(device.pool());
         device.sets(pools[pools.len() - 1], &layouts[layouts.len() - 1..]);
-        templates.push(device.template(layouts[layouts.len() - 1], &[entry(0, 0, 1, COMBINED, 0, 24)]));
+        templates.push(device.template(layouts[layouts.len() - 1], &[entry(0, 0, 1, COMBINED, 0, INFO)]));
     }
     for sampler in &samplers {
         let name = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(*sampler).object_name(c"a sampler");

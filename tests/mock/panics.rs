@@ -29,7 +29,7 @@ fn after_a_panic_the_device_is_passed_through() {
     let infos = [pair(sampler, view)];
     let writes = [combined(set, 0, &infos)];
     let template =
-        device.template(device.layout(&[]), &[entry(0, 0, 1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 24)]);
+        device.template(device.layout(&[]), &[entry(0, 0, 1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, INFO)]);
     device.update(&writes, &[]);
     assert_eq!(device.driver.variants().len(), 1);
     let kept = device.entry();

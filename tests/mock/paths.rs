@@ -69,7 +69,8 @@ fn a_template_with_an_unknown_type_is_applied_and_then_corrected() {
     }
     let odd = vk::DescriptorType::from_raw(0x7fff_0009);
     // No element of binding 5 could be one beyond the end of binding 3.
-    let entries = [entry(8, 0, 1, odd, 0, 0), entry(3, 0, 2, COMBINED, 40, 24), entry(5, 2, 2, COMBINED, 88, 24)];
+    let entries =
+        [entry(8, 0, 1, odd, 0, 0), entry(3, 0, 2, COMBINED, 40, INFO), entry(5, 2, 2, COMBINED, 40 + 2 * INFO, INFO)];
     let (l, i) = (pair(scene.sampler, scene.legal), pair(scene.sampler, scene.illegal));
     let data = Data { odd: [7; 40], pairs: [l, i, i, l] };
     let at = ptr::from_ref(&data).cast();
@@ -136,9 +137,9 @@ fn entries_that_share_their_data_keep_what_is_not_a_pair() {
     let scene = Scene::on(Device::usual());
     let device = &scene.device;
     let shared = [
-        entry(0, 0, 1, COMBINED, 0, 24),
-        entry(1, 0, 1, vk::DescriptorType::SAMPLER, 0, 24),
-        entry(2, 0, 1, vk::DescriptorType::SAMPLED_IMAGE, 0, 24),
+        entry(0, 0, 1, COMBINED, 0, INFO),
+        entry(1, 0, 1, vk::DescriptorType::SAMPLER, 0, INFO),
+        entry(2, 0, 1, vk::DescriptorType::SAMPLED_IMAGE, 0, INFO),
     ];
     let data = pair(scene.sampler, scene.illegal);
     let template = device.template(device.layout(&[]), &shared);
@@ -270,7 +271,7 @@ fn pushes_find_the_immutable_samplers_of_the_pipeline_layout() {
         call!(device.destroy_layout(device.raw, layout, allocator()));
     }
     let infos = [pair(scene.sampler, scene.illegal)];
-    let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, 24)]);
+    let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, INFO)]);
     for (set, number, changes) in [(2, 0, false), (2, 1, true), (0, 0, true), (1, 0, true), (7, 0, true)] {
         let writes = [combined(vk::DescriptorSet::from_raw(0x123), number, &infos)];
         device.driver.calls();
@@ -321,7 +322,8 @@ fn pushes_with_a_chained_layout_stay_valid() {
 
     // A template that cannot be copied: what has to change follows in a push of its own, with the same layout.
     let odd = vk::DescriptorType::from_raw(0x7fff_0009);
-    let entries = [entry(8, 0, 1, odd, 0, 0), entry(0, 0, 1, COMBINED, 40, 24), entry(1, 0, 1, COMBINED, 64, 24)];
+    let entries =
+        [entry(8, 0, 1, odd, 0, 0), entry(0, 0, 1, COMBINED, 40, INFO), entry(1, 0, 1, COMBINED, 40 + INFO, INFO)];
     #[repr(C)]
     struct Data {
         odd: [u8; 40],
@@ -378,7 +380,7 @@ fn templates_for_sets_find_the_immutable_samplers_of_their_layout() {
     let device = &scene.device;
     let immutable = [device.nearest(), scene.sampler];
     let layout = device.layout(&[binding(0, COMBINED, 2).immutable_samplers(&immutable), binding(1, COMBINED, 1)]);
-    let template = device.template(layout, &[entry(0, 1, 1, COMBINED, 0, 24), entry(1, 0, 1, COMBINED, 24, 24)]);
+    let template = device.template(layout, &[entry(0, 1, 1, COMBINED, 0, INFO), entry(1, 0, 1, COMBINED, INFO, INFO)]);
     let set = device.sets(device.pool(), &[layout])[0];
     call!(device.destroy_layout(device.raw, layout, allocator()));
     let garbage = vk::Sampler::from_raw(u64::MAX);
@@ -417,7 +419,7 @@ fn a_conflict_of_an_immutable_sampler_is_decided_once_on_each_path() {
         let layout = device.layout(&[binding(3, COMBINED, 2).immutable_samplers(&immutable)]);
         let (pool, pipeline) = (device.pool(), device.pipeline_layout(&[layout]));
         let set = device.sets(pool, &[layout])[0];
-        let elements = [entry(3, 0, 2, COMBINED, 0, 24)];
+        let elements = [entry(3, 0, 2, COMBINED, 0, INFO)];
         let (for_sets, for_pushes) = (device.template(layout, &elements), device.push_template(&elements));
         // The samplers of a write are ignored.
         let infos = |view| [pair(scene.sampler, scene.legal), pair(vk::Sampler::null(), view)];
@@ -602,7 +604,7 @@ fn core_1_4_commands_need_no_extension() {
     device.push2(&vk::PushDescriptorSetInfoKHR::default().layout(layout).descriptor_writes(&writes));
     args!(device, c"vkCmdPushDescriptorSet2", Args::Push2 { writes: down, .. });
     assert!(scene.is_variant(down.items[0].images[0].sampler));
-    let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, 24)]);
+    let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, INFO)]);
     let at = infos.as_ptr().cast();
     call!(device.push_with_template(device.commands, template, layout, 0, at));
     args!(device, c"vkCmdPushDescriptorSetWithTemplate", Args::Template { elements, .. });
@@ -650,9 +652,9 @@ fn the_last_element_for_a_descriptor_stays_the_last() {
     let layout = device.layout(&bindings);
     let set = device.sets(device.pool(), &[layout])[0];
     let entries = [
-        entry(0, 0, 1, COMBINED, 0, 24),
-        entry(0, 0, 1, COMBINED, 24, 24),
-        entry(1, 0, 1, vk::DescriptorType::SAMPLER, 24, 24),
+        entry(0, 0, 1, COMBINED, 0, INFO),
+        entry(0, 0, 1, COMBINED, INFO, INFO),
+        entry(1, 0, 1, vk::DescriptorType::SAMPLER, INFO, INFO),
     ];
     let template = device.template(layout, &entries);
     let (sampler, bad, good) = (device.linear(), device.view(UNFILTERED), device.view(FILTERED));

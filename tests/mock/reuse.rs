@@ -112,7 +112,7 @@ fn records_are_gone_when_a_destroy_call_arrives() {
     let pipeline = device.pipeline_layout(&[layout]);
     let pool = device.pool();
     let set = device.sets(pool, &[layout])[0];
-    let template = device.template(layout, &[entry(0, 0, 1, COMBINED, 0, 24)]);
+    let template = device.template(layout, &[entry(0, 0, 1, COMBINED, 0, INFO)]);
     let view = device.view_of(image, FILTERED);
     let info = vk::SamplerYcbcrConversionCreateInfo { format: FILTERED, ..Default::default() };
     let conversion = create!(device.create_conversion(&info));

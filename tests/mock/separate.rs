@@ -69,6 +69,15 @@ const BINDINGS: usize = 9;
 /// What is written to a descriptor, large enough for any type.
 type Value = [u64; 3];
 
+/// A value as an image info, which is shorter in a program of 32 bits.
+fn image(value: &Value) -> vk::DescriptorImageInfo {
+    vk::DescriptorImageInfo {
+        sampler: vk::Sampler::from_raw(value[0]),
+        image_view: vk::ImageView::from_raw(value[1]),
+        image_layout: vk::ImageLayout::from_raw(value[2] as i32),
+    }
+}
+
 /// A descriptor as the machine keeps it that is neither a sampler nor an image of its own; the bytes of a block.
 fn others(ty: Ty, value: &Value) -> Vec<(u64, u64)> {
     match ty {
@@ -756,6 +765,7 @@ impl Application {
             ..Default::default()
         };
         let blocks: Vec<_> = values.iter().map(block).collect();
+        let images: Vec<Vec<_>> = values.iter().map(|values| values.iter().map(image).collect()).collect();
         let mut writes = Vec::new();
         for (at, (number, element, count)) in all.iter().enumerate() {
             let ty = SHAPES[set.shape][*number].0;
@@ -772,7 +782,7 @@ impl Application {
                     write.p_texel_buffer_view = handles[at].as_ptr().cast()
                 }
                 Ty::STORAGE_BUFFER => write.p_buffer_info = values[at].as_ptr().cast(),
-                _ => write.p_image_info = values[at].as_ptr().cast(),
+                _ => write.p_image_info = images[at].as_ptr(),
             }
             writes.push(write);
         }
@@ -1130,8 +1140,12 @@ impl Application {
         let raw = layout.as_raw();
         let device = &self.device;
         if all && place == 1 && self.rng.bool() {
-            let mut data = [vk::DescriptorImageInfo::default(); BINDINGS * ARRAY as usize];
-            (0..3).for_each(|number| data[number * ARRAY as usize] = infos[number]);
+            let mut data = [Value::default(); BINDINGS * ARRAY as usize];
+            (0..3).for_each(|number| {
+                let info = &infos[number];
+                let value = [info.sampler.as_raw(), info.image_view.as_raw(), info.image_layout.as_raw() as u64];
+                data[number * ARRAY as usize] = value;
+            });
             let data = data.as_ptr().cast();
             call!(device.push_with_template(commands, self.push_template, layout, number, data));
         } else {

@@ -150,7 +150,7 @@ fn no_pair_is_missed_and_none_is_changed_without_need() {
                 let set = device.plain_set();
                 let entries = [
                     entry(0, 0, 1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 0),
-                    entry(1, 0, 16, vk::DescriptorType::INLINE_UNIFORM_BLOCK, 24, 0),
+                    entry(1, 0, 16, vk::DescriptorType::INLINE_UNIFORM_BLOCK, INFO, 0),
                 ];
                 let template = device.template(device.layout(&[]), &entries);
                 start.wait();

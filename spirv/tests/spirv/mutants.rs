@@ -53,7 +53,7 @@ fn survive(target: &str, made: impl Fn(&[u32]) -> Option<Vec<u32>>, environment:
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) as usize % below.max(1)
+        ((mixed ^ (mixed >> 31)) % below.max(1) as u64) as usize
     };
     let seeds = seeds(target);
     let (mut rewritten, mut accepted, mut inputs) = (0, 0, 0);

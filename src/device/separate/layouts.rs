@@ -74,17 +74,29 @@ pub(super) struct Binding {
     pub(super) immutable: Box<[u64]>,
 }
 
+/// A number of a slot. In a program of 32 bits the slots of more elements than any device allows have none; no slot has the last one.
+#[inline(always)]
+fn place(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
 impl Binding {
+    /// The first slot of an element.
+    #[inline(always)]
+    fn slot(&self, element: u32) -> usize {
+        place(self.first as u64 + self.stride as u64 * u64::from(element))
+    }
+
     /// The slot of an element's sampler.
     pub(super) fn sampler_slot(&self, element: u32) -> Option<usize> {
-        (element < self.count && self.has_samplers).then(|| self.first + self.stride * element as usize)
+        (element < self.count && self.has_samplers).then(|| self.slot(element))
     }
 
     /// The slot of an element's image.
     pub(super) fn image_slot(&self, element: u32) -> Option<usize> {
         // Behind the sampler of the same element, if there is one.
-        let last = self.first + self.stride - 1;
-        (element < self.count && self.has_images).then(|| last + self.stride * element as usize)
+        let last = self.stride - 1;
+        (element < self.count && self.has_images).then(|| self.slot(element).saturating_add(last))
     }
 
     /// Whether samplers and images of combined descriptors have slots.
@@ -99,7 +111,7 @@ impl Binding {
 
     /// All of its slots.
     pub(super) fn slots(&self) -> Range<usize> {
-        self.first..self.first + self.stride * self.count as usize
+        self.first..self.slot(self.count)
     }
 
     /// Whether its descriptors are too many for slots.
@@ -225,10 +237,12 @@ impl SetShape {
             _ => usize::from(binding.count > FEW || binding.flags.intersects(loose)),
         };
         let mut ends = [0; 3];
-        let slots_of = |binding: &kept::Binding| kind_of(binding).1 * binding.count as usize;
-        kept.bindings.iter().for_each(|binding| ends[part_of(binding)] += slots_of(binding));
+        // Counts that no device allows: in a program of 32 bits their sum is no number.
+        let slots_of = |binding: &kept::Binding| (binding.count as usize).saturating_mul(kind_of(binding).1);
+        let add = |end: &mut usize, binding| *end = end.saturating_add(slots_of(binding));
+        kept.bindings.iter().for_each(|binding| add(&mut ends[part_of(binding)], binding));
         let [slots, arrays, _] = ends;
-        ends = [0, slots, slots + arrays];
+        ends = [0, slots, slots.saturating_add(arrays)];
         let bindings = memory::collect(kept.bindings.iter().map(|binding| {
             let count = binding.count;
             if matches!(binding.kind, T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC) {
@@ -252,7 +266,7 @@ impl SetShape {
             };
             let end = &mut ends[part_of(binding)];
             let first = *end;
-            *end += slots_of(binding);
+            add(end, binding);
             let immutable =
                 if matches!(kind, SlotKind::Sampler | SlotKind::Combined) { &binding.samplers[..] } else { &[] };
             Binding {
@@ -397,8 +411,9 @@ impl SetShape {
             vk::DescriptorType::SAMPLED_IMAGE => binding.kind == SlotKind::Image,
             _ => false,
         };
-        let (first, end) = (binding.first + at.1 as usize, u64::from(at.1) + u64::from(count));
-        (fits && end <= u64::from(binding.count)).then(|| first..first + count as usize)
+        let (element, count) = (u64::from(at.1), u64::from(count));
+        let first = binding.first as u64 + element;
+        (fits && element + count <= u64::from(binding.count)).then(|| place(first)..place(first + count))
     }
 
     /// The slots of a write of combined ones that stays in one binding of these, two for each, and whether the samplers are written.
@@ -406,9 +421,10 @@ impl SetShape {
     pub(super) fn pairs(&self, ty: vk::DescriptorType, at: (u32, u32), count: u32) -> Option<(Range<usize>, bool)> {
         let binding = self.binding(at.0)?;
         let is_combined = ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && binding.kind == SlotKind::Combined;
-        let fits = binding.stride == 2 && u64::from(at.1) + u64::from(count) <= u64::from(binding.count);
-        let first = binding.first + 2 * at.1 as usize;
-        (is_combined && fits).then(|| (first..first + 2 * count as usize, binding.immutable.is_empty()))
+        let (element, count) = (u64::from(at.1), u64::from(count));
+        let fits = binding.stride == 2 && element + count <= u64::from(binding.count);
+        let first = binding.first as u64 + 2 * element;
+        (is_combined && fits).then(|| (place(first)..place(first + 2 * count), binding.immutable.is_empty()))
     }
 
     /// Binding and element of each of `count` descriptors from `element` of `binding` on, and into the bindings that follow

@@ -70,7 +70,9 @@ impl Template {
         let seen = runs.iter().map(|run| run.count as u64).sum();
         let is_lone = seen == 1 && first == 0 && entries.len() == 1;
         let is_one_run = runs.len() < 2;
-        let all = (first, seen as usize * size_of::<DescriptorImageInfo>());
+        // In a program of 32 bits the bytes of more elements than any device allows are no number.
+        let bytes = usize::try_from(seen).unwrap_or(usize::MAX).saturating_mul(size_of::<DescriptorImageInfo>());
+        let all = (first, bytes);
         let is_array = seen > 1
             && (is_one_run && stride == size_of::<DescriptorImageInfo>())
             && copied.as_ref().is_some_and(|(_, spans)| *spans == [all]);

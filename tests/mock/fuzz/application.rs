@@ -1171,7 +1171,7 @@ impl Application {
         for _ in 0..1 + self.random.below(4) {
             let Some((number, element, count)) = self.draw_range(&layout) else { continue };
             let Some((of, _)) = layout.resolve(number, 0) else { continue };
-            let stride = self.pick(&[24, 24, 32, 64, 28]);
+            let stride = self.pick(&[INFO, INFO, 32, 64, 28]);
             // Two entries may read the same bytes.
             let own = |e: &&vk::DescriptorUpdateTemplateEntry| {
                 let used = layout.resolve(e.dst_binding, 0).is_some_and(|(of, _)| of.immutable.is_empty());

@@ -350,7 +350,7 @@ impl Edges {
                             count,
                             COMBINED,
                             self.below(64) as usize,
-                            [0, 1, 8, 23, 24, 25, 64][self.below(7) as usize],
+                            [0, 1, 8, INFO - 1, INFO, INFO + 1, 64][self.below(7) as usize],
                         ),
                     }
                 })
@@ -371,9 +371,9 @@ impl Edges {
         let index = self.below(self.templates.len() as u64) as usize;
         let (template, size) = self.templates[index];
         let mut data: Vec<u8> = (0..size).map(|_| self.below(256) as u8).collect();
-        let infos = self.pairs(size / 24);
+        let infos = self.pairs(size / INFO);
         for (at, info) in infos.into_iter().enumerate() {
-            put(&mut data, at * 24, &info);
+            put(&mut data, at * INFO, &info);
         }
         let before = data.clone();
         let (sets, pipelines) = (self.sets.clone(), self.pipelines.clone());

@@ -59,6 +59,10 @@ fn arrays_are_found_by_type() {
     }
 }
 
+/// A structure of a provisional extension that has a member more since the bindings were made. With pointers of 64 bits it fits where
+/// nothing was.
+const GROWN: &str = "PhysicalDeviceShaderEnqueueFeaturesAMDX";
+
 #[test]
 fn sizes_are_those_of_the_bindings() {
     let mut compared = 0;
@@ -66,7 +70,9 @@ fn sizes_are_those_of_the_bindings() {
         ($($type:ident,)+) => {
             $(
                 let own = Some(size_of::<vk::$type<'static>>());
-                assert_eq!(sizes::of(vk::$type::STRUCTURE_TYPE), own, stringify!($type));
+                let of = sizes::of(vk::$type::STRUCTURE_TYPE);
+                let has_grown = stringify!($type) == GROWN && of > own;
+                assert!(of == own || has_grown, "{}: {of:?} and {own:?}", stringify!($type));
                 compared += 1;
             )+
         };
