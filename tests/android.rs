@@ -275,7 +275,9 @@ fn run(layer: &Layer, trace: &str) {
 
         let enumerate = command!(instance, vk::PFN_vkEnumeratePhysicalDevices, c"vkEnumeratePhysicalDevices");
         let (mut count, mut physical) = (1, vk::PhysicalDevice::null());
-        enumerate(instance, &mut count, &mut physical);
+        // INCOMPLETE where there are more.
+        let enumerated = enumerate(instance, &mut count, &mut physical);
+        assert!(enumerated.as_raw() >= 0, "{enumerated:?}");
         assert_eq!(count, 1);
         let mut link = LayerDeviceLink {
             p_next: ptr::null_mut(),
