@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn an_empty_trace_makes_a_page() {
-        let page = page(&Analysis::default(), Some("<b>&\"title"), 10, None, &[]).unwrap();
+        let page = page(&Analysis::default(), Some("<b>&\"title"), 10, None, &[], None).unwrap();
         assert!(page.contains("&lt;b&gt;&amp;&quot;title"), "the title is escaped");
         assert!(page.contains("Nothing had to be changed in an unknown number of samplers"));
     }
@@ -428,14 +428,14 @@ mod tests {
                 count: 1,
             };
             analysis.exempt = vec![item; count];
-            let page = page(&analysis, None, 10, None, &[]).unwrap();
+            let page = page(&analysis, None, 10, None, &[], None).unwrap();
             assert_eq!(page.contains("… and 1 more"), told, "{count}");
         }
     }
 
     #[test]
     fn the_page_asks_for_nothing_from_elsewhere() {
-        let page = page(&Analysis::default(), None, 10, None, &[]).unwrap();
+        let page = page(&Analysis::default(), None, 10, None, &[], None).unwrap();
         for word in ["src=\"http", "@import", "url(http", "fetch(", "XMLHttpRequest"] {
             assert!(!page.contains(word), "{word}");
         }
