@@ -105,15 +105,9 @@ impl Separate {
         }
         let all = self.takes_all.load(Ordering::Relaxed);
         let runs = runs.filter(|run| all || self.follows(run.run.ty));
-        let (mut is_near, mut is_known) = (false, true);
-        for run in runs {
-            let taken = entry.apply((&hot.gate, &self.tables.numbers), run);
-            is_near |= matches!(taken, Taken::Near);
-            is_known &= taken.is_known();
-        }
-        if is_near {
-            entry.touch();
-        }
+        let is_known =
+            runs.fold(true, |is_known, run| is_known & entry.apply((&hot.gate, &self.tables.numbers), run).is_known());
+        entry.touch();
         is_known
     }
 
