@@ -1,7 +1,7 @@
 //! How Android's loader finds, opens and closes the layer, played on Linux by a small loader of our own over a real driver.
 //!
 //! It speaks version 0 of the layer interface: no manifest and no negotiation. What it does is what Android's `layers_extensions.cpp`
-//! and `api.cpp` do. `scripts/android --test` builds the library with these exports and says where it is.
+//! and `api.cpp` do. The library under test is that of `testkit/v0`.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -12,14 +12,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ash::vk::{self, Handle};
 use libloading::Library;
 use samplin_testkit::folder::Folder;
+use samplin_testkit::layer;
 use serde_json::Value;
 use vk_layer_sys::{
     LayerDeviceCreateInfo, LayerDeviceCreateInfoUnion, LayerDeviceLink, LayerFunction, LayerInstanceCreateInfo,
     LayerInstanceCreateInfoUnion, LayerInstanceLink,
 };
 
-/// Names the library under test.
-const LIBRARY: &str = "SAMPLIN_V0_LIBRARY";
+/// The library under test.
+const LIBRARY: &str = "libVkLayer_samplin_v0.so";
 
 type Resolve = vk::PFN_vkGetInstanceProcAddr;
 type ResolveOfDevice = vk::PFN_vkGetDeviceProcAddr;
@@ -332,9 +333,8 @@ fn is_mapped(path: &Path) -> bool {
 }
 
 #[test]
-#[ignore = "scripts/android --test builds the library for it"]
 fn a_loader_of_version_0_uses_the_layer() {
-    let path = std::env::var_os(LIBRARY).map(PathBuf::from).expect("names the library").canonicalize().expect("a file");
+    let path = layer::built(LIBRARY).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("layer.json")).expect("reads");
     let manifest: Value = serde_json::from_str(&text).expect("JSON");
     let listed = |key: &str| -> Vec<String> {

@@ -3,12 +3,13 @@
 //! A package of its own, because a library that is also linked by other packages is built without link-time optimisation.
 #![allow(non_snake_case, reason = "the library's file name is what the Vulkan loader's manifests expect")]
 
-#[cfg(any(target_os = "android", feature = "v0"))]
-mod v0;
-
 use ash::vk;
 use samplin::memory::WithReserve;
 use vk_layer_sys::NegotiateLayerInterface;
+
+// Android's loader does not negotiate.
+#[cfg(target_os = "android")]
+samplin::export_v0!();
 
 #[global_allocator]
 static ALLOCATOR: WithReserve = WithReserve;

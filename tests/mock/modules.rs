@@ -11,7 +11,7 @@ use crate::args;
 use crate::driver::{Args, Kind};
 use crate::loader::*;
 use crate::pages::Pages;
-use crate::refused::assembled;
+use samplin_compiler::assembled;
 
 /// A compute shader that counts, or does not.
 fn words(counts: bool) -> Vec<u32> {

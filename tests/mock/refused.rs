@@ -1,28 +1,14 @@
 //! Modules that no pass can do anything about go down as they came, with a record that says why.
 
-use std::process::Command;
 use std::ptr;
 
 use ash::vk;
+use samplin_compiler::assembled;
+use samplin_compiler::bad::{self, Bad};
 
 use crate::args;
 use crate::driver::{Args, Config, Feature, FormatSupport};
 use crate::loader::*;
-use bad::Bad;
-
-#[path = "../../spirv/tests/spirv/bad.rs"]
-mod bad;
-
-/// The words of a text.
-pub(crate) fn assembled(text: &str) -> Vec<u32> {
-    let folder = samplin_testkit::Folder::new();
-    let [file, out] = [folder.join("text"), folder.join("words")];
-    std::fs::write(&file, text).expect("writes a file");
-    let status = Command::new("spirv-as").args(["--target-env", "spv1.3", "-o"]).arg(&out).arg(&file).status();
-    assert!(status.expect("spirv-as is installed").success());
-    let bytes = std::fs::read(&out).expect("words");
-    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
-}
 
 /// A device that can do as little as the passes may have to make up for.
 fn device(bad: &Bad) -> Device {

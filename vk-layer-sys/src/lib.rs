@@ -8,7 +8,7 @@
 //!
 //! Source: *Loader and Layer Interface* (interface version 2) and `vk_layer.h`, header version 1.3.239
 //! up to 1.4.364; the layouts are unchanged over that range. Sizes and offsets are asserted at compile
-//! time per pointer width, and `tests/abi.rs` compares them with the installed C header.
+//! time per pointer width, and `tests/headers/` compares them with the installed C header.
 
 #![no_std]
 #![forbid(unsafe_code)]

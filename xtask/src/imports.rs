@@ -71,6 +71,7 @@ const BELOW: &[(&str, &[&str])] = &[
     ("samplin-compiler", &[]),
     ("samplin-fuzz-targets", &["samplin", "samplin-cli", "samplin-config", "samplin-core", "samplin-spirv"]),
     ("samplin-faults-layer", &["vk-layer-sys"]),
+    ("samplin-v0-layer", &["samplin"]),
     ("samplin-forward-layer", &["vk-layer-sys"]),
     ("samplin-bench", &["samplin-hot", "samplin-testkit"]),
     ("samplin-gallery", &["samplin-testkit"]),

@@ -21,7 +21,7 @@ something that may be chained to it, is written to vk-layer-sys/src/sizes/table.
 What may be chained within the create info of a pipeline (PIPELINE) and can be copied without knowing more is written to
 vk-layer-sys/src/sizes/pipeline.rs, with its arrays: structures that hold no handle and no address of a device, and whose pointers
 lead to arrays of plain data that is read.
-Names, and which of them the ash in Cargo.lock has, go to vk-layer-sys/tests/sizes/names.rs for the tests. Only facts are taken from
+Names, and which of them the ash in Cargo.lock has, go to vk-layer-sys/tests/headers/names.rs for the tests. Only facts are taken from
 the registry: names, values, sizes and offsets. The same registry and the same ash give the same files.";
 
 const ROOTS: [&str; 6] = [
@@ -399,7 +399,7 @@ fn derive(of: &Measured<'_>) -> Result<[(&'static str, String); 3], Failure> {
     Ok([
         ("vk-layer-sys/src/sizes/table.rs", table),
         ("vk-layer-sys/src/sizes/pipeline.rs", pipelines),
-        ("vk-layer-sys/tests/sizes/names.rs", names),
+        ("vk-layer-sys/tests/headers/names.rs", names),
     ])
 }
 

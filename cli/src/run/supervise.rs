@@ -1,13 +1,16 @@
 //! Running a program as if it had been started without us: signals and the status go through.
 
 #[cfg(unix)]
-#[path = "supervise/unix.rs"]
-mod system;
+mod unix;
 #[cfg(windows)]
-#[path = "supervise/windows.rs"]
-mod system;
+mod windows;
 
 use std::process::{Command, ExitStatus};
+
+#[cfg(unix)]
+use self::unix as system;
+#[cfg(windows)]
+use self::windows as system;
 
 use crate::failure::Result;
 

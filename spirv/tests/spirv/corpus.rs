@@ -122,10 +122,7 @@ fn shader(file: &Path) -> Shader {
     Shader { file: name, environment: target, valid, words, tables }
 }
 
-/// Assembles a text as SPIR-V 1.3.
-pub(crate) fn assembled(text: &str) -> Vec<u32> {
-    compile(Language::Assembly("spv1.3"), "", text)
-}
+pub(crate) use samplin_compiler::assembled;
 
 /// Compiles GLSL for a stage, named as a file would be: for OpenGL, where limits are such that counters may be used, or for an
 /// environment of Vulkan's; or HLSL for Vulkan 1.1.

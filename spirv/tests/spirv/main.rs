@@ -1,6 +1,5 @@
 //! The reader, the links, the editor and the pass `split` on shaders of several compilers.
 
-mod bad;
 mod corpus;
 mod counters;
 mod declared;

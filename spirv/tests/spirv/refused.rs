@@ -4,8 +4,8 @@ use samplin_spirv::passes::{ModuleOptions, Outcome, for_module};
 use samplin_spirv::scan::scan;
 use samplin_spirv::{atomic_counters, image_access, image_formats};
 
-use crate::bad::{self, Bad, all};
 use crate::corpus::assembled;
+use samplin_compiler::bad::{self, Bad, all};
 
 /// The passes of a device that can do nothing but what it says.
 fn passed(bad: &Bad, words: &[u32]) -> Outcome {

@@ -3,6 +3,8 @@
 //! Each test is a process, and the same sources meet several drivers: what the installed programs made of a source is [`kept`] in
 //! cargo's target folder.
 
+pub mod bad;
+
 use std::hash::{Hash, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,7 +34,16 @@ pub fn compile(language: Language<'_>, stage: &str, source: &str) -> Vec<u32> {
     compile_with(language, stage, source, &[])
 }
 
-/// The same with further options of `glslangValidator`'s, `-g` for instance.
+/// The words of a text that is assembled as SPIR-V 1.3.
+///
+/// # Panics
+///
+/// As [`compile`].
+pub fn assembled(text: &str) -> Vec<u32> {
+    compile(Language::Assembly("spv1.3"), "", text)
+}
+
+/// The same as [`compile`] with further options of `glslangValidator`'s, `-g` for instance.
 ///
 /// # Panics
 ///

@@ -3,8 +3,6 @@
 //! A C source made from the tables below includes `<vulkan/vk_layer.h>` and asserts the sizes, alignments, offsets and constants of
 //! the Rust types, which the C compiler compares with its own. A second test reads the header itself, so that a type which the tables
 //! lack cannot go unnoticed.
-//!
-//! Needs a C compiler for the target (`compiler/mod.rs` says which) and the Vulkan headers (Debian: `libvulkan-dev`).
 
 use std::collections::BTreeSet;
 use std::ffi::{c_char, c_void};
@@ -14,9 +12,7 @@ use std::mem::{align_of, offset_of, size_of};
 use ash::vk;
 use vk_layer_sys::*;
 
-mod compiler;
-
-use compiler::compile;
+use crate::compiler::compile;
 
 /// The comparison.
 #[derive(Default)]

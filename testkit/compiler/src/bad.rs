@@ -5,17 +5,17 @@
 //! wrong is all that any pass could find in it.
 
 /// A module that is refused.
-pub(crate) struct Bad {
+pub struct Bad {
     /// The name of the pass.
-    pub(crate) pass: &'static str,
+    pub pass: &'static str,
     /// What it is refused as.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// In SPIR-V 1.3.
-    pub(crate) text: String,
+    pub text: String,
     /// The setting `counters`.
-    pub(crate) counters: &'static str,
+    pub counters: &'static str,
     /// Whether it is for a device that reads storage images without a format, and does not write them; else it is the other way round.
-    pub(crate) reads: bool,
+    pub reads: bool,
 }
 
 impl Bad {
@@ -25,7 +25,7 @@ impl Bad {
 }
 
 /// All of them.
-pub(crate) fn all() -> Vec<Bad> {
+pub fn all() -> Vec<Bad> {
     [counters(), opengl(), lowered(), declared(), samples(), masks()].into_iter().flatten().collect()
 }
 
@@ -50,7 +50,7 @@ const BEHIND: &str =
     "OpDecorate %c Binding 0\nOpDecorate %c Offset 8\nOpDecorate %d Binding 0\nOpDecorate %d Offset 16";
 
 /// How many storage buffers a stage of the device may have.
-pub(crate) const STORAGE_BUFFERS: u32 = 24;
+pub const STORAGE_BUFFERS: u32 = 24;
 
 /// As many counters, each of a binding of its own.
 fn bindings(count: u32) -> (String, String) {
@@ -62,7 +62,7 @@ fn bindings(count: u32) -> (String, String) {
 }
 
 /// Counters of so many bindings beside an array of storage buffers.
-pub(crate) fn beside_buffers(count: u32, buffers: u32, is_used: bool) -> String {
+pub fn beside_buffers(count: u32, buffers: u32, is_used: bool) -> String {
     let (decorations, variables) = bindings(count);
     let decorations = format!(
         "{decorations}OpDecorate %s BufferBlock\nOpMemberDecorate %s 0 Offset 0\nOpDecorate %buf DescriptorSet 1\nOpDecorate %buf Binding 0\n"

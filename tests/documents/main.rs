@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-#[path = "documents/prose.rs"]
 mod prose;
 
 fn root() -> PathBuf {

@@ -1,6 +1,4 @@
 //! The sizes that `scripts/structure-sizes` computed against those of the bindings and of a C compiler with the installed header.
-//!
-//! Needs a C compiler for the target (`compiler/mod.rs` says which) and the Vulkan headers (Debian: `libvulkan-dev`).
 
 use std::fmt::Write as _;
 use std::mem::{align_of, size_of};
@@ -8,12 +6,8 @@ use std::mem::{align_of, size_of};
 use ash::vk::{self, TaggedStructure};
 use vk_layer_sys::sizes::{self, COLUMNS, ONE, PIPELINE, TABLE};
 
-#[path = "../compiler/mod.rs"]
-mod compiler;
-mod names;
-
-use compiler::compile;
-use names::NAMES;
+use crate::compiler::compile;
+use crate::names::{self, NAMES};
 
 #[test]
 fn the_table_is_sorted_and_every_structure_holds_its_base() {
