@@ -139,10 +139,22 @@ unsafe extern "system" fn below_device(device: vk::Device, name: *const c_char) 
     unsafe { driver::<ResolveOfDevice>(c"vkGetDeviceProcAddr")(device, name) }
 }
 
-/// Loads the driver that the environment names.
+/// The manifest of the driver that the environment names, else of lavapipe.
+fn driver_manifest() -> Option<PathBuf> {
+    let named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(std::env::var_os);
+    named.map(PathBuf::from).or_else(|| {
+        let folders = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
+        let machine = if cfg!(target_arch = "x86") { "i686" } else { std::env::consts::ARCH };
+        let names = [format!("lvp_icd.{machine}.json"), "lvp_icd.json".to_owned()];
+        let mut all = folders.iter().flat_map(|folder| names.iter().map(|name| Path::new(folder).join(name)));
+        all.find(|path| path.exists())
+    })
+}
+
+/// Loads that driver.
 fn load_driver() {
     DRIVER.get_or_init(|| {
-        let manifest = std::env::var_os("VK_DRIVER_FILES").map(PathBuf::from).expect("VK_DRIVER_FILES names a driver");
+        let manifest = driver_manifest().expect("VK_DRIVER_FILES names a driver, or lavapipe is installed");
         let text = std::fs::read(&manifest).expect("a manifest");
         let value: Value = serde_json::from_slice(&text).expect("JSON");
         let library = value["ICD"]["library_path"].as_str().expect("a library").to_owned();
