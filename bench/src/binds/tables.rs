@@ -42,10 +42,12 @@ pub(crate) enum Looked {
     Dispatch(bool),
     /// The same, and the set is written before.
     NewSet(bool),
+    /// The same of images that conflict, beside an array of so many samplers that nobody may write after its bind.
+    Fixed(u32),
 }
 
 impl Looked {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Images(1, false),
         Self::Images(256, false),
         Self::Images(1, true),
@@ -58,6 +60,8 @@ impl Looked {
         Self::Dispatch(true),
         Self::NewSet(false),
         Self::NewSet(true),
+        Self::Fixed(16),
+        Self::Fixed(1000),
     ];
 
     pub(crate) fn name(self) -> String {
@@ -71,11 +75,12 @@ impl Looked {
             Self::Parted(n) => format!("create, update and destroy a sampler with a border of its own beside {n}"),
             Self::Dispatch(conflicts) => format!("bind, push and dispatch, {}", images(conflicts)),
             Self::NewSet(conflicts) => format!("update, bind, push and dispatch, {}", images(conflicts)),
+            Self::Fixed(n) => format!("update, bind, push and dispatch, {} beside {n} fixed samplers", images(true)),
         }
     }
 
     fn images(self) -> u32 {
-        if matches!(self, Self::Dispatch(_) | Self::NewSet(_)) { 1 } else { IMAGES }
+        if matches!(self, Self::Dispatch(_) | Self::NewSet(_) | Self::Fixed(_)) { 1 } else { IMAGES }
     }
 }
 
@@ -125,8 +130,13 @@ impl Parts<'_> {
         } else {
             SetLayout::with_flags(context, &[images.flags(late)], set_flags)
         };
-        let heap = Binding::new(0, vk::DescriptorType::SAMPLER, SAMPLERS).flags(late);
-        let heap = SetLayout::with_flags(context, &[heap], set_flags);
+        let heap = match looked {
+            Looked::Fixed(n) => SetLayout::new(context, &[Binding::new(0, vk::DescriptorType::SAMPLER, n)]),
+            _ => {
+                let heap = Binding::new(0, vk::DescriptorType::SAMPLER, SAMPLERS).flags(late);
+                SetLayout::with_flags(context, &[heap], set_flags)
+            }
+        };
         let out = SetLayout::new(context, &[Binding::new(0, vk::DescriptorType::STORAGE_BUFFER, 1)]);
         let handles = [layouts.handle(), heap.handle(), out.handle()];
         let range = vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: 8 };
@@ -146,7 +156,8 @@ impl Parts<'_> {
             &vec![&layouts; if is_late { 1 } else { SETS }],
             if is_late { pool_flags } else { vk::DescriptorPoolCreateFlags::empty() },
         );
-        let heaps = Pool::with_flags(context, &[&heap], pool_flags);
+        let is_fixed = matches!(looked, Looked::Fixed(_));
+        let heaps = Pool::with_flags(context, &[&heap], if is_fixed { Default::default() } else { pool_flags });
         let outs = Pool::new(context, &[&out]);
         let sets: Vec<_> = (0..if is_late { 1 } else { SETS }).map(|_| pools.allocate(&layouts)).collect();
         let (heap, out) = (heaps.allocate(&heap), outs.allocate(&out));
@@ -156,6 +167,7 @@ impl Parts<'_> {
         let views = [0, 1, 0, 1].map(|at: usize| create_view(context, made[at].handle(), formats[at]));
         let beside = match looked {
             Looked::NewSampler(n) | Looked::Parted(n) => n,
+            Looked::Fixed(n) => n as usize,
             _ => 2,
         };
         let samplers: Vec<_> = (0..beside.max(2)).map(|n| sampler(context, n, None)).collect();
@@ -229,15 +241,20 @@ impl Parts<'_> {
                     unsafe { device.destroy_sampler(made, None) };
                 })
             }
-            Looked::Dispatch(conflicts) | Looked::NewSet(conflicts) => {
-                let view = |at: usize| if conflicts && at.is_multiple_of(4) { views[0] } else { views[1] };
+            Looked::Dispatch(_) | Looked::NewSet(_) | Looked::Fixed(_) => {
+                let conflicts = !matches!(looked, Looked::Dispatch(false) | Looked::NewSet(false));
+                let view_at = |at: usize| usize::from(!conflicts || !at.is_multiple_of(4));
+                let view = |at: usize| views[view_at(at)];
                 sets.iter().enumerate().for_each(|(at, set)| image(*set, 0, view(at)));
-                let calls: Vec<_> = (0..CALLS).map(|call| (call % SETS, call as u32 % 2)).collect();
+                // In each round over the sets another view of the same class.
+                let other =
+                    |at: usize, call: usize| if call / SETS % 2 == 0 { view(at) } else { views[view_at(at) + 2] };
+                let calls: Vec<_> = (0..CALLS).map(|call| (call % SETS, call as u32 % 2, call)).collect();
                 self.record(pool, |commands| {
                     bind(commands);
-                    time(&calls, |(at, element)| {
-                        if matches!(looked, Looked::NewSet(_)) {
-                            image(sets[*at], 0, view(*at));
+                    time(&calls, |(at, element, call)| {
+                        if !matches!(looked, Looked::Dispatch(_)) {
+                            image(sets[*at], 0, other(*at, *call));
                         }
                         dispatch(commands, sets[*at], *element);
                     })
