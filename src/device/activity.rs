@@ -40,7 +40,7 @@ struct Counts {
 pub struct Activity {
     counts: Mutex<Counts>,
     /// When the last record was written.
-    told: AtomicU64,
+    written: AtomicU64,
 }
 
 impl Activity {
@@ -86,9 +86,9 @@ impl Activity {
 
     /// Draws that were submitted, and those of them that were repaired, if it is time for a record and nobody else writes it.
     pub(super) fn due(&self) -> Option<[u64; 2]> {
-        let (now, last) = (platform::now_ns(), self.told.load(Ordering::Relaxed));
+        let (now, last) = (platform::now_ns(), self.written.load(Ordering::Relaxed));
         let is_due = now.wrapping_sub(last) >= PAUSE
-            && self.told.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+            && self.written.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         is_due.then(|| {
             let Draws { all, repaired } = lock(&self.counts).submitted;
             [all, repaired]

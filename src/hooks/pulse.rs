@@ -1,5 +1,5 @@
-//! What is counted with `pulse=on`: these hooks stand in place of the ones that are called down here, so that those count nothing. Those of
-//! draws are in [`actions`](super::separate::actions).
+//! Hooks of `pulse=on`. Each replaces the hook that it calls, so that nothing is counted without `pulse=on`. Those of draws are in
+//! [`actions`](super::separate::actions).
 
 use ash::vk;
 
@@ -8,7 +8,7 @@ use crate::device::{Device, Separate};
 use crate::pnext::slice;
 
 /// Writes a record if it is time for one.
-fn tell(device: &Device) {
+fn record_if_due(device: &Device) {
     if let Some(activity) = device.pairs.activity.as_deref() {
         let copies = device.separate.as_deref().map(Separate::copies);
         device.ground.guard(|| device.pairs.pulse(&device.ground, activity, copies), || ());
@@ -55,7 +55,7 @@ pub(crate) unsafe extern "system" fn queue_submit(
             .flat_map(|info| unsafe { slice(info.p_command_buffers, info.command_buffer_count) });
         commands.for_each(|commands| activity.submit(*commands));
     }
-    tell(device);
+    record_if_due(device);
     // SAFETY: the application's own arguments.
     unsafe { retuned::queue_submit(queue, count, infos, fence) }
 }
@@ -74,7 +74,7 @@ pub(crate) unsafe extern "system" fn queue_submit2(
             .flat_map(|info| unsafe { slice(info.p_command_buffer_infos, info.command_buffer_info_count) });
         commands.for_each(|commands| activity.submit(commands.command_buffer));
     }
-    tell(device);
+    record_if_due(device);
     // SAFETY: the application's own arguments.
     unsafe { retuned::queue_submit2(queue, count, infos, fence) }
 }
@@ -85,6 +85,6 @@ pub(crate) unsafe extern "system" fn queue_present(
 ) -> vk::Result {
     // SAFETY: the application's own arguments.
     let result = unsafe { queue::queue_present(queue, info) };
-    tell(enter!(queue));
+    record_if_due(enter!(queue));
     result
 }

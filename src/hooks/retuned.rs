@@ -1,7 +1,7 @@
-//! What rules may change, if they may come to be others: these hooks stand in place of the ones that are called down here, so that those ask
-//! nothing. No other rules come into force while a sampler is created or a set
-//! updated, and sets note their combined descriptors; a submission is when the rules file
-//! is looked at.
+//! Hooks of `live=on`. Each replaces the hook that it calls, so that nothing is asked without `live=on`.
+//!
+//! Creating a sampler and updating a set hold the rules, so no others come into force meanwhile. Updates also note combined descriptors,
+//! and submissions read the rules file again.
 
 use std::ffi::c_void;
 
