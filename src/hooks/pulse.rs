@@ -35,7 +35,8 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
     let device = enter!(commands);
     if let Some(activity) = device.pairs.activity.as_deref() {
         // SAFETY: `count` command buffers (VUID-vkCmdExecuteCommands-pCommandBuffers-parameter).
-        activity.execute(commands, unsafe { slice(secondaries, count) });
+        let secondaries = unsafe { slice(secondaries, count) };
+        device.ground.guard(|| activity.execute(commands, secondaries), || ());
     }
     // SAFETY: the application's own arguments.
     unsafe { separate::commands::cmd_execute_commands(commands, count, secondaries) };
@@ -53,7 +54,7 @@ pub(crate) unsafe extern "system" fn queue_submit(
         // (VUID-VkSubmitInfo-pCommandBuffers-parameter).
         let commands = unsafe { slice(infos, count).iter() }
             .flat_map(|info| unsafe { slice(info.p_command_buffers, info.command_buffer_count) });
-        commands.for_each(|commands| activity.submit(*commands));
+        device.ground.guard(|| commands.for_each(|commands| activity.submit(*commands)), || ());
     }
     record_if_due(device);
     // SAFETY: the application's own arguments.
@@ -72,7 +73,7 @@ pub(crate) unsafe extern "system" fn queue_submit2(
         // (VUID-VkSubmitInfo2-pCommandBufferInfos-parameter).
         let commands = unsafe { slice(infos, count).iter() }
             .flat_map(|info| unsafe { slice(info.p_command_buffer_infos, info.command_buffer_info_count) });
-        commands.for_each(|commands| activity.submit(commands.command_buffer));
+        device.ground.guard(|| commands.for_each(|commands| activity.submit(commands.command_buffer)), || ());
     }
     record_if_due(device);
     // SAFETY: the application's own arguments.
