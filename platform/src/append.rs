@@ -40,6 +40,26 @@ impl Drop for AppendFile {
     }
 }
 
+/// What is opened by creating it, or as it is if it is there already.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn created_or_existing(
+    create: impl Fn() -> io::Result<AppendFile>,
+    existing: impl Fn() -> io::Result<AppendFile>,
+) -> io::Result<AppendFile> {
+    // Created and reopened in turn by others, the file may be there for one call and gone for the next: try twice.
+    for _ in 0..2 {
+        match create() {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened,
+        }
+        match existing() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::NotFound))
+}
+
 #[cfg(not(target_family = "wasm"))]
 pub(super) fn refused(reason: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, reason)

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use super::to_u64;
 use super::undisturbed::{SignalGuard, Uncancelled};
-use crate::append::{AppendFile, FileId, refused};
+use crate::append::{AppendFile, FileId, created_or_existing, refused};
 
 /// A descriptor number. It says nothing about ownership.
 pub type RawFile = libc::c_int;
@@ -94,22 +94,12 @@ pub fn open_append(path: &Path) -> io::Result<AppendFile> {
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    // Created and reopened in turn by others, the file may be there for one call and gone for the next: try twice.
-    for _ in 0..2 {
-        match open(path, true) {
-            Ok(file) => {
-                let metadata = file.metadata()?;
-                return Ok(AppendFile::new(file, &metadata, false));
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-        match open_existing(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            opened => return opened,
-        }
-    }
-    Err(io::Error::from(io::ErrorKind::NotFound))
+    let create = || {
+        let file = open(path, true)?;
+        let metadata = file.metadata()?;
+        Ok(AppendFile::new(file, &metadata, false))
+    };
+    created_or_existing(create, || open_existing(path))
 }
 
 /// Whether [`open_append`] is likely to succeed, found out without creating anything.

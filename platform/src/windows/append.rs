@@ -17,7 +17,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::Console::{GetStdHandle, STD_ERROR_HANDLE};
 
 use super::owner::is_own;
-use crate::append::{AppendFile, FileId, refused};
+use crate::append::{AppendFile, FileId, created_or_existing, refused};
 
 /// A handle as a number, of which 32 bits count. It says nothing about ownership.
 ///
@@ -69,19 +69,7 @@ pub fn open_append(path: &Path) -> io::Result<AppendFile> {
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
     }
-    // Created and reopened in turn by others, the file may be there for one call and gone for the next: try twice.
-    for _ in 0..2 {
-        match open(path, true) {
-            Ok(file) => return accepted(path, file),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-        match open_existing(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            opened => return opened,
-        }
-    }
-    Err(io::Error::from(io::ErrorKind::NotFound))
+    created_or_existing(|| accepted(path, open(path, true)?), || open_existing(path))
 }
 
 /// Whether [`open_append`] is likely to succeed, found out without creating anything. Whether a folder may be written to is not
