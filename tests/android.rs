@@ -162,6 +162,14 @@ fn load_driver() {
             if library.contains('/') { manifest.parent().expect("a folder").join(library) } else { library.into() };
         // SAFETY: what the manifest names is a driver, which Vulkan programs load.
         let library = Box::leak(Box::new(unsafe { Library::new(library) }.expect("the driver loads")));
+        // SwiftShader makes no instance for a loader that has not negotiated.
+        // SAFETY: drivers that export this function have it of this type, and it writes to its argument alone.
+        unsafe {
+            let name = b"vk_icdNegotiateLoaderICDInterfaceVersion\0";
+            if let Ok(negotiate) = library.get::<unsafe extern "system" fn(*mut u32) -> vk::Result>(name) {
+                assert_eq!(negotiate(&mut 5), vk::Result::SUCCESS);
+            }
+        }
         // SAFETY: drivers export this function of this type.
         *unsafe { library.get::<Resolve>(b"vk_icdGetInstanceProcAddr\0") }.expect("a driver")
     });

@@ -247,8 +247,9 @@ impl Parts<'_> {
                 let view = |at: usize| views[view_at(at)];
                 sets.iter().enumerate().for_each(|(at, set)| image(*set, 0, view(at)));
                 // In each round over the sets another view of the same class.
-                let other =
-                    |at: usize, call: usize| if call / SETS % 2 == 0 { view(at) } else { views[view_at(at) + 2] };
+                let other = |at: usize, call: usize| {
+                    if (call / SETS).is_multiple_of(2) { view(at) } else { views[view_at(at) + 2] }
+                };
                 let calls: Vec<_> = (0..CALLS).map(|call| (call % SETS, call as u32 % 2, call)).collect();
                 self.record(pool, |commands| {
                     bind(commands);
