@@ -183,6 +183,9 @@ macro_rules! commands {
                 destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shaders::destroy_shader;
                 get_buffer_memory_requirements: vk::PFN_vkGetBufferMemoryRequirements, "1.0", c"vkGetBufferMemoryRequirements";
                 allocate_memory: vk::PFN_vkAllocateMemory, "1.0", c"vkAllocateMemory";
+                create_fence: vk::PFN_vkCreateFence, "1.0", c"vkCreateFence";
+                destroy_fence: vk::PFN_vkDestroyFence, "1.0", c"vkDestroyFence";
+                wait_for_fences: vk::PFN_vkWaitForFences, "1.0", c"vkWaitForFences";
                 free_memory: vk::PFN_vkFreeMemory, "1.0", c"vkFreeMemory";
                 get_descriptor_set_layout_support: vk::PFN_vkGetDescriptorSetLayoutSupport, "1.1", c"vkGetDescriptorSetLayoutSupport", c"vkGetDescriptorSetLayoutSupportKHR";
                 bind_buffer_memory: vk::PFN_vkBindBufferMemory, "1.0", c"vkBindBufferMemory";

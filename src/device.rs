@@ -33,6 +33,7 @@ mod shared;
 mod shown;
 mod stand_ins;
 mod storage;
+mod submissions;
 mod summary;
 mod templates;
 mod types;
@@ -61,7 +62,7 @@ pub use self::journal::Journal;
 use self::journal::Wording;
 pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
-pub use self::live::{Copied, Filled, Live, Recording, Text, Write, Writes};
+pub use self::live::{Copied, Filled, Live, Recording, Submitting, Text, Write, Writes};
 pub use self::resolve::{On, Pairs};
 use self::rules::Rules;
 pub use self::rules::RulesSource;
@@ -77,6 +78,7 @@ use self::shared::SharedSamplers;
 use self::stand_ins::StandIns;
 use self::storage::Storage;
 pub use self::storage::{HeapView, ViewCopy};
+use self::submissions::Submissions;
 pub use self::templates::Template;
 use self::undecided::Undecided;
 pub use self::usage::{DriverView, listed, wide_flags, wide_usage};
@@ -184,6 +186,7 @@ impl Device {
                 undecided: Undecided::default(),
                 heaps,
                 activity,
+                submissions: Submissions::default(),
             },
             layouts: Layouts::new(),
             separate,
@@ -262,7 +265,7 @@ impl Device {
             separate || !self.ground.driver.instance.is_off() && (self.shaders.can_act() || self.pairs.heaps.is_on());
         let has_boundaries = separate && self.ground.driver.enabled.extension(ash::ext::frame_boundary::NAME);
         let (frames, retuned) =
-            (has_boundaries || self.ground.wishes.rules.are_live(), self.ground.wishes.rules.may_change());
+            (has_boundaries || self.ground.wishes.rules.may_change(), self.ground.wishes.rules.may_change());
         let buffers = self.pairs.stand_ins.storage.watches_buffers();
         let pulsed = self.pairs.activity.is_some();
         Which {

@@ -103,6 +103,25 @@ impl<'c> Recording<'c> {
     }
 }
 
+/// A queue that is being submitted to, so that nobody else uses it.
+#[derive(Clone, Copy)]
+pub struct Submitting<'c>(Live<'c, vk::Queue>);
+
+impl Submitting<'_> {
+    /// # Safety
+    ///
+    /// `queue` is a valid queue until `'c` ends, which is externally synchronised.
+    pub unsafe fn new(queue: vk::Queue) -> Self {
+        // SAFETY: the queue is valid until the lifetime ends, by this function's contract.
+        Self(unsafe { Live::new(queue) })
+    }
+
+    /// The queue.
+    pub(super) fn handle(self) -> vk::Queue {
+        self.0.handle
+    }
+}
+
 /// A text that is null or null-terminated, as long as `'c`.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'c> {

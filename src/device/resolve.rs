@@ -12,6 +12,7 @@ use super::images::Images;
 use super::journal::PairParts;
 use super::samplers::Samplers;
 use super::stand_ins::StandIns;
+use super::submissions::Submissions;
 use super::undecided::Undecided;
 use super::wishes::Wishes;
 use crate::counters::Path;
@@ -34,6 +35,8 @@ pub struct Pairs {
     pub heaps: Heaps,
     /// What is submitted, with `pulse=on`.
     pub activity: Option<Box<Activity>>,
+    /// What is submitted where rules may change.
+    pub submissions: Submissions,
 }
 
 /// What a choice for a pair is made with.

@@ -1,49 +1,87 @@
 //! What follows when overrides change: which states they match now, and what was chosen for these.
 
-use samplin_hot::memory;
-use samplin_wire::kinds::Members;
-
 use super::ground::Ground;
-use super::resolve::Pairs;
+use super::live::Submitting;
+use super::resolve::{On, Pairs};
 use super::rules::Change;
-use super::separate::Separate;
+use super::separate::{Reissued, Separate};
+
+/// Why a descriptor with UPDATE_AFTER_BIND stays until a later submission.
+const PENDING: &str = "pending";
 
 impl Pairs {
     /// A swapchain of this width and height is the newest.
     pub fn render(&self, ground: &Ground, separate: Option<&Separate>, extent: [u32; 2]) {
         if let Some(change) = ground.wishes.rules.render(extent) {
-            self.retune(ground, separate, &change);
+            self.retune(ground, separate, &change, None);
             ground.journal.record_scales(&ground.wishes.rules(), Some(extent));
         }
     }
 
-    /// Something is submitted: a good time to look whether the rules file is another one, with `live=on`.
+    /// Something is about to be submitted: a good time to look whether the rules file is another one, with `live=on`.
     #[inline]
-    pub fn submit(&self, ground: &Ground, separate: Option<&Separate>) {
-        if ground.wishes.rules.is_due() {
-            ground.guard(|| self.read_rules(ground, separate), || ());
+    pub fn submit(&self, ground: &Ground, separate: Option<&Separate>, queue: Submitting<'_>) {
+        let rules = &ground.wishes.rules;
+        if !rules.may_change() {
+            return;
         }
+        if rules.is_due() {
+            ground.guard(|| self.read_rules(ground, separate, queue), || ());
+        }
+        if self.submissions.is_due() {
+            ground.guard(|| self.follow(ground, separate, queue), || ());
+        }
+        ground.guard(|| self.submissions.begin(queue), || ());
     }
 
     #[cold]
-    fn read_rules(&self, ground: &Ground, separate: Option<&Separate>) {
+    fn read_rules(&self, ground: &Ground, separate: Option<&Separate>, queue: Submitting<'_>) {
         if let Some(change) = ground.wishes.rules.read_again(|problems| ground.journal.record_problems(problems)) {
-            self.retune(ground, separate, &change);
+            self.retune(ground, separate, &change, Some(queue));
         }
     }
 
-    /// Other overrides are in force.
-    fn retune(&self, ground: &Ground, separate: Option<&Separate>, change: &Change<'_>) {
+    /// Other overrides are in force. `queue`: one that is about to be submitted to, if any is.
+    fn retune(&self, ground: &Ground, separate: Option<&Separate>, change: &Change<'_>, queue: Option<Submitting<'_>>) {
         let rules = ground.wishes.rules();
         let states = self.samplers.rows(&ground.hot).look_again(&mut |shared| {
             let old = (&*change.before, shared.overrides);
             let (overrides, is_other) = rules.match_again(old, &shared.kept.original, shared.fingerprint());
             (overrides, ground.wishes.needs(&ground.driver, &shared.kept, overrides), is_other)
         });
-        let reissued = separate.map(|separate| separate.retune(ground, self)).unwrap_or_default();
-        let kept = Members(memory::collect(
-            [("update-after-bind".to_owned(), reissued.kept)].into_iter().filter(|(_, n)| *n > 0),
-        ));
-        ground.journal.record_retune(change, &rules, (states, reissued.written, kept));
+        let reissued = separate.map(|separate| {
+            separate.retune(ground);
+            self.submissions.owe();
+            self.write_again(ground, separate, queue)
+        });
+        ground.journal.record_retune(change, &rules, (states, reissued.unwrap_or_default()));
+    }
+
+    /// Descriptors may have to be written again since draws were recorded, or since something was pending.
+    #[cold]
+    fn follow(&self, ground: &Ground, separate: Option<&Separate>, queue: Submitting<'_>) {
+        let Some(turn) = ground.wishes.rules.turn() else { return };
+        let reissued = separate.map(|separate| self.write_again(ground, separate, Some(queue))).unwrap_or_default();
+        if reissued.written > 0 {
+            ground.journal.record_reissued(turn.generation(), reissued);
+        }
+    }
+
+    /// Writes descriptors with UPDATE_AFTER_BIND again, as soon as nothing is pending. The caller keeps other threads from updating sets.
+    fn write_again(&self, ground: &Ground, separate: &Separate, queue: Option<Submitting<'_>>) -> Reissued {
+        let on = On { ground, pairs: self };
+        let tries = self.submissions.take();
+        let mut due = separate.write_again(on, false);
+        if due.written == 0 {
+            return due;
+        }
+        let write = |queue| self.submissions.if_idle(&ground.driver, queue, || separate.write_again(on, true));
+        if let Some(done) = queue.and_then(write) {
+            return done;
+        }
+        self.submissions.give_back(tries);
+        let pending = std::mem::take(&mut due.written);
+        due.keep(PENDING, pending);
+        due
     }
 }

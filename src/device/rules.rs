@@ -10,6 +10,7 @@ use samplin_platform as platform;
 use samplin_wire::kinds;
 
 use super::journal::Journal;
+use super::separate::Reissued;
 use crate::overrides::{Host, Overrides, ScaleBy};
 use crate::settings::Problem;
 use crate::table::lock;
@@ -74,6 +75,12 @@ pub(super) struct State {
     rendered: Option<[u32; 2]>,
     /// How often others came into force.
     generation: u64,
+}
+
+impl State {
+    pub(super) const fn generation(&self) -> u64 {
+        self.generation
+    }
 }
 
 /// No others come into force meanwhile.
@@ -216,17 +223,22 @@ impl Journal {
     }
 
     /// Writes a `retune` record.
-    pub(super) fn record_retune(
-        &self,
-        change: &Change<'_>,
-        now: &Overrides,
-        (states, reissued, kept): (u32, u64, kinds::Members<u64>),
-    ) {
+    pub(super) fn record_retune(&self, change: &Change<'_>, now: &Overrides, (states, done): (u32, Reissued)) {
         if self.records_decisions() {
             let rules = memory::collect(now.news(&change.before).map(str::to_owned));
             let gone = memory::collect(change.before.news(now).map(str::to_owned));
+            let (reissued, kept) = (done.written, done.kept());
             self.trace()
                 .emit("retune", &kinds::Retune { generation: change.generation, rules, gone, states, reissued, kept });
+        }
+    }
+
+    /// Writes another `retune` record of rules that are in force, for descriptors that were written again since.
+    pub(super) fn record_reissued(&self, generation: u64, done: Reissued) {
+        if self.records_decisions() {
+            let (reissued, kept) = (done.written, done.kept());
+            let (rules, gone, states) = (Vec::new(), Vec::new(), 0);
+            self.trace().emit("retune", &kinds::Retune { generation, rules, gone, states, reissued, kept });
         }
     }
 }

@@ -395,6 +395,7 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
         device.pairs.stand_ins.storage.destroy_aliases(&device.ground.driver);
         device.pairs.stand_ins.aspects.destroy_aspects(&device.ground.driver);
         device.pairs.samplers.destroy_variants(&device.ground);
+        device.pairs.submissions.destroy(&device.ground.driver);
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.
     unsafe { Device::forget(key) };

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use ash::vk;
 
 use super::{descriptor, queue, sampler, template};
-use crate::device::{Copied, Filled, Live, Writes};
+use crate::device::{Copied, Filled, Live, Submitting, Writes};
 use crate::pnext::slice;
 
 pub(crate) unsafe extern "system" fn create_sampler(
@@ -68,9 +68,13 @@ macro_rules! submissions {
             fence: vk::Fence,
         ) -> vk::Result {
             let device = enter!(queue);
-            device.pairs.submit(&device.ground, device.separate.as_deref());
+            // SAFETY: the queue is valid and externally synchronised during this command ("Host Synchronization").
+            let on = unsafe { Submitting::new(queue) };
+            device.pairs.submit(&device.ground, device.separate.as_deref(), on);
             // SAFETY: the application's own arguments.
-            unsafe { queue::$command(queue, count, infos, fence) }
+            let result = unsafe { queue::$command(queue, count, infos, fence) };
+            device.ground.guard(|| device.pairs.submissions.end(&device.ground.driver, on), || ());
+            result
         }
     )+};
 }

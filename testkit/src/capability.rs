@@ -470,6 +470,8 @@ impl Plan {
         wanted.v12.descriptor_binding_sampled_image_update_after_bind = indexing;
         wanted.v12.descriptor_binding_partially_bound = indexing;
         wanted.v12.descriptor_binding_update_unused_while_pending = indexing;
+        // What is written while it is in use takes a submission that waits. Each device of Vulkan 1.2 has them.
+        wanted.v12.timeline_semaphore = indexing;
         wanted.v12.descriptor_binding_storage_image_update_after_bind = bit(Capability::StorageUpdateAfterBind);
         wanted.v12.imageless_framebuffer = bit(Capability::ImagelessFramebuffer);
         wanted.v12.descriptor_binding_variable_descriptor_count = indexing;

@@ -10,6 +10,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("live/separate", || follows(Way::Separate)),
         ("live/combined", || follows(Way::Combined)),
         ("live/after-bind", || follows(Way::AfterBind)),
+        ("live/separate-after-bind", || follows(Way::SeparateAfterBind)),
+        ("live/table-after-bind", || follows(Way::Table)),
+        ("live/shared-after-bind", || stays(&SHARED)),
+        ("live/other-needs-after-bind", || stays(&OTHER_NEEDS)),
+        ("live/unused-while-pending", || stays(&UNUSED)),
+        ("live/pending", pending),
         ("live/written", written),
         ("live/mistake", mistake),
         ("live/off", off),
@@ -25,6 +31,66 @@ enum Way {
     Combined,
     /// Combined, with UPDATE_AFTER_BIND.
     AfterBind,
+    /// Separate, with UPDATE_AFTER_BIND, without shaders that look samplers up.
+    SeparateAfterBind,
+    /// The same, where the shader looks up which sampler suits the image.
+    Table,
+}
+
+type Flags = vk::DescriptorBindingFlags;
+
+/// A set that is written once, with a picture of what it shows.
+struct Set<'c> {
+    layout: descriptor::SetLayout<'c>,
+    pool: descriptor::Pool<'c>,
+    types: &'static [vk::DescriptorType],
+}
+
+impl<'c> Set<'c> {
+    /// Room for two sets with one of each of `types`, whose bindings have `flags`.
+    fn new(context: &'c Context, is_separate: bool, flags: Flags) -> Self {
+        use vk::DescriptorType as T;
+        let types = if is_separate { &[T::SAMPLED_IMAGE, T::SAMPLER][..] } else { &[T::COMBINED_IMAGE_SAMPLER] };
+        let (of_layout, of_pool) = match flags.contains(Flags::UPDATE_AFTER_BIND) {
+            true => (
+                vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
+                vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND,
+            ),
+            false => Default::default(),
+        };
+        let binding = |(at, ty): (u32, &T)| {
+            let binding = descriptor::Binding::new(at, *ty, 1);
+            if flags.is_empty() { binding } else { binding.flags(flags) }
+        };
+        let bindings: Vec<_> = (0..).zip(types).map(binding).collect();
+        let layout = descriptor::SetLayout::with_flags(context, &bindings, of_layout);
+        let pool = descriptor::Pool::with_flags(context, &[&layout, &layout], of_pool);
+        Self { layout, pool, types }
+    }
+
+    fn written(&self, context: &Context, pair: &Pair<'_, '_>) -> vk::DescriptorSet {
+        let set = self.pool.allocate(&self.layout);
+        for (at, ty) in (0..).zip(self.types) {
+            descriptor::write_images(context, set, (at, 0), *ty, &[pair.info()]);
+        }
+        set
+    }
+
+    fn painter(&self, context: &'c Context, pair: &Pair<'_, '_>) -> Result<Painter<'c>, Skip> {
+        let make = if self.types.len() > 1 { Painter::of_separate } else { Painter::new };
+        make(context, &self.layout, pair.shape, pair.kind, [16, 16]).map_err(Skip)
+    }
+}
+
+impl Way {
+    fn is_late(self) -> bool {
+        matches!(self, Self::AfterBind | Self::SeparateAfterBind | Self::Table)
+    }
+
+    /// Whether samplin writes the descriptor again.
+    fn is_rewritten(self) -> bool {
+        matches!(self, Self::AfterBind | Self::SeparateAfterBind)
+    }
 }
 
 const RULE: &str = "[[rule]]\nname = \"blurred\"\nset = { min_lod = 1 }\n";
@@ -53,46 +119,19 @@ fn retune(context: &Context, folder: &Folder, text: &str) {
 
 /// Pictures of a set that was written once: before rules, with one, and without.
 fn pictures(context: &Context, way: Way, folder: &Folder) -> Result<(Vec<Vec<Value>>, Vec<Value>), Skip> {
-    use vk::DescriptorType as T;
     let scene = Scene::colour(F::R8G8B8A8_UNORM);
     let (_image, view) = scene.shown(context)?;
     let desc = SamplerDesc::trilinear();
     let sampler = desc.clone().create(context);
     // What the application would ask for to see the same.
     let wanted = SamplerDesc { min_lod: 1.0, ..desc }.create(context);
-    let types = match way {
-        Way::Separate => &[T::SAMPLED_IMAGE, T::SAMPLER][..],
-        Way::Combined | Way::AfterBind => &[T::COMBINED_IMAGE_SAMPLER],
-    };
-    let is_late = way == Way::AfterBind;
-    if is_late {
+    let flags = if way.is_late() { Flags::UPDATE_AFTER_BIND } else { Flags::empty() };
+    if way.is_late() {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
     }
-    let (flags, layout_flags, pool_flags) = match is_late {
-        true => (
-            vk::DescriptorBindingFlags::UPDATE_AFTER_BIND,
-            vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
-            vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND,
-        ),
-        false => Default::default(),
-    };
-    let binding = |(at, ty): (u32, &T)| {
-        let binding = descriptor::Binding::new(at, *ty, 1);
-        if is_late { binding.flags(flags) } else { binding }
-    };
-    let bindings: Vec<_> = (0..).zip(types).map(binding).collect();
-    let layout = descriptor::SetLayout::with_flags(context, &bindings, layout_flags);
-    let pool = descriptor::Pool::with_flags(context, &[&layout, &layout], pool_flags);
-    let sets = [&sampler, &wanted].map(|sampler| {
-        let (set, pair) = (pool.allocate(&layout), Pair::new(&view, sampler));
-        for (at, ty) in (0..).zip(types) {
-            descriptor::write_images(context, set, (at, 0), *ty, &[pair.info()]);
-        }
-        set
-    });
-    let pair = Pair::new(&view, &sampler);
-    let make = if way == Way::Separate { Painter::of_separate } else { Painter::new };
-    let painter = make(context, &layout, pair.shape, pair.kind, [16, 16]).map_err(Skip)?;
+    let set = Set::new(context, !matches!(way, Way::Combined | Way::AfterBind), flags);
+    let sets = [&sampler, &wanted].map(|sampler| set.written(context, &Pair::new(&view, sampler)));
+    let painter = set.painter(context, &Pair::new(&view, &sampler))?;
     let paint = |set| painter.paint(set, &MAPPING);
     let expected = paint(sets[1]);
     let mut out = vec![paint(sets[0])];
@@ -106,18 +145,145 @@ fn pictures(context: &Context, way: Way, folder: &Folder) -> Result<(Vec<Vec<Val
 /// What is drawn follows the rules file.
 fn follows(way: Way) -> Outcome {
     let folder = Folder::new();
+    let builder = live(&folder, "").setting("bindless", if way == Way::Table { "resolve" } else { "name" });
     let ((pictures, expected), judged) =
-        silent(live(&folder, ""), "rules that change", |context| pictures(context, way, &folder))?;
+        silent(builder, "rules that change", |context| pictures(context, way, &folder))?;
     assert_no_problem(&judged);
-    assert_ne!(pictures[0], expected, "the rule would change nothing");
-    assert_eq!(pictures[1], expected, "the rule is not followed: {way:?}");
-    assert_eq!(pictures[2], pictures[0], "its end is not followed: {way:?}");
+    assert!(pictures[0] != expected, "the rule would change nothing");
+    assert!(pictures[1] == expected, "the rule is not followed: {way:?}");
+    assert!(pictures[2] == pictures[0], "its end is not followed: {way:?}");
     retuned(&judged);
     for record in judged.trace.events("retune") {
-        let wanted = if way == Way::AfterBind { 1 } else { 0 };
+        let wanted = u64::from(way.is_rewritten());
         assert_eq!((&record["reissued"], &record["kept"]), (&wanted.into(), &serde_json::json!({})), "{record:#}");
     }
     Ok(())
+}
+
+/// A sampler apart from its image that does not follow a rule.
+struct Stays {
+    flags: Flags,
+    rule: &'static str,
+    desc: fn() -> SamplerDesc,
+    /// The format of an image that is read with it as well.
+    other: Option<F>,
+    /// What the record says of it.
+    kept: fn() -> Json,
+}
+
+/// Its images ask for different samplers.
+const SHARED: Stays = Stays {
+    flags: Flags::UPDATE_AFTER_BIND,
+    rule: "[[rule]]\nname = \"blurred\"\nwhen = { format = \"R8G8B8A8_UNORM\" }\nset = { min_lod = 1 }\n",
+    desc: SamplerDesc::trilinear,
+    other: Some(F::B8G8R8A8_UNORM),
+    kept: || serde_json::json!({ "shared-sampler": 1 }),
+};
+
+/// The other one filters, so that an image may come later which it must not be read with.
+const OTHER_NEEDS: Stays = Stays {
+    flags: Flags::UPDATE_AFTER_BIND,
+    rule: "[[rule]]\nname = \"blurred\"\nset = { mag_filter = \"LINEAR\" }\n",
+    desc: SamplerDesc::nearest,
+    other: None,
+    kept: || serde_json::json!({ "update-after-bind": 1 }),
+};
+
+/// The flag exempts descriptors alone that no command buffer uses.
+const UNUSED: Stays = Stays {
+    flags: Flags::UPDATE_UNUSED_WHILE_PENDING,
+    rule: RULE,
+    desc: SamplerDesc::trilinear,
+    other: None,
+    kept: || serde_json::json!({}),
+};
+
+/// What is drawn stays as it was.
+fn stays(how: &Stays) -> Outcome {
+    let folder = Folder::new();
+    let builder = live(&folder, "").setting("bindless", "name");
+    let (pictures, judged) = silent(builder, "a sampler that stays", |context| {
+        skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
+        let (_image, view) = Scene::colour(F::R8G8B8A8_UNORM).shown(context)?;
+        let sampler = (how.desc)().create(context);
+        let pair = Pair::new(&view, &sampler);
+        let set = Set::new(context, true, how.flags);
+        let painter = set.painter(context, &pair)?;
+        let own = set.written(context, &pair);
+        let mut out = vec![painter.paint(own, &MAPPING)];
+        if let Some(format) = how.other {
+            let (_image, other) = Scene::colour(format).shown(context)?;
+            let write = |pair: Pair<'_, '_>| {
+                descriptor::write_images(context, own, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &[pair.info()]);
+            };
+            write(Pair::new(&other, &sampler));
+            painter.paint(own, &MAPPING);
+            write(pair);
+            painter.paint(own, &MAPPING);
+        }
+        retune(context, &folder, how.rule);
+        out.push(painter.paint(own, &MAPPING));
+        Ok(out)
+    })?;
+    assert!(pictures[0] == pictures[1], "the picture has changed");
+    let told: Vec<_> = judged.trace.events("retune").collect();
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert_eq!((&told[0]["reissued"], &told[0]["kept"]), (&0.into(), &(how.kept)()), "{:#}", told[0]);
+    Ok(())
+}
+
+/// While something is pending that may read the descriptor, it stays; then it follows.
+fn pending() -> Outcome {
+    let folder = Folder::new();
+    let builder = live(&folder, "").setting("bindless", "name");
+    let (pictures, judged) = silent(builder, "a descriptor in use", |context| {
+        skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
+        let (_image, view) = Scene::colour(F::R8G8B8A8_UNORM).shown(context)?;
+        let sampler = SamplerDesc::trilinear().create(context);
+        let pair = Pair::new(&view, &sampler);
+        let set = Set::new(context, true, Flags::UPDATE_AFTER_BIND);
+        let painter = set.painter(context, &pair)?;
+        let own = set.written(context, &pair);
+        let before = painter.paint(own, &MAPPING);
+        held_up(context, || retune_later(context, &folder, RULE));
+        retune_later(context, &folder, RULE);
+        Ok([before, painter.paint(own, &MAPPING)])
+    })?;
+    assert!(pictures[0] != pictures[1], "the rule is not followed");
+    let told: Vec<_> = judged.trace.events("retune").collect();
+    let of = |record: &Json| ["generation", "reissued", "kept"].map(|name| record[name].clone());
+    let wanted = [serde_json::json!([1, 0, { "pending": 1 }]), serde_json::json!([1, 1, {}])];
+    assert_eq!(told.len(), 2, "{told:#?}");
+    told.iter().zip(wanted).for_each(|(record, wanted)| assert_eq!(serde_json::json!(of(record)), wanted));
+    Ok(())
+}
+
+/// Changes the rules, and submits nothing when it is time to look at them, without waiting for what is pending.
+fn retune_later(context: &Context, folder: &Folder, text: &str) {
+    std::fs::write(folder.join("samplin.toml"), text).expect("a rules file");
+    std::thread::sleep(Duration::from_millis(300));
+    // SAFETY: nobody else uses the queue.
+    unsafe { context.device().queue_submit(context.queue(), &[], vk::Fence::null()) }.expect("vkQueueSubmit");
+}
+
+/// Calls `with` while a submission is pending, which waits for a semaphore.
+fn held_up(context: &Context, with: impl FnOnce()) {
+    let (device, queue) = (context.device(), context.queue());
+    let mut of = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+    let info = vk::SemaphoreCreateInfo::default().push_next(&mut of);
+    // SAFETY: the semaphore is this function's own, nobody else uses the queue, and it is idle in the end.
+    unsafe {
+        let semaphore = device.create_semaphore(&info, None).expect("vkCreateSemaphore");
+        let (semaphores, values, stages) = ([semaphore], [1], [vk::PipelineStageFlags::ALL_COMMANDS]);
+        let mut waits = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&values);
+        let submit = vk::SubmitInfo::default().wait_semaphores(&semaphores).wait_dst_stage_mask(&stages);
+        device.queue_submit(queue, &[submit.push_next(&mut waits)], vk::Fence::null()).expect("vkQueueSubmit");
+        with();
+        let signal = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(1);
+        device.signal_semaphore(&signal).expect("vkSignalSemaphore");
+        device.queue_wait_idle(queue).expect("vkQueueWaitIdle");
+        device.destroy_semaphore(semaphore, None);
+    }
 }
 
 /// That two changes are recorded: the rule comes and goes.

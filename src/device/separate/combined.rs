@@ -13,7 +13,7 @@ use super::ladder::{elements, may_exchange};
 use super::layouts::Binding;
 use super::progress::Drawn;
 use super::sets::SetEntry;
-use super::shown::{CombinedDescriptor, CombinedDescriptors};
+use super::shown::CombinedDescriptor;
 use super::want::Shown;
 use super::wholes::RULES;
 use crate::counters::Path;
@@ -22,20 +22,10 @@ use crate::device::hot::{Hot, follow};
 use crate::device::live::{Copied, Filled, Live, Recording, Writes};
 use crate::device::resolve::Pairs;
 use crate::device::types::COMBINED;
-use crate::table::lock;
-
-/// What a change of rules did to combined descriptors that may be updated after they were bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::device) struct Reissued {
-    /// Descriptors that were written again.
-    pub(in crate::device) written: u64,
-    /// Descriptors that stay as they were, because others of their set may be updated after they were bound.
-    pub(in crate::device) kept: u64,
-}
 
 impl Pairs {
     /// The sampler for a combined descriptor, by the rules in force.
-    fn choose_combined(&self, ground: &Ground, sampler: u64, view: u64) -> u64 {
+    pub(super) fn choose_combined(&self, ground: &Ground, sampler: u64, view: u64) -> u64 {
         let pair = ground.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
         pair.map_or(sampler, |pair: Pair| self.choose(ground, pair, Path::Update))
     }
@@ -44,12 +34,12 @@ impl Pairs {
 impl SetEntry {
     /// What is noted of a combined descriptor.
     pub(super) fn combined(&self, at: (u32, u32)) -> Option<CombinedDescriptor> {
-        self.look_at_combined(|all| all.get(at)).flatten()
+        self.edit_combined(|all| all.get(at)).flatten()
     }
 
     /// Whether a combined descriptor that is noted has another sampler than the application's.
     fn has_repaired(&self) -> bool {
-        self.look_at_combined(CombinedDescriptors::has_repaired).unwrap_or(false)
+        self.edit_combined(|all| all.has_repaired()).unwrap_or(false)
     }
 
     /// Takes note of a descriptor that is written: a combined one, or another one in its place.
@@ -78,6 +68,7 @@ impl Separate {
         if !self.wholes.follow_rules() {
             return;
         }
+        let mut owes = false;
         for write in writes.each() {
             let Some(entry) = write.set().of(&self.sets) else { continue };
             let places = entry.shape.walk((write.dst_binding, write.dst_array_element), write.descriptor_count);
@@ -85,16 +76,25 @@ impl Separate {
             let infos = if is_combined { write.images() } else { &[] };
             for (index, at) in places.enumerate() {
                 entry.note_combined(at, infos.get(index).map(|info| pairs.combined(ground, info)));
+                let sampler = write.images().get(index).map(|info| info.sampler.as_raw());
+                let is_sampler = write.descriptor_type == vk::DescriptorType::SAMPLER;
+                owes |= entry.note_sampler(at, sampler.filter(|_| is_sampler));
             }
         }
         for copy in copies {
             let [Some(from), Some(to)] = copy.sets().map(|set| set.of(&self.sets)) else { continue };
             let count = copy.descriptor_count;
             let source = from.shape.walk((copy.src_binding, copy.src_array_element), count);
-            let noted = |(binding, element): (&Binding, u32)| from.combined((binding.binding, element));
+            let noted = |at: (&Binding, u32)| (from.combined((at.0.binding, at.1)), from.sampler(at));
             let source = memory::collect(source.map(noted));
             let target = to.shape.walk((copy.dst_binding, copy.dst_array_element), count);
-            target.zip(source).for_each(|(at, combined)| to.note_combined(at, combined));
+            for (at, (combined, sampler)) in target.zip(source) {
+                to.note_combined(at, combined);
+                owes |= to.note_copied_sampler(at, sampler);
+            }
+        }
+        if owes {
+            pairs.submissions.owe();
         }
     }
 
@@ -110,6 +110,10 @@ impl Separate {
             let is_combined = run.run.ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
             for (index, at) in (0..).zip(entry.shape.walk(run.run.target, run.run.count)) {
                 entry.note_combined(at, is_combined.then(|| pairs.combined(ground, &run.image(index))));
+                let is_sampler = run.run.ty == vk::DescriptorType::SAMPLER;
+                if entry.note_sampler(at, is_sampler.then(|| run.image(index).sampler.as_raw())) {
+                    pairs.submissions.owe();
+                }
             }
         }
     }
@@ -134,57 +138,6 @@ impl Separate {
     /// How many copies of sets there are.
     pub fn copies(&self) -> u64 {
         self.shadows.load(Ordering::Relaxed)
-    }
-
-    /// Rules ask for something else than before. The caller keeps other threads from updating sets.
-    pub(in crate::device) fn retune(&self, ground: &Ground, pairs: &Pairs) -> Reissued {
-        self.look_again(&ground.hot);
-        self.write_combined_again((ground, pairs))
-    }
-
-    /// Writes combined descriptors again that may be updated after they were bound, where rules ask for other samplers than before. The
-    /// caller keeps other threads from updating sets.
-    fn write_combined_again(&self, (ground, pairs): (&Ground, &Pairs)) -> Reissued {
-        let mut done = Reissued::default();
-        let Some(update) = ground.driver.fns.update_descriptor_sets else { return done };
-        // Sets are taken from their pools before they are freed, so none is freed meanwhile.
-        let pools = lock(&self.pools);
-        for set in pools.values().flat_map(|pool| &pool.sets) {
-            // SAFETY: as said, the set is not freed meanwhile.
-            let Some(entry) = (unsafe { self.sets.get(*set) }).filter(|entry| entry.shape.after_bind) else { continue };
-            entry.with_combined(|all| {
-                all.each(|((number, element), combined)| {
-                    if !combined.lives(&ground.hot.gate) {
-                        return;
-                    }
-                    let chosen = pairs.choose_combined(ground, combined.sampler, combined.view);
-                    if chosen == combined.chosen {
-                        return;
-                    }
-                    if !entry.shape.binding(*number).is_some_and(|binding| binding.after_bind) {
-                        done.kept += 1;
-                        return;
-                    }
-                    let info = vk::DescriptorImageInfo::default()
-                        .sampler(vk::Sampler::from_raw(chosen))
-                        .image_view(vk::ImageView::from_raw(combined.view))
-                        .image_layout(combined.layout);
-                    let write = vk::WriteDescriptorSet::default()
-                        .dst_set(vk::DescriptorSet::from_raw(*set))
-                        .dst_binding(*number)
-                        .dst_array_element(*element)
-                        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-                        .image_info(std::slice::from_ref(&info));
-                    // A submission that is pending may read either sampler: the flag promises the newest one to what is submitted later.
-                    // SAFETY: the binding is exempt from VUID-vkUpdateDescriptorSets-None-03047, and nobody else updates the descriptor
-                    // meanwhile, by this function's contract. Sampler and view live, as the gate has both.
-                    unsafe { update(ground.driver.handle, 1, &write, 0, std::ptr::null()) };
-                    combined.chosen = chosen;
-                    done.written += 1;
-                });
-            });
-        }
-        done
     }
 
     /// What copies of the sets that are bound show besides: stencils, and the samplers that are to be in combined descriptors where rules ask

@@ -159,12 +159,16 @@ impl Separate {
                 if after_bind && pair.is_some() {
                     program.told_late(index);
                 }
+                let followed = pair.and_then(|pair| {
+                    self.followed_sampler(On { ground, pairs }, bound_link.sampler, sampler_element, pair, view)
+                });
+                let pair = pair.filter(|_| followed.is_none());
                 let mut want = Want {
                     link: index,
                     sampler_at: (link.sampler.set, link.sampler.binding, sampler_element),
                     image_at: (link.image.set, link.image.binding, image_element),
-                    given: pairs.held(ground, bound_link.sampler, sampler_element, own),
-                    wanted: pair.map_or(own, |pair| pairs.choose(ground, pair, Path::Draw)),
+                    given: followed.unwrap_or_else(|| pairs.held(ground, bound_link.sampler, sampler_element, own)),
+                    wanted: pair.map_or(followed.unwrap_or(own), |pair| pairs.choose(ground, pair, Path::Draw)),
                     own,
                     divided,
                     pair,

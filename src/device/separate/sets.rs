@@ -158,9 +158,9 @@ impl SetEntry {
         with(&mut lock(&self.rare).get_or_insert_default().shadows)
     }
 
-    /// Looks at what is noted of its combined descriptors, if anything is.
-    pub(super) fn look_at_combined<R>(&self, with: impl FnOnce(&CombinedDescriptors) -> R) -> Option<R> {
-        lock(&self.rare).as_ref()?.combined.as_deref().map(with)
+    /// Works on what is noted of its combined descriptors, if anything is.
+    pub(super) fn edit_combined<R>(&self, with: impl FnOnce(&mut CombinedDescriptors) -> R) -> Option<R> {
+        lock(&self.rare).as_mut()?.combined.as_deref_mut().map(with)
     }
 
     pub(super) fn with_combined<R>(&self, with: impl FnOnce(&mut CombinedDescriptors) -> R) -> R {

@@ -61,11 +61,12 @@ impl NotedDescriptors {
     }
 }
 
-/// Combined descriptors, by binding and element.
+/// Descriptors of a set for which rules may come to ask for another sampler: combined ones, by binding and element, and samplers apart.
 #[derive(Debug, Default)]
 pub(super) struct CombinedDescriptors {
     all: FastMap<(u32, u32), CombinedDescriptor>,
-    /// How many have another sampler than the application's.
+    pub(super) samplers: FastMap<(u32, u32), SamplerDescriptor>,
+    /// How many combined ones have another sampler than the application's.
     repaired: usize,
 }
 
@@ -75,7 +76,7 @@ impl CombinedDescriptors {
     }
 
     pub(super) fn has_repaired(&self) -> bool {
-        self.repaired > 0
+        self.repaired > 0 || self.samplers.values().any(SamplerDescriptor::is_repaired)
     }
 
     /// Takes note of one that is written, or of another descriptor in its place.
@@ -115,6 +116,40 @@ impl CombinedDescriptor {
     /// Whether sampler and view live, as far as that can be told.
     pub(super) fn lives(&self, gate: &Gate) -> bool {
         gate.sampler(self.sampler) != 0 && self.class != 0 && gate.view(self.view) as u32 == self.class
+    }
+}
+
+/// Most view classes that a sampler is known to be read with.
+pub(super) const CLASSES: usize = 16;
+
+/// A sampler apart from its image, in a binding with UPDATE_AFTER_BIND.
+#[derive(Clone, Debug)]
+pub(super) struct SamplerDescriptor {
+    /// The application's.
+    pub(super) sampler: u64,
+    /// The one that the driver has there.
+    pub(super) chosen: u64,
+    /// Classes of the views that draws read with it, each with one of them. More than [`CLASSES`] are too many.
+    pub(super) read: Vec<(u32, u64)>,
+}
+
+impl SamplerDescriptor {
+    pub(super) fn new(sampler: u64) -> Self {
+        Self { sampler, chosen: sampler, read: Vec::new() }
+    }
+
+    /// Whether the driver has another sampler there than the application's.
+    pub(super) fn is_repaired(&self) -> bool {
+        self.chosen != self.sampler
+    }
+
+    /// Draws read a view of a class with it. Whether that is new.
+    pub(super) fn note(&mut self, class: u32, view: u64) -> bool {
+        let is_new = self.read.len() <= CLASSES && self.read.iter().all(|(own, _)| *own != class);
+        if is_new {
+            self.read.with_room().push((class, view));
+        }
+        is_new
     }
 }
 

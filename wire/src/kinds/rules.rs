@@ -25,7 +25,8 @@ pub struct Scale {
     pub bias: f32,
 }
 
-/// A `retune` record: other rules are in force, because the rules file or what they follow has changed.
+/// A `retune` record: other rules are in force, because the rules file or what they follow has changed. Another one of the same generation
+/// says that descriptors have followed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retune {
     /// How often that was so, this time included.
