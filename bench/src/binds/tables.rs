@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 use ash::vk;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
-use samplin_testkit::image::{Image, ImageDesc};
+use samplin_testkit::image::{Buffer, Image, ImageDesc};
+use samplin_testkit::job::write_buffer;
 use samplin_testkit::shader::make_compute;
 
-use super::Parts;
+use super::{FRAME_DRAWS, Parts};
 use crate::sample::{CALLS, create_view, time};
 use crate::shading::{compile, module};
 
@@ -19,6 +20,8 @@ const IMAGES: u32 = 4096;
 const SAMPLERS: u32 = 2048;
 /// Sets of images that dispatches bind by turns.
 const SETS: usize = 64;
+/// Frames that one pass submits.
+const FRAMES: usize = 4;
 
 const SHADER: &str = "#version 450
 layout(local_size_x = 1) in;
@@ -44,10 +47,12 @@ pub(crate) enum Looked {
     NewSet(bool),
     /// The same of images that conflict, beside an array of so many samplers that nobody may write after its bind.
     Fixed(u32),
+    /// A frame, of which each draw is what `NewSet` does to a set of its own, and its submission.
+    Frame(bool),
 }
 
 impl Looked {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Images(1, false),
         Self::Images(256, false),
         Self::Images(1, true),
@@ -62,6 +67,8 @@ impl Looked {
         Self::NewSet(true),
         Self::Fixed(16),
         Self::Fixed(1000),
+        Self::Frame(false),
+        Self::Frame(true),
     ];
 
     pub(crate) fn name(self) -> String {
@@ -76,11 +83,24 @@ impl Looked {
             Self::Dispatch(conflicts) => format!("bind, push and dispatch, {}", images(conflicts)),
             Self::NewSet(conflicts) => format!("update, bind, push and dispatch, {}", images(conflicts)),
             Self::Fixed(n) => format!("update, bind, push and dispatch, {} beside {n} fixed samplers", images(true)),
+            Self::Frame(conflicts) => {
+                format!("a dispatch of a submitted frame of {FRAME_DRAWS}, {}", images(conflicts))
+            }
         }
     }
 
     fn images(self) -> u32 {
-        if matches!(self, Self::Dispatch(_) | Self::NewSet(_) | Self::Fixed(_)) { 1 } else { IMAGES }
+        let one = matches!(self, Self::Dispatch(_) | Self::NewSet(_) | Self::Fixed(_) | Self::Frame(_));
+        if one { 1 } else { IMAGES }
+    }
+
+    /// Sets of them.
+    fn sets(self) -> usize {
+        match self {
+            Self::Frame(_) => FRAME_DRAWS,
+            _ if self.images() > 1 => 1,
+            _ => SETS,
+        }
     }
 }
 
@@ -153,13 +173,13 @@ impl Parts<'_> {
         let is_late = looked.images() > 1;
         let pools = Pool::with_flags(
             context,
-            &vec![&layouts; if is_late { 1 } else { SETS }],
+            &vec![&layouts; looked.sets()],
             if is_late { pool_flags } else { vk::DescriptorPoolCreateFlags::empty() },
         );
         let is_fixed = matches!(looked, Looked::Fixed(_));
         let heaps = Pool::with_flags(context, &[&heap], if is_fixed { Default::default() } else { pool_flags });
         let outs = Pool::new(context, &[&out]);
-        let sets: Vec<_> = (0..if is_late { 1 } else { SETS }).map(|_| pools.allocate(&layouts)).collect();
+        let sets: Vec<_> = (0..looked.sets()).map(|_| pools.allocate(&layouts)).collect();
         let (heap, out) = (heaps.allocate(&heap), outs.allocate(&out));
         let formats = [vk::Format::R32_SFLOAT, vk::Format::R8G8B8A8_UNORM];
         let made = formats.map(|format| Image::new(context, &ImageDesc::d2(format, 4, 4)).expect("an image"));
@@ -241,28 +261,45 @@ impl Parts<'_> {
                     unsafe { device.destroy_sampler(made, None) };
                 })
             }
-            Looked::Dispatch(_) | Looked::NewSet(_) | Looked::Fixed(_) => {
-                let conflicts = !matches!(looked, Looked::Dispatch(false) | Looked::NewSet(false));
+            Looked::Dispatch(_) | Looked::NewSet(_) | Looked::Fixed(_) | Looked::Frame(_) => {
+                let conflicts =
+                    !matches!(looked, Looked::Dispatch(false) | Looked::NewSet(false) | Looked::Frame(false));
                 let view_at = |at: usize| usize::from(!conflicts || !at.is_multiple_of(4));
                 let view = |at: usize| views[view_at(at)];
                 sets.iter().enumerate().for_each(|(at, set)| image(*set, 0, view(at)));
                 // In each round over the sets another view of the same class.
-                let other = |at: usize, call: usize| {
-                    if (call / SETS).is_multiple_of(2) { view(at) } else { views[view_at(at) + 2] }
+                let other = |at: usize, round: usize| {
+                    if round.is_multiple_of(2) { view(at) } else { views[view_at(at) + 2] }
                 };
-                let calls: Vec<_> = (0..CALLS).map(|call| (call % SETS, call as u32 % 2, call)).collect();
-                self.record(pool, |commands| {
-                    bind(commands);
-                    time(&calls, |(at, element, call)| {
-                        if !matches!(looked, Looked::Dispatch(_)) {
-                            image(sets[*at], 0, other(*at, *call));
-                        }
-                        dispatch(commands, sets[*at], *element);
+                if matches!(looked, Looked::Frame(_)) {
+                    made.iter().for_each(|image| image.transition(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL));
+                    let buffer = Buffer::new(context, size_of::<[f32; 4]>(), vk::BufferUsageFlags::STORAGE_BUFFER);
+                    write_buffer(context, out, 0, &buffer);
+                    let frame = |round: usize| {
+                        context.submit(|commands| {
+                            bind(commands);
+                            for (at, set) in sets.iter().enumerate() {
+                                image(*set, 0, other(at, round));
+                                dispatch(commands, *set, at as u32 % 2);
+                            }
+                        });
+                    };
+                    time(&(0..FRAMES).collect::<Vec<_>>(), |round| frame(*round)) / sets.len() as f64
+                } else {
+                    let calls: Vec<_> = (0..CALLS).map(|call| (call % SETS, call as u32 % 2, call)).collect();
+                    self.record(pool, |commands| {
+                        bind(commands);
+                        time(&calls, |(at, element, call)| {
+                            if !matches!(looked, Looked::Dispatch(_)) {
+                                image(sets[*at], 0, other(*at, *call / SETS));
+                            }
+                            dispatch(commands, sets[*at], *element);
+                        })
                     })
-                })
+                }
             }
         };
-        // SAFETY: nothing was submitted, and what was recorded is freed.
+        // SAFETY: what was submitted is done, and what was recorded is freed.
         unsafe {
             device.destroy_pipeline(pipeline, None);
             device.destroy_shader_module(shader, None);

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use ash::vk::{self, Handle};
 use samplin_hot::memory;
 use samplin_spirv::Sampled;
 
@@ -82,19 +83,41 @@ pub(super) enum Sought {
 pub(super) struct Kinds([u64; 2]);
 
 impl Kinds {
-    /// Those of some handles.
-    pub(super) fn of(all: impl Iterator<Item = (u64, Meaning)>) -> Self {
-        let mut bits = Self::default();
-        all.for_each(|(_, meaning)| bits.add(meaning.bits));
-        bits
-    }
-
     /// Adds those of a handle.
     #[inline(always)]
-    pub(super) fn add(&mut self, bits: u64) {
+    fn add(&mut self, bits: u64) {
         let is_integer = 0_u64.wrapping_sub(u64::from(bits & INTEGER != 0));
         self.0[0] |= bits & !is_integer;
         self.0[1] |= bits & is_integer;
+    }
+}
+
+/// What is written: samplers or images, and the table that says what they stand for.
+#[derive(Clone, Copy)]
+pub(super) struct Infos<'w, const SAMPLERS: bool> {
+    pub(super) infos: &'w [vk::DescriptorImageInfo],
+    pub(super) words: Reader<'w>,
+}
+
+impl<const SAMPLERS: bool> Infos<'_, SAMPLERS> {
+    /// What they need and lack, where there is no room for them.
+    pub(super) fn kinds(self) -> Kinds {
+        self.each(std::iter::repeat(()), |(), _, _| ())
+    }
+
+    /// Calls `with` for each, with a slot, its handle and [`Meaning::word`]. What all of them need and lack.
+    #[inline(always)]
+    fn each<S>(self, slots: impl Iterator<Item = S>, with: impl Fn(S, u64, u32)) -> Kinds {
+        let mut kinds = Kinds::default();
+        for (slot, info) in slots.zip(self.infos) {
+            let handle = if SAMPLERS { info.sampler.as_raw() } else { info.image_view.as_raw() };
+            let word = self.words.get(handle);
+            with(slot, handle, word as u32);
+            // What samplers need is moved to its place at the end, and no sampler is of integers.
+            if SAMPLERS { kinds.0[0] |= word } else { kinds.add(word) }
+        }
+        kinds.0 = kinds.0.map(|all| if SAMPLERS { all >> 32 } else { all & !u64::from(u32::MAX) });
+        kinds
     }
 }
 
@@ -195,25 +218,29 @@ impl Arrays {
 
     /// Sets slots from one on. What they need and lack. Two threads may set different slots.
     #[inline(always)]
-    pub(super) fn set(&self, first: usize, all: impl ExactSizeIterator<Item = (u64, Meaning)>) -> Kinds {
-        let (mut at, last, mut all, mut seen) = (first, first.saturating_add(all.len()), all, Kinds::default());
-        while at < last {
-            let end = ((at / BLOCK + 1) * BLOCK).min(last);
+    pub(super) fn set<const SAMPLERS: bool>(&self, first: usize, all: Infos<'_, SAMPLERS>) -> Kinds {
+        let (mut at, mut rest, mut seen) = (first, all.infos, Kinds::default());
+        while let Some((infos, others)) = rest.split_at_checked(rest.len().min(BLOCK - at % BLOCK))
+            && !infos.is_empty()
+        {
+            let own = Infos::<SAMPLERS> { infos, ..all };
+            let end = at + infos.len();
             let (handles, words) = (self.handles.get(at..end), self.words.get(at..end));
-            let (Some(handles), Some(words), Some(block)) = (handles, words, self.blocks.get(at / BLOCK)) else {
-                break;
+            let kinds = match (handles, words, self.blocks.get(at / BLOCK)) {
+                (Some(handles), Some(words), Some(block)) => {
+                    let kinds = own.each(handles.iter().zip(words), |(slot, own), handle, word| {
+                        slot.store(handle, Ordering::Relaxed);
+                        own.store(word, Ordering::Relaxed);
+                    });
+                    block.add(kinds);
+                    kinds
+                }
+                // What there is no room for is seen as well.
+                _ => own.kinds(),
             };
-            let mut own = Kinds::default();
-            for ((slot, word), (handle, meaning)) in handles.iter().zip(words).zip(&mut all) {
-                slot.store(handle, Ordering::Relaxed);
-                word.store(meaning.word, Ordering::Relaxed);
-                own.add(meaning.bits);
-            }
-            block.add(own);
-            (at, seen) = (end, Kinds([seen.0[0] | own.0[0], seen.0[1] | own.0[1]]));
+            seen = Kinds([seen.0[0] | kinds.0[0], seen.0[1] | kinds.0[1]]);
+            (at, rest) = (end, others);
         }
-        // What there is no room for is seen as well.
-        all.for_each(|(_, meaning)| seen.add(meaning.bits));
         seen
     }
 

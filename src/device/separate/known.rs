@@ -48,7 +48,7 @@ impl SetEntry {
         target: (u32, u32),
         count: u32,
     ) -> bool {
-        let run = self.shape.run(ty, target, count).zip(self.arrays());
+        let run = self.shape.run(ty, target, count).map(|(_, run)| run).zip(self.arrays());
         let Some((run, arrays)) = run.filter(|(run, _)| run.start >= self.shape.slots) else {
             return self.shape.walk(target, count).all(|(binding, _)| !self.shape.has_in_arrays(binding));
         };

@@ -404,7 +404,7 @@ impl SetShape {
 
     /// The slots of a write of samplers or sampled images that stays in one binding of nothing but these.
     #[inline(always)]
-    pub(super) fn run(&self, ty: vk::DescriptorType, at: (u32, u32), count: u32) -> Option<Range<usize>> {
+    pub(super) fn run(&self, ty: vk::DescriptorType, at: (u32, u32), count: u32) -> Option<(&Binding, Range<usize>)> {
         let binding = self.binding(at.0)?;
         let fits = match ty {
             vk::DescriptorType::SAMPLER => binding.kind == SlotKind::Sampler && binding.immutable.is_empty(),
@@ -413,7 +413,7 @@ impl SetShape {
         };
         let (element, count) = (u64::from(at.1), u64::from(count));
         let first = binding.first as u64 + element;
-        (fits && element + count <= u64::from(binding.count)).then(|| place(first)..place(first + count))
+        (fits && element + count <= u64::from(binding.count)).then(|| (binding, place(first)..place(first + count)))
     }
 
     /// The slots of a write of combined ones that stays in one binding of these, two for each, and whether the samplers are written.

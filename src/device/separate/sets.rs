@@ -13,7 +13,7 @@ use samplin_hot::memory;
 use samplin_hot::{Summary, Version};
 
 use super::Separate;
-use super::arrays::{Arrays, Budget, Kinds, Meaning, Sought, Sum, Taken};
+use super::arrays::{Arrays, Budget, Infos, Meaning, Sought, Sum, Taken};
 use super::blocks::Table;
 use super::layouts::{Binding, SetLayout, SetShape, SlotKind};
 use super::lists::Numbers;
@@ -241,44 +241,30 @@ impl SetEntry {
         self.shape.news.load(Ordering::Relaxed)
     }
 
-    /// [`SetEntry::set`] of slots in arrays from one on, or of those that there is no room for.
+    /// Sets the slots of samplers or images from one on, which stay in one binding of nothing but these, as [`SetEntry::set`] does.
     #[inline(always)]
-    fn set_in_arrays(
+    fn set_run<const SAMPLERS: bool>(
         &self,
-        binding: &Binding,
-        first: usize,
-        all: impl ExactSizeIterator<Item = (u64, Meaning)>,
+        gate: &Gate,
+        (binding, first): (&Binding, usize),
+        infos: &[vk::DescriptorImageInfo],
     ) -> bool {
+        let words = gate.words(SAMPLERS);
+        if let [info] = infos {
+            let handle = if SAMPLERS { info.sampler.as_raw() } else { info.image_view.as_raw() };
+            return self.set_one_in_arrays(binding, first, handle, Meaning::read(words, handle, SAMPLERS));
+        }
         let Some(many) = &self.many else { return false };
+        let all = Infos::<SAMPLERS> { infos, words };
         let seen = match &many.arrays {
             Some(arrays) => arrays.set(first.wrapping_sub(many.few.len()), all),
-            None => Kinds::of(all),
+            None => all.kinds(),
         };
         many.seen.add(seen);
         if binding.seen.as_ref().is_some_and(|own| own.add(seen)) {
             self.shape.news.store(true, Ordering::Release);
         }
         self.shape.news.load(Ordering::Relaxed)
-    }
-
-    /// Sets the slots of samplers or images that stay in one binding of nothing but these, as [`SetEntry::set`] does; none if it is not that.
-    #[inline(always)]
-    fn set_run(
-        &self,
-        gate: &Gate,
-        ty: vk::DescriptorType,
-        target: (u32, u32),
-        handles: impl ExactSizeIterator<Item = u64>,
-    ) -> Option<bool> {
-        let run = self.shape.run(ty, target, handles.len() as u32)?;
-        let (binding, is_sampler) = (self.shape.binding(target.0)?, ty == vk::DescriptorType::SAMPLER);
-        let words = gate.words(is_sampler);
-        if handles.len() == 1 {
-            let handle = handles.fold(0, |_, handle| handle);
-            return Some(self.set_one_in_arrays(binding, run.start, handle, Meaning::read(words, handle, is_sampler)));
-        }
-        let all = handles.map(|handle| (handle, Meaning::read(words, handle, is_sampler)));
-        Some(self.set_in_arrays(binding, run.start, all))
     }
 
     /// The handle in a slot, 0 for none.
@@ -377,7 +363,7 @@ impl SetEntry {
             // Those that are both are in no table.
             return Taken::Near;
         }
-        let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
+        let slots = self.shape.run(ty, target, count).and_then(|(_, run)| self.slots().get(run));
         let Some(slots) = slots else {
             let before = self.before(numbers);
             let is_news = self.write_each(gate, ty, target, count, info);
@@ -504,12 +490,22 @@ impl SetEntry {
     /// Takes over a write.
     #[inline(always)]
     pub(super) fn take(&self, on: (&Gate, &Numbers), write: Write<'_>) -> Taken {
-        let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-            self.take_pairs(write)
-        } else {
-            self.take_run(write)
+        let (ty, count) = (write.descriptor_type, write.descriptor_count);
+        if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+            return if self.take_pairs(write) { Taken::Near } else { self.take_other(on, write, None) };
+        }
+        let run = self.shape.run(ty, (write.dst_binding, write.dst_array_element), count);
+        let slots = run.clone().and_then(|(_, run)| self.slots().get(run));
+        let Some(slots) = slots else {
+            return self.take_other(on, write, run.map(|(binding, run)| (binding, run.start)));
         };
-        if is_taken { Taken::Near } else { self.take_other(on, write) }
+        let infos = write.images();
+        if ty == vk::DescriptorType::SAMPLER {
+            slots.iter().zip(infos).for_each(|(slot, info)| slot.store(info.sampler.as_raw(), Ordering::Relaxed));
+        } else {
+            slots.iter().zip(infos).for_each(|(slot, info)| slot.store(info.image_view.as_raw(), Ordering::Relaxed));
+        }
+        Taken::Near
     }
 
     /// [`SetEntry::take`] of combined ones that stay in one binding of these; false for another write.
@@ -539,37 +535,22 @@ impl SetEntry {
         true
     }
 
-    /// [`SetEntry::take`] of samplers or images that stay in one binding of nothing but these; false for another write.
-    #[inline(always)]
-    fn take_run(&self, write: Write<'_>) -> bool {
-        let (ty, count) = (write.descriptor_type, write.descriptor_count);
-        let run = self.shape.run(ty, (write.dst_binding, write.dst_array_element), count);
-        let Some(slots) = run.and_then(|run| self.slots().get(run)) else { return false };
-        let infos = write.images();
-        if ty == vk::DescriptorType::SAMPLER {
-            slots.iter().zip(infos).for_each(|(slot, info)| slot.store(info.sampler.as_raw(), Ordering::Relaxed));
-        } else {
-            slots.iter().zip(infos).for_each(|(slot, info)| slot.store(info.image_view.as_raw(), Ordering::Relaxed));
-        }
-        true
-    }
-
-    /// [`SetEntry::take`] of what is not for slots of one binding near the entry.
+    /// [`SetEntry::take`] of what is not for slots of one binding near the entry. `run`: binding and first slot of samplers or images that
+    /// stay in one binding of nothing but these.
     #[inline(never)]
-    fn take_other(&self, (gate, numbers): (&Gate, &Numbers), write: Write<'_>) -> Taken {
+    fn take_other(
+        &self,
+        (gate, numbers): (&Gate, &Numbers),
+        write: Write<'_>,
+        run: Option<(&Binding, usize)>,
+    ) -> Taken {
         let (ty, target) = (write.descriptor_type, (write.dst_binding, write.dst_array_element));
         let before = self.before(numbers);
-        let run = match ty {
-            _ if !self.shape.has_arrays() => None,
-            vk::DescriptorType::SAMPLER => {
-                self.set_run(gate, ty, target, write.images().iter().map(|info| info.sampler.as_raw()))
-            }
-            vk::DescriptorType::SAMPLED_IMAGE => {
-                self.set_run(gate, ty, target, write.images().iter().map(|info| info.image_view.as_raw()))
-            }
-            _ => None,
+        let is_news = match run {
+            Some(run) if ty == vk::DescriptorType::SAMPLER => self.set_run::<true>(gate, run, write.images()),
+            Some(run) => self.set_run::<false>(gate, run, write.images()),
+            None => self.take_each(gate, write),
         };
-        let is_news = run.unwrap_or_else(|| self.take_each(gate, write));
         let is_written = self.follow(numbers, before, (ty, target, write.descriptor_count));
         self.touch();
         Taken::Touched(!is_news && is_written && self.is_followed(numbers, before))
