@@ -55,6 +55,17 @@ apt_get() {
     return "$status"
 }
 
+# Ends the script with the names of what `want` found missing, if anything.
+name_missing() {
+    ((${#missing_packages[@]} == 0)) && return
+    local i
+    note "these are missing:"
+    for i in "${!missing_packages[@]}"; do
+        printf '  %-30s (Debian package %s)\n' "${missing_things[i]}" "${missing_packages[i]}" >&2
+    done
+    die "on Debian or Ubuntu: sudo apt-get install ${missing_packages[*]}"
+}
+
 # Installs what `want` found missing, or says what to install and ends the script.
 install_missing() {
     ((${#missing_packages[@]} == 0)) && return
@@ -69,12 +80,7 @@ install_missing() {
         missing_things=()
         return
     fi
-    local i
-    note "these are missing:"
-    for i in "${!missing_packages[@]}"; do
-        printf '  %-30s (Debian package %s)\n' "${missing_things[i]}" "${missing_packages[i]}" >&2
-    done
-    die "on Debian or Ubuntu: sudo apt-get install $list"
+    name_missing
 }
 
 # Ends the script unless there is a Rust toolchain that is new enough for this workspace; wants a linker too.
