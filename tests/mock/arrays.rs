@@ -9,12 +9,6 @@ use crate::driver::machine::ARRAY;
 use crate::loader::*;
 use crate::separate::{Operand, shader_of};
 
-type Ty = vk::DescriptorType;
-
-const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
-const INTEGER: vk::Format = vk::Format::R32_UINT;
-
 /// A shader that reads one image of floats through one sampler. `counts` are the lengths of the arrays, 1 for none, and `elements` what it
 /// names of them; none if an input chooses.
 pub(crate) fn words([images, samplers]: [u32; 2], elements: [Option<u32>; 2]) -> Vec<u32> {
@@ -55,46 +49,34 @@ impl World {
     fn of(builder: InstanceBuilder, counts: [u32; 2], flags: vk::DescriptorBindingFlags, is_copied: bool) -> Self {
         let scene = Scene::of(builder.set("bindless", "name"));
         let device = &scene.device;
-        let own = |ty, count| [binding(0, ty, count).stage_flags(vk::ShaderStageFlags::COMPUTE)];
-        let images = device.layout(&own(Ty::SAMPLED_IMAGE, counts[0]));
-        let bindings = own(Ty::SAMPLER, counts[1]);
-        let mut node = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default();
-        let flags = [flags];
-        node = node.binding_flags(&flags);
-        let mut info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).push_next(&mut node);
-        let mut pool = vk::DescriptorPoolCreateInfo::default();
-        if flags[0].contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND) {
-            info.flags |= vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
-            pool.flags |= vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND;
-        }
-        let samplers = device.try_layout(&info).expect("a layout");
+        let own = |ty, count| [binding(0, ty, count).stage_flags(Stage::COMPUTE)];
+        let images = device.layout(&own(IMAGE, counts[0]));
+        let samplers = device.layout_with(&own(SAMPLER, counts[1]), &[flags]);
         let layout = device.pipeline_layout(&[images, samplers]);
-        let mut late = vk::DescriptorPool::null();
-        assert_eq!(call!(device.create_pool(device.raw, &pool, allocator(), &mut late)), SUCCESS);
-        let pools = [device.pool(), late];
+        let is_late = flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND);
+        let late = if is_late { vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND } else { Default::default() };
+        let pools = [device.pool(), device.pool_flagged(late)];
         let sets = || [0, 1].map(|at| device.sets(pools[at], &[[images, samplers][at]])[0]);
         let (sets, sources) = (sets(), is_copied.then(sets));
         Self { scene, layout, sets, sources, counts }
     }
 
     fn write(&self, set: usize, element: u32, info: vk::DescriptorImageInfo) {
-        let to = self.sets[set];
+        let (device, to) = (&self.scene.device, self.sets[set]);
         let from = self.sources.map_or(to, |sources| sources[set]);
-        let write = vk::WriteDescriptorSet::default().dst_set(from).dst_array_element(element);
-        let ty = [Ty::SAMPLED_IMAGE, Ty::SAMPLER][set];
-        self.scene.device.update(&[write.descriptor_type(ty).image_info(&[info])], &[]);
+        device.write(from, (0, element), [IMAGE, SAMPLER][set], info);
         if from != to {
             let copy = vk::CopyDescriptorSet::default().src_set(from).dst_set(to).descriptor_count(1);
-            self.scene.device.update(&[], &[copy.src_array_element(element).dst_array_element(element)]);
+            device.update(&[], &[copy.src_array_element(element).dst_array_element(element)]);
         }
     }
 
     fn image(&self, element: u32, format: vk::Format) {
-        self.write(0, element, pair(vk::Sampler::null(), self.scene.device.view(format)));
+        self.write(0, element, image_alone(self.scene.device.view(format)));
     }
 
     fn sampler(&self, element: u32, sampler: vk::Sampler) {
-        self.write(1, element, pair(sampler, vk::ImageView::null()));
+        self.write(1, element, sampler_alone(sampler));
     }
 
     fn pipeline(&self, elements: [Option<u32>; 2]) -> vk::Pipeline {
@@ -108,13 +90,12 @@ impl World {
         self.scene.bind_sets(self.layout, 0, &self.sets);
         let read = self.scene.reads().remove(0);
         let model = self.scene.device.driver.sampler(read.handle);
-        model.is_some_and(|model| model.info.min_filter == vk::Filter::LINEAR)
+        model.is_some_and(|model| model.info.min_filter == Filter::LINEAR)
     }
 
     /// Names of what was left as it is.
     fn left(&self) -> Vec<String> {
-        let records = self.scene.device.instance.records("unresolved");
-        records.iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect()
+        self.scene.device.left()
     }
 }
 
@@ -142,14 +123,14 @@ fn what_a_shader_names_of_an_array_is_repaired_wherever_it_lies() {
         world.sampler(sampler, world.scene.device.linear());
         assert!(world.dispatch(pipeline), "{counts:?}: a legal pair is left alone");
         // Beside them there may be whatever there likes.
-        world.image(image ^ 1, UNFILTERED);
+        world.image(image ^ 1, FLOATS);
         world.sampler(sampler ^ 1, world.scene.device.linear());
         assert!(world.dispatch(pipeline), "{counts:?}: what the shader does not name does not count");
-        world.image(image, UNFILTERED);
+        world.image(image, FLOATS);
         assert!(!world.dispatch(pipeline), "{counts:?}: {:?}", world.left());
         world.image(image, FILTERED);
         assert!(world.dispatch(pipeline), "{counts:?}: legal again");
-        world.image(image, UNFILTERED);
+        world.image(image, FLOATS);
         world.sampler(sampler, world.scene.device.nearest());
         assert!(!world.dispatch(pipeline), "{counts:?}: the application's own NEAREST sampler");
         assert_eq!(world.left(), [""; 0], "{counts:?}");
@@ -181,7 +162,7 @@ fn what_a_shader_does_not_name_is_told_of_once() {
         world.dispatch(pipeline);
         assert_eq!(world.left(), [""; 0], "{counts:?}, {elements:?}: nothing conflicts");
         for _ in 0..3 {
-            world.image(at[0], UNFILTERED);
+            world.image(at[0], FLOATS);
             world.sampler(at[1], world.scene.device.linear());
             world.dispatch(pipeline);
         }
@@ -193,7 +174,7 @@ fn what_a_shader_does_not_name_is_told_of_once() {
 #[test]
 fn only_what_a_shader_can_read_is_told_of() {
     for counts in [[65, 1], [4096, 64], [1_000_000, 4000], [(1 << 20) + 1, 1]] {
-        for (format, is_integer) in [INTEGER, UNFILTERED].into_iter().flat_map(|own| [(own, false), (own, true)]) {
+        for (format, is_integer) in [INTEGERS, FLOATS].into_iter().flat_map(|own| [(own, false), (own, true)]) {
             let world = World::new(counts, NONE, false);
             let elements = [None, Some(0)];
             let words = if is_integer { integer_words(counts, elements) } else { words(counts, elements) };
@@ -203,7 +184,7 @@ fn only_what_a_shader_can_read_is_told_of() {
             world.image(64, format);
             world.dispatch(pipeline);
             let name = if counts[0] > 1 << 20 { "too-large" } else { "bindless" };
-            let wanted: &[&str] = if is_integer == (format == INTEGER) { &[name] } else { &[] };
+            let wanted: &[&str] = if is_integer == (format == INTEGERS) { &[name] } else { &[] };
             assert_eq!(world.left(), wanted, "{counts:?}, {format:?}, integers: {is_integer}");
         }
     }
@@ -222,7 +203,7 @@ fn what_comes_after_the_dispatch_is_told_of_when_the_pipeline_goes() {
             let world = World::new(counts, LATE, false);
             let device = &world.scene.device;
             let elements = [if counts[0] == 1 { Some(0) } else { None }, None];
-            (0..3).for_each(|element| world.image(element.min(counts[0] - 1), UNFILTERED));
+            (0..3).for_each(|element| world.image(element.min(counts[0] - 1), FLOATS));
             (0..3).for_each(|element| world.sampler(element, device.nearest()));
             let write = || world.sampler(7, if is_legal { device.nearest() } else { device.linear() });
             // It had what conflicts before the pipeline is there, and nothing is new when it has that again. What was in a binding that is
@@ -238,7 +219,7 @@ fn what_comes_after_the_dispatch_is_told_of_when_the_pipeline_goes() {
             world.dispatch(pipeline);
             assert_eq!(world.left(), [""; 0], "{counts:?}: nothing conflicts when it is recorded");
             write();
-            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+            device.destroy_pipeline(pipeline);
             let wanted: &[&str] = if is_legal { &[] } else { &[name] };
             assert_eq!(world.left(), wanted, "{counts:?}, first: {is_first}, legal: {is_legal}");
         }
@@ -255,7 +236,7 @@ fn arrays_without_memory_are_told_of_where_they_conflict() {
         let world = World::of(builder, counts, NONE, false);
         // Named, so that it is repaired where it is known.
         let pipeline = world.pipeline([Some(77_777), Some(0)]);
-        world.image(77_777, if is_legal { FILTERED } else { UNFILTERED });
+        world.image(77_777, if is_legal { FILTERED } else { FLOATS });
         world.sampler(0, world.scene.device.linear());
         let is_repaired = !world.dispatch(pipeline);
         assert_eq!(is_repaired, megabytes == "64" && !is_legal, "{megabytes}, legal: {is_legal}");
@@ -269,9 +250,9 @@ fn arrays_without_memory_are_told_of_where_they_conflict() {
 fn the_census_counts_columns() {
     for (level, formats, columns) in [
         ("all", &[FILTERED][..], Some(1)),
-        ("all", &[FILTERED, vk::Format::B8G8R8A8_UNORM], Some(1)),
-        ("all", &[FILTERED, UNFILTERED, FILTERED], Some(2)),
-        ("decisions", &[FILTERED, UNFILTERED], None),
+        ("all", &[FILTERED, BGRA], Some(1)),
+        ("all", &[FILTERED, FLOATS, FILTERED], Some(2)),
+        ("decisions", &[FILTERED, FLOATS], None),
     ] {
         let world = World::of(InstanceBuilder::new().traced(level), [4096, 64], LATE, false);
         world.sampler(0, world.scene.device.linear());

@@ -3,26 +3,16 @@
 //! The shortest way is that of the first device of a process, so each test is about it in a process of its own.
 
 use std::cell::Cell;
-use std::ffi::CStr;
 
 use ash::vk::{self, Handle};
 
 use crate::driver::machine::{Read, place};
-use crate::driver::{Kind, OwnFailure, Reuse, lock};
+use crate::driver::{Kind, Reuse, lock};
 use crate::loader::*;
 use crate::separate::{Operand, shader};
 
-const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
-pub(crate) const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-pub(crate) const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
 /// What is in a set.
-const TYPES: [vk::DescriptorType; 3] =
-    [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
-
-fn bindings() -> [vk::DescriptorSetLayoutBinding<'static>; 3] {
-    let binding = |number: u32| binding(number, TYPES[number as usize], 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
-    [0, 1, 2].map(binding)
-}
+const TYPES: [Ty; 3] = [IMAGE, IMAGE, SAMPLER];
 
 /// Sets with two images and the sampler that pipelines read both through, a layout of one such set and one of two.
 pub(crate) struct Scene {
@@ -47,7 +37,7 @@ impl Scene {
         let scene = Self::quiet(builder);
         // Something conflicts from the start, so that binds are followed.
         scene.device.linear();
-        scene.device.view(UNFILTERED);
+        scene.device.view(FLOATS);
         scene.pipeline();
         scene.begin();
         scene
@@ -59,9 +49,8 @@ impl Scene {
     }
 
     fn quiet(builder: InstanceBuilder) -> Self {
-        let builder = builder.driver(|config| config.follows = true);
-        let device = builder.set("separate", "resolve").device();
-        let of_set = device.layout(&bindings());
+        let device = builder.driver(|config| config.follows = true).set("separate", "resolve").device();
+        let of_set = device.layout(&of_compute(TYPES));
         let layouts = [device.pipeline_layout(&[of_set]), device.pipeline_layout(&[of_set, of_set])];
         let (pool, commands) = (device.pool(), Cell::new(device.command_buffer()));
         Self { device, of_set, layouts, pool, commands }
@@ -83,22 +72,12 @@ impl Scene {
     pub(crate) fn set_with(&self, formats: [vk::Format; 2], sampler: vk::Sampler) -> vk::DescriptorSet {
         let set = self.device.sets(self.pool, &[self.of_set])[0];
         self.write_images(set, formats);
-        self.write_sampler(set, sampler);
+        self.device.write_sampler(set, 2, sampler);
         set
     }
 
     fn write_images(&self, set: vk::DescriptorSet, formats: [vk::Format; 2]) {
-        let images = formats.map(|format| pair(vk::Sampler::null(), self.device.view(format)));
-        let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::SAMPLED_IMAGE);
-        for (number, image) in (0..).zip(&images) {
-            self.device.update(&[write.dst_binding(number).image_info(std::slice::from_ref(image))], &[]);
-        }
-    }
-
-    fn write_sampler(&self, set: vk::DescriptorSet, sampler: vk::Sampler) {
-        let sampler = [pair(sampler, vk::ImageView::null())];
-        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(2);
-        self.device.update(&[write.descriptor_type(vk::DescriptorType::SAMPLER).image_info(&sampler)], &[]);
+        (0..).zip(formats).for_each(|(number, format)| self.device.write_image(set, number, self.device.view(format)));
     }
 
     /// A pipeline of the shorter layout.
@@ -119,13 +98,11 @@ impl Scene {
     }
 
     pub(crate) fn pipeline_of_words(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {
-        let device = &self.device;
-        device.compute(layout, words)
+        self.device.compute(layout, words)
     }
 
     pub(crate) fn bind(&self, pipeline: vk::Pipeline) {
-        let device = &self.device;
-        call!(device.bind_pipeline(self.commands.get(), COMPUTE, pipeline));
+        self.device.bind_pipeline(self.commands.get(), COMPUTE, pipeline);
     }
 
     pub(crate) fn bind_sets(&self, layout: vk::PipelineLayout, first: u32, sets: &[vk::DescriptorSet]) {
@@ -139,29 +116,32 @@ impl Scene {
         sets: &[vk::DescriptorSet],
         offsets: &[u32],
     ) {
-        let (device, counts) = (&self.device, [sets.len() as u32, offsets.len() as u32]);
-        let (sets, offsets) = (sets.as_ptr(), offsets.as_ptr());
-        call!(device.bind_sets(self.commands.get(), COMPUTE, layout, first, counts[0], sets, counts[1], offsets));
+        self.device.bind_sets_at(self.commands.get(), COMPUTE, (layout, first), sets, offsets);
     }
 
     /// Whether the first and the second image are read through the application's sampler.
     #[track_caller]
     pub(crate) fn own(&self) -> [bool; 2] {
         let reads = self.reads();
-        let linear = |handle| {
-            let model = self.device.driver.sampler(handle).expect("a sampler that lives");
-            model.info.min_filter == vk::Filter::LINEAR
-        };
-        [0, 1].map(|image| linear(reads.iter().find(|read| read.image.1 == image).expect("both are read").handle))
+        [0, 1].map(|image| {
+            let read = reads.iter().find(|read| read.image.1 == image).expect("both are read");
+            self.device.model(read.handle).min_filter == Filter::LINEAR
+        })
     }
 
     /// What the shader reads.
     #[track_caller]
     pub(crate) fn reads(&self) -> Vec<Read> {
+        self.act();
+        self.device.reads(self.commands.get(), COMPUTE)
+    }
+
+    pub(crate) fn act(&self) {
         self.device.act(self.commands.get(), COMPUTE);
-        self.device.driver.check();
-        let reads = lock(&self.device.driver.machine).draw(self.commands.get().as_raw(), place(COMPUTE));
-        reads.expect("what is bound can be drawn with")
+    }
+
+    pub(crate) fn bound_sets(&self) -> Vec<u64> {
+        self.device.bound_sets(self.commands.get())
     }
 
     /// Pipelines and sets that were bound below since this was asked last.
@@ -173,17 +153,13 @@ impl Scene {
 
     /// Nothing is bound any more.
     pub(crate) fn begin(&self) {
-        let (device, info) = (&self.device, vk::CommandBufferBeginInfo::default());
-        assert_eq!(call!(device.begin_command_buffer(self.commands.get(), &info)), SUCCESS);
+        self.device.begin(self.commands.get());
     }
 }
 
 /// Sets of these formats, and which of their images are read through the application's own sampler.
-const CONTENTS: [([vk::Format; 2], [bool; 2]); 3] = [
-    ([FILTERED, FILTERED], [true, true]),
-    ([UNFILTERED, UNFILTERED], [false, false]),
-    ([FILTERED, UNFILTERED], [true, false]),
-];
+const CONTENTS: [([vk::Format; 2], [bool; 2]); 3] =
+    [([FILTERED, FILTERED], [true, true]), ([FLOATS, FLOATS], [false, false]), ([FILTERED, FLOATS], [true, false])];
 
 /// Before its sets a pipeline is bound once, and they bring what else is to be bound: nothing where none conflicts, a copy in the place
 /// of a set that is agreed on, one hidden set where a sampler is shared.
@@ -219,8 +195,8 @@ fn a_layout_with_the_handle_of_one_that_is_gone_is_another() {
         let scene = Scene::with(Reuse::AtOnce);
         let (device, layout) = (&scene.device, scene.layouts[0]);
         let (split, plain) = (scene.pipeline(), scene.pipeline());
-        let of_other = device.layout(&[binding(0, vk::DescriptorType::UNIFORM_BUFFER, 1)]);
-        let (shared, legal) = (scene.set([FILTERED, UNFILTERED]), scene.set([FILTERED; 2]));
+        let of_other = device.layout(&[binding(0, Ty::UNIFORM_BUFFER, 1)]);
+        let (shared, legal) = (scene.set([FILTERED, FLOATS]), scene.set([FILTERED; 2]));
         let buffers = device.sets(scene.pool, &[of_other])[0];
         let alike = device.pipeline_layout(&[scene.of_set]);
         for _ in 0..2 {
@@ -234,7 +210,7 @@ fn a_layout_with_the_handle_of_one_that_is_gone_is_another() {
         // Once the long way, and then as the last one.
         (0..2).for_each(|_| scene.bind_sets(alike, 0, &[legal]));
         assert_eq!(scene.own(), [true, true]);
-        call!(device.destroy_pipeline_layout(device.raw, alike, allocator()));
+        device.destroy_pipeline_layout(alike);
         let again = device.pipeline_layout(&[if is_other { of_other } else { scene.of_set }]);
         assert_eq!(again, alike, "the driver hands it out again");
         scene.bind_sets(again, 0, &[if is_other { buffers } else { legal }]);
@@ -252,11 +228,10 @@ fn links_are_split_as_they_conflict_and_once() {
     let scene = Scene::new();
     let (device, layout) = (&scene.device, scene.layouts[1]);
     let pipeline = scene.pipeline_with(layout, &[(0, 0), (0, 1), (1, 0), (1, 1)].map(|image| [image, (0, 2)]));
-    let is_layers = |handle: &u64| device.driver.is_layers(Kind::Pipeline, *handle);
-    let made = || device.driver.live(Kind::Pipeline).iter().filter(|handle| is_layers(handle)).count();
+    let made = || device.own(Kind::Pipeline);
     let sets = CONTENTS.map(|(formats, own)| (scene.set(formats), own));
     let [good, _, half] = sets;
-    let other_half = (scene.set([UNFILTERED, FILTERED]), [false, true]);
+    let other_half = (scene.set([FLOATS, FILTERED]), [false, true]);
     // The images of both sets, and how many second pipelines there are from then on.
     let turns = [
         (good, good, 0),
@@ -279,8 +254,7 @@ fn links_are_split_as_they_conflict_and_once() {
         scene.bind_sets(layout, 0, &[first, second]);
         for read in scene.reads() {
             let own = if read.image.0 == 0 { first_own } else { second_own };
-            let model = device.driver.sampler(read.handle).expect("a sampler that lives");
-            assert_eq!(model.info.min_filter == vk::Filter::LINEAR, own[read.image.1 as usize], "{turn:?}");
+            assert_eq!(device.model(read.handle).min_filter == Filter::LINEAR, own[read.image.1 as usize], "{turn:?}");
         }
         most = most.max(count);
         assert_eq!(made(), most, "{turn:?}");
@@ -297,16 +271,16 @@ fn a_copy_is_of_the_set_that_passed_last() {
     let pipeline = scene.pipeline_of(layout, 1);
     let sets =
         [1.0, 2.0].map(|mark| (scene.set_with([FILTERED; 2], device.sampler(&linear_info().max_lod(mark))), mark));
-    let (legal, conflicts) = (scene.set([FILTERED; 2]), scene.set([UNFILTERED; 2]));
+    let (legal, conflicts) = (scene.set([FILTERED; 2]), scene.set([FLOATS; 2]));
     scene.bind(pipeline);
     for _ in 0..3 {
         for (set, mark) in sets {
-            for (images, filter) in [(legal, vk::Filter::LINEAR), (conflicts, vk::Filter::NEAREST)] {
+            for (images, filter) in [(legal, Filter::LINEAR), (conflicts, Filter::NEAREST)] {
                 scene.bind_sets(layout, 0, &[sets[0].0, legal]);
                 scene.bind_sets(layout, 0, &[set]);
                 scene.bind_sets(layout, 1, &[images]);
-                let read = |read: &Read| device.driver.sampler(read.handle).expect("a sampler that lives").info;
-                let found: Vec<_> = scene.reads().iter().map(|one| (read(one).max_lod, read(one).min_filter)).collect();
+                let model = |read: &Read| device.model(read.handle);
+                let found: Vec<_> = scene.reads().iter().map(model).map(|own| (own.max_lod, own.min_filter)).collect();
                 assert!(found.iter().all(|found| *found == (mark, filter)), "{found:?} for {mark} and {filter:?}");
             }
         }
@@ -343,27 +317,18 @@ fn what_another_command_buffer_found_is_about_the_same_sets() {
 }
 
 impl Scene {
-    /// Calls of the layer's own for this command fail from now on, or none any more.
-    fn fail(&self, command: Option<&'static CStr>) {
-        let result = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
-        let failure = command.map(|command| OwnFailure { command, result, left: u64::MAX, hit: 0 });
-        *lock(&self.device.driver.own_failure) = failure;
-    }
-
     /// A pipeline layout with a set that is pushed, as the others otherwise, and those of `above`.
     fn push_layout(&self, above: &[vk::DescriptorSetLayout]) -> vk::PipelineLayout {
-        let bindings = bindings();
         let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-        let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
-        let of_push = self.device.try_layout(&info).expect("the layout is created");
+        let of_push = self.device.layout_flagged(flags, &of_compute(TYPES));
         self.device.pipeline_layout(&[&[of_push], above].concat())
     }
 
     /// Pushes images of these formats and a sampler.
     fn push(&self, layout: vk::PipelineLayout, formats: [vk::Format; 2], sampler: vk::Sampler) {
         let device = &self.device;
-        let [first, second] = formats.map(|format| pair(vk::Sampler::null(), device.view(format)));
-        let infos = [first, second, pair(sampler, vk::ImageView::null())];
+        let [first, second] = formats.map(|format| image_alone(device.view(format)));
+        let infos = [first, second, sampler_alone(sampler)];
         let writes: Vec<_> = std::iter::zip(0.., std::iter::zip(TYPES, infos.chunks(1)))
             .map(|(number, (ty, info))| {
                 vk::WriteDescriptorSet::default().dst_binding(number).descriptor_type(ty).image_info(info)
@@ -381,7 +346,7 @@ fn without_a_hidden_set_a_legal_pair_keeps_its_sampler() {
         let scene = Scene::new();
         let sampler = scene.device.linear();
         let layout = if is_pushed { scene.push_layout(&[]) } else { scene.layouts[0] };
-        let formats = [[FILTERED, UNFILTERED], [UNFILTERED, FILTERED]];
+        let formats = [[FILTERED, FLOATS], [FLOATS, FILTERED]];
         let sets = formats.map(|formats| scene.set_with(formats, sampler));
         let bind = |content: usize| match is_pushed {
             true => scene.push(layout, formats[content], sampler),
@@ -395,10 +360,10 @@ fn without_a_hidden_set_a_legal_pair_keeps_its_sampler() {
         // So the copy is there already.
         scene.bind(first_only);
         bind(1);
-        scene.fail(Some(c"vkCreateDescriptorPool"));
+        scene.device.fail_own(c"vkCreateDescriptorPool", u64::MAX);
         scene.bind(pipeline);
         assert_eq!(scene.own(), [true, true], "pushed: {is_pushed}");
-        scene.fail(None);
+        scene.device.failed();
         bind(1);
         assert_eq!(scene.own(), [false, true], "pushed: {is_pushed}");
     }
@@ -416,16 +381,16 @@ fn without_a_layout_of_its_own_a_pipeline_reads_what_was_given() {
         };
         scene.bind(scene.pipeline_of(short, 0));
         match is_pushed {
-            true => scene.push(short, [UNFILTERED; 2], sampler),
-            false => scene.bind_sets(short, 0, &[scene.set_with([UNFILTERED; 2], sampler)]),
+            true => scene.push(short, [FLOATS; 2], sampler),
+            false => scene.bind_sets(short, 0, &[scene.set_with([FLOATS; 2], sampler)]),
         }
         assert_eq!(scene.own(), [false, false]);
         let other = scene.pipeline_of(long, 1);
-        scene.fail(Some(c"vkCreatePipelineLayout"));
+        scene.device.fail_own(c"vkCreatePipelineLayout", u64::MAX);
         scene.bind(other);
         scene.bind_sets(long, 1, &[scene.set([FILTERED; 2])]);
         assert_eq!(scene.own(), [true, true], "pushed: {is_pushed}");
-        scene.fail(None);
+        scene.device.failed();
     }
 }
 
@@ -434,20 +399,18 @@ fn without_a_layout_of_its_own_a_pipeline_reads_what_was_given() {
 fn what_is_pushed_again_keeps_its_repairs() {
     let scene = Scene::new();
     let device = &scene.device;
-    let combined = binding(3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
-    let bindings = [&bindings()[..], &[combined]].concat();
     let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-    let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
-    let layout = device.pipeline_layout(&[device.try_layout(&info).expect("the layout is created")]);
+    let of_set = device.layout_flagged(flags, &of_compute([IMAGE, IMAGE, SAMPLER, COMBINED]));
+    let layout = device.pipeline_layout(&[of_set]);
     let (sampler, commands) = (device.linear(), scene.commands.get().as_raw());
     let found = || lock(&device.driver.machine).pushed(commands, place(COMPUTE), 0, (3, 0)).expect("it was pushed");
     scene.bind(scene.pipeline_of(layout, 0));
-    for format in [UNFILTERED, FILTERED, UNFILTERED] {
+    for format in [FLOATS, FILTERED, FLOATS] {
         // The sampler of the link is exchanged, so that all is pushed again from the second push on.
-        scene.push(layout, [UNFILTERED; 2], sampler);
+        scene.push(layout, [FLOATS; 2], sampler);
         let pushed = [pair(sampler, device.view(format))];
         let write = vk::WriteDescriptorSet::default().dst_binding(3).image_info(&pushed);
-        let write = write.descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER);
+        let write = write.descriptor_type(COMBINED);
         call!(device.push(scene.commands.get(), COMPUTE, layout, 0, 1, &write));
         let given = found();
         assert_eq!(given.0 == sampler.as_raw(), format == FILTERED, "as it was pushed");
@@ -514,7 +477,7 @@ fn what_is_bound_is_bound_again_by_one_call() {
         scene.bind_sets_and_draw(layout, &sets);
         for turn in 0..4 {
             let what = format!("{formats:?}, turn {turn}");
-            let act = || scene.device.act(scene.commands.get(), COMPUTE);
+            let act = || scene.act();
             let arrives = scene.arrives(&[], || {
                 scene.bind(pipeline);
                 act();
@@ -555,11 +518,11 @@ fn what_sets_need_besides_is_bound_for_the_draw() {
         scene.begin();
         assert_eq!(scene.arrives(&[], || scene.bind(pipeline)), with_pipeline, "turn {turn}");
         assert_eq!(scene.arrives(sets, || scene.bind_sets(layout, 0, sets)), with_sets, "turn {turn}");
-        let act = || scene.device.act(scene.commands.get(), COMPUTE);
+        let act = || scene.act();
         assert_eq!(scene.arrives(sets, act), with_draw, "turn {turn}");
         assert_eq!(scene.arrives(sets, act), [], "turn {turn}: nothing is left");
         assert_eq!(scene.own(), *own, "turn {turn}");
-        let bound = lock(&scene.device.driver.machine).bound_sets(scene.commands.get().as_raw());
+        let bound = scene.bound_sets();
         assert_eq!(bound.first() != Some(&sets[0].as_raw()), is_copy, "turn {turn}");
     }
 }
@@ -604,7 +567,7 @@ fn a_set_with_a_view_in_the_place_of_one_that_is_gone_is_looked_at_again() {
     for (formats, own) in CONTENTS.into_iter().rev() {
         let scene = Scene::with(Reuse::AtOnce);
         let (device, pipeline, layout) = (&scene.device, scene.pipeline(), scene.layouts[0]);
-        let images = [FILTERED, UNFILTERED].map(|format| (format, device.image(format)));
+        let images = [FILTERED, FLOATS].map(|format| (format, device.image(format)));
         let view = |format| {
             let (_, image) = images.iter().find(|(other, _)| *other == format).expect("one of both");
             device.view_of(*image, format)
@@ -621,10 +584,7 @@ fn a_set_with_a_view_in_the_place_of_one_that_is_gone_is_looked_at_again() {
                 views[at].iter().for_each(|view| device.destroy_view(*view));
                 let made = view(format);
                 views[at] = Some(made);
-                let info = [pair(vk::Sampler::null(), made)];
-                let write = vk::WriteDescriptorSet::default().dst_set(sets[0]).dst_binding(number);
-                let write = write.descriptor_type(vk::DescriptorType::SAMPLED_IMAGE).image_info(&info);
-                device.update(&[write], &[]);
+                device.write_image(sets[0], number, made);
             }
             assert!(before == none || before == views, "the driver hands them out again");
             for _ in 0..2 {
@@ -643,15 +603,13 @@ fn a_set_with_a_view_in_the_place_of_one_that_is_gone_is_looked_at_again() {
 /// Nor does a view that is gone count for the other image of its set, which the shader reads: where it is repaired, it is without it.
 #[test]
 fn a_view_that_is_gone_is_no_part_of_what_is_bound() {
-    for (format, is_own) in [(FILTERED, true), (UNFILTERED, false)] {
+    for (format, is_own) in [(FILTERED, true), (FLOATS, false)] {
         let scene = Scene::new();
         let (device, layout) = (&scene.device, scene.layouts[0]);
         let pipeline = scene.pipeline_with(layout, &[[(0, 1), (0, 2)]]);
-        let sets = [scene.set([UNFILTERED, format])];
-        let dead = device.view(UNFILTERED);
-        let info = [pair(vk::Sampler::null(), dead)];
-        let write = vk::WriteDescriptorSet::default().dst_set(sets[0]).image_info(&info);
-        device.update(&[write.descriptor_type(vk::DescriptorType::SAMPLED_IMAGE)], &[]);
+        let sets = [scene.set([FLOATS, format])];
+        let dead = device.view(FLOATS);
+        device.write_image(sets[0], 0, dead);
         for turn in 0..4 {
             scene.begin();
             scene.bind(pipeline);
@@ -665,8 +623,8 @@ fn a_view_that_is_gone_is_no_part_of_what_is_bound() {
             assert_eq!(found, expected, "{format:?}, turn {turn}");
             let reads = scene.reads();
             assert!(reads.iter().all(|read| read.image == (0, 1, 0) && read.view != dead.as_raw()), "{reads:?}");
-            let filter = |read: &Read| device.driver.sampler(read.handle).expect("it lives").info.min_filter;
-            let is_as_expected = reads.iter().all(|read| (filter(read) == vk::Filter::LINEAR) == is_own);
+            let filter = |read: &Read| device.model(read.handle).min_filter;
+            let is_as_expected = reads.iter().all(|read| (filter(read) == Filter::LINEAR) == is_own);
             assert!(is_as_expected && !reads.is_empty(), "{format:?}, turn {turn}: {reads:?}");
             if turn == 1 {
                 device.destroy_view(dead);
@@ -679,12 +637,11 @@ fn a_view_that_is_gone_is_no_part_of_what_is_bound() {
 /// layout that has another sampler, nor be read by a pipeline of such a layout.
 #[test]
 fn immutable_samplers_that_differ_are_named_once() {
-    type Ty = vk::DescriptorType;
     let mirrored = linear_info().address_mode_u(vk::SamplerAddressMode::MIRRORED_REPEAT);
     // The sampler's type, the other sampler; the layout that sets are bound with, whether the pipeline is of the other layout, and what is
     // named.
     let (bind, draw) = ("VUID-vkCmdBindDescriptorSets-pDescriptorSets-00358", "VUID-vkCmdDraw-None-08600");
-    for ty in [Ty::SAMPLER, Ty::COMBINED_IMAGE_SAMPLER] {
+    for ty in [SAMPLER, COMBINED] {
         for (other, bound_with, drawn_with, named) in [
             (Some(mirrored), 1, 1, vec![bind]),
             (Some(mirrored), 0, 1, vec![draw]),
@@ -698,10 +655,10 @@ fn immutable_samplers_that_differ_are_named_once() {
         ] {
             let device = InstanceBuilder::new().traced("decisions").set("separate", "resolve").device();
             let samplers = [Some(device.linear()), other.map(|info| device.sampler(&info))];
-            let image = binding(0, Ty::SAMPLED_IMAGE, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+            let image = binding(0, IMAGE, 1).stage_flags(Stage::COMPUTE);
             let layouts = samplers.map(|sampler| {
                 let sampler = sampler.map(|sampler| [sampler]);
-                let mut other = binding(1, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+                let mut other = binding(1, ty, 1).stage_flags(Stage::COMPUTE);
                 if let Some(sampler) = &sampler {
                     other = other.immutable_samplers(sampler);
                 }
@@ -710,24 +667,25 @@ fn immutable_samplers_that_differ_are_named_once() {
             let of = layouts.map(|layout| device.pipeline_layout(&[layout]));
             let scene = Scene::begun(device, layouts[0], of[0]);
             let set = scene.device.sets(scene.pool, &[layouts[0]])[0];
-            let view = [pair(vk::Sampler::null(), scene.device.view(FILTERED))];
-            let images = if ty == Ty::SAMPLER { vec![0] } else { vec![0, 1] };
-            for number in images {
-                let ty = if number == 0 { Ty::SAMPLED_IMAGE } else { ty };
-                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
-                scene.device.update(&[write.image_info(&view)], &[]);
+            let view = scene.device.view(FILTERED);
+            scene.device.write_image(set, 0, view);
+            if ty == COMBINED {
+                scene.device.write(set, (1, 0), COMBINED, image_alone(view));
             }
-            let image = if ty == Ty::SAMPLER { 0 } else { 1 };
+            let image = if ty == SAMPLER { 0 } else { 1 };
             let pipeline = scene.pipeline_with(of[drawn_with], &[[(0, image), (0, 1)]]);
             scene.begin();
             for _ in 0..3 {
                 scene.bind(pipeline);
                 scene.bind_sets(of[bound_with], 0, &[set]);
-                scene.device.act(scene.commands.get(), COMPUTE);
+                scene.act();
             }
-            let told = scene.device.instance.records("unresolved");
-            let vuids: Vec<_> = told.iter().map(|record| record["vuid"].as_str().unwrap_or_default()).collect();
-            assert_eq!(vuids, named, "{ty:?}, bound with {bound_with}, drawn with {drawn_with}: {told:#?}");
+            let told = scene.device.records("unresolved");
+            assert_eq!(
+                texts(&told, "vuid"),
+                named,
+                "{ty:?}, bound with {bound_with}, drawn with {drawn_with}: {told:#?}"
+            );
             for record in told {
                 assert_eq!(record["what"], "immutable-layout");
                 assert_eq!(record["descriptor"], serde_json::json!({ "set": 0, "binding": 1 }));

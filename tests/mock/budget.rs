@@ -12,18 +12,6 @@ use crate::driver::{Args, Kind};
 use crate::loader::*;
 use crate::stress::Random;
 
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-
-/// What a sampler becomes when it is written with a view.
-fn written(device: &Device, set: vk::DescriptorSet, sampler: vk::Sampler, view: vk::ImageView) -> vk::Sampler {
-    let infos = [pair(sampler, view)];
-    device.driver.calls();
-    device.update(&[combined(set, 0, &infos)], &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
-    writes.items[0].images[0].sampler
-}
-
 fn biased(bias: f32) -> vk::SamplerCreateInfo<'static> {
     vk::SamplerCreateInfo { mip_lod_bias: bias, ..linear_info() }
 }
@@ -39,11 +27,11 @@ fn created(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> Result<(vk::Sam
 #[test]
 fn the_last_sampler_is_the_applications() {
     let device = InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = 4).device();
-    let (set, view) = (device.plain_set(), device.view(UNFILTERED));
+    let (set, view) = (device.plain_set(), device.view(INTEGERS));
     let samplers: Vec<_> = (0..3).map(|n| device.sampler(&biased(n as f32 / 4.0))).collect();
     for sampler in &samplers {
         for _ in 0..2 {
-            assert_eq!(written(&device, set, *sampler, view), *sampler, "no place, no variant");
+            assert_eq!(device.written_to(set, 0, pair(*sampler, view)), *sampler, "no place, no variant");
         }
     }
     let (last, is_own) = created(&device, &biased(1.0)).expect("a place is left");
@@ -51,7 +39,7 @@ fn the_last_sampler_is_the_applications() {
     assert_eq!(created(&device, &biased(2.0)), Err(vk::Result::ERROR_TOO_MANY_OBJECTS), "as the driver says");
     device.driver.check();
     let (over, said): (Vec<_>, Vec<_>) =
-        device.instance.records("unresolved").into_iter().partition(|record| record["what"] == "limit exceeded");
+        device.records("unresolved").into_iter().partition(|record| record["what"] == "limit exceeded");
     assert_eq!((over.len(), &over[0]["count"], &over[0]["max"]), (1, &5.into(), &4.into()), "{over:#?}");
     assert_eq!(said.len(), 3);
     for (record, sampler) in said.iter().zip(&samplers) {
@@ -60,7 +48,7 @@ fn the_last_sampler_is_the_applications() {
         let why = record["why"].as_str().unwrap_or_default();
         assert!(why.contains("variants hold 0 of the 0 samplers") && why.contains("4; "), "{why}");
     }
-    assert_eq!(device.instance.records("pair").len(), 0, "what could not be changed is no change");
+    assert_eq!(device.records("pair").len(), 0, "what could not be changed is no change");
     device.destroy_sampler(last);
     assert!(created(&device, &biased(2.0)).is_ok_and(|(_, is_own)| is_own));
 }
@@ -72,21 +60,21 @@ fn what_variants_hold_of_a_large_limit_is_named() {
         (driver.max_samplers, driver.max_custom_borders) = (4000, LIMIT);
     });
     let device = with_custom_borders(builder);
-    let mut samplers: Vec<_> = (0..LIMIT - 1).map(|n| Drawn::border(n, RGBA).create(&device).unwrap().0).collect();
+    let mut samplers: Vec<_> = (0..LIMIT - 1).map(|n| Drawn::border(n, FILTERED).create(&device).unwrap().0).collect();
     // One place is left, and one of the share: the first pair of a class gets it, the second one finds no place.
-    let other = device.view(vk::Format::B8G8R8A8_UNORM);
+    let other = device.view(BGRA);
     let set = device.plain_set();
-    let variant = written(&device, set, samplers[0], other);
+    let variant = device.written_to(set, 0, pair(samplers[0], other));
     assert!(is_custom(&device, variant) && variant != samplers[0]);
-    assert!(!is_custom(&device, written(&device, set, samplers[1], other)));
-    assert_eq!(device.instance.records("unresolved").len(), 0);
+    assert!(!is_custom(&device, device.written_to(set, 0, pair(samplers[1], other))));
+    assert_eq!(device.records("unresolved").len(), 0);
     // The application is within its limit; the driver has the last word.
-    let last = Drawn::border(LIMIT, RGBA);
+    let last = Drawn::border(LIMIT, FILTERED);
     assert_eq!(last.create(&device), Err(vk::Result::ERROR_TOO_MANY_OBJECTS));
     assert_eq!(last.create(&device), Err(vk::Result::ERROR_TOO_MANY_OBJECTS));
-    let said = device.instance.records("unresolved");
+    let said = device.records("unresolved");
     assert_eq!((said.len(), &said[0]["what"], &said[0]["rule"]), (1, &"limit".into(), &"border-budget".into()));
-    let why = said[0]["why"].as_str().unwrap_or_default();
+    let why = &texts(&said, "why")[0];
     assert!(why.contains("maxCustomBorderColorSamplers is 1024") && why.contains("wants 1024"), "{why}");
     assert!(why.contains("variants hold 1"), "{why}");
     // Its own count may take the place once the variant is gone.
@@ -96,14 +84,14 @@ fn what_variants_hold_of_a_large_limit_is_named() {
 
     let builder = InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = LIMIT);
     let device = builder.device();
-    let (set, view, sampler) = (device.plain_set(), device.view(UNFILTERED), device.linear());
-    assert_ne!(written(&device, set, sampler, view), sampler);
+    let (set, view, sampler) = (device.plain_set(), device.view(INTEGERS), device.linear());
+    assert_ne!(device.written_to(set, 0, pair(sampler, view)), sampler);
     for _ in 0..LIMIT - 2 {
         device.nearest();
     }
-    assert_eq!(device.instance.records("unresolved").len(), 0);
+    assert_eq!(device.records("unresolved").len(), 0);
     assert_eq!(created(&device, &biased(1.0)), Err(vk::Result::ERROR_TOO_MANY_OBJECTS));
-    let said = device.instance.records("unresolved");
+    let said = device.records("unresolved");
     assert_eq!((said.len(), &said[0]["what"], &said[0]["rule"]), (1, &"limit".into(), &"sampler-budget".into()));
     device.destroy_sampler(sampler);
     assert!(created(&device, &biased(1.0)).is_ok_and(|(_, is_own)| is_own));
@@ -129,14 +117,14 @@ fn what_the_application_asks_for_beyond_a_limit_is_told_once() {
             let device = with_custom_borders(builder);
             let mut made = Vec::new();
             for n in 0..count {
-                let of_border = || Drawn::border(n, RGBA).create(&device).map(|(sampler, _)| sampler);
+                let of_border = || Drawn::border(n, FILTERED).create(&device).map(|(sampler, _)| sampler);
                 let created = if border { of_border() } else { device.try_sampler(&biased(n as f32 / 16.0)) };
                 made.extend(created.ok());
                 if !border && !accepts && made.len() == LIMIT as usize && n >= LIMIT {
                     break;
                 }
             }
-            let said = device.instance.records("unresolved");
+            let said = device.records("unresolved");
             let what = format!("{} {count} {accepts}: {said:#?}", name_of(border));
             if count == LIMIT {
                 assert_eq!(said.len(), 0, "{what}");
@@ -146,11 +134,8 @@ fn what_the_application_asks_for_beyond_a_limit_is_told_once() {
                 assert_eq!((&said[0]["what"], &said[0]["rule"]), (&"limit exceeded".into(), &rule.into()), "{what}");
                 assert_eq!((&said[0]["count"], &said[0]["max"]), (&(LIMIT + 1).into(), &LIMIT.into()), "{what}");
                 assert_eq!(said[0]["limit"], name_of(border), "{what}");
-                assert!(
-                    said[0]["vuid"]
-                        .as_str()
-                        .is_some_and(|vuid| vuid.contains("VkSampler") || vuid.contains("vkCreate"))
-                );
+                let vuid = &texts(&said, "vuid")[0];
+                assert!(vuid.contains("VkSampler") || vuid.contains("vkCreate"), "{what}");
             }
             for sampler in made {
                 device.destroy_sampler(sampler);
@@ -172,14 +157,9 @@ fn what_the_application_asks_for_beyond_a_limit_is_told_once() {
 
 /// A capability file with one limit and nothing else.
 fn simulated(limit: &str, value: u32) -> std::path::PathBuf {
-    let path = std::env::temp_dir().join(format!("samplin-budget-{}-{limit}.json", std::process::id()));
-    let file = serde_json::json!({
-        "schema": "device-caps/1", "name": "small", "limits": { limit: value }, "formats": {
-            "VK_FORMAT_R8G8B8A8_UNORM": { "optimalTilingFeatures": ["VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT"] }
-        },
-    });
-    std::fs::write(&path, file.to_string()).unwrap();
-    path
+    let sampled = serde_json::json!({ "optimalTilingFeatures": ["VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT"] });
+    let formats = serde_json::json!({ "VK_FORMAT_R8G8B8A8_UNORM": sampled });
+    caps_file(&format!("budget-{limit}"), serde_json::json!({ limit: value }), formats)
 }
 
 #[test]
@@ -188,7 +168,7 @@ fn threads_together_keep_within_the_limit() {
     const LIMIT: usize = 1024;
     for _ in 0..3 {
         let device = InstanceBuilder::new().driver(|driver| driver.max_samplers = LIMIT as u32).device();
-        let view = device.view(UNFILTERED);
+        let view = device.view(INTEGERS);
         let samplers: Vec<_> = (0..8).map(|n| device.sampler(&biased(n as f32 / 8.0))).collect();
         for _ in samplers.len()..LIMIT - IN_FLIGHT as usize - 2 {
             device.nearest();
@@ -216,8 +196,6 @@ fn threads_together_keep_within_the_limit() {
 
 // ---- applications that use a limit to its last place ----
 
-const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
-
 /// A device that has custom border colours and wants their format.
 fn with_custom_borders(builder: InstanceBuilder) -> Device {
     let feature = vk::PhysicalDeviceCustomBorderColorFeaturesEXT { custom_border_colors: 1, ..Default::default() };
@@ -230,8 +208,7 @@ fn with_custom_borders(builder: InstanceBuilder) -> Device {
 }
 
 fn is_custom(device: &Device, sampler: vk::Sampler) -> bool {
-    device.driver.sampler(sampler.as_raw()).expect("a live sampler").info.border_color
-        == vk::BorderColor::FLOAT_CUSTOM_EXT
+    device.model(sampler.as_raw()).border_color == vk::BorderColor::FLOAT_CUSTOM_EXT
 }
 
 /// A sampler that an application may ask for.
@@ -256,33 +233,29 @@ impl Drawn {
         let n = random.below(40) as u32;
         match kinds[random.below(kinds.len() as u64) as usize] {
             0 => Self::plain(n as f32 / 16.0),
-            1 => Self::border(n, RGBA),
+            1 => Self::border(n, FILTERED),
             2 => Self::plain(100.0 + n as f32),
             3 => Self::border(n, vk::Format::UNDEFINED),
             // The kind of the colour is not that of the format.
-            _ => Self::border(n, UNFILTERED),
+            _ => Self::border(n, INTEGERS),
         }
     }
 
     /// Whether it is legal by itself, limits aside.
     fn is_legal(&self) -> bool {
-        self.bias <= 4.0 && self.border.is_none_or(|(_, format)| format == RGBA)
+        self.bias <= 4.0 && self.border.is_none_or(|(_, format)| format == FILTERED)
     }
 
     fn create(&self, device: &Device) -> Result<(vk::Sampler, bool), vk::Result> {
-        let mut info = biased(self.bias);
-        let custom = self.border.map(|(value, format)| {
-            let float32 = [value, 0.5, 0.75, 1.0];
-            vk::SamplerCustomBorderColorCreateInfoEXT::default()
-                .custom_border_color(vk::ClearColorValue { float32 })
-                .format(format)
-        });
-        if let Some(custom) = &custom {
-            info = info.address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER);
-            info.border_color = vk::BorderColor::FLOAT_CUSTOM_EXT;
-            info.p_next = std::ptr::from_ref(custom).cast();
-        }
-        created(device, &info)
+        self.with_info(|info| created(device, info))
+    }
+
+    fn with_info<R>(&self, create: impl FnOnce(&vk::SamplerCreateInfo<'_>) -> R) -> R {
+        let Some((value, format)) = self.border else { return create(&biased(self.bias)) };
+        let color = vk::ClearColorValue { float32: [value, 0.5, 0.75, 1.0] };
+        let mut custom = vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(color).format(format);
+        let info = biased(self.bias).address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER);
+        create(&info.border_color(vk::BorderColor::FLOAT_CUSTOM_EXT).push_next(&mut custom))
     }
 }
 
@@ -297,17 +270,20 @@ struct Reached {
 /// A capability file of a device with these limits, and with LINEAR for the two formats that the sequences filter.
 fn limits_file(samplers: u32, borders: u32) -> std::path::PathBuf {
     let linear = ["SAMPLED_IMAGE_BIT", "SAMPLED_IMAGE_FILTER_LINEAR_BIT"].map(|bit| format!("VK_FORMAT_FEATURE_{bit}"));
+    let features = serde_json::json!({ "optimalTilingFeatures": linear });
+    caps_file(
+        &format!("limits-{samplers}-{borders}"),
+        serde_json::json!({ "maxSamplerAllocationCount": samplers, "maxCustomBorderColorSamplers": borders }),
+        serde_json::json!({ "VK_FORMAT_R8G8B8A8_UNORM": features, "VK_FORMAT_B8G8R8A8_UNORM": features }),
+    )
+}
+
+/// A capability file with these limits and formats and nothing else.
+fn caps_file(name: &str, limits: serde_json::Value, formats: serde_json::Value) -> std::path::PathBuf {
     let file = serde_json::json!({
-        "schema": "device-caps/1",
-        "name": "limits",
-        "effective": {},
-        "limits": { "maxSamplerAllocationCount": samplers, "maxCustomBorderColorSamplers": borders },
-        "formats": {
-            "VK_FORMAT_R8G8B8A8_UNORM": { "optimalTilingFeatures": linear },
-            "VK_FORMAT_B8G8R8A8_UNORM": { "optimalTilingFeatures": linear },
-        },
+        "schema": "device-caps/1", "name": name, "effective": {}, "limits": limits, "formats": formats,
     });
-    let path = std::env::temp_dir().join(format!("samplin-limits-{}-{samplers}-{borders}.json", std::process::id()));
+    let path = std::env::temp_dir().join(format!("samplin-{name}-{}.json", std::process::id()));
     std::fs::write(&path, file.to_string()).expect("the file is written");
     path
 }
@@ -337,7 +313,7 @@ fn use_every_place(
             0..3 if !live.is_empty() => {
                 let (sampler, drawn) = live[random.below(live.len() as u64) as usize];
                 let view = random.below(4) as usize;
-                let down = written(device, set, sampler, views[view]);
+                let down = device.written_to(set, 0, pair(sampler, views[view]));
                 reached.variants += u64::from(down != sampler);
                 assert!(down == sampler || !drawn.is_legal() || view > 0, "a legal pair is exchanged: {drawn:?}");
                 descriptors.push((sampler, down));
@@ -402,7 +378,7 @@ fn an_application_may_use_every_limit_to_its_last_place() {
                 (driver.max_samplers, driver.max_custom_borders) = (samplers, borders);
             }))
         };
-        let formats = [RGBA, vk::Format::B8G8R8A8_UNORM, UNFILTERED, vk::Format::R32_SFLOAT];
+        let formats = [FILTERED, BGRA, INTEGERS, FLOATS];
         let objects = (device.plain_set(), formats.map(|format| device.view(format)));
         let mut reached = Reached::default();
         for seed in 0..SEQUENCES.div_ceil(devices.len() as u64) {
@@ -422,8 +398,8 @@ fn threads_never_take_a_place_that_the_application_wants() {
     const EACH: usize = 6;
     let limit = THREADS * EACH as u32;
     let device = with_custom_borders(InstanceBuilder::new().driver(|driver| driver.max_custom_borders = limit));
-    let views = [RGBA, vk::Format::B8G8R8A8_UNORM, UNFILTERED].map(|format| device.view(format));
-    device.driver.recording.store(false, Ordering::Relaxed);
+    let views = [FILTERED, BGRA, INTEGERS].map(|format| device.view(format));
+    device.forget_calls();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             let device = &device;
@@ -434,14 +410,9 @@ fn threads_never_take_a_place_that_the_application_wants() {
                 for _ in 0..3000 {
                     if live.len() < EACH && random.below(3) > 0 {
                         let legal = random.below(2) == 0;
-                        let float32 = [random.below(8) as f32 / 8.0, 0.5, 0.75, 1.0];
-                        let custom = vk::SamplerCustomBorderColorCreateInfoEXT::default()
-                            .custom_border_color(vk::ClearColorValue { float32 })
-                            .format(if legal { RGBA } else { vk::Format::UNDEFINED });
-                        let mut info = linear_info().address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER);
-                        info.border_color = vk::BorderColor::FLOAT_CUSTOM_EXT;
-                        info.p_next = std::ptr::from_ref(&custom).cast();
-                        let sampler = device.sampler(&info);
+                        let format = if legal { FILTERED } else { vk::Format::UNDEFINED };
+                        let drawn = Drawn { bias: 0.0, border: Some((random.below(8) as f32 / 8.0, format)) };
+                        let sampler = drawn.with_info(|info| device.sampler(info));
                         assert!(!legal || is_custom(device, sampler), "a legal colour was changed");
                         live.push(sampler);
                     } else if !live.is_empty() {
@@ -465,19 +436,19 @@ fn threads_never_take_a_place_that_the_application_wants() {
 fn a_variant_that_cannot_be_made_is_given_up() {
     for failure in [vk::Result::ERROR_OUT_OF_HOST_MEMORY, vk::Result::ERROR_TOO_MANY_OBJECTS] {
         let device = Device::traced();
-        let (set, view, other) = (device.plain_set(), device.view(UNFILTERED), device.view(vk::Format::R32_SFLOAT));
+        let (set, view, other) = (device.plain_set(), device.view(INTEGERS), device.view(FLOATS));
         let sampler = device.linear();
         device.driver.fail(c"vkCreateSampler", [failure]);
-        assert_eq!(written(&device, set, sampler, view), sampler);
-        let said = device.instance.records("unresolved");
+        assert_eq!(device.written_to(set, 0, pair(sampler, view)), sampler);
+        let said = device.records("unresolved");
         assert_eq!((said.len(), &said[0]["rule"]), (1, &"sampler-budget".into()));
-        let text = said[0]["why"].as_str().unwrap_or_default();
+        let text = &texts(&said, "why")[0];
         assert!(text.contains(&format!("{failure:?}")), "{text}");
         // It is not tried again and again.
-        assert_eq!(written(&device, set, sampler, view), sampler);
+        assert_eq!(device.written_to(set, 0, pair(sampler, view)), sampler);
         assert_eq!(device.driver.live(Kind::Sampler), [sampler.as_raw()]);
         // Another class may have more luck.
-        assert_ne!(written(&device, set, sampler, other), sampler);
+        assert_ne!(device.written_to(set, 0, pair(sampler, other)), sampler);
         let mut out = vk::Sampler::from_raw(0xabab);
         device.driver.fail(c"vkCreateSampler", [failure]);
         let info = linear_info();
@@ -508,7 +479,7 @@ pub(crate) fn script(device: &Device, failure: vk::Result) -> Made {
         ($create:ident $handle:ident = $info:expr) => {{
             let mut out = vk::$handle::from_raw(0xabab);
             let result = call!(device.$create(device.raw, $info, allocator(), &mut out));
-            if result == vk::Result::SUCCESS {
+            if result == SUCCESS {
                 Some(out)
             } else {
                 assert_eq!(result, failure, "the driver's result");
@@ -518,8 +489,8 @@ pub(crate) fn script(device: &Device, failure: vk::Result) -> Made {
             }
         }};
     }
-    made.image = create!(create_image Image = &image_info(UNFILTERED).tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT));
-    made.view = made.image.and_then(|image| create!(create_view ImageView = &view_info(image, UNFILTERED)));
+    made.image = create!(create_image Image = &image_info(INTEGERS).tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT));
+    made.view = made.image.and_then(|image| create!(create_view ImageView = &view_info(image, INTEGERS)));
     for bias in [0.0, 0.0, 100.0] {
         made.samplers.extend(create!(create_sampler Sampler = &biased(bias)));
     }
@@ -537,18 +508,15 @@ pub(crate) fn script(device: &Device, failure: vk::Result) -> Made {
         .descriptor_update_entries(&entries)
         .descriptor_set_layout(layouts[0]);
     made.template = create!(create_template DescriptorUpdateTemplate = &info);
-    let info = vk::SamplerYcbcrConversionCreateInfo {
-        format: vk::Format::G8_B8R8_2PLANE_420_UNORM,
-        chroma_filter: vk::Filter::LINEAR,
-        ..Default::default()
-    };
+    let info =
+        vk::SamplerYcbcrConversionCreateInfo { format: PLANAR, chroma_filter: Filter::LINEAR, ..Default::default() };
     made.conversion = create!(create_conversion SamplerYcbcrConversion = &info);
-    let info = vk::SwapchainCreateInfoKHR::default().image_format(UNFILTERED);
+    let info = vk::SwapchainCreateInfoKHR::default().image_format(INTEGERS);
     made.swapchain = create!(create_swapchain SwapchainKHR = &info);
     if let Some(swapchain) = made.swapchain {
         let (mut count, mut images) = (3, [vk::Image::from_raw(0xabab); 3]);
         let result = call!(device.get_swapchain_images(device.raw, swapchain, &mut count, images.as_mut_ptr()));
-        if result != vk::Result::SUCCESS {
+        if result != SUCCESS {
             assert_eq!((count, images), (3, [vk::Image::from_raw(0xabab); 3]));
             made.failed.push("get_swapchain_images");
         }
@@ -558,7 +526,7 @@ pub(crate) fn script(device: &Device, failure: vk::Result) -> Made {
         let layouts = [layout; 2];
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
         let result = call!(device.allocate_sets(device.raw, &info, sets.as_mut_ptr()));
-        if result == vk::Result::SUCCESS {
+        if result == SUCCESS {
             // Conflicts, so that variants are made (or not).
             for sampler in &made.samplers {
                 let infos = [pair(*sampler, made.view.unwrap_or_default())];
@@ -589,21 +557,14 @@ pub(crate) fn destroy(device: &Device, made: Made) {
     for sampler in made.samplers {
         device.destroy_sampler(sampler);
     }
-    macro_rules! destroy {
-        ($($destroy:ident $object:expr;)+) => {
-            $(call!(device.$destroy(device.raw, $object.unwrap_or_default(), allocator()));)+
-        };
-    }
-    destroy! {
-        destroy_view made.view;
-        destroy_image made.image;
-        destroy_layout made.layout;
-        destroy_pipeline_layout made.pipeline;
-        destroy_pool made.pool;
-        destroy_template made.template;
-        destroy_conversion made.conversion;
-        destroy_swapchain made.swapchain;
-    }
+    device.destroy_view(made.view.unwrap_or_default());
+    device.destroy_image(made.image.unwrap_or_default());
+    device.destroy_layout(made.layout.unwrap_or_default());
+    device.destroy_pipeline_layout(made.pipeline.unwrap_or_default());
+    device.destroy_pool(made.pool.unwrap_or_default());
+    device.destroy_template(made.template.unwrap_or_default());
+    device.destroy_conversion(made.conversion.unwrap_or_default());
+    device.destroy_swapchain(made.swapchain.unwrap_or_default());
 }
 
 /// What calls fail with: every error that the calls of the script may have.

@@ -8,17 +8,14 @@ use crate::args;
 use crate::driver::Args;
 use crate::loader::*;
 
-const INTEGERS: vk::Format = vk::Format::R32_UINT;
-
 fn device_with(builder: InstanceBuilder) -> Device {
-    let extensions = vec![ash::ext::descriptor_buffer::NAME, ash::khr::push_descriptor::NAME];
-    builder.traced("decisions").instance().device(&DeviceInfo { extensions, ..Default::default() })
+    builder.traced("decisions").bare(&[ash::ext::descriptor_buffer::NAME, ash::khr::push_descriptor::NAME])
 }
 
 /// Asks for a combined descriptor; the sampler of which it was made, and whether the application's own structures went down.
 fn get(device: &Device, image: &vk::DescriptorImageInfo) -> (vk::Sampler, bool) {
     let data = vk::DescriptorDataEXT { p_combined_image_sampler: image };
-    let info = vk::DescriptorGetInfoEXT { ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER, data, ..Default::default() };
+    let info = vk::DescriptorGetInfoEXT { ty: COMBINED, data, ..Default::default() };
     let mut out = [0_u64; 2];
     device.driver.calls();
     call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
@@ -35,18 +32,14 @@ fn null_views_and_legal_pairs_go_down_as_they_came() {
     let device = device_with(InstanceBuilder::new());
     let (linear, nearest) = (device.linear(), device.nearest());
     let integers = device.view(INTEGERS);
-    for image in [
-        pair(linear, vk::ImageView::null()),
-        pair(nearest, integers),
-        pair(linear, device.view(vk::Format::R8G8B8A8_UNORM)),
-    ] {
+    for image in [sampler_alone(linear), pair(nearest, integers), pair(linear, device.view(FILTERED))] {
         assert_eq!(get(&device, &image), (image.sampler, true));
     }
     let (other, is_own) = get(&device, &pair(linear, integers));
     assert!(other != linear && !is_own);
     // Without a record of anything but that pair.
-    assert_eq!(device.instance.records("pair").len(), 1);
-    assert_eq!(device.instance.records("unresolved").len(), 0);
+    assert_eq!(device.records("pair").len(), 1);
+    assert_eq!(device.records("unresolved").len(), 0);
 }
 
 /// An immutable sampler of a layout for descriptor buffers is written by the application as well, and has to be the same one there.
@@ -57,14 +50,12 @@ fn a_sampler_of_a_layout_for_buffers_is_the_same_everywhere() {
     let before = get(&device, &pair(sampler, integers)).0;
     assert_ne!(before, sampler, "nothing says yet that it has to stay");
     let samplers = [sampler];
-    let bindings = [binding(0, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1).immutable_samplers(&samplers)];
+    let bindings = [binding(0, COMBINED, 1).immutable_samplers(&samplers)];
     let flags = vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT;
-    device
-        .try_layout(&vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings))
-        .expect("a layout");
+    device.layout_flagged(flags, &bindings);
     assert_eq!(get(&device, &pair(sampler, integers)), (sampler, true));
     assert_eq!(get(&device, &pair(twin, integers)).0, before, "another of the same state is another sampler");
-    let left = device.instance.records("unresolved");
+    let left = device.records("unresolved");
     assert_eq!(left.len(), 1, "{left:#?}");
     assert_eq!(left[0]["rule"], "flags");
 }
@@ -76,14 +67,13 @@ fn pushes_beside_buffers_are_repaired() {
         let device = device_with(InstanceBuilder::new().set("separate", separate));
         let (linear, integers) = (device.linear(), device.view(INTEGERS));
         type Flags = vk::DescriptorSetLayoutCreateFlags;
-        let bindings = [binding(0, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1)];
+        let bindings = [binding(0, COMBINED, 1)];
         let flags = Flags::DESCRIPTOR_BUFFER_EXT | Flags::PUSH_DESCRIPTOR_KHR;
-        let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
-        let layout = device.pipeline_layout(&[device.try_layout(&info).expect("a layout")]);
+        let layout = device.pipeline_layout(&[device.layout_flagged(flags, &bindings)]);
         let infos = [pair(linear, integers)];
         let write = combined(vk::DescriptorSet::null(), 0, &infos);
         device.begin(device.commands);
-        let point = vk::PipelineBindPoint::COMPUTE;
+        let point = COMPUTE;
         // The buffers of the same bind point come before and after.
         let (index, offset) = (0, 0);
         for _ in 0..2 {
@@ -102,5 +92,5 @@ fn audited_pairs_in_memory_stay() {
     let device = device_with(InstanceBuilder::new().set("mode", "audit"));
     let image = pair(device.linear(), device.view(INTEGERS));
     assert_eq!(get(&device, &image), (image.sampler, true));
-    assert_eq!(device.instance.records("pair").len(), 1);
+    assert_eq!(device.records("pair").len(), 1);
 }

@@ -1,14 +1,12 @@
 //! What a device remembers over many frames that replace the objects of the frames before: as much as over the first of them.
 //!
-//! Each row of [`KINDS`] is an application that makes one kind of object anew in each frame, binds something that has to be repaired with it,
+//! Each test of [`rows`] is an application that makes one kind of object anew in each frame, binds something that has to be repaired with it,
 //! and destroys what was made for the frame before the last, which is complete. Every cache that the layer lists
 //! ([`samplin::device::caches`]) is held against its bound, and so are the layer's own objects and the memory of the process.
 //!
 //! `API_CACHE_FRAMES`: how many frames (default 20,000; `scripts/fuzz soak` has 100,000).
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ptr;
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin::device::{On, caches};
@@ -20,19 +18,11 @@ use crate::fuzz::number;
 use crate::loader::*;
 use crate::separate::{Operand, heap, shader};
 
-use vk::PipelineBindPoint as Point;
-use vk::ShaderStageFlags as S;
-
-const IMAGE: vk::DescriptorType = vk::DescriptorType::SAMPLED_IMAGE;
-const SAMPLER: vk::DescriptorType = vk::DescriptorType::SAMPLER;
-const GOOD: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const BAD: vk::Format = vk::Format::R32_SFLOAT;
 /// Frames that are not complete.
 const PENDING: usize = 2;
 
 /// An application that makes an object of one kind in each frame.
 struct Row {
-    name: &'static str,
     settings: &'static [(&'static str, &'static str)],
     /// Objects of the application's that are alive.
     live: usize,
@@ -40,24 +30,6 @@ struct Row {
 }
 
 const TRACED: &[(&str, &str)] = &[("trace_limit", "16K")];
-
-const KINDS: &[Row] = &[
-    Row { name: "samplers", settings: &[], live: 16, frame: samplers },
-    Row { name: "samplers-traced", settings: TRACED, live: 16, frame: samplers },
-    Row { name: "long-lived-samplers", settings: &[], live: 2048, frame: long_lived_samplers },
-    Row { name: "views", settings: TRACED, live: 16, frame: views },
-    Row { name: "sets", settings: &[], live: 16, frame: sets },
-    Row { name: "copied-sets", settings: &[], live: 16, frame: copied_sets },
-    Row { name: "templates", settings: &[], live: 16, frame: templates },
-    Row { name: "command-pools", settings: &[], live: 16, frame: command_pools },
-    Row { name: "names", settings: TRACED, live: 16, frame: names },
-    Row { name: "pipelines", settings: TRACED, live: 16, frame: pipelines },
-    Row { name: "layouts", settings: &[], live: 16, frame: layouts },
-    Row { name: "tasks", settings: GL, live: 16, frame: samplers },
-    Row { name: "tasks-in-code", settings: GL_IN_CODE, live: 16, frame: samplers },
-    Row { name: "shader-objects", settings: &[], live: 16, frame: shader_objects },
-];
-
 const GL: &[(&str, &str)] = &[("gl", "")];
 const GL_IN_CODE: &[(&str, &str)] = &[("gl", ""), ("shader_keys", "pipeline")];
 
@@ -86,7 +58,7 @@ fn at(number: u32) -> Operand {
 
 /// Two images and a sampler.
 fn bindings() -> Vec<vk::DescriptorSetLayoutBinding<'static>> {
-    [(0, IMAGE), (1, IMAGE), (2, SAMPLER)].map(|(number, ty)| binding(number, ty, 1).stage_flags(S::ALL)).to_vec()
+    of_compute([IMAGE, IMAGE, SAMPLER]).map(|binding| binding.stage_flags(Stage::ALL)).to_vec()
 }
 
 /// A module that joins both with the sampler, like that of no frame that is near.
@@ -111,19 +83,15 @@ impl World {
         if settings == TRACED {
             builder = builder.traced("decisions");
         }
-        let device =
-            builder.device_with(|info| info.extensions.extend(is_gl.then_some(c"VK_SAMPLIN_gl_address_modes")));
-        device.driver.recording.store(false, Ordering::Relaxed);
+        let device = builder.device_with(|info| info.extensions.extend(is_gl.then_some(GL_ADDRESS_MODES)));
+        device.forget_calls();
         device.driver.reserve(1 << 14);
         let linear = device.linear();
-        let [good, bad] = [GOOD, BAD].map(|format| device.view(format));
+        let [good, bad] = [FILTERED, FLOATS].map(|format| device.view(format));
         let of_set = device.layout(&bindings());
         let layout = device.pipeline_layout(&[of_set]);
-        let pool = device.pool();
-        let sets = device.sets(pool, &[of_set; PENDING]);
-        let info = vk::CommandPoolCreateInfo::default();
-        let command_pool = create!(device.create_command_pool(&info));
-        let commands = allocate(&device, command_pool);
+        let sets = device.sets(device.pool(), &[of_set; PENDING]);
+        let commands = device.command_buffers(device.command_pool());
         let mut world = Self {
             device,
             is_gl,
@@ -140,9 +108,9 @@ impl World {
         };
         world.pipeline = world.compute(layout, 0);
         for set in world.sets {
-            world.write(set, 0, IMAGE, vk::Sampler::null(), good);
-            world.write(set, 1, IMAGE, vk::Sampler::null(), if is_gl { good } else { bad });
-            world.write(set, 2, SAMPLER, linear, vk::ImageView::null());
+            world.device.write_image(set, 0, good);
+            world.device.write_image(set, 1, if is_gl { good } else { bad });
+            world.device.write_sampler(set, 2, linear);
         }
         world
     }
@@ -151,28 +119,15 @@ impl World {
     fn sampler(&self, number: u64) -> vk::Sampler {
         let lod = (number % 100_003) as f32 / 65_536.0;
         let info = vk::SamplerCreateInfo { max_lod: 2.0 + lod, ..linear_info() };
-        let mode = vk::SamplerAddressMode::from_raw(0x2900);
-        let clamp = info.address_mode_u(mode).address_mode_v(mode).address_mode_w(mode);
+        let clamp = vk::SamplerCreateInfo { max_lod: info.max_lod, ..addressed(GL_CLAMP) };
         self.device.sampler(if self.is_gl { &clamp } else { &info })
     }
 
     fn compute(&self, layout: vk::PipelineLayout, number: u64) -> vk::Pipeline {
-        self.compute_of(layout, &words(5, number))
+        self.device.compute(layout, &words(5, number))
     }
 
-    fn compute_of(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {
-        let device = &self.device;
-        device.compute(layout, words)
-    }
-
-    fn write(
-        &self,
-        set: vk::DescriptorSet,
-        number: u32,
-        ty: vk::DescriptorType,
-        sampler: vk::Sampler,
-        image_view: vk::ImageView,
-    ) {
+    fn write(&self, set: vk::DescriptorSet, number: u32, ty: Ty, sampler: vk::Sampler, image_view: vk::ImageView) {
         let info = [vk::DescriptorImageInfo { sampler, image_view, ..Default::default() }];
         let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
         self.device.update(&[write.image_info(&info)], &[]);
@@ -181,11 +136,9 @@ impl World {
     /// Begins the command buffer of a frame, which is complete, and destroys what was made for it then.
     fn begin(&mut self, frame: u64) -> usize {
         let now = frame as usize % PENDING;
-        let info = vk::CommandBufferBeginInfo::default();
-        let device = &self.device;
-        assert_eq!(call!(device.begin_command_buffer(self.commands[now], &info)), SUCCESS);
+        self.device.begin(self.commands[now]);
         for gone in self.gone.pop_front().expect("as many as are pending") {
-            gone(device);
+            gone(&self.device);
         }
         self.gone.push_back(Vec::new());
         now
@@ -198,9 +151,9 @@ impl World {
 
     fn bind(&self, now: usize, pipeline: vk::Pipeline, layout: vk::PipelineLayout, set: vk::DescriptorSet) {
         let (device, commands) = (&self.device, self.commands[now]);
-        call!(device.bind_pipeline(commands, Point::COMPUTE, pipeline));
-        call!(device.bind_sets(commands, Point::COMPUTE, layout, 0, 1, &set, 0, ptr::null()));
-        device.act(commands, Point::COMPUTE);
+        device.bind_pipeline(commands, COMPUTE, pipeline);
+        device.bind_sets(commands, COMPUTE, layout, &[set]);
+        device.act(commands, COMPUTE);
     }
 
     fn bind_usual(&self, now: usize) {
@@ -228,19 +181,12 @@ impl World {
     }
 }
 
-fn allocate(device: &Device, pool: vk::CommandPool) -> [vk::CommandBuffer; PENDING] {
-    let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(PENDING as u32);
-    let mut commands = [vk::CommandBuffer::null(); PENDING];
-    assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, commands.as_mut_ptr())), SUCCESS);
-    commands
-}
-
 // ---- frames ----
 
 fn samplers(world: &mut World, frame: u64) {
     let now = world.begin(frame);
     let sampler = world.sampler(frame);
-    world.write(world.sets[now], 2, SAMPLER, sampler, vk::ImageView::null());
+    world.device.write_sampler(world.sets[now], 2, sampler);
     world.later(move |device| device.destroy_sampler(sampler));
     world.bind_usual(now);
 }
@@ -251,15 +197,15 @@ fn long_lived_samplers(world: &mut World, frame: u64) {
     }
     let now = world.begin(frame);
     let sampler = world.kept[(frame * 7) as usize % world.kept.len()];
-    world.write(world.sets[now], 2, SAMPLER, sampler, vk::ImageView::null());
+    world.device.write_sampler(world.sets[now], 2, sampler);
     world.bind_usual(now);
 }
 
 fn views(world: &mut World, frame: u64) {
     let now = world.begin(frame);
-    let image = world.device.image(BAD);
-    let view = world.device.view_of(image, BAD);
-    world.write(world.sets[now], 1, IMAGE, vk::Sampler::null(), view);
+    let image = world.device.image(FLOATS);
+    let view = world.device.view_of(image, FLOATS);
+    world.device.write_image(world.sets[now], 1, view);
     world.later(move |device| {
         device.destroy_view(view);
         device.destroy_image(image);
@@ -271,11 +217,9 @@ fn new_set(world: &mut World, frame: u64, views: [vk::ImageView; 2]) {
     let now = world.begin(frame);
     let pool = world.device.pool();
     let set = world.device.sets(pool, &[world.of_set])[0];
-    for (number, view) in (0..).zip(views) {
-        world.write(set, number, IMAGE, vk::Sampler::null(), view);
-    }
-    world.write(set, 2, SAMPLER, world.linear, vk::ImageView::null());
-    world.later(move |device| call!(device.destroy_pool(device.raw, pool, allocator())));
+    (0..).zip(views).for_each(|(number, view)| world.device.write_image(set, number, view));
+    world.device.write_sampler(set, 2, world.linear);
+    world.later(move |device| device.destroy_pool(pool));
     world.bind(now, world.pipeline, world.layout, set);
 }
 
@@ -292,26 +236,23 @@ fn templates(world: &mut World, frame: u64) {
     let template = world.device.template(world.of_set, &[entry(1, 0, 1, IMAGE, 0, 0)]);
     let info = vk::DescriptorImageInfo { image_view: world.bad, ..Default::default() };
     world.device.update_with_template(world.sets[now], template, (&raw const info).cast());
-    world.later(move |device| call!(device.destroy_template(device.raw, template, allocator())));
+    world.later(move |device| device.destroy_template(template));
     world.bind_usual(now);
 }
 
 fn command_pools(world: &mut World, frame: u64) {
     world.begin(frame);
-    let (device, info) = (&world.device, vk::CommandPoolCreateInfo::default());
-    let pool = create!(device.create_command_pool(&info));
-    let commands = allocate(device, pool);
+    let pool = world.device.command_pool();
+    let commands: [_; PENDING] = world.device.command_buffers(pool);
     let usual = std::mem::replace(&mut world.commands, commands);
     let now = frame as usize % PENDING;
-    let info = vk::CommandBufferBeginInfo::default();
-    let device = &world.device;
-    assert_eq!(call!(device.begin_command_buffer(commands[now], &info)), SUCCESS);
+    world.device.begin(commands[now]);
     world.bind_usual(now);
     world.commands = usual;
     world.later(move |device| {
         // The mock's own command buffers are used again when they are freed.
         call!(device.free_command_buffers(device.raw, pool, PENDING as u32, commands.as_ptr()));
-        call!(device.destroy_command_pool(device.raw, pool, allocator()));
+        device.destroy_command_pool(pool);
     });
 }
 
@@ -321,17 +262,8 @@ fn names(world: &mut World, frame: u64) {
     let sampler = world.sampler(frame + 50_000);
     let pipeline = world.compute(world.layout, frame);
     let name = std::ffi::CString::new(format!("object {frame}")).expect("no zero in it");
-    let objects = [(vk::ObjectType::SAMPLER, sampler.as_raw()), (vk::ObjectType::PIPELINE, pipeline.as_raw())];
-    for (object_type, object_handle) in objects {
-        let info = vk::DebugUtilsObjectNameInfoEXT {
-            object_type,
-            object_handle,
-            p_object_name: name.as_ptr(),
-            ..Default::default()
-        };
-        let device = &world.device;
-        assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
-    }
+    world.device.name(sampler, &name);
+    world.device.name(pipeline, &name);
     world.bind(now, pipeline, world.layout, world.sets[now]);
     world.later(move |device| {
         device.destroy_sampler(sampler);
@@ -350,43 +282,36 @@ fn pipelines(world: &mut World, frame: u64) {
 fn layouts(world: &mut World, frame: u64) {
     let now = world.begin(frame);
     let mut bindings = bindings();
-    bindings.push(binding(100 + frame as u32 % 512, vk::DescriptorType::UNIFORM_BUFFER, 1).stage_flags(S::ALL));
+    bindings.push(binding(100 + frame as u32 % 512, Ty::UNIFORM_BUFFER, 1).stage_flags(Stage::ALL));
     let of_set = world.device.layout(&bindings);
     let layout = world.device.pipeline_layout(&[of_set]);
     let pool = world.device.pool();
     let set = world.device.sets(pool, &[of_set])[0];
     let views = [world.good, if frame.is_multiple_of(2) { world.bad } else { world.good }];
-    for (number, view) in (0..).zip(views) {
-        world.write(set, number, IMAGE, vk::Sampler::null(), view);
-    }
-    world.write(set, 2, SAMPLER, world.linear, vk::ImageView::null());
+    (0..).zip(views).for_each(|(number, view)| world.device.write_image(set, number, view));
+    world.device.write_sampler(set, 2, world.linear);
     let pipeline = world.compute(layout, 0);
     world.bind(now, pipeline, layout, set);
     world.later(move |device| {
-        call!(device.destroy_pool(device.raw, pool, allocator()));
+        device.destroy_pool(pool);
         device.destroy_pipeline(pipeline);
-        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
-        call!(device.destroy_layout(device.raw, of_set, allocator()));
+        device.destroy_pipeline_layout(layout);
+        device.destroy_layout(of_set);
     });
 }
 
 fn shader_objects(world: &mut World, frame: u64) {
     let now = world.begin(frame);
     let sets = [world.of_set];
-    let code: Vec<u8> = words(5, frame).iter().flat_map(|word| word.to_ne_bytes()).collect();
-    let info = vk::ShaderCreateInfoEXT::default()
-        .code_type(vk::ShaderCodeTypeEXT::SPIRV)
-        .name(c"main")
-        .set_layouts(&sets)
-        .stage(S::COMPUTE)
-        .code(&code);
+    let code = bytes_of(&words(5, frame));
+    let info = shader_info(Stage::COMPUTE, &code).set_layouts(&sets);
     let device = &world.device;
     let made = create!(device.create_shaders(1, &info));
-    call!(device.bind_shaders(world.commands[now], 1, &S::COMPUTE, &made));
+    call!(device.bind_shaders(world.commands[now], 1, &Stage::COMPUTE, &made));
     let set = world.sets[now];
-    call!(device.bind_sets(world.commands[now], Point::COMPUTE, world.layout, 0, 1, &set, 0, ptr::null()));
-    device.act(world.commands[now], Point::COMPUTE);
-    world.later(move |device| call!(device.destroy_shader(device.raw, made, allocator())));
+    device.bind_sets(world.commands[now], COMPUTE, world.layout, &[set]);
+    device.act(world.commands[now], COMPUTE);
+    world.later(move |device| device.destroy_shader(made));
 }
 
 // ---- what is pending ----
@@ -398,35 +323,25 @@ impl Pending {
     fn new(world: &World, now: usize) -> Self {
         let machine = lock(&world.device.driver.machine);
         let commands = world.commands[now].as_raw();
-        Self(now, machine.snapshot(commands, place(Point::COMPUTE)).expect("something is bound"))
+        Self(now, machine.snapshot(commands, place(COMPUTE)).expect("something is bound"))
     }
 
     fn assert_whole(&self, world: &World, when: &str) {
         let broken = lock(&world.device.driver.machine).broken(&self.1);
         assert_eq!(broken, None, "{when}");
-        let commands = world.commands[self.0].as_raw();
-        let reads = lock(&world.device.driver.machine).draw(commands, place(Point::COMPUTE));
-        reads.unwrap_or_else(|why| panic!("{when}: {why}"));
+        world.device.reads(world.commands[self.0], COMPUTE);
     }
 }
 
 impl World {
     /// The samplers that what is bound reads the second image through, which needs others than the application's.
     fn others(&self, now: usize) -> Vec<u64> {
-        let reads = lock(&self.device.driver.machine).draw(self.commands[now].as_raw(), place(Point::COMPUTE));
-        let reads = reads.expect("what is bound can be drawn with");
+        let reads = self.device.reads(self.commands[now], COMPUTE);
         reads.iter().filter(|read| read.image.1 == 1).map(|read| read.handle).collect()
     }
 
     fn begin_again(&self, now: usize) {
-        let (device, info) = (&self.device, vk::CommandBufferBeginInfo::default());
-        assert_eq!(call!(device.begin_command_buffer(self.commands[now], &info)), SUCCESS);
-    }
-
-    /// Pools that the layer has made.
-    fn own(&self, kind: Kind) -> usize {
-        let driver = &self.device.driver;
-        driver.live(kind).into_iter().filter(|handle| driver.is_layers(kind, *handle)).count()
+        self.device.begin(self.commands[now]);
     }
 }
 
@@ -435,24 +350,18 @@ impl World {
 fn a_hidden_set_outlives_a_sampler_that_is_not_read() {
     let world = World::new(&[], true);
     let device = &world.device;
-    let array = binding(2, SAMPLER, ARRAY).stage_flags(S::ALL);
+    let array = binding(2, SAMPLER, ARRAY).stage_flags(Stage::ALL);
     let bindings = [bindings()[0], bindings()[1], array];
     let partially = vk::DescriptorBindingFlags::PARTIALLY_BOUND;
-    let flags = [vk::DescriptorBindingFlags::empty(), vk::DescriptorBindingFlags::empty(), partially];
-    let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
-    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).push_next(&mut flags);
-    let of_set = create!(device.create_layout(&info));
+    let of_set = device.layout_with(&bindings, &[Default::default(), Default::default(), partially]);
     let layout = device.pipeline_layout(&[of_set]);
     let set = device.sets(device.pool(), &[of_set])[0];
     let any = Operand { set: 0, binding: 2, count: ARRAY, element: None };
-    let pipeline = world.compute_of(layout, &shader(5, &[(at(0), any), (at(1), any)]));
-    let none = (vk::Sampler::null(), vk::ImageView::null());
-    world.write(set, 0, IMAGE, none.0, world.good);
-    world.write(set, 1, IMAGE, none.0, world.bad);
+    let pipeline = world.device.compute(layout, &shader(5, &[(at(0), any), (at(1), any)]));
+    world.device.write_image(set, 0, world.good);
+    world.device.write_image(set, 1, world.bad);
     let write = |element: u32, sampler: vk::Sampler| {
-        let info = [vk::DescriptorImageInfo { sampler, ..Default::default() }];
-        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(2).dst_array_element(element);
-        device.update(&[write.descriptor_type(SAMPLER).image_info(&info)], &[]);
+        device.write(set, (2, element), SAMPLER, sampler_alone(sampler));
     };
     let samplers: Vec<_> = (0..u64::from(ARRAY)).map(|number| world.sampler(number)).collect();
     for (element, sampler) in (0..).zip(&samplers) {
@@ -461,7 +370,7 @@ fn a_hidden_set_outlives_a_sampler_that_is_not_read() {
     world.begin_again(0);
     world.bind(0, pipeline, layout, set);
     let pending = Pending::new(&world, 0);
-    let pools = world.own(Kind::Pool);
+    let pools = world.device.own(Kind::Pool);
     device.destroy_sampler(samplers[0]);
     pending.assert_whole(&world, "a sampler went that is not read");
 
@@ -470,7 +379,7 @@ fn a_hidden_set_outlives_a_sampler_that_is_not_read() {
     world.begin_again(1);
     world.bind(1, pipeline, layout, set);
     assert!(world.others(1).iter().all(lives), "{:x?}", world.others(1));
-    let pools_then = world.own(Kind::Pool);
+    let pools_then = world.device.own(Kind::Pool);
     assert_eq!(pools_then, pools + 1);
 
     // The handle comes back, as another sampler.
@@ -483,14 +392,14 @@ fn a_hidden_set_outlives_a_sampler_that_is_not_read() {
     let new = world.others(1);
     assert!(new.iter().all(lives), "{new:x?}");
     // Handles of samplers may come back as well, but what is pending is another set.
-    let bound = |now: usize| lock(&device.driver.machine).bound_sets(world.commands[now].as_raw());
+    let bound = |now: usize| device.bound_sets(world.commands[now]);
     assert_ne!(bound(0), bound(1));
 
     // Nothing holds the first set any more once its command buffer is begun; it goes when the next sampler does.
     world.begin_again(0);
-    let before = world.own(Kind::Pool);
+    let before = world.device.own(Kind::Pool);
     device.destroy_sampler(world.sampler(99));
-    assert!(world.own(Kind::Pool) < before, "{} of {before}", world.own(Kind::Pool));
+    assert!(world.device.own(Kind::Pool) < before, "{} of {before}", world.device.own(Kind::Pool));
 }
 
 /// What was found out for a pipeline and its sets goes with the samplers that these name, and with no other.
@@ -504,7 +413,7 @@ fn what_was_found_out_goes_with_its_own_samplers() {
         assert!(!world.others(now).contains(&samplers[now].as_raw()), "it is repaired");
     };
     for now in [0, 1] {
-        world.write(world.sets[now], 2, SAMPLER, samplers[now], vk::ImageView::null());
+        world.device.write_sampler(world.sets[now], 2, samplers[now]);
         record(now);
     }
     let found_out = || world.counts()["resolutions"];
@@ -524,7 +433,7 @@ fn what_was_found_out_goes_with_its_own_samplers() {
 fn a_hidden_set_that_others_take_the_place_of_outlives_what_is_recorded() {
     let world = World::new(&[], true);
     let record = |now: usize, sampler| {
-        world.write(world.sets[now], 2, SAMPLER, sampler, vk::ImageView::null());
+        world.device.write_sampler(world.sets[now], 2, sampler);
         world.bind(now, world.pipeline, world.layout, world.sets[now]);
     };
     world.begin_again(0);
@@ -535,7 +444,7 @@ fn a_hidden_set_that_others_take_the_place_of_outlives_what_is_recorded() {
         record(1, world.sampler(number));
     }
     pending.assert_whole(&world, "two thousand others");
-    assert!(world.own(Kind::Pool) < 600, "{} are left", world.own(Kind::Pool));
+    assert!(world.device.own(Kind::Pool) < 600, "{} are left", world.device.own(Kind::Pool));
 }
 
 /// The same with pipelines whose shaders have in their code what they do for a descriptor.
@@ -546,12 +455,11 @@ fn a_pipeline_that_others_take_the_place_of_outlives_what_is_recorded() {
     let record = |now: usize, number| {
         let set = world.device.sets(pool, &[world.of_set])[0];
         for binding in [0, 1] {
-            world.write(set, binding, IMAGE, vk::Sampler::null(), world.good);
+            world.device.write_image(set, binding, world.good);
         }
-        world.write(set, 2, SAMPLER, world.sampler(number), vk::ImageView::null());
+        world.device.write_sampler(set, 2, world.sampler(number));
         world.bind(now, world.pipeline, world.layout, set);
-        let bound =
-            lock(&world.device.driver.machine).bound_pipeline(world.commands[now].as_raw(), place(Point::COMPUTE));
+        let bound = world.device.bound_pipeline(world.commands[now], COMPUTE);
         assert!(world.device.driver.is_layers(Kind::Pipeline, bound), "the {number}th is repaired");
     };
     world.begin_again(0);
@@ -562,25 +470,25 @@ fn a_pipeline_that_others_take_the_place_of_outlives_what_is_recorded() {
         record(1, number);
     }
     pending.assert_whole(&world, "two hundred others");
-    assert!(world.own(Kind::Pipeline) <= 66, "{} are left", world.own(Kind::Pipeline));
+    assert!(world.device.own(Kind::Pipeline) <= 66, "{} are left", world.device.own(Kind::Pipeline));
     // All of them in one command buffer: none of these may go.
     world.begin_again(1);
     for number in 200..300 {
         record(1, number);
     }
-    assert!(world.own(Kind::Pipeline) >= 100, "{} are left", world.own(Kind::Pipeline));
+    assert!(world.device.own(Kind::Pipeline) >= 100, "{} are left", world.device.own(Kind::Pipeline));
     pending.assert_whole(&world, "a hundred more");
     for now in [0, 1, 0, 1] {
         world.begin_again(now);
         record(now, 1000 + now as u64);
     }
-    assert!(world.own(Kind::Pipeline) <= 66, "{} are left", world.own(Kind::Pipeline));
+    assert!(world.device.own(Kind::Pipeline) <= 66, "{} are left", world.device.own(Kind::Pipeline));
 }
 
 // ---- judging ----
 
 /// Runs a row, with a look at everything now and then. Says what was most in each half of the frames behind the first fifth.
-fn run(row: &Row) {
+fn run(kind: &str, row: &Row) {
     let mut world = World::new(row.settings, false);
     let mut most = [BTreeMap::new(), BTreeMap::new()];
     let frames = number("API_CACHE_FRAMES", 20_000);
@@ -598,16 +506,16 @@ fn run(row: &Row) {
     }
     world.device.driver.check();
     let [before, after] = most;
-    println!("{}: {after:?}", row.name);
+    println!("{kind}: {after:?}");
     for cache in caches::all() {
         let (count, bound) = (after[cache.name], cache.most.unwrap_or(0) + row.live);
-        assert!(count <= bound, "{}: {} of {} at most {bound}", row.name, count, cache.name);
+        assert!(count <= bound, "{kind}: {count} of {} at most {bound}", cache.name);
     }
     // What has a bound moves below it.
     let is_bounded = |name: &str| caches::all().any(|cache| cache.name == name && cache.most > Some(0));
     for (name, count) in after.into_iter().filter(|(name, _)| !is_bounded(name)) {
         let slack = if name == "bytes" { 64 << 10 } else { 8 };
-        assert!(count <= before[name] + slack, "{}: {name} grows from {} to {count}", row.name, before[name]);
+        assert!(count <= before[name] + slack, "{kind}: {name} grows from {} to {count}", before[name]);
     }
     assert!(!world.device.entry().ground.is_broken());
     world.device.leak();
@@ -628,35 +536,32 @@ fn the_table_is_the_one_that_is_written_down() {
     assert_eq!(table, head.to_owned() + &rows.collect::<String>());
 }
 
+/// A test for each kind: its name, settings, objects that are alive, and what a frame does.
 macro_rules! rows {
-    ($($test:ident $row:literal)+) => {
-        $(#[test]
-        fn $test() {
-            let row = KINDS.iter().find(|row| row.name == $row).expect("a row");
-            alone(concat!("caches::", stringify!($test)), || run(row));
-        })+
-
+    ($($test:ident $settings:ident $live:literal $frame:ident;)+) => { $(
         #[test]
-        fn every_row_is_a_test() {
-            let tests = [$($row),+];
-            assert!(KINDS.iter().map(|row| row.name).eq(tests));
+        fn $test() {
+            let row = Row { settings: $settings, live: $live, frame: $frame };
+            alone(concat!("caches::", stringify!($test)), || run(stringify!($test), &row));
         }
-    };
+    )+ };
 }
 
+const NONE: &[(&str, &str)] = &[];
+
 rows! {
-    new_samplers "samplers"
-    new_samplers_traced "samplers-traced"
-    long_lived "long-lived-samplers"
-    new_views "views"
-    new_sets "sets"
-    new_copied_sets "copied-sets"
-    new_templates "templates"
-    new_command_pools "command-pools"
-    new_names "names"
-    new_pipelines "pipelines"
-    new_layouts "layouts"
-    new_tasks "tasks"
-    new_tasks_in_code "tasks-in-code"
-    new_shader_objects "shader-objects"
+    new_samplers NONE 16 samplers;
+    new_samplers_traced TRACED 16 samplers;
+    long_lived NONE 2048 long_lived_samplers;
+    new_views TRACED 16 views;
+    new_sets NONE 16 sets;
+    new_copied_sets NONE 16 copied_sets;
+    new_templates NONE 16 templates;
+    new_command_pools NONE 16 command_pools;
+    new_names TRACED 16 names;
+    new_pipelines TRACED 16 pipelines;
+    new_layouts NONE 16 layouts;
+    new_tasks GL 16 samplers;
+    new_tasks_in_code GL_IN_CODE 16 samplers;
+    new_shader_objects NONE 16 shader_objects;
 }

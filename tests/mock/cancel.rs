@@ -68,7 +68,7 @@ fn cancelled(work: fn()) {
 fn life(builder: InstanceBuilder) {
     let device = builder.device();
     let illegal = device.sampler(&vk::SamplerCreateInfo { mip_lod_bias: 99.0, ..linear_info() });
-    let view = device.view(vk::Format::R32_UINT);
+    let view = device.view(INTEGERS);
     let infos = [pair(illegal, view)];
     device.update(&[combined(device.plain_set(), 0, &infos)], &[]);
     device.destroy_view(view);

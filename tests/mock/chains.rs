@@ -7,8 +7,7 @@ use ash::vk::{self, Handle};
 use samplin::hooks::augment::{GL_ADDRESS_MODES, GL_SHADERS};
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, LayerInstanceCreateInfoUnion};
 
-use crate::args;
-use crate::driver::{ATTEMPTS, Args, Attempt, EXPECTED_LINK, NEXT_RESULTS, Node};
+use crate::driver::{ATTEMPTS, Attempt, EXPECTED_LINK, NEXT_RESULTS, Node};
 use crate::loader::*;
 use crate::pages::Guarded;
 
@@ -116,8 +115,7 @@ fn an_application_chain_that_never_ends_is_survived() {
     let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&first).cast(), ..linear_info() };
     device.driver.calls();
     device.sampler(&info);
-    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
-    assert_eq!(down.at, ptr::from_ref(&info) as usize);
+    assert!(device.took(c"vkCreateSampler", &info));
 }
 
 /// The attempts to create a device since the last look.
@@ -163,7 +161,7 @@ fn version_1_0_gets_the_usages_of_views() {
 
 #[test]
 fn what_a_device_is_augmented_with_comes_on_top() {
-    let instance = InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).instance();
+    let instance = augmenting(InstanceBuilder::new().traced("decisions"));
     let mut memory = Guarded::new();
     let robustness = memory.value(unknown(ptr::null()));
     let given = [ash::khr::push_descriptor::NAME, ash::ext::debug_marker::NAME];
@@ -173,17 +171,14 @@ fn what_a_device_is_augmented_with_comes_on_top() {
     let attempt = &attempts()[0];
     assert_eq!(names(attempt), [text(&given), text(&ADDED)].concat());
     assert!(attempt.chain.iter().any(|node| node.at == robustness as usize), "the application's chain is still there");
-    let custom: vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_> =
-        attempt.chain.iter().find_map(Node::get).expect("the feature is enabled");
+    let custom: vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_> = node_of(attempt).expect("the feature is enabled");
     assert_eq!(custom.custom_border_colors, 1);
     // A border colour without a format may cost speed and change opaque black ("Border Replacement"), and no repair needs it.
     assert_eq!(custom.custom_border_color_without_format, 0);
     assert!(!device.entry().ground.driver.caps.custom_border_color_without_format);
-    assert!(
-        device.entry().ground.driver.caps.border_color_swizzle
-            && device.entry().ground.driver.caps.sampler_filter_minmax
-    );
-    let record = &device.instance.records("device")[0];
+    let caps = &device.entry().ground.driver.caps;
+    assert!(caps.border_color_swizzle && caps.sampler_filter_minmax);
+    let record = &device.records("device")[0];
     assert_eq!(record["augmented"], serde_json::json!(text(&ADDED)));
     device.finish();
 
@@ -210,18 +205,14 @@ fn what_a_device_is_augmented_with_comes_on_top() {
 
 #[test]
 fn a_border_that_was_not_asked_for_is_made_with_the_format_of_its_view() {
-    let instance = InstanceBuilder::new().driver(|driver| driver.tells_features = true).instance();
+    let instance = augmenting(InstanceBuilder::new());
     let info = linear_info()
         .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER)
         .border_color(vk::BorderColor::FLOAT_CUSTOM_EXT);
     let color = vk::ClearColorValue { float32: [0.5, 0.25, 0.0, 1.0] };
-    let format = vk::Format::R8G8B8A8_UNORM;
+    let format = FILTERED;
     // The application enabled nothing, so no format is not for it to leave out; with the feature of its own it is.
-    let custom = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
-        custom_border_colors: 1,
-        custom_border_color_without_format: 1,
-        ..Default::default()
-    };
+    let custom = any_border();
     for (chain, own) in [(ptr::null(), false), (ptr::from_ref(&custom).cast::<c_void>(), true)] {
         let device = instance.device(&DeviceInfo { chain, ..Default::default() });
         let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(color);
@@ -235,6 +226,16 @@ fn a_border_that_was_not_asked_for_is_made_with_the_format_of_its_view() {
         assert_eq!(unsafe { found.custom_border_color.float32 }, unsafe { color.float32 });
         assert_eq!(found.format, if own { vk::Format::UNDEFINED } else { format });
     }
+}
+
+/// The first structure of a type.
+fn node_of<T: vk::TaggedStructure + Copy>(attempt: &Attempt) -> Option<T> {
+    attempt.chain.iter().find_map(Node::get)
+}
+
+/// An instance of a driver that tells its features.
+fn augmenting(builder: InstanceBuilder) -> std::sync::Arc<Instance> {
+    builder.driver(|driver| driver.tells_features = true).instance()
 }
 
 /// The structures of a chain that are of these types, from the front.
@@ -252,7 +253,7 @@ fn structures_younger_than_the_bindings_are_copied_whole() {
         p_next: *const c_void,
         features: [u32; 21],
     }
-    let instance = InstanceBuilder::new().driver(|driver| driver.tells_features = true).instance();
+    let instance = augmenting(InstanceBuilder::new());
     let mut memory = Guarded::new();
     let twelve = memory.value(vk::PhysicalDeviceVulkan12Features::default());
     let features = std::array::from_fn(|index| 0x1400 + index as u32);
@@ -273,7 +274,7 @@ fn structures_younger_than_the_bindings_are_copied_whole() {
 
 #[test]
 fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
-    let instance = InstanceBuilder::new().driver(|driver| driver.tells_features = true).instance();
+    let instance = augmenting(InstanceBuilder::new());
     let mut memory = Guarded::new();
     let behind = memory.value(unknown(ptr::null()));
     let twelve = vk::PhysicalDeviceVulkan12Features {
@@ -287,8 +288,7 @@ fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
     attempts();
     let device = instance.device(&DeviceInfo { chain: two.cast(), ..Default::default() });
     let attempt = &attempts()[0];
-    let found: vk::PhysicalDeviceVulkan12Features<'_> =
-        attempt.chain.iter().find_map(Node::get).expect("it is still there");
+    let found: vk::PhysicalDeviceVulkan12Features<'_> = node_of(attempt).expect("it is still there");
     assert_eq!((found.sampler_mirror_clamp_to_edge, found.sampler_filter_minmax, found.timeline_semaphore), (1, 1, 1));
     let at: Vec<usize> = attempt.chain.iter().map(|node| node.at).collect();
     assert!(!at.contains(&(twelve as usize)) && !at.contains(&(two as usize)), "copies");
@@ -315,12 +315,8 @@ fn what_only_has_to_be_enabled_is() {
         "shaderResourceMinLod",
     ];
     let bits = |of: &vk::PhysicalDeviceFeatures| {
-        [
-            of.image_cube_array,
-            of.shader_image_gather_extended,
-            of.shader_sampled_image_array_dynamic_indexing,
-            of.shader_resource_min_lod,
-        ]
+        let [cubes, gather] = [of.image_cube_array, of.shader_image_gather_extended];
+        [cubes, gather, of.shader_sampled_image_array_dynamic_indexing, of.shader_resource_min_lod]
     };
     let weak = std::env::temp_dir().join(format!("samplin-no-cubes-{}.json", std::process::id()));
     std::fs::write(&weak, r#"{"schema": "device-caps/1", "features": {"imageCubeArray": false}, "formats": {}}"#)
@@ -355,7 +351,7 @@ fn what_only_has_to_be_enabled_is() {
             let below = attempt.chain.iter().find_map(Node::get::<vk::PhysicalDeviceFeatures2<'_>>);
             let below = below.map(|two| two.features).or(attempt.features).unwrap();
             assert_eq!(bits(&below), expected, "{settings:?} {permits} {chained}");
-            let record = device.instance.records("device").pop().unwrap();
+            let record = device.records("device").pop().unwrap();
             let differs = |at: usize| expected[at] != bits(&given)[at];
             let added: Vec<&str> = (0..4).filter(|at| differs(*at)).map(|at| PERMITS[at]).collect();
             let told: Vec<&str> =
@@ -374,7 +370,7 @@ fn what_only_has_to_be_enabled_is() {
 
 #[test]
 fn a_device_that_fails_with_additions_is_tried_without() {
-    let instance = InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).instance();
+    let instance = augmenting(InstanceBuilder::new().traced("decisions"));
     let given = [ash::khr::push_descriptor::NAME, GL_ADDRESS_MODES, GL_SHADERS];
     let info = DeviceInfo { extensions: given.to_vec(), ..Default::default() };
     attempts();
@@ -387,10 +383,9 @@ fn a_device_that_fails_with_additions_is_tried_without() {
     assert_eq!(names(&tried[1]), text(&given[..1]), "the layer's own extensions never reach the driver");
     // Behind pDevice is the loader's own object, whatever the first attempt left there.
     assert_eq!([tried[0].device, tried[1].device], [LOADERS_DEVICE; 2]);
-    assert!(
-        !device.entry().ground.driver.caps.custom_border_colors && device.entry().ground.driver.caps.gl_address_modes
-    );
-    assert_eq!(device.instance.records("device")[0]["augmented"], serde_json::json!([]));
+    let caps = &device.entry().ground.driver.caps;
+    assert!(!caps.custom_border_colors && caps.gl_address_modes);
+    assert_eq!(device.records("device")[0]["augmented"], serde_json::json!([]));
     device.finish();
     // The application is told of the second failure.
     NEXT_RESULTS.set([vk::Result::ERROR_TOO_MANY_OBJECTS, vk::Result::ERROR_DEVICE_LOST].into());
@@ -402,7 +397,7 @@ fn a_device_that_fails_with_additions_is_tried_without() {
 fn a_copied_chain_leaves_the_link_to_the_second_attempt() {
     // The loader's nodes stand before the structure that has to differ, so they are copied with it and the layers below advance the
     // copy; the second attempt goes down with the loader's own.
-    let instance = InstanceBuilder::new().driver(|driver| driver.tells_features = true).instance();
+    let instance = augmenting(InstanceBuilder::new());
     let twelve = vk::PhysicalDeviceVulkan12Features::default();
     let info = DeviceInfo { chain: ptr::from_ref(&twelve).cast(), ..Default::default() };
     attempts();

@@ -1,33 +1,19 @@
 //! Which pipelines and which words go down for GL_CLAMP, where the shader saturates coordinates.
 
-use std::ffi::CStr;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_spirv::sampling::flags;
 
-use crate::driver::machine::place;
 use crate::driver::{Args, Kind, lock};
 use crate::loader::*;
 use crate::separate::{Operand, shader};
 
-const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
-const GL_ADDRESS_MODES: &CStr = c"VK_SAMPLIN_gl_address_modes";
-const POINT: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
-
 /// A device, with the extension or without it.
 fn device(settings: &[(&str, &str)], extended: bool) -> Device {
     let builder = InstanceBuilder::new().driver(|config| config.follows = true).settings(settings);
-    let builder = builder.traced("decisions");
-    let mut info = builder.device_info();
-    if extended {
-        info.extensions.push(GL_ADDRESS_MODES);
-    }
-    builder.instance().device(&info)
+    builder.traced("decisions").device_with(|info| info.extensions.extend(extended.then_some(GL_ADDRESS_MODES)))
 }
-
-/// The bindings of a set.
-const TYPES: [vk::DescriptorType; 2] = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
 
 /// A set with an image and a sampler that a pipeline joins.
 #[derive(Clone, Copy)]
@@ -46,8 +32,7 @@ impl Scene {
 
     /// With an image of so many levels.
     fn of(device: &Device, sampler: vk::Sampler, levels: u32) -> Self {
-        let bindings = [0, 1].map(|at| binding(at, TYPES[at as usize], 1).stage_flags(vk::ShaderStageFlags::COMPUTE));
-        let of_set = device.layout(&bindings);
+        let of_set = device.layout(&of_compute([IMAGE, SAMPLER]));
         let layout = device.pipeline_layout(&[of_set]);
         let set = set_of(device, of_set, (sampler, levels));
         let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
@@ -60,19 +45,14 @@ impl Scene {
     /// Binds the pipeline and the set; the pipelines that arrive in the driver.
     fn bind(&self, device: &Device) -> Vec<u64> {
         device.driver.calls();
-        device.begin(self.commands);
-        call!(device.bind_pipeline(self.commands, POINT, self.pipeline));
-        call!(device.bind_sets(self.commands, POINT, self.layout, 0, 1, &self.set, 0, std::ptr::null()));
-        device.act(self.commands, POINT);
+        device.record(self.commands, (COMPUTE, self.pipeline), self.layout, &[self.set]);
         let bound = |args: Args| if let Args::Other(words) = args { words[1] } else { panic!("{args:?}") };
         device.driver.calls_of(c"vkCmdBindPipeline").into_iter().map(bound).collect()
     }
 }
 
 fn clamp_info() -> vk::SamplerCreateInfo<'static> {
-    let mode = GL_CLAMP;
-    let info = linear_info().address_mode_u(mode).address_mode_v(mode).address_mode_w(mode);
-    info.border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE)
+    addressed(GL_CLAMP).border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE)
 }
 
 fn clamp(device: &Device) -> vk::Sampler {
@@ -80,8 +60,7 @@ fn clamp(device: &Device) -> vk::Sampler {
 }
 
 fn edge(device: &Device) -> vk::Sampler {
-    let mode = vk::SamplerAddressMode::CLAMP_TO_EDGE;
-    device.sampler(&linear_info().address_mode_u(mode).address_mode_v(mode).address_mode_w(mode))
+    device.sampler(&addressed(vk::SamplerAddressMode::CLAMP_TO_EDGE))
 }
 
 /// A set with an image that filters and this sampler.
@@ -91,15 +70,12 @@ fn set_of(
     (sampler, levels): (vk::Sampler, u32),
 ) -> vk::DescriptorSet {
     let set = device.sets(device.pool(), &[of_set])[0];
-    let format = vk::Format::R8G8B8A8_UNORM;
+    let format = FILTERED;
     let mut view = view_info(device.image_with(&image_info(format).mip_levels(levels)), format);
     view.subresource_range.level_count = levels;
     let view = device.view_with(&view);
-    let infos = [pair(vk::Sampler::null(), view), pair(sampler, vk::ImageView::null())];
-    for ((at, ty), info) in (0..).zip(TYPES).zip(&infos) {
-        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(at).descriptor_type(ty);
-        device.update(&[write.image_info(std::slice::from_ref(info))], &[]);
-    }
+    device.write_image(set, 0, view);
+    device.write_sampler(set, 1, sampler);
     set
 }
 
@@ -127,8 +103,7 @@ fn a_clamped_coordinate_takes_a_pipeline_of_the_layers_own() {
     // Both axes of a 2D image of one level, and the level range of the sampler.
     assert_eq!(words(&device), [3 | flags::BASE_LEVEL, 0, 0, linear_info().max_lod.to_bits()]);
     assert_eq!(device.driver.live(Kind::Buffer).len(), 1);
-    let own =
-        |kind| device.driver.live(kind).into_iter().filter(|handle| device.driver.is_layers(kind, *handle)).count();
+    let own = |kind| device.own(kind);
     assert_eq!(own(Kind::Pool), 2, "the hidden set, and the copy with the sampler that has a border");
     device.destroy_pipeline(scene.pipeline);
     assert_eq!((own(Kind::Pipeline), own(Kind::Pool)), (0, 1), "they go with the application's");
@@ -147,14 +122,10 @@ fn shaders_are_told_where_levels_of_detail_do_not_matter() {
         (smooth.max_lod(0.25), 3, false),
         (whole(0.5), 3, false),
         (whole(vk::LOD_CLAMP_NONE), 3, false),
-        (smooth.mag_filter(vk::Filter::NEAREST), 1, false),
+        (smooth.mag_filter(Filter::NEAREST), 1, false),
         (smooth.anisotropy_enable(true).max_anisotropy(4.0), 1, false),
     ] {
-        let builder = InstanceBuilder::new().driver(|config| config.follows = true).set("gl_clamp_rule", "min");
-        let mut created = builder.device_info();
-        created.extensions.push(GL_ADDRESS_MODES);
-        created.features.sampler_anisotropy = 1;
-        let device = builder.instance().device(&created);
+        let device = device(&[("gl_clamp_rule", "min")], true);
         let scene = Scene::of(&device, device.sampler(&info), levels);
         scene.bind(&device);
         let told = words(&device)[0];
@@ -168,19 +139,15 @@ fn shaders_are_told_of_filters_and_of_anisotropy() {
     let whole = clamp_info().mipmap_mode(vk::SamplerMipmapMode::NEAREST);
     for (info, told) in [
         (whole, 0),
-        (whole.mag_filter(vk::Filter::NEAREST), flags::MAG_NEAREST),
-        (whole.min_filter(vk::Filter::NEAREST), flags::MIN_NEAREST),
+        (whole.mag_filter(Filter::NEAREST), flags::MAG_NEAREST),
+        (whole.min_filter(Filter::NEAREST), flags::MIN_NEAREST),
         (whole.anisotropy_enable(true).max_anisotropy(1.0), 0),
         (whole.anisotropy_enable(true).max_anisotropy(2.0), flags::ANISOTROPY),
         (whole.anisotropy_enable(true).max_anisotropy(6.0), 3 * flags::ANISOTROPY),
         (whole.anisotropy_enable(true).max_anisotropy(16.0), 4 * flags::ANISOTROPY),
         (whole.max_anisotropy(16.0), 0),
     ] {
-        let builder = InstanceBuilder::new().driver(|config| config.follows = true);
-        let mut created = builder.device_info();
-        created.extensions.push(GL_ADDRESS_MODES);
-        created.features.sampler_anisotropy = 1;
-        let device = builder.instance().device(&created);
+        let device = device(&[], true);
         let scene = Scene::of(&device, device.sampler(&info), 3);
         scene.bind(&device);
         assert_eq!(words(&device)[0], 3 | told, "{info:?}");
@@ -230,9 +197,9 @@ fn sets_choose(device: &Device) {
     }
     // The set of before is still bound for a pipeline that comes after it.
     legal.bind(device);
-    call!(device.bind_pipeline(legal.commands, POINT, legal.pipeline));
-    device.act(legal.commands, POINT);
-    let bound = lock(&device.driver.machine).bound_pipeline(legal.commands.as_raw(), place(POINT));
+    device.bind_pipeline(legal.commands, COMPUTE, legal.pipeline);
+    device.act(legal.commands, COMPUTE);
+    let bound = device.bound_pipeline(legal.commands, COMPUTE);
     assert_eq!(bound, own);
 }
 
@@ -245,7 +212,7 @@ fn without_the_extension_nothing_is_made() {
         let scene = Scene::new(&device, edge(&device));
         assert_eq!(device.driver.live(Kind::Pipeline).len(), 1, "{settings:?}");
         assert_eq!(scene.bind(&device), [scene.pipeline.as_raw()], "{settings:?}");
-        assert!(device.driver.live(Kind::Buffer).is_empty() && device.instance.records("shader").is_empty());
+        assert!(device.driver.live(Kind::Buffer).is_empty() && device.records("shader").is_empty());
     }
 }
 
@@ -283,8 +250,7 @@ fn without_memory_the_address_mode_is_left() {
         let scene = Scene::new(&device, clamp(&device));
         device.driver.fail(command, [result]);
         assert_eq!(scene.bind(&device), [scene.pipeline.as_raw()], "{command:?}: {result:?}");
-        let left: Vec<_> =
-            device.instance.records("unresolved").iter().map(|record| record["what"].to_string()).collect();
+        let left: Vec<_> = device.records("unresolved").iter().map(|record| record["what"].to_string()).collect();
         assert_eq!(left, ["\"memory\""], "{command:?}: {result:?}");
         assert!(device.driver.live(Kind::Buffer).is_empty() && device.driver.live(Kind::Memory).is_empty());
         // There is memory again.

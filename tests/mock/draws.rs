@@ -6,12 +6,10 @@ use std::ptr;
 use ash::vk;
 use serde_json::{Value, json};
 
-use crate::binds::{FILTERED, Scene, UNFILTERED};
-use crate::driver::{Args, Reuse};
+use crate::binds::Scene;
+use crate::driver::{Args, Call, Reuse};
 use crate::loader::*;
 use crate::pages::Guarded;
-
-const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 
 fn traced() -> Scene {
     Scene::of(InstanceBuilder::new().traced("decisions"))
@@ -23,32 +21,23 @@ fn draw_of(record: &Value) -> [&Value; 3] {
 }
 
 impl Scene {
-    fn act(&self) {
-        self.device.act(self.commands.get(), COMPUTE);
-    }
-
     /// Draws with a pair that no record tells of yet; returns what its record says of the draw.
     fn meet(&self) -> [Value; 3] {
-        self.meet_at(Self::act)
-    }
-
-    fn meet_at(&self, act: impl FnOnce(&Self)) -> [Value; 3] {
-        let told = self.device.instance.records("pair").len();
+        let told = self.device.records("pair").len();
         // A state that was not met before.
         let sampler = self.device.sampler(&linear_info().max_lod(1.0 + told as f32));
-        let set = self.set_with([FILTERED, UNFILTERED], sampler);
+        let set = self.set_with([FILTERED, FLOATS], sampler);
         self.bind(self.pipeline());
         self.bind_sets(self.layouts[0], 0, &[set]);
-        assert_eq!(self.device.instance.records("pair").len(), told, "it is met at the draw");
-        act(self);
-        let records = self.device.instance.records("pair");
+        assert_eq!(self.device.records("pair").len(), told, "it is met at the draw");
+        self.act();
+        let records = self.device.records("pair");
         let [record] = &records[told..] else { panic!("one more than {told}: {records:#?}") };
         draw_of(record).map(Clone::clone)
     }
 
     fn begin_label(&self, name: &CStr) {
-        let info = vk::DebugUtilsLabelEXT::default().label_name(name);
-        let device = &self.device;
+        let (device, info) = (&self.device, vk::DebugUtilsLabelEXT::default().label_name(name));
         call!(device.begin_label(self.commands.get(), &info));
     }
 
@@ -69,16 +58,12 @@ fn a_record_says_the_first_draw_that_met_its_pair() {
     let legal = scene.set([FILTERED; 2]);
     scene.bind(scene.pipeline());
     scene.bind_sets(scene.layouts[0], 0, &[legal]);
-    for _ in 0..3 {
-        scene.act();
-    }
-    assert_eq!(scene.device.instance.records("pair").len(), 0, "a draw without a conflict has no record");
+    (0..3).for_each(|_| scene.act());
+    assert_eq!(scene.device.records("pair").len(), 0, "a draw without a conflict has no record");
     assert_eq!(scene.meet(), [json!(0), json!(4), Value::Null]);
     // It is met again, and not told again.
-    for _ in 0..3 {
-        scene.act();
-    }
-    assert_eq!(scene.device.instance.records("pair").len(), 1);
+    (0..3).for_each(|_| scene.act());
+    assert_eq!(scene.device.records("pair").len(), 1);
     scene.present();
     scene.present();
     assert_eq!(scene.meet(), [json!(2), json!(8), Value::Null]);
@@ -103,7 +88,7 @@ fn draws_count_from_the_begin_of_their_command_buffer() {
 #[test]
 fn other_bind_points_count_as_well() {
     let scene = traced();
-    for point in [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::RAY_TRACING_KHR] {
+    for point in [GRAPHICS, Point::RAY_TRACING_KHR] {
         scene.device.act(scene.commands.get(), point);
     }
     assert_eq!(scene.meet()[1], 3);
@@ -127,11 +112,10 @@ fn what_is_left_says_its_draw() {
     scene.act();
     scene.begin_label(c"Shadow pass");
     scene.bind(scene.pipeline());
-    scene.bind_sets(scene.layouts[0], 0, &[scene.set([FILTERED, UNFILTERED])]);
+    scene.bind_sets(scene.layouts[0], 0, &[scene.set([FILTERED, FLOATS])]);
     scene.act();
-    let records = scene.device.instance.records("unresolved");
-    let [record] = &records[..] else { panic!("{records:#?}") };
-    assert_eq!(record["what"], "shared-sampler");
+    let records = scene.device.left_as("shared-sampler");
+    let [record] = &records[..] else { panic!("{:?}", scene.device.left()) };
     assert_eq!(draw_of(record), [&json!(1), &json!(2), &json!("Shadow pass")]);
 }
 
@@ -143,11 +127,11 @@ fn what_is_told_at_a_bind_says_no_draw() {
     scene.act();
     scene.begin_label(c"Shadow pass");
     let pipeline = scene.pipeline();
-    let mixed = scene.set([FILTERED, UNFILTERED]);
+    let mixed = scene.set([FILTERED, FLOATS]);
     scene.bind(pipeline);
     scene.bind_sets(scene.layouts[0], 0, &[mixed]);
     scene.act();
-    let records = scene.device.instance.records("unresolved");
+    let records = scene.device.records("unresolved");
     assert!(!records.is_empty() && records.iter().all(|record| record["what"] == "began-before"), "{records:#?}");
     for record in &records {
         assert_eq!(draw_of(record), [&Value::Null; 3]);
@@ -235,9 +219,7 @@ fn hostile_labels_are_survived() {
         scene.begin_label(c"deep");
     }
     assert_eq!(scene.meet()[2], "deep");
-    for _ in 0..1000 {
-        scene.end_label();
-    }
+    (0..1000).for_each(|_| scene.end_label());
     assert_eq!(scene.meet()[2], Value::Null);
 }
 
@@ -258,12 +240,8 @@ fn labels_go_down_as_they_came() {
         call!(device.end_marker(raw));
         let [label, marker] = [&raw const label as u64, &raw const marker as u64];
         let raw = vk::Handle::as_raw(raw);
-        let came: Vec<_> = device
-            .driver
-            .calls()
-            .into_iter()
-            .filter_map(|call| if let Args::Other(words) = call.args { Some((call.command, words)) } else { None })
-            .collect();
+        let words = |call: Call| if let Args::Other(words) = call.args { Some((call.command, words)) } else { None };
+        let came: Vec<_> = device.driver.calls().into_iter().filter_map(words).collect();
         let expected = [
             (c"vkCmdBeginDebugUtilsLabelEXT", vec![raw, label]),
             (c"vkCmdInsertDebugUtilsLabelEXT", vec![raw, label]),

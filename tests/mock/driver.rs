@@ -74,11 +74,9 @@ use std::thread::ThreadId;
 
 use ash::vk::{self, Handle, TaggedStructure};
 use samplin::memory::faults::Outside;
-use vk_layer_sys::{
-    LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, PfnGetImageViewHandle64Nvx, PfnGetPipelineKey,
-    PipelineCreateInfoKHR,
-};
+use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, PipelineCreateInfoKHR};
 
+use crate::driver as here;
 use machine::Machine;
 
 pub(crate) type Feature = vk::FormatFeatureFlags2;
@@ -223,6 +221,11 @@ impl Config {
             follows: false,
             queries: Arc::default(),
         }
+    }
+
+    /// What it can do with a format that it has.
+    pub(crate) fn of_format(&mut self, format: vk::Format) -> &mut FormatSupport {
+        &mut self.formats.iter_mut().find(|(other, _)| *other == format).expect("the driver has it").1
     }
 
     fn format(&self, format: vk::Format) -> FormatSupport {
@@ -418,6 +421,28 @@ pub(crate) enum Args {
     Other(Vec<u64>),
 }
 
+impl Args {
+    /// Where the structure or the array is that the call is about, or its first argument.
+    pub(crate) fn at(&self) -> usize {
+        match self {
+            Self::CreateSampler { info, .. } => info.at,
+            Self::CreateConversion { info, .. } => info.at,
+            Self::Create { info, .. } => *info,
+            Self::Update { writes, .. } | Self::Push { writes, .. } => writes.at,
+            Self::Push2 { info, .. } => info.at,
+            Self::Template { data, .. } => *data,
+            Self::Template2 { info, .. } => info.at,
+            Self::GetDescriptor { info, .. } => info.at,
+            Self::HeapSamplers { at, .. } | Self::HeapResources { at, .. } => *at,
+            Self::ViewHandle { info } => info.at,
+            Self::Blit { regions, .. } => *regions,
+            Self::Blit2 { info } => info.at,
+            Self::Destroy { handle, .. } => *handle as usize,
+            Self::Other(words) => words[0] as usize,
+        }
+    }
+}
+
 /// One call.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
@@ -525,26 +550,21 @@ unsafe fn writes(first: *const vk::WriteDescriptorSet<'_>, count: u32) -> Array<
 
 // ---- objects ----
 
-/// Kinds of handles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    Sampler,
-    Conversion,
-    Image,
-    View,
-    Layout,
-    PipelineLayout,
-    Pool,
-    Set,
-    Template,
-    Swapchain,
-    Module,
-    Pipeline,
-    Shader,
-    RenderPass,
-    CommandPool,
-    Buffer,
-    Memory,
+macro_rules! kinds {
+    ($($kind:ident)+) => {
+        /// Kinds of handles.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub(crate) enum Kind { $($kind,)+ }
+
+        impl Kind {
+            pub(crate) const ALL: &[Self] = &[$(Self::$kind,)+];
+        }
+    };
+}
+
+kinds! {
+    Sampler Conversion Image View Layout PipelineLayout Pool Set Template Swapchain
+    Module Pipeline Shader RenderPass CommandPool Buffer Memory
 }
 
 #[derive(Clone, Debug, Default)]
@@ -1037,13 +1057,13 @@ pub(crate) enum Level {
 }
 
 macro_rules! commands {
-    ($($level:ident $function:path: $type:ty = $($name:literal $need:expr),+;)+) => {
+    ($($level:ident $module:ident $function:ident: $type:ty = $($name:literal $need:expr),+;)+) => {
         /// Every command of the driver.
         pub(crate) const COMMANDS: &[(&CStr, Level, Need)] = &[$($(($name, Level::$level, $need),)+)+];
 
         fn find(name: &CStr) -> Option<(Level, Need, unsafe extern "system" fn())> {
             $($(if name == $name {
-                let function: $type = $function;
+                let function: $type = $module::$function;
                 // SAFETY: the caller casts it back by the command's name.
                 let function = unsafe { std::mem::transmute::<$type, unsafe extern "system" fn()>(function) };
                 return Some((Level::$level, $need, function));
@@ -1065,127 +1085,133 @@ const YCBCR: Need = Need::Of(ash::khr::sampler_ycbcr_conversion::NAME);
 const PROPERTIES2: Need = Need::OfInstance(ash::khr::get_physical_device_properties2::NAME);
 const SWAPCHAIN: Need = Need::Of(ash::khr::swapchain::NAME);
 
-commands! {
-    Global create_instance: vk::PFN_vkCreateInstance = c"vkCreateInstance" V10;
-    Global get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr = c"vkGetInstanceProcAddr" V10;
-    Instance destroy_instance: vk::PFN_vkDestroyInstance = c"vkDestroyInstance" V10;
-    Instance enumerate_physical_devices: vk::PFN_vkEnumeratePhysicalDevices = c"vkEnumeratePhysicalDevices" V10;
-    Instance enumerate_device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties = c"vkEnumerateDeviceExtensionProperties" V10;
-    Instance get_properties: vk::PFN_vkGetPhysicalDeviceProperties = c"vkGetPhysicalDeviceProperties" V10;
-    Instance get_properties2: vk::PFN_vkGetPhysicalDeviceProperties2 = c"vkGetPhysicalDeviceProperties2" V11, c"vkGetPhysicalDeviceProperties2KHR" PROPERTIES2;
-    Instance get_features2: vk::PFN_vkGetPhysicalDeviceFeatures2 = c"vkGetPhysicalDeviceFeatures2" V11, c"vkGetPhysicalDeviceFeatures2KHR" PROPERTIES2;
-    Instance get_memory_properties: vk::PFN_vkGetPhysicalDeviceMemoryProperties = c"vkGetPhysicalDeviceMemoryProperties" V10;
-    Instance get_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties" V10;
-    Instance get_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2" V11, c"vkGetPhysicalDeviceFormatProperties2KHR" PROPERTIES2;
-    Instance get_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2 = c"vkGetPhysicalDeviceImageFormatProperties2" V11, c"vkGetPhysicalDeviceImageFormatProperties2KHR" PROPERTIES2;
-    Instance get_image_format_properties: vk::PFN_vkGetPhysicalDeviceImageFormatProperties = c"vkGetPhysicalDeviceImageFormatProperties" V10;
-    Instance get_sparse_properties: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties = c"vkGetPhysicalDeviceSparseImageFormatProperties" V10;
-    Instance get_sparse_properties2: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2 = c"vkGetPhysicalDeviceSparseImageFormatProperties2" V11, c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR" PROPERTIES2;
-    Instance create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice" V10;
-    Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr = c"vkGetDeviceProcAddr" V10;
-    Device destroy_device: vk::PFN_vkDestroyDevice = c"vkDestroyDevice" V10;
-    Device device_wait_idle: vk::PFN_vkDeviceWaitIdle = c"vkDeviceWaitIdle" V10;
-    Device allocate_command_buffers: vk::PFN_vkAllocateCommandBuffers = c"vkAllocateCommandBuffers" V10;
-    Device create_sampler: vk::PFN_vkCreateSampler = c"vkCreateSampler" V10;
-    Device destroy_sampler: vk::PFN_vkDestroySampler = c"vkDestroySampler" V10;
-    Device create_conversion: vk::PFN_vkCreateSamplerYcbcrConversion = c"vkCreateSamplerYcbcrConversion" V11, c"vkCreateSamplerYcbcrConversionKHR" YCBCR;
-    Device destroy_conversion: vk::PFN_vkDestroySamplerYcbcrConversion = c"vkDestroySamplerYcbcrConversion" V11, c"vkDestroySamplerYcbcrConversionKHR" YCBCR;
-    Device create_image: vk::PFN_vkCreateImage = c"vkCreateImage" V10;
-    Device destroy_image: vk::PFN_vkDestroyImage = c"vkDestroyImage" V10;
-    Device get_modifier: vk::PFN_vkGetImageDrmFormatModifierPropertiesEXT = c"vkGetImageDrmFormatModifierPropertiesEXT" Need::Of(ash::ext::image_drm_format_modifier::NAME);
-    Device create_view: vk::PFN_vkCreateImageView = c"vkCreateImageView" V10;
-    Device destroy_view: vk::PFN_vkDestroyImageView = c"vkDestroyImageView" V10;
-    Device create_swapchain: vk::PFN_vkCreateSwapchainKHR = c"vkCreateSwapchainKHR" SWAPCHAIN;
-    Device create_shared_swapchains: vk::PFN_vkCreateSharedSwapchainsKHR = c"vkCreateSharedSwapchainsKHR" Need::Of(ash::khr::display_swapchain::NAME);
-    Device get_swapchain_images: vk::PFN_vkGetSwapchainImagesKHR = c"vkGetSwapchainImagesKHR" SWAPCHAIN;
-    Device destroy_swapchain: vk::PFN_vkDestroySwapchainKHR = c"vkDestroySwapchainKHR" SWAPCHAIN;
-    Device create_layout: vk::PFN_vkCreateDescriptorSetLayout = c"vkCreateDescriptorSetLayout" V10;
-    Device destroy_layout: vk::PFN_vkDestroyDescriptorSetLayout = c"vkDestroyDescriptorSetLayout" V10;
-    Device create_pipeline_layout: vk::PFN_vkCreatePipelineLayout = c"vkCreatePipelineLayout" V10;
-    Device destroy_pipeline_layout: vk::PFN_vkDestroyPipelineLayout = c"vkDestroyPipelineLayout" V10;
-    Device create_pool: vk::PFN_vkCreateDescriptorPool = c"vkCreateDescriptorPool" V10;
-    Device destroy_pool: vk::PFN_vkDestroyDescriptorPool = c"vkDestroyDescriptorPool" V10;
-    Device reset_pool: vk::PFN_vkResetDescriptorPool = c"vkResetDescriptorPool" V10;
-    Device allocate_sets: vk::PFN_vkAllocateDescriptorSets = c"vkAllocateDescriptorSets" V10;
-    Device free_sets: vk::PFN_vkFreeDescriptorSets = c"vkFreeDescriptorSets" V10;
-    Device update_sets: vk::PFN_vkUpdateDescriptorSets = c"vkUpdateDescriptorSets" V10;
-    Device create_template: vk::PFN_vkCreateDescriptorUpdateTemplate = c"vkCreateDescriptorUpdateTemplate" V11, c"vkCreateDescriptorUpdateTemplateKHR" TEMPLATE;
-    Device destroy_template: vk::PFN_vkDestroyDescriptorUpdateTemplate = c"vkDestroyDescriptorUpdateTemplate" V11, c"vkDestroyDescriptorUpdateTemplateKHR" TEMPLATE;
-    Device update_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate = c"vkUpdateDescriptorSetWithTemplate" V11, c"vkUpdateDescriptorSetWithTemplateKHR" TEMPLATE;
-    Device push: vk::PFN_vkCmdPushDescriptorSetKHR = c"vkCmdPushDescriptorSet" V14, c"vkCmdPushDescriptorSetKHR" PUSH;
-    Device push2: vk::PFN_vkCmdPushDescriptorSet2KHR = c"vkCmdPushDescriptorSet2" V14, c"vkCmdPushDescriptorSet2KHR" MAINTENANCE6;
-    Device push_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR = c"vkCmdPushDescriptorSetWithTemplate" V14, c"vkCmdPushDescriptorSetWithTemplateKHR" PUSH;
-    Device push_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR = c"vkCmdPushDescriptorSetWithTemplate2" V14, c"vkCmdPushDescriptorSetWithTemplate2KHR" MAINTENANCE6;
-    Device followed::create_buffer: vk::PFN_vkCreateBuffer = c"vkCreateBuffer" V10;
-    Device followed::destroy_buffer: vk::PFN_vkDestroyBuffer = c"vkDestroyBuffer" V10;
-    Device followed::get_buffer_memory_requirements: vk::PFN_vkGetBufferMemoryRequirements = c"vkGetBufferMemoryRequirements" V10;
-    Device followed::allocate_memory: vk::PFN_vkAllocateMemory = c"vkAllocateMemory" V10;
-    Device followed::free_memory: vk::PFN_vkFreeMemory = c"vkFreeMemory" V10;
-    Device followed::bind_buffer_memory: vk::PFN_vkBindBufferMemory = c"vkBindBufferMemory" V10;
-    Device followed::map_memory: vk::PFN_vkMapMemory = c"vkMapMemory" V10;
-    Device followed::create_module: vk::PFN_vkCreateShaderModule = c"vkCreateShaderModule" V10;
-    Device followed::destroy_module: vk::PFN_vkDestroyShaderModule = c"vkDestroyShaderModule" V10;
-    Device followed::create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines = c"vkCreateGraphicsPipelines" V10;
-    Device followed::create_compute_pipelines: vk::PFN_vkCreateComputePipelines = c"vkCreateComputePipelines" V10;
-    Device followed::destroy_pipeline: vk::PFN_vkDestroyPipeline = c"vkDestroyPipeline" V10;
-    Device followed::create_render_pass: vk::PFN_vkCreateRenderPass = c"vkCreateRenderPass" V10;
-    Device followed::create_shaders: vk::PFN_vkCreateShadersEXT = c"vkCreateShadersEXT" Need::Of(ash::ext::shader_object::NAME);
-    Device followed::destroy_shader: vk::PFN_vkDestroyShaderEXT = c"vkDestroyShaderEXT" Need::Of(ash::ext::shader_object::NAME);
-    Device followed::bind_shaders: vk::PFN_vkCmdBindShadersEXT = c"vkCmdBindShadersEXT" Need::Of(ash::ext::shader_object::NAME);
-    Device followed::create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR = c"vkCreateRayTracingPipelinesKHR" Need::Of(ash::khr::ray_tracing_pipeline::NAME);
-    Device followed::join: vk::PFN_vkDeferredOperationJoinKHR = c"vkDeferredOperationJoinKHR" Need::Of(ash::khr::deferred_host_operations::NAME);
-    Device followed::begin_feedback: vk::PFN_vkCmdBeginTransformFeedbackEXT = c"vkCmdBeginTransformFeedbackEXT" Need::Of(ash::ext::transform_feedback::NAME);
-    Device followed::end_feedback: vk::PFN_vkCmdEndTransformFeedbackEXT = c"vkCmdEndTransformFeedbackEXT" Need::Of(ash::ext::transform_feedback::NAME);
-    Device followed::create_render_pass2: vk::PFN_vkCreateRenderPass2 = c"vkCreateRenderPass2" Need::Since(vk::API_VERSION_1_2);
-    Device followed::destroy_render_pass: vk::PFN_vkDestroyRenderPass = c"vkDestroyRenderPass" V10;
-    Device followed::create_command_pool: vk::PFN_vkCreateCommandPool = c"vkCreateCommandPool" V10;
-    Device followed::destroy_command_pool: vk::PFN_vkDestroyCommandPool = c"vkDestroyCommandPool" V10;
-    Device followed::free_command_buffers: vk::PFN_vkFreeCommandBuffers = c"vkFreeCommandBuffers" V10;
-    Device followed::begin_command_buffer: vk::PFN_vkBeginCommandBuffer = c"vkBeginCommandBuffer" V10;
-    Device followed::reset_command_buffer: vk::PFN_vkResetCommandBuffer = c"vkResetCommandBuffer" V10;
-    Device followed::reset_command_pool: vk::PFN_vkResetCommandPool = c"vkResetCommandPool" V10;
-    Device followed::execute_commands: vk::PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands" V10;
-    Device followed::bind_pipeline: vk::PFN_vkCmdBindPipeline = c"vkCmdBindPipeline" V10;
-    Device followed::bind_pipeline_shader_group: vk::PFN_vkCmdBindPipelineShaderGroupNV = c"vkCmdBindPipelineShaderGroupNV" Need::Of(ash::nv::device_generated_commands::NAME);
-    Device followed::execute_generated_commands_nv: vk::PFN_vkCmdExecuteGeneratedCommandsNV = c"vkCmdExecuteGeneratedCommandsNV" Need::Of(ash::nv::device_generated_commands::NAME);
-    Device followed::execute_generated_commands: vk_layer_sys::PfnCmdExecuteGeneratedCommands = c"vkCmdExecuteGeneratedCommandsEXT" Need::Of(c"VK_EXT_device_generated_commands");
-    Device followed::set_line_width: vk::PFN_vkCmdSetLineWidth = c"vkCmdSetLineWidth" V10;
-    Device followed::draw: vk::PFN_vkCmdDraw = c"vkCmdDraw" V10;
-    Device followed::dispatch: vk::PFN_vkCmdDispatch = c"vkCmdDispatch" V10;
-    Device followed::trace_rays: vk::PFN_vkCmdTraceRaysKHR = c"vkCmdTraceRaysKHR" Need::Of(ash::khr::ray_tracing_pipeline::NAME);
-    Device followed::preprocess_generated_commands_nv: vk::PFN_vkCmdPreprocessGeneratedCommandsNV = c"vkCmdPreprocessGeneratedCommandsNV" Need::Of(ash::nv::device_generated_commands::NAME);
-    Device followed::preprocess_generated_commands: vk_layer_sys::PfnCmdPreprocessGeneratedCommands = c"vkCmdPreprocessGeneratedCommandsEXT" Need::Of(c"VK_EXT_device_generated_commands");
-    Device followed::set_descriptor_buffer_offsets: vk::PFN_vkCmdSetDescriptorBufferOffsetsEXT = c"vkCmdSetDescriptorBufferOffsetsEXT" Need::Of(ash::ext::descriptor_buffer::NAME);
-    Device followed::bind_sets: vk::PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets" V10;
-    Device followed::bind_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2" V14, c"vkCmdBindDescriptorSets2KHR" MAINTENANCE6;
-    Device get_descriptor: vk::PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT" Need::Of(ash::ext::descriptor_buffer::NAME);
-    Device get_view_handle: vk::PFN_vkGetImageViewHandleNVX = c"vkGetImageViewHandleNVX" Need::Of(ash::nvx::image_view_handle::NAME);
-    Device get_pipeline_key: PfnGetPipelineKey = c"vkGetPipelineKeyKHR" Need::Of(PIPELINE_BINARY);
-    Device get_identifier: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT = c"vkGetShaderModuleCreateInfoIdentifierEXT" Need::Of(ash::ext::shader_module_identifier::NAME);
-    Device image_requirements: vk::PFN_vkGetDeviceImageMemoryRequirements = c"vkGetDeviceImageMemoryRequirements" V13;
-    Device sparse_requirements: vk::PFN_vkGetDeviceImageSparseMemoryRequirements = c"vkGetDeviceImageSparseMemoryRequirements" V13;
-    Device subresource_layout: vk::PFN_vkGetDeviceImageSubresourceLayoutKHR = c"vkGetDeviceImageSubresourceLayoutKHR" Need::Of(ash::khr::maintenance5::NAME);
-    Device heaps::write_samplers: vk_layer_sys::PfnWriteSamplerDescriptors = c"vkWriteSamplerDescriptorsEXT" HEAP;
-    Device heaps::write_resources: vk_layer_sys::PfnWriteResourceDescriptors = c"vkWriteResourceDescriptorsEXT" HEAP;
-    Device heaps::register: vk_layer_sys::PfnRegisterCustomBorderColor = c"vkRegisterCustomBorderColorEXT" HEAP;
-    Device heaps::unregister: vk_layer_sys::PfnUnregisterCustomBorderColor = c"vkUnregisterCustomBorderColorEXT" HEAP;
-    Device get_view_handle64: PfnGetImageViewHandle64Nvx = c"vkGetImageViewHandle64NVX" Need::Of(ash::nvx::image_view_handle::NAME);
-    Device get_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE" Need::Of(ash::valve::descriptor_set_host_mapping::NAME);
-    Device blit: vk::PFN_vkCmdBlitImage = c"vkCmdBlitImage" V10;
-    Device blit2: vk::PFN_vkCmdBlitImage2 = c"vkCmdBlitImage2" V13, c"vkCmdBlitImage2KHR" Need::Of(ash::khr::copy_commands2::NAME);
-    Device followed::begin_label: vk::PFN_vkCmdBeginDebugUtilsLabelEXT = c"vkCmdBeginDebugUtilsLabelEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
-    Device followed::insert_label: vk::PFN_vkCmdInsertDebugUtilsLabelEXT = c"vkCmdInsertDebugUtilsLabelEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
-    Device followed::end_label: vk::PFN_vkCmdEndDebugUtilsLabelEXT = c"vkCmdEndDebugUtilsLabelEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
-    Device followed::begin_marker: vk::PFN_vkCmdDebugMarkerBeginEXT = c"vkCmdDebugMarkerBeginEXT" Need::Of(ash::ext::debug_marker::NAME);
-    Device followed::insert_marker: vk::PFN_vkCmdDebugMarkerInsertEXT = c"vkCmdDebugMarkerInsertEXT" Need::Of(ash::ext::debug_marker::NAME);
-    Device followed::end_marker: vk::PFN_vkCmdDebugMarkerEndEXT = c"vkCmdDebugMarkerEndEXT" Need::Of(ash::ext::debug_marker::NAME);
-    Device followed::present: vk::PFN_vkQueuePresentKHR = c"vkQueuePresentKHR" SWAPCHAIN;
-    Device followed::submit: vk::PFN_vkQueueSubmit = c"vkQueueSubmit" V10;
-    Device followed::submit2: vk::PFN_vkQueueSubmit2 = c"vkQueueSubmit2" V13;
-    Device followed::bind_sparse: vk::PFN_vkQueueBindSparse = c"vkQueueBindSparse" V10;
-    Device set_name: vk::PFN_vkSetDebugUtilsObjectNameEXT = c"vkSetDebugUtilsObjectNameEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
-    Device set_marker_name: vk::PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT" Need::Of(ash::ext::debug_marker::NAME);
+/// Every command of the driver, given to another macro: level, module and name of the function, type, and each spelling with what it takes.
+macro_rules! every_command {
+    ($with:ident) => { $with! {
+            Global here create_instance: vk::PFN_vkCreateInstance = c"vkCreateInstance" V10;
+            Global here get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr = c"vkGetInstanceProcAddr" V10;
+            Instance here destroy_instance: vk::PFN_vkDestroyInstance = c"vkDestroyInstance" V10;
+            Instance here enumerate_physical_devices: vk::PFN_vkEnumeratePhysicalDevices = c"vkEnumeratePhysicalDevices" V10;
+            Instance here enumerate_device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties = c"vkEnumerateDeviceExtensionProperties" V10;
+            Instance here get_properties: vk::PFN_vkGetPhysicalDeviceProperties = c"vkGetPhysicalDeviceProperties" V10;
+            Instance here get_properties2: vk::PFN_vkGetPhysicalDeviceProperties2 = c"vkGetPhysicalDeviceProperties2" V11, c"vkGetPhysicalDeviceProperties2KHR" PROPERTIES2;
+            Instance here get_features2: vk::PFN_vkGetPhysicalDeviceFeatures2 = c"vkGetPhysicalDeviceFeatures2" V11, c"vkGetPhysicalDeviceFeatures2KHR" PROPERTIES2;
+            Instance here get_memory_properties: vk::PFN_vkGetPhysicalDeviceMemoryProperties = c"vkGetPhysicalDeviceMemoryProperties" V10;
+            Instance here get_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties" V10;
+            Instance here get_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2" V11, c"vkGetPhysicalDeviceFormatProperties2KHR" PROPERTIES2;
+            Instance here get_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2 = c"vkGetPhysicalDeviceImageFormatProperties2" V11, c"vkGetPhysicalDeviceImageFormatProperties2KHR" PROPERTIES2;
+            Instance here get_image_format_properties: vk::PFN_vkGetPhysicalDeviceImageFormatProperties = c"vkGetPhysicalDeviceImageFormatProperties" V10;
+            Instance here get_sparse_properties: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties = c"vkGetPhysicalDeviceSparseImageFormatProperties" V10;
+            Instance here get_sparse_properties2: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2 = c"vkGetPhysicalDeviceSparseImageFormatProperties2" V11, c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR" PROPERTIES2;
+            Instance here create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice" V10;
+            Device here get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr = c"vkGetDeviceProcAddr" V10;
+            Device here destroy_device: vk::PFN_vkDestroyDevice = c"vkDestroyDevice" V10;
+            Device here device_wait_idle: vk::PFN_vkDeviceWaitIdle = c"vkDeviceWaitIdle" V10;
+            Device here allocate_command_buffers: vk::PFN_vkAllocateCommandBuffers = c"vkAllocateCommandBuffers" V10;
+            Device here create_sampler: vk::PFN_vkCreateSampler = c"vkCreateSampler" V10;
+            Device here destroy_sampler: vk::PFN_vkDestroySampler = c"vkDestroySampler" V10;
+            Device here create_conversion: vk::PFN_vkCreateSamplerYcbcrConversion = c"vkCreateSamplerYcbcrConversion" V11, c"vkCreateSamplerYcbcrConversionKHR" YCBCR;
+            Device here destroy_conversion: vk::PFN_vkDestroySamplerYcbcrConversion = c"vkDestroySamplerYcbcrConversion" V11, c"vkDestroySamplerYcbcrConversionKHR" YCBCR;
+            Device here create_image: vk::PFN_vkCreateImage = c"vkCreateImage" V10;
+            Device here destroy_image: vk::PFN_vkDestroyImage = c"vkDestroyImage" V10;
+            Device here get_modifier: vk::PFN_vkGetImageDrmFormatModifierPropertiesEXT = c"vkGetImageDrmFormatModifierPropertiesEXT" Need::Of(ash::ext::image_drm_format_modifier::NAME);
+            Device here create_view: vk::PFN_vkCreateImageView = c"vkCreateImageView" V10;
+            Device here destroy_view: vk::PFN_vkDestroyImageView = c"vkDestroyImageView" V10;
+            Device here create_swapchain: vk::PFN_vkCreateSwapchainKHR = c"vkCreateSwapchainKHR" SWAPCHAIN;
+            Device here create_shared_swapchains: vk::PFN_vkCreateSharedSwapchainsKHR = c"vkCreateSharedSwapchainsKHR" Need::Of(ash::khr::display_swapchain::NAME);
+            Device here get_swapchain_images: vk::PFN_vkGetSwapchainImagesKHR = c"vkGetSwapchainImagesKHR" SWAPCHAIN;
+            Device here destroy_swapchain: vk::PFN_vkDestroySwapchainKHR = c"vkDestroySwapchainKHR" SWAPCHAIN;
+            Device here create_layout: vk::PFN_vkCreateDescriptorSetLayout = c"vkCreateDescriptorSetLayout" V10;
+            Device here destroy_layout: vk::PFN_vkDestroyDescriptorSetLayout = c"vkDestroyDescriptorSetLayout" V10;
+            Device here create_pipeline_layout: vk::PFN_vkCreatePipelineLayout = c"vkCreatePipelineLayout" V10;
+            Device here destroy_pipeline_layout: vk::PFN_vkDestroyPipelineLayout = c"vkDestroyPipelineLayout" V10;
+            Device here create_pool: vk::PFN_vkCreateDescriptorPool = c"vkCreateDescriptorPool" V10;
+            Device here destroy_pool: vk::PFN_vkDestroyDescriptorPool = c"vkDestroyDescriptorPool" V10;
+            Device here reset_pool: vk::PFN_vkResetDescriptorPool = c"vkResetDescriptorPool" V10;
+            Device here allocate_sets: vk::PFN_vkAllocateDescriptorSets = c"vkAllocateDescriptorSets" V10;
+            Device here free_sets: vk::PFN_vkFreeDescriptorSets = c"vkFreeDescriptorSets" V10;
+            Device here update: vk::PFN_vkUpdateDescriptorSets = c"vkUpdateDescriptorSets" V10;
+            Device here create_template: vk::PFN_vkCreateDescriptorUpdateTemplate = c"vkCreateDescriptorUpdateTemplate" V11, c"vkCreateDescriptorUpdateTemplateKHR" TEMPLATE;
+            Device here destroy_template: vk::PFN_vkDestroyDescriptorUpdateTemplate = c"vkDestroyDescriptorUpdateTemplate" V11, c"vkDestroyDescriptorUpdateTemplateKHR" TEMPLATE;
+            Device here update_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate = c"vkUpdateDescriptorSetWithTemplate" V11, c"vkUpdateDescriptorSetWithTemplateKHR" TEMPLATE;
+            Device here push: vk::PFN_vkCmdPushDescriptorSetKHR = c"vkCmdPushDescriptorSet" V14, c"vkCmdPushDescriptorSetKHR" PUSH;
+            Device here push2: vk::PFN_vkCmdPushDescriptorSet2KHR = c"vkCmdPushDescriptorSet2" V14, c"vkCmdPushDescriptorSet2KHR" MAINTENANCE6;
+            Device here push_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR = c"vkCmdPushDescriptorSetWithTemplate" V14, c"vkCmdPushDescriptorSetWithTemplateKHR" PUSH;
+            Device here push_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR = c"vkCmdPushDescriptorSetWithTemplate2" V14, c"vkCmdPushDescriptorSetWithTemplate2KHR" MAINTENANCE6;
+            Device followed create_buffer: vk::PFN_vkCreateBuffer = c"vkCreateBuffer" V10;
+            Device followed destroy_buffer: vk::PFN_vkDestroyBuffer = c"vkDestroyBuffer" V10;
+            Device followed get_buffer_memory_requirements: vk::PFN_vkGetBufferMemoryRequirements = c"vkGetBufferMemoryRequirements" V10;
+            Device followed allocate_memory: vk::PFN_vkAllocateMemory = c"vkAllocateMemory" V10;
+            Device followed free_memory: vk::PFN_vkFreeMemory = c"vkFreeMemory" V10;
+            Device followed bind_buffer_memory: vk::PFN_vkBindBufferMemory = c"vkBindBufferMemory" V10;
+            Device followed map_memory: vk::PFN_vkMapMemory = c"vkMapMemory" V10;
+            Device followed create_module: vk::PFN_vkCreateShaderModule = c"vkCreateShaderModule" V10;
+            Device followed destroy_module: vk::PFN_vkDestroyShaderModule = c"vkDestroyShaderModule" V10;
+            Device followed create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines = c"vkCreateGraphicsPipelines" V10;
+            Device followed create_compute_pipelines: vk::PFN_vkCreateComputePipelines = c"vkCreateComputePipelines" V10;
+            Device followed destroy_pipeline: vk::PFN_vkDestroyPipeline = c"vkDestroyPipeline" V10;
+            Device followed create_render_pass: vk::PFN_vkCreateRenderPass = c"vkCreateRenderPass" V10;
+            Device followed create_shaders: vk::PFN_vkCreateShadersEXT = c"vkCreateShadersEXT" Need::Of(ash::ext::shader_object::NAME);
+            Device followed destroy_shader: vk::PFN_vkDestroyShaderEXT = c"vkDestroyShaderEXT" Need::Of(ash::ext::shader_object::NAME);
+            Device followed bind_shaders: vk::PFN_vkCmdBindShadersEXT = c"vkCmdBindShadersEXT" Need::Of(ash::ext::shader_object::NAME);
+            Device followed create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR = c"vkCreateRayTracingPipelinesKHR" Need::Of(ash::khr::ray_tracing_pipeline::NAME);
+            Device followed join: vk::PFN_vkDeferredOperationJoinKHR = c"vkDeferredOperationJoinKHR" Need::Of(ash::khr::deferred_host_operations::NAME);
+            Device followed begin_feedback: vk::PFN_vkCmdBeginTransformFeedbackEXT = c"vkCmdBeginTransformFeedbackEXT" Need::Of(ash::ext::transform_feedback::NAME);
+            Device followed end_feedback: vk::PFN_vkCmdEndTransformFeedbackEXT = c"vkCmdEndTransformFeedbackEXT" Need::Of(ash::ext::transform_feedback::NAME);
+            Device followed create_render_pass2: vk::PFN_vkCreateRenderPass2 = c"vkCreateRenderPass2" Need::Since(vk::API_VERSION_1_2);
+            Device followed destroy_render_pass: vk::PFN_vkDestroyRenderPass = c"vkDestroyRenderPass" V10;
+            Device followed create_command_pool: vk::PFN_vkCreateCommandPool = c"vkCreateCommandPool" V10;
+            Device followed destroy_command_pool: vk::PFN_vkDestroyCommandPool = c"vkDestroyCommandPool" V10;
+            Device followed free_command_buffers: vk::PFN_vkFreeCommandBuffers = c"vkFreeCommandBuffers" V10;
+            Device followed begin_command_buffer: vk::PFN_vkBeginCommandBuffer = c"vkBeginCommandBuffer" V10;
+            Device followed reset_command_buffer: vk::PFN_vkResetCommandBuffer = c"vkResetCommandBuffer" V10;
+            Device followed reset_command_pool: vk::PFN_vkResetCommandPool = c"vkResetCommandPool" V10;
+            Device followed execute_commands: vk::PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands" V10;
+            Device followed bind_pipeline: vk::PFN_vkCmdBindPipeline = c"vkCmdBindPipeline" V10;
+            Device followed bind_pipeline_shader_group: vk::PFN_vkCmdBindPipelineShaderGroupNV = c"vkCmdBindPipelineShaderGroupNV" Need::Of(ash::nv::device_generated_commands::NAME);
+            Device followed execute_generated_commands_nv: vk::PFN_vkCmdExecuteGeneratedCommandsNV = c"vkCmdExecuteGeneratedCommandsNV" Need::Of(ash::nv::device_generated_commands::NAME);
+            Device followed execute_generated_commands: vk_layer_sys::PfnCmdExecuteGeneratedCommands = c"vkCmdExecuteGeneratedCommandsEXT" Need::Of(c"VK_EXT_device_generated_commands");
+            Device followed set_line_width: vk::PFN_vkCmdSetLineWidth = c"vkCmdSetLineWidth" V10;
+            Device followed draw: vk::PFN_vkCmdDraw = c"vkCmdDraw" V10;
+            Device followed dispatch: vk::PFN_vkCmdDispatch = c"vkCmdDispatch" V10;
+            Device followed trace_rays: vk::PFN_vkCmdTraceRaysKHR = c"vkCmdTraceRaysKHR" Need::Of(ash::khr::ray_tracing_pipeline::NAME);
+            Device followed preprocess_generated_commands_nv: vk::PFN_vkCmdPreprocessGeneratedCommandsNV = c"vkCmdPreprocessGeneratedCommandsNV" Need::Of(ash::nv::device_generated_commands::NAME);
+            Device followed preprocess_generated_commands: vk_layer_sys::PfnCmdPreprocessGeneratedCommands = c"vkCmdPreprocessGeneratedCommandsEXT" Need::Of(c"VK_EXT_device_generated_commands");
+            Device followed set_descriptor_buffer_offsets: vk::PFN_vkCmdSetDescriptorBufferOffsetsEXT = c"vkCmdSetDescriptorBufferOffsetsEXT" Need::Of(ash::ext::descriptor_buffer::NAME);
+            Device followed bind_sets: vk::PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets" V10;
+            Device followed bind_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2" V14, c"vkCmdBindDescriptorSets2KHR" MAINTENANCE6;
+            Device here get_descriptor: vk::PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT" Need::Of(ash::ext::descriptor_buffer::NAME);
+            Device here get_view_handle: vk::PFN_vkGetImageViewHandleNVX = c"vkGetImageViewHandleNVX" Need::Of(ash::nvx::image_view_handle::NAME);
+            Device here get_pipeline_key: vk_layer_sys::PfnGetPipelineKey = c"vkGetPipelineKeyKHR" Need::Of(PIPELINE_BINARY);
+            Device here get_identifier: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT = c"vkGetShaderModuleCreateInfoIdentifierEXT" Need::Of(ash::ext::shader_module_identifier::NAME);
+            Device here image_requirements: vk::PFN_vkGetDeviceImageMemoryRequirements = c"vkGetDeviceImageMemoryRequirements" V13;
+            Device here sparse_requirements: vk::PFN_vkGetDeviceImageSparseMemoryRequirements = c"vkGetDeviceImageSparseMemoryRequirements" V13;
+            Device here subresource_layout: vk::PFN_vkGetDeviceImageSubresourceLayoutKHR = c"vkGetDeviceImageSubresourceLayoutKHR" Need::Of(ash::khr::maintenance5::NAME);
+            Device heaps write_samplers: vk_layer_sys::PfnWriteSamplerDescriptors = c"vkWriteSamplerDescriptorsEXT" HEAP;
+            Device heaps write_resources: vk_layer_sys::PfnWriteResourceDescriptors = c"vkWriteResourceDescriptorsEXT" HEAP;
+            Device heaps register: vk_layer_sys::PfnRegisterCustomBorderColor = c"vkRegisterCustomBorderColorEXT" HEAP;
+            Device heaps unregister: vk_layer_sys::PfnUnregisterCustomBorderColor = c"vkUnregisterCustomBorderColorEXT" HEAP;
+            Device here get_view_handle64: vk_layer_sys::PfnGetImageViewHandle64Nvx = c"vkGetImageViewHandle64NVX" Need::Of(ash::nvx::image_view_handle::NAME);
+            Device here get_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE" Need::Of(ash::valve::descriptor_set_host_mapping::NAME);
+            Device here blit: vk::PFN_vkCmdBlitImage = c"vkCmdBlitImage" V10;
+            Device here blit2: vk::PFN_vkCmdBlitImage2 = c"vkCmdBlitImage2" V13, c"vkCmdBlitImage2KHR" Need::Of(ash::khr::copy_commands2::NAME);
+            Device followed begin_label: vk::PFN_vkCmdBeginDebugUtilsLabelEXT = c"vkCmdBeginDebugUtilsLabelEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
+            Device followed insert_label: vk::PFN_vkCmdInsertDebugUtilsLabelEXT = c"vkCmdInsertDebugUtilsLabelEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
+            Device followed end_label: vk::PFN_vkCmdEndDebugUtilsLabelEXT = c"vkCmdEndDebugUtilsLabelEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
+            Device followed begin_marker: vk::PFN_vkCmdDebugMarkerBeginEXT = c"vkCmdDebugMarkerBeginEXT" Need::Of(ash::ext::debug_marker::NAME);
+            Device followed insert_marker: vk::PFN_vkCmdDebugMarkerInsertEXT = c"vkCmdDebugMarkerInsertEXT" Need::Of(ash::ext::debug_marker::NAME);
+            Device followed end_marker: vk::PFN_vkCmdDebugMarkerEndEXT = c"vkCmdDebugMarkerEndEXT" Need::Of(ash::ext::debug_marker::NAME);
+            Device followed present: vk::PFN_vkQueuePresentKHR = c"vkQueuePresentKHR" SWAPCHAIN;
+            Device followed submit: vk::PFN_vkQueueSubmit = c"vkQueueSubmit" V10;
+            Device followed submit2: vk::PFN_vkQueueSubmit2 = c"vkQueueSubmit2" V13;
+            Device followed bind_sparse: vk::PFN_vkQueueBindSparse = c"vkQueueBindSparse" V10;
+            Device here set_name: vk::PFN_vkSetDebugUtilsObjectNameEXT = c"vkSetDebugUtilsObjectNameEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
+            Device here set_marker_name: vk::PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT" Need::Of(ash::ext::debug_marker::NAME);
+    } };
 }
+pub(crate) use every_command;
+
+every_command!(commands);
 
 macro_rules! infos_of_images {
     ($($name:ident $command:literal ($info:ident $(, $argument:ident: $type:ty)+);)+) => { answers! { $(
@@ -1953,7 +1979,7 @@ answers! {
         }
     }
 
-    fn update_sets(
+    fn update(
         device: vk::Device, write_count: u32, first_write: *const vk::WriteDescriptorSet<'_>, copy_count: u32,
         first_copy: *const vk::CopyDescriptorSet<'_>,
     ) {

@@ -8,15 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ash::vk::{self, Handle};
 use serde_json::Value;
 
-use crate::args;
 use crate::binds;
 use crate::driver::{Args, lock};
 use crate::loader::*;
-
-/// Neither can be filtered.
-const LEFT: vk::Format = vk::Format::R32_SFLOAT;
-const REPAIRED: vk::Format = vk::Format::R32_UINT;
-const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
 
 /// A rules file that is removed at the end.
 pub(crate) struct Rules(PathBuf);
@@ -41,52 +35,23 @@ impl Drop for Rules {
     }
 }
 
+/// A device that leaves alone what one rule matches.
+fn exempting(when: &str) -> (Rules, Device) {
+    let rules = Rules::new(&format!("[[rule]]\nwhen = {when}\nset = {{ repair = \"off\" }}\n"));
+    let device = rules.builder().device();
+    (rules, device)
+}
+
 const BY_FORMAT: &str =
     "\n[[rule]]\nname = \"as it was\"\nwhen = { format = \"R32_SFLOAT\" }\nset = { repair = \"off\" }\n";
 
-/// The sampler that arrives below on one way.
-type Way = (&'static str, fn(&Device, vk::Sampler, vk::ImageView) -> vk::Sampler);
-
-fn at(info: &vk::DescriptorImageInfo) -> *const std::ffi::c_void {
-    std::ptr::from_ref(info).cast()
+/// The sampler that arrives when a pair is written beside one that is repaired.
+fn beside_another(device: &Device, sampler: vk::Sampler, view: vk::ImageView) -> vk::Sampler {
+    let infos = [pair(sampler, device.view(INTEGERS)), pair(sampler, view)];
+    let writes = device.updates(&[combined(device.plain_set(), 0, &infos)]);
+    assert_ne!(writes.items[0].images[0].sampler, sampler, "the other pair is repaired");
+    writes.items[0].images[1].sampler
 }
-
-const WAYS: [Way; 5] = [
-    ("write", written),
-    ("template", |device, sampler, view| {
-        let template = device.template(device.layout(&[]), &[entry(0, 0, 1, COMBINED, 0, INFO)]);
-        let (set, info) = (device.plain_set(), pair(sampler, view));
-        device.driver.calls();
-        device.update_with_template(set, template, at(&info));
-        args!(device, c"vkUpdateDescriptorSetWithTemplate", Args::Template { elements, .. });
-        elements[0].image.unwrap().sampler
-    }),
-    ("push", |device, sampler, view| {
-        let info = [pair(sampler, view)];
-        device.driver.calls();
-        device.push(device.pipeline_layout(&[]), 0, &[combined(vk::DescriptorSet::null(), 0, &info)]);
-        args!(device, c"vkCmdPushDescriptorSet", Args::Push { writes, .. });
-        writes.items[0].images[0].sampler
-    }),
-    ("push template", |device, sampler, view| {
-        let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, INFO)]);
-        let (layout, info) = (device.pipeline_layout(&[]), pair(sampler, view));
-        device.driver.calls();
-        call!(device.push_with_template(device.commands, template, layout, 0, at(&info)));
-        args!(device, c"vkCmdPushDescriptorSetWithTemplate", Args::Template { elements, .. });
-        elements[0].image.unwrap().sampler
-    }),
-    ("several in one write", |device, sampler, view| {
-        let other = device.view(REPAIRED);
-        let infos = [pair(sampler, other), pair(sampler, view)];
-        let set = device.plain_set();
-        device.driver.calls();
-        device.update(&[combined(set, 0, &infos)], &[]);
-        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
-        assert_ne!(writes.items[0].images[0].sampler, sampler, "the other pair is repaired");
-        writes.items[0].images[1].sampler
-    }),
-];
 
 fn rule_of(record: &Value) -> (&str, u64, bool) {
     let rule = &record["rules"][0];
@@ -96,22 +61,28 @@ fn rule_of(record: &Value) -> (&str, u64, bool) {
 
 #[test]
 fn a_pair_is_left_alone_on_every_way() {
-    for (name, way) in WAYS {
+    use Way::{Push, PushTemplate, Template, Update};
+    for name in [Some(Update), Some(Template), Some(Push), Some(PushTemplate), None] {
         let rules = Rules::new(BY_FORMAT);
         let device = rules.builder().device();
-        let (sampler, left, repaired) = (device.linear(), device.view(LEFT), device.view(REPAIRED));
+        let (sampler, left, repaired) = (device.linear(), device.view(FLOATS), device.view(INTEGERS));
+        let layout = device.pipeline_layout(&[]);
+        let way = |view| match name {
+            Some(way) => device.sent(way, (layout, 0, 0), pair(sampler, view)),
+            None => beside_another(&device, sampler, view),
+        };
         for _ in 0..2 {
-            assert_eq!(way(&device, sampler, left), sampler, "{name}");
-            assert_ne!(way(&device, sampler, repaired), sampler, "{name}: its twin");
+            assert_eq!(way(left), sampler, "{name:?}");
+            assert_ne!(way(repaired), sampler, "{name:?}: its twin");
         }
-        let said = device.instance.records("exempt");
-        assert_eq!(said.len(), 1, "{name}: once for a state and a class: {said:#?}");
+        let said = device.records("exempt");
+        assert_eq!(said.len(), 1, "{name:?}: once for a state and a class: {said:#?}");
         let record = &said[0];
         assert_eq!(rule_of(record), ("as it was", 2, true));
         assert_eq!((&record["what"], &record["format"]), (&"pair".into(), &"VK_FORMAT_R32_SFLOAT".into()));
         let changes: Vec<_> = record["changes"].as_array().unwrap().iter().map(|change| &change["rule"]).collect();
         assert!(changes.contains(&&"linear-filter".into()), "{record:#}");
-        let pairs = device.instance.records("pair");
+        let pairs = device.records("pair");
         assert!(pairs.iter().all(|record| record["format"] == "VK_FORMAT_R32_UINT"), "{pairs:#?}");
     }
 }
@@ -146,11 +117,11 @@ fn a_rule_asks_for_a_quirk_of_the_device() {
                 builder = builder.set("device", simulated.0.to_str().unwrap());
             }
             let device = builder.driver(|config| config.lavapipe = info).device();
-            let (sampler, twin) = (device.linear(), device.view(REPAIRED));
-            assert_eq!(written(&device, sampler, device.view(LEFT)) == sampler, is_left, "{info:?} {quirks:?}");
+            let (sampler, twin) = (device.linear(), device.view(INTEGERS));
+            assert_eq!(written(&device, sampler, device.view(FLOATS)) == sampler, is_left, "{info:?} {quirks:?}");
             assert_ne!(written(&device, sampler, twin), sampler, "{info:?} {quirks:?}");
             if is_traced {
-                let said = &device.instance.records("device")[0]["quirks"];
+                let said = &device.records("device")[0]["quirks"];
                 let has = said.as_array().is_some_and(|all| all.iter().any(|one| one == "linear-needs-no-bit"));
                 assert_eq!(has, is_left, "{said}");
             }
@@ -169,15 +140,14 @@ fn one_repair_is_switched_off_and_the_others_hold() {
         ("{ rule = \"linear-filter\", class = \"depth\" }", false, false),
         ("{ rule = \"linear-filter\", min_filter = \"nearest\" }", false, false),
     ] {
-        let rules = Rules::new(&format!("[[rule]]\nwhen = {when}\nset = {{ repair = \"off\" }}\n"));
-        let device = rules.builder().device();
+        let (_rules, device) = exempting(when);
         let info = vk::SamplerCreateInfo { mipmap_mode: vk::SamplerMipmapMode::LINEAR, ..linear_info() };
-        let arrived = written(&device, device.sampler(&info), device.view(LEFT));
-        let model = device.driver.sampler(arrived.as_raw()).unwrap().info;
-        let linear = [model.mag_filter, model.min_filter].map(|filter| filter == vk::Filter::LINEAR);
+        let arrived = written(&device, device.sampler(&info), device.view(FLOATS));
+        let model = device.model(arrived.as_raw());
+        let linear = [model.mag_filter, model.min_filter].map(|filter| filter == Filter::LINEAR);
         assert_eq!(linear, [filter; 2], "{when}");
         assert_eq!(model.mipmap_mode == vk::SamplerMipmapMode::LINEAR, mipmap, "{when}");
-        let said = device.instance.records("exempt");
+        let said = device.records("exempt");
         assert_eq!(said.len(), usize::from(filter || mipmap), "{when}: {said:#?}");
     }
 }
@@ -195,20 +165,18 @@ fn what_creation_changes_is_left_where_the_rule_looks_at_the_sampler() {
         ("{ format = \"*\" }", false),
         ("{ name = \"*\" }", false),
     ] {
-        let rules = Rules::new(&format!("[[rule]]\nwhen = {when}\nset = {{ repair = \"off\" }}\n"));
-        let device = rules.builder().device();
+        let (_rules, device) = exempting(when);
         let info = vk::SamplerCreateInfo { anisotropy_enable: 1, max_anisotropy: 1e6, ..linear_info() };
         device.driver.calls();
         let sampler = device.sampler(&info);
-        args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
-        assert_eq!(down.at == std::ptr::from_ref(&info) as usize, left, "{when}: the application's own pointer");
-        let said = device.instance.records("exempt");
+        assert_eq!(device.took(c"vkCreateSampler", &info), left, "{when}: the application's own pointer");
+        let said = device.records("exempt");
         let found: Vec<_> = said.iter().map(|record| (&record["what"], &record["changes"][0]["rule"])).collect();
         let expected = [(&Value::from("sampler"), &Value::from("anisotropy"))];
         assert_eq!(found, &expected[..usize::from(left)], "{when}");
-        assert_eq!(device.instance.records("sampler").len(), usize::from(!left), "{when}");
+        assert_eq!(device.records("sampler").len(), usize::from(!left), "{when}");
         // A view that filters has nothing to do with it.
-        assert_eq!(written(&device, sampler, device.view(vk::Format::R8G8B8A8_UNORM)), sampler, "{when}");
+        assert_eq!(written(&device, sampler, device.view(FILTERED)), sampler, "{when}");
     }
 }
 
@@ -231,7 +199,7 @@ fn no_two_samplers_have_the_same_number() {
     });
     let is_left = |lod| {
         device.sampler(&info(lod));
-        device.instance.records("exempt").len()
+        device.records("exempt").len()
     };
     std::thread::scope(|scope| {
         let first = scope.spawn(|| device.try_sampler(&info(1.0)));
@@ -251,20 +219,20 @@ fn a_wish_is_never_created_illegally() {
     let rules = Rules::new(text);
     let device = rules.builder().device();
     let sampler = device.linear();
-    let arrived = written(&device, sampler, device.view(vk::Format::R8G8B8A8_UNORM));
-    let model = device.driver.sampler(arrived.as_raw()).unwrap().info;
+    let arrived = written(&device, sampler, device.view(FILTERED));
+    let model = device.model(arrived.as_raw());
     assert!(model.anisotropy_enable == 1 && model.max_anisotropy < 1e5, "{}", model.max_anisotropy);
     // The view that does not filter is left alone in what only it decides about.
-    let arrived = written(&device, sampler, device.view(LEFT));
-    assert_eq!(device.driver.sampler(arrived.as_raw()).unwrap().info.min_filter, vk::Filter::LINEAR);
+    let arrived = written(&device, sampler, device.view(FLOATS));
+    assert_eq!(device.model(arrived.as_raw()).min_filter, Filter::LINEAR);
 }
 
 #[test]
 fn a_sampler_is_named_by_fingerprint_and_by_name() {
     let first = Rules::new("");
     let device = first.builder().device();
-    written(&device, device.linear(), device.view(LEFT));
-    let fingerprint = device.instance.records("pair")[0]["fingerprint"].as_str().unwrap().to_owned();
+    written(&device, device.linear(), device.view(FLOATS));
+    let fingerprint = device.records("pair")[0]["fingerprint"].as_str().unwrap().to_owned();
     let when = |when: &str| format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ repair = \"off\" }}\n");
     for (text, is_named, left) in [
         (when(&format!("fingerprint = \"{fingerprint}\"")), false, true),
@@ -277,10 +245,9 @@ fn a_sampler_is_named_by_fingerprint_and_by_name() {
         let device = rules.builder().device();
         let sampler = device.linear();
         if is_named {
-            let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(sampler).object_name(c"shadow map");
-            assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
+            device.name(sampler, c"shadow map");
         }
-        assert_eq!(written(&device, sampler, device.view(LEFT)) == sampler, left, "{text}");
+        assert_eq!(written(&device, sampler, device.view(FLOATS)) == sampler, left, "{text}");
     }
 }
 
@@ -292,11 +259,11 @@ fn an_immutable_sampler_that_is_left_alone_is_no_fault() {
         let device = rules.builder().set("separate", "base").device();
         let samplers = [device.linear()];
         let set = device.set(&[binding(0, COMBINED, 1).immutable_samplers(&samplers)]);
-        let infos = [pair(vk::Sampler::null(), device.view(LEFT))];
+        let infos = [image_alone(device.view(FLOATS))];
         device.update(&[combined(set, 0, &infos)], &[]);
         let said: Vec<_> = ["exempt", "unresolved"]
             .into_iter()
-            .flat_map(|event| device.instance.records(event).into_iter().map(move |record| (event, record)))
+            .flat_map(|event| device.records(event).into_iter().map(move |record| (event, record)))
             .collect();
         assert_eq!(said.len(), 1, "{said:#?}");
         assert_eq!((said[0].0, &said[0].1["what"]), (what, &"immutable sampler".into()));
@@ -315,9 +282,8 @@ fn a_blit_is_left_alone_by_its_format() {
         ("{ min_filter = \"linear\" }", false),
         ("{ mip_levels = { min = 0 } }", false),
     ] {
-        let rules = Rules::new(&format!("[[rule]]\nwhen = {when}\nset = {{ repair = \"off\" }}\n"));
-        let device = rules.builder().device();
-        let [from, to] = [device.image(LEFT), device.image(LEFT)];
+        let (_rules, device) = exempting(when);
+        let [from, to] = [device.image(FLOATS), device.image(FLOATS)];
         let region = vk::ImageBlit {
             src_offsets: [vk::Offset3D::default(), vk::Offset3D { x: 4, y: 4, z: 1 }],
             dst_offsets: [vk::Offset3D::default(), vk::Offset3D { x: 2, y: 2, z: 1 }],
@@ -326,29 +292,28 @@ fn a_blit_is_left_alone_by_its_format() {
         let layout = vk::ImageLayout::GENERAL;
         device.driver.calls();
         for _ in 0..2 {
-            call!(device.blit(device.commands, from, layout, to, layout, 1, &region, vk::Filter::LINEAR));
+            call!(device.blit(device.commands, from, layout, to, layout, 1, &region, Filter::LINEAR));
         }
         let filters = device.driver.calls_of(c"vkCmdBlitImage").into_iter().map(|args| match args {
-            Args::Blit { filter, .. } => filter == vk::Filter::LINEAR,
+            Args::Blit { filter, .. } => filter == Filter::LINEAR,
             other => panic!("{other:?}"),
         });
         assert_eq!(filters.collect::<Vec<_>>(), [left; 2], "{when}");
-        assert_eq!(device.instance.records("exempt").len(), usize::from(left), "{when}");
-        assert_eq!(device.instance.records("blit").len(), usize::from(!left), "{when}");
+        assert_eq!(device.records("exempt").len(), usize::from(left), "{when}");
+        assert_eq!(device.records("blit").len(), usize::from(!left), "{when}");
     }
 }
 
 #[test]
 fn a_conversion_is_left_alone_by_its_format() {
     for (rule, left) in [("{ rule = \"ycbcr\" }", true), ("{ format = \"R8*\" }", false)] {
-        let rules = Rules::new(&format!("[[rule]]\nwhen = {rule}\nset = {{ repair = \"off\" }}\n"));
-        let device = rules.builder().device();
+        let (_rules, device) = exempting(rule);
         let info = vk::SamplerYcbcrConversionCreateInfo::default()
             .format(vk::Format::G8_B8_R8_3PLANE_420_UNORM)
-            .chroma_filter(vk::Filter::LINEAR)
+            .chroma_filter(Filter::LINEAR)
             .force_explicit_reconstruction(true);
         create!(device.create_conversion(&info));
-        let counts = [device.instance.records("exempt").len(), device.instance.records("conversion").len()];
+        let counts = [device.records("exempt").len(), device.records("conversion").len()];
         assert_eq!(counts, [usize::from(left), usize::from(!left)], "{rule}");
     }
 }
@@ -356,14 +321,13 @@ fn a_conversion_is_left_alone_by_its_format() {
 /// Which of the images of a set, which one sampler of it reads, are read through the application's own.
 #[test]
 fn separate_samplers_are_left_alone_in_copies_splits_and_with_one_for_all() {
-    const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
     for shared in ["split", "meet", "keep"] {
         for (formats, own) in [
-            ([LEFT, LEFT], [true, true]),
-            ([LEFT, FILTERED], [true, true]),
+            ([FLOATS, FLOATS], [true, true]),
+            ([FLOATS, FILTERED], [true, true]),
             // The other image gets a sampler of its own, or none.
-            ([LEFT, REPAIRED], [true, shared == "keep"]),
-            ([REPAIRED, REPAIRED], [false, false]),
+            ([FLOATS, INTEGERS], [true, shared == "keep"]),
+            ([INTEGERS, INTEGERS], [false, false]),
         ] {
             let rules = Rules::new(BY_FORMAT);
             let scene = binds::Scene::of(rules.builder().set("separate_shared", shared));
@@ -373,8 +337,8 @@ fn separate_samplers_are_left_alone_in_copies_splits_and_with_one_for_all() {
                 scene.bind_sets(scene.layouts[0], 0, &[set]);
                 assert_eq!(scene.own(), own, "{shared}, {formats:?}");
             }
-            let said = scene.device.instance.records("exempt");
-            assert_eq!(said.len(), usize::from(formats.contains(&LEFT)), "{shared}, {formats:?}: {said:#?}");
+            let said = scene.device.records("exempt");
+            assert_eq!(said.len(), usize::from(formats.contains(&FLOATS)), "{shared}, {formats:?}: {said:#?}");
         }
     }
 }

@@ -6,14 +6,11 @@ use std::ptr;
 use ash::vk::{self, Handle};
 
 use crate::binds::Below::{Given, Layers, Own};
-use crate::binds::{FILTERED, Scene, UNFILTERED};
+use crate::binds::Scene;
 use crate::driver::{Kind, Reuse, lock};
 use crate::loader::*;
 use crate::programs::Stand;
 use crate::separate::{Operand, shader};
-
-const GRAPHICS: vk::PipelineBindPoint = vk::PipelineBindPoint::GRAPHICS;
-const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 
 /// A state that is static in a pipeline and dynamic in the next is set between the bind of the first one and what makes that need another.
 #[test]
@@ -25,21 +22,19 @@ fn static_state_of_a_pipeline_stays_away_from_the_next() {
         let states = &dynamic[usize::from(is_static)..];
         let first = stand.graphics(states, vk::PipelineCreateFlags::empty(), ptr::null());
         let next = stand.graphics(&dynamic, vk::PipelineCreateFlags::empty(), ptr::null());
-        let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
-        let bind_set = |set: vk::DescriptorSet| {
-            call!(device.bind_sets(raw, GRAPHICS, stand.layout, 0, 1, &set, 0, ptr::null()));
-        };
+        let [goods, _, mixed] = stand.sets();
+        let bind_set = |set| device.bind_sets(raw, GRAPHICS, stand.layout, &[set]);
         stand.begin();
         stand.bind(GRAPHICS, first);
         bind_set(goods);
         if feeds_back {
-            call!(device.begin_feedback(raw, 0, 0, ptr::null(), ptr::null()));
+            device.feed_back(raw, true);
         }
         call!(device.set_line_width(raw, 7.0));
         // From here on the first one would be another, if anything was drawn with it.
         bind_set(mixed);
         if feeds_back {
-            call!(device.end_feedback(raw, 0, 0, ptr::null(), ptr::null()));
+            device.feed_back(raw, false);
         }
         assert_eq!(stand.bound(GRAPHICS), first.as_raw(), "nothing draws with it");
         stand.bind(GRAPHICS, next);
@@ -66,7 +61,7 @@ fn a_command_buffer_that_is_not_whole_gets_nothing() {
         let old = scene.commands.get();
         scene.begin();
         scene.bind_sets(layout, 0, &sets[..1 + usize::from(longer)]);
-        let mixed = [scene.set([FILTERED, UNFILTERED])];
+        let mixed = [scene.set([FILTERED, FLOATS])];
         let new = device.command_buffer();
         scene.commands.set(new);
         scene.begin();
@@ -76,20 +71,19 @@ fn a_command_buffer_that_is_not_whole_gets_nothing() {
         scene.commands.set(old);
         assert_eq!(scene.arrives(&[], || scene.bind(pipeline)), [Own]);
         assert_eq!(scene.arrives(&[], || assert_eq!(scene.own(), [true, true])), []);
-        let bound = || lock(&device.driver.machine).bound_sets(old.as_raw());
+        let bound = || device.bound_sets(old);
         let given: Vec<_> = sets[..1 + usize::from(longer)].iter().map(|set| set.as_raw()).collect();
         assert_eq!(bound(), given, "nothing is disturbed");
         assert_eq!(scene.arrives(&mixed, || scene.bind_sets(layout, 0, &mixed)), [Given]);
         assert_eq!(scene.arrives(&[], || assert_eq!(scene.own(), [true, true])), []);
-        let records = device.instance.records("unresolved");
-        let told = records.iter().filter(|record| record["what"] == "began-before").count();
-        assert_eq!(told, 1, "once for the link that conflicts: {records:#?}");
+        let records = device.records("unresolved");
+        assert_eq!(device.left_as("began-before").len(), 1, "once for the link that conflicts: {records:#?}");
         // Begun again it is whole.
         scene.begin();
         scene.bind(pipeline);
         scene.bind_sets(scene.layouts[0], 0, &mixed);
         assert_eq!(scene.own(), [true, false]);
-        assert_eq!(device.instance.records("unresolved").len(), records.len());
+        assert_eq!(device.records("unresolved").len(), records.len());
     }
 }
 
@@ -99,16 +93,16 @@ fn a_command_buffer_that_begins_again_feeds_nothing_back() {
     for feeds_back in [true, false] {
         let stand = Stand::new();
         let device = &stand.device;
-        let pipeline = stand.graphics(&[], vk::PipelineCreateFlags::empty(), ptr::null());
+        let pipeline = stand.usual();
         let mixed = stand.set([stand.bad, stand.good]);
         stand.begin();
         stand.bind(GRAPHICS, pipeline);
         if feeds_back {
-            call!(device.begin_feedback(device.commands, 0, 0, ptr::null(), ptr::null()));
+            device.feed_back(device.commands, true);
         }
         stand.begin();
         stand.bind(GRAPHICS, pipeline);
-        call!(device.bind_sets(device.commands, GRAPHICS, stand.layout, 0, 1, &mixed, 0, ptr::null()));
+        device.bind_sets(device.commands, GRAPHICS, stand.layout, &[mixed]);
         assert_eq!((stand.own(GRAPHICS), stand.left().len()), ([false, true], 0));
     }
 }
@@ -119,7 +113,7 @@ fn descriptor_buffers_disturb_what_is_bound() {
     for other_point in [false, true] {
         let scene = Scene::new();
         let (device, layout, pipeline) = (&scene.device, scene.layouts[0], scene.pipeline());
-        let mixed = [scene.set([FILTERED, UNFILTERED])];
+        let mixed = [scene.set([FILTERED, FLOATS])];
         scene.bind(pipeline);
         scene.bind_sets(layout, 0, &mixed);
         assert_eq!(scene.own(), [true, false]);
@@ -142,15 +136,14 @@ fn descriptor_buffers_disturb_what_is_bound() {
 fn a_bind_without_a_layout_leaves_nothing_known() {
     let scene = Scene::of(InstanceBuilder::new().traced("decisions"));
     let (device, layout, pipeline) = (&scene.device, scene.layouts[0], scene.pipeline());
-    let mixed = [scene.set([FILTERED, UNFILTERED])];
+    let mixed = [scene.set([FILTERED, FLOATS])];
     scene.bind(pipeline);
     scene.bind_sets(layout, 0, &mixed);
     assert_eq!(scene.own(), [true, false]);
-    let info = vk::BindDescriptorSetsInfoKHR::default().stage_flags(vk::ShaderStageFlags::COMPUTE);
+    let info = vk::BindDescriptorSetsInfoKHR::default().stage_flags(Stage::COMPUTE);
     call!(device.bind_sets2(scene.commands.get(), &info.descriptor_sets(&mixed)));
     assert_eq!(scene.arrives(&[], || device.act(scene.commands.get(), COMPUTE)), [Own], "nothing reads a hidden set");
-    let told = device.instance.records("unresolved");
-    assert_eq!(told.iter().map(|record| record["what"].as_str()).collect::<Vec<_>>(), [Some("dynamic-layout")]);
+    assert_eq!(device.left(), ["dynamic-layout"]);
     // What is bound from there on is known again.
     scene.bind_sets(layout, 0, &mixed);
     assert_eq!(scene.own(), [true, false]);
@@ -172,8 +165,8 @@ struct Rung {
 #[test]
 fn update_after_bind_is_left_alone_on_every_rung() {
     let rung = |what, settings, formats| Rung { what, settings, formats, clamps: false, sets: 8, pipelines: 1 };
-    let both = [UNFILTERED; 2];
-    let one = [UNFILTERED, FILTERED];
+    let both = [FLOATS; 2];
+    let one = [FLOATS, FILTERED];
     let rungs = [
         rung("shadow", &[], both),
         Rung { pipelines: 2, ..rung("split", &[], one) },
@@ -185,55 +178,29 @@ fn update_after_bind_is_left_alone_on_every_rung() {
     ];
     for (rung, late) in rungs.iter().flat_map(|rung| [(rung, false), (rung, true)]) {
         let Rung { what, settings, formats, clamps, sets, pipelines } = rung;
-        let mut builder = InstanceBuilder::new().driver(|config| {
-            config.follows = true;
-            config.set_limits[0] = *sets;
-        });
-        builder = builder.settings(settings);
-        let builder = builder.set("separate", "resolve").traced("decisions");
-        let device =
-            builder.device_with(|info| info.extensions.extend(clamps.then_some(c"VK_SAMPLIN_gl_address_modes")));
-        let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
-        let bindings =
-            [0, 1, 2].map(|at: u32| binding(at, types[at as usize], 1).stage_flags(vk::ShaderStageFlags::COMPUTE));
+        let builder = InstanceBuilder::new().driver(|config| config.set_limits[0] = *sets).settings(settings);
+        let device = builder.followed().device_with(|info| info.extensions.extend(clamps.then_some(GL_ADDRESS_MODES)));
         let after = if late { vk::DescriptorBindingFlags::UPDATE_AFTER_BIND } else { Default::default() };
-        let flags = [after, after, Default::default()];
-        let mut chained = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        let of_set = device.try_layout(&info.push_next(&mut chained)).expect("the layout is created");
+        let bindings = of_compute([IMAGE, IMAGE, SAMPLER]);
+        let of_set = device.layout_with(&bindings, &[after, after, Default::default()]);
         let layout = device.pipeline_layout(&[of_set]);
         let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
-        let words = shader(5, &[(at(0), at(2)), (at(1), at(2))]);
-        let pipeline = device.compute(layout, &words);
-        let mode = vk::SamplerAddressMode::from_raw(0x2900);
-        let clamp = linear_info().address_mode_u(mode).address_mode_v(mode).address_mode_w(mode);
-        let sampler = if *clamps { device.sampler(&clamp) } else { device.linear() };
-        let set = device.sets(device.pool(), &[of_set])[0];
-        let write = vk::WriteDescriptorSet::default().dst_set(set);
-        for (number, format) in (0..).zip(formats) {
-            let image = [pair(vk::Sampler::null(), device.view(*format))];
-            let write = write.dst_binding(number).image_info(&image);
-            device.update(&[write.descriptor_type(vk::DescriptorType::SAMPLED_IMAGE)], &[]);
-        }
-        let own = [pair(sampler, vk::ImageView::null())];
-        let write = write.dst_binding(2).image_info(&own);
-        device.update(&[write.descriptor_type(vk::DescriptorType::SAMPLER)], &[]);
-        let raw = device.command_buffer();
-        let mut bound = Vec::new();
-        for _ in 0..2 {
-            device.begin(raw);
-            call!(device.bind_pipeline(raw, COMPUTE, pipeline));
-            call!(device.bind_sets(raw, COMPUTE, layout, 0, 1, &set, 0, ptr::null()));
-            device.act(raw, COMPUTE);
+        let pipeline = device.compute(layout, &shader(5, &[(at(0), at(2)), (at(1), at(2))]));
+        let sampler = if *clamps { device.sampler(&addressed(GL_CLAMP)) } else { device.linear() };
+        let pool = if late { vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND } else { Default::default() };
+        let set = device.sets(device.pool_flagged(pool), &[of_set])[0];
+        (0..).zip(formats).for_each(|(number, format)| device.write_image(set, number, device.view(*format)));
+        device.write_sampler(set, 2, sampler);
+        let commands = device.command_buffer();
+        let bound = [(); 2].map(|()| {
+            device.record(commands, (COMPUTE, pipeline), layout, &[set]);
             device.driver.check();
-            let machine = lock(&device.driver.machine);
-            bound.push((machine.bound_pipeline(raw.as_raw(), 1), machine.bound_sets(raw.as_raw())));
-        }
+            (device.bound_pipeline(commands, COMPUTE), device.bound_sets(commands))
+        });
         let made = device.driver.live(Kind::Pipeline).len();
         assert!(late || made == *pipelines, "{what}: {made} pipelines");
         let is_own = bound.iter().all(|bound| *bound == (pipeline.as_raw(), vec![set.as_raw()]));
-        assert_eq!(is_own, late, "{what}: {bound:x?}, {:#?}", device.instance.records("unresolved"));
-        let is_named = device.instance.records("unresolved").iter().any(|record| record["what"] == "update-after-bind");
-        assert_eq!(is_named, late, "{what}: {:#?}", device.instance.records("unresolved"));
+        assert_eq!(is_own, late, "{what}: {bound:x?}, {:#?}", device.records("unresolved"));
+        assert_eq!(!device.left_as("update-after-bind").is_empty(), late, "{what}: {:?}", device.left());
     }
 }

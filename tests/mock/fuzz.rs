@@ -39,25 +39,44 @@ pub(crate) fn for_seeds(otherwise: u64, mut body: impl FnMut(u64)) -> u64 {
     count
 }
 
+/// Says what was done where `body` panics.
+pub(crate) fn with_log<T>(log: &[String], body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        log.iter().for_each(|line| eprintln!("{line}"));
+        resume_unwind(panic)
+    })
+}
+
+/// One step of an application that keeps a log, which is said where the step panics.
+pub(crate) fn step_with_log<A>(application: &mut A, step: fn(&mut A), log: fn(&A) -> &[String]) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(application))) {
+        with_log(log(application), || resume_unwind(panic))
+    }
+}
+
+/// Counts of what a run was about, which add up.
+macro_rules! tally {
+    ($($(#[$doc:meta])* $name:ident)+) => {
+        /// What came of the sequences, to see that they are about something.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub(crate) struct Tally { $($(#[$doc])* pub(crate) $name: u64,)+ }
+
+        impl std::ops::AddAssign for Tally {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$name += other.$name;)+
+            }
+        }
+    };
+}
+pub(crate) use tally;
+
 /// One sequence of valid calls.
 fn sequence(seed: u64) -> Tally {
     let mut application = Application::new(seed);
     for _ in 0..STEPS {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| application.step())) {
-            for line in &application.log {
-                eprintln!("{line}");
-            }
-            resume_unwind(panic);
-        }
+        step_with_log(&mut application, Application::step, |application| &application.log);
     }
-    let log = application.log.clone();
-    match catch_unwind(AssertUnwindSafe(|| application.finish())) {
-        Ok(tally) => tally,
-        Err(panic) => {
-            log.iter().for_each(|line| eprintln!("{line}"));
-            resume_unwind(panic);
-        }
-    }
+    with_log(&application.log.clone(), || application.finish())
 }
 
 #[test]

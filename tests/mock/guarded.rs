@@ -10,9 +10,6 @@ use crate::driver::Args;
 use crate::loader::*;
 use crate::pages::{Guarded, Pages, dangling, page};
 
-const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-
 /// Node of an unknown type, of 16 bytes.
 fn unknown(next: *const c_void) -> vk::BaseInStructure<'static> {
     vk::BaseInStructure { s_type: vk::StructureType::from_raw(0x7fff_0002), p_next: next.cast(), ..Default::default() }
@@ -20,7 +17,7 @@ fn unknown(next: *const c_void) -> vk::BaseInStructure<'static> {
 
 /// A sampler with LINEAR filters, views that can and cannot be filtered, a set; nothing recorded yet.
 fn scene(device: &Device) -> (vk::Sampler, vk::ImageView, vk::ImageView, vk::DescriptorSet) {
-    let made = (device.linear(), device.view(FILTERED), device.view(UNFILTERED), device.plain_set());
+    let made = (device.linear(), device.view(FILTERED), device.view(INTEGERS), device.plain_set());
     device.driver.calls();
     made
 }
@@ -47,8 +44,8 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
         create!(device.create_view(info));
         let info = memory.value(vk::SamplerYcbcrConversionCreateInfo {
             p_next: node,
-            format: vk::Format::G8_B8R8_2PLANE_420_UNORM,
-            chroma_filter: vk::Filter::LINEAR,
+            format: PLANAR,
+            chroma_filter: Filter::LINEAR,
             force_explicit_reconstruction: 1,
             ..Default::default()
         });
@@ -60,16 +57,16 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
         // Arrays behind create infos.
         let sampler = device.linear();
         let samplers = memory.slice(&[sampler; 3]);
-        let mut immutable = binding(4, vk::DescriptorType::SAMPLER, 3);
+        let mut immutable = binding(4, SAMPLER, 3);
         immutable.p_immutable_samplers = samplers;
-        let bindings = memory.slice(&[binding(9, vk::DescriptorType::STORAGE_BUFFER, 1), immutable]);
+        let bindings = memory.slice(&[binding(9, Ty::STORAGE_BUFFER, 1), immutable]);
         let info = vk::DescriptorSetLayoutCreateInfo {
             p_next: node,
             binding_count: 2,
             p_bindings: bindings,
             ..Default::default()
         };
-        let layout = device.try_layout(unsafe_ref(memory.value(info))).expect("the layout is created");
+        let layout = create!(device.create_layout(memory.value(info)));
         let layouts = memory.slice(&[layout, vk::DescriptorSetLayout::null()]);
         let info = vk::PipelineLayoutCreateInfo {
             p_next: node,
@@ -77,9 +74,8 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
             p_set_layouts: layouts,
             ..Default::default()
         };
-        let info = memory.value(info);
-        create!(device.create_pipeline_layout(info));
-        let entries = memory.slice(&[entry(4, 0, 3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, INFO); 2]);
+        create!(device.create_pipeline_layout(memory.value(info)));
+        let entries = memory.slice(&[entry(4, 0, 3, COMBINED, 0, INFO); 2]);
         let info = vk::DescriptorUpdateTemplateCreateInfo {
             p_next: node,
             descriptor_update_entry_count: 2,
@@ -87,7 +83,7 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
             descriptor_set_layout: layout,
             ..Default::default()
         };
-        device.try_template(unsafe_ref(memory.value(info))).expect("the template is created");
+        create!(device.create_template(memory.value(info)));
         let pool = device.pool();
         let layouts = memory.slice(&[layout; 2]);
         let info = vk::DescriptorSetAllocateInfo {
@@ -103,12 +99,6 @@ fn create_infos_are_neither_written_nor_read_beyond_their_end() {
         let gone = memory.slice(&[sets[1], vk::DescriptorSet::null(), sets[0]]);
         assert_eq!(call!(device.free_sets(device.raw, pool, 3, gone)), SUCCESS);
     }
-}
-
-/// A reference to guarded memory.
-fn unsafe_ref<'a, T>(at: *const T) -> &'a T {
-    // SAFETY: the tests keep the memory until the end.
-    unsafe { &*at }
 }
 
 #[test]
@@ -129,12 +119,12 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
         b
     };
     let immutable = device.linear();
-    let mut real = binding(3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
+    let mut real = binding(3, COMBINED, 1);
     real.p_immutable_samplers = &immutable;
     let layout = device.layout(&[
-        ignored(binding(0, vk::DescriptorType::UNIFORM_BUFFER, 4)),
-        ignored(binding(1, vk::DescriptorType::SAMPLED_IMAGE, 1)),
-        ignored(binding(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0)),
+        ignored(binding(0, Ty::UNIFORM_BUFFER, 4)),
+        ignored(binding(1, IMAGE, 1)),
+        ignored(binding(2, COMBINED, 0)),
         real,
     ]);
     // From here on the device has immutable samplers, and looks at the sets' life.
@@ -154,7 +144,7 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
     let (_, _, illegal, set) = scene(&device);
     let count0 = vk::WriteDescriptorSet {
         dst_set: set,
-        descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        descriptor_type: COMBINED,
         p_image_info: dangling(),
         ..Default::default()
     };
@@ -168,18 +158,17 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
         p_texel_buffer_view: dangling(),
         ..Default::default()
     };
-    use vk::DescriptorType as T;
     let infos = [pair(device.linear(), illegal)];
     let writes = [
         count0,
-        ignored(T::UNIFORM_BUFFER, 3),
-        ignored(T::STORAGE_TEXEL_BUFFER, 1),
-        ignored(T::INLINE_UNIFORM_BLOCK, 4096),
-        ignored(T::ACCELERATION_STRUCTURE_KHR, 2),
-        ignored(T::SAMPLED_IMAGE, 2),
-        ignored(T::SAMPLER, 2),
-        ignored(T::MUTABLE_EXT, 2),
-        ignored(T::from_raw(0x7fff_0007), 2),
+        ignored(Ty::UNIFORM_BUFFER, 3),
+        ignored(Ty::STORAGE_TEXEL_BUFFER, 1),
+        ignored(Ty::INLINE_UNIFORM_BLOCK, 4096),
+        ignored(Ty::ACCELERATION_STRUCTURE_KHR, 2),
+        ignored(IMAGE, 2),
+        ignored(SAMPLER, 2),
+        ignored(Ty::MUTABLE_EXT, 2),
+        ignored(Ty::from_raw(0x7fff_0007), 2),
         combined(set, 0, &infos),
     ];
     device.update(&writes[..9], &[]);
@@ -192,7 +181,7 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
     let info = vk::PushDescriptorSetInfoKHR { p_descriptor_writes: dangling(), ..Default::default() };
     device.push2(&info);
     assert_eq!(device.driver.variants().len(), 1);
-    call!(device.destroy_layout(device.raw, empty, allocator()));
+    device.destroy_layout(empty);
 }
 
 #[test]
@@ -212,7 +201,7 @@ fn writes_are_neither_written_nor_read_beyond_their_end() {
         let writes = memory.slice(&[write; 3]);
         let copies = memory.slice(&[vk::CopyDescriptorSet { p_next: node.cast(), ..Default::default() }]);
         call!(device.update(device.raw, 3, writes, 1, copies));
-        let point = vk::PipelineBindPoint::COMPUTE;
+        let point = COMPUTE;
         call!(device.push(device.commands, point, vk::PipelineLayout::null(), 0, 3, writes));
         let info = memory.value(vk::PushDescriptorSetInfoKHR {
             p_next: node.cast(),
@@ -238,7 +227,7 @@ fn writes_are_neither_written_nor_read_beyond_their_end() {
         let image = memory.value(pair(sampler, view));
         let info = memory.value(vk::DescriptorGetInfoEXT {
             p_next: node.cast(),
-            ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            ty: COMBINED,
             data: vk::DescriptorDataEXT { p_combined_image_sampler: image },
             ..Default::default()
         });
@@ -247,32 +236,31 @@ fn writes_are_neither_written_nor_read_beyond_their_end() {
         let info = memory.value(vk::ImageViewHandleInfoNVX {
             p_next: node.cast(),
             image_view: view,
-            descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            descriptor_type: COMBINED,
             sampler,
             ..Default::default()
         });
         call!(device.get_view_handle(device.raw, info));
         // Blits.
-        let source = device.image(if view == legal { FILTERED } else { UNFILTERED });
+        let source = device.image(if view == legal { FILTERED } else { INTEGERS });
         let regions = memory.slice(&[vk::ImageBlit2::default(); 2]);
         let info = memory.value(vk::BlitImageInfo2 {
             p_next: node.cast(),
             src_image: source,
             region_count: 2,
             p_regions: regions,
-            filter: vk::Filter::LINEAR,
+            filter: Filter::LINEAR,
             ..Default::default()
         });
         call!(device.blit2(device.commands, info));
         let regions = memory.slice(&[vk::ImageBlit::default(); 2]);
         let layout = vk::ImageLayout::GENERAL;
-        call!(device.blit(device.commands, source, layout, source, layout, 2, regions, vk::Filter::LINEAR));
+        call!(device.blit(device.commands, source, layout, source, layout, 2, regions, Filter::LINEAR));
     }
 }
 
 #[test]
 fn template_data_is_read_where_it_is_described_only() {
-    use vk::DescriptorType as T;
     let device = Device::usual();
     let (sampler, legal, illegal, set) = scene(&device);
     let layout = device.layout(&[]);
@@ -283,11 +271,11 @@ fn template_data_is_read_where_it_is_described_only() {
     for (offset, stride) in shapes {
         for view in [legal, illegal] {
             let entries = [
-                entry(0, 0, 3, T::COMBINED_IMAGE_SAMPLER, offset, stride),
+                entry(0, 0, 3, COMBINED, offset, stride),
                 // 13 bytes at the very end of the block; its stride is ignored.
-                entry(1, 0, 13, T::INLINE_UNIFORM_BLOCK, 16 * page - 13, 0xdead_beef),
-                entry(2, 0, 0, T::COMBINED_IMAGE_SAMPLER, usize::MAX, INFO),
-                entry(3, 0, 1, T::UNIFORM_BUFFER, 14 * page - 24, usize::MAX),
+                entry(1, 0, 13, Ty::INLINE_UNIFORM_BLOCK, 16 * page - 13, 0xdead_beef),
+                entry(2, 0, 0, COMBINED, usize::MAX, INFO),
+                entry(3, 0, 1, Ty::UNIFORM_BUFFER, 14 * page - 24, usize::MAX),
             ];
             let mut data = Pages::new(16 * page);
             for index in 0..3 {
@@ -331,8 +319,8 @@ fn samplers_of_immutable_bindings_may_be_garbage() {
     let (sampler, legal, _, _) = scene(&device);
     let nearest = device.nearest();
     let immutable = [nearest, sampler];
-    let with = |number| binding(number, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 2).immutable_samplers(&immutable);
-    let layout = device.layout(&[with(0), binding(1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 2)]);
+    let with = |number| binding(number, COMBINED, 2).immutable_samplers(&immutable);
+    let layout = device.layout(&[with(0), binding(1, COMBINED, 2)]);
     let pool = device.pool();
     let set = device.sets(pool, &[layout])[0];
     let pipeline = device.pipeline_layout(&[layout]);
@@ -341,9 +329,9 @@ fn samplers_of_immutable_bindings_may_be_garbage() {
         let writes = [combined(set, 0, &infos)];
         device.update(&writes, &[]);
         device.push(pipeline, 0, &writes);
-        let template = device.template(layout, &[entry(0, 0, 2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, INFO)]);
+        let template = device.template(layout, &[entry(0, 0, 2, COMBINED, 0, INFO)]);
         device.update_with_template(set, template, infos.as_ptr().cast());
-        let views = [pair(sampler, vk::ImageView::null()), pair(sampler, vk::ImageView::from_raw(garbage))];
+        let views = [sampler_alone(sampler), pair(sampler, vk::ImageView::from_raw(garbage))];
         device.update(&[combined(set, 1, &views)], &[]);
         for call in device.driver.calls() {
             match call.args {

@@ -23,8 +23,7 @@ fn device_with(builder: InstanceBuilder) -> Device {
         ash::khr::deferred_host_operations::NAME,
         c"VK_KHR_pipeline_binary",
     ];
-    let mut custom = vk::PhysicalDeviceCustomBorderColorFeaturesEXT { custom_border_colors: 1, ..Default::default() }
-        .custom_border_color_without_format(true);
+    let mut custom = any_border();
     builder.instance().device(&DeviceInfo { extensions, chain: (&raw mut custom).cast(), ..Default::default() })
 }
 
@@ -32,15 +31,33 @@ fn device() -> Device {
     device_with(InstanceBuilder::new().traced("decisions"))
 }
 
+/// What a heap describes: a view in a layout, and a resource of a type.
+fn described(view: &vk::ImageViewCreateInfo<'_>, layout: vk::ImageLayout) -> ImageDescriptorInfoEXT {
+    let s_type = ImageDescriptorInfoEXT::STRUCTURE_TYPE;
+    ImageDescriptorInfoEXT { s_type, p_next: ptr::null(), p_view: ptr::from_ref(view).cast(), layout }
+}
+
+fn resource(ty: Ty, data: ResourceDescriptorDataEXT) -> ResourceDescriptorInfoEXT {
+    ResourceDescriptorInfoEXT { s_type: ResourceDescriptorInfoEXT::STRUCTURE_TYPE, p_next: ptr::null(), ty, data }
+}
+
+/// Writes resources, which the driver of these tests does not.
+fn describe(device: &Device, resources: &[ResourceDescriptorInfoEXT]) {
+    let ranges = vec![HostAddressRangeEXT { address: ptr::null_mut(), size: 0 }; resources.len()];
+    device.driver.calls();
+    assert_eq!(
+        call!(device.write_resources(device.raw, resources.len() as u32, resources.as_ptr(), ranges.as_ptr())),
+        SUCCESS
+    );
+}
+
 /// Writes samplers; what arrived at the driver.
 fn write(device: &Device, infos: &[vk::SamplerCreateInfo<'_>]) -> (usize, Vec<vk::SamplerCreateInfo<'static>>) {
-    let write: PfnWriteSamplerDescriptors = device.get(c"vkWriteSamplerDescriptorsEXT");
     let mut bytes = vec![[0_u8; 32]; infos.len()];
     let ranges: Vec<_> =
         bytes.iter_mut().map(|own| HostAddressRangeEXT { address: own.as_mut_ptr().cast(), size: 32 }).collect();
     device.driver.calls();
-    // SAFETY: as many create infos as ranges.
-    assert_eq!(unsafe { write(device.raw, infos.len() as u32, infos.as_ptr(), ranges.as_ptr()) }, SUCCESS);
+    assert_eq!(call!(device.write_samplers(device.raw, infos.len() as u32, infos.as_ptr(), ranges.as_ptr())), SUCCESS);
     assert!(bytes.iter().all(|own| own[0] == 0xab), "the driver wrote the application's own ranges");
     match device.driver.calls_of(c"vkWriteSamplerDescriptorsEXT").remove(0) {
         Args::HeapSamplers { at, infos } => (at, infos.into_iter().map(|info| info.value).collect()),
@@ -53,7 +70,7 @@ fn legal_samplers_are_written_by_the_applications_own_pointer() {
     let device = device();
     let infos = [linear_info(), vk::SamplerCreateInfo::default(), linear_info()];
     assert_eq!(write(&device, &infos).0, infos.as_ptr() as usize);
-    let records = device.instance.records("sampler");
+    let records = device.records("sampler");
     assert!(records.is_empty(), "{records:#?}");
 }
 
@@ -75,7 +92,7 @@ fn only_what_breaks_a_rule_is_another_sampler() {
     assert_eq!(biases, [0.0, 4.0, 4.0, 4.0]);
     assert_eq!(format!("{:?}", got[1]), format!("{:?}", got[3]), "equal ones stay equal");
     assert_eq!(got[2].p_next, reduction.cast(), "the chain is the application's");
-    let records = device.instance.records("sampler");
+    let records = device.records("sampler");
     assert_eq!(records.len(), 1, "{records:#?}");
     assert_eq!((&records[0]["path"], &records[0]["sampler"]), (&"heap_write".into(), &"0x0".into()));
     // It is no sampler of the application's limit.
@@ -85,20 +102,16 @@ fn only_what_breaks_a_rule_is_another_sampler() {
 #[test]
 fn registered_colours_count_and_stay_what_they_are() {
     let device = device();
-    let register: PfnRegisterCustomBorderColor = device.get(c"vkRegisterCustomBorderColorEXT");
-    let unregister: PfnUnregisterCustomBorderColor = device.get(c"vkUnregisterCustomBorderColorEXT");
     let color = vk::SamplerCustomBorderColorCreateInfoEXT::default()
-        .format(vk::Format::R8G8B8A8_UNORM)
+        .format(FILTERED)
         .custom_border_color(vk::ClearColorValue { float32: [7.0, 0.5, 0.0, 1.0] });
     let mut indices = [0; 3];
     for index in &mut indices {
-        // SAFETY: a whole structure, and an index that may be written.
-        assert_eq!(unsafe { register(device.raw, &color, 0, index) }, SUCCESS);
+        assert_eq!(call!(device.register(device.raw, &color, 0, index)), SUCCESS);
     }
     // What fails has no place.
     device.driver.fail(c"vkRegisterCustomBorderColorEXT", [vk::Result::ERROR_TOO_MANY_OBJECTS]);
-    // SAFETY: as above.
-    assert_ne!(unsafe { register(device.raw, &color, 0, &mut 0) }, SUCCESS);
+    assert_ne!(call!(device.register(device.raw, &color, 0, &mut 0)), SUCCESS);
     let chain = |index: u32| SamplerCustomBorderColorIndexCreateInfoEXT {
         s_type: SamplerCustomBorderColorIndexCreateInfoEXT::STRUCTURE_TYPE,
         p_next: (&raw const color).cast(),
@@ -117,8 +130,7 @@ fn registered_colours_count_and_stay_what_they_are() {
     assert_eq!(got[0].border_color, vk::BorderColor::FLOAT_CUSTOM_EXT);
     assert_eq!(got[0].p_next, infos[0].p_next);
     assert_ne!(got[1].border_color, vk::BorderColor::FLOAT_CUSTOM_EXT, "there is no such index");
-    // SAFETY: an index that was registered.
-    unsafe { unregister(device.raw, indices[0]) };
+    call!(device.unregister(device.raw, indices[0]));
     let instance = device.instance.clone();
     device.finish();
     let summary = instance.records("summary").remove(0);
@@ -138,6 +150,14 @@ fn words(is_combined: bool) -> Vec<u32> {
          void main() {{ word = textureLod(IMAGE, vec2(0.5), 0.0).r; }}\n"
     );
     compile(Language::Glsl("vulkan1.2"), "comp", &source)
+}
+
+/// `texture` of floats through a combined descriptor.
+fn float_words() -> Vec<u32> {
+    let source = "#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 0) uniform sampler2D pair;\n\
+                  layout(set = 0, binding = 2) buffer Output { float word; };\n\
+                  void main() { word = textureLod(pair, vec2(0.5), 0.0).r; }\n";
+    compile(Language::Glsl("vulkan1.2"), "comp", source)
 }
 
 /// Every source that has a sampler, with this one.
@@ -172,6 +192,12 @@ fn mapped(mappings: &[DescriptorSetAndBindingMappingEXT]) -> ShaderDescriptorSet
     }
 }
 
+/// Flags of a pipeline that reads heaps.
+fn in_heaps(more: vk::PipelineCreateFlags2KHR) -> vk::PipelineCreateFlags2CreateInfoKHR<'static> {
+    let heap = vk::PipelineCreateFlags2KHR::from_raw(PIPELINE_CREATE_2_DESCRIPTOR_HEAP);
+    vk::PipelineCreateFlags2CreateInfoKHR::default().flags(heap | more)
+}
+
 /// How a shader comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Made {
@@ -201,55 +227,40 @@ fn make(
     let mut pipeline = vk::Pipeline::null();
     match made {
         Made::Pipeline | Made::Chained => {
-            let mut flags = vk::PipelineCreateFlags2CreateInfoKHR::default()
-                .flags(vk::PipelineCreateFlags2KHR::from_raw(PIPELINE_CREATE_2_DESCRIPTOR_HEAP));
+            let mut flags = in_heaps(vk::PipelineCreateFlags2KHR::empty());
             let chained = vk::ShaderModuleCreateInfo { p_next, ..Default::default() }.code(words);
             let stage = match made {
                 Made::Chained => vk::PipelineShaderStageCreateInfo {
                     p_next: (&raw const chained).cast(),
-                    ..stage(vk::ShaderStageFlags::COMPUTE, vk::ShaderModule::null())
+                    ..stage(Stage::COMPUTE, vk::ShaderModule::null())
                 },
-                _ => vk::PipelineShaderStageCreateInfo { p_next, ..stage(vk::ShaderStageFlags::COMPUTE, module) },
+                _ => vk::PipelineShaderStageCreateInfo { p_next, ..stage(Stage::COMPUTE, module) },
             };
             let info = vk::ComputePipelineCreateInfo::default().stage(stage).push_next(&mut flags);
-            assert_eq!(
-                call!(device.create_compute_pipelines(
-                    device.raw,
-                    vk::PipelineCache::null(),
-                    1,
-                    &info,
-                    allocator(),
-                    &mut pipeline
-                )),
-                SUCCESS
-            );
+            pipeline = device.compute_with(&info);
         }
         Made::Object => {
             let info = vk::ShaderCreateInfoEXT {
                 p_next,
                 flags: vk::ShaderCreateFlagsEXT::from_raw(SHADER_CREATE_DESCRIPTOR_HEAP),
-                stage: vk::ShaderStageFlags::COMPUTE,
+                stage: Stage::COMPUTE,
                 code_type: vk::ShaderCodeTypeEXT::SPIRV,
                 code_size: size_of_val(words),
                 p_code: words.as_ptr().cast(),
                 p_name: c"main".as_ptr(),
                 ..Default::default()
             };
-            let mut shader = vk::ShaderEXT::null();
-            assert_eq!(call!(device.create_shaders(device.raw, 1, &info, allocator(), &mut shader)), SUCCESS);
-            call!(device.destroy_shader(device.raw, shader, allocator()));
+            device.destroy_shader(create!(device.create_shaders(1, &info)));
         }
         Made::Whole | Made::Library => {
             let mut part = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
                 .flags(vk::GraphicsPipelineLibraryFlagsEXT::PRE_RASTERIZATION_SHADERS);
-            let mut flags = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(
-                vk::PipelineCreateFlags2KHR::from_raw(PIPELINE_CREATE_2_DESCRIPTOR_HEAP)
-                    | if made == Made::Library { vk::PipelineCreateFlags2KHR::LIBRARY } else { Default::default() },
-            );
+            let library = if made == Made::Library { vk::PipelineCreateFlags2KHR::LIBRARY } else { Default::default() };
+            let mut flags = in_heaps(library);
             // A second stage, which embeds nothing, stays as it is.
             let stages = [
-                stage(vk::ShaderStageFlags::VERTEX, module),
-                vk::PipelineShaderStageCreateInfo { p_next, ..stage(vk::ShaderStageFlags::COMPUTE, module) },
+                stage(Stage::VERTEX, module),
+                vk::PipelineShaderStageCreateInfo { p_next, ..stage(Stage::COMPUTE, module) },
             ];
             let raster = vk::PipelineRasterizationStateCreateInfo::default().rasterizer_discard_enable(true);
             let mut info = vk::GraphicsPipelineCreateInfo::default()
@@ -259,13 +270,10 @@ fn make(
             if made == Made::Library {
                 info = info.push_next(&mut part);
             }
-            let none = vk::PipelineCache::null();
-            let result =
-                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
-            assert_eq!(result, SUCCESS);
+            pipeline = device.graphics_with(&info);
         }
         Made::Rays | Made::Deferred => {
-            let stages = [vk::PipelineShaderStageCreateInfo { p_next, ..stage(vk::ShaderStageFlags::COMPUTE, module) }];
+            let stages = [vk::PipelineShaderStageCreateInfo { p_next, ..stage(Stage::COMPUTE, module) }];
             let info = vk::RayTracingPipelineCreateInfoKHR::default().stages(&stages);
             let operation = if made == Made::Deferred { 0x77 } else { 0 };
             let result = call!(device.create_ray_tracing_pipelines(
@@ -318,7 +326,7 @@ fn embedded_samplers_become_what_the_shader_can_read() {
             }
         }
     }
-    let records = device.instance.records("sampler");
+    let records = device.records("sampler");
     assert_eq!(records.len(), 1, "equal ones are told once: {records:#?}");
     assert_eq!(records[0]["path"], "embedded");
     assert_eq!(lock(&device.driver.errors).clone(), Vec::<String>::new());
@@ -334,29 +342,26 @@ fn legal_embedded_samplers_are_the_applications_own() {
         let got = make(&device, made, &words(true), (&own, &mappings));
         assert_eq!(got.len(), 1);
     }
-    assert_eq!(device.instance.records("sampler").len(), 0);
+    assert_eq!(device.records("sampler").len(), 0);
 }
 
 /// Keys are asked for what is embedded.
 #[test]
 fn keys_are_of_what_is_embedded() {
     let device = device();
-    let get: PfnGetPipelineKey = device.get(c"vkGetPipelineKeyKHR");
     let module = device.module(&words(true));
     for (own, is_legal) in [(vk::SamplerCreateInfo::default(), true), (linear_info(), false)] {
         let mappings = [embedding(0, 0, &own), pushed(2)];
         let mapped = mapped(&mappings);
-        let mut flags = vk::PipelineCreateFlags2CreateInfoKHR::default()
-            .flags(vk::PipelineCreateFlags2KHR::from_raw(PIPELINE_CREATE_2_DESCRIPTOR_HEAP));
+        let mut flags = in_heaps(vk::PipelineCreateFlags2KHR::empty());
         let p_next = (&raw const mapped).cast();
-        let stage = vk::PipelineShaderStageCreateInfo { p_next, ..stage(vk::ShaderStageFlags::COMPUTE, module) };
+        let stage = vk::PipelineShaderStageCreateInfo { p_next, ..stage(Stage::COMPUTE, module) };
         let first = vk::ComputePipelineCreateInfo::default().stage(stage).push_next(&mut flags);
         let first: *const std::ffi::c_void = (&raw const first).cast();
         let info = PipelineCreateInfoKHR { s_type: vk::StructureType::from_raw(1_000_483_007), p_next: first };
         let mut key = [0_u64; 8];
         device.driver.calls();
-        // SAFETY: the command's valid usage.
-        assert_eq!(unsafe { get(device.raw, &info, key.as_mut_ptr().cast()) }, SUCCESS);
+        assert_eq!(call!(device.get_pipeline_key(device.raw, &info, key.as_mut_ptr().cast())), SUCCESS);
         args!(device, c"vkGetPipelineKeyKHR", Args::Other(went));
         assert_eq!(went[1] == first as u64, is_legal, "{own:?}");
     }
@@ -370,10 +375,10 @@ fn without_the_shaders_type_only_creation_rules_hold() {
     let own = vk::SamplerCreateInfo { mip_lod_bias: 1e9, ..linear_info() };
     let mappings = [embedding(0, 0, &own), pushed(2)];
     let got = make(&device, Made::Pipeline, &words(true), (&own, &mappings));
-    assert_eq!((got[0].1.mip_lod_bias, got[0].1.mag_filter), (4.0, vk::Filter::LINEAR));
+    assert_eq!((got[0].1.mip_lod_bias, got[0].1.mag_filter), (4.0, Filter::LINEAR));
     // The words of a shader object are there in any case.
     let got = make(&device, Made::Object, &words(true), (&own, &mappings));
-    assert_eq!((got[0].1.mip_lod_bias, got[0].1.mag_filter), (4.0, vk::Filter::NEAREST));
+    assert_eq!((got[0].1.mip_lod_bias, got[0].1.mag_filter), (4.0, Filter::NEAREST));
 }
 
 /// One sampler for images of two types stays what it is, and is named if it suits one of them alone.
@@ -392,7 +397,7 @@ fn an_embedded_sampler_of_several_types_is_named() {
             let got = make(&device, Made::Pipeline, &words, (&own, &mappings));
             assert_eq!(got[0].1.mag_filter, own.mag_filter);
         }
-        let left = device.instance.records("unresolved");
+        let left = device.records("unresolved");
         assert_eq!(left.len(), named, "{left:#?}");
         for record in left {
             assert_eq!((&record["what"], &record["rule"]), (&"embedded-sampler".into(), &"linear-filter".into()));
@@ -403,33 +408,16 @@ fn an_embedded_sampler_of_several_types_is_named() {
 /// An image in a heap that an embedded sampler may meet, whichever of the two comes first.
 #[test]
 fn embedded_samplers_are_named_with_formats_of_heaps() {
-    let source = "#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 0) uniform sampler2D pair;\n\
-                  layout(set = 0, binding = 2) buffer Output { float word; };\n\
-                  void main() { word = textureLod(pair, vec2(0.5), 0.0).r; }\n";
-    let words = compile(Language::Glsl("vulkan1.2"), "comp", source);
+    let words = float_words();
     let own = linear_info();
     for is_first in [true, false] {
         let device = device();
-        let write: PfnWriteResourceDescriptors = device.get(c"vkWriteResourceDescriptorsEXT");
         let put = || {
             // The last is of integers, which the shader does not read.
-            for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::D32_SFLOAT, vk::Format::R32_UINT] {
+            for format in [FILTERED, DEPTH, INTEGERS] {
                 let info = view_info(device.image(format), format);
-                let described = ImageDescriptorInfoEXT {
-                    s_type: ImageDescriptorInfoEXT::STRUCTURE_TYPE,
-                    p_next: ptr::null(),
-                    p_view: (&raw const info).cast(),
-                    layout: vk::ImageLayout::GENERAL,
-                };
-                let resource = ResourceDescriptorInfoEXT {
-                    s_type: ResourceDescriptorInfoEXT::STRUCTURE_TYPE,
-                    p_next: ptr::null(),
-                    ty: vk::DescriptorType::SAMPLED_IMAGE,
-                    data: ResourceDescriptorDataEXT { p_image: &described },
-                };
-                let range = HostAddressRangeEXT { address: ptr::null_mut(), size: 0 };
-                // SAFETY: one resource and a range, which the driver of these tests does not write.
-                assert_eq!(unsafe { write(device.raw, 1, &resource, &range) }, SUCCESS);
+                let described = described(&info, vk::ImageLayout::GENERAL);
+                describe(&device, &[resource(IMAGE, ResourceDescriptorDataEXT { p_image: &described })]);
             }
         };
         if is_first {
@@ -440,7 +428,7 @@ fn embedded_samplers_are_named_with_formats_of_heaps() {
             put();
             put();
         }
-        let left = device.instance.records("unresolved");
+        let left = device.records("unresolved");
         let [record] = left.as_slice() else { panic!("{left:#?}") };
         assert_eq!((&record["what"], &record["format"]), (&"embedded-sampler".into(), &"VK_FORMAT_D32_SFLOAT".into()));
     }
@@ -457,14 +445,14 @@ fn a_mapping_is_for_its_own_set_binding_and_kind() {
         DescriptorSetAndBindingMappingEXT { resource_mask: SPIRV_RESOURCE_SAMPLER, ..embedding(0, 0, &own) };
     for mapping in [other_set, other_binding, other_kind] {
         let got = make(&device, Made::Pipeline, &words(true), (&own, &[mapping, pushed(2)]));
-        assert_eq!(got[0].1.mag_filter, vk::Filter::LINEAR);
+        assert_eq!(got[0].1.mag_filter, Filter::LINEAR);
     }
     let right = DescriptorSetAndBindingMappingEXT {
         resource_mask: SPIRV_RESOURCE_COMBINED_SAMPLED_IMAGE,
         ..embedding(0, 0, &own)
     };
     let got = make(&device, Made::Pipeline, &words(true), (&own, &[right, pushed(2)]));
-    assert_eq!(got[0].1.mag_filter, vk::Filter::NEAREST);
+    assert_eq!(got[0].1.mag_filter, Filter::NEAREST);
 }
 
 /// What a shader embeds has no custom border colour.
@@ -472,7 +460,7 @@ fn a_mapping_is_for_its_own_set_binding_and_kind() {
 fn an_embedded_custom_border_becomes_the_nearest_predefined_one() {
     let device = device();
     let color = vk::SamplerCustomBorderColorCreateInfoEXT::default()
-        .format(vk::Format::R32_UINT)
+        .format(INTEGERS)
         .custom_border_color(vk::ClearColorValue { uint32: [1; 4] });
     let own = vk::SamplerCreateInfo {
         p_next: (&raw const color).cast(),
@@ -482,7 +470,7 @@ fn an_embedded_custom_border_becomes_the_nearest_predefined_one() {
     };
     let got = make(&device, Made::Pipeline, &words(true), (&own, &[embedding(0, 0, &own), pushed(2)]));
     assert_eq!(got[0].1.border_color, vk::BorderColor::INT_OPAQUE_WHITE);
-    let records = device.instance.records("sampler");
+    let records = device.records("sampler");
     assert_eq!(records[0]["changes"][0]["catalog"], "A-37", "{records:#?}");
 }
 
@@ -491,7 +479,7 @@ fn an_embedded_custom_border_becomes_the_nearest_predefined_one() {
 fn variants_leave_the_places_of_embedded_samplers() {
     for (places, is_repaired) in [(0, true), (2976, true), (2977, false)] {
         let device = device_with(InstanceBuilder::new().driver(|driver| driver.embedded_places = places));
-        let (sampler, view) = (device.linear(), device.view(vk::Format::R32_UINT));
+        let (sampler, view) = (device.linear(), device.view(INTEGERS));
         assert_eq!(written(&device, sampler, view) != sampler, is_repaired, "{places}");
     }
 }
@@ -500,86 +488,48 @@ fn variants_leave_the_places_of_embedded_samplers() {
 #[test]
 fn views_are_described_with_a_usage_that_their_format_has() {
     let device = device();
-    let write: PfnWriteResourceDescriptors = device.get(c"vkWriteResourceDescriptorsEXT");
-    let image = device.image(vk::Format::R8G8B8A8_UNORM);
-    let info = view_info(image, vk::Format::R8G8B8A8_UNORM);
-    let described = ImageDescriptorInfoEXT {
-        s_type: ImageDescriptorInfoEXT::STRUCTURE_TYPE,
-        p_next: ptr::null(),
-        p_view: (&raw const info).cast(),
-        layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
-    };
-    let of = |ty, p_image| ResourceDescriptorInfoEXT {
-        s_type: ResourceDescriptorInfoEXT::STRUCTURE_TYPE,
-        p_next: ptr::null(),
-        ty,
-        data: ResourceDescriptorDataEXT { p_image },
-    };
-    type T = vk::DescriptorType;
+    let info = view_info(device.image(FILTERED), FILTERED);
+    let described = described(&info, vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL);
+    let of = |ty, p_image| resource(ty, ResourceDescriptorDataEXT { p_image });
     // Null descriptors, and types of which the layer knows nothing, are no views.
     let resources = [
-        of(T::SAMPLED_IMAGE, &raw const described),
-        of(T::SAMPLED_IMAGE, ptr::null()),
-        of(T::STORAGE_TEXEL_BUFFER, ptr::null()),
-        of(T::from_raw(1_000_999_000), dangling_handle() as *const _),
+        of(IMAGE, &raw const described),
+        of(IMAGE, ptr::null()),
+        of(Ty::STORAGE_TEXEL_BUFFER, ptr::null()),
+        of(Ty::from_raw(1_000_999_000), dangling_handle() as *const _),
     ];
-    let range = HostAddressRangeEXT { address: ptr::null_mut(), size: 0 };
-    device.driver.calls();
-    // SAFETY: as many resources as ranges, of which the driver of these tests writes none.
-    assert_eq!(unsafe { write(device.raw, 4, resources.as_ptr(), [range; 4].as_ptr()) }, SUCCESS);
-    match device.driver.calls_of(c"vkWriteResourceDescriptorsEXT").remove(0) {
-        Args::HeapResources { at, views, .. } => {
-            assert_eq!(at, resources.as_ptr() as usize, "the application's own pointer");
-            assert_eq!(views[0].as_ref().map(|view| view.at), Some(&raw const info as usize));
-        }
-        other => panic!("{other:?}"),
-    }
+    describe(&device, &resources);
+    args!(device, c"vkWriteResourceDescriptorsEXT", Args::HeapResources { at, views, .. });
+    assert_eq!(at, resources.as_ptr() as usize, "the application's own pointer");
+    assert_eq!(views[0].as_ref().map(|view| view.at), Some(&raw const info as usize));
 }
 
 /// With `storage=emulate` shaders store integers through a view that a heap describes, and read others as the application has them.
 #[test]
 fn storage_views_are_described_as_the_integers_that_are_stored() {
-    let (own, integers) = (vk::Format::R8G8B8A8_UNORM, vk::Format::R32_UINT);
-    let config = move |driver: &mut Config| {
-        let stores = vk::FormatFeatureFlags2::STORAGE_IMAGE;
-        driver.formats.iter_mut().filter(|(format, _)| *format == integers).for_each(|it| it.1.optimal |= stores);
+    let (own, integers) = (FILTERED, INTEGERS);
+    let stores = |driver: &mut Config| {
+        driver.of_format(INTEGERS).optimal |= vk::FormatFeatureFlags2::STORAGE_IMAGE;
     };
     for setting in ["emulate", "base"] {
-        let device = device_with(InstanceBuilder::new().traced("decisions").set("storage", setting).driver(config));
-        let write: PfnWriteResourceDescriptors = device.get(c"vkWriteResourceDescriptorsEXT");
+        let device = device_with(InstanceBuilder::new().traced("decisions").set("storage", setting).driver(stores));
         let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
-        let image = device.image_with(&image_info(own).usage(usage));
-        let info = view_info(image, own);
-        let described = ImageDescriptorInfoEXT {
-            s_type: ImageDescriptorInfoEXT::STRUCTURE_TYPE,
-            p_next: ptr::null(),
-            p_view: (&raw const info).cast(),
-            layout: vk::ImageLayout::GENERAL,
-        };
+        let info = view_info(device.image_with(&image_info(own).usage(usage)), own);
+        let described = described(&info, vk::ImageLayout::GENERAL);
         let texels = TexelBufferDescriptorInfoEXT {
             s_type: TexelBufferDescriptorInfoEXT::STRUCTURE_TYPE,
             p_next: ptr::null(),
             format: own,
             address_range: DeviceAddressRangeKHR { address: 0x1000, size: 256 },
         };
-        let resource = |ty, data| ResourceDescriptorInfoEXT {
-            s_type: ResourceDescriptorInfoEXT::STRUCTURE_TYPE,
-            p_next: ptr::null(),
-            ty,
-            data,
-        };
         let p_image = ResourceDescriptorDataEXT { p_image: &described };
         let all = [
-            resource(vk::DescriptorType::STORAGE_IMAGE, p_image),
-            resource(vk::DescriptorType::SAMPLED_IMAGE, p_image),
-            resource(vk::DescriptorType::STORAGE_TEXEL_BUFFER, ResourceDescriptorDataEXT { p_texel_buffer: &texels }),
+            resource(Ty::STORAGE_IMAGE, p_image),
+            resource(IMAGE, p_image),
+            resource(Ty::STORAGE_TEXEL_BUFFER, ResourceDescriptorDataEXT { p_texel_buffer: &texels }),
         ];
-        let range = HostAddressRangeEXT { address: ptr::null_mut(), size: 0 };
-        device.driver.calls();
-        // SAFETY: as many resources as ranges, of which the driver of these tests writes none.
-        assert_eq!(unsafe { write(device.raw, 3, all.as_ptr(), [range; 3].as_ptr()) }, SUCCESS);
-        let args = device.driver.calls_of(c"vkWriteResourceDescriptorsEXT").remove(0);
-        let Args::HeapResources { at, views, .. } = args else { panic!("{args:?}") };
+        describe(&device, &all);
+        args!(device, c"vkWriteResourceDescriptorsEXT", Args::HeapResources { at, views, .. });
         if setting == "base" {
             assert_eq!(at, all.as_ptr() as usize);
             continue;
@@ -607,11 +557,8 @@ fn rules_that_say_so_hold_for_what_has_no_view() {
     // Integers are held back, and lose LINEAR.
     let mappings = [embedding(0, 0, &own), pushed(2)];
     let got = make(&device, Made::Pipeline, &words(true), (&own, &mappings));
-    assert_eq!((got[0].1.anisotropy_enable, got[0].1.mag_filter), (0, vk::Filter::NEAREST));
-    let source = "#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 0) uniform sampler2D pair;\n\
-                  layout(set = 0, binding = 2) buffer Output { float word; };\n\
-                  void main() { word = textureLod(pair, vec2(0.5), 0.0).r; }\n";
-    let floats = compile(Language::Glsl("vulkan1.2"), "comp", source);
+    assert_eq!((got[0].1.anisotropy_enable, got[0].1.mag_filter), (0, Filter::NEAREST));
+    let floats = float_words();
     let got = make(&device, Made::Pipeline, &floats, (&own, &mappings));
     assert_eq!((got[0].1.anisotropy_enable, got[0].1.max_anisotropy), (1, 8.0), "its levels are not known");
 }

@@ -10,9 +10,6 @@ use crate::args;
 use crate::driver::{Args, Array, Write};
 use crate::loader::*;
 
-const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-
 /// A node of a type that the layer does not know.
 fn unknown() -> vk::BaseInStructure<'static> {
     vk::BaseInStructure { s_type: vk::StructureType::from_raw(0x7fff_0001), ..Default::default() }
@@ -36,30 +33,12 @@ fn rest(write: &vk::WriteDescriptorSet<'_>) -> (i32, usize, u64, [u32; 3], i32, 
 }
 
 /// The filters of a sampler as the driver has it.
-fn filters(device: &Device, sampler: vk::Sampler) -> [vk::Filter; 2] {
-    let model = device.driver.sampler(sampler.as_raw()).expect("a live sampler");
-    [model.info.mag_filter, model.info.min_filter]
+fn filters(device: &Device, sampler: vk::Sampler) -> [Filter; 2] {
+    let model = device.model(sampler.as_raw());
+    [model.mag_filter, model.min_filter]
 }
 
-/// A sampler with LINEAR filters, a view that can be filtered, and one that cannot.
-struct Scene {
-    device: Device,
-    sampler: vk::Sampler,
-    legal: vk::ImageView,
-    illegal: vk::ImageView,
-}
-
-impl Scene {
-    fn new() -> Self {
-        Self::on(Device::usual())
-    }
-
-    fn on(device: Device) -> Self {
-        let (sampler, legal, illegal) = (device.linear(), device.view(FILTERED), device.view(UNFILTERED));
-        device.driver.calls();
-        Self { device, sampler, legal, illegal }
-    }
-
+impl Pairs {
     /// Checks that the writes went down as they are.
     #[track_caller]
     fn untouched(&self, writes: &Array<Write>, given: &[vk::WriteDescriptorSet<'_>]) {
@@ -75,7 +54,7 @@ impl Scene {
         assert_eq!(writes.items.len(), given.len());
         for (down, given) in writes.items.iter().zip(given) {
             assert_eq!(rest(&down.raw), rest(given));
-            if given.descriptor_type != vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+            if given.descriptor_type != COMBINED {
                 assert_eq!(down.raw.p_image_info, given.p_image_info);
                 continue;
             }
@@ -86,7 +65,7 @@ impl Scene {
             for (down, given) in down.images.iter().zip(infos) {
                 if given.image_view == self.illegal {
                     assert_ne!(down.sampler, given.sampler);
-                    assert_eq!(filters(&self.device, down.sampler), [vk::Filter::NEAREST; 2]);
+                    assert_eq!(filters(&self.device, down.sampler), [Filter::NEAREST; 2]);
                 } else {
                     assert_eq!(down.sampler, given.sampler);
                 }
@@ -104,10 +83,7 @@ impl Scene {
         legal: &'a [vk::DescriptorImageInfo],
         node: &'a vk::BaseInStructure<'static>,
     ) -> [vk::WriteDescriptorSet<'a>; 5] {
-        let buffer = vk::WriteDescriptorSet::default()
-            .dst_set(set)
-            .dst_binding(7)
-            .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER);
+        let buffer = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(7).descriptor_type(Ty::UNIFORM_BUFFER);
         // What a type ignores may be anything.
         let buffer = vk::WriteDescriptorSet {
             p_image_info: crate::pages::dangling(),
@@ -143,7 +119,7 @@ fn a_legal_sampler_goes_down_with_everything_given() {
     );
     assert_eq!((given, at), (allocator() as usize, &raw const out as usize));
     // Destruction too, a null one included.
-    call!(device.destroy_sampler(device.raw, out, allocator()));
+    device.destroy_sampler(out);
     args!(device, c"vkDestroySampler", Args::Destroy { handle, allocator: given });
     assert_eq!((handle, given), (out.as_raw(), allocator() as usize));
     call!(device.destroy_sampler(device.raw, vk::Sampler::null(), ptr::null()));
@@ -181,51 +157,50 @@ fn an_illegal_sampler_differs_in_the_illegal_members_only() {
 
 #[test]
 fn legal_writes_and_copies_go_down_as_they_are() {
-    let scene = Scene::new();
-    let set = scene.device.plain_set();
+    let scene = Pairs::usual();
+    let set = scene.plain_set();
     let (legal, node) = ([pair(scene.sampler, scene.legal); 3], unknown());
     let writes = scene.writes(set, &legal, &legal, &legal, &node);
     let copies = [vk::CopyDescriptorSet::default().src_set(set).dst_set(set).dst_binding(1).descriptor_count(1)];
-    scene.device.driver.calls();
-    scene.device.update(&writes, &copies);
+    scene.driver.calls();
+    scene.update(&writes, &copies);
     args!(scene.device, c"vkUpdateDescriptorSets", Args::Update { writes: down, copies: down_copies });
     scene.untouched(&down, &writes);
     assert_eq!(down_copies.at, copies.as_ptr() as usize);
     // Copies alone, and nothing at all.
-    scene.device.update(&[], &copies);
+    scene.update(&[], &copies);
     args!(scene.device, c"vkUpdateDescriptorSets", Args::Update { writes: down, copies: down_copies });
     assert_eq!((down.items.len(), down_copies.at), (0, copies.as_ptr() as usize));
     let dangling = crate::pages::dangling();
-    let device = &scene.device;
-    call!(device.update(device.raw, 0, dangling, 0, ptr::null()));
+    call!(scene.update(scene.raw, 0, dangling, 0, ptr::null()));
     args!(scene.device, c"vkUpdateDescriptorSets", Args::Update { writes: down, copies: down_copies });
     assert_eq!((down.at, down_copies.at), (dangling as usize, 0));
 }
 
 #[test]
 fn illegal_writes_are_copied_with_other_samplers() {
-    let scene = Scene::new();
-    let set = scene.device.plain_set();
+    let scene = Pairs::usual();
+    let set = scene.plain_set();
     let (l, i) = (pair(scene.sampler, scene.legal), pair(scene.sampler, scene.illegal));
     let (first, second, legal, node) = ([l, i, l], [i; 40], [l; 2], unknown());
     let writes = scene.writes(set, &first, &second, &legal, &node);
     let before = format!("{writes:?} {first:?} {second:?}");
     let copies = [vk::CopyDescriptorSet::default().src_set(set).dst_set(set).dst_binding(1).descriptor_count(1)];
-    scene.device.driver.calls();
+    scene.driver.calls();
     // Twice: the second time every choice is known.
     for _ in 0..2 {
-        scene.device.update(&writes, &copies);
+        scene.update(&writes, &copies);
         args!(scene.device, c"vkUpdateDescriptorSets", Args::Update { writes: down, copies: down_copies });
         scene.repaired(&down, &writes);
         assert_eq!(down_copies.at, copies.as_ptr() as usize);
     }
     assert_eq!(before, format!("{writes:?} {first:?} {second:?}"), "the application's arrays stay as they are");
-    assert_eq!(scene.device.driver.variants().len(), 1);
+    assert_eq!(scene.driver.variants().len(), 1);
 }
 
 #[test]
 fn pushes_go_down_as_given_or_copied() {
-    let scene = Scene::new();
+    let scene = Pairs::usual();
     let (l, i) = (pair(scene.sampler, scene.legal), pair(scene.sampler, scene.illegal));
     let (legal, mixed, node) = ([l; 2], [i, l], unknown());
     // The set of a push is ignored, so it is garbage.
@@ -233,30 +208,30 @@ fn pushes_go_down_as_given_or_copied() {
     let good = scene.writes(garbage, &legal, &legal, &legal, &node);
     let bad = scene.writes(garbage, &mixed, &mixed, &legal, &node);
     let layout = vk::PipelineLayout::from_raw(0x77);
-    scene.device.push(layout, 3, &good);
+    scene.push(layout, 3, &good);
     args!(scene.device, c"vkCmdPushDescriptorSet", Args::Push { layout: given, set, writes });
     assert_eq!((given, set), (0x77, 3));
     scene.untouched(&writes, &good);
 
     let info = vk::PushDescriptorSetInfoKHR {
         p_next: ptr::from_ref(&node).cast(),
-        stage_flags: vk::ShaderStageFlags::FRAGMENT,
+        stage_flags: Stage::FRAGMENT,
         layout,
         set: 2,
         ..vk::PushDescriptorSetInfoKHR::default().descriptor_writes(&good)
     };
-    scene.device.push2(&info);
+    scene.push2(&info);
     args!(scene.device, c"vkCmdPushDescriptorSet2", Args::Push2 { info: down, writes });
     assert_eq!(down.at, ptr::from_ref(&info) as usize);
     scene.untouched(&writes, &good);
 
-    scene.device.push(layout, 3, &bad);
+    scene.push(layout, 3, &bad);
     args!(scene.device, c"vkCmdPushDescriptorSet", Args::Push { layout: given, set, writes });
     assert_eq!((given, set), (0x77, 3));
     scene.repaired(&writes, &bad);
 
     let info = vk::PushDescriptorSetInfoKHR { p_descriptor_writes: bad.as_ptr(), ..info };
-    scene.device.push2(&info);
+    scene.push2(&info);
     args!(scene.device, c"vkCmdPushDescriptorSet2", Args::Push2 { info: down, writes });
     assert_ne!(down.at, ptr::from_ref(&info) as usize);
     scene.repaired(&writes, &bad);
@@ -285,47 +260,41 @@ impl Data {
 
     fn entries() -> [vk::DescriptorUpdateTemplateEntry; 5] {
         use std::mem::offset_of;
-        use vk::DescriptorType as T;
         let of = |binding, count, ty, offset| entry(binding, 0, count, ty, offset, INFO);
         [
-            of(0, 2, T::COMBINED_IMAGE_SAMPLER, offset_of!(Data, first)),
-            of(1, 1, T::STORAGE_BUFFER, offset_of!(Data, buffer)),
-            of(2, 1, T::UNIFORM_TEXEL_BUFFER, offset_of!(Data, texel)),
-            of(3, 13, T::INLINE_UNIFORM_BLOCK, offset_of!(Data, inline)),
-            of(4, 1, T::COMBINED_IMAGE_SAMPLER, offset_of!(Data, second)),
+            of(0, 2, COMBINED, offset_of!(Data, first)),
+            of(1, 1, Ty::STORAGE_BUFFER, offset_of!(Data, buffer)),
+            of(2, 1, Ty::UNIFORM_TEXEL_BUFFER, offset_of!(Data, texel)),
+            of(3, 13, Ty::INLINE_UNIFORM_BLOCK, offset_of!(Data, inline)),
+            of(4, 1, COMBINED, offset_of!(Data, second)),
         ]
     }
 }
 
 #[test]
 fn template_data_goes_down_as_given_or_copied() {
-    let scene = Scene::new();
-    let device = &scene.device;
+    let scene = Pairs::usual();
     let (l, i) = (pair(scene.sampler, scene.legal), pair(scene.sampler, scene.illegal));
     let (good, bad) = (Data::new([l; 2], l), Data::new([l, i], i));
-    let layout = device.layout(&[binding(0, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 2)]);
-    let for_sets = device.template(layout, &Data::entries());
-    let for_pushes = device.push_template(&Data::entries());
-    let (set, pipeline, node) = (device.plain_set(), vk::PipelineLayout::from_raw(0x77), unknown());
-    device.driver.calls();
+    let layout = scene.layout(&[binding(0, COMBINED, 2)]);
+    let for_sets = scene.template(layout, &Data::entries());
+    let for_pushes = scene.push_template(&Data::entries());
+    let (set, pipeline, node) = (scene.plain_set(), vk::PipelineLayout::from_raw(0x77), unknown());
+    scene.driver.calls();
 
     let elements_of = |path: usize, data: &Data| {
         let at: *const c_void = ptr::from_ref(data).cast();
         let (down, elements) = match path {
             0 => {
-                device.update_with_template(set, for_sets, at);
-                args!(
-                    device,
-                    c"vkUpdateDescriptorSetWithTemplate",
-                    Args::Template { target, template, data, elements }
-                );
+                scene.update_with_template(set, for_sets, at);
+                args!(scene, c"vkUpdateDescriptorSetWithTemplate", Args::Template { target, template, data, elements });
                 assert_eq!((target, template), (set.as_raw(), for_sets.as_raw()));
                 (data, elements)
             }
             1 => {
-                call!(device.push_with_template(device.commands, for_pushes, pipeline, 2, at));
+                call!(scene.push_with_template(scene.commands, for_pushes, pipeline, 2, at));
                 args!(
-                    device,
+                    scene,
                     c"vkCmdPushDescriptorSetWithTemplate",
                     Args::Template { target, template, data, elements }
                 );
@@ -341,8 +310,8 @@ fn template_data_goes_down_as_given_or_copied() {
                         .layout(pipeline)
                         .set(2)
                 };
-                call!(device.push_with_template2(device.commands, &info));
-                args!(device, c"vkCmdPushDescriptorSetWithTemplate2", Args::Template2 { info: down, elements });
+                call!(scene.push_with_template2(scene.commands, &info));
+                args!(scene, c"vkCmdPushDescriptorSetWithTemplate2", Args::Template2 { info: down, elements });
                 let d = down.value;
                 assert_eq!(d.p_next, info.p_next);
                 assert_eq!((d.descriptor_update_template, d.layout, d.set), (for_pushes, pipeline, 2));
@@ -356,7 +325,7 @@ fn template_data_goes_down_as_given_or_copied() {
         let (down, given, _) = elements_of(path, &good);
         assert_eq!(down, given);
     }
-    assert!(device.driver.variants().is_empty());
+    assert!(scene.driver.variants().is_empty());
     for path in 0..3 {
         let (_, _, expected) = elements_of(path, &good);
         let (down, given, elements) = elements_of(path, &bad);
@@ -369,7 +338,7 @@ fn template_data_goes_down_as_given_or_copied() {
             assert_eq!(element.bytes, good.bytes);
             match (element.image, good.image) {
                 (Some(image), Some(_)) if matches!((element.entry, element.index), (0, 1) | (4, 0)) => {
-                    assert_eq!(filters(device, image.sampler), [vk::Filter::NEAREST; 2]);
+                    assert_eq!(filters(&scene, image.sampler), [Filter::NEAREST; 2]);
                     assert_eq!(members(&vk::DescriptorImageInfo { sampler: scene.sampler, ..image }), members(&i));
                 }
                 (image, expected) => {
@@ -382,45 +351,45 @@ fn template_data_goes_down_as_given_or_copied() {
 
 #[test]
 fn descriptor_buffers_and_view_handles_get_a_copy_with_another_sampler() {
-    let scene = Scene::new();
-    let device = &scene.device;
+    let scene = Pairs::usual();
     let node = unknown();
     for (view, legal) in [(scene.legal, true), (scene.illegal, false)] {
         let image = pair(scene.sampler, view);
         let info = vk::DescriptorGetInfoEXT {
             p_next: ptr::from_ref(&node).cast(),
-            ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            ty: COMBINED,
             data: vk::DescriptorDataEXT { p_combined_image_sampler: &image },
             ..Default::default()
         };
         let mut out = [0_u64; 2];
-        call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
-        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image: found, .. });
+        call!(scene.get_descriptor(scene.raw, &info, 16, out.as_mut_ptr().cast()));
+        args!(scene, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image: found, .. });
         let (at, found) = found.expect("a combined image sampler");
         assert_eq!(down.at == ptr::from_ref(&info) as usize, legal);
         assert_eq!(at == ptr::from_ref(&image) as usize, legal);
         assert_eq!((down.value.ty, down.value.p_next), (info.ty, info.p_next));
-        assert_eq!(filters(device, found.sampler)[0] == vk::Filter::LINEAR, legal);
+        assert_eq!(filters(&scene, found.sampler)[0] == Filter::LINEAR, legal);
         assert_eq!(out[0], found.sampler.as_raw(), "the descriptor is the driver's");
         assert_eq!(members(&vk::DescriptorImageInfo { sampler: scene.sampler, ..found }), members(&image));
 
         let info = vk::ImageViewHandleInfoNVX {
             p_next: ptr::from_ref(&node).cast(),
             image_view: view,
-            descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            descriptor_type: COMBINED,
             sampler: scene.sampler,
             ..Default::default()
         };
-        let get64: vk_layer_sys::PfnGetImageViewHandle64Nvx = device.get(c"vkGetImageViewHandle64NVX");
         // SAFETY: a valid structure.
-        let handles =
-            [u64::from(call!(device.get_view_handle(device.raw, &info))), unsafe { get64(device.raw, &info) }];
-        for (call, handle) in device.driver.calls().into_iter().zip(handles) {
+        let handles = [
+            u64::from(call!(scene.get_view_handle(scene.raw, &info))),
+            call!(scene.get_view_handle64(scene.raw, &info)),
+        ];
+        for (call, handle) in scene.driver.calls().into_iter().zip(handles) {
             let Args::ViewHandle { info: down } = call.args else { panic!("{call:?}") };
             assert_eq!(down.at == ptr::from_ref(&info) as usize, legal);
             let d = down.value;
             assert_eq!((d.p_next, d.image_view, d.descriptor_type), (info.p_next, view, info.descriptor_type));
-            assert_eq!(filters(device, d.sampler)[0] == vk::Filter::LINEAR, legal);
+            assert_eq!(filters(&scene, d.sampler)[0] == Filter::LINEAR, legal);
             assert_eq!(handle as u32, d.sampler.as_raw() as u32, "the handle is the driver's");
         }
     }
@@ -428,40 +397,35 @@ fn descriptor_buffers_and_view_handles_get_a_copy_with_another_sampler() {
 
 #[test]
 fn other_descriptor_types_go_down_as_given() {
-    let scene = Scene::new();
-    let device = &scene.device;
+    let scene = Pairs::usual();
     let image = pair(vk::Sampler::from_raw(u64::MAX), scene.illegal);
-    for ty in [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::STORAGE_IMAGE] {
+    for ty in [IMAGE, Ty::STORAGE_IMAGE] {
         let data = vk::DescriptorDataEXT { p_sampled_image: &image };
         let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
-        call!(device.get_descriptor(device.raw, &info, 0, ptr::null_mut()));
-        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, .. });
-        assert_eq!(down.at, ptr::from_ref(&info) as usize);
+        call!(scene.get_descriptor(scene.raw, &info, 0, ptr::null_mut()));
+        assert!(scene.took(c"vkGetDescriptorEXT", &info));
     }
     // In the union an acceleration structure is an integer, and a null pointer is a null descriptor.
     for (ty, data) in [
-        (vk::DescriptorType::ACCELERATION_STRUCTURE_KHR, vk::DescriptorDataEXT { acceleration_structure: 3 }),
-        (vk::DescriptorType::UNIFORM_BUFFER, vk::DescriptorDataEXT { p_uniform_buffer: ptr::null() }),
+        (Ty::ACCELERATION_STRUCTURE_KHR, vk::DescriptorDataEXT { acceleration_structure: 3 }),
+        (Ty::UNIFORM_BUFFER, vk::DescriptorDataEXT { p_uniform_buffer: ptr::null() }),
     ] {
         let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
-        call!(device.get_descriptor(device.raw, &info, 0, ptr::null_mut()));
-        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, .. });
-        assert_eq!(down.at, ptr::from_ref(&info) as usize);
+        call!(scene.get_descriptor(scene.raw, &info, 0, ptr::null_mut()));
+        assert!(scene.took(c"vkGetDescriptorEXT", &info));
     }
     let sampler = vk::DescriptorDataEXT { p_sampler: &scene.sampler };
-    let info = vk::DescriptorGetInfoEXT { ty: vk::DescriptorType::SAMPLER, data: sampler, ..Default::default() };
-    call!(device.get_descriptor(device.raw, &info, 0, ptr::null_mut()));
-    args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, .. });
-    assert_eq!(down.at, ptr::from_ref(&info) as usize);
+    let info = vk::DescriptorGetInfoEXT { ty: SAMPLER, data: sampler, ..Default::default() };
+    call!(scene.get_descriptor(scene.raw, &info, 0, ptr::null_mut()));
+    assert!(scene.took(c"vkGetDescriptorEXT", &info));
     let info = vk::ImageViewHandleInfoNVX {
         image_view: scene.illegal,
-        descriptor_type: vk::DescriptorType::SAMPLED_IMAGE,
+        descriptor_type: IMAGE,
         sampler: scene.sampler,
         ..Default::default()
     };
-    call!(device.get_view_handle(device.raw, &info));
-    args!(device, c"vkGetImageViewHandleNVX", Args::ViewHandle { info: down });
-    assert_eq!(down.at, ptr::from_ref(&info) as usize);
+    call!(scene.get_view_handle(scene.raw, &info));
+    assert!(scene.took(c"vkGetImageViewHandleNVX", &info));
 }
 
 #[test]
@@ -470,10 +434,10 @@ fn a_blit_differs_in_the_filter_only() {
     let node = unknown();
     let target = device.image(FILTERED);
     for (format, given, expected) in [
-        (FILTERED, vk::Filter::LINEAR, vk::Filter::LINEAR),
-        (UNFILTERED, vk::Filter::NEAREST, vk::Filter::NEAREST),
-        (UNFILTERED, vk::Filter::LINEAR, vk::Filter::NEAREST),
-        (vk::Format::D32_SFLOAT, vk::Filter::LINEAR, vk::Filter::NEAREST),
+        (FILTERED, Filter::LINEAR, Filter::LINEAR),
+        (INTEGERS, Filter::NEAREST, Filter::NEAREST),
+        (INTEGERS, Filter::LINEAR, Filter::NEAREST),
+        (DEPTH, Filter::LINEAR, Filter::NEAREST),
     ] {
         let source = device.image(format);
         let layout = vk::ImageLayout::GENERAL;
@@ -522,7 +486,7 @@ fn objects_are_created_and_destroyed_with_what_was_given() {
             assert_eq!((handle, given), (0, 0));
         }};
     }
-    let template = [entry(0, 0, 1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 0)];
+    let template = [entry(0, 0, 1, COMBINED, 0, 0)];
     passes!(create_image c"vkCreateImage" destroy_image c"vkDestroyImage" Image = image_info(FILTERED));
     passes!(create_view c"vkCreateImageView" destroy_view c"vkDestroyImageView" ImageView = view_info(image, FILTERED));
     passes!(create_layout c"vkCreateDescriptorSetLayout" destroy_layout c"vkDestroyDescriptorSetLayout"
@@ -539,35 +503,33 @@ fn objects_are_created_and_destroyed_with_what_was_given() {
 
 #[test]
 fn an_audit_hands_down_the_original_everywhere() {
-    let device = InstanceBuilder::new().set("mode", "audit").traced("decisions").device();
-    let scene = Scene::on(device);
-    let device = &scene.device;
-    let set = device.plain_set();
+    let scene = InstanceBuilder::new().set("mode", "audit").traced("decisions").device();
+    let scene = Pairs::on(scene);
+    let set = scene.plain_set();
     let info = vk::SamplerCreateInfo { mip_lod_bias: 99.0, ..linear_info() };
-    device.driver.calls();
-    let sampler = device.sampler(&info);
-    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
-    assert_eq!(down.at, ptr::from_ref(&info) as usize);
+    scene.driver.calls();
+    let sampler = scene.sampler(&info);
+    assert!(scene.took(c"vkCreateSampler", &info));
 
     let infos = [pair(sampler, scene.illegal)];
     let writes = [combined(set, 0, &infos)];
-    device.update(&writes, &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
+    scene.update(&writes, &[]);
+    args!(scene, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
     scene.untouched(&down, &writes);
-    let layout = device.layout(&[]);
-    let template = device.template(layout, &[entry(0, 0, 1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, INFO)]);
-    device.driver.calls();
-    device.update_with_template(set, template, infos.as_ptr().cast());
-    args!(device, c"vkUpdateDescriptorSetWithTemplate", Args::Template { data, .. });
+    let layout = scene.layout(&[]);
+    let template = scene.template(layout, &[entry(0, 0, 1, COMBINED, 0, INFO)]);
+    scene.driver.calls();
+    scene.update_with_template(set, template, infos.as_ptr().cast());
+    args!(scene, c"vkUpdateDescriptorSetWithTemplate", Args::Template { data, .. });
     assert_eq!(data, infos.as_ptr() as usize);
-    let source = device.image(UNFILTERED);
-    let blit = vk::BlitImageInfo2::default().src_image(source).dst_image(source).filter(vk::Filter::LINEAR);
-    device.driver.calls();
-    call!(device.blit2(device.commands, &blit));
-    args!(device, c"vkCmdBlitImage2", Args::Blit2 { info: down });
+    let source = scene.image(INTEGERS);
+    let blit = vk::BlitImageInfo2::default().src_image(source).dst_image(source).filter(Filter::LINEAR);
+    scene.driver.calls();
+    call!(scene.blit2(scene.commands, &blit));
+    args!(scene, c"vkCmdBlitImage2", Args::Blit2 { info: down });
     assert_eq!(down.at, ptr::from_ref(&blit) as usize);
     // All of it is written down nevertheless.
-    let rules: Vec<String> = device.instance.trace().changes().into_iter().map(|change| change.rule).collect();
+    let rules: Vec<String> = scene.instance.trace().changes().into_iter().map(|change| change.rule).collect();
     for rule in ["lod-bias", "linear-filter", "blit-filter"] {
         assert!(rules.iter().any(|r| r == rule), "{rule} is not in {rules:?}");
     }

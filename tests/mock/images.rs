@@ -12,24 +12,15 @@ use vk_layer_sys::{
 };
 
 use crate::args;
-use crate::driver::{Args, Config, FormatSupport, Kind, Reuse};
+use crate::driver::{Args, Config, FormatSupport, Kind, Reuse, lock};
 use crate::loader::*;
-
-const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-/// What the swapchains of the mock have: it does not filter, its UNORM sibling does.
-const SRGB: vk::Format = vk::Format::B8G8R8A8_SRGB;
 
 /// Whether a LINEAR sampler is replaced when it is written with a view.
 fn changes(device: &Device, view: vk::ImageView) -> bool {
-    let sampler = device.linear();
-    let set = device.plain_set();
-    let infos = [pair(sampler, view)];
+    let (set, infos) = (device.plain_set(), [pair(device.linear(), view)]);
     let writes = [combined(set, 0, &infos)];
-    device.driver.calls();
-    device.update(&writes, &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
-    let changed = down.items[0].images[0].sampler != sampler;
+    let down = device.updates(&writes);
+    let changed = down.items[0].images[0].sampler != infos[0].sampler;
     assert_eq!(changed, down.at != writes.as_ptr() as usize);
     changed
 }
@@ -39,25 +30,22 @@ fn what_filters_cubic_is_asked_once_for_each_kind_of_view() {
     let cubic = vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT;
     for (failure, asked) in [(None, 1), (Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY), 2)] {
         let config = |driver: &mut Config| {
-            let rgba8 = driver.formats.iter_mut().find(|(format, _)| *format == FILTERED).unwrap();
-            rgba8.1.optimal |= cubic;
+            driver.of_format(FILTERED).optimal |= cubic;
             let failed = failure.map(|failure| (failure, false, false));
-            let answers = failed.into_iter().chain([(vk::Result::SUCCESS, false, false)]);
-            *crate::driver::lock(&driver.cubic) = answers.collect();
+            let answers = failed.into_iter().chain([(SUCCESS, false, false)]);
+            *lock(&driver.cubic) = answers.collect();
         };
         let builder = InstanceBuilder::new().driver(config);
         let answers = Arc::clone(&builder.config.cubic);
-        let instance = builder.instance();
-        let device =
-            instance.device(&DeviceInfo { extensions: vec![ash::ext::filter_cubic::NAME], ..Default::default() });
-        let sampler = device.sampler(&linear_info().mag_filter(vk::Filter::CUBIC_EXT));
+        let device = builder.bare(&[ash::ext::filter_cubic::NAME]);
+        let sampler = device.sampler(&linear_info().mag_filter(Filter::CUBIC_EXT));
         let image = device.image(FILTERED);
         for number in 1..=3 {
             let able = written(&device, sampler, device.view_of(image, FILTERED)) == sampler;
             // An answer that fails takes nothing away, and is no answer.
             assert_eq!(able, number < asked, "view {number}");
         }
-        assert!(crate::driver::lock(&answers).is_empty(), "everything was asked for");
+        assert!(lock(&answers).is_empty(), "everything was asked for");
     }
 }
 
@@ -133,15 +121,13 @@ fn views_that_have_to_change_do_so_each_time_and_others_never() {
     let [plain, mutable] = [vk::ImageCreateFlags::empty(), mutable]
         .map(|flags| device.image_with(&image_info(FILTERED).usage(usage).flags(flags)));
     for (image, format, untouched) in
-        [(plain, FILTERED, true), (mutable, FILTERED, true), (mutable, UNFILTERED, false), (plain, FILTERED, true)]
+        [(plain, FILTERED, true), (mutable, FILTERED, true), (mutable, INTEGERS, false), (plain, FILTERED, true)]
     {
         let info = view_info(image, format);
         for nth in 0..3 {
             device.driver.calls();
             let view = device.view_with(&info);
-            let calls = device.driver.calls_of(c"vkCreateImageView");
-            let [Args::Create { info: down, .. }] = &calls[..] else { panic!("{calls:?}") };
-            assert_eq!(*down == ptr::from_ref(&info) as usize, untouched, "{format:?}, view {nth}");
+            assert_eq!(device.took(c"vkCreateImageView", &info), untouched, "{format:?}, view {nth}");
             assert_eq!(traits(&device, view).format, format);
             device.destroy_view(view);
         }
@@ -176,13 +162,11 @@ fn a_stencil_view_has_the_usage_of_its_aspect() {
 #[test]
 fn what_filters_cubic_is_asked_with_the_flags_that_count() {
     let config = |driver: &mut Config| {
-        let rgba8 = driver.formats.iter_mut().find(|(format, _)| *format == FILTERED).unwrap();
-        rgba8.1.optimal |= vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT;
+        driver.of_format(FILTERED).optimal |= vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT;
     };
     let builder = InstanceBuilder::new().driver(config);
     let asked = Arc::clone(&builder.config.asked);
-    let instance = builder.instance();
-    let device = instance.device(&DeviceInfo { extensions: vec![ash::ext::filter_cubic::NAME], ..Default::default() });
+    let device = builder.bare(&[ash::ext::filter_cubic::NAME]);
     let sampled = u64::from(vk::ImageUsageFlags::SAMPLED.as_raw());
     let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
     let flags = [1_000_668_001, 1_000_668_002];
@@ -194,7 +178,7 @@ fn what_filters_cubic_is_asked_with_the_flags_that_count() {
         let stale = image_info(FILTERED).usage(vk::ImageUsageFlags::STORAGE).flags(vk::ImageCreateFlags::ALIAS);
         let image = device.image_with(&vk::ImageCreateInfo { p_next: ptr::from_ref(&node).cast(), ..stale });
         device.view_of(image, FILTERED);
-        let question = crate::driver::lock(&asked).pop().expect("a question");
+        let question = lock(&asked).pop().expect("a question");
         assert_eq!((question.value.usage.as_raw(), question.value.flags.as_raw()), (wide.1 as u32, wide.0 as u32));
         let chained = question.chain.iter().filter(|node| flags.contains(&node.s_type.as_raw()));
         let chained: Vec<(i32, u64)> = chained
@@ -210,6 +194,10 @@ fn what_filters_cubic_is_asked_with_the_flags_that_count() {
         assert!(expected.iter().all(|node| chained.contains(node)), "{chained:x?}");
     }
 }
+
+/// What is read and stored to.
+const STORED: vk::ImageUsageFlags =
+    vk::ImageUsageFlags::from_raw(vk::ImageUsageFlags::SAMPLED.as_raw() | vk::ImageUsageFlags::STORAGE.as_raw());
 
 fn swapchain_info(flags: vk::SwapchainCreateFlagsKHR) -> vk::SwapchainCreateInfoKHR<'static> {
     vk::SwapchainCreateInfoKHR::default()
@@ -240,20 +228,20 @@ fn swapchain_images_have_the_format_of_the_swapchain() {
     let chain = swapchain(&device);
     let mut count = 0;
     let result = call!(device.get_swapchain_images(device.raw, chain, &mut count, ptr::null_mut()));
-    assert_eq!((result, count), (vk::Result::SUCCESS, 3));
+    assert_eq!((result, count), (SUCCESS, 3));
     // A part of them first.
     let (result, some) = images(&device, chain, 1);
     assert_eq!((result, some.len()), (vk::Result::INCOMPLETE, 1));
     assert!(changes(&device, device.view_of(some[0], SRGB)));
     let (result, all) = images(&device, chain, 3);
-    assert_eq!((result, all.len(), all[0]), (vk::Result::SUCCESS, 3, some[0]));
+    assert_eq!((result, all.len(), all[0]), (SUCCESS, 3, some[0]));
     assert_eq!(images(&device, chain, 3).1, all, "again the same");
     for image in &all {
         assert!(changes(&device, device.view_of(*image, SRGB)));
         // The view's format decides, not the image's.
-        assert!(!changes(&device, device.view_of(*image, vk::Format::B8G8R8A8_UNORM)));
+        assert!(!changes(&device, device.view_of(*image, BGRA)));
     }
-    call!(device.destroy_swapchain(device.raw, chain, allocator()));
+    device.destroy_swapchain(chain);
     for image in all {
         assert_eq!(device.entry().pairs.images.image_number(image), None, "gone with the swapchain");
     }
@@ -277,12 +265,11 @@ fn wide_usage_stands_for_that_of_a_swapchain() {
 #[test]
 fn views_of_a_swapchain_go_without_what_its_format_lacks() {
     let stores = |driver: &mut Config| {
-        let unorm = driver.formats.iter_mut().find(|(format, _)| *format == vk::Format::B8G8R8A8_UNORM).unwrap();
-        unorm.1.optimal |= vk::FormatFeatureFlags2::STORAGE_IMAGE;
+        driver.of_format(BGRA).optimal |= vk::FormatFeatureFlags2::STORAGE_IMAGE;
     };
     let sampled = vk::ImageUsageFlags::SAMPLED;
     let usage = sampled | vk::ImageUsageFlags::STORAGE;
-    let unorm = vk::Format::B8G8R8A8_UNORM;
+    let unorm = BGRA;
     let mutable = vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT;
     let none = vk::SwapchainCreateFlagsKHR::empty();
     // Flags, the swapchain's format, those of its list, usage; the view's format, whether it is narrowed, and whether the swapchain is
@@ -302,8 +289,7 @@ fn views_of_a_swapchain_go_without_what_its_format_lacks() {
             info = info.push_next(&mut formats);
         }
         let chain = create!(device.create_swapchain(&info));
-        args!(device, c"vkCreateSwapchainKHR", Args::Create { info: went, .. });
-        assert_eq!(went, ptr::from_ref(&info) as usize, "the swapchain itself stays as it is");
+        assert!(device.took(c"vkCreateSwapchainKHR", &info), "the swapchain itself stays as it is");
         // An image of the application's that is bound to the swapchain's memory is one of them.
         let mut of_chain = vk::ImageSwapchainCreateInfoKHR::default().swapchain(chain);
         let bound = image_info(format).usage(usage).push_next(&mut of_chain);
@@ -315,8 +301,7 @@ fn views_of_a_swapchain_go_without_what_its_format_lacks() {
             let info = view_info(image, viewed);
             device.driver.calls();
             let view = device.view_with(&info);
-            args!(device, c"vkCreateImageView", Args::Create { info: went, .. });
-            assert_eq!(went != ptr::from_ref(&info) as usize, narrowed, "{flags:?} {format:?} {viewed:?}");
+            assert_eq!(!device.took(c"vkCreateImageView", &info), narrowed, "{flags:?} {format:?} {viewed:?}");
             device.destroy_view(view);
         }
         let trace = &device.instance;
@@ -335,8 +320,7 @@ fn views_of_a_swapchain_go_without_what_its_format_lacks() {
     let image = images(&device, chain, 1).1[0];
     let info = vk::ImageViewCreateInfo { p_next: ptr::from_ref(&own).cast(), ..view_info(image, SRGB) };
     device.view_with(&info);
-    args!(device, c"vkCreateImageView", Args::Create { info: went, .. });
-    assert_eq!(went, ptr::from_ref(&info) as usize);
+    assert!(device.took(c"vkCreateImageView", &info));
 }
 
 #[test]
@@ -365,7 +349,7 @@ fn a_swapchain_takes_its_images_along() {
     let device = InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device();
     let chain = swapchain(&device);
     let (_, all) = images(&device, chain, 3);
-    call!(device.destroy_swapchain(device.raw, chain, allocator()));
+    device.destroy_swapchain(chain);
     for _ in &all {
         let image = device.image(FILTERED);
         assert!(all.contains(&image));
@@ -390,12 +374,12 @@ fn a_retired_swapchain_takes_only_its_own_images_along() {
             (vk::SwapchainKHR::null(), all.iter().map(|_| device.image(SRGB)).collect())
         };
         assert!(owned.iter().all(|image| all.contains(image)), "the handles came back");
-        call!(device.destroy_swapchain(device.raw, old, allocator()));
+        device.destroy_swapchain(old);
         for image in &owned {
             assert!(changes(&device, device.view_of(*image, SRGB)), "still known");
         }
         if swapchain_again {
-            call!(device.destroy_swapchain(device.raw, new, allocator()));
+            device.destroy_swapchain(new);
         } else {
             owned.iter().for_each(|image| device.destroy_image(*image));
         }
@@ -411,11 +395,9 @@ fn a_view_of_an_unknown_image_is_left_alone() {
     let device = Device::traced();
     let (_, all) = (swapchain(&device), [vk::Image::from_raw(0xabc), vk::Image::from_raw(0xdef)]);
     for image in all {
-        assert!(!changes(&device, device.view_of(image, UNFILTERED)));
+        assert!(!changes(&device, device.view_of(image, INTEGERS)));
     }
-    let records = device.instance.records("unresolved").into_iter();
-    let whys: Vec<_> = records.filter(|r| r["what"] == "unknown image").map(|r| r["why"].clone()).collect();
-    assert_eq!(whys, [samplin_core::left::Left::UnknownImage.clause()]);
+    assert_eq!(texts(&device.left_as("unknown image"), "why"), [samplin_core::left::Left::UnknownImage.clause()]);
 }
 
 #[test]
@@ -425,12 +407,8 @@ fn linear_tiling_has_features_of_its_own() {
     assert!(changes(&device, device.view_of(image, FILTERED)));
     assert!(!changes(&device, device.view(FILTERED)));
     // Blits ask for the same.
-    let layout = vk::ImageLayout::GENERAL;
-    for (source, expected) in [(image, vk::Filter::NEAREST), (device.image(FILTERED), vk::Filter::LINEAR)] {
-        device.driver.calls();
-        call!(device.blit(device.commands, source, layout, source, layout, 0, ptr::null(), vk::Filter::LINEAR));
-        args!(device, c"vkCmdBlitImage", Args::Blit { filter, .. });
-        assert_eq!(filter, expected);
+    for (source, expected) in [(image, Filter::NEAREST), (device.image(FILTERED), Filter::LINEAR)] {
+        assert_eq!(device.blits_with(source, Filter::LINEAR), expected);
     }
 }
 
@@ -465,22 +443,17 @@ fn an_external_format_is_left_alone() {
     let device = Device::usual();
     let image = device.image(vk::Format::UNDEFINED);
     assert!(!changes(&device, device.view_of(image, vk::Format::UNDEFINED)));
-    let layout = vk::ImageLayout::GENERAL;
-    device.driver.calls();
-    call!(device.blit(device.commands, image, layout, image, layout, 0, ptr::null(), vk::Filter::LINEAR));
-    args!(device, c"vkCmdBlitImage", Args::Blit { filter, .. });
-    assert_eq!(filter, vk::Filter::LINEAR);
-    let info = vk::SamplerYcbcrConversionCreateInfo { chroma_filter: vk::Filter::LINEAR, ..Default::default() };
+    assert_eq!(device.blits_with(image, Filter::LINEAR), Filter::LINEAR);
+    let info = vk::SamplerYcbcrConversionCreateInfo { chroma_filter: Filter::LINEAR, ..Default::default() };
     create!(device.create_conversion(&info));
-    args!(device, c"vkCreateSamplerYcbcrConversion", Args::CreateConversion { info: down, .. });
-    assert_eq!(down.at, ptr::from_ref(&info) as usize);
+    assert!(device.took(c"vkCreateSamplerYcbcrConversion", &info));
 }
 
 #[test]
 fn a_view_outlives_its_image_in_the_records() {
     let device = InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device();
-    let image = device.image(UNFILTERED);
-    let view = device.view_of(image, UNFILTERED);
+    let image = device.image(INTEGERS);
+    let view = device.view_of(image, INTEGERS);
     device.destroy_image(image);
     let other = device.image(FILTERED);
     assert_eq!(image, other);
@@ -494,11 +467,10 @@ fn old_devices_are_asked_the_old_way() {
     let mut builder = InstanceBuilder::new().driver(|driver| driver.api_version = vk::API_VERSION_1_0);
     builder.api_version = vk::API_VERSION_1_0;
     builder.extensions.clear();
-    let instance = builder.instance();
-    let device = instance.device(&DeviceInfo::default());
-    assert!(changes(&device, device.view(UNFILTERED)));
+    let device = builder.bare(&[]);
+    assert!(changes(&device, device.view(INTEGERS)));
     assert!(!changes(&device, device.view(FILTERED)));
-    let depth = device.view(vk::Format::D32_SFLOAT);
+    let depth = device.view(DEPTH);
     assert!(changes(&device, depth), "LINEAR without the bit");
 }
 
@@ -520,20 +492,15 @@ fn formats_are_asked_once() {
 #[test]
 fn writes_are_looked_at_while_a_view_has_another_in_its_place() {
     let device = lowering(InstanceBuilder::new().set("storage", "emulate"));
-    let ty = vk::DescriptorType::STORAGE_IMAGE;
+    let ty = Ty::STORAGE_IMAGE;
     let set = device.set(&[binding(0, ty, 1)]);
-    let stored = |format| {
-        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
-        device.view_of(device.image_with(&image_info(format).usage(usage)), format)
-    };
+    let stored = |format| device.view_of(device.image_with(&image_info(format).usage(STORED)), format);
     let goes_as_it_came = |view| {
-        let info = [pair(vk::Sampler::null(), view)];
+        let info = [image_alone(view)];
         let writes = [vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).image_info(&info)];
-        device.update(&writes, &[]);
-        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: went, .. });
-        went.at == writes.as_ptr() as usize
+        device.updates(&writes).at == writes.as_ptr() as usize
     };
-    let native = stored(UNFILTERED);
+    let native = stored(INTEGERS);
     assert!(goes_as_it_came(native));
     for _ in 0..2 {
         let [one, other] = [stored(FILTERED), stored(FILTERED)];
@@ -550,21 +517,16 @@ fn writes_are_looked_at_while_a_view_has_another_in_its_place() {
 fn descriptors_in_memory_are_of_the_view_that_is_stored_to() {
     let config = |driver: &mut Config| {
         let stores = vk::FormatFeatureFlags2::STORAGE_IMAGE;
-        driver.formats.iter_mut().filter(|(format, _)| *format == UNFILTERED).for_each(|it| it.1.optimal |= stores);
+        driver.of_format(INTEGERS).optimal |= stores;
     };
     let builder = InstanceBuilder::new().traced("decisions").set("storage", "emulate").driver(config);
-    let instance = builder.instance();
-    let extensions = vec![ash::ext::descriptor_buffer::NAME, ash::nvx::image_view_handle::NAME];
-    let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
-    let stored = |format| {
-        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
-        device.view_of(device.image_with(&image_info(format).usage(usage)), format)
-    };
+    let device = builder.bare(&[ash::ext::descriptor_buffer::NAME, ash::nvx::image_view_handle::NAME]);
+    let stored = |format| device.view_of(device.image_with(&image_info(format).usage(STORED)), format);
     // What the device stores, what nobody stores to, and what is neither.
-    for (view, is_other) in [(stored(UNFILTERED), false), (device.view(FILTERED), false), (stored(FILTERED), true)] {
+    for (view, is_other) in [(stored(INTEGERS), false), (device.view(FILTERED), false), (stored(FILTERED), true)] {
         let views = device.driver.live(Kind::View);
-        let image = pair(vk::Sampler::null(), view);
-        let ty = vk::DescriptorType::STORAGE_IMAGE;
+        let image = image_alone(view);
+        let ty = Ty::STORAGE_IMAGE;
         let data = vk::DescriptorDataEXT { p_storage_image: &image };
         let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
         let mut out = [0_u64; 2];
@@ -593,21 +555,19 @@ fn texel_buffers_in_memory_are_of_the_format_that_is_stored_to() {
     let config = |driver: &mut Config| {
         let (reads, stores) =
             (vk::FormatFeatureFlags2::UNIFORM_TEXEL_BUFFER, vk::FormatFeatureFlags2::STORAGE_TEXEL_BUFFER);
-        for (format, buffer) in [(FILTERED, reads), (UNFILTERED, reads | stores), (STORED, reads | stores)] {
+        for (format, buffer) in [(FILTERED, reads), (INTEGERS, reads | stores), (STORED, reads | stores)] {
             driver.formats.retain(|(other, _)| *other != format);
             driver.formats.push((format, FormatSupport { buffer, ..FormatSupport::default() }));
         }
     };
     for (setting, lowers) in [("emulate", true), ("base", false)] {
         let builder = InstanceBuilder::new().set("storage", setting).driver(config);
-        let instance = builder.instance();
-        let extensions = vec![ash::ext::descriptor_buffer::NAME];
-        let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
-        for (format, wanted) in [(STORED, STORED), (UNFILTERED, UNFILTERED), (FILTERED, UNFILTERED)] {
+        let device = builder.bare(&[ash::ext::descriptor_buffer::NAME]);
+        for (format, wanted) in [(STORED, STORED), (INTEGERS, INTEGERS), (FILTERED, INTEGERS)] {
             let wanted = if lowers { wanted } else { format };
             let texels = vk::DescriptorAddressInfoEXT { address: 0x1000, range: 256, format, ..Default::default() };
             let data = vk::DescriptorDataEXT { p_storage_texel_buffer: &texels };
-            let ty = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
+            let ty = Ty::STORAGE_TEXEL_BUFFER;
             let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
             let mut out = [0_u64; 2];
             call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
@@ -618,11 +578,10 @@ fn texel_buffers_in_memory_are_of_the_format_that_is_stored_to() {
             assert_eq!(is_own, (wanted == format, wanted == format), "{setting} {format:?}");
             // One that is only read from is as it was.
             let data = vk::DescriptorDataEXT { p_uniform_texel_buffer: &texels };
-            let ty = vk::DescriptorType::UNIFORM_TEXEL_BUFFER;
+            let ty = Ty::UNIFORM_TEXEL_BUFFER;
             let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
             call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
-            args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, .. });
-            assert_eq!(down.at, ptr::from_ref(&info) as usize);
+            assert!(device.took(c"vkGetDescriptorEXT", &info));
         }
     }
 }
@@ -631,25 +590,22 @@ fn texel_buffers_in_memory_are_of_the_format_that_is_stored_to() {
 #[test]
 fn images_for_capture_and_replay_go_down_as_they_came() {
     let device = lowering(InstanceBuilder::new().set("storage", "emulate"));
-    let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
     for (flags, is_own) in
         [(vk::ImageCreateFlags::empty(), false), (vk::ImageCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT, true)]
     {
-        let info = image_info(FILTERED).usage(usage).flags(flags);
+        let info = image_info(FILTERED).usage(STORED).flags(flags);
         device.driver.calls();
         device.image_with(&info);
-        args!(device, c"vkCreateImage", Args::Create { info: down, .. });
-        assert_eq!(down == ptr::from_ref(&info) as usize, is_own, "{flags:?}");
+        assert_eq!(device.took(c"vkCreateImage", &info), is_own, "{flags:?}");
     }
-    let left = device.instance.records("unresolved");
-    assert_eq!(left.iter().map(|record| record["what"].as_str()).collect::<Vec<_>>(), [Some("storage-image")]);
+    assert_eq!(device.left(), ["storage-image"]);
 }
 
 /// A device that stores 32-bit integers and no RGBA8.
 fn lowering(builder: InstanceBuilder) -> Device {
     let stores = vk::FormatFeatureFlags2::STORAGE_IMAGE;
     let config = |driver: &mut Config| {
-        driver.formats.iter_mut().filter(|(format, _)| *format == UNFILTERED).for_each(|it| it.1.optimal |= stores);
+        driver.of_format(INTEGERS).optimal |= stores;
         driver.extensions.push(ash::khr::maintenance5::NAME);
     };
     builder.traced("decisions").driver(config).device()
@@ -660,20 +616,11 @@ fn lowering(builder: InstanceBuilder) -> Device {
 fn images_that_are_not_there_yet_are_asked_about_as_they_would_go_down() {
     type Seen = (u32, Vec<vk::Format>);
     let device = lowering(InstanceBuilder::new().set("storage", "emulate"));
-    let resolved = |name| device.resolve(name);
-    let needs: vk::PFN_vkGetDeviceImageMemoryRequirements =
-        cast(resolved(c"vkGetDeviceImageMemoryRequirements")).expect("resolved");
-    let sparse: vk::PFN_vkGetDeviceImageSparseMemoryRequirements =
-        cast(resolved(c"vkGetDeviceImageSparseMemoryRequirements")).expect("resolved");
-    let layout: vk::PFN_vkGetDeviceImageSubresourceLayoutKHR =
-        cast(resolved(c"vkGetDeviceImageSubresourceLayoutKHR")).expect("resolved");
-    let seen: Arc<std::sync::Mutex<Vec<(usize, Seen)>>> = Arc::default();
-    let writes = Arc::clone(&seen);
-    device.driver.observe(move |_, call| {
+    let seen = device.sees(|call| {
         let at = match (call.command.to_str(), &call.args) {
             (Ok("vkCreateImage"), Args::Create { info, .. }) => *info,
             (Ok(name), Args::Other(went)) if name.starts_with("vkGetDeviceImage") => went[0] as usize,
-            _ => return,
+            _ => return None,
         };
         // SAFETY: the create info of a call that is under way, whose chain is a list of formats if anything.
         let went = unsafe {
@@ -683,11 +630,11 @@ fn images_that_are_not_there_yet_are_asked_about_as_they_would_go_down() {
                 list.map(|list| std::slice::from_raw_parts(list.p_view_formats, list.view_format_count as usize));
             (at, (info.flags.as_raw(), formats.unwrap_or_default().to_vec()))
         };
-        crate::driver::lock(&writes).push(went);
+        Some(went)
     });
-    let stored = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
+    let stored = STORED;
     for (format, usage, differs) in
-        [(FILTERED, stored, true), (FILTERED, vk::ImageUsageFlags::SAMPLED, false), (UNFILTERED, stored, false)]
+        [(FILTERED, stored, true), (FILTERED, vk::ImageUsageFlags::SAMPLED, false), (INTEGERS, stored, false)]
     {
         let info = image_info(format).usage(usage);
         device.image_with(&info);
@@ -695,13 +642,10 @@ fn images_that_are_not_there_yet_are_asked_about_as_they_would_go_down() {
         let part = vk::ImageSubresource2KHR::default();
         let about = vk::DeviceImageSubresourceInfoKHR::default().create_info(&info).subresource(&part);
         let (mut all, mut count, mut of_part) = (Default::default(), 0, Default::default());
-        // SAFETY: the commands' valid usage.
-        unsafe {
-            needs(device.raw, &asked, &mut all);
-            sparse(device.raw, &asked, &mut count, ptr::null_mut());
-            layout(device.raw, &about, &mut of_part);
-        }
-        let seen = std::mem::take(&mut *crate::driver::lock(&seen));
+        call!(device.image_requirements(device.raw, &asked, &mut all));
+        call!(device.sparse_requirements(device.raw, &asked, &mut count, ptr::null_mut()));
+        call!(device.subresource_layout(device.raw, &about, &mut of_part));
+        let seen = std::mem::take(&mut *lock(&seen));
         let [made, others @ ..] = &seen[..] else { panic!("nothing went down") };
         assert_eq!(others.len(), 3, "{seen:?}");
         assert!(others.iter().all(|other| other.1 == made.1), "{seen:?}");
@@ -718,7 +662,7 @@ fn images_with_wide_usage_are_named() {
     let stored = u64::from((vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE).as_raw());
     let sampled = u64::from(vk::ImageUsageFlags::SAMPLED.as_raw());
     let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
-    let list = [FILTERED, UNFILTERED];
+    let list = [FILTERED, INTEGERS];
     // The setting, whether there is a list, flags and usage of 64 bits; what is named.
     for (setting, listed, flags, usage, named) in [
         ("emulate", false, 0, stored, Some("storage-image")),
@@ -741,10 +685,7 @@ fn images_with_wide_usage_are_named() {
         let info = vk::ImageCreateInfo { p_next: ptr::from_ref(&wide_usage).cast(), ..info };
         device.driver.calls();
         device.image_with(&info);
-        args!(device, c"vkCreateImage", Args::Create { info: went, .. });
-        assert_eq!(went, ptr::from_ref(&info) as usize);
-        let told = device.instance.records("unresolved");
-        let what: Vec<&str> = told.iter().map(|record| record["what"].as_str().expect("what")).collect();
-        assert_eq!(what, named.into_iter().collect::<Vec<_>>(), "{setting} {flags:#x} {usage:#x}: {told:#?}");
+        assert!(device.took(c"vkCreateImage", &info));
+        assert_eq!(device.left(), Vec::from_iter(named), "{setting} {flags:#x} {usage:#x}");
     }
 }

@@ -10,6 +10,8 @@ use samplin::memory::faults::{self, Plan};
 use samplin_hot::memory::OutOfMemory;
 use samplin_testkit::again::alone;
 
+use crate::words::*;
+
 /// Runs `body` over and over, each time without another one of its allocations; returns how many it has.
 fn starve(what: &str, body: impl Fn()) -> u64 {
     for first in 0.. {
@@ -32,10 +34,10 @@ fn starve(what: &str, body: impl Fn()) -> u64 {
 fn copies_unwind_where_there_is_no_memory() {
     alone("kept::copies_unwind_where_there_is_no_memory", || {
         let samplers = [vk::Sampler::from_raw(1)];
-        let kinds = [vk::DescriptorType::SAMPLER];
+        let kinds = [SAMPLER];
         let bindings = [
             vk::DescriptorSetLayoutBinding::default().descriptor_count(1).immutable_samplers(&samplers),
-            vk::DescriptorSetLayoutBinding::default().binding(1).descriptor_type(vk::DescriptorType::MUTABLE_EXT),
+            vk::DescriptorSetLayoutBinding::default().binding(1).descriptor_type(Ty::MUTABLE_EXT),
         ];
         let flags = [vk::DescriptorBindingFlags::PARTIALLY_BOUND; 2];
         let lists = [Default::default(), vk::MutableDescriptorTypeListEXT::default().descriptor_types(&kinds)];
@@ -81,7 +83,7 @@ fn copies_unwind_where_there_is_no_memory() {
         let make = || Shader::with_create_infos(&[(&kept, &[])], &[], |_| ());
         assert_eq!(starve("its create info", make), 3);
 
-        let stages = [stage.stage(vk::ShaderStageFlags::VERTEX), stage.stage(vk::ShaderStageFlags::FRAGMENT)];
+        let stages = [stage.stage(Stage::VERTEX), stage.stage(Stage::FRAGMENT)];
         let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
         let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);

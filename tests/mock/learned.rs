@@ -1,7 +1,6 @@
 //! When pipelines are split: in the bind that finds a conflict, or when they are made, by what was learned before; and what may be kept
 //! for that.
 
-use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
@@ -12,8 +11,6 @@ use crate::loader::*;
 use crate::separate::{Operand, shader};
 
 const HEADER: &str = "# samplin: links that are split when their pipeline is made\n";
-const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
 
 /// The operand at a binding of set 0.
 fn at(binding: u32) -> Operand {
@@ -30,29 +27,17 @@ struct Scene {
 
 impl Scene {
     fn new(settings: &[(&str, &str)]) -> Self {
-        Self::with(settings, [FILTERED, UNFILTERED])
+        Self::with(settings, [FILTERED, FLOATS])
     }
 
     fn with(settings: &[(&str, &str)], formats: [vk::Format; 2]) -> Self {
         let builder = InstanceBuilder::new().driver(|config| config.follows = true).settings(settings);
         let device = builder.traced("decisions").device();
-        let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
-        let bindings: Vec<_> = std::iter::zip(0.., types)
-            .map(|(number, ty)| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE))
-            .collect();
-        let of_set = device.layout(&bindings);
+        let of_set = device.layout(&of_compute([IMAGE, IMAGE, SAMPLER]));
         let layout = device.pipeline_layout(&[of_set]);
         let set = device.sets(device.pool(), &[of_set])[0];
-        let none = vk::Sampler::null();
-        let infos = [
-            pair(none, device.view(formats[0])),
-            pair(none, device.view(formats[1])),
-            pair(device.linear(), vk::ImageView::null()),
-        ];
-        for ((number, ty), info) in std::iter::zip(0.., types).zip(&infos) {
-            let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
-            device.update(&[write.image_info(std::slice::from_ref(info))], &[]);
-        }
+        (0..).zip(formats).for_each(|(number, format)| device.write_image(set, number, device.view(format)));
+        device.write_sampler(set, 2, device.linear());
         let commands = device.command_buffer();
         Self { device, layout, set, commands }
     }
@@ -69,15 +54,11 @@ impl Scene {
 
     /// Binds a pipeline and the set, and dispatches.
     fn bind(&self, pipeline: vk::Pipeline) {
-        let (device, commands, point) = (&self.device, self.commands, vk::PipelineBindPoint::COMPUTE);
-        device.begin(commands);
-        call!(device.bind_pipeline(commands, point, pipeline));
-        call!(device.bind_sets(commands, point, self.layout, 0, 1, &self.set, 0, std::ptr::null()));
-        device.act(commands, point);
+        self.device.record(self.commands, (COMPUTE, pipeline), self.layout, &[self.set]);
     }
 
     fn records(&self, event: &str) -> Vec<Value> {
-        self.device.instance.records(event)
+        self.device.records(event)
     }
 
     /// For each shader that was split whether that was learned.
@@ -93,9 +74,8 @@ impl Scene {
         all.into_iter().find(|record| record["scope"] == "device").expect("one")["separate"].clone()
     }
 
-    /// The names of what is left.
     fn left(&self) -> Vec<String> {
-        self.records("unresolved").iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect()
+        self.device.left()
     }
 }
 
@@ -140,13 +120,9 @@ fn names(scene: &Scene) -> Vec<(u64, String)> {
 fn what_is_bound_instead_is_named_after_it() {
     let scene = Scene::new(&[]);
     let device = &scene.device;
-    let name = |pipeline: vk::Pipeline, text: &CStr| {
-        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(pipeline).object_name(text);
-        assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
-    };
     // Made for a bind, when the name is there.
     let first = scene.pipeline(&[0, 1], 0);
-    name(first, c"shadows");
+    device.name(first, c"shadows");
     scene.bind(first);
     let named = names(&scene);
     assert_eq!(named[0], (first.as_raw(), "shadows".to_owned()));
@@ -155,12 +131,12 @@ fn what_is_bound_instead_is_named_after_it() {
     assert_eq!(scene.records("pair")[0]["pipeline_name"], "shadows");
     // Made with the pipeline, before the name is there.
     let later = scene.pipeline(&[0, 1], 1);
-    name(later, c"water");
+    device.name(later, c"water");
     let texts = |scene: &Scene| names(scene).into_iter().map(|(_, name)| name).collect::<Vec<_>>();
     assert_eq!(texts(&scene), ["water (samplin split)", "water"]);
     // Nothing is made of what is legal, and nothing is named that has no name.
     let good = scene.pipeline(&[0], 0);
-    name(good, c"sky");
+    device.name(good, c"sky");
     scene.bind(good);
     assert_eq!(texts(&scene), ["sky"]);
     device.destroy_pipeline(first);
@@ -241,8 +217,7 @@ fn modules_that_are_alive_keep_no_pipeline_from_being_split() {
     // One that is larger than all that may be kept.
     let huge = scene.pipeline(&[0, 1], 400_000);
     scene.bind(huge);
-    let bound = crate::driver::lock(&device.driver.machine)
-        .bound_pipeline(scene.commands.as_raw(), crate::driver::machine::place(vk::PipelineBindPoint::COMPUTE));
+    let bound = device.bound_pipeline(scene.commands, COMPUTE);
     assert_ne!(bound, Handle::as_raw(huge), "the newest is split");
     assert_eq!(scene.left(), [""; 0]);
 }
@@ -274,7 +249,7 @@ fn images_of_a_shared_sampler_get_what_suits_them_all() {
     let told: Vec<_> =
         pairs.iter().map(|pair| (&pair["how"], &pair["format"], &pair["link"]["image"]["binding"])).collect();
     let (shadow, formats) =
-        (Value::from("shadow"), [FILTERED, UNFILTERED].map(|format| Value::from(format!("VK_FORMAT_{format:?}"))));
+        (Value::from("shadow"), [FILTERED, FLOATS].map(|format| Value::from(format!("VK_FORMAT_{format:?}"))));
     let numbers = [0, 1].map(Value::from);
     assert_eq!(told, [(&shadow, &formats[0], &numbers[0]), (&shadow, &formats[1], &numbers[1])]);
     // Both for the same reason, which is the other image's.
@@ -341,7 +316,7 @@ fn links_are_learned_from_run_to_run() {
 fn two_that_learn_at_once_keep_what_the_other_wrote() {
     let file = Kept::new("two");
     // Both read before either writes; their bad images are in different bindings.
-    let scenes = [[FILTERED, UNFILTERED], [UNFILTERED, FILTERED]].map(|formats| Scene::with(&file.setting(), formats));
+    let scenes = [[FILTERED, FLOATS], [FLOATS, FILTERED]].map(|formats| Scene::with(&file.setting(), formats));
     for scene in &scenes {
         scene.bind(scene.pipeline(&[0, 1], 0));
         assert_eq!(scene.splits(), [false]);

@@ -10,28 +10,21 @@ use serde_json::{Value, json};
 use crate::driver::{Args, Kind, Reuse};
 use crate::loader::*;
 
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-
 /// Sampler handles in the order in which they were destroyed, with the allocators.
 fn destroyed(device: &Device) -> Vec<(u64, usize)> {
-    let calls = device.driver.calls_of(c"vkDestroySampler").into_iter();
-    calls
-        .filter_map(|args| match args {
-            Args::Destroy { handle, allocator } => Some((handle, allocator)),
-            _ => None,
-        })
-        .collect()
+    let of = |args| if let Args::Destroy { handle, allocator } = args { Some((handle, allocator)) } else { None };
+    device.driver.calls_of(c"vkDestroySampler").into_iter().filter_map(of).collect()
 }
 
 #[test]
 fn a_variant_goes_with_the_last_sampler_that_it_stands_for() {
     let device = Device::usual();
     let allocator = allocator() as usize;
-    let view = device.view(UNFILTERED);
+    let view = device.view(INTEGERS);
     // Two states that come to the same with this view.
     let a = device.linear();
     let twin = device.linear();
-    let b = device.sampler(&linear_info().mag_filter(vk::Filter::NEAREST));
+    let b = device.sampler(&linear_info().mag_filter(Filter::NEAREST));
     let variant = written(&device, a, view);
     assert_eq!(written(&device, twin, view), variant);
     assert_eq!(written(&device, b, view), variant, "equal states are one variant");
@@ -57,7 +50,7 @@ fn a_variant_goes_with_the_last_sampler_that_it_stands_for() {
 #[test]
 fn variants_go_before_the_device_even_if_the_application_forgets_its_samplers() {
     let device = Device::traced();
-    let views = [device.view(UNFILTERED), device.view(vk::Format::R32_SFLOAT)];
+    let views = [device.view(INTEGERS), device.view(FLOATS)];
     for bias in [0.0, 0.5, 1.0] {
         let sampler = device.sampler(&vk::SamplerCreateInfo { mip_lod_bias: bias, ..linear_info() });
         for view in views {
@@ -92,7 +85,7 @@ fn variants_go_before_the_device_even_if_the_application_forgets_its_samplers() 
 #[test]
 fn the_summary_counts_what_happened() {
     let device = Device::traced();
-    let (filtered, unfiltered) = (device.view(vk::Format::R8G8B8A8_UNORM), device.view(UNFILTERED));
+    let (filtered, unfiltered) = (device.view(FILTERED), device.view(INTEGERS));
     let sampler = device.linear();
     device.destroy_sampler(device.sampler(&vk::SamplerCreateInfo { mip_lod_bias: 77.0, ..linear_info() }));
     let infos = [pair(sampler, filtered), pair(sampler, unfiltered), pair(sampler, unfiltered)];
@@ -100,12 +93,9 @@ fn the_summary_counts_what_happened() {
     device.update(&[combined(set, 0, &infos), combined(set, 4, &infos[..1])], &[]);
     device.update(&[combined(set, 0, &infos[..1])], &[]);
     device.push(vk::PipelineLayout::null(), 0, &[combined(set, 0, &infos)]);
-    let template =
-        device.template(device.layout(&[]), &[entry(0, 0, 3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, INFO)]);
+    let template = device.template(device.layout(&[]), &[entry(0, 0, 3, COMBINED, 0, INFO)]);
     device.update_with_template(set, template, infos.as_ptr().cast());
-    let layout = vk::ImageLayout::GENERAL;
-    let source = device.image(UNFILTERED);
-    call!(device.blit(device.commands, source, layout, source, layout, 0, std::ptr::null(), vk::Filter::LINEAR));
+    device.blits_with(device.image(INTEGERS), Filter::LINEAR);
     let instance = Arc::clone(&device.instance);
     device.finish();
     let summary = &instance.records("summary")[0];
@@ -136,7 +126,7 @@ fn devices_do_not_see_each_other() {
     let linear = devices[0].linear();
     let nearest = [devices[1].nearest(), devices[2].nearest()];
     assert!(nearest.iter().all(|sampler| *sampler == linear), "one value, three samplers");
-    let views: Vec<_> = devices.iter().map(|device| device.view(UNFILTERED)).collect();
+    let views: Vec<_> = devices.iter().map(|device| device.view(INTEGERS)).collect();
     assert!(views.iter().all(|view| *view == views[0]));
     for (index, device) in devices.iter().enumerate() {
         assert_eq!(written(device, linear, views[0]) != linear, index == 0);
@@ -161,8 +151,7 @@ fn threads_with_instances_of_their_own_do_not_meet() {
             scope.spawn(move || {
                 for round in 0..25 {
                     let device = InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device();
-                    let view =
-                        device.view(if (thread + round) % 2 == 0 { UNFILTERED } else { vk::Format::R8G8B8A8_UNORM });
+                    let view = device.view(if (thread + round) % 2 == 0 { INTEGERS } else { FILTERED });
                     let sampler = device.linear();
                     assert_eq!(written(&device, sampler, view) != sampler, (thread + round) % 2 == 0);
                 }
@@ -175,11 +164,10 @@ fn threads_with_instances_of_their_own_do_not_meet() {
 fn null_instances_and_devices_are_destroyed_without_effect() {
     let device = Device::usual();
     call!(device.destroy_device(vk::Device::null(), std::ptr::null()));
-    let destroy: vk::PFN_vkDestroyInstance = device.instance.get(c"vkDestroyInstance");
-    // SAFETY: null is a legal argument.
-    unsafe { destroy(vk::Instance::null(), std::ptr::null()) };
+    let instance = &device.instance;
+    call!(instance.destroy_instance(vk::Instance::null(), std::ptr::null()));
     let sampler = device.nearest();
-    assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler, "all is well");
+    assert_eq!(written(&device, sampler, device.view(INTEGERS)), sampler, "all is well");
 }
 
 #[test]

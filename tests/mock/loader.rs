@@ -29,6 +29,29 @@ use crate::driver::{
     instance_destroyed, state_of,
 };
 
+/// Calls a command of a device or an instance: `call!(device.name(arguments))`. The safety contract is that of the command, which the
+/// module's documentation speaks of.
+macro_rules! call {
+    ($device:ident.$name:ident($($argument:expr),* $(,)?)) => {{
+        let function = $device.fns.$name.expect(concat!(stringify!($name), " resolves"));
+        // SAFETY: the arguments are those of a valid use, see the module's documentation.
+        unsafe { function($($argument),*) }
+    }};
+}
+pub(crate) use call;
+
+/// What a command of a device creates, which has to work: `create!(device.create_x(arguments))`, without device, allocator and place.
+macro_rules! create {
+    ($device:ident.$name:ident($($argument:expr),* $(,)?)) => {{
+        let mut out = Default::default();
+        let result = $crate::loader::call!($device.$name($device.raw, $($argument,)* $crate::loader::allocator(), &mut out));
+        assert_eq!(result, ash::vk::Result::SUCCESS, stringify!($name));
+        out
+    }};
+}
+pub(crate) use crate::words::*;
+pub(crate) use create;
+
 /// What the layer handed to the loader.
 pub(crate) struct Layer {
     pub(crate) gipa: PfnGetInstanceProcAddr,
@@ -160,7 +183,6 @@ impl InstanceBuilder {
     /// Creates the instance.
     pub(crate) fn create(self) -> Result<Instance, vk::Result> {
         let this = if self.traced.is_some() { self } else { self.set("trace", "off") };
-        let layer = layer();
         let values: Vec<*const c_char> = this.settings.iter().map(|(_, value)| value.as_ptr()).collect();
         let settings: Vec<vk::LayerSettingEXT<'_>> = this
             .settings
@@ -200,8 +222,8 @@ impl InstanceBuilder {
             return Err(result);
         }
         let destroyed = instance_destroyed(raw);
-        let destroy = cast((layer.gipa_of(raw))(c"vkDestroyInstance")).unwrap();
-        Ok(Instance { raw, destroy, destroyed, trace: this.traced, kept: AtomicBool::new(false) })
+        let fns = Commands::load(|name| gipa(raw, name));
+        Ok(Instance { raw, fns, destroyed, trace: this.traced, kept: AtomicBool::new(false) })
     }
 
     /// A device with every extension of the driver.
@@ -226,13 +248,6 @@ impl InstanceBuilder {
         let mut info = self.device_info();
         change(&mut info);
         self.instance().device(&info)
-    }
-}
-
-impl Layer {
-    fn gipa_of(&self, instance: vk::Instance) -> impl Fn(&CStr) -> vk::PFN_vkVoidFunction {
-        // SAFETY: a live instance and a terminated string.
-        move |name| unsafe { (self.gipa)(instance, name.as_ptr()) }
     }
 }
 
@@ -341,7 +356,7 @@ impl DeviceChain {
 /// One instance, destroyed on drop.
 pub(crate) struct Instance {
     pub(crate) raw: vk::Instance,
-    destroy: vk::PFN_vkDestroyInstance,
+    pub(crate) fns: Commands,
     pub(crate) destroyed: Arc<AtomicBool>,
     trace: Option<PathBuf>,
     /// Somebody else removes the trace.
@@ -395,10 +410,8 @@ impl Instance {
 
     /// The physical device.
     pub(crate) fn physical(&self) -> vk::PhysicalDevice {
-        let enumerate: vk::PFN_vkEnumeratePhysicalDevices = self.get(c"vkEnumeratePhysicalDevices");
         let (mut count, mut physical) = (1, vk::PhysicalDevice::null());
-        // SAFETY: room for one.
-        let result = unsafe { enumerate(self.raw, &mut count, &mut physical) };
+        let result = call!(self.enumerate_physical_devices(self.raw, &mut count, &mut physical));
         assert_eq!((result, count), (vk::Result::SUCCESS, 1));
         physical
     }
@@ -415,10 +428,8 @@ impl Instance {
         info.p_next = chain.first();
         EXPECTED_LINK.set(chain.below());
         CHAIN_ERROR.set(None);
-        let create: vk::PFN_vkCreateDevice = self.get(c"vkCreateDevice");
         let mut raw = vk::Device::from_raw(LOADERS_DEVICE);
-        // SAFETY: a valid create info with the chain that the loader interface asks for.
-        let result = unsafe { create(self.physical(), &info, allocator(), &mut raw) };
+        let result = call!(self.create_device(self.physical(), &info, allocator(), &mut raw));
         let error = CHAIN_ERROR.take();
         assert!(error.is_none(), "{error:?}");
         if result != vk::Result::SUCCESS {
@@ -454,7 +465,7 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         // SAFETY: every device holds a share of the instance, so none is left.
-        unsafe { (self.destroy)(self.raw, allocator()) };
+        unsafe { (self.fns.destroy_instance.unwrap())(self.raw, allocator()) };
         if !std::thread::panicking() {
             assert!(self.destroyed.load(Ordering::Acquire), "vkDestroyInstance did not reach the driver");
         }
@@ -467,9 +478,9 @@ impl Drop for Instance {
 // ---- devices ----
 
 macro_rules! device_commands {
-    ($($(#[$doc:meta])* $name:ident: $pfn:ident = $first:literal $(, $other:literal)*;)+) => {
+    ($($level:ident $module:ident $name:ident: $type:ty = $first:literal $need:expr $(, $other:literal $or:expr)*;)+) => {
         /// What the application resolved, by any spelling that exists.
-        pub(crate) struct Commands { $($(#[$doc])* pub(crate) $name: Option<vk::$pfn>,)+ }
+        pub(crate) struct Commands { $(pub(crate) $name: Option<$type>,)+ }
 
         impl Commands {
             fn load(resolve: impl Fn(&CStr) -> vk::PFN_vkVoidFunction) -> Self {
@@ -479,87 +490,7 @@ macro_rules! device_commands {
     };
 }
 
-device_commands! {
-    destroy_device: PFN_vkDestroyDevice = c"vkDestroyDevice";
-    create_sampler: PFN_vkCreateSampler = c"vkCreateSampler";
-    destroy_sampler: PFN_vkDestroySampler = c"vkDestroySampler";
-    create_conversion: PFN_vkCreateSamplerYcbcrConversion = c"vkCreateSamplerYcbcrConversion", c"vkCreateSamplerYcbcrConversionKHR";
-    destroy_conversion: PFN_vkDestroySamplerYcbcrConversion = c"vkDestroySamplerYcbcrConversion", c"vkDestroySamplerYcbcrConversionKHR";
-    create_image: PFN_vkCreateImage = c"vkCreateImage";
-    destroy_image: PFN_vkDestroyImage = c"vkDestroyImage";
-    create_view: PFN_vkCreateImageView = c"vkCreateImageView";
-    destroy_view: PFN_vkDestroyImageView = c"vkDestroyImageView";
-    create_swapchain: PFN_vkCreateSwapchainKHR = c"vkCreateSwapchainKHR";
-    create_shared_swapchains: PFN_vkCreateSharedSwapchainsKHR = c"vkCreateSharedSwapchainsKHR";
-    get_swapchain_images: PFN_vkGetSwapchainImagesKHR = c"vkGetSwapchainImagesKHR";
-    destroy_swapchain: PFN_vkDestroySwapchainKHR = c"vkDestroySwapchainKHR";
-    create_layout: PFN_vkCreateDescriptorSetLayout = c"vkCreateDescriptorSetLayout";
-    destroy_layout: PFN_vkDestroyDescriptorSetLayout = c"vkDestroyDescriptorSetLayout";
-    create_pipeline_layout: PFN_vkCreatePipelineLayout = c"vkCreatePipelineLayout";
-    destroy_pipeline_layout: PFN_vkDestroyPipelineLayout = c"vkDestroyPipelineLayout";
-    create_pool: PFN_vkCreateDescriptorPool = c"vkCreateDescriptorPool";
-    destroy_pool: PFN_vkDestroyDescriptorPool = c"vkDestroyDescriptorPool";
-    reset_pool: PFN_vkResetDescriptorPool = c"vkResetDescriptorPool";
-    allocate_sets: PFN_vkAllocateDescriptorSets = c"vkAllocateDescriptorSets";
-    free_sets: PFN_vkFreeDescriptorSets = c"vkFreeDescriptorSets";
-    update: PFN_vkUpdateDescriptorSets = c"vkUpdateDescriptorSets";
-    create_template: PFN_vkCreateDescriptorUpdateTemplate = c"vkCreateDescriptorUpdateTemplate", c"vkCreateDescriptorUpdateTemplateKHR";
-    destroy_template: PFN_vkDestroyDescriptorUpdateTemplate = c"vkDestroyDescriptorUpdateTemplate", c"vkDestroyDescriptorUpdateTemplateKHR";
-    update_with_template: PFN_vkUpdateDescriptorSetWithTemplate = c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR";
-    push: PFN_vkCmdPushDescriptorSetKHR = c"vkCmdPushDescriptorSet", c"vkCmdPushDescriptorSetKHR";
-    push2: PFN_vkCmdPushDescriptorSet2KHR = c"vkCmdPushDescriptorSet2", c"vkCmdPushDescriptorSet2KHR";
-    push_with_template: PFN_vkCmdPushDescriptorSetWithTemplateKHR = c"vkCmdPushDescriptorSetWithTemplate", c"vkCmdPushDescriptorSetWithTemplateKHR";
-    push_with_template2: PFN_vkCmdPushDescriptorSetWithTemplate2KHR = c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSetWithTemplate2KHR";
-    get_descriptor: PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT";
-    get_view_handle: PFN_vkGetImageViewHandleNVX = c"vkGetImageViewHandleNVX";
-    get_host_mapping: PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE";
-    blit: PFN_vkCmdBlitImage = c"vkCmdBlitImage";
-    blit2: PFN_vkCmdBlitImage2 = c"vkCmdBlitImage2", c"vkCmdBlitImage2KHR";
-    begin_label: PFN_vkCmdBeginDebugUtilsLabelEXT = c"vkCmdBeginDebugUtilsLabelEXT";
-    insert_label: PFN_vkCmdInsertDebugUtilsLabelEXT = c"vkCmdInsertDebugUtilsLabelEXT";
-    end_label: PFN_vkCmdEndDebugUtilsLabelEXT = c"vkCmdEndDebugUtilsLabelEXT";
-    begin_marker: PFN_vkCmdDebugMarkerBeginEXT = c"vkCmdDebugMarkerBeginEXT";
-    insert_marker: PFN_vkCmdDebugMarkerInsertEXT = c"vkCmdDebugMarkerInsertEXT";
-    end_marker: PFN_vkCmdDebugMarkerEndEXT = c"vkCmdDebugMarkerEndEXT";
-    present: PFN_vkQueuePresentKHR = c"vkQueuePresentKHR";
-    submit: PFN_vkQueueSubmit = c"vkQueueSubmit";
-    submit2: PFN_vkQueueSubmit2 = c"vkQueueSubmit2";
-    bind_sparse: PFN_vkQueueBindSparse = c"vkQueueBindSparse";
-    set_name: PFN_vkSetDebugUtilsObjectNameEXT = c"vkSetDebugUtilsObjectNameEXT";
-    set_marker_name: PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT";
-    allocate_command_buffers: PFN_vkAllocateCommandBuffers = c"vkAllocateCommandBuffers";
-    free_command_buffers: PFN_vkFreeCommandBuffers = c"vkFreeCommandBuffers";
-    create_command_pool: PFN_vkCreateCommandPool = c"vkCreateCommandPool";
-    destroy_command_pool: PFN_vkDestroyCommandPool = c"vkDestroyCommandPool";
-    begin_command_buffer: PFN_vkBeginCommandBuffer = c"vkBeginCommandBuffer";
-    reset_command_buffer: PFN_vkResetCommandBuffer = c"vkResetCommandBuffer";
-    reset_command_pool: PFN_vkResetCommandPool = c"vkResetCommandPool";
-    execute_commands: PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands";
-    bind_pipeline: PFN_vkCmdBindPipeline = c"vkCmdBindPipeline";
-    set_line_width: PFN_vkCmdSetLineWidth = c"vkCmdSetLineWidth";
-    execute_generated_commands_nv: PFN_vkCmdExecuteGeneratedCommandsNV = c"vkCmdExecuteGeneratedCommandsNV";
-    draw: PFN_vkCmdDraw = c"vkCmdDraw";
-    dispatch: PFN_vkCmdDispatch = c"vkCmdDispatch";
-    trace_rays: PFN_vkCmdTraceRaysKHR = c"vkCmdTraceRaysKHR";
-    preprocess_generated_commands_nv: PFN_vkCmdPreprocessGeneratedCommandsNV = c"vkCmdPreprocessGeneratedCommandsNV";
-    set_descriptor_buffer_offsets: PFN_vkCmdSetDescriptorBufferOffsetsEXT = c"vkCmdSetDescriptorBufferOffsetsEXT";
-    bind_sets: PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets";
-    bind_sets2: PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR";
-    create_ray_tracing_pipelines: PFN_vkCreateRayTracingPipelinesKHR = c"vkCreateRayTracingPipelinesKHR";
-    join: PFN_vkDeferredOperationJoinKHR = c"vkDeferredOperationJoinKHR";
-    begin_feedback: PFN_vkCmdBeginTransformFeedbackEXT = c"vkCmdBeginTransformFeedbackEXT";
-    end_feedback: PFN_vkCmdEndTransformFeedbackEXT = c"vkCmdEndTransformFeedbackEXT";
-    create_shaders: PFN_vkCreateShadersEXT = c"vkCreateShadersEXT";
-    destroy_shader: PFN_vkDestroyShaderEXT = c"vkDestroyShaderEXT";
-    bind_shaders: PFN_vkCmdBindShadersEXT = c"vkCmdBindShadersEXT";
-    create_module: PFN_vkCreateShaderModule = c"vkCreateShaderModule";
-    destroy_module: PFN_vkDestroyShaderModule = c"vkDestroyShaderModule";
-    create_graphics_pipelines: PFN_vkCreateGraphicsPipelines = c"vkCreateGraphicsPipelines";
-    create_compute_pipelines: PFN_vkCreateComputePipelines = c"vkCreateComputePipelines";
-    destroy_pipeline: PFN_vkDestroyPipeline = c"vkDestroyPipeline";
-    create_render_pass: PFN_vkCreateRenderPass = c"vkCreateRenderPass";
-    destroy_render_pass: PFN_vkDestroyRenderPass = c"vkDestroyRenderPass";
-}
+driver::every_command!(device_commands);
 
 /// One device, destroyed on drop.
 pub(crate) struct Device {
@@ -578,27 +509,6 @@ unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
 
-/// Calls a command of a device: `call!(device.name(arguments))`. The safety contract is that of the command, which the
-/// module's documentation speaks of.
-macro_rules! call {
-    ($device:ident.$name:ident($($argument:expr),* $(,)?)) => {{
-        let function = $device.fns.$name.expect(concat!(stringify!($name), " resolves"));
-        // SAFETY: the arguments are those of a valid use, see the module's documentation.
-        unsafe { function($($argument),*) }
-    }};
-}
-pub(crate) use call;
-
-/// What a command of a device creates, which has to work: `create!(device.create_x(arguments))`, without device, allocator and place.
-macro_rules! create {
-    ($device:ident.$name:ident($($argument:expr),* $(,)?)) => {{
-        let mut out = Default::default();
-        let result = $crate::loader::call!($device.$name($device.raw, $($argument,)* $crate::loader::allocator(), &mut out));
-        assert_eq!(result, ash::vk::Result::SUCCESS, stringify!($name));
-        out
-    }};
-}
-pub(crate) use create;
 pub(crate) const SUCCESS: vk::Result = vk::Result::SUCCESS;
 
 impl Device {
@@ -666,10 +576,6 @@ impl Device {
         self.try_sampler(info).expect("the sampler is created")
     }
 
-    pub(crate) fn destroy_sampler(&self, sampler: vk::Sampler) {
-        call!(self.destroy_sampler(self.raw, sampler, allocator()));
-    }
-
     /// A sampler with LINEAR filters and mipmap mode NEAREST.
     pub(crate) fn linear(&self) -> vk::Sampler {
         self.sampler(&linear_info())
@@ -687,10 +593,6 @@ impl Device {
         self.image_with(&image_info(format))
     }
 
-    pub(crate) fn destroy_image(&self, image: vk::Image) {
-        call!(self.destroy_image(self.raw, image, allocator()));
-    }
-
     pub(crate) fn view_with(&self, info: &vk::ImageViewCreateInfo<'_>) -> vk::ImageView {
         create!(self.create_view(info))
     }
@@ -703,10 +605,6 @@ impl Device {
     /// A view of a new image.
     pub(crate) fn view(&self, format: vk::Format) -> vk::ImageView {
         self.view_of(self.image(format), format)
-    }
-
-    pub(crate) fn destroy_view(&self, view: vk::ImageView) {
-        call!(self.destroy_view(self.raw, view, allocator()));
     }
 
     pub(crate) fn try_layout(
@@ -743,14 +641,6 @@ impl Device {
 
     pub(crate) fn module(&self, words: &[u32]) -> vk::ShaderModule {
         create!(self.create_module(&vk::ShaderModuleCreateInfo::default().code(words)))
-    }
-
-    pub(crate) fn destroy_module(&self, module: vk::ShaderModule) {
-        call!(self.destroy_module(self.raw, module, allocator()));
-    }
-
-    pub(crate) fn destroy_pipeline(&self, pipeline: vk::Pipeline) {
-        call!(self.destroy_pipeline(self.raw, pipeline, allocator()));
     }
 
     /// A compute pipeline of these words, whose module is gone.
@@ -882,8 +772,8 @@ pub(crate) fn dangling_handle() -> u64 {
 
 pub(crate) fn linear_info() -> vk::SamplerCreateInfo<'static> {
     vk::SamplerCreateInfo::default()
-        .mag_filter(vk::Filter::LINEAR)
-        .min_filter(vk::Filter::LINEAR)
+        .mag_filter(Filter::LINEAR)
+        .min_filter(Filter::LINEAR)
         .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
         .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE)
         .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
@@ -969,19 +859,8 @@ pub(crate) fn written(device: &Device, sampler: vk::Sampler, view: vk::ImageView
 
 /// Neither the driver nor the layer's tables hold anything any more.
 pub(crate) fn assert_nothing_left(device: &Device, when: &str) {
-    for kind in [
-        Kind::Sampler,
-        Kind::Conversion,
-        Kind::Image,
-        Kind::View,
-        Kind::Layout,
-        Kind::PipelineLayout,
-        Kind::Pool,
-        Kind::Set,
-        Kind::Template,
-        Kind::Swapchain,
-    ] {
-        assert_eq!(device.driver.live(kind), [0; 0], "{kind:?} {when}");
+    for kind in Kind::ALL {
+        assert_eq!(device.driver.live(*kind), [0; 0], "{kind:?} {when}");
     }
     let kept = device.entry();
     assert_eq!(

@@ -11,7 +11,6 @@ use serde_json::Value;
 use crate::driver::NEXT_RESULTS;
 use crate::loader::*;
 
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 /// A name that would clear a terminal, begin a line of its own and turn the rest of it round.
 const HOSTILE: &str = "/none/\u{1b}[2J\nsamplin: warn: forged\u{202e}\u{9b}.toml";
 
@@ -30,7 +29,7 @@ fn life(builder: InstanceBuilder) {
         let is_refused = !results.is_empty();
         NEXT_RESULTS.set(results.into());
         let device = instance.device(&DeviceInfo::default());
-        let (sampler, view, set) = (device.linear(), device.view(UNFILTERED), device.plain_set());
+        let (sampler, view, set) = (device.linear(), device.view(INTEGERS), device.plain_set());
         device.update(&[combined(set, 0, &[pair(sampler, view)])], &[]);
         if is_refused {
             assert_eq!(device.entry().ground.guard(|| panic!("provoked"), || 2), 2);
@@ -56,7 +55,7 @@ fn life(builder: InstanceBuilder) {
 /// A variant that finds a place, which [`life`] has none for.
 fn a_variant() {
     let device = InstanceBuilder::new().device();
-    let (sampler, view, set) = (device.linear(), device.view(UNFILTERED), device.plain_set());
+    let (sampler, view, set) = (device.linear(), device.view(INTEGERS), device.plain_set());
     device.update(&[combined(set, 0, &[pair(sampler, view)])], &[]);
     assert_eq!(device.driver.variants().len(), 1);
 }
@@ -199,7 +198,7 @@ fn negotiation_is_told_if_the_environment_asks() {
         unsafe { std::env::set_var("SAMPLIN_LOG", " Debug ") };
         assert_eq!(log_of_environment(), Log::Debug);
         assert_eq!(negotiate_with(1, 6).0, SUCCESS);
-        assert_ne!(negotiate_with(1, 1).0, vk::Result::SUCCESS);
+        assert_ne!(negotiate_with(1, 1).0, SUCCESS);
     });
     assert_eq!(
         lines(&errors),

@@ -2,7 +2,8 @@
 //!
 //! What no driver on a test machine does (new entry points, odd formats, failing calls, handles that come back at once) and what
 //! only the callee can see (which pointers went down, what they led to) is tested here. [`driver`] writes
-//! down every call, [`loader`] builds the chains and is the application, [`pages`] has memory that faults when touched.
+//! down every call, [`loader`] builds the chains and is the application, [`words`] says in a line what it does again and again,
+//! [`pages`] has memory that faults when touched.
 #![allow(dead_code, reason = "parts of the mock serve tests that some configurations leave out")]
 #![allow(clippy::field_reassign_with_default, reason = "chains are linked after their nodes have addresses")]
 
@@ -13,6 +14,7 @@ static ALLOCATOR: samplin::memory::WithReserve = samplin::memory::WithReserve;
 mod driver;
 mod loader;
 mod pages;
+mod words;
 
 mod arrays;
 mod binds;

@@ -5,31 +5,23 @@
 
 use std::sync::Arc;
 
-use ash::vk::{self, Handle};
+use ash::vk;
 use samplin::memory;
 use samplin::memory::faults::{self, Plan};
 use samplin_testkit::again::alone;
 
-use crate::args;
-use crate::binds::{self, FILTERED, Scene};
+use crate::binds::Scene;
 use crate::budget::{destroy, script};
-use crate::driver::{Args, Kind, lock};
+use crate::driver::Kind;
 use crate::loader::*;
 use crate::separate::{Operand, shader};
 
-const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 const FAILURE: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
 
 /// The number in front of `unit` in what a test printed.
 fn figure(said: &str, unit: &str) -> u64 {
-    let before = said.split(unit).next().unwrap_or_default();
-    before
-        .split_whitespace()
-        .next_back()
-        .and_then(|number| number.parse().ok())
-        .unwrap_or_else(|| panic!("{unit}: {said}"))
+    let last = said.split(unit).next().and_then(|before| before.split_whitespace().next_back());
+    last.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{unit}: {said}"))
 }
 
 /// No plan is left behind, whatever happens.
@@ -76,22 +68,14 @@ fn small_allocations_fail() {
                 let builder = if let Some(level) = level { builder.traced(level) } else { builder };
                 let info = builder.device_info();
                 let plan = Faults::new(Plan { smallest: 0, first, count, reserve: true });
-                let instance = match builder.create() {
-                    Ok(instance) => Arc::new(instance),
-                    Err(error) => {
-                        assert_eq!(error, FAILURE);
-                        refused[0] += 1;
-                        continue;
-                    }
+                let mut refuse = |at: usize, error| {
+                    assert_eq!(error, FAILURE);
+                    refused[at] += 1;
                 };
-                let device = match instance.try_device(&info) {
-                    Ok(device) => device,
-                    Err(error) => {
-                        assert_eq!(error, FAILURE);
-                        refused[1] += 1;
-                        continue;
-                    }
-                };
+                let made = builder.create().map_err(|error| refuse(0, error));
+                let Ok(instance) = made.map(Arc::new) else { continue };
+                let made = instance.try_device(&info).map_err(|error| refuse(1, error));
+                let Ok(device) = made else { continue };
                 let made = script(&device, FAILURE);
                 let seen = faults::seen();
                 destroy(&device, made);
@@ -109,7 +93,7 @@ fn small_allocations_fail() {
     println!("{alone} allocations failed alone, {} instances refused, {} devices refused", refused[0], refused[1]);
     // With memory again everything is as before.
     let device = Device::usual();
-    assert_ne!(written(&device, device.linear(), device.view(UNFILTERED)), device.linear());
+    assert_ne!(written(&device, device.linear(), device.view(INTEGERS)), device.linear());
 }
 
 #[test]
@@ -129,7 +113,7 @@ fn large_allocations_fail() {
         drop(plan);
         if first < seen {
             // Whatever it was, the device has passed everything through from then on.
-            let (view, sampler) = (device.view(UNFILTERED), device.linear());
+            let (view, sampler) = (device.view(INTEGERS), device.linear());
             if device.entry().ground.is_broken() {
                 assert_eq!(written(&device, sampler, view), sampler, "passed through");
             }
@@ -161,7 +145,7 @@ fn every_allocation_of_a_hook_fails() {
     for first in 0.. {
         let device = Device::usual();
         let sampler = device.linear();
-        let info = pair(sampler, device.view(UNFILTERED));
+        let info = pair(sampler, device.view(INTEGERS));
         // Too long to be copied, so that every pair is written again.
         let mut data = vec![0_u8; MANY as usize * STRIDE];
         for element in data.chunks_exact_mut(STRIDE) {
@@ -186,7 +170,7 @@ fn every_allocation_of_a_hook_fails() {
         let seen = faults::seen();
         drop(plan);
         let in_enumerate = first >= in_template && first < seen;
-        assert_eq!(result, if in_enumerate { FAILURE } else { vk::Result::SUCCESS }, "allocation {first}");
+        assert_eq!(result, if in_enumerate { FAILURE } else { SUCCESS }, "allocation {first}");
         let mut calls = device.driver.calls();
         calls.retain(|call| call.command != c"vkCreateSampler");
         assert_eq!(calls[0].command, c"vkUpdateDescriptorSetWithTemplate");
@@ -221,17 +205,17 @@ fn allocations_of_a_draw_fail() {
         let bind =
             |formats: [[vk::Format; 2]; 2]| scene.bind_sets(layout, 0, &formats.map(|formats| scene.set(formats)));
         scene.bind(scene.pipeline_of_words(layout, &words));
-        bind([[FILTERED, binds::UNFILTERED], [FILTERED; 2]]);
-        scene.device.act(scene.commands.get(), COMPUTE);
+        bind([[FILTERED, FLOATS], [FILTERED; 2]]);
+        scene.act();
         // Other links conflict.
-        bind([[FILTERED; 2], [FILTERED, binds::UNFILTERED]]);
+        bind([[FILTERED; 2], [FILTERED, FLOATS]]);
         let plan = Faults::new(Plan { smallest: 4096, first, count: 1, reserve: false });
-        scene.device.act(scene.commands.get(), COMPUTE);
+        scene.act();
         let seen = faults::seen();
         drop(plan);
         let is_broken = scene.device.entry().ground.is_broken();
         assert_eq!(is_broken, first < seen, "allocation {first}");
-        let bound = lock(&scene.device.driver.machine).bound_pipeline(scene.commands.get().as_raw(), 1);
+        let bound = scene.device.bound_pipeline(scene.commands.get(), COMPUTE);
         let is_own = !scene.device.driver.is_layers(Kind::Pipeline, bound);
         assert_eq!(is_own, is_broken, "allocation {first}");
         scene.reads();
@@ -260,8 +244,7 @@ fn everything_fails() {
     let plan = Faults::new(Plan { smallest: 0, first: 0, count: u64::MAX, reserve: true });
     grow(&device);
     assert!(device.entry().ground.is_broken());
-    let said = device.instance.records("unresolved");
-    let said: Vec<_> = said.iter().filter(|record| record["what"] == "out of host memory").collect();
+    let said = device.left_as("out of host memory");
     assert_eq!(said.len(), 1, "{said:?}");
     assert_eq!(said[0]["why"], "the host has no memory left; the device is passed through from here on");
     drop(plan);
@@ -272,17 +255,15 @@ fn everything_fails() {
 /// Makes everything grow that can.
 fn grow(device: &Device) {
     const MANY: u32 = 700;
-    let images: Vec<_> = (0..MANY).map(|n| device.image_with(&image_info(UNFILTERED).mip_levels(1 + n))).collect();
-    let views: Vec<_> = images.iter().map(|image| device.view_with(&view_info(*image, UNFILTERED))).collect();
+    let images: Vec<_> = (0..MANY).map(|n| device.image_with(&image_info(INTEGERS).mip_levels(1 + n))).collect();
+    let views: Vec<_> = images.iter().map(|image| device.view_with(&view_info(*image, INTEGERS))).collect();
     let biased = |n: u32| vk::SamplerCreateInfo { mip_lod_bias: n as f32 / 512.0, ..linear_info() };
     let samplers: Vec<_> = (0..MANY).map(|n| device.sampler(&biased(n))).collect();
     let set = device.plain_set();
     // One call, so that the copy is large.
     let infos: Vec<_> = samplers.iter().zip(&views).map(|(sampler, view)| [pair(*sampler, *view)]).collect();
     let writes: Vec<_> = infos.iter().map(|info| combined(set, 0, info)).collect();
-    device.update(&writes, &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
-    assert_eq!(down.items.len(), writes.len());
+    assert_eq!(device.updates(&writes).items.len(), writes.len());
     let flat: Vec<_> = infos.iter().flatten().copied().collect();
     for stride in [INFO, 32] {
         let layout = device.layout(&[]);
@@ -295,19 +276,16 @@ fn grow(device: &Device) {
             };
         }
         device.update_with_template(set, template, data.as_ptr().cast());
-        call!(device.destroy_template(device.raw, template, allocator()));
-        call!(device.destroy_layout(device.raw, layout, allocator()));
+        device.destroy_template(template);
+        device.destroy_layout(layout);
     }
-    let conversion =
-        vk::SamplerYcbcrConversionCreateInfo { format: vk::Format::G8_B8R8_2PLANE_420_UNORM, ..Default::default() };
+    let conversion = vk::SamplerYcbcrConversionCreateInfo { format: PLANAR, ..Default::default() };
     let (mut conversions, mut swapchains) = (Vec::new(), Vec::new());
     let (mut layouts, mut pools, mut templates, mut pipelines) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for n in 0..MANY {
-        let out = create!(device.create_conversion(&conversion));
-        conversions.push(out);
-        let info = vk::SwapchainCreateInfoKHR::default().image_format(UNFILTERED);
-        let out = create!(device.create_swapchain(&info));
-        swapchains.push(out);
+        conversions.push(device.conversion(&conversion));
+        let info = vk::SwapchainCreateInfoKHR::default().image_format(INTEGERS);
+        swapchains.push(create!(device.create_swapchain(&info)));
         let immutable = if n == 0 { &samplers } else { &samplers[..1] };
         let bindings = [binding(0, COMBINED, immutable.len() as u32).immutable_samplers(immutable)];
         layouts.push(device.layout(&bindings));
@@ -316,28 +294,16 @@ fn grow(device: &Device) {
         device.sets(pools[pools.len() - 1], &layouts[layouts.len() - 1..]);
         templates.push(device.template(layouts[layouts.len() - 1], &[entry(0, 0, 1, COMBINED, 0, INFO)]));
     }
-    for sampler in &samplers {
-        let name = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(*sampler).object_name(c"a sampler");
-        assert_eq!(call!(device.set_name(device.raw, &name)), SUCCESS);
-    }
-    for sampler in samplers {
-        device.destroy_sampler(sampler);
-    }
+    samplers.iter().for_each(|sampler| device.name(*sampler, c"a sampler"));
+    samplers.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
     for (image, view) in images.into_iter().zip(views) {
         device.destroy_view(view);
         device.destroy_image(image);
     }
-    macro_rules! destroy {
-        ($($destroy:ident $objects:expr;)+) => {
-            $($objects.into_iter().for_each(|object| call!(device.$destroy(device.raw, object, allocator())));)+
-        };
-    }
-    destroy! {
-        destroy_template templates;
-        destroy_pool pools;
-        destroy_pipeline_layout pipelines;
-        destroy_layout layouts;
-        destroy_conversion conversions;
-        destroy_swapchain swapchains;
-    }
+    templates.into_iter().for_each(|own| device.destroy_template(own));
+    pools.into_iter().for_each(|own| device.destroy_pool(own));
+    pipelines.into_iter().for_each(|own| device.destroy_pipeline_layout(own));
+    layouts.into_iter().for_each(|own| device.destroy_layout(own));
+    conversions.into_iter().for_each(|own| device.destroy_conversion(own));
+    swapchains.into_iter().for_each(|own| device.destroy_swapchain(own));
 }

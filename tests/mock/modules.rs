@@ -1,21 +1,20 @@
 //! Shaders that are rewritten as they come: which pointers go down, and that nothing of the layer's own is left.
 
 use std::ptr;
-use std::sync::{Arc, Mutex};
 
-use ash::vk::{self, Handle};
+use ash::vk::{self, GraphicsPipelineLibraryFlagsEXT as Part, Handle};
 
 use samplin_testkit::assembly::{Assembly, Capability, Decoration, Op, StorageClass};
 
 use crate::args;
-use crate::driver::{Args, Kind};
+use crate::driver::{Args, Kind, lock};
 use crate::loader::*;
 use crate::pages::Pages;
 use samplin_compiler::assembled;
 
 /// A compute shader that counts, or does not.
 fn words(counts: bool) -> Vec<u32> {
-    let mut m = Assembly::new(vk::ShaderStageFlags::COMPUTE);
+    let mut m = Assembly::new(Stage::COMPUTE);
     let uint = m.ty(Op::TypeInt, &[32, 0]);
     let one = m.constant(Op::Constant, uint, &[1]);
     if counts {
@@ -33,9 +32,13 @@ fn words(counts: bool) -> Vec<u32> {
 
 /// A device on which counters are allowed, of an instance with these settings.
 fn device(settings: &[(&str, &str)]) -> Device {
-    let builder = InstanceBuilder::new().traced("decisions");
-    let builder = builder.settings(settings);
-    builder.device()
+    InstanceBuilder::new().traced("decisions").settings(settings).device()
+}
+
+/// A member of the first change of each shader.
+fn first_changes(device: &Device, member: &str) -> Vec<String> {
+    let firsts: Vec<_> = device.records("shader").iter().map(|record| record["changes"][0].clone()).collect();
+    texts(&firsts, member)
 }
 
 /// With samplers that are followed and without.
@@ -56,7 +59,7 @@ fn modules_of_no_interest_go_down_by_the_applications_pointer() {
             assert_eq!((with, &words), (allocator() as usize, &before), "{separate}");
             device.destroy_module(module);
         }
-        let records = device.instance.records("shader");
+        let records = device.records("shader");
         assert_eq!(records.len(), 1, "{records:#?}");
     }
 }
@@ -68,9 +71,8 @@ fn counters_that_nobody_allows_are_told_and_go_down() {
     let words = words(true);
     let info = vk::ShaderModuleCreateInfo::default().code(&words);
     let module = create!(device.create_module(&info));
-    args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
-    assert_eq!(went, ptr::from_ref(&info) as usize);
-    let told = device.instance.records("unresolved");
+    assert!(device.took(c"vkCreateShaderModule", &info));
+    let told = device.records("unresolved");
     assert_eq!((told.len(), &told[0]["what"]), (1, &"atomic-counters".into()), "{told:#?}");
     device.destroy_module(module);
 }
@@ -80,23 +82,19 @@ fn counters_that_nobody_allows_are_told_and_go_down() {
 fn modules_in_chains_of_stages_are_replaced_for_the_call() {
     for separate in SEPARATE {
         let device = device(&[("separate", separate), ("counters", "auto")]);
-        let set_layout = device.layout(&[binding(0, vk::DescriptorType::STORAGE_BUFFER, 1)]);
-        let layout = device.pipeline_layout(&[set_layout]);
+        let layout = device.pipeline_layout(&[device.layout(&[binding(0, Ty::STORAGE_BUFFER, 1)])]);
         for (counts, first) in [(false, true), (true, true), (true, false)] {
             let words = words(counts);
             let mut code = vk::ShaderModuleCreateInfo::default().code(&words);
             let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
-            let mut stage = vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .name(c"main")
-                .push_next(&mut code);
+            let mut stage =
+                vk::PipelineShaderStageCreateInfo::default().stage(Stage::COMPUTE).name(c"main").push_next(&mut code);
             if !first {
                 stage = stage.push_next(&mut size);
             }
             let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
-            let none = vk::PipelineCache::null();
             device.driver.calls();
-            let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
+            let pipeline = device.compute_with(&info);
             let replaced = counts && first;
             let calls = device.driver.calls();
             let [modules, pipelines] = [c"vkCreateShaderModule", c"vkCreateComputePipelines"]
@@ -107,10 +105,8 @@ fn modules_in_chains_of_stages_are_replaced_for_the_call() {
             assert!(device.driver.live(Kind::Module).is_empty(), "{separate}: a module of the layer's is left");
             device.destroy_pipeline(pipeline);
         }
-        let told = device.instance.records("unresolved");
+        let told = device.records("unresolved");
         assert_eq!((told.len(), &told[0]["what"]), (1, &"stage-chain".into()), "{told:#?}");
-        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
-        call!(device.destroy_layout(device.raw, set_layout, allocator()));
     }
 }
 
@@ -119,31 +115,16 @@ fn shader_objects_are_rewritten_in_a_copy() {
     let device = device(&[("counters", "auto")]);
     for counts in [false, true] {
         let words = [words(false), words(counts)];
-        let bytes = words.each_ref().map(|words| {
-            // SAFETY: any words are bytes.
-            unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(&words[..])) }
-        });
-        let infos = bytes.map(|bytes| {
-            vk::ShaderCreateInfoEXT::default()
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .code_type(vk::ShaderCodeTypeEXT::SPIRV)
-                .code(bytes)
-                .name(c"main")
-        });
+        let bytes = words.each_ref().map(|words| bytes_of(words));
+        let infos = bytes.each_ref().map(|bytes| shader_info(Stage::COMPUTE, bytes));
         let mut shaders = [vk::ShaderEXT::null(); 2];
         device.driver.calls_of(c"vkCreateShadersEXT");
-        assert_eq!(
-            call!(device.create_shaders(device.raw, 2, infos.as_ptr(), allocator(), shaders.as_mut_ptr())),
-            SUCCESS
-        );
-        args!(device, c"vkCreateShadersEXT", Args::Create { info: went, .. });
-        assert_eq!(went != infos.as_ptr() as usize, counts);
-        assert_eq!(
-            infos.map(|info| info.p_code),
-            bytes.map(|bytes| bytes.as_ptr().cast()),
-            "the application's are as before"
-        );
-        shaders.iter().for_each(|shader| call!(device.destroy_shader(device.raw, *shader, allocator())));
+        let out = shaders.as_mut_ptr();
+        assert_eq!(call!(device.create_shaders(device.raw, 2, infos.as_ptr(), allocator(), out)), SUCCESS);
+        assert_eq!(!device.took(c"vkCreateShadersEXT", infos.as_ptr()), counts);
+        let own = bytes.each_ref().map(|bytes| bytes.as_ptr().cast());
+        assert_eq!(infos.map(|info| info.p_code), own, "the application's are as before");
+        shaders.iter().for_each(|shader| device.destroy_shader(*shader));
     }
 }
 
@@ -170,42 +151,35 @@ fn multisample_states_are_read_where_they_count() {
         let mut info = vk::GraphicsPipelineCreateInfo::default().layout(layout).rasterization_state(raster);
         (info.p_multisample_state, info.p_next) = (state, chain);
         device.driver.calls_of(c"vkCreateGraphicsPipelines");
-        let none = vk::PipelineCache::null();
-        let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
-        args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
-        assert_eq!(went != ptr::from_ref(&info) as usize, differs);
+        let pipeline = device.graphics_with(&info);
+        assert_eq!(!device.took(c"vkCreateGraphicsPipelines", &info), differs);
         assert_ne!(pipeline.as_raw(), 0);
         device.destroy_pipeline(pipeline);
     }
     assert_eq!(states[1].min_sample_shading, 2.0, "the application's is as before");
-    let records = device.instance.records("shader");
+    let records = device.records("shader");
     assert_eq!((records.len(), &records[0]["changes"][0]["catalog"]), (1, &"J-3".into()), "{records:#?}");
-    call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
 }
 
 /// Keys are asked for what would go down.
 #[test]
 fn keys_are_of_what_goes_down() {
     let device = device(&[("counters", "auto")]);
-    let get: vk_layer_sys::PfnGetPipelineKey = device.get(c"vkGetPipelineKeyKHR");
     let layout = device.pipeline_layout(&[]);
     let mut key = [0_u64; 8];
     let mut ask = |first: *const std::ffi::c_void| {
         let info =
             vk_layer_sys::PipelineCreateInfoKHR { s_type: vk::StructureType::from_raw(1_000_483_007), p_next: first };
         device.driver.calls_of(c"vkGetPipelineKeyKHR");
-        // SAFETY: the command's valid usage.
-        assert_eq!(unsafe { get(device.raw, &info, key.as_mut_ptr().cast()) }, SUCCESS);
+        assert_eq!(call!(device.get_pipeline_key(device.raw, &info, key.as_mut_ptr().cast())), SUCCESS);
         args!(device, c"vkGetPipelineKeyKHR", Args::Other(went));
         (went[0] == ptr::from_ref(&info) as u64, went[1] == first as u64)
     };
     for counts in [false, true] {
         let words = words(counts);
         let mut code = vk::ShaderModuleCreateInfo::default().code(&words);
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .name(c"main")
-            .push_next(&mut code);
+        let stage =
+            vk::PipelineShaderStageCreateInfo::default().stage(Stage::COMPUTE).name(c"main").push_next(&mut code);
         let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
         assert_eq!(ask(ptr::from_ref(&info).cast()), (!counts, !counts));
     }
@@ -217,43 +191,37 @@ fn keys_are_of_what_goes_down() {
     // What it does not know it hands down, and so it does nothing at all.
     let other = vk::BufferViewCreateInfo::default();
     assert_eq!(ask(ptr::from_ref(&other).cast()), (true, true));
-    // SAFETY: the command's valid usage.
-    assert_eq!(unsafe { get(device.raw, ptr::null(), key.as_mut_ptr().cast()) }, SUCCESS);
+    assert_eq!(call!(device.get_pipeline_key(device.raw, ptr::null(), key.as_mut_ptr().cast())), SUCCESS);
     assert!(device.driver.live(Kind::Module).is_empty(), "a module of the layer's is left");
-    call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
 }
 
 /// An identifier is that of the words which go down when the module is made.
 #[test]
 fn identifiers_are_of_what_goes_down() {
     let device = device(&[("counters", "auto")]);
-    let get: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT = device.get(c"vkGetShaderModuleCreateInfoIdentifierEXT");
-    let seen: Arc<Mutex<Vec<Vec<u32>>>> = Arc::default();
-    let writes = Arc::clone(&seen);
-    device.driver.observe(move |_, call| {
+    let seen = device.sees(|call| {
         let at = match (call.command.to_str(), &call.args) {
             (Ok("vkCreateShaderModule"), Args::Create { info, .. }) => *info,
             (Ok("vkGetShaderModuleCreateInfoIdentifierEXT"), Args::Other(went)) => went[0] as usize,
-            _ => return,
+            _ => return None,
         };
         // SAFETY: the create info of a call that is under way, whose words are as many as it says.
         let went = unsafe {
             let info = &*(at as *const vk::ShaderModuleCreateInfo<'_>);
             std::slice::from_raw_parts(info.p_code, info.code_size / 4).to_vec()
         };
-        crate::driver::lock(&writes).push(went);
+        Some(went)
     });
     for counts in [false, true] {
         let words = words(counts);
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
         let mut identifier = vk::ShaderModuleIdentifierEXT::default();
         device.driver.calls();
-        // SAFETY: the command's valid usage.
-        unsafe { get(device.raw, &info, &mut identifier) };
+        call!(device.get_identifier(device.raw, &info, &mut identifier));
         args!(device, c"vkGetShaderModuleCreateInfoIdentifierEXT", Args::Other(went));
         assert_eq!(went[0] == ptr::from_ref(&info) as u64, !counts, "the application's own pointer");
         let module = create!(device.create_module(&info));
-        let seen = std::mem::take(&mut *crate::driver::lock(&seen));
+        let seen = std::mem::take(&mut *lock(&seen));
         let [identified, made] = &seen[..] else { panic!("{seen:?}") };
         assert_eq!(identified, made);
         assert_eq!(*made == words, !counts);
@@ -265,7 +233,6 @@ fn identifiers_are_of_what_goes_down() {
 /// that agree still do. No rule gives it another shader.
 #[test]
 fn parts_of_libraries_get_a_legal_state() {
-    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
     let pages = Pages::new(1);
     let dangling: *const vk::PipelineMultisampleStateCreateInfo<'_> = pages.start().cast();
     let raster: *const vk::PipelineRasterizationStateCreateInfo<'_> = pages.start().cast();
@@ -274,24 +241,21 @@ fn parts_of_libraries_get_a_legal_state() {
     let (legal, nan) = (given(0.5), given(f32::NAN));
     for (feature, state, enabled) in [(true, &nan, true), (true, &legal, true), (false, &legal, false)] {
         let builder = InstanceBuilder::new().traced("decisions");
-        let features = vk::PhysicalDeviceFeatures { sample_rate_shading: feature.into(), ..Default::default() };
-        let info = DeviceInfo { features, ..builder.device_info() };
-        let device = builder.instance().device(&info);
+        let device = builder.device_with(|info| info.features.sample_rate_shading = feature.into());
         let layout = device.pipeline_layout(&[]);
-        let seen: Arc<Mutex<Vec<(u32, u32)>>> = Arc::default();
-        let writes = Arc::clone(&seen);
-        device.driver.observe(move |_, call| {
-            if let (Ok("vkCreateGraphicsPipelines"), Args::Create { info, .. }) = (call.command.to_str(), &call.args) {
-                // SAFETY: the create info of a call that is under way; its state is none that dangles where it has that flag.
-                let state = unsafe {
-                    let info = &*(*info as *const vk::GraphicsPipelineCreateInfo<'_>);
-                    let part = &*info.p_next.cast::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>();
-                    let has = part.flags.intersects(Part::FRAGMENT_SHADER | Part::FRAGMENT_OUTPUT_INTERFACE);
-                    has.then(|| *info.p_multisample_state)
-                };
-                let members = state.map(|it| (it.sample_shading_enable, it.min_sample_shading.to_bits()));
-                crate::driver::lock(&writes).extend(members);
-            }
+        let seen = device.sees(|call| {
+            let (Ok("vkCreateGraphicsPipelines"), Args::Create { info, .. }) = (call.command.to_str(), &call.args)
+            else {
+                return None;
+            };
+            // SAFETY: the create info of a call that is under way; its state is none that dangles where it has that flag.
+            let state = unsafe {
+                let info = &*(*info as *const vk::GraphicsPipelineCreateInfo<'_>);
+                let part = &*info.p_next.cast::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>();
+                let has = part.flags.intersects(Part::FRAGMENT_SHADER | Part::FRAGMENT_OUTPUT_INTERFACE);
+                has.then(|| *info.p_multisample_state)
+            };
+            state.map(|it| (it.sample_shading_enable, it.min_sample_shading.to_bits()))
         });
         let differs = feature != enabled || state.min_sample_shading.is_nan() || !feature;
         for (flags, state) in [
@@ -300,29 +264,22 @@ fn parts_of_libraries_get_a_legal_state() {
             (Part::VERTEX_INPUT_INTERFACE, dangling),
             (Part::PRE_RASTERIZATION_SHADERS, dangling),
         ] {
-            let part = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(flags);
+            let part = library_of(flags);
             let mut info = vk::GraphicsPipelineCreateInfo::default().layout(layout);
             (info.p_multisample_state, info.p_next) = (state, ptr::from_ref(&part).cast());
             // Of the parts here only this one has it.
             let own = vk::PipelineRasterizationStateCreateInfo::default();
             info.p_rasterization_state = if flags == Part::PRE_RASTERIZATION_SHADERS { &raw const own } else { raster };
             device.driver.calls_of(c"vkCreateGraphicsPipelines");
-            let none = vk::PipelineCache::null();
-            let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
-            args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
-            assert_eq!(went != ptr::from_ref(&info) as usize, differs && state != dangling, "{flags:?}");
+            let pipeline = device.graphics_with(&info);
+            assert_eq!(!device.took(c"vkCreateGraphicsPipelines", &info), differs && state != dangling, "{flags:?}");
             device.destroy_pipeline(pipeline);
         }
-        let seen = std::mem::take(&mut *crate::driver::lock(&seen));
+        let seen = std::mem::take(&mut *lock(&seen));
         assert_eq!((seen.len(), seen[0]), (2, seen[1]), "both parts have the same");
         let least = if state.min_sample_shading.is_nan() { 0.0 } else { 0.5_f32 };
         assert_eq!(seen[0], (enabled.into(), if enabled { least } else { f32::from_bits(seen[0].1) }.to_bits()));
-        let told: Vec<String> = device
-            .instance
-            .records("shader")
-            .iter()
-            .map(|record| record["changes"][0]["catalog"].as_str().expect("a rule").to_owned())
-            .collect();
+        let told = first_changes(&device, "catalog");
         // What both parts have in common is told once.
         let expected = match (feature, differs) {
             (true, true) => vec!["J-3"],
@@ -330,13 +287,12 @@ fn parts_of_libraries_get_a_legal_state() {
             _ => vec![],
         };
         assert_eq!(told, expected);
-        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
     }
 }
 
 /// A fragment shader with one input and one output.
 fn fragment() -> Vec<u32> {
-    let mut m = Assembly::new(vk::ShaderStageFlags::FRAGMENT);
+    let mut m = Assembly::new(Stage::FRAGMENT);
     let float = m.ty(Op::TypeFloat, &[32]);
     let vec4 = m.ty(Op::TypeVector, &[float, 4]);
     let [from, to] = [StorageClass::Input, StorageClass::Output].map(|class| {
@@ -361,18 +317,13 @@ fn rules_about_pipelines_make_modules_for_the_call() {
     for separate in SEPARATE {
         let config = path.to_str().expect("UTF-8");
         let builder = InstanceBuilder::new().traced("decisions").set("separate", separate).set("config", config);
-        let features = vk::PhysicalDeviceFeatures { sample_rate_shading: 1, ..Default::default() };
-        let given = DeviceInfo { features, ..builder.device_info() };
-        let device = builder.instance().device(&given);
+        let device = builder.device_with(|info| info.features.sample_rate_shading = 1);
         let (words, layout) = (fragment(), device.pipeline_layout(&[]));
         let module = device.module(&words);
-        let stages = [stage(vk::ShaderStageFlags::FRAGMENT, module)];
-        let state = |samples| vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
-        let (one, four) = (state(vk::SampleCountFlags::TYPE_1), state(vk::SampleCountFlags::TYPE_4));
-        let library = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
-            .flags(vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER);
-        let output = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
-            .flags(vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_OUTPUT_INTERFACE);
+        let stages = [stage(Stage::FRAGMENT, module)];
+        let (one, four) = (sampled(vk::SampleCountFlags::TYPE_1), sampled(vk::SampleCountFlags::TYPE_4));
+        let library = library_of(Part::FRAGMENT_SHADER);
+        let output = library_of(Part::FRAGMENT_OUTPUT_INTERFACE);
         let chain =
             |node: &vk::GraphicsPipelineLibraryCreateInfoEXT<'_>| ptr::from_ref(node).cast::<std::ffi::c_void>();
         // Samples, what is chained, whether the call for a module fails; whether there is another create info and a module.
@@ -390,8 +341,7 @@ fn rules_about_pipelines_make_modules_for_the_call() {
                 device.driver.fail(c"vkCreateShaderModule", [vk::Result::ERROR_OUT_OF_HOST_MEMORY]);
             }
             device.driver.calls();
-            let none = vk::PipelineCache::null();
-            let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
+            let pipeline = device.graphics_with(&info);
             let calls = device.driver.calls();
             let modules = calls.iter().filter(|call| call.command == c"vkCreateShaderModule").count();
             let went = calls.iter().find(|call| call.command == c"vkCreateGraphicsPipelines").expect("the call");
@@ -402,15 +352,9 @@ fn rules_about_pipelines_make_modules_for_the_call() {
         }
         assert_eq!(four.sample_shading_enable, 0, "the application's is as before");
         device.destroy_module(module);
-        let held: Vec<String> = device
-            .instance
-            .records("shader")
-            .iter()
-            .map(|record| record["changes"][0]["because"].as_str().expect("a reason").to_owned())
-            .collect();
+        let held = first_changes(&device, "because");
         assert_eq!(held.len(), 2, "{held:?}");
         assert!(held[0] == "a rule asks for it" && held[1].ends_with("(guard library)"), "{held:?}");
-        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
     }
 }
 
@@ -450,34 +394,29 @@ fn guards_look_at_what_the_shader_does() {
             std::fs::write(&path, format!("[[rule]]\nset = {{ sample_shading = 1.0 }}\n{off_list}"))
                 .expect("writes a file");
             let builder = InstanceBuilder::new().traced("decisions").set("config", path.to_str().expect("UTF-8"));
-            let features = vk::PhysicalDeviceFeatures { sample_rate_shading: 1, ..Default::default() };
-            let given = DeviceInfo { features, ..builder.device_info() };
-            let device = builder.instance().device(&given);
+            let device = builder.device_with(|info| info.features.sample_rate_shading = 1);
             let layout = device.pipeline_layout(&[]);
             let module = device.module(&words);
-            let stages = [stage(vk::ShaderStageFlags::FRAGMENT, module)];
-            let state =
-                vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_4);
+            let stages = [stage(Stage::FRAGMENT, module)];
+            let state = sampled(vk::SampleCountFlags::TYPE_4);
             let info =
                 vk::GraphicsPipelineCreateInfo::default().layout(layout).stages(&stages).multisample_state(&state);
-            let none = vk::PipelineCache::null();
             device.driver.calls_of(c"vkCreateGraphicsPipelines");
-            let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
+            let pipeline = device.graphics_with(&info);
             args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
-            let records = device.instance.records("shader");
+            let records = device.records("shader");
             let because = records[0]["changes"][0]["because"].as_str().expect("a reason");
             assert_eq!(went == ptr::from_ref(&info) as usize, off.is_empty(), "{records:#?}");
             assert_eq!(because.ends_with(&format!("(guard {guard})")), off.is_empty(), "{because}");
             device.destroy_pipeline(pipeline);
             device.destroy_module(module);
-            call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
         }
     }
 }
 
 /// A fragment shader that reads the number of its sample; `number` tells modules apart.
 fn of_a_sample(number: u32) -> Vec<u32> {
-    let mut m = Assembly::new(vk::ShaderStageFlags::FRAGMENT);
+    let mut m = Assembly::new(Stage::FRAGMENT);
     m.capability(Capability::SampleRateShading);
     let int = m.ty(Op::TypeInt, &[32, 1]);
     let [from, to] = [StorageClass::Input, StorageClass::Output].map(|class| {
@@ -500,13 +439,11 @@ fn what_is_lost_without_samples_depends_on_the_pipeline() {
         // The mock has no sample shading.
         let device = device(&[("separate", separate)]);
         let layout = device.pipeline_layout(&[]);
-        let state = |samples| vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
-        let (one, four) = (state(vk::SampleCountFlags::TYPE_1), state(vk::SampleCountFlags::TYPE_4));
+        let (one, four) = (sampled(vk::SampleCountFlags::TYPE_1), sampled(vk::SampleCountFlags::TYPE_4));
         let many = [vk::DynamicState::RASTERIZATION_SAMPLES_EXT];
         let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&many);
         let none = vk::PipelineDynamicStateCreateInfo::default();
-        let library = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
-            .flags(vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER);
+        let library = library_of(Part::FRAGMENT_SHADER);
         let in_library = ptr::from_ref(&library).cast::<std::ffi::c_void>();
         for (number, (state, dynamic, chained, known)) in [
             (ptr::from_ref(&one), &none, ptr::null(), Some(true)),
@@ -521,21 +458,18 @@ fn what_is_lost_without_samples_depends_on_the_pipeline() {
             let words = of_a_sample(number as u32);
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
             let module = create!(device.create_module(&info));
-            args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
-            assert_ne!(went, ptr::from_ref(&info) as usize, "lowered");
-            let stages = [stage(vk::ShaderStageFlags::FRAGMENT, module)];
+            assert!(!device.took(c"vkCreateShaderModule", &info), "lowered");
+            let stages = [stage(Stage::FRAGMENT, module)];
             let mut info =
                 vk::GraphicsPipelineCreateInfo::default().layout(layout).stages(&stages).dynamic_state(dynamic);
             (info.p_multisample_state, info.p_next) = (state, chained);
-            let before = device.instance.records("unresolved").len();
-            let cache = vk::PipelineCache::null();
+            let before = device.records("unresolved").len();
             device.driver.calls_of(c"vkCreateGraphicsPipelines");
-            let pipeline = create!(device.create_graphics_pipelines(cache, 1, &info));
-            args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
-            assert_eq!(went, ptr::from_ref(&info) as usize, "the pipeline is as the application's");
-            let records = device.instance.records("shader");
+            let pipeline = device.graphics_with(&info);
+            assert!(device.took(c"vkCreateGraphicsPipelines", &info), "the pipeline is as the application's");
+            let records = device.records("shader");
             let last = records.last().expect("a record");
-            let left = device.instance.records("unresolved");
+            let left = device.records("unresolved");
             let told = left.get(before).map(|record| record["what"].clone());
             match known {
                 Some(single) => {
@@ -549,17 +483,11 @@ fn what_is_lost_without_samples_depends_on_the_pipeline() {
         }
         // Shader objects never know.
         let words = of_a_sample(9);
-        // SAFETY: any words are bytes.
-        let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(&words[..])) };
-        let info = vk::ShaderCreateInfoEXT::default()
-            .stage(vk::ShaderStageFlags::FRAGMENT)
-            .code_type(vk::ShaderCodeTypeEXT::SPIRV)
-            .code(bytes)
-            .name(c"main");
-        let before = device.instance.records("unresolved").len();
+        let bytes = bytes_of(&words);
+        let info = shader_info(Stage::FRAGMENT, &bytes);
+        let before = device.records("unresolved").len();
         let shader = create!(device.create_shaders(1, &info));
-        assert_eq!(device.instance.records("unresolved")[before]["what"], "sample-count");
-        call!(device.destroy_shader(device.raw, shader, allocator()));
-        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+        assert_eq!(device.records("unresolved")[before]["what"], "sample-count");
+        device.destroy_shader(shader);
     }
 }

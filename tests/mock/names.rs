@@ -11,14 +11,6 @@ use crate::driver::Args;
 use crate::loader::*;
 use crate::separate::{Operand, shader};
 
-use vk::DescriptorType as Ty;
-use vk::ShaderStageFlags as S;
-
-const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
-const IMAGE: Ty = Ty::SAMPLED_IMAGE;
-const SAMPLER: Ty = Ty::SAMPLER;
-const COMBINED: Ty = Ty::COMBINED_IMAGE_SAMPLER;
-
 /// What is in a descriptor.
 #[derive(Clone, Copy, Debug)]
 enum Put {
@@ -37,7 +29,7 @@ use Put::{Bad, Clamped, Edge, Good, Linear, Nearest};
 /// A shader, and the set that it reads.
 #[derive(Clone)]
 struct Case {
-    stage: S,
+    stage: Stage,
     words: Vec<u32>,
     bindings: &'static [(Ty, u32)],
     /// Binding and element of what is written.
@@ -47,7 +39,7 @@ struct Case {
 }
 
 impl Case {
-    fn new(stage: S, words: Vec<u32>, bindings: &'static [(Ty, u32)], puts: &'static [(u32, u32, Put)]) -> Self {
+    fn new(stage: Stage, words: Vec<u32>, bindings: &'static [(Ty, u32)], puts: &'static [(u32, u32, Put)]) -> Self {
         Self { stage, words, bindings, puts, libraries: Vec::new() }
     }
 
@@ -59,22 +51,17 @@ impl Case {
 /// A device that has the clamp modes of OpenGL, so that shaders have tasks too.
 fn device() -> Device {
     let builder = InstanceBuilder::new().traced("decisions").set("bindless", "name");
-    let mut info = builder.device_info();
-    info.extensions.push(c"VK_SAMPLIN_gl_address_modes");
-    builder.instance().device(&info)
+    builder.device_with(|info| info.extensions.push(GL_ADDRESS_MODES))
 }
 
 fn info_of(device: &Device, put: Put) -> vk::DescriptorImageInfo {
-    let clamped = |mode| {
-        let info = linear_info().address_mode_u(mode).address_mode_v(mode).address_mode_w(mode);
-        device.sampler(&info.border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE))
-    };
-    let (none, good) = (vk::Sampler::null(), || device.view(vk::Format::R8G8B8A8_UNORM));
+    let clamped = |mode| device.sampler(&addressed(mode).border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE));
+    let (none, good) = (vk::Sampler::null(), || device.view(FILTERED));
     match put {
         Good => pair(none, good()),
-        Bad => pair(none, device.view(vk::Format::R32_SFLOAT)),
-        Linear => pair(device.linear(), vk::ImageView::null()),
-        Nearest => pair(device.nearest(), vk::ImageView::null()),
+        Bad => pair(none, device.view(FLOATS)),
+        Linear => sampler_alone(device.linear()),
+        Nearest => sampler_alone(device.nearest()),
         Clamped => pair(clamped(GL_CLAMP), good()),
         Edge => pair(clamped(vk::SamplerAddressMode::CLAMP_TO_EDGE), good()),
     }
@@ -82,40 +69,32 @@ fn info_of(device: &Device, put: Put) -> vk::DescriptorImageInfo {
 
 /// Makes a pipeline of a module, which must go down by the application's own pointers as it was given; its handle.
 fn pipeline(device: &Device, case: &Case, layout: vk::PipelineLayout, what: &str) -> vk::Pipeline {
-    let (before, mut module, mut made) = (case.words.clone(), vk::ShaderModule::null(), vk::Pipeline::null());
+    let before = case.words.clone();
     let info = vk::ShaderModuleCreateInfo::default().code(&case.words);
     device.driver.calls();
-    assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS, "{what}");
+    let module = create!(device.create_module(&info));
     let arrived = |command, own: usize| {
         let calls = device.driver.calls_of(command);
         let own = calls.iter().any(|args| matches!(args, Args::Create { info, .. } if *info == own));
         assert!(own, "{what}: {command:?} with {calls:x?}");
     };
     arrived(c"vkCreateShaderModule", ptr::from_ref(&info) as usize);
-    let stage = vk::PipelineShaderStageCreateInfo::default().stage(case.stage).module(module).name(c"main");
-    let none = vk::PipelineCache::null();
-    if case.stage == S::COMPUTE {
+    let stage = stage(case.stage, module);
+    let made;
+    if case.stage == Stage::COMPUTE {
         let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
-        assert_eq!(call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made)), SUCCESS);
+        made = device.compute_with(&info);
         arrived(c"vkCreateComputePipelines", ptr::from_ref(&info) as usize);
     } else {
         let stages = [stage];
-        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let samples =
-            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let states = States::new(&[]);
         let mut linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&case.libraries);
-        let mut parts = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
-            .flags(vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER);
-        let mut info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .rasterization_state(&raster)
-            .multisample_state(&samples)
-            .layout(layout);
+        let mut parts = library_of(vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER);
+        let mut info = states.info(&stages).layout(layout);
         if !case.libraries.is_empty() {
             info = info.push_next(&mut parts).push_next(&mut linked);
         }
-        let result = call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut made));
-        assert_eq!(result, SUCCESS, "{what}");
+        made = device.graphics_with(&info);
         arrived(c"vkCreateGraphicsPipelines", ptr::from_ref(&info) as usize);
     }
     assert!(case.words == before, "{what}: the application's words are as before");
@@ -134,26 +113,19 @@ fn names(case: &Case, what: &str) -> (Vec<String>, usize) {
     let made = pipeline(&device, case, layout, what);
     let set = device.sets(device.pool(), &[of_set])[0];
     for (number, element, put) in case.puts {
-        let info = [info_of(&device, *put)];
-        let (ty, _) = case.bindings[*number as usize];
-        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*number).dst_array_element(*element);
-        device.update(&[write.descriptor_type(ty).image_info(&info)], &[]);
+        device.write(set, (*number, *element), case.bindings[*number as usize].0, info_of(&device, *put));
     }
-    let point = if case.stage == S::COMPUTE { vk::PipelineBindPoint::COMPUTE } else { vk::PipelineBindPoint::GRAPHICS };
+    let point = if case.stage == Stage::COMPUTE { COMPUTE } else { GRAPHICS };
     device.driver.calls();
     for _ in 0..2 {
-        device.begin(device.commands);
-        call!(device.bind_pipeline(device.commands, point, made));
-        call!(device.bind_sets(device.commands, point, layout, 0, 1, &set, 0, ptr::null()));
-        device.act(device.commands, point);
+        device.record(device.commands, (point, made), layout, &[set]);
     }
     let bound = device.driver.calls_of(c"vkCmdBindPipeline");
     let is_other = |args: &&Args| !matches!(args, Args::Other(words) if words[1] == made.as_raw());
     let others = bound.iter().filter(is_other).count();
-    let told = device.instance.records("unresolved");
-    let all = told.iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect();
+    let told = device.left();
     device.destroy_pipeline(made);
-    (all, others)
+    (told, others)
 }
 
 /// The shader of a fragment that comes to `colour`, with these declarations.
@@ -245,12 +217,12 @@ fn rows() -> Vec<Row> {
     let good_beside: &[_] = &[(0, 1, Good), (1, 0, Linear), (2, 0, Bad)];
     let one_pair: &[_] = &[(COMBINED, 1)];
     let plain = fragment("PAIR(0) p;", "colour = texture(p, uv);");
-    let clamped = |words: Vec<u32>| Case::new(S::FRAGMENT, words, one_pair, &[(0, 0, Clamped)]);
+    let clamped = |words: Vec<u32>| Case::new(Stage::FRAGMENT, words, one_pair, &[(0, 0, Clamped)]);
     let edge: &[_] = &[(0, 0, Edge)];
     // Functions that take what was loaded, from callers with different images.
     let by_value = compile(Language::Assembly("spv1.3"), "", include_str!("../../spirv/tests/data/by_value.spvasm"));
     let by_value = Case::new(
-        S::COMPUTE,
+        Stage::COMPUTE,
         by_value,
         &[(IMAGE, 1), (IMAGE, 1), (SAMPLER, 1), (COMBINED, 1)],
         &[(0, 0, Good), (1, 0, Bad), (2, 0, Linear), (3, 0, Edge)],
@@ -259,7 +231,7 @@ fn rows() -> Vec<Row> {
     let pick = "IMAGE(0) images[4]; STATE(1) s; STATE(2) t;
         vec4 pick(sampler with, int at) { return texture(sampler2D(images[at], with), uv); }";
     let pick = Case::new(
-        S::FRAGMENT,
+        Stage::FRAGMENT,
         fragment(pick, "colour = pick(s, i) + pick(t, i + 1);"),
         &[(IMAGE, 4), (SAMPLER, 1), (SAMPLER, 1)],
         &[(0, 0, Good), (0, 1, Bad), (1, 0, Linear), (2, 0, Nearest)],
@@ -267,7 +239,7 @@ fn rows() -> Vec<Row> {
     let half_pair = "layout(set = 0, binding = 0) uniform f16sampler2D p;";
     let footprint = "gl_TextureFootprint2DNV found; bool one = textureFootprintNV";
     let half = Case::new(
-        S::FRAGMENT,
+        Stage::FRAGMENT,
         fragment(half_pair, "colour = vec4(texture(p, f16vec2(uv)));"),
         one_pair,
         &[(0, 0, Clamped)],
@@ -281,27 +253,27 @@ fn rows() -> Vec<Row> {
     vec![
         (
             "bindless",
-            Case::new(S::FRAGMENT, of_array("", "nonuniformEXT(i)"), four, bad_array),
+            Case::new(Stage::FRAGMENT, of_array("", "nonuniformEXT(i)"), four, bad_array),
             vec![
-                Case::new(S::FRAGMENT, of_array("", "1"), four, good_array),
-                Case::new(S::FRAGMENT, of_array("4", "nonuniformEXT(i)"), four, good_array),
-                Case::new(S::FRAGMENT, of_array("4", "nonuniformEXT(i)"), four, legal_array),
+                Case::new(Stage::FRAGMENT, of_array("", "1"), four, good_array),
+                Case::new(Stage::FRAGMENT, of_array("4", "nonuniformEXT(i)"), four, good_array),
+                Case::new(Stage::FRAGMENT, of_array("4", "nonuniformEXT(i)"), four, legal_array),
             ],
         ),
         (
             "too-large",
-            Case::new(S::FRAGMENT, of_array("1048577", "1"), many, bad_beside),
+            Case::new(Stage::FRAGMENT, of_array("1048577", "1"), many, bad_beside),
             vec![
-                Case::new(S::FRAGMENT, of_array("1048576", "1"), fewer, good_beside),
-                Case::new(S::FRAGMENT, of_array("1048576", "1"), fewer, bad_beside),
+                Case::new(Stage::FRAGMENT, of_array("1048576", "1"), fewer, good_beside),
+                Case::new(Stage::FRAGMENT, of_array("1048576", "1"), fewer, bad_beside),
             ],
         ),
         (
             "opaque-operand",
-            Case::new(S::FRAGMENT, selected("%one"), &[(IMAGE, 1), (SAMPLER, 1), (SAMPLER, 1)], &[
+            Case::new(Stage::FRAGMENT, selected("%one"), &[(IMAGE, 1), (SAMPLER, 1), (SAMPLER, 1)], &[
                 (0, 0, Good), (1, 0, Linear), (2, 0, Linear),
             ]),
-            vec![Case::new(S::FRAGMENT, selected("%s1"), &[(IMAGE, 1), (SAMPLER, 1), (SAMPLER, 1)], &[
+            vec![Case::new(Stage::FRAGMENT, selected("%s1"), &[(IMAGE, 1), (SAMPLER, 1), (SAMPLER, 1)], &[
                 (0, 0, Good), (1, 0, Linear), (2, 0, Linear),
             ])],
         ),
@@ -315,10 +287,10 @@ fn rows() -> Vec<Row> {
             pick.with(&[(0, 0, Good), (0, 1, Bad), (1, 0, Nearest), (2, 0, Nearest)]),
         ]),
         // The sampler cannot be another one, and the shader cannot saturate.
-        ("vendor-instruction", Case::new(S::FRAGMENT, seen_by.clone(), shared, mixed), vec![
-            Case::new(S::FRAGMENT, seen_by, shared, goods),
-            Case::new(S::FRAGMENT, sampled.clone(), shared, goods),
-            Case::new(S::FRAGMENT, sampled.clone(), shared, mixed),
+        ("vendor-instruction", Case::new(Stage::FRAGMENT, seen_by.clone(), shared, mixed), vec![
+            Case::new(Stage::FRAGMENT, seen_by, shared, goods),
+            Case::new(Stage::FRAGMENT, sampled.clone(), shared, goods),
+            Case::new(Stage::FRAGMENT, sampled.clone(), shared, mixed),
         ]),
         (
             "vendor-instruction",
@@ -332,10 +304,10 @@ fn rows() -> Vec<Row> {
         // A library that the layer has not seen: what is linked of it cannot be linked again.
         (
             "pipeline-library",
-            Case { libraries: unseen.clone(), ..Case::new(S::FRAGMENT, sampled.clone(), shared, mixed) },
+            Case { libraries: unseen.clone(), ..Case::new(Stage::FRAGMENT, sampled.clone(), shared, mixed) },
             vec![
-                Case { libraries: unseen, ..Case::new(S::FRAGMENT, sampled.clone(), shared, goods) },
-                Case::new(S::FRAGMENT, sampled.clone(), shared, mixed),
+                Case { libraries: unseen, ..Case::new(Stage::FRAGMENT, sampled.clone(), shared, goods) },
+                Case::new(Stage::FRAGMENT, sampled.clone(), shared, mixed),
             ],
         ),
         ("coordinate-type", half.clone(), vec![
@@ -433,7 +405,7 @@ fn words_that_do_not_hold_together_go_down_as_they_came() {
     let good = shader(5, &[(at(0, 4), at(2, 1)), (at(1, 1), at(2, 1))]);
     let bindings: &[_] = &[(IMAGE, 4), (IMAGE, 1), (SAMPLER, 1)];
     let mixed: &[_] = &[(0, 0, Good), (1, 0, Bad), (2, 0, Linear)];
-    let whole = Case::new(S::COMPUTE, good.clone(), bindings, mixed);
+    let whole = Case::new(Stage::COMPUTE, good.clone(), bindings, mixed);
     assert_eq!(names(&whole, "the module itself").0, [""; 0]);
     let mut wrong = Vec::new();
     for (what, words) in malformed(&good) {

@@ -10,37 +10,7 @@ use crate::args;
 use crate::driver::{Args, Write};
 use crate::loader::*;
 
-const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-
-struct Scene {
-    device: Device,
-    sampler: vk::Sampler,
-    legal: vk::ImageView,
-    illegal: vk::ImageView,
-}
-
-impl Scene {
-    fn on(device: Device) -> Self {
-        let (sampler, legal, illegal) = (device.linear(), device.view(FILTERED), device.view(UNFILTERED));
-        device.driver.calls();
-        Self { device, sampler, legal, illegal }
-    }
-
-    fn traced() -> Self {
-        Self::on(Device::traced())
-    }
-
-    fn is_variant(&self, sampler: vk::Sampler) -> bool {
-        self.device.driver.variants().contains(&sampler.as_raw())
-    }
-
-    /// Records about what was passed through, by `what`.
-    fn unresolved(&self, what: &str) -> Vec<serde_json::Value> {
-        self.device.instance.records("unresolved").into_iter().filter(|record| record["what"] == what).collect()
-    }
-
+impl Pairs {
     /// Checks the writes that follow a template which could not be copied.
     fn check_patches(&self, writes: &[Write], target: Option<vk::DescriptorSet>, expected: &[(u32, u32)]) {
         let places: Vec<_> = writes.iter().map(|w| (w.raw.dst_binding, w.raw.dst_array_element)).collect();
@@ -49,39 +19,36 @@ impl Scene {
             assert_eq!((write.raw.descriptor_type, write.raw.descriptor_count), (COMBINED, 1));
             assert!(target.is_none_or(|set| set == write.raw.dst_set) && write.raw.p_next.is_null());
             let image = write.images[0];
-            assert_eq!(
-                (image.image_view, image.image_layout),
-                (self.illegal, pair(self.sampler, self.illegal).image_layout)
-            );
-            assert!(self.is_variant(image.sampler));
+            let own = pair(self.sampler, self.illegal);
+            assert_eq!((image.image_view, image.image_layout), (own.image_view, own.image_layout));
+            assert!(self.device.is_variant(image.sampler));
         }
     }
 }
 
 #[test]
 fn a_template_with_an_unknown_type_is_applied_and_then_corrected() {
-    let scene = Scene::on(Device::usual());
-    let device = &scene.device;
+    let scene = Pairs::usual();
     #[repr(C)]
     struct Data {
         odd: [u8; 40],
         pairs: [vk::DescriptorImageInfo; 4],
     }
-    let odd = vk::DescriptorType::from_raw(0x7fff_0009);
+    let odd = Ty::from_raw(0x7fff_0009);
     // No element of binding 5 could be one beyond the end of binding 3.
     let entries =
         [entry(8, 0, 1, odd, 0, 0), entry(3, 0, 2, COMBINED, 40, INFO), entry(5, 2, 2, COMBINED, 40 + 2 * INFO, INFO)];
     let (l, i) = (pair(scene.sampler, scene.legal), pair(scene.sampler, scene.illegal));
     let data = Data { odd: [7; 40], pairs: [l, i, i, l] };
     let at = ptr::from_ref(&data).cast();
-    let (set, layout) = (device.plain_set(), device.layout(&[]));
-    let (for_sets, for_pushes) = (device.template(layout, &entries), device.push_template(&entries));
+    let (set, layout) = (scene.plain_set(), scene.layout(&[]));
+    let (for_sets, for_pushes) = (scene.template(layout, &entries), scene.push_template(&entries));
     let pipeline = vk::PipelineLayout::from_raw(0x77);
     let expected = [(3, 1), (5, 2)];
-    device.driver.calls();
+    scene.driver.calls();
 
-    device.update_with_template(set, for_sets, at);
-    let calls = device.driver.calls();
+    scene.update_with_template(set, for_sets, at);
+    let calls = scene.driver.calls();
     let Args::Template { data: down, elements, .. } = &calls[calls.len() - 2].args else { panic!("{calls:?}") };
     assert_eq!(*down, at as usize, "the application's own data first");
     assert_eq!(elements[0].bytes, [7; 40]);
@@ -89,13 +56,13 @@ fn a_template_with_an_unknown_type_is_applied_and_then_corrected() {
     assert!(copies.items.is_empty());
     scene.check_patches(&writes.items, Some(set), &expected);
 
-    call!(device.push_with_template(device.commands, for_pushes, pipeline, 2, at));
+    call!(scene.push_with_template(scene.commands, for_pushes, pipeline, 2, at));
     let info = vk::PushDescriptorSetWithTemplateInfoKHR { p_data: at, ..Default::default() }
         .descriptor_update_template(for_pushes)
         .layout(pipeline)
         .set(2);
-    call!(device.push_with_template2(device.commands, &info));
-    let calls = device.driver.calls();
+    call!(scene.push_with_template2(scene.commands, &info));
+    let calls = scene.driver.calls();
     assert_eq!(calls.len(), 4);
     let Args::Template { data: down, .. } = &calls[0].args else { panic!("{calls:?}") };
     assert_eq!(*down, at as usize);
@@ -108,23 +75,22 @@ fn a_template_with_an_unknown_type_is_applied_and_then_corrected() {
     }
     // Nothing to correct: nothing but the application's call.
     let data = Data { odd: [7; 40], pairs: [l; 4] };
-    device.update_with_template(set, for_sets, ptr::from_ref(&data).cast());
-    assert_eq!(device.driver.calls().len(), 1);
+    scene.update_with_template(set, for_sets, ptr::from_ref(&data).cast());
+    assert_eq!(scene.driver.calls().len(), 1);
 }
 
 #[test]
 fn a_template_of_huge_extent_is_not_copied() {
-    let scene = Scene::on(Device::usual());
-    let device = &scene.device;
+    let scene = Pairs::usual();
     let stride = 64 << 20;
     let mut data = crate::pages::Pages::new(2 * stride);
     data.place(8, &[pair(scene.sampler, scene.illegal)]);
     data.place(8 + stride, &[pair(scene.sampler, scene.illegal)]);
-    let template = device.template(device.layout(&[]), &[entry(1, 0, 2, COMBINED, 8, stride)]);
-    let set = device.plain_set();
-    device.driver.calls();
-    device.update_with_template(set, template, data.start());
-    let calls = device.driver.calls();
+    let template = scene.template(scene.layout(&[]), &[entry(1, 0, 2, COMBINED, 8, stride)]);
+    let set = scene.plain_set();
+    scene.driver.calls();
+    scene.update_with_template(set, template, data.start());
+    let calls = scene.driver.calls();
     let Args::Template { data: down, .. } = &calls[calls.len() - 2].args else { panic!("{calls:?}") };
     assert_eq!(*down, data.start() as usize);
     let Args::Update { writes, .. } = &calls[calls.len() - 1].args else { panic!("{calls:?}") };
@@ -134,21 +100,16 @@ fn a_template_of_huge_extent_is_not_copied() {
 #[test]
 fn entries_that_share_their_data_keep_what_is_not_a_pair() {
     // One structure feeds a pair, a separate sampler and a separate image: legal, and only the pair may change.
-    let scene = Scene::on(Device::usual());
-    let device = &scene.device;
-    let shared = [
-        entry(0, 0, 1, COMBINED, 0, INFO),
-        entry(1, 0, 1, vk::DescriptorType::SAMPLER, 0, INFO),
-        entry(2, 0, 1, vk::DescriptorType::SAMPLED_IMAGE, 0, INFO),
-    ];
+    let scene = Pairs::usual();
+    let shared = [entry(0, 0, 1, COMBINED, 0, INFO), entry(1, 0, 1, SAMPLER, 0, INFO), entry(2, 0, 1, IMAGE, 0, INFO)];
     let data = pair(scene.sampler, scene.illegal);
-    let template = device.template(device.layout(&[]), &shared);
-    let set = device.plain_set();
-    device.driver.calls();
-    device.update_with_template(set, template, ptr::from_ref(&data).cast());
+    let template = scene.template(scene.layout(&[]), &shared);
+    let set = scene.plain_set();
+    scene.driver.calls();
+    scene.update_with_template(set, template, ptr::from_ref(&data).cast());
     // What each binding holds in the end.
     let mut held = [vk::Sampler::null(); 3];
-    for call in device.driver.calls() {
+    for call in scene.driver.calls() {
         match call.args {
             Args::Template { elements, .. } => {
                 for element in elements {
@@ -169,57 +130,50 @@ fn entries_that_share_their_data_keep_what_is_not_a_pair() {
 
 #[test]
 fn immutable_samplers_are_left_alone_across_bindings() {
-    let scene = Scene::traced();
-    let device = &scene.device;
-    let (a, b) = (device.linear(), device.nearest());
-    let c = device.sampler(&vk::SamplerCreateInfo { max_lod: 3.0, ..linear_info() });
+    let scene = Pairs::traced();
+    let (a, b) = (scene.linear(), scene.nearest());
+    let c = scene.sampler(&vk::SamplerCreateInfo { max_lod: 3.0, ..linear_info() });
     let (first, second) = ([a, b], [c, b]);
-    let layout = device.layout(&[
+    let layout = scene.layout(&[
         binding(9, COMBINED, 2).immutable_samplers(&second),
         binding(5, COMBINED, 0),
         binding(2, COMBINED, 2).immutable_samplers(&first),
         binding(12, COMBINED, 4),
     ]);
-    let set = device.sets(device.pool(), &[layout])[0];
+    let set = scene.sets(scene.pool(), &[layout])[0];
     // From the second element of binding 2 over the empty binding 5 to binding 9: b, c, b. The samplers are ignored.
     let garbage = vk::Sampler::from_raw(0xdead);
     let infos = [pair(garbage, scene.illegal), pair(garbage, scene.illegal), pair(garbage, scene.legal)];
     let writes = [vk::WriteDescriptorSet { dst_array_element: 1, ..combined(set, 2, &infos) }];
-    device.driver.calls();
-    device.update(&writes, &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
-    assert_eq!(down.at, writes.as_ptr() as usize);
-    let noted = scene.unresolved("immutable sampler");
+    scene.driver.calls();
+    scene.update(&writes, &[]);
+    assert!(scene.took(c"vkUpdateDescriptorSets", writes.as_ptr()));
+    let noted = scene.left_as("immutable sampler");
     assert_eq!(noted.len(), 1, "b is fine with any view: {noted:#?}");
     assert_eq!(noted[0]["sampler"], format!("{:#x}", c.as_raw()));
     assert_eq!(noted[0]["rule"], "linear-filter");
 
     // The element itself may lie beyond its binding: element 0 of binding 2 and up to binding 9.
-    let other = device.view(vk::Format::R32_SFLOAT);
+    let other = scene.view(FLOATS);
     let infos = [pair(garbage, other), pair(garbage, other)];
     for (element, expected) in [(0, a), (2, c)] {
-        let before = scene.unresolved("immutable sampler").len();
-        device.update(&[vk::WriteDescriptorSet { dst_array_element: element, ..combined(set, 2, &infos) }], &[]);
-        let noted = scene.unresolved("immutable sampler");
+        let before = scene.left_as("immutable sampler").len();
+        scene.update(&[vk::WriteDescriptorSet { dst_array_element: element, ..combined(set, 2, &infos) }], &[]);
+        let noted = scene.left_as("immutable sampler");
         assert_eq!(noted.len(), before + 1, "element {element}");
         assert_eq!(noted[before]["sampler"], format!("{:#x}", expected.as_raw()));
     }
     // Dynamic bindings of the same set are repaired.
-    let infos = [pair(scene.sampler, scene.illegal)];
-    device.driver.calls();
-    device.update(&[combined(set, 12, &infos)], &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
-    assert!(scene.is_variant(down.items[0].images[0].sampler));
+    assert!(scene.is_variant(scene.written_to(set, 12, pair(scene.sampler, scene.illegal))));
 }
 
 #[test]
 fn writes_to_ordinary_sets_are_repaired_beside_those_to_immutable_samplers() {
-    let scene = Scene::traced();
-    let device = &scene.device;
+    let scene = Pairs::traced();
     let immutable =
-        device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&[scene.sampler]), binding(1, COMBINED, 1)]);
-    let ordinary = device.layout(&[binding(0, COMBINED, 16)]);
-    let sets = device.sets(device.pool(), &[immutable, ordinary, ordinary]);
+        scene.layout(&[binding(0, COMBINED, 1).immutable_samplers(&[scene.sampler]), binding(1, COMBINED, 1)]);
+    let ordinary = scene.layout(&[binding(0, COMBINED, 16)]);
+    let sets = scene.sets(scene.pool(), &[immutable, ordinary, ordinary]);
     // Set, binding, whether the view is one that conflicts, and whether another sampler has to go down.
     type Asked = (usize, u32, bool, bool);
     const FIXED: Asked = (0, 0, true, false);
@@ -243,9 +197,7 @@ fn writes_to_ordinary_sets_are_repaired_beside_those_to_immutable_samplers() {
         let infos: Vec<_> = given.map(|view| [pair(scene.sampler, view)]).collect();
         let asked = call.iter().zip(&infos);
         let writes: Vec<_> = asked.map(|((set, binding, ..), info)| combined(sets[*set], *binding, info)).collect();
-        device.driver.calls();
-        device.update(&writes, &[]);
-        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
+        let down = scene.updates(&writes);
         let changes = call.iter().any(|(.., changes)| *changes);
         assert_eq!(down.at == writes.as_ptr() as usize, !changes, "{call:?}");
         assert_eq!(down.items.len(), call.len());
@@ -255,73 +207,56 @@ fn writes_to_ordinary_sets_are_repaired_beside_those_to_immutable_samplers() {
             assert!(asked.3 || sampler == scene.sampler, "{asked:?} in {call:?}");
         }
     }
-    assert_eq!(scene.unresolved("immutable sampler").len(), 1, "said once, whatever stands beside it");
+    assert_eq!(scene.left_as("immutable sampler").len(), 1, "said once, whatever stands beside it");
 }
 
 #[test]
 fn pushes_find_the_immutable_samplers_of_the_pipeline_layout() {
-    let scene = Scene::traced();
-    let device = &scene.device;
+    let scene = Pairs::traced();
     let immutable = [scene.sampler];
-    let with = device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable), binding(1, COMBINED, 1)]);
-    let without = device.layout(&[binding(0, COMBINED, 1)]);
-    let pipeline = device.pipeline_layout(&[without, vk::DescriptorSetLayout::null(), with]);
+    let with = scene.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable), binding(1, COMBINED, 1)]);
+    let without = scene.layout(&[binding(0, COMBINED, 1)]);
+    let pipeline = scene.pipeline_layout(&[without, vk::DescriptorSetLayout::null(), with]);
     // Layouts of sets may go before the pipeline layouts that were made with them.
     for layout in [with, without] {
-        call!(device.destroy_layout(device.raw, layout, allocator()));
+        scene.destroy_layout(layout);
     }
-    let infos = [pair(scene.sampler, scene.illegal)];
-    let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, INFO)]);
+    let info = pair(scene.sampler, scene.illegal);
     for (set, number, changes) in [(2, 0, false), (2, 1, true), (0, 0, true), (1, 0, true), (7, 0, true)] {
-        let writes = [combined(vk::DescriptorSet::from_raw(0x123), number, &infos)];
-        device.driver.calls();
-        device.push(pipeline, set, &writes);
-        args!(device, c"vkCmdPushDescriptorSet", Args::Push { writes: down, .. });
-        assert_eq!(scene.is_variant(down.items[0].images[0].sampler), changes, "set {set}, binding {number}");
-        let info = vk::PushDescriptorSetInfoKHR::default().layout(pipeline).set(set).descriptor_writes(&writes);
-        device.push2(&info);
-        args!(device, c"vkCmdPushDescriptorSet2", Args::Push2 { writes: down, .. });
-        assert_eq!(scene.is_variant(down.items[0].images[0].sampler), changes, "set {set}, binding {number}");
-        if number == 0 {
-            call!(device.push_with_template(device.commands, template, pipeline, set, infos.as_ptr().cast()));
-            args!(device, c"vkCmdPushDescriptorSetWithTemplate", Args::Template { elements, .. });
-            assert_eq!(scene.is_variant(elements[0].image.unwrap().sampler), changes, "set {set}");
+        for way in Way::PUSHES {
+            let arrived = scene.sent(way, (pipeline, set, number), info);
+            assert_eq!(scene.is_variant(arrived), changes, "{way:?}: set {set}, binding {number}");
         }
     }
-    assert_eq!(scene.unresolved("immutable sampler").len(), 1);
+    assert_eq!(scene.left_as("immutable sampler").len(), 1);
     // The pipeline layout's handle may come back for another one.
-    call!(device.destroy_pipeline_layout(device.raw, pipeline, allocator()));
-    device.driver.calls();
-    device.push(pipeline, 2, &[combined(vk::DescriptorSet::null(), 0, &infos)]);
-    args!(device, c"vkCmdPushDescriptorSet", Args::Push { writes: down, .. });
-    assert!(scene.is_variant(down.items[0].images[0].sampler));
+    scene.destroy_pipeline_layout(pipeline);
+    assert!(scene.is_variant(scene.sent(Way::Push, (pipeline, 2, 0), info)));
 }
 
 /// Pushes with a layout that is only chained (VUID-VkPushDescriptorSetInfo-layout-09496).
 #[test]
 fn pushes_with_a_chained_layout_stay_valid() {
-    let scene = Scene::traced();
-    let device = &scene.device;
+    let scene = Pairs::traced();
     let immutable = [scene.sampler];
-    let sets = [device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable), binding(1, COMBINED, 1)])];
+    let sets = [scene.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable), binding(1, COMBINED, 1)])];
     let chained = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
     let garbage = vk::Sampler::from_raw(0xdead);
     let infos = [pair(garbage, scene.illegal), pair(scene.sampler, scene.illegal)];
     let writes =
         [combined(vk::DescriptorSet::null(), 0, &infos[..1]), combined(vk::DescriptorSet::null(), 1, &infos[1..])];
-    device.driver.calls();
-    let mut info =
-        vk::PushDescriptorSetInfoKHR::default().stage_flags(vk::ShaderStageFlags::ALL).descriptor_writes(&writes);
+    scene.driver.calls();
+    let mut info = vk::PushDescriptorSetInfoKHR::default().stage_flags(Stage::ALL).descriptor_writes(&writes);
     info.p_next = ptr::from_ref(&chained).cast();
-    device.push2(&info);
-    args!(device, c"vkCmdPushDescriptorSet2", Args::Push2 { info: down, writes });
+    scene.push2(&info);
+    args!(scene, c"vkCmdPushDescriptorSet2", Args::Push2 { info: down, writes });
     assert_eq!((down.value.layout, down.chain[0].at), (vk::PipelineLayout::null(), ptr::from_ref(&chained) as usize));
     assert_eq!(writes.items[0].images[0].sampler, garbage);
     assert!(scene.is_variant(writes.items[1].images[0].sampler));
-    assert_eq!(scene.unresolved("immutable sampler").len(), 1, "the chained layout has it");
+    assert_eq!(scene.left_as("immutable sampler").len(), 1, "the chained layout has it");
 
     // A template that cannot be copied: what has to change follows in a push of its own, with the same layout.
-    let odd = vk::DescriptorType::from_raw(0x7fff_0009);
+    let odd = Ty::from_raw(0x7fff_0009);
     let entries =
         [entry(8, 0, 1, odd, 0, 0), entry(0, 0, 1, COMBINED, 40, INFO), entry(1, 0, 1, COMBINED, 40 + INFO, INFO)];
     #[repr(C)]
@@ -330,29 +265,28 @@ fn pushes_with_a_chained_layout_stay_valid() {
         pairs: [vk::DescriptorImageInfo; 2],
     }
     let data = Data { odd: [7; 40], pairs: infos };
-    let template = device.push_template(&entries);
+    let template = scene.push_template(&entries);
     let mut info =
         vk::PushDescriptorSetWithTemplateInfoKHR { p_data: ptr::from_ref(&data).cast(), ..Default::default() }
             .descriptor_update_template(template);
     info.p_next = ptr::from_ref(&chained).cast();
-    call!(device.push_with_template2(device.commands, &info));
-    let calls = device.driver.calls();
+    call!(scene.push_with_template2(scene.commands, &info));
+    let calls = scene.driver.calls();
     let names: Vec<_> = calls.iter().map(|call| call.command).collect();
     let expected = [c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSet2"];
     assert_eq!(names[names.len() - 2..], expected, "{names:?}");
     let Args::Push2 { info: down, writes } = &calls[calls.len() - 1].args else { panic!("{calls:?}") };
     assert_eq!((down.value.layout, down.chain[0].at), (vk::PipelineLayout::null(), ptr::from_ref(&chained) as usize));
-    assert_eq!(down.value.stage_flags, vk::ShaderStageFlags::COMPUTE, "of the template's bind point");
+    assert_eq!(down.value.stage_flags, Stage::COMPUTE, "of the template's bind point");
     scene.check_patches(&writes.items, None, &[(1, 0)]);
 }
 
 /// VK_NV_per_stage_descriptor_set: a binding number may stand for one binding in each stage.
 #[test]
 fn a_binding_number_may_stand_for_several_bindings() {
-    let scene = Scene::on(Device::usual());
-    let device = &scene.device;
+    let scene = Pairs::usual();
     let immutable = [scene.sampler];
-    let (vertex, fragment) = (vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT);
+    let (vertex, fragment) = (Stage::VERTEX, Stage::FRAGMENT);
     let dynamic = |stage| binding(3, COMBINED, 1).stage_flags(stage);
     let fixed = |stage| binding(3, COMBINED, 1).stage_flags(stage).immutable_samplers(&immutable);
     let other = binding(1, COMBINED, 1);
@@ -361,36 +295,29 @@ fn a_binding_number_may_stand_for_several_bindings() {
         (vec![fixed(vertex), other, dynamic(fragment)], true),
         (vec![other, fixed(vertex), fixed(fragment)], false),
     ] {
-        let info = vk::DescriptorSetLayoutCreateInfo::default()
-            .flags(vk::DescriptorSetLayoutCreateFlags::PER_STAGE_NV)
-            .bindings(&bindings);
-        let layout = device.try_layout(&info).expect("the layout is created");
-        let set = device.sets(device.pool(), &[layout])[0];
-        let infos = [pair(scene.sampler, scene.illegal)];
-        device.driver.calls();
-        device.update(&[combined(set, 3, &infos)], &[]);
-        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
-        assert_eq!(scene.is_variant(writes.items[0].images[0].sampler), changes, "{bindings:?}");
+        let layout = scene.layout_flagged(vk::DescriptorSetLayoutCreateFlags::PER_STAGE_NV, &bindings);
+        let set = scene.sets(scene.pool(), &[layout])[0];
+        let arrived = scene.written_to(set, 3, pair(scene.sampler, scene.illegal));
+        assert_eq!(scene.is_variant(arrived), changes, "{bindings:?}");
     }
 }
 
 #[test]
 fn templates_for_sets_find_the_immutable_samplers_of_their_layout() {
-    let scene = Scene::traced();
-    let device = &scene.device;
-    let immutable = [device.nearest(), scene.sampler];
-    let layout = device.layout(&[binding(0, COMBINED, 2).immutable_samplers(&immutable), binding(1, COMBINED, 1)]);
-    let template = device.template(layout, &[entry(0, 1, 1, COMBINED, 0, INFO), entry(1, 0, 1, COMBINED, INFO, INFO)]);
-    let set = device.sets(device.pool(), &[layout])[0];
-    call!(device.destroy_layout(device.raw, layout, allocator()));
+    let scene = Pairs::traced();
+    let immutable = [scene.nearest(), scene.sampler];
+    let layout = scene.layout(&[binding(0, COMBINED, 2).immutable_samplers(&immutable), binding(1, COMBINED, 1)]);
+    let template = scene.template(layout, &[entry(0, 1, 1, COMBINED, 0, INFO), entry(1, 0, 1, COMBINED, INFO, INFO)]);
+    let set = scene.sets(scene.pool(), &[layout])[0];
+    scene.destroy_layout(layout);
     let garbage = vk::Sampler::from_raw(u64::MAX);
     let data = [pair(garbage, scene.illegal), pair(scene.sampler, scene.illegal)];
-    device.driver.calls();
-    device.update_with_template(set, template, data.as_ptr().cast());
-    args!(device, c"vkUpdateDescriptorSetWithTemplate", Args::Template { elements, .. });
+    scene.driver.calls();
+    scene.update_with_template(set, template, data.as_ptr().cast());
+    args!(scene, c"vkUpdateDescriptorSetWithTemplate", Args::Template { elements, .. });
     assert_eq!(elements[0].image.unwrap().sampler, garbage);
     assert!(scene.is_variant(elements[1].image.unwrap().sampler));
-    assert_eq!(scene.unresolved("immutable sampler").len(), 1);
+    assert_eq!(scene.left_as("immutable sampler").len(), 1);
 }
 
 #[test]
@@ -412,34 +339,33 @@ fn a_conflict_of_an_immutable_sampler_is_decided_once_on_each_path() {
     ];
     for level in [None, Some("changes"), Some("all")] {
         let builder = InstanceBuilder::new();
-        let scene = Scene::on(if let Some(level) = level { builder.traced(level) } else { builder }.device());
-        let device = &scene.device;
-        let records = || if level.is_some() { scene.unresolved("immutable sampler").len() } else { 0 };
-        let immutable = [device.nearest(), scene.sampler];
-        let layout = device.layout(&[binding(3, COMBINED, 2).immutable_samplers(&immutable)]);
-        let (pool, pipeline) = (device.pool(), device.pipeline_layout(&[layout]));
-        let set = device.sets(pool, &[layout])[0];
+        let scene = Pairs::on(if let Some(level) = level { builder.traced(level) } else { builder }.device());
+        let records = || if level.is_some() { scene.left_as("immutable sampler").len() } else { 0 };
+        let immutable = [scene.nearest(), scene.sampler];
+        let layout = scene.layout(&[binding(3, COMBINED, 2).immutable_samplers(&immutable)]);
+        let (pool, pipeline) = (scene.pool(), scene.pipeline_layout(&[layout]));
+        let set = scene.sets(pool, &[layout])[0];
         let elements = [entry(3, 0, 2, COMBINED, 0, INFO)];
-        let (for_sets, for_pushes) = (device.template(layout, &elements), device.push_template(&elements));
+        let (for_sets, for_pushes) = (scene.template(layout, &elements), scene.push_template(&elements));
         // The samplers of a write are ignored.
-        let infos = |view| [pair(scene.sampler, scene.legal), pair(vk::Sampler::null(), view)];
+        let infos = |view| [pair(scene.sampler, scene.legal), image_alone(view)];
         type Write<'a> = &'a dyn Fn(vk::ImageView);
-        let update: Write<'_> = &|view| device.update(&[combined(set, 3, &infos(view))], &[]);
-        let template: Write<'_> = &|view| device.update_with_template(set, for_sets, infos(view).as_ptr().cast());
-        let push: Write<'_> = &|view| device.push(pipeline, 0, &[combined(set, 3, &infos(view))]);
+        let update: Write<'_> = &|view| scene.update(&[combined(set, 3, &infos(view))], &[]);
+        let template: Write<'_> = &|view| scene.update_with_template(set, for_sets, infos(view).as_ptr().cast());
+        let push: Write<'_> = &|view| scene.push(pipeline, 0, &[combined(set, 3, &infos(view))]);
         let push2: Write<'_> = &|view| {
             let (infos, info) = (infos(view), vk::PushDescriptorSetInfoKHR::default().layout(pipeline));
-            device.push2(&info.descriptor_writes(&[combined(set, 3, &infos)]));
+            scene.push2(&info.descriptor_writes(&[combined(set, 3, &infos)]));
         };
         let push_template: Write<'_> = &|view| {
             let infos = infos(view);
-            call!(device.push_with_template(device.commands, for_pushes, pipeline, 0, infos.as_ptr().cast()));
+            call!(scene.push_with_template(scene.commands, for_pushes, pipeline, 0, infos.as_ptr().cast()));
         };
         let push_template2: Write<'_> = &|view| {
             let infos = infos(view);
             let info = vk::PushDescriptorSetWithTemplateInfoKHR { p_data: infos.as_ptr().cast(), ..Default::default() };
             let info = info.descriptor_update_template(for_pushes).layout(pipeline);
-            call!(device.push_with_template2(device.commands, &info));
+            call!(scene.push_with_template2(scene.commands, &info));
         };
         let paths = [
             ("update", update),
@@ -459,7 +385,7 @@ fn a_conflict_of_an_immutable_sampler_is_decided_once_on_each_path() {
         paths.iter().for_each(|(_, write)| write(scene.legal));
         for (nth, format) in FORMATS.into_iter().enumerate() {
             let (path, write) = paths[nth % paths.len()];
-            let view = device.view(format);
+            let view = scene.view(format);
             if level != Some("all") {
                 assert_eq!(allocations(write, scene.legal), 0, "{path}: nothing is decided for what is legal");
             }
@@ -475,26 +401,25 @@ fn a_conflict_of_an_immutable_sampler_is_decided_once_on_each_path() {
 
 #[test]
 fn what_was_said_of_an_immutable_sampler_is_not_held_of_another_one() {
-    let scene = Scene::traced();
-    let device = &scene.device;
-    let pool = device.pool();
-    let view = device.view(vk::Format::R32_UINT);
+    let scene = Pairs::traced();
+    let pool = scene.pool();
+    let view = scene.view(INTEGERS);
     let write = |info: &vk::SamplerCreateInfo<'_>| {
-        let sampler = [device.sampler(info)];
-        let layout = device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&sampler)]);
-        let set = device.sets(pool, &[layout])[0];
-        (0..3).for_each(|_| device.update(&[combined(set, 0, &[pair(vk::Sampler::null(), view)])], &[]));
+        let sampler = [scene.sampler(info)];
+        let layout = scene.layout(&[binding(0, COMBINED, 1).immutable_samplers(&sampler)]);
+        let set = scene.sets(pool, &[layout])[0];
+        (0..3).for_each(|_| scene.update(&[combined(set, 0, &[image_alone(view)])], &[]));
         let sets = [set];
-        assert_eq!(call!(device.free_sets(device.raw, pool, 1, sets.as_ptr())), SUCCESS);
-        call!(device.destroy_layout(device.raw, layout, allocator()));
-        device.destroy_sampler(sampler[0]);
+        scene.free(pool, &sets);
+        scene.destroy_layout(layout);
+        scene.destroy_sampler(sampler[0]);
     };
     let say = |info: &vk::SamplerCreateInfo<'_>| {
         write(info);
-        scene.unresolved("immutable sampler").len()
+        scene.left_as("immutable sampler").len()
     };
     let other = vk::SamplerCreateInfo { max_lod: 3.0, ..linear_info() };
-    let legal = vk::SamplerCreateInfo { mag_filter: vk::Filter::NEAREST, min_filter: vk::Filter::NEAREST, ..other };
+    let legal = vk::SamplerCreateInfo { mag_filter: Filter::NEAREST, min_filter: Filter::NEAREST, ..other };
     assert_eq!(say(&legal), 0);
     assert_eq!(say(&linear_info()), 1);
     assert_eq!(say(&other), 2, "another state");
@@ -503,87 +428,75 @@ fn what_was_said_of_an_immutable_sampler_is_not_held_of_another_one() {
     for n in 0..600_u16 {
         write(&vk::SamplerCreateInfo { max_lod: 4.0 + f32::from(n), ..linear_info() });
     }
-    assert_eq!(scene.unresolved("immutable sampler").len(), 2 + 600);
+    assert_eq!(scene.left_as("immutable sampler").len(), 2 + 600);
 }
 
 #[test]
 fn sets_are_forgotten_with_their_pool() {
-    let scene = Scene::on(InstanceBuilder::new().driver(|driver| driver.reuse = crate::driver::Reuse::AtOnce).device());
-    let device = &scene.device;
+    let scene = Pairs::on(InstanceBuilder::new().driver(|driver| driver.reuse = crate::driver::Reuse::AtOnce).device());
     let immutable = [scene.sampler];
-    let with = device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable)]);
-    let without = device.layout(&[binding(0, COMBINED, 1)]);
-    let infos = [pair(scene.sampler, scene.illegal)];
-    let changes = |set| {
-        device.driver.calls();
-        device.update(&[combined(set, 0, &infos)], &[]);
-        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
-        scene.is_variant(writes.items[0].images[0].sampler)
-    };
-    let mut pool = device.pool();
+    let with = scene.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable)]);
+    let without = scene.layout(&[binding(0, COMBINED, 1)]);
+    let changes = |set| scene.is_variant(scene.written_to(set, 0, pair(scene.sampler, scene.illegal)));
+    let mut pool = scene.pool();
     for how in 0..3 {
-        let set = device.sets(pool, &[with])[0];
+        let set = scene.sets(pool, &[with])[0];
         assert!(!changes(set));
         match how {
             0 => {
                 let sets = [vk::DescriptorSet::null(), set];
-                assert_eq!(call!(device.free_sets(device.raw, pool, 2, sets.as_ptr())), SUCCESS);
+                scene.free(pool, &sets);
             }
             1 => {
-                let flags = vk::DescriptorPoolResetFlags::empty();
-                assert_eq!(call!(device.reset_pool(device.raw, pool, flags)), SUCCESS);
+                scene.reset_pool(pool);
             }
             _ => {
-                call!(device.destroy_pool(device.raw, pool, allocator()));
-                pool = device.pool();
+                scene.destroy_pool(pool);
+                pool = scene.pool();
             }
         }
-        let again = device.sets(pool, &[without])[0];
+        let again = scene.sets(pool, &[without])[0];
         assert_eq!(again, set, "the driver hands the handle out again");
         assert!(changes(again));
-        let flags = vk::DescriptorPoolResetFlags::empty();
-        assert_eq!(call!(device.reset_pool(device.raw, pool, flags)), SUCCESS);
+        scene.reset_pool(pool);
     }
 }
 
 #[test]
 fn unknown_and_null_handles_are_no_conflict() {
-    let scene = Scene::on(Device::usual());
-    let device = &scene.device;
-    let set = device.plain_set();
+    let scene = Pairs::usual();
+    let set = scene.plain_set();
     let (null, stranger) = (vk::ImageView::null(), vk::ImageView::from_raw(0x1234_5678));
     let infos = [
         pair(scene.sampler, null),
         pair(scene.sampler, stranger),
-        pair(vk::Sampler::null(), scene.illegal),
+        image_alone(scene.illegal),
         pair(vk::Sampler::from_raw(0x1234_5678), scene.illegal),
         pair(vk::Sampler::from_raw(u64::MAX), vk::ImageView::from_raw(u64::MAX)),
     ];
     let writes = [combined(set, 0, &infos)];
-    device.driver.calls();
-    device.update(&writes, &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
-    assert_eq!(down.at, writes.as_ptr() as usize);
+    scene.driver.calls();
+    scene.update(&writes, &[]);
+    assert!(scene.took(c"vkUpdateDescriptorSets", writes.as_ptr()));
 }
 
 #[test]
 fn what_cannot_be_seen_is_said_once() {
-    let scene = Scene::on(InstanceBuilder::new().set("separate", "base").traced("decisions").device());
-    let device = &scene.device;
-    let set = device.plain_set();
-    device.driver.calls();
+    let scene = Pairs::on(InstanceBuilder::new().set("separate", "base").traced("decisions").device());
+    let set = scene.plain_set();
+    scene.driver.calls();
     let mut mapped = ptr::null_mut();
     for _ in 0..3 {
-        call!(device.get_host_mapping(device.raw, set, &mut mapped));
+        call!(scene.get_host_mapping(scene.raw, set, &mut mapped));
         let infos = [pair(scene.sampler, vk::ImageView::from_raw(u64::MAX))];
-        let write = combined(set, 0, &infos).descriptor_type(vk::DescriptorType::SAMPLER);
-        device.update(&[write], &[]);
+        let write = combined(set, 0, &infos).descriptor_type(SAMPLER);
+        scene.update(&[write], &[]);
     }
-    let calls = device.driver.calls();
+    let calls = scene.driver.calls();
     let Args::Other(arguments) = &calls[0].args else { panic!("{calls:?}") };
     assert_eq!(*arguments, [set.as_raw(), &raw mut mapped as u64]);
-    assert_eq!(scene.unresolved("host-mapped descriptor set").len(), 1);
-    assert_eq!(scene.unresolved("separate samplers").len(), 1);
+    assert_eq!(scene.left_as("host-mapped descriptor set").len(), 1);
+    assert_eq!(scene.left_as("separate samplers").len(), 1);
 }
 
 #[test]
@@ -592,54 +505,36 @@ fn core_1_4_commands_need_no_extension() {
     let mut builder = InstanceBuilder::new().driver(|driver| driver.api_version = version);
     builder.api_version = version;
     let instance = builder.instance();
-    let scene = Scene::on(instance.device(&DeviceInfo::default()));
-    let device = &scene.device;
-    assert!(device.resolve(c"vkCmdPushDescriptorSetKHR").is_none());
-    let infos = [pair(scene.sampler, scene.illegal)];
-    let writes = [combined(vk::DescriptorSet::null(), 0, &infos)];
-    let layout = vk::PipelineLayout::from_raw(0x77);
-    device.push(layout, 0, &writes);
-    args!(device, c"vkCmdPushDescriptorSet", Args::Push { writes: down, .. });
-    assert!(scene.is_variant(down.items[0].images[0].sampler));
-    device.push2(&vk::PushDescriptorSetInfoKHR::default().layout(layout).descriptor_writes(&writes));
-    args!(device, c"vkCmdPushDescriptorSet2", Args::Push2 { writes: down, .. });
-    assert!(scene.is_variant(down.items[0].images[0].sampler));
-    let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, INFO)]);
-    let at = infos.as_ptr().cast();
-    call!(device.push_with_template(device.commands, template, layout, 0, at));
-    args!(device, c"vkCmdPushDescriptorSetWithTemplate", Args::Template { elements, .. });
-    assert!(scene.is_variant(elements[0].image.unwrap().sampler));
-    let info = vk::PushDescriptorSetWithTemplateInfoKHR { p_data: at, ..Default::default() };
-    call!(device.push_with_template2(device.commands, &info.descriptor_update_template(template)));
-    args!(device, c"vkCmdPushDescriptorSetWithTemplate2", Args::Template2 { elements, .. });
-    assert!(scene.is_variant(elements[0].image.unwrap().sampler));
+    let scene = Pairs::on(instance.device(&DeviceInfo::default()));
+    assert!(scene.resolve(c"vkCmdPushDescriptorSetKHR").is_none());
+    let info = pair(scene.sampler, scene.illegal);
+    for way in Way::PUSHES {
+        let arrived = scene.sent(way, (vk::PipelineLayout::from_raw(0x77), 0, 0), info);
+        assert!(scene.is_variant(arrived), "{way:?}");
+    }
 }
 
 #[test]
 fn a_sampler_of_a_descriptor_buffer_layout_is_the_same_everywhere() {
     // Descriptors of immutable samplers are written by the application there, with parameters identical to the layout's.
-    let scene = Scene::traced();
-    let device = &scene.device;
-    let (pinned, free) = (device.linear(), device.linear());
+    let scene = Pairs::traced();
+    let (pinned, free) = (scene.linear(), scene.linear());
     let immutable = [pinned];
     let bindings = [binding(0, COMBINED, 1).immutable_samplers(&immutable)];
-    let info = vk::DescriptorSetLayoutCreateInfo::default()
-        .flags(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT)
-        .bindings(&bindings);
-    device.try_layout(&info).expect("the layout is created");
+    scene.layout_flagged(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT, &bindings);
     let get = |sampler, view| {
         let image = pair(sampler, view);
         let data = vk::DescriptorDataEXT { p_combined_image_sampler: &image };
         let info = vk::DescriptorGetInfoEXT { ty: COMBINED, data, ..Default::default() };
-        device.driver.calls();
-        call!(device.get_descriptor(device.raw, &info, 0, ptr::null_mut()));
-        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { image, .. });
+        scene.driver.calls();
+        call!(scene.get_descriptor(scene.raw, &info, 0, ptr::null_mut()));
+        args!(scene, c"vkGetDescriptorEXT", Args::GetDescriptor { image, .. });
         image.unwrap().1.sampler
     };
     // In either order, although both have one state.
     assert_eq!(get(pinned, scene.illegal), pinned);
     assert!(scene.is_variant(get(free, scene.illegal)), "another sampler of the same state is repaired");
-    let other = device.view(vk::Format::R32_SFLOAT);
+    let other = scene.view(FLOATS);
     assert!(scene.is_variant(get(free, other)));
     assert_eq!(get(pinned, other), pinned);
 }
@@ -648,16 +543,13 @@ fn a_sampler_of_a_descriptor_buffer_layout_is_the_same_everywhere() {
 fn the_last_element_for_a_descriptor_stays_the_last() {
     // Two entries for one descriptor, the first of which has to change, in data that is not copied because elements share bytes.
     let device = Device::usual();
-    let bindings = [binding(0, COMBINED, 1), binding(1, vk::DescriptorType::SAMPLER, 1)];
+    let bindings = [binding(0, COMBINED, 1), binding(1, SAMPLER, 1)];
     let layout = device.layout(&bindings);
     let set = device.sets(device.pool(), &[layout])[0];
-    let entries = [
-        entry(0, 0, 1, COMBINED, 0, INFO),
-        entry(0, 0, 1, COMBINED, INFO, INFO),
-        entry(1, 0, 1, vk::DescriptorType::SAMPLER, INFO, INFO),
-    ];
+    let entries =
+        [entry(0, 0, 1, COMBINED, 0, INFO), entry(0, 0, 1, COMBINED, INFO, INFO), entry(1, 0, 1, SAMPLER, INFO, INFO)];
     let template = device.template(layout, &entries);
-    let (sampler, bad, good) = (device.linear(), device.view(UNFILTERED), device.view(FILTERED));
+    let (sampler, bad, good) = (device.linear(), device.view(INTEGERS), device.view(FILTERED));
     for (order, last) in [([bad, good], good), ([good, bad], bad)] {
         let data = order.map(|view| pair(sampler, view));
         device.driver.calls();

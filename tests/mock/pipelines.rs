@@ -14,9 +14,6 @@ use crate::loader::*;
 use crate::pages::dangling;
 use crate::programs::{Stand, words};
 
-use vk::PipelineBindPoint as Point;
-use vk::ShaderStageFlags as S;
-
 /// `VkPipelineBinaryInfoKHR`, which is younger than the bindings.
 #[repr(C)]
 struct Binaries {
@@ -36,7 +33,7 @@ impl Binaries {
 }
 
 /// A stage whose module and words may be anything, as binaries are used in their place.
-fn ignored(of: S, words: &vk::ShaderModuleCreateInfo<'_>) -> [vk::PipelineShaderStageCreateInfo<'static>; 2] {
+fn ignored(of: Stage, words: &vk::ShaderModuleCreateInfo<'_>) -> [vk::PipelineShaderStageCreateInfo<'static>; 2] {
     let chained =
         vk::PipelineShaderStageCreateInfo { p_next: ptr::from_ref(words).cast(), ..stage(of, Default::default()) };
     [chained, stage(of, vk::ShaderModule::from_raw(0xdead_0000))]
@@ -46,18 +43,18 @@ fn ignored(of: S, words: &vk::ShaderModuleCreateInfo<'_>) -> [vk::PipelineShader
 fn pipelines_of_binaries_are_named() {
     let words = vk::ShaderModuleCreateInfo { code_size: 64, p_code: dangling(), ..Default::default() };
     for (point, of) in
-        [(Point::COMPUTE, S::COMPUTE), (Point::GRAPHICS, S::FRAGMENT), (Point::RAY_TRACING_KHR, S::RAYGEN_KHR)]
+        [(COMPUTE, Stage::COMPUTE), (GRAPHICS, Stage::FRAGMENT), (Point::RAY_TRACING_KHR, Stage::RAYGEN_KHR)]
     {
         for stages in ignored(of, &words).map(|stage| [stage]) {
             let (stand, binaries) = (Stand::new(), Binaries::new(1));
             let (device, none) = (&stand.device, vk::PipelineCache::null());
             let (p_next, layout, mut pipeline) = ((&raw const binaries).cast(), stand.layout, vk::Pipeline::null());
             let result = match point {
-                Point::COMPUTE => {
+                COMPUTE => {
                     let info = vk::ComputePipelineCreateInfo { p_next, layout, stage: stages[0], ..Default::default() };
                     call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline))
                 }
-                Point::GRAPHICS => {
+                GRAPHICS => {
                     let (input, assembly) = Default::default();
                     let raster = vk::PipelineRasterizationStateCreateInfo::default().rasterizer_discard_enable(true);
                     let info = vk::GraphicsPipelineCreateInfo { p_next, layout, ..Default::default() }
@@ -77,9 +74,7 @@ fn pipelines_of_binaries_are_named() {
             };
             assert_eq!(result, SUCCESS);
             let bads = stand.set([stand.bad; 2]);
-            stand.begin();
-            stand.bind(point, pipeline);
-            stand.bind_set(point, bads);
+            stand.run(point, pipeline, bads);
             let hidden = vec!["hidden-spirv".to_owned()];
             assert_eq!((stand.bound(point), stand.left()), (pipeline.as_raw(), hidden), "{point:?}");
             // The mock knows no binaries, and says so.
@@ -88,20 +83,16 @@ fn pipelines_of_binaries_are_named() {
     }
     // Its twin: of no binaries.
     let (stand, binaries) = (Stand::new(), Binaries::new(0));
-    let (device, point) = (&stand.device, Point::COMPUTE);
-    let stage = stage(S::COMPUTE, stand.module(&self::words(5)));
+    let (device, point) = (&stand.device, COMPUTE);
+    let stage = stage(Stage::COMPUTE, stand.device.module(&self::words(5)));
     let info = vk::ComputePipelineCreateInfo {
         p_next: (&raw const binaries).cast(),
         layout: stand.layout,
         stage,
         ..Default::default()
     };
-    let none = vk::PipelineCache::null();
-    let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
-    let mixed = stand.set([stand.bad, stand.good]);
-    stand.begin();
-    stand.bind(point, pipeline);
-    stand.bind_set(point, mixed);
+    let pipeline = device.compute_with(&info);
+    stand.run(point, pipeline, stand.set([stand.bad, stand.good]));
     assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
 }
 
@@ -110,7 +101,7 @@ fn pipelines_of_binaries_are_named() {
 #[test]
 fn a_render_pass_may_go_before_its_pipeline_is_made_again() {
     for own in [allocator(), ptr::null()] {
-        let (stand, point) = (Stand::new(), Point::GRAPHICS);
+        let (stand, point) = (Stand::new(), GRAPHICS);
         let device = &stand.device;
         let pass = stand.pass(own);
         let pipeline = stand.graphics_in(pass, &[], vk::PipelineCreateFlags::empty(), ptr::null());
@@ -118,10 +109,8 @@ fn a_render_pass_may_go_before_its_pipeline_is_made_again() {
         call!(device.destroy_render_pass(device.raw, pass, own));
         crate::args!(device, c"vkDestroyRenderPass", Args::Destroy { handle, allocator: with });
         assert_eq!((handle, with), (pass.as_raw(), own as usize));
-        let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
-        stand.begin();
-        stand.bind(point, pipeline);
-        stand.bind_set(point, goods);
+        let [goods, _, mixed] = stand.sets();
+        stand.run(point, pipeline, goods);
         assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
         assert_eq!(device.driver.live(Kind::RenderPass), [0_u64; 0], "nothing is made again for what is legal");
         stand.bind_set(point, mixed);
@@ -133,27 +122,20 @@ fn a_render_pass_may_go_before_its_pipeline_is_made_again() {
 /// A library may be linked when its render pass is gone, and what is linked can be made again.
 #[test]
 fn a_library_may_be_linked_after_its_render_pass() {
-    let (stand, point) = (Stand::new(), Point::GRAPHICS);
+    let (stand, point) = (Stand::new(), GRAPHICS);
     let device = &stand.device;
-    let parts = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(
-        vk::GraphicsPipelineLibraryFlagsEXT::VERTEX_INPUT_INTERFACE
-            | vk::GraphicsPipelineLibraryFlagsEXT::PRE_RASTERIZATION_SHADERS
-            | vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER
-            | vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_OUTPUT_INTERFACE,
-    );
+    let parts = whole_library();
     let pass = stand.pass(allocator());
     let libraries = [stand.graphics_in(pass, &[], vk::PipelineCreateFlags::LIBRARY_KHR, (&raw const parts).cast())];
-    call!(device.destroy_render_pass(device.raw, pass, allocator()));
+    device.destroy_render_pass(pass);
     let linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
     // What is only linked has no render pass of its own: the handle is ignored, and may be that of what is gone.
     let pipeline = stand.graphics_in(pass, &[], vk::PipelineCreateFlags::empty(), (&raw const linked).cast());
     // The driver's own complaint about the handle that is ignored.
     let errors = std::mem::take(&mut *lock(&device.driver.errors));
     assert!(errors.iter().all(|error| error.contains("which does not live")) && errors.len() <= 1, "{errors:?}");
-    let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
-    stand.begin();
-    stand.bind(point, pipeline);
-    stand.bind_set(point, goods);
+    let [goods, _, mixed] = stand.sets();
+    stand.run(point, pipeline, goods);
     assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
     assert_eq!(device.driver.live(Kind::RenderPass), [0_u64; 0], "nothing is made again for what is legal");
     stand.bind_set(point, mixed);
@@ -163,16 +145,14 @@ fn a_library_may_be_linked_after_its_render_pass() {
 /// The render passes of the layer's own go when nothing is made with them any more.
 #[test]
 fn render_passes_of_the_layers_own_do_not_add_up() {
-    let (stand, point) = (Stand::new(), Point::GRAPHICS);
+    let (stand, point) = (Stand::new(), GRAPHICS);
     let device = &stand.device;
-    let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
+    let [goods, _, mixed] = stand.sets();
     let mut most = 0;
     for (number, is_legal) in [true, false].into_iter().flat_map(|is_legal| (0..400).map(move |n| (n, is_legal))) {
         let pass = stand.pass(allocator());
         let pipeline = stand.graphics_in(pass, &[], vk::PipelineCreateFlags::empty(), ptr::null());
-        stand.begin();
-        stand.bind(point, pipeline);
-        stand.bind_set(point, if is_legal { goods } else { mixed });
+        stand.run(point, pipeline, if is_legal { goods } else { mixed });
         assert_eq!(stand.own(point), [is_legal, true]);
         if is_legal {
             assert_eq!(
@@ -184,7 +164,7 @@ fn render_passes_of_the_layers_own_do_not_add_up() {
         stand.begin();
         // On two threads at once.
         std::thread::scope(|scope| {
-            scope.spawn(|| call!(device.destroy_render_pass(device.raw, pass, allocator())));
+            scope.spawn(|| device.destroy_render_pass(pass));
             scope.spawn(|| device.destroy_pipeline(pipeline));
         });
         most = most.max(device.driver.live(Kind::RenderPass).len());
@@ -198,7 +178,7 @@ fn pointers_that_are_ignored_are_not_followed() {
     let reference = |attachment| vk::AttachmentReference { attachment, layout: vk::ImageLayout::GENERAL };
     let (unused, used) = (reference(vk::ATTACHMENT_UNUSED), reference(0));
     for (colors, depth) in [([unused, unused], Some(used)), ([unused, used], Some(unused)), ([used, used], None)] {
-        let (stand, point) = (Stand::new(), Point::GRAPHICS);
+        let (stand, point) = (Stand::new(), GRAPHICS);
         let device = &stand.device;
         let mut subpass = [vk::SubpassDescription::default().color_attachments(&colors)];
         subpass[0].p_depth_stencil_attachment = depth.as_ref().map_or(ptr::null(), ptr::from_ref);
@@ -208,42 +188,19 @@ fn pointers_that_are_ignored_are_not_followed() {
         let info = vk::RenderPassCreateInfo::default().subpasses(&subpass);
         let pass = create!(device.create_render_pass(&info));
         let stages = [
-            stage(S::VERTEX, stand.module(&crate::separate::shader(0, &[]))),
-            stage(S::FRAGMENT, stand.module(&words(4))),
+            stage(Stage::VERTEX, stand.device.module(&crate::separate::shader(0, &[]))),
+            stage(Stage::FRAGMENT, stand.device.module(&words(4))),
         ];
         let has = |uses: bool, state: *const c_void| if uses { state } else { dangling() };
         let uses_color = colors.iter().any(|it| it.attachment != vk::ATTACHMENT_UNUSED);
         let uses_depth = depth.is_some_and(|it| it.attachment != vk::ATTACHMENT_UNUSED);
-        let (input, assembly, depth_stencil, blend) = <(
-            vk::PipelineVertexInputStateCreateInfo<'_>,
-            vk::PipelineInputAssemblyStateCreateInfo<'_>,
-            vk::PipelineDepthStencilStateCreateInfo<'_>,
-            vk::PipelineColorBlendStateCreateInfo<'_>,
-        )>::default();
-        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let samples =
-            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
-        let viewport = vk::PipelineViewportStateCreateInfo {
-            viewport_count: 1,
-            scissor_count: 1,
-            p_viewports: dangling(),
-            p_scissors: dangling(),
-            ..Default::default()
-        };
-        let states = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
-        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&states);
-        let mut info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .vertex_input_state(&input)
-            .input_assembly_state(&assembly)
-            .viewport_state(&viewport)
-            .rasterization_state(&raster)
-            .multisample_state(&samples)
-            .dynamic_state(&dynamic)
-            .layout(stand.layout)
-            .render_pass(pass)
-            // Of what it is derived is said without the flag only.
-            .base_pipeline_handle(vk::Pipeline::from_raw(0xdead_0000));
+        let (depth_stencil, blend) =
+            <(vk::PipelineDepthStencilStateCreateInfo<'_>, vk::PipelineColorBlendStateCreateInfo<'_>)>::default();
+        let mut states = States::new(&[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
+        (states.viewport.p_viewports, states.viewport.p_scissors) = (dangling(), dangling());
+        let mut info = states.info(&stages).layout(stand.layout).render_pass(pass);
+        // Of what it is derived is said without the flag only.
+        info.base_pipeline_handle = vk::Pipeline::from_raw(0xdead_0000);
         info.p_tessellation_state = dangling();
         info.p_depth_stencil_state = has(uses_depth, (&raw const depth_stencil).cast()).cast();
         info.p_color_blend_state = has(uses_color, (&raw const blend).cast()).cast();
@@ -265,12 +222,9 @@ fn pointers_that_are_ignored_are_not_followed() {
                 writes.store(1 | u32::from(!there[0]) << 1 | u32::from(!there[1]) << 2, Ordering::Relaxed);
             }
         });
-        let none = vk::PipelineCache::null();
-        let pipeline = create!(device.create_graphics_pipelines(none, 1, &info));
-        let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
-        stand.begin();
-        stand.bind(point, pipeline);
-        stand.bind_set(point, goods);
+        let pipeline = device.graphics_with(&info);
+        let [goods, _, mixed] = stand.sets();
+        stand.run(point, pipeline, goods);
         assert_eq!((stand.own(point), seen.load(Ordering::Relaxed)), ([true, true], 0), "nothing is made again");
         stand.bind_set(point, mixed);
         assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
@@ -298,7 +252,7 @@ fn null_handles_are_destroyed_without_effect() {
     let others = [c"vkFreeDescriptorSets", c"vkFreeCommandBuffers", c"vkDestroyDevice"];
     let usual: Vec<_> = commands.iter().copied().filter(|name| !others.contains(name)).collect();
     assert!(usual.len() >= 15 && others.iter().all(|name| commands.contains(name)), "{commands:?}");
-    let point = Point::GRAPHICS;
+    let point = GRAPHICS;
     let rendering = vk::PipelineRenderingCreateInfo::default();
     let of_rendering = |stand: &Stand| {
         let (none, flags) = (vk::RenderPass::null(), vk::PipelineCreateFlags::DISABLE_OPTIMIZATION);
@@ -311,9 +265,9 @@ fn null_handles_are_destroyed_without_effect() {
         let stand = Stand::new();
         let device = &stand.device;
         let Some(destroy) = cast::<Destroy>(device.resolve(name)) else { continue };
-        let [mixed, goods] = [[stand.bad, stand.good], [stand.good; 2]].map(|views| stand.set(views));
+        let [goods, _, mixed] = stand.sets();
         // Made before, and split afterwards.
-        let of_pass = stand.graphics(&[], vk::PipelineCreateFlags::empty(), ptr::null());
+        let of_pass = stand.usual();
         let pipelines = [of_pass, of_rendering(&stand)];
         device.driver.calls();
         // SAFETY: nothing is a valid handle for each of them.
@@ -325,9 +279,7 @@ fn null_handles_are_destroyed_without_effect() {
             assert_eq!((handle, with), (0, own as usize), "{name:?}");
         }
         for pipeline in pipelines {
-            stand.begin();
-            stand.bind(point, pipeline);
-            stand.bind_set(point, goods);
+            stand.run(point, pipeline, goods);
             assert_eq!(stand.own(point), [true, true], "{name:?}");
             stand.bind_set(point, mixed);
             assert_eq!((stand.own(point), stand.left()), ([false, true], vec![]), "{name:?}");
@@ -340,7 +292,7 @@ fn null_handles_are_destroyed_without_effect() {
     let device = &stand.device;
     let (set, other) = (stand.set([stand.bad; 2]), stand.set([stand.bad; 2]));
     let sets = [vk::DescriptorSet::null(), set, vk::DescriptorSet::null()];
-    assert_eq!(call!(device.free_sets(device.raw, stand.pool, 3, sets.as_ptr())), SUCCESS);
+    device.free(stand.pool, &sets);
     assert_eq!(call!(device.free_sets(device.raw, stand.pool, 0, dangling())), SUCCESS);
     let info = vk::CommandPoolCreateInfo::default();
     let pool = create!(device.create_command_pool(&info));
@@ -350,8 +302,6 @@ fn null_handles_are_destroyed_without_effect() {
     call!(device.free_command_buffers(device.raw, pool, 3, buffers.as_ptr()));
     call!(device.free_command_buffers(device.raw, pool, 0, dangling()));
     let pipeline = of_rendering(&stand);
-    stand.begin();
-    stand.bind(point, pipeline);
-    stand.bind_set(point, other);
+    stand.run(point, pipeline, other);
     assert_eq!((stand.own(point), stand.left()), ([false, false], vec![]));
 }

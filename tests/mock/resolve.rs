@@ -68,7 +68,7 @@ fn below_device(device: &Device, name: &CStr) -> usize {
 fn negotiation_settles_on_version_2() {
     for version in [2, 3, 7, u32::MAX] {
         let (result, interface) = negotiate_with(1, version);
-        assert_eq!((result, interface.loader_layer_interface_version), (vk::Result::SUCCESS, 2));
+        assert_eq!((result, interface.loader_layer_interface_version), (SUCCESS, 2));
         assert!(interface.pfn_get_instance_proc_addr.is_some() && interface.pfn_get_device_proc_addr.is_some());
     }
     for (s_type, version) in [(1, 0), (1, 1), (0, 2), (2, 2), (-1, 2)] {
@@ -261,21 +261,14 @@ fn both_spellings_of_an_alias_reach_the_driver_whichever_it_has() {
 fn a_hook_from_the_instance_survives_a_device_without_the_command() {
     let instance = InstanceBuilder::new().instance();
     let device = instance.device(&DeviceInfo::default());
-    let push: vk::PFN_vkCmdPushDescriptorSetKHR = instance.get(c"vkCmdPushDescriptorSetKHR");
-    let get: vk::PFN_vkGetDescriptorEXT = instance.get(c"vkGetDescriptorEXT");
-    let handle: vk::PFN_vkGetImageViewHandleNVX = instance.get(c"vkGetImageViewHandleNVX");
-    let swapchain: vk::PFN_vkCreateSwapchainKHR = instance.get(c"vkCreateSwapchainKHR");
-    let mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = instance.get(c"vkGetDescriptorSetHostMappingVALVE");
     let mut out = vk::SwapchainKHR::null();
-    // SAFETY: none of this is valid use, since the extensions are not enabled; the layer must only not crash.
-    unsafe {
-        push(device.commands, vk::PipelineBindPoint::GRAPHICS, vk::PipelineLayout::null(), 0, 0, std::ptr::null());
-        get(device.raw, &vk::DescriptorGetInfoEXT::default(), 0, std::ptr::null_mut());
-        assert_eq!(handle(device.raw, &vk::ImageViewHandleInfoNVX::default()), 0);
-        let info = vk::SwapchainCreateInfoKHR::default();
-        assert!(swapchain(device.raw, &info, std::ptr::null(), &mut out).as_raw() < 0);
-        mapping(device.raw, vk::DescriptorSet::null(), std::ptr::null_mut());
-    }
+    // None of this is valid use, since the extensions are not enabled; the layer must only not crash.
+    call!(instance.push(device.commands, GRAPHICS, vk::PipelineLayout::null(), 0, 0, std::ptr::null()));
+    call!(instance.get_descriptor(device.raw, &vk::DescriptorGetInfoEXT::default(), 0, std::ptr::null_mut()));
+    assert_eq!(call!(instance.get_view_handle(device.raw, &vk::ImageViewHandleInfoNVX::default())), 0);
+    let info = vk::SwapchainCreateInfoKHR::default();
+    assert!(call!(instance.create_swapchain(device.raw, &info, std::ptr::null(), &mut out)).as_raw() < 0);
+    call!(instance.get_host_mapping(device.raw, vk::DescriptorSet::null(), std::ptr::null_mut()));
     assert_eq!(out, vk::SwapchainKHR::null());
     assert!(device.driver.calls().is_empty());
 }
@@ -337,7 +330,7 @@ fn enumerations_speak_of_the_layer_alone() {
         let mut out = vec![vk::ExtensionProperties::default(); of_driver as usize + 5];
         count = of_driver + 5;
         let result = extensions(physical, std::ptr::null(), &mut count, out.as_mut_ptr());
-        assert_eq!((result, count), (vk::Result::SUCCESS, of_driver + 2));
+        assert_eq!((result, count), (SUCCESS, of_driver + 2));
         let names: Vec<_> = out[..count as usize].iter().map(|e| e.extension_name_as_c_str().unwrap()).collect();
         let expected: Vec<_> = Config::new().extensions.into_iter().chain(OWN_EXTENSIONS).collect();
         assert_eq!(names, expected);
@@ -425,7 +418,7 @@ fn a_physical_device_of_version_1_0_is_asked_nothing_of_1_1() {
         let info = builder.device_info();
         let instance = builder.instance();
         let device = instance.device(&info);
-        device.view(vk::Format::R8G8B8A8_UNORM);
+        device.view(FILTERED);
         let asked = std::mem::take(&mut *crate::driver::lock(&asked));
         assert_eq!(!asked.is_empty(), asks, "{asked:?}");
     }

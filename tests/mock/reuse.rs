@@ -9,24 +9,16 @@ use samplin::device::Device as Entry;
 use crate::driver::{Args, Kind, Reuse, lock};
 use crate::loader::*;
 
-const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-
-fn is_variant(device: &Device, sampler: vk::Sampler) -> bool {
-    device.driver.variants().contains(&sampler.as_raw())
-}
-
 #[test]
 fn one_handle_for_equal_samplers_is_counted() {
     let device = InstanceBuilder::new().driver(|driver| driver.share_samplers = true).device();
-    let view = device.view(UNFILTERED);
+    let view = device.view(INTEGERS);
     let samplers: Vec<_> = (0..3).map(|_| device.linear()).collect();
     assert!(samplers.iter().all(|sampler| *sampler == samplers[0]));
     let counted = device.entry().pairs.samplers.rows(&device.entry().ground.hot).samplers();
     assert_eq!((counted.live, counted.peak, counted.created), (3, 3, 3));
     let variant = written(&device, samplers[0], view);
-    assert!(is_variant(&device, variant));
+    assert!(device.is_variant(variant));
     for left in (0..3).rev() {
         device.destroy_sampler(samplers[left]);
         assert_eq!(device.driver.live(Kind::Sampler).contains(&variant.as_raw()), left > 0, "{left} left");
@@ -42,30 +34,26 @@ fn one_handle_for_equal_samplers_is_counted() {
 fn one_handle_for_samplers_that_were_made_equal_is_counted() {
     // Different states of the application become one legal state, for which the driver has one handle.
     let device = InstanceBuilder::new().driver(|driver| driver.share_samplers = true).device();
-    let view = device.view(UNFILTERED);
+    let view = device.view(INTEGERS);
     let info = |bias| vk::SamplerCreateInfo { mip_lod_bias: bias, ..linear_info() };
     for order in [[4.0, 100.0, 50.0], [100.0, 50.0, 4.0]] {
         let samplers = order.map(|bias| device.sampler(&info(bias)));
         assert!(samplers.iter().all(|sampler| *sampler == samplers[0]));
         let variant = written(&device, samplers[0], view);
-        assert!(is_variant(&device, variant));
+        assert!(device.is_variant(variant));
         device.destroy_sampler(samplers[0]);
         device.destroy_sampler(samplers[1]);
         // One is left, and so is everything made for it; other states that come and go meanwhile do not matter.
         let others: Vec<_> = (1..9_u8).map(|n| device.sampler(&info(f32::from(n) / 4.0 - 3.0))).collect();
         assert_eq!(written(&device, samplers[2], view), variant);
-        assert!(is_variant(&device, variant));
+        assert!(device.is_variant(variant));
         others.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
         assert_eq!(written(&device, samplers[2], view), variant);
         device.destroy_sampler(samplers[2]);
         assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "nothing is left behind");
-        assert_eq!(
-            (
-                device.entry().ground.hot.gate.samplers(),
-                device.entry().pairs.samplers.rows(&device.entry().ground.hot).states().live
-            ),
-            (0, 0)
-        );
+        let kept = device.entry();
+        let states = kept.pairs.samplers.rows(&kept.ground.hot).states().live;
+        assert_eq!((kept.ground.hot.gate.samplers(), states), (0, 0));
     }
 }
 
@@ -73,13 +61,9 @@ fn one_handle_for_samplers_that_were_made_equal_is_counted() {
 fn a_variant_may_be_a_sampler_of_the_application() {
     // The driver shares handles: the variant of the first is the second.
     let device = InstanceBuilder::new().driver(|driver| driver.share_samplers = true).device();
-    let view = device.view(UNFILTERED);
+    let view = device.view(INTEGERS);
     let linear = device.linear();
-    let nearest = device.sampler(&vk::SamplerCreateInfo {
-        mag_filter: vk::Filter::NEAREST,
-        min_filter: vk::Filter::NEAREST,
-        ..linear_info()
-    });
+    let nearest = device.sampler(&linear_info().mag_filter(Filter::NEAREST).min_filter(Filter::NEAREST));
     assert_eq!(written(&device, linear, view), nearest);
     device.destroy_sampler(nearest);
     assert_eq!(written(&device, linear, view), nearest, "it lives on as the variant");
@@ -89,11 +73,7 @@ fn a_variant_may_be_a_sampler_of_the_application() {
     // The other way round: first the variant, then the application's.
     let linear = device.linear();
     let variant = written(&device, linear, view);
-    let nearest = device.sampler(&vk::SamplerCreateInfo {
-        mag_filter: vk::Filter::NEAREST,
-        min_filter: vk::Filter::NEAREST,
-        ..linear_info()
-    });
+    let nearest = device.sampler(&linear_info().mag_filter(Filter::NEAREST).min_filter(Filter::NEAREST));
     assert_eq!(nearest, variant);
     device.destroy_sampler(linear);
     assert_eq!(device.driver.live(Kind::Sampler), [nearest.as_raw()]);
@@ -150,70 +130,49 @@ fn records_are_gone_when_a_destroy_call_arrives() {
         thread.join().expect("the thread ends")
     });
     let seen = Arc::new(AtomicU32::new(0));
-    let (observer, counter, set_raw, first_image) =
-        (Arc::clone(&look), Arc::clone(&seen), set.as_raw(), images[0].as_raw());
+    let objects = [
+        (c"vkDestroySampler", Kind::Sampler, sampler.as_raw()),
+        (c"vkDestroyImageView", Kind::View, view.as_raw()),
+        (c"vkDestroyImage", Kind::Image, image.as_raw()),
+        (c"vkDestroyDescriptorSetLayout", Kind::Layout, layout.as_raw()),
+        (c"vkDestroyPipelineLayout", Kind::PipelineLayout, pipeline.as_raw()),
+        (c"vkDestroyDescriptorUpdateTemplate", Kind::Template, template.as_raw()),
+        (c"vkDestroySamplerYcbcrConversion", Kind::Conversion, conversion.as_raw()),
+        (c"vkDestroySwapchainKHR", Kind::Swapchain, swapchain.as_raw()),
+        (c"vkDestroyDescriptorPool", Kind::Pool, pool.as_raw()),
+        // What goes along with its owner.
+        (c"vkDestroyDescriptorPool", Kind::Set, set.as_raw()),
+        (c"vkDestroySwapchainKHR", Kind::Image, images[0].as_raw()),
+    ];
+    objects.iter().for_each(|(_, kind, handle)| assert!(look(*kind, *handle), "{kind:?} is known before"));
+    let (observer, counter) = (Arc::clone(&look), Arc::clone(&seen));
     device.driver.observe(move |driver, call| {
-        let kinds = [
-            (c"vkDestroySampler", Kind::Sampler),
-            (c"vkDestroyImageView", Kind::View),
-            (c"vkDestroyImage", Kind::Image),
-            (c"vkDestroyDescriptorSetLayout", Kind::Layout),
-            (c"vkDestroyPipelineLayout", Kind::PipelineLayout),
-            (c"vkDestroyDescriptorUpdateTemplate", Kind::Template),
-            (c"vkDestroySamplerYcbcrConversion", Kind::Conversion),
-            (c"vkDestroySwapchainKHR", Kind::Swapchain),
-            (c"vkDestroyDescriptorPool", Kind::Pool),
-        ];
-        let Some((command, kind)) = kinds.into_iter().find(|(command, _)| *command == call.command) else { return };
-        let Args::Destroy { handle, .. } = call.args else { return };
-        counter.fetch_add(1, Ordering::Relaxed);
-        let mut gone = vec![(kind, handle)];
-        match kind {
-            Kind::Pool => gone.push((Kind::Set, set_raw)),
-            Kind::Swapchain => gone.push((Kind::Image, first_image)),
-            _ => {}
-        }
-        for (kind, handle) in gone {
-            if observer(kind, handle) {
-                driver.error(format!("{command:?} arrives while the layer still knows {kind:?} {handle:#x}"));
-            }
+        let gone = objects.iter().filter(|(command, ..)| *command == call.command);
+        counter.fetch_add(u32::from(matches!(call.args, Args::Destroy { .. })), Ordering::Relaxed);
+        for (command, kind, handle) in gone.filter(|(_, kind, handle)| observer(*kind, *handle)) {
+            driver.error(format!("{command:?} arrives while the layer still knows {kind:?} {handle:#x}"));
         }
     });
-    for (kind, handle) in [
-        (Kind::Sampler, sampler.as_raw()),
-        (Kind::View, view.as_raw()),
-        (Kind::Image, image.as_raw()),
-        (Kind::Layout, layout.as_raw()),
-        (Kind::PipelineLayout, pipeline.as_raw()),
-        (Kind::Set, set.as_raw()),
-        (Kind::Template, template.as_raw()),
-        (Kind::Conversion, conversion.as_raw()),
-        (Kind::Swapchain, swapchain.as_raw()),
-        (Kind::Pool, pool.as_raw()),
-        (Kind::Image, images[0].as_raw()),
-    ] {
-        assert!(look(kind, handle), "{kind:?} is known before");
-    }
     device.destroy_sampler(sampler);
     device.destroy_view(view);
     device.destroy_image(image);
-    call!(device.destroy_layout(device.raw, layout, allocator()));
-    call!(device.destroy_pipeline_layout(device.raw, pipeline, allocator()));
-    call!(device.destroy_template(device.raw, template, allocator()));
-    call!(device.destroy_conversion(device.raw, conversion, allocator()));
-    call!(device.destroy_swapchain(device.raw, swapchain, allocator()));
-    call!(device.destroy_pool(device.raw, pool, allocator()));
-    assert_eq!(seen.load(Ordering::Relaxed), 9);
+    device.destroy_layout(layout);
+    device.destroy_pipeline_layout(pipeline);
+    device.destroy_template(template);
+    device.destroy_conversion(conversion);
+    device.destroy_swapchain(swapchain);
+    device.destroy_pool(pool);
+    assert_eq!(seen.load(Ordering::Relaxed), 9, "each is destroyed");
 }
 
 #[test]
 fn a_handle_that_another_thread_gets_at_once_is_its_own() {
     // While the driver destroys, another thread creates and is given the handle before the destroy call returns.
     let device = Arc::new(InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device());
-    let view = device.view(UNFILTERED);
+    let view = device.view(INTEGERS);
     let first = device.linear();
     let variant = written(&device, first, view);
-    assert!(is_variant(&device, variant));
+    assert!(device.is_variant(variant));
     let (done, wait) = mpsc::channel();
     // The observer sees the call of the first sampler and lets the other thread in after the driver has freed the handle: the
     // destruction of a sampler that is created and destroyed in between.

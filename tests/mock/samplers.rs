@@ -10,18 +10,18 @@ use crate::args;
 use crate::driver::{Args, Chained, Feature};
 use crate::loader::*;
 
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-const PLANAR: vk::Format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
-
 /// A device with these extensions and features, and a trace.
 fn device_with(
     extensions: &[&'static CStr],
     chain: *const c_void,
     change: impl FnOnce(&mut crate::driver::Config),
 ) -> Device {
-    let builder = InstanceBuilder::new().traced("decisions").driver(change);
-    let instance = builder.instance();
+    let instance = InstanceBuilder::new().traced("decisions").driver(change).instance();
     instance.device(&DeviceInfo { extensions: extensions.to_vec(), chain, ..Default::default() })
+}
+
+fn plain() -> Device {
+    device_with(&[], ptr::null(), |_| ())
 }
 
 /// Creates a sampler and returns it with what the driver was given; tells whether that was the application's own.
@@ -36,21 +36,15 @@ fn create(
     (sampler, down, own)
 }
 
-/// The records about what was passed through, by `what`.
-fn unresolved(device: &Device, what: &str) -> Vec<serde_json::Value> {
-    device.instance.records("unresolved").into_iter().filter(|record| record["what"] == what).collect()
-}
-
 fn conversion(
     device: &Device,
     info: &vk::SamplerYcbcrConversionCreateInfo<'_>,
 ) -> (vk::SamplerYcbcrConversion, Chained<vk::SamplerYcbcrConversionCreateInfo<'static>>) {
     device.driver.calls();
-    let mut out = vk::SamplerYcbcrConversion::null();
-    assert_eq!(call!(device.create_conversion(device.raw, info, allocator(), &mut out)), SUCCESS);
-    args!(device, c"vkCreateSamplerYcbcrConversion", Args::CreateConversion { info: down, allocator: given, out: at });
-    assert_eq!((given, at), (allocator() as usize, &raw const out as usize));
-    (out, down)
+    let made = device.conversion(info);
+    args!(device, c"vkCreateSamplerYcbcrConversion", Args::CreateConversion { info: down, allocator: given, .. });
+    assert_eq!(given, allocator() as usize);
+    (made, down)
 }
 
 #[test]
@@ -65,7 +59,7 @@ fn conversions_are_repaired_and_keep_their_handle() {
         ycbcr_range: vk::SamplerYcbcrRange::ITU_NARROW,
         x_chroma_offset: vk::ChromaLocation::MIDPOINT,
         y_chroma_offset: vk::ChromaLocation::MIDPOINT,
-        chroma_filter: vk::Filter::NEAREST,
+        chroma_filter: Filter::NEAREST,
         ..Default::default()
     };
     let (_, down) = conversion(&device, &legal);
@@ -73,7 +67,7 @@ fn conversions_are_repaired_and_keep_their_handle() {
     let bad = vk::SamplerYcbcrConversionCreateInfo {
         x_chroma_offset: vk::ChromaLocation::COSITED_EVEN,
         y_chroma_offset: vk::ChromaLocation::COSITED_EVEN,
-        chroma_filter: vk::Filter::LINEAR,
+        chroma_filter: Filter::LINEAR,
         force_explicit_reconstruction: 1,
         ..legal
     };
@@ -89,8 +83,8 @@ fn conversions_are_repaired_and_keep_their_handle() {
     let mut chained = vk::SamplerYcbcrConversionInfo::default().conversion(repaired);
     let mut reduction = vk::SamplerReductionModeCreateInfo::default();
     let info = vk::SamplerCreateInfo::default()
-        .mag_filter(vk::Filter::LINEAR)
-        .min_filter(vk::Filter::LINEAR)
+        .mag_filter(Filter::LINEAR)
+        .min_filter(Filter::LINEAR)
         .anisotropy_enable(true)
         .max_anisotropy(4.0)
         .push_next(&mut chained)
@@ -98,15 +92,15 @@ fn conversions_are_repaired_and_keep_their_handle() {
     let (sampler, down, own) = create(&device, &info);
     assert!(!own);
     let v = down.value;
-    assert_eq!([v.mag_filter, v.min_filter], [vk::Filter::NEAREST; 2]);
+    assert_eq!([v.mag_filter, v.min_filter], [Filter::NEAREST; 2]);
     assert_eq!([v.address_mode_u, v.address_mode_v, v.address_mode_w], [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3]);
     assert_eq!(v.anisotropy_enable, 0);
     let kept = down.find::<vk::SamplerYcbcrConversionInfo<'_>>().expect("the conversion stays");
     assert_eq!(kept.conversion, repaired);
     assert_eq!(v.p_next, info.p_next, "the chain is the application's");
     // Its pairs are immutable by rule: left alone with any view.
-    assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
-    call!(device.destroy_conversion(device.raw, repaired, allocator()));
+    assert_eq!(written(&device, sampler, device.view(INTEGERS)), sampler);
+    device.destroy_conversion(repaired);
     call!(device.destroy_conversion(device.raw, vk::SamplerYcbcrConversion::null(), ptr::null()));
 }
 
@@ -149,19 +143,18 @@ fn the_portability_subset_takes_bias_and_dynamic_comparison() {
         let info = vk::SamplerCreateInfo { compare_enable: 1, compare_op: vk::CompareOp::LESS, ..Default::default() };
         let (sampler, _, own) = create(&device, &info);
         assert!(own, "it could be immutable");
-        let after = written(&device, sampler, device.view(vk::Format::D32_SFLOAT));
+        let after = written(&device, sampler, device.view(DEPTH));
         assert_eq!(after == sampler, comparison == 1);
         if after != sampler {
-            let model = device.driver.sampler(after.as_raw()).unwrap();
-            assert_eq!((model.info.compare_enable, model.by_layer), (0, true));
+            assert_eq!((device.model(after.as_raw()).compare_enable, device.is_variant(after)), (0, true));
         }
     }
     // Without the extension both are there.
-    let device = device_with(&[], ptr::null(), |_| ());
+    let device = plain();
     let (sampler, _, own) =
         create(&device, &vk::SamplerCreateInfo { mip_lod_bias: 0.5, compare_enable: 1, ..linear_info() });
     assert!(own);
-    assert_eq!(written(&device, sampler, device.view(vk::Format::D32_SFLOAT)), sampler);
+    assert_eq!(written(&device, sampler, device.view(DEPTH)), sampler);
 }
 
 #[test]
@@ -170,16 +163,16 @@ fn subsampled_samplers_are_never_exchanged() {
     let info = vk::SamplerCreateInfo { flags: vk::SamplerCreateFlags::SUBSAMPLED_EXT, max_lod: 0.0, ..linear_info() };
     let (subsampled, _, own) = create(&device, &info);
     assert!(own);
-    let view = device.view(vk::Format::R8G8B8A8_UNORM);
+    let view = device.view(FILTERED);
     assert_eq!(written(&device, subsampled, view), subsampled);
-    let image = image_info(vk::Format::R8G8B8A8_UNORM).flags(vk::ImageCreateFlags::SUBSAMPLED_EXT);
+    let image = image_info(FILTERED).flags(vk::ImageCreateFlags::SUBSAMPLED_EXT);
     let image = device.image_with(&image);
-    let other = device.view_of(image, vk::Format::R8G8B8A8_UNORM);
+    let other = device.view_of(image, FILTERED);
     assert_eq!(written(&device, subsampled, other), subsampled);
     let plain = device.linear();
     assert_eq!(written(&device, plain, other), plain);
     // Both mismatches, and a match that is no immutable sampler.
-    let whys: Vec<_> = unresolved(&device, "pair").iter().map(|record| record["why"].clone()).collect();
+    let whys: Vec<_> = device.left_as("pair").iter().map(|record| record["why"].clone()).collect();
     let needs = "a subsampled image is read through an immutable sampler that is subsampled";
     assert_eq!(whys, ["the sampler is subsampled and the image is not", needs, needs]);
 }
@@ -227,11 +220,11 @@ fn cubic_weights_need_their_feature() {
         let device = device_with(&extensions, ptr::from_ref(&features).cast(), |_| ());
         let mut weights =
             vk::SamplerCubicWeightsCreateInfoQCOM::default().cubic_weights(vk::CubicFilterWeightsQCOM::B_SPLINE);
-        let info = linear_info().mag_filter(vk::Filter::CUBIC_EXT).push_next(&mut weights);
+        let info = linear_info().mag_filter(Filter::CUBIC_EXT).push_next(&mut weights);
         let (_, down, own) = create(&device, &info);
         assert_eq!(own, selectable == 1);
         assert_eq!(down.chain.len(), selectable as usize);
-        assert_eq!(down.value.mag_filter, vk::Filter::CUBIC_EXT);
+        assert_eq!(down.value.mag_filter, Filter::CUBIC_EXT);
     }
 }
 
@@ -259,9 +252,9 @@ fn capture_and_replay_needs_the_very_bits() {
     };
     let (sampler, _, own) = create(&device, &info);
     assert!(own);
-    assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
+    assert_eq!(written(&device, sampler, device.view(INTEGERS)), sampler);
     // Nor for want of a place for its custom border (there is none without the extension).
-    let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default().format(vk::Format::R8G8B8A8_UNORM);
+    let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default().format(FILTERED);
     border.p_next = ptr::from_ref(&opaque).cast();
     let custom = vk::SamplerCreateInfo {
         border_color: vk::BorderColor::FLOAT_CUSTOM_EXT,
@@ -273,7 +266,7 @@ fn capture_and_replay_needs_the_very_bits() {
     device.finish();
 
     // Without the feature the flag and the data have no meaning: both go.
-    let device = device_with(&[], ptr::null(), |_| ());
+    let device = plain();
     let (_, down, own) = create(&device, &info);
     assert!(!own && down.chain.is_empty() && down.value.flags.is_empty());
     assert_eq!(down.value.mip_lod_bias, 4.0);
@@ -281,7 +274,7 @@ fn capture_and_replay_needs_the_very_bits() {
 
 #[test]
 fn unknown_structures_stay_where_they_can() {
-    let device = device_with(&[], ptr::null(), |_| ());
+    let device = plain();
     let s_type = vk::StructureType::from_raw(0x7fff_0005);
     // Behind the structure that has to go (MAX without its feature): kept, at its address.
     let behind = vk::BaseInStructure { s_type, ..Default::default() };
@@ -292,8 +285,8 @@ fn unknown_structures_stay_where_they_can() {
     assert!(!own);
     assert_eq!(down.chain.iter().map(|node| node.at).collect::<Vec<_>>(), [ptr::from_ref(&behind) as usize]);
     // What it may mean is not known, so no other sampler can stand in for this one.
-    assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
-    let said = unresolved(&device, "pair");
+    assert_eq!(written(&device, sampler, device.view(INTEGERS)), sampler);
+    let said = device.left_as("pair");
     assert_eq!((said.len(), &said[0]["rule"]), (1, &"flags".into()));
 
     // Before it: the layer cannot copy what it does not know the size of.
@@ -303,7 +296,7 @@ fn unknown_structures_stay_where_they_can() {
     let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&before).cast(), ..linear_info() };
     let (_, down, own) = create(&device, &info);
     assert!(!own && down.types().is_empty());
-    assert_eq!(unresolved(&device, "unknown structure").len(), 1);
+    assert_eq!(device.left_as("unknown structure").len(), 1);
 
     // One that decisions know nothing of, but whose size is in the table: it is copied, and what it says goes down.
     #[repr(C)]
@@ -323,7 +316,7 @@ fn unknown_structures_stay_where_they_can() {
     assert_ne!(down.chain[0].at, ptr::from_ref(&before) as usize, "it led to what must not go down");
     // SAFETY: the mock copied the whole structure.
     assert_eq!(unsafe { down.chain[0].bytes.as_ptr().cast::<BorderColorIndex>().read_unaligned() }.index, 0x1d);
-    assert_eq!(unresolved(&device, "unknown structure").len(), 1, "nothing more was left out");
+    assert_eq!(device.left_as("unknown structure").len(), 1, "nothing more was left out");
 
     // Nothing in the chain has to change: all of it is kept, unknown ones in front included.
     let mut reduction = vk::SamplerReductionModeCreateInfo::default();
@@ -337,16 +330,11 @@ fn unknown_structures_stay_where_they_can() {
 
 #[test]
 fn a_variant_carries_every_structure_of_its_sampler() {
-    let custom = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
-        custom_border_colors: 1,
-        custom_border_color_without_format: 1,
-        ..Default::default()
-    };
+    let custom = any_border();
     let extensions = [ash::ext::custom_border_color::NAME];
     let device = device_with(&extensions, ptr::from_ref(&custom).cast(), |_| ());
     let color = vk::ClearColorValue { float32: [0.25, 0.5, 0.75, 1.0] };
-    let border =
-        vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(color).format(vk::Format::R32_SFLOAT);
+    let border = vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(color).format(FLOATS);
     let info = vk::SamplerCreateInfo {
         p_next: ptr::from_ref(&border).cast(),
         address_mode_u: vk::SamplerAddressMode::CLAMP_TO_BORDER,
@@ -356,7 +344,7 @@ fn a_variant_carries_every_structure_of_its_sampler() {
     let (sampler, _, own) = create(&device, &info);
     assert!(own);
     device.driver.calls();
-    let variant = written(&device, sampler, device.view(vk::Format::R32_SFLOAT));
+    let variant = written(&device, sampler, device.view(FLOATS));
     assert_ne!(variant, sampler);
     let model = device.driver.sampler(variant.as_raw()).unwrap();
     assert!(model.by_layer);
@@ -365,26 +353,20 @@ fn a_variant_carries_every_structure_of_its_sampler() {
         model.chain.iter().find_map(crate::driver::Node::get).expect("the colour is chained");
     // SAFETY: the member that was set.
     assert_eq!((unsafe { found.custom_border_color.float32 }, found.format), ([0.25, 0.5, 0.75, 1.0], border.format));
-    assert_eq!((model.info.mag_filter, model.info.max_lod), (vk::Filter::NEAREST, info.max_lod));
+    assert_eq!((model.info.mag_filter, model.info.max_lod), (Filter::NEAREST, info.max_lod));
 }
 
 #[test]
 fn names_reach_the_records() {
     let device = Device::traced();
-    let (sampler, view) = (device.linear(), device.view(UNFILTERED));
-    let name = |object: u64, ty, text: &CStr| {
-        let info = vk::DebugUtilsObjectNameInfoEXT {
-            object_handle: object,
-            object_type: ty,
-            p_object_name: text.as_ptr(),
-            ..Default::default()
-        };
+    let (sampler, view) = (device.linear(), device.view(INTEGERS));
+    let name = |sampler: vk::Sampler, text: &CStr| {
+        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(sampler).object_name(text);
+        device.driver.calls();
         assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
-        args!(device, c"vkSetDebugUtilsObjectNameEXT", Args::Other(arguments));
-        assert_eq!(arguments, [ptr::from_ref(&info) as u64]);
+        assert!(device.took(c"vkSetDebugUtilsObjectNameEXT", &info));
     };
-    device.driver.calls();
-    name(sampler.as_raw(), vk::ObjectType::SAMPLER, c"albedo");
+    name(sampler, c"albedo");
     let marker = vk::DebugMarkerObjectNameInfoEXT {
         object: view.as_raw(),
         object_type: vk::DebugReportObjectTypeEXT::IMAGE_VIEW,
@@ -393,20 +375,14 @@ fn names_reach_the_records() {
     };
     assert_eq!(call!(device.set_marker_name(device.raw, &marker)), SUCCESS);
     assert_ne!(written(&device, sampler, view), sampler);
-    let pair = &device.instance.records("pair")[0];
+    let pair = &device.records("pair")[0];
     assert_eq!((&pair["names"]["sampler"], &pair["names"]["view"]), (&"albedo".into(), &"ids".into()));
     // Names go with their object, and a null name takes one back.
     device.destroy_sampler(sampler);
-    device.driver.calls();
     let other = device.linear();
     assert!(device.entry().ground.journal.name(vk::ObjectType::SAMPLER, sampler.as_raw()).is_none());
-    device.driver.calls();
-    name(other.as_raw(), vk::ObjectType::SAMPLER, c"x");
-    let info = vk::DebugUtilsObjectNameInfoEXT {
-        object_handle: other.as_raw(),
-        object_type: vk::ObjectType::SAMPLER,
-        ..Default::default()
-    };
+    name(other, c"x");
+    let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(other);
     assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
     assert!(device.entry().ground.journal.name(vk::ObjectType::SAMPLER, other.as_raw()).is_none());
 }
@@ -424,7 +400,7 @@ fn device_of_tomorrow() -> Device {
 /// One sampler for each member that holds an enumerant, with this value in it.
 fn with_value_in_each_member(raw: i32) -> [(&'static str, vk::SamplerCreateInfo<'static>); 8] {
     let plain = linear_info();
-    let (filter, address) = (vk::Filter::from_raw(raw), vk::SamplerAddressMode::from_raw(raw));
+    let (filter, address) = (Filter::from_raw(raw), vk::SamplerAddressMode::from_raw(raw));
     let border = vk::SamplerAddressMode::CLAMP_TO_BORDER;
     [
         ("magFilter", plain.mag_filter(filter)),
@@ -449,7 +425,7 @@ fn values_of_an_unknown_extension_pass() {
             let (_, _, own) = create(&device, &info);
             assert!(own, "{member} goes down as it came");
         }
-        let said = unresolved(&device, "unknown enumerant");
+        let said = device.left_as("unknown enumerant");
         assert_eq!(said.len(), count + 1, "{member} is told once");
         let why = said[count]["why"].as_str().unwrap();
         assert!(why.contains(member) && why.contains("VK_EXT_sampling_of_tomorrow"), "{why}");
@@ -458,29 +434,25 @@ fn values_of_an_unknown_extension_pass() {
         vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::from_raw(NEW));
     let (_, _, own) = create(&device, &linear_info().push_next(&mut reduction));
     assert!(own, "reductionMode goes down as it came");
-    assert_eq!(unresolved(&device, "unknown enumerant").len(), 9);
+    assert_eq!(device.left_as("unknown enumerant").len(), 9);
     // Also with a view that today's filters conflict with: what the value asks of it is not known.
     let (sampler, _, _) =
-        create(&device, &vk::SamplerCreateInfo { mag_filter: vk::Filter::from_raw(NEW), ..Default::default() });
-    assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
+        create(&device, &vk::SamplerCreateInfo { mag_filter: Filter::from_raw(NEW), ..Default::default() });
+    assert_eq!(written(&device, sampler, device.view(INTEGERS)), sampler);
 
     // The rest of such a sampler is what it always was.
-    let bad = vk::SamplerCreateInfo { mag_filter: vk::Filter::from_raw(NEW), mip_lod_bias: 99.0, ..linear_info() };
+    let bad = vk::SamplerCreateInfo { mag_filter: Filter::from_raw(NEW), mip_lod_bias: 99.0, ..linear_info() };
     let (_, down, own) = create(&device, &bad);
     assert_eq!((own, down.value.mag_filter.as_raw(), down.value.mip_lod_bias), (false, NEW, 4.0));
 
     // A filter of a blit as well.
-    let image = device.image(UNFILTERED);
-    let said = unresolved(&device, "unknown enumerant").len();
+    let image = device.image(INTEGERS);
+    let said = device.left_as("unknown enumerant").len();
     for _ in 0..2 {
-        let layout = vk::ImageLayout::GENERAL;
-        device.driver.calls();
-        call!(device.blit(device.commands, image, layout, image, layout, 0, ptr::null(), vk::Filter::from_raw(NEW)));
-        args!(device, c"vkCmdBlitImage", Args::Blit { filter, .. });
-        assert_eq!(filter.as_raw(), NEW);
+        assert_eq!(device.blits_with(image, Filter::from_raw(NEW)).as_raw(), NEW);
     }
-    assert_eq!(unresolved(&device, "unknown enumerant").len(), said + 1);
-    assert_eq!(unresolved(&device, "pair").len(), 0);
+    assert_eq!(device.left_as("unknown enumerant").len(), said + 1);
+    assert_eq!(device.left_as("pair").len(), 0);
 }
 
 /// The twin: what no extension can have added is repaired, and so is everything where no unknown extension is enabled.
@@ -497,27 +469,26 @@ fn values_of_no_extension_are_repaired() {
                 assert!(!own && !shown.contains(&raw.to_string()), "{member} {raw} went down: {shown}");
             }
         }
-        assert_eq!(unresolved(&device, "unknown enumerant").len(), 0);
+        assert_eq!(device.left_as("unknown enumerant").len(), 0);
     }
     // A value that an extension of today has, which is not enabled, is not one of tomorrow.
     let device = device_of_tomorrow();
-    let (_, down, _) = create(&device, &linear_info().mag_filter(vk::Filter::CUBIC_EXT));
-    assert_eq!(down.value.mag_filter, vk::Filter::LINEAR);
+    let (_, down, _) = create(&device, &linear_info().mag_filter(Filter::CUBIC_EXT));
+    assert_eq!(down.value.mag_filter, Filter::LINEAR);
     // Where nobody reads the member, any value is legal and nothing is told.
     let ignored = linear_info().compare_op(vk::CompareOp::from_raw(NEW)).border_color(vk::BorderColor::from_raw(NEW));
     let (_, _, own) = create(&device, &ignored);
     assert!(own);
-    assert_eq!(unresolved(&device, "unknown enumerant").len(), 0);
+    assert_eq!(device.left_as("unknown enumerant").len(), 0);
 }
 
 /// Legal anisotropy on NEAREST filters, which is the driver's business unless a setting, or what is known of a device, says otherwise.
 #[test]
 fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
     let smooth = vk::SamplerCreateInfo { anisotropy_enable: 1, max_anisotropy: 8.0, ..linear_info() };
-    let nearest = vk::Filter::NEAREST;
-    let flat = vk::SamplerCreateInfo { mag_filter: nearest, min_filter: nearest, ..smooth };
+    let flat = smooth.mag_filter(Filter::NEAREST).min_filter(Filter::NEAREST);
     let one = vk::SamplerCreateInfo { max_anisotropy: 1.0, ..flat };
-    let mixed = vk::SamplerCreateInfo { min_filter: vk::Filter::LINEAR, ..flat };
+    let mixed = vk::SamplerCreateInfo { min_filter: Filter::LINEAR, ..flat };
     // A weak device of our own, which a quirk alone tells from one that is only weak.
     let folder = std::env::temp_dir().join(format!("samplin-quirk-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -537,17 +508,14 @@ fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
         (&[("device", &plain)], false),
         (&[("aniso_nearest", "off"), ("mode", "audit")], false),
     ] {
-        let builder = InstanceBuilder::new().traced("decisions");
-        let instance = builder.settings(settings).instance();
-        let on = vk::PhysicalDeviceFeatures { sampler_anisotropy: 1, ..Default::default() };
-        let device = instance.device(&DeviceInfo { features: on, ..Default::default() });
+        let device = InstanceBuilder::new().traced("decisions").settings(settings).bare(&[]);
         for (info, concerned) in [(&flat, true), (&one, true), (&mixed, false), (&smooth, false), (&flat, true)] {
             let (_, down, own) = create(&device, info);
             assert_eq!(own, !(off && concerned), "{settings:?} {info:?}");
             assert_eq!(down.value.anisotropy_enable, u32::from(own), "{settings:?} {info:?}");
         }
         // One record for each state.
-        let told = device.instance.records("sampler");
+        let told = device.records("sampler");
         let audit = settings.contains(&("mode", "audit"));
         assert_eq!(told.len(), if off || audit { 2 } else { 0 }, "{settings:?}: {told:#?}");
         for record in &told {
@@ -561,11 +529,7 @@ fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
 /// A custom border colour that is chained and not asked for is legal, and mostly a mistake.
 #[test]
 fn a_custom_border_colour_that_is_ignored_is_hinted_at() {
-    let features = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
-        custom_border_colors: 1,
-        custom_border_color_without_format: 1,
-        ..Default::default()
-    };
+    let features = any_border();
     for (level, color, chained, hinted) in [
         ("all", vk::BorderColor::FLOAT_OPAQUE_BLACK, true, true),
         ("all", vk::BorderColor::FLOAT_CUSTOM_EXT, true, false),
@@ -585,9 +549,9 @@ fn a_custom_border_colour_that_is_ignored_is_hinted_at() {
         device.sampler(&info);
         args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
         assert_eq!(down.at, ptr::from_ref(&info) as usize, "it goes down as it came");
-        let records = device.instance.records("sampler");
+        let records = device.records("sampler");
         assert_eq!(records.len(), usize::from(level == "all"));
         assert!(records.iter().all(|record| record["hint"].is_string() == hinted), "{records:#?}");
-        assert!(device.instance.records("unresolved").is_empty());
+        assert!(device.records("unresolved").is_empty());
     }
 }

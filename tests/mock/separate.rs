@@ -9,7 +9,6 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
 use ash::vk::{self, Handle};
@@ -18,17 +17,13 @@ use samplin_testkit::assembly::{Assembly, Capability, Decoration, Op, StorageCla
 
 use crate::driver::machine::{ARRAY, Machine, Place, Read, Snapshot};
 use crate::driver::{Kind, OwnFailure, Reuse, lock};
-use crate::fuzz::for_seeds;
+use crate::fuzz::{for_seeds, step_with_log, with_log};
 use crate::loader::*;
 use crate::pages::dangling;
 
-type Ty = vk::DescriptorType;
-
-const IMAGE: Ty = Ty::SAMPLED_IMAGE;
-const SAMPLER: Ty = Ty::SAMPLER;
 const DYNAMIC: Ty = Ty::UNIFORM_BUFFER_DYNAMIC;
 /// The format that filters, and one that does not.
-const FORMATS: [vk::Format; 2] = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_SFLOAT];
+const FORMATS: [vk::Format; 2] = [FILTERED, FLOATS];
 
 /// Bindings of the set layouts: type and count; the place in the list is the number.
 const SHAPES: [&[(Ty, u32)]; 10] = [
@@ -37,7 +32,7 @@ const SHAPES: [&[(Ty, u32)]; 10] = [
     &[(IMAGE, 1), (IMAGE, 1), (SAMPLER, 1)],
     &[(SAMPLER, ARRAY), (IMAGE, 1), (DYNAMIC, 1)],
     &[(IMAGE, 1), (SAMPLER, 1)],
-    &[(IMAGE, 1), (SAMPLER, 1), (Ty::COMBINED_IMAGE_SAMPLER, 1)],
+    &[(IMAGE, 1), (SAMPLER, 1), (COMBINED, 1)],
     &[(IMAGE, 1), (SAMPLER, 1)],
     &[(IMAGE, ARRAY), (SAMPLER, 1)],
     &[(SAMPLER, ARRAY), (IMAGE, 1)],
@@ -47,7 +42,7 @@ const SHAPES: [&[(Ty, u32)]; 10] = [
         (Ty::UNIFORM_TEXEL_BUFFER, 2),
         (Ty::STORAGE_BUFFER, 1),
         (Ty::INLINE_UNIFORM_BLOCK, BLOCK),
-        (Ty::COMBINED_IMAGE_SAMPLER, 2),
+        (COMBINED, 2),
         (Ty::INPUT_ATTACHMENT, 1),
         (Ty::STORAGE_TEXEL_BUFFER, 1),
         (Ty::STORAGE_IMAGE, 1),
@@ -58,7 +53,7 @@ const SHAPES: [&[(Ty, u32)]; 10] = [
 const LOOSE: usize = 4;
 const PUSHED: usize = 5;
 /// What is pushed.
-const PUSHES: [Ty; 3] = [IMAGE, SAMPLER, Ty::COMBINED_IMAGE_SAMPLER];
+const PUSHES: [Ty; 3] = [IMAGE, SAMPLER, COMBINED];
 const IMMUTABLE: usize = 6;
 const PARTIAL: [usize; 2] = [7, 8];
 /// Bytes of a block.
@@ -85,7 +80,7 @@ fn others(ty: Ty, value: &Value) -> Vec<(u64, u64)> {
             let bytes = value.iter().flat_map(|word| word.to_ne_bytes()).take(BLOCK as usize);
             bytes.map(|byte| (0, u64::from(byte))).collect()
         }
-        Ty::COMBINED_IMAGE_SAMPLER => vec![(value[0], value[1])],
+        COMBINED => vec![(value[0], value[1])],
         Ty::INPUT_ATTACHMENT | Ty::STORAGE_IMAGE => vec![(0, value[1])],
         _ => vec![(0, value[0])],
     }
@@ -116,10 +111,10 @@ pub(crate) fn shader_of(
 ) -> Vec<u32> {
     use StorageClass::{Input, UniformConstant};
     let stage = match model {
-        0 => vk::ShaderStageFlags::VERTEX,
-        4 => vk::ShaderStageFlags::FRAGMENT,
-        5 => vk::ShaderStageFlags::COMPUTE,
-        _ => vk::ShaderStageFlags::RAYGEN_KHR,
+        0 => Stage::VERTEX,
+        4 => Stage::FRAGMENT,
+        5 => Stage::COMPUTE,
+        _ => Stage::RAYGEN_KHR,
     };
     let mut m = Assembly::new(stage);
     m.capability(Capability::SampledImageArrayDynamicIndexing);
@@ -167,32 +162,13 @@ pub(crate) fn shader_of(
 
 // ---- the application ----
 
-/// What came of the sequences, to see that they are about something.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    draws: u64,
-    legal: u64,
-    repaired: u64,
-    told: u64,
+crate::fuzz::tally! {
+    draws legal repaired told
     /// Pairs that were left in command buffers which were begun before anything could conflict.
-    early: u64,
-    executed: u64,
-    split: u64,
+    early
+    executed split
     /// Links that were left for want of memory.
-    wanting: u64,
-}
-
-impl std::ops::AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.draws += other.draws;
-        self.legal += other.legal;
-        self.repaired += other.repaired;
-        self.told += other.told;
-        self.early += other.early;
-        self.executed += other.executed;
-        self.split += other.split;
-        self.wanting += other.wanting;
-    }
+    wanting
 }
 
 #[derive(Clone, Debug)]
@@ -205,9 +181,9 @@ struct Layout {
 struct Pipeline {
     handle: vk::Pipeline,
     /// Shader objects by stage, instead of a pipeline.
-    shaders: Vec<(vk::ShaderStageFlags, vk::ShaderEXT)>,
+    shaders: Vec<(Stage, vk::ShaderEXT)>,
     shapes: Vec<usize>,
-    point: vk::PipelineBindPoint,
+    point: Point,
 }
 
 #[derive(Clone, Debug)]
@@ -234,7 +210,7 @@ struct Buffer {
 }
 
 /// The bind points, by their places.
-const POINTS: [vk::PipelineBindPoint; 2] = [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::COMPUTE];
+const POINTS: [Point; 2] = [GRAPHICS, COMPUTE];
 
 /// A pipeline, and set and binding of an image and of a sampler.
 type Left = (u64, (u32, u32), (u32, u32));
@@ -287,7 +263,7 @@ impl Application {
         // At the level of all binds are followed from the start.
         let level = if late > 0 { "decisions" } else { "all" };
         let device = if is_traced { builder.traced(level) } else { builder }.device();
-        device.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
+        device.forget_calls();
         let immutable = device.sampler(&linear_info().max_lod(0.5));
         let plain = device.nearest();
         let mut application = Self {
@@ -327,7 +303,7 @@ impl Application {
             let entries: Vec<_> = bindings
                 .iter()
                 .enumerate()
-                .filter(|(number, (ty, _))| *ty != DYNAMIC && (shape, *number) != (IMMUTABLE, 1))
+                .filter(|(number, _)| Self::is_writable(shape, *number))
                 .map(|(number, (ty, count))| {
                     let size = size_of::<Value>();
                     entry(number as u32, 0, *count, *ty, number * ARRAY as usize * size, size)
@@ -365,7 +341,7 @@ impl Application {
         let mut bindings: Vec<_> = SHAPES[shape]
             .iter()
             .enumerate()
-            .map(|(number, (ty, count))| binding(number as u32, *ty, *count).stage_flags(vk::ShaderStageFlags::ALL))
+            .map(|(number, (ty, count))| binding(number as u32, *ty, *count).stage_flags(Stage::ALL))
             .collect();
         let mut info = vk::DescriptorSetLayoutCreateInfo::default();
         match shape {
@@ -394,10 +370,10 @@ impl Application {
         let mark = 1.0 + self.created as f32;
         let mut info = linear_info().max_lod(mark);
         match (linear, self.rng.u8(0..3)) {
-            (false, _) => info = info.mag_filter(vk::Filter::NEAREST).min_filter(vk::Filter::NEAREST),
-            (true, 1) => info = info.min_filter(vk::Filter::NEAREST),
+            (false, _) => info = info.mag_filter(Filter::NEAREST).min_filter(Filter::NEAREST),
+            (true, 1) => info = info.min_filter(Filter::NEAREST),
             (true, 2) => {
-                info = info.mag_filter(vk::Filter::NEAREST).min_filter(vk::Filter::NEAREST);
+                info = info.mag_filter(Filter::NEAREST).min_filter(Filter::NEAREST);
                 info = info.mipmap_mode(vk::SamplerMipmapMode::LINEAR);
             }
             _ => {}
@@ -465,19 +441,17 @@ impl Application {
         let links: Vec<_> = (0..rng.usize(1..5)).map(|_| (operand(IMAGE, rng), operand(SAMPLER, rng))).collect();
         let graphics = rng.bool();
         let words = shader(if graphics { 4 } else { 5 }, &links);
-        let point = if graphics { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE };
+        let point = if graphics { GRAPHICS } else { COMPUTE };
         if rng.u8(0..3) == 0 {
             let shaders = self.create_shaders(graphics, &words, &shapes);
             self.log.push(format!("shaders {shaders:?} of {shapes:?}, links {links:?}"));
             return self.pipelines.push(Pipeline { handle: vk::Pipeline::null(), shaders, shapes, point });
         }
         let module = self.create_module(&words);
-        let mut handle = vk::Pipeline::null();
-        let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main");
-        let fragment = stage.stage(vk::ShaderStageFlags::FRAGMENT).module(module);
+        let handle;
         if graphics {
             let vertex_module = self.create_module(&shader(0, &[]));
-            let stages = [stage.stage(vk::ShaderStageFlags::VERTEX).module(vertex_module), fragment];
+            let stages = [stage(Stage::VERTEX, vertex_module), stage(Stage::FRAGMENT, module)];
             // Attachments that are referred to and not used, or none; arrays of nothing lead nowhere.
             let unused = vk::AttachmentReference { attachment: vk::ATTACHMENT_UNUSED, ..Default::default() };
             let colors = vec![unused; self.rng.usize(0..3)];
@@ -490,58 +464,40 @@ impl Application {
             let info = vk::RenderPassCreateInfo::default().subpasses(&subpass);
             let device = &self.device;
             let pass = create!(device.create_render_pass(&info));
-            let viewports = [vk::Viewport::default()];
-            let scissors = [vk::Rect2D::default()];
-            let mut viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
-            let mut states = Vec::new();
-            if self.rng.bool() {
-                states.extend([vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
-                (viewport.p_viewports, viewport.p_scissors) = (dangling(), dangling());
+            let mut dynamic = Vec::new();
+            let is_open = self.rng.bool();
+            if is_open {
+                dynamic.extend([vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
             }
             if self.rng.bool() {
-                states.push(vk::DynamicState::VERTEX_INPUT_EXT);
+                dynamic.push(vk::DynamicState::VERTEX_INPUT_EXT);
             }
-            let (input, assembly) =
-                <(vk::PipelineVertexInputStateCreateInfo<'_>, vk::PipelineInputAssemblyStateCreateInfo<'_>)>::default();
             let discards = self.rng.u8(0..4) == 0;
             self.created += 1;
             let width = (self.rng.u8(0..3) > 0).then_some(self.created as f32);
             if width.is_none() {
-                states.push(vk::DynamicState::LINE_WIDTH);
+                dynamic.push(vk::DynamicState::LINE_WIDTH);
             }
-            let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&states);
-            let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(width.unwrap_or(1.0));
-            let raster = raster.rasterizer_discard_enable(discards);
-            let samples =
-                vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
-            let mut info = vk::GraphicsPipelineCreateInfo::default()
-                .stages(&stages)
-                .vertex_input_state(&input)
-                .input_assembly_state(&assembly)
-                .viewport_state(&viewport)
-                .rasterization_state(&raster)
-                .multisample_state(&samples)
-                .dynamic_state(&dynamic)
-                .layout(layout)
-                .render_pass(pass)
-                .base_pipeline_handle(vk::Pipeline::from_raw(dangling_handle()));
+            let mut states = States::new(&dynamic);
+            if is_open {
+                (states.viewport.p_viewports, states.viewport.p_scissors) = (dangling(), dangling());
+            }
+            states.raster = states.raster.line_width(width.unwrap_or(1.0)).rasterizer_discard_enable(discards);
+            let mut info = states.info(&stages).layout(layout).render_pass(pass);
+            info.base_pipeline_handle = vk::Pipeline::from_raw(dangling_handle());
             // There are no tessellation shaders, and no attachments that are used.
             info.p_tessellation_state = dangling();
             (info.p_depth_stencil_state, info.p_color_blend_state) = (dangling(), dangling());
-            if states.contains(&vk::DynamicState::VERTEX_INPUT_EXT) {
+            if dynamic.contains(&vk::DynamicState::VERTEX_INPUT_EXT) {
                 info.p_vertex_input_state = dangling();
             }
             if discards {
                 (info.p_viewport_state, info.p_multisample_state) = (dangling(), dangling());
             }
-            let none = vk::PipelineCache::null();
-            assert_eq!(
-                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut handle)),
-                SUCCESS
-            );
+            handle = device.graphics_with(&info);
             self.machine.pipeline(handle.as_raw(), layout.as_raw(), &[vertex_module.as_raw(), module.as_raw()]);
             width.iter().for_each(|width| self.machine.set_static_width(handle.as_raw(), *width));
-            call!(device.destroy_render_pass(device.raw, pass, allocator()));
+            device.destroy_render_pass(pass);
             // Nothing, with either allocator.
             let own = if self.rng.bool() { allocator() } else { ptr::null() };
             call!(device.destroy_render_pass(device.raw, vk::RenderPass::null(), own));
@@ -549,14 +505,10 @@ impl Application {
             call!(device.destroy_module(device.raw, vk::ShaderModule::null(), own));
             self.destroy_module(vertex_module);
         } else {
-            let stage = stage.stage(vk::ShaderStageFlags::COMPUTE).module(module);
+            let stage = stage(Stage::COMPUTE, module);
             let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
             let device = &self.device;
-            let none = vk::PipelineCache::null();
-            assert_eq!(
-                call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut handle)),
-                SUCCESS
-            );
+            handle = device.compute_with(&info);
             self.machine.pipeline(handle.as_raw(), layout.as_raw(), &[module.as_raw()]);
         }
         self.destroy_module(module);
@@ -565,32 +517,20 @@ impl Application {
     }
 
     /// A compute shader of these words, or a fragment shader with a vertex shader, perhaps linked.
-    fn create_shaders(
-        &mut self,
-        graphics: bool,
-        words: &[u32],
-        shapes: &[usize],
-    ) -> Vec<(vk::ShaderStageFlags, vk::ShaderEXT)> {
-        use vk::ShaderStageFlags as S;
+    fn create_shaders(&mut self, graphics: bool, words: &[u32], shapes: &[usize]) -> Vec<(Stage, vk::ShaderEXT)> {
         let sets: Vec<_> = shapes.iter().map(|shape| self.shapes[*shape]).collect();
-        let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
-        let (own, vertex) = (bytes(words), bytes(&shader(0, &[])));
-        let info =
-            vk::ShaderCreateInfoEXT::default().code_type(vk::ShaderCodeTypeEXT::SPIRV).name(c"main").set_layouts(&sets);
+        let (own, vertex) = (bytes_of(words), bytes_of(&shader(0, &[])));
+        let of = |stage, code| shader_info(stage, code).set_layouts(&sets);
         let (stages, infos) = if graphics {
-            let linked =
-                if self.rng.bool() { vk::ShaderCreateFlagsEXT::LINK_STAGE } else { vk::ShaderCreateFlagsEXT::empty() };
-            let vertex = info.stage(S::VERTEX).next_stage(S::FRAGMENT).code(&vertex).flags(linked);
-            (vec![S::VERTEX, S::FRAGMENT], vec![vertex, info.stage(S::FRAGMENT).code(&own).flags(linked)])
+            let linked = if self.rng.bool() { vk::ShaderCreateFlagsEXT::LINK_STAGE } else { Default::default() };
+            let vertex = of(Stage::VERTEX, &vertex).next_stage(Stage::FRAGMENT).flags(linked);
+            (vec![Stage::VERTEX, Stage::FRAGMENT], vec![vertex, of(Stage::FRAGMENT, &own).flags(linked)])
         } else {
-            (vec![S::COMPUTE], vec![info.stage(S::COMPUTE).code(&own)])
+            (vec![Stage::COMPUTE], vec![of(Stage::COMPUTE, &own)])
         };
         let mut made = vec![vk::ShaderEXT::null(); infos.len()];
-        let (device, count) = (&self.device, infos.len() as u32);
-        assert_eq!(
-            call!(device.create_shaders(device.raw, count, infos.as_ptr(), allocator(), made.as_mut_ptr())),
-            SUCCESS
-        );
+        let (device, count, out) = (&self.device, infos.len() as u32, made.as_mut_ptr());
+        assert_eq!(call!(device.create_shaders(device.raw, count, infos.as_ptr(), allocator(), out)), SUCCESS);
         for (info, shader) in infos.iter().zip(&made) {
             // SAFETY: the create info of a shader that was made.
             unsafe { self.machine.shader(shader.as_raw(), info) };
@@ -603,7 +543,7 @@ impl Application {
     }
 
     /// Binds shader objects at once, one by one, or some of them, or none.
-    fn bind_shaders(&mut self, at: usize, shaders: &[(vk::ShaderStageFlags, vk::ShaderEXT)]) {
+    fn bind_shaders(&mut self, at: usize, shaders: &[(Stage, vk::ShaderEXT)]) {
         let commands = self.buffers[at].handle;
         let (mut stages, mut handles): (Vec<_>, Vec<_>) = shaders.iter().copied().unzip();
         match self.rng.u8(0..6) {
@@ -640,18 +580,13 @@ impl Application {
     }
 
     fn destroy_module(&mut self, module: vk::ShaderModule) {
-        let device = &self.device;
-        device.destroy_module(module);
+        self.device.destroy_module(module);
         self.machine.destroy_module(module.as_raw());
     }
 
     fn create_buffer(&mut self) {
-        let device = &self.device;
-        let info = vk::CommandPoolCreateInfo::default();
-        let pool = create!(device.create_command_pool(&info));
-        let mut handle = vk::CommandBuffer::null();
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), SUCCESS);
+        let pool = self.device.command_pool();
+        let [handle] = self.device.command_buffers(pool);
         self.buffers.push(Buffer {
             handle,
             pool,
@@ -687,8 +622,8 @@ impl Application {
     fn value(&mut self, ty: Ty) -> Value {
         match ty {
             SAMPLER => [self.rng.choice(&self.samplers).expect("there are some").0.as_raw(), 0, 0],
-            IMAGE | Ty::COMBINED_IMAGE_SAMPLER | Ty::INPUT_ATTACHMENT | Ty::STORAGE_IMAGE => {
-                let sampler = if ty == Ty::COMBINED_IMAGE_SAMPLER { self.plain.as_raw() } else { 0 };
+            IMAGE | COMBINED | Ty::INPUT_ATTACHMENT | Ty::STORAGE_IMAGE => {
+                let sampler = if ty == COMBINED { self.plain.as_raw() } else { 0 };
                 [sampler, self.rng.choice(&self.views).map_or(0, |view| view.0.as_raw()), 0]
             }
             Ty::INLINE_UNIFORM_BLOCK => [self.rng.u64(..), self.rng.u64(..), 0],
@@ -698,12 +633,13 @@ impl Application {
     }
 
     fn info(&mut self, ty: Ty) -> vk::DescriptorImageInfo {
-        let [sampler, view, _] = self.value(ty);
-        vk::DescriptorImageInfo {
-            sampler: vk::Sampler::from_raw(sampler),
-            image_view: vk::ImageView::from_raw(view),
-            ..Default::default()
-        }
+        image(&self.value(ty))
+    }
+
+    /// Bindings of a shape that are written: number, type and values, of which a block is one.
+    fn writable(shape: usize) -> impl Iterator<Item = (usize, Ty, u32)> {
+        let all = SHAPES[shape].iter().enumerate().filter(move |(number, _)| Self::is_writable(shape, *number));
+        all.map(|(number, (ty, count))| (number, *ty, if *ty == Ty::INLINE_UNIFORM_BLOCK { 1 } else { *count }))
     }
 
     fn is_writable(shape: usize, number: usize) -> bool {
@@ -711,9 +647,7 @@ impl Application {
     }
 
     /// Elements of a binding that are written where all are: of a block all bytes at once, of those that need not be there only some.
-    fn elements(&mut self, shape: usize, number: usize) -> Vec<u32> {
-        let (ty, count) = SHAPES[shape][number];
-        let count = if ty == Ty::INLINE_UNIFORM_BLOCK { 1 } else { count };
+    fn elements(&mut self, shape: usize, (number, count): (usize, u32)) -> Vec<u32> {
         let is_partial = PARTIAL.contains(&shape) && number == 0;
         (0..count).filter(|_| !is_partial || self.rng.u8(0..3) > 0).collect()
     }
@@ -724,8 +658,8 @@ impl Application {
             return self.write_with_template(&set);
         }
         let mut all = Vec::new();
-        for number in (0..SHAPES[set.shape].len()).filter(|number| Self::is_writable(set.shape, *number)) {
-            let elements = self.elements(set.shape, number);
+        for (number, _, count) in Self::writable(set.shape) {
+            let elements = self.elements(set.shape, (number, count));
             all.extend(elements.into_iter().map(|element| (number, element, 1)));
         }
         if self.rng.bool() {
@@ -737,14 +671,7 @@ impl Application {
     /// Takes over descriptors in the application's own machine.
     fn note(&mut self, set: u64, ty: Ty, (number, element): (u32, u32), values: &[Value]) {
         if ty == SAMPLER || ty == IMAGE {
-            let infos: Vec<_> = values
-                .iter()
-                .map(|[sampler, view, _]| vk::DescriptorImageInfo {
-                    sampler: vk::Sampler::from_raw(*sampler),
-                    image_view: vk::ImageView::from_raw(*view),
-                    ..Default::default()
-                })
-                .collect();
+            let infos: Vec<_> = values.iter().map(image).collect();
             return self.machine.write(set, ty, (number, element), &infos);
         }
         let others: Vec<_> = values.iter().flat_map(|value| others(ty, value)).collect();
@@ -797,9 +724,7 @@ impl Application {
 
     fn write_with_template(&mut self, set: &Set) {
         let mut data = [Value::default(); BINDINGS * ARRAY as usize];
-        for number in (0..SHAPES[set.shape].len()).filter(|number| Self::is_writable(set.shape, *number)) {
-            let (ty, count) = SHAPES[set.shape][number];
-            let count = if ty == Ty::INLINE_UNIFORM_BLOCK { 1 } else { count };
+        for (number, ty, count) in Self::writable(set.shape) {
             for element in 0..count {
                 let value = self.value(ty);
                 data[number * ARRAY as usize + element as usize] = value;
@@ -875,17 +800,14 @@ impl Application {
             self.log.push(format!("reset {:?}", self.pools[pool]));
             let gone: Vec<Set> = self.sets.iter().filter(|set| set.pool == pool).cloned().collect();
             gone.iter().for_each(|set| self.touch(set.handle.as_raw()));
-            let device = &self.device;
-            let flags = vk::DescriptorPoolResetFlags::empty();
-            assert_eq!(call!(device.reset_pool(device.raw, self.pools[pool], flags)), SUCCESS);
+            self.device.reset_pool(self.pools[pool]);
             self.machine.reset_pool(self.pools[pool].as_raw());
             self.sets.retain(|set| set.pool != pool);
         } else if let Some(index) = self.some(self.sets.len()) {
             let set = self.sets.swap_remove(index);
             self.log.push(format!("free {:?}", set.handle));
             self.touch(set.handle.as_raw());
-            let device = &self.device;
-            assert_eq!(call!(device.free_sets(device.raw, self.pools[set.pool], 1, &set.handle)), SUCCESS);
+            self.device.free(self.pools[set.pool], &[set.handle]);
             self.machine.free(set.handle.as_raw());
         }
     }
@@ -955,13 +877,13 @@ impl Application {
         }
     }
 
-    fn destroy(&self, pipeline: vk::Pipeline, shaders: &[(vk::ShaderStageFlags, vk::ShaderEXT)]) {
+    fn destroy(&self, pipeline: vk::Pipeline, shaders: &[(Stage, vk::ShaderEXT)]) {
         let device = &self.device;
         if shaders.is_empty() {
             device.destroy_pipeline(pipeline);
         }
         for (_, shader) in shaders {
-            call!(device.destroy_shader(device.raw, *shader, allocator()));
+            device.destroy_shader(*shader);
         }
     }
 
@@ -975,8 +897,7 @@ impl Application {
             let shape = self.rng.usize(0..SHAPES.len());
             self.log.push(format!("destroy the layout of shape {shape} and make another"));
             let old = self.shapes[shape];
-            let device = &self.device;
-            call!(device.destroy_layout(device.raw, old, allocator()));
+            self.device.destroy_layout(old);
             self.machine.destroy_layout(old.as_raw());
             self.sets.iter_mut().filter(|set| set.shape == shape).for_each(|set| set.is_fixed = true);
             self.shapes[shape] = self.set_layout(shape);
@@ -984,8 +905,7 @@ impl Application {
     }
 
     fn destroy_pipeline_layout(&mut self, layout: vk::PipelineLayout) {
-        let device = &self.device;
-        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+        self.device.destroy_pipeline_layout(layout);
         self.machine.destroy_pipeline_layout(layout.as_raw());
     }
 
@@ -1007,10 +927,7 @@ impl Application {
             let Buffer { handle, pool, .. } = self.buffers[index];
             call!(device.free_command_buffers(device.raw, pool, 1, &handle));
             self.machine.clear(handle.as_raw());
-            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-            let mut handle = vk::CommandBuffer::null();
-            assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), SUCCESS);
-            self.buffers[index].handle = handle;
+            [self.buffers[index].handle] = device.command_buffers(pool);
         }
         let buffer = &mut self.buffers[index];
         self.log.push(format!("begin {:?}", buffer.handle));
@@ -1040,7 +957,7 @@ impl Application {
         let Some(index) = self.some(self.pipelines.len()) else { return };
         let Pipeline { handle, point, shaders, .. } = self.pipelines[index].clone();
         let at = self.buffer();
-        if point == vk::PipelineBindPoint::GRAPHICS && self.machine.feeds_back(self.buffers[at].handle.as_raw()) {
+        if point == GRAPHICS && self.machine.feeds_back(self.buffers[at].handle.as_raw()) {
             return;
         }
         if !shaders.is_empty() {
@@ -1050,8 +967,7 @@ impl Application {
         let commands = self.buffers[at].handle;
         self.log.push(format!("{commands:?}: bind {handle:?}"));
         self.buffers[at].uses.insert(handle.as_raw());
-        let device = &self.device;
-        call!(device.bind_pipeline(commands, point, handle));
+        self.device.bind_pipeline(commands, point, handle);
         self.machine.bind_pipeline(commands.as_raw(), crate::driver::machine::place(point), handle.as_raw());
         self.look(at);
     }
@@ -1091,11 +1007,7 @@ impl Application {
             let (count, raw) = (sets.len(), commands.as_raw());
             let device = &self.device;
             if self.rng.u8(0..4) == 0 {
-                let stages = if point == vk::PipelineBindPoint::GRAPHICS {
-                    vk::ShaderStageFlags::ALL_GRAPHICS
-                } else {
-                    vk::ShaderStageFlags::COMPUTE
-                };
+                let stages = if point == GRAPHICS { Stage::ALL_GRAPHICS } else { Stage::COMPUTE };
                 let info = vk::BindDescriptorSetsInfoKHR::default()
                     .stage_flags(stages)
                     .layout(layout)
@@ -1104,16 +1016,7 @@ impl Application {
                     .dynamic_offsets(&offsets);
                 call!(device.bind_sets2(commands, &info));
             } else {
-                call!(device.bind_sets(
-                    commands,
-                    point,
-                    layout,
-                    first as u32,
-                    count as u32,
-                    sets.as_ptr(),
-                    offsets.len() as u32,
-                    offsets.as_ptr(),
-                ));
+                device.bind_sets_at(commands, point, (layout, first as u32), &sets, &offsets);
             }
             let place = crate::driver::machine::place(point);
             self.machine.bind_sets(raw, place, layout.as_raw(), first as u32, &sets, &offsets);
@@ -1125,7 +1028,7 @@ impl Application {
         }
     }
 
-    fn push(&mut self, at: usize, layout: vk::PipelineLayout, number: u32, point: vk::PipelineBindPoint) {
+    fn push(&mut self, at: usize, layout: vk::PipelineLayout, number: u32, point: Point) {
         let commands = self.buffers[at].handle;
         let (image, sampler) = (self.info(IMAGE), self.info(SAMPLER));
         // A pair of its own, which may conflict, and which goes with what it names.
@@ -1184,17 +1087,13 @@ impl Application {
     fn feed_back(&mut self) {
         let at = self.buffer();
         let commands = self.buffers[at].handle;
-        let (device, raw) = (&self.device, commands.as_raw());
+        let raw = commands.as_raw();
         let active = !self.machine.feeds_back(raw);
         if active && (self.machine.draw(raw, 0).is_err() || self.machine.bound_pipeline(raw, 0) == 0) {
             return;
         }
         self.log.push(format!("{commands:?}: feedback {active}"));
-        let (none, offsets) = (ptr::null(), ptr::null());
-        match active {
-            true => call!(device.begin_feedback(commands, 0, 0, none, offsets)),
-            false => call!(device.end_feedback(commands, 0, 0, none, offsets)),
-        }
+        self.device.feed_back(commands, active);
         self.machine.set_feedback(raw, active);
         self.look(at);
     }
@@ -1249,8 +1148,8 @@ impl Application {
 
     fn is_legal(&self, sampler: u64, view: u64) -> bool {
         let Some(model) = self.device.driver.sampler(sampler) else { return false };
-        let linear = model.info.mag_filter == vk::Filter::LINEAR
-            || model.info.min_filter == vk::Filter::LINEAR
+        let linear = model.info.mag_filter == Filter::LINEAR
+            || model.info.min_filter == Filter::LINEAR
             || model.info.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
         let format = self.views.iter().find(|(other, ..)| other.as_raw() == view).map(|(_, _, format)| *format);
         !linear || format == Some(0)
@@ -1425,20 +1324,20 @@ impl Application {
             self.destroy(pipeline.handle, &pipeline.shaders);
         }
         for pool in &self.pools {
-            call!(device.destroy_pool(device.raw, *pool, allocator()));
+            device.destroy_pool(*pool);
         }
         for buffer in &self.buffers {
             call!(device.free_command_buffers(device.raw, buffer.pool, 1, &buffer.handle));
-            call!(device.destroy_command_pool(device.raw, buffer.pool, allocator()));
+            device.destroy_command_pool(buffer.pool);
         }
         for template in &self.templates {
-            call!(device.destroy_template(device.raw, *template, allocator()));
+            device.destroy_template(*template);
         }
         for layout in &self.layouts {
-            call!(device.destroy_pipeline_layout(device.raw, layout.handle, allocator()));
+            device.destroy_pipeline_layout(layout.handle);
         }
         for layout in &self.shapes {
-            call!(device.destroy_layout(device.raw, *layout, allocator()));
+            device.destroy_layout(*layout);
         }
         for (sampler, ..) in &self.samplers {
             device.destroy_sampler(*sampler);
@@ -1451,24 +1350,8 @@ impl Application {
         driver.check();
         drop(self.device);
         driver.check();
-        use Kind as K;
-        let kinds = [
-            K::Sampler,
-            K::Image,
-            K::View,
-            K::Layout,
-            K::PipelineLayout,
-            K::Pool,
-            K::Set,
-            K::Template,
-            K::Module,
-            K::Pipeline,
-            K::Shader,
-            K::RenderPass,
-            K::CommandPool,
-        ];
-        for kind in kinds {
-            assert_eq!(driver.live(kind), [0_u64; 0], "{kind:?} after the device");
+        for kind in Kind::ALL {
+            assert_eq!(driver.live(*kind), [0_u64; 0], "{kind:?} after the device");
         }
         self.tally
     }
@@ -1479,7 +1362,7 @@ impl Application {
             return 0;
         }
         let mut wanting = 0;
-        let records = self.device.instance.records("unresolved");
+        let records = self.device.records("unresolved");
         let number = |value: &serde_json::Value| value.as_u64().unwrap_or(u64::MAX) as u32;
         let place = |value: &serde_json::Value| (number(&value["set"]), number(&value["binding"]));
         for (pipeline, image, sampler) in &self.left {
@@ -1497,7 +1380,7 @@ impl Application {
                 continue;
             }
             let record = record.unwrap_or_else(|| {
-                let pairs = self.device.instance.records("pair");
+                let pairs = self.device.records("pair");
                 panic!("nothing tells of {name}, {image:?} by {sampler:?}: {records:#?} {pairs:#?}")
             });
             let what = record["what"].as_str().expect("a name");
@@ -1535,19 +1418,9 @@ pub(crate) fn sequence(seed: u64) -> Tally {
 fn sequence_with(mut application: Application, before: impl Fn(&Application, u64)) -> Tally {
     for step in 0..STEPS {
         before(&application, step);
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| application.step())) {
-            application.log.iter().for_each(|line| eprintln!("{line}"));
-            resume_unwind(panic);
-        }
+        step_with_log(&mut application, Application::step, |application| &application.log);
     }
-    let log = application.log.clone();
-    match catch_unwind(AssertUnwindSafe(|| application.finish())) {
-        Ok(tally) => tally,
-        Err(panic) => {
-            log.iter().for_each(|line| eprintln!("{line}"));
-            resume_unwind(panic);
-        }
-    }
+    with_log(&application.log.clone(), || application.finish())
 }
 
 /// An application that goes on for as long as wanted, on one device.
@@ -1568,10 +1441,7 @@ impl Endless {
         application.log.drain(..application.log.len().saturating_sub(1000));
         application.left.clear();
         for _ in 0..STEPS {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| application.step())) {
-                application.log.iter().for_each(|line| eprintln!("{line}"));
-                resume_unwind(panic);
-            }
+            step_with_log(application, Application::step, |application| &application.log);
         }
         while application.pipelines.len() > Self::PIPELINES {
             application.remove_pipeline();
@@ -1682,12 +1552,9 @@ const JOINED: usize = 2;
 impl Recorder<'_> {
     fn fill(&mut self, set: vk::DescriptorSet) {
         for number in 0..3 {
-            let info = if number < 2 {
-                let image_view = self.rng.choice(self.views).expect("there are some").0;
-                vk::DescriptorImageInfo { image_view, ..Default::default() }
-            } else {
-                let sampler = self.rng.choice(self.samplers).expect("there are some").0;
-                vk::DescriptorImageInfo { sampler, ..Default::default() }
+            let info = match number {
+                2 => sampler_alone(self.rng.choice(self.samplers).expect("there are some").0),
+                _ => image_alone(self.rng.choice(self.views).expect("there are some").0),
             };
             self.write(set, number, info);
         }
@@ -1695,12 +1562,7 @@ impl Recorder<'_> {
 
     fn write(&mut self, set: vk::DescriptorSet, number: u32, info: vk::DescriptorImageInfo) {
         let ty = SHAPES[JOINED][number as usize].0;
-        let write = vk::WriteDescriptorSet::default()
-            .dst_set(set)
-            .dst_binding(number)
-            .descriptor_type(ty)
-            .image_info(std::slice::from_ref(&info));
-        self.device.update(&[write], &[]);
+        self.device.write(set, (number, 0), ty, info);
         self.machine.write(set.as_raw(), ty, (number, 0), &[info]);
     }
 
@@ -1716,14 +1578,13 @@ impl Recorder<'_> {
         let device = self.device;
         match self.rng.u8(0..8) {
             0 => {
-                let flags = vk::DescriptorPoolResetFlags::empty();
-                assert_eq!(call!(device.reset_pool(device.raw, self.pool, flags)), SUCCESS);
+                device.reset_pool(self.pool);
                 self.machine.reset_pool(self.pool.as_raw());
                 self.own.clear();
             }
             1 if !self.own.is_empty() => {
                 let set = self.own.swap_remove(self.rng.usize(0..self.own.len()));
-                assert_eq!(call!(device.free_sets(device.raw, self.pool, 1, &set)), SUCCESS);
+                device.free(self.pool, &[set]);
                 self.machine.free(set.as_raw());
             }
             2..5 if !self.own.is_empty() => {
@@ -1741,11 +1602,11 @@ impl Recorder<'_> {
         let (device, commands) = (self.device, self.commands);
         device.begin(commands);
         self.machine.clear(commands.as_raw());
-        let point = vk::PipelineBindPoint::COMPUTE;
+        let point = COMPUTE;
         for _ in 0..12 {
             if self.rng.bool() {
                 let pipeline = *self.rng.choice(self.pipelines).expect("there are some");
-                call!(device.bind_pipeline(commands, point, pipeline));
+                device.bind_pipeline(commands, point, pipeline);
                 self.machine.bind_pipeline(commands.as_raw(), 1, pipeline.as_raw());
             } else {
                 let first = self.rng.usize(0..2);
@@ -1754,8 +1615,7 @@ impl Recorder<'_> {
                     *rng.choice(from).expect("there are some")
                 };
                 let sets: Vec<_> = (first..2).map(|_| any(&mut self.rng)).collect();
-                let (count, none) = (sets.len() as u32, ptr::null());
-                call!(device.bind_sets(commands, point, self.layout, first as u32, count, sets.as_ptr(), 0, none));
+                device.bind_sets_at(commands, point, (self.layout, first as u32), &sets, &[]);
                 self.machine.bind_sets(commands.as_raw(), 1, self.layout.as_raw(), first as u32, &sets, &[]);
             }
             self.look();
@@ -1766,7 +1626,7 @@ impl Recorder<'_> {
     fn look(&mut self) {
         assert!(self.machine.errors.is_empty(), "the application is wrong: {:#?}", self.machine.errors);
         let Ok(asked) = self.machine.draw(self.commands.as_raw(), 1) else { return };
-        self.device.act(self.commands, vk::PipelineBindPoint::COMPUTE);
+        self.device.act(self.commands, COMPUTE);
         let found = lock(&self.device.driver.machine).draw(self.commands.as_raw(), 1);
         let found = found.unwrap_or_else(|why| panic!("a valid draw is broken: {why}"));
         assert_eq!(asked.len(), found.len());
@@ -1783,7 +1643,7 @@ impl Recorder<'_> {
             let of = |handle| self.device.driver.sampler(handle).expect("a live sampler").info;
             let (own, other) = (of(asked.handle), of(found.handle));
             assert_eq!(own.max_lod, other.max_lod, "it has got the sampler of another");
-            assert_eq!([other.mag_filter, other.min_filter], [vk::Filter::NEAREST; 2], "a pair is not repaired");
+            assert_eq!([other.mag_filter, other.min_filter], [Filter::NEAREST; 2], "a pair is not repaired");
         }
     }
 }
@@ -1798,22 +1658,18 @@ fn eight_threads_record_at_once() {
         })
         .set("separate", "resolve")
         .device();
-    device.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
+    device.forget_calls();
     let mut machine = Machine::default();
     let samplers: Vec<_> = (0..6)
         .map(|n| {
-            let filter = if n % 3 == 0 { vk::Filter::NEAREST } else { vk::Filter::LINEAR };
+            let filter = if n % 3 == 0 { Filter::NEAREST } else { Filter::LINEAR };
             let info = linear_info().max_lod(1.0 + n as f32).mag_filter(filter).min_filter(filter);
             (device.sampler(&info), n % 3 != 0)
         })
         .collect();
     let images = FORMATS.map(|format| device.image(format));
     let views: Vec<_> = (0..8).map(|n| (device.view_of(images[n % 2], FORMATS[n % 2]), n % 2 == 0)).collect();
-    let bindings: Vec<_> = SHAPES[JOINED]
-        .iter()
-        .enumerate()
-        .map(|(number, (ty, count))| binding(number as u32, *ty, *count).stage_flags(vk::ShaderStageFlags::ALL))
-        .collect();
+    let bindings = of_compute([IMAGE, IMAGE, SAMPLER]).map(|binding| binding.stage_flags(Stage::ALL));
     let shape = device.layout(&bindings);
     // SAFETY: a valid create info, as below.
     unsafe {
@@ -1839,13 +1695,8 @@ fn eight_threads_record_at_once() {
             let words = shader(5, links);
             let module = device.module(&words);
             machine.module(module.as_raw(), &words);
-            let stage = vk::PipelineShaderStageCreateInfo::default()
-                .name(c"main")
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .module(module);
-            let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
-            let none = vk::PipelineCache::null();
-            let pipeline = create!(device.create_compute_pipelines(none, 1, &info));
+            let info = vk::ComputePipelineCreateInfo::default().layout(layout);
+            let pipeline = device.compute_with(&info.stage(stage(Stage::COMPUTE, module)));
             machine.pipeline(pipeline.as_raw(), layout.as_raw(), &[module.as_raw()]);
             device.destroy_module(module);
             pipeline
@@ -1860,13 +1711,10 @@ fn eight_threads_record_at_once() {
             pool
         })
         .collect();
-    let command_info = vk::CommandPoolCreateInfo::default();
     let command_pools: Vec<_> = (0..THREADS)
         .map(|_| {
-            let mut commands = vk::CommandBuffer::null();
-            let pool = create!(device.create_command_pool(&command_info));
-            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-            assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), SUCCESS);
+            let pool = device.command_pool();
+            let [commands] = device.command_buffers(pool);
             (pool, commands)
         })
         .collect();
@@ -1912,21 +1760,21 @@ fn eight_threads_record_at_once() {
     assert!(read > 1000 && repaired > read / 10 && repaired < read);
     device.driver.check();
     pipelines.iter().for_each(|pipeline| device.destroy_pipeline(*pipeline));
-    pools.iter().for_each(|pool| call!(device.destroy_pool(device.raw, *pool, allocator())));
+    pools.iter().for_each(|pool| device.destroy_pool(*pool));
     for (pool, commands) in &command_pools {
         call!(device.free_command_buffers(device.raw, *pool, 1, commands));
-        call!(device.destroy_command_pool(device.raw, *pool, allocator()));
+        device.destroy_command_pool(*pool);
     }
-    call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
-    call!(device.destroy_layout(device.raw, shape, allocator()));
+    device.destroy_pipeline_layout(layout);
+    device.destroy_layout(shape);
     samplers.iter().for_each(|(sampler, _)| device.destroy_sampler(*sampler));
     views.iter().for_each(|(view, _)| device.destroy_view(*view));
     images.into_iter().for_each(|image| device.destroy_image(image));
     let driver = std::sync::Arc::clone(&device.driver);
     driver.check();
     drop(device);
-    for kind in [Kind::Sampler, Kind::Set, Kind::Pool, Kind::Pipeline, Kind::PipelineLayout, Kind::Layout] {
-        assert_eq!(driver.live(kind), [0_u64; 0], "{kind:?} after the device");
+    for kind in Kind::ALL {
+        assert_eq!(driver.live(*kind), [0_u64; 0], "{kind:?} after the device");
     }
 }
 
@@ -1943,7 +1791,7 @@ pub(crate) fn heap() -> usize {
 /// share the heap, so it is the difference between two values that counts.
 fn held(separate: &str) -> usize {
     let device = InstanceBuilder::new().driver(|_| ()).set("separate", separate).device();
-    device.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
+    device.forget_calls();
     // Something can conflict, or binds are not followed.
     let samplers = [device.linear()];
     let views = FORMATS.map(|format| device.view(format));
@@ -1952,14 +1800,8 @@ fn held(separate: &str) -> usize {
     let layout = device.pipeline_layout(&[shape; 4]);
     let operand = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
     let words = shader(5, &[(operand(0), operand(2))]);
-    let module = device.module(&words);
-    let stage =
-        vk::PipelineShaderStageCreateInfo::default().name(c"main").stage(vk::ShaderStageFlags::COMPUTE).module(module);
-    let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
-    let none = vk::PipelineCache::null();
-    create!(device.create_compute_pipelines(none, 1, &info));
-    let (pool, command_info) = (device.pool(), vk::CommandPoolCreateInfo::default());
-    let command_pool = create!(device.create_command_pool(&command_info));
+    device.compute(layout, &words);
+    let (pool, command_pool) = (device.pool(), device.command_pool());
 
     let before = heap();
     let layouts = vec![shape; 100];
@@ -1971,14 +1813,11 @@ fn held(separate: &str) -> usize {
             |binding, ty| vk::WriteDescriptorSet::default().dst_set(*set).dst_binding(binding).descriptor_type(ty);
         device.update(&[write(0, IMAGE).image_info(&image), write(2, SAMPLER).image_info(&sampler)], &[]);
     }
-    let info = vk::CommandBufferAllocateInfo::default().command_pool(command_pool).command_buffer_count(64);
-    let mut buffers = [vk::CommandBuffer::null(); 64];
-    assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, buffers.as_mut_ptr())), SUCCESS);
-    let info = vk::CommandBufferBeginInfo::default();
+    let buffers: [_; 64] = device.command_buffers(command_pool);
     for (commands, sets) in buffers.iter().zip(sets.chunks(4)) {
-        assert_eq!(call!(device.begin_command_buffer(*commands, &info)), SUCCESS);
-        for point in [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::COMPUTE] {
-            call!(device.bind_sets(*commands, point, layout, 0, 4, sets.as_ptr(), 0, ptr::null()));
+        device.begin(*commands);
+        for point in [GRAPHICS, COMPUTE] {
+            device.bind_sets(*commands, point, layout, sets);
         }
     }
     let held = heap() - before;

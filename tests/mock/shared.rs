@@ -7,6 +7,7 @@ use ash::vk::{self, Handle};
 
 use crate::driver::Args;
 use crate::loader::*;
+use crate::stress::Random;
 
 /// The `n`-th state.
 fn state(n: u32) -> vk::SamplerCreateInfo<'static> {
@@ -20,8 +21,7 @@ fn arrived(device: &Device) -> [usize; 2] {
 }
 
 fn sharing(setting: &str, max: u32) -> Device {
-    let builder = InstanceBuilder::new().set("samplers", setting).driver(|driver| driver.max_samplers = max);
-    builder.instance().device(&DeviceInfo::default())
+    InstanceBuilder::new().set("samplers", setting).driver(|driver| driver.max_samplers = max).bare(&[])
 }
 
 fn create_with(
@@ -29,11 +29,8 @@ fn create_with(
     info: &vk::SamplerCreateInfo<'_>,
     given: Option<&vk::AllocationCallbacks<'_>>,
 ) -> vk::Sampler {
-    let mut out = vk::Sampler::null();
-    assert_eq!(
-        call!(device.create_sampler(device.raw, info, given.map_or(ptr::null(), ptr::from_ref), &mut out)),
-        SUCCESS
-    );
+    let (mut out, given) = (vk::Sampler::null(), given.map_or(ptr::null(), ptr::from_ref));
+    assert_eq!(call!(device.create_sampler(device.raw, info, given, &mut out)), SUCCESS);
     out
 }
 
@@ -57,7 +54,7 @@ fn equal_samplers_are_one() {
     device.destroy_sampler(first);
     assert_eq!(arrived(&device), [0, 0]);
     // It is as good as ever.
-    let view = device.view(vk::Format::R32_UINT);
+    let view = device.view(INTEGERS);
     assert_ne!(written(&device, third, view), third, "an integer view needs a variant");
     arrived(&device);
     device.destroy_sampler(third);
@@ -94,12 +91,8 @@ fn allocators_do_not_mix() {
     for (sampler, given) in [(b, Some(&same)), (a, None), (c, Some(&two)), (d, Some(&one))] {
         let given = given.map_or(ptr::null(), ptr::from_ref);
         call!(device.destroy_sampler(device.raw, sampler, given));
-        let last: Vec<usize> = device
-            .driver
-            .calls_of(c"vkDestroySampler")
-            .into_iter()
-            .filter_map(|args| if let Args::Destroy { allocator, .. } = args { Some(allocator) } else { None })
-            .collect();
+        let of = |args| if let Args::Destroy { allocator, .. } = args { Some(allocator) } else { None };
+        let last: Vec<_> = device.driver.calls_of(c"vkDestroySampler").into_iter().filter_map(of).collect();
         assert_eq!(last, if sampler == b && given != ptr::from_ref(&one) { vec![] } else { vec![given as usize] });
     }
 }
@@ -120,8 +113,7 @@ fn what_is_told_apart_is_not_shared() {
         (ptr::null(), vec![], &[], false),
         (ptr::null(), vec![], &[("samplers", "own")], false),
     ] {
-        let builder = settings.iter().fold(InstanceBuilder::new(), |all, (key, value)| all.set(key, value));
-        let instance = builder.instance();
+        let instance = InstanceBuilder::new().settings(settings).instance();
         let device = instance.device(&DeviceInfo { chain, extensions, ..Default::default() });
         let [a, b] = [device.linear(), device.linear()];
         assert_eq!(a == b, shares, "{settings:?}");
@@ -144,11 +136,7 @@ fn what_is_told_apart_is_not_shared() {
 /// A chain of what says all that there is to a sampler, and of names, is compared by what it says.
 #[test]
 fn equal_chains_are_one() {
-    let features = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
-        custom_border_colors: 1,
-        custom_border_color_without_format: 1,
-        ..Default::default()
-    };
+    let features = any_border();
     for level in ["decisions", "all"] {
         let builder = InstanceBuilder::new().set("samplers", "share").traced(level);
         let extensions = vec![ash::ext::custom_border_color::NAME, ash::ext::sampler_filter_minmax::NAME];
@@ -176,7 +164,7 @@ fn equal_chains_are_one() {
             create_with(&device, &info, given)
         };
         let average = vk::SamplerReductionMode::WEIGHTED_AVERAGE;
-        let (none, r32) = (vk::Format::UNDEFINED, vk::Format::R32_SFLOAT);
+        let (none, r32) = (vk::Format::UNDEFINED, FLOATS);
         let like = (average, [0.25; 4], none, true, None);
         let first = create(like, None);
         assert_eq!(create(like, None), first, "by what they say, whatever lies where");
@@ -205,10 +193,10 @@ fn equal_chains_are_one() {
         apart.iter().for_each(|sampler| call!(device.destroy_sampler(device.raw, *sampler, &own)));
         all.push(first);
         all.into_iter().for_each(|sampler| destroy_bare(&device, sampler));
-        let records = device.instance.records("sampler");
+        let records = device.records("sampler");
         assert_eq!(records.len(), if level == "all" { 12 } else { 0 });
         assert!(records.iter().all(|record| record["changes"] == serde_json::json!([])));
-        assert!(device.instance.records("sharing").is_empty(), "it was asked for");
+        assert!(device.records("sharing").is_empty(), "it was asked for");
     }
 }
 
@@ -241,12 +229,10 @@ fn many_samplers_of_few_states_fit() {
     assert_eq!(arrived(&device)[0], STATES as usize);
     assert!((0..all.len()).all(|n| all[n] == all[n % STATES as usize]), "the same ones again");
     // What is left is for variants.
-    let view = device.view(vk::Format::R32_UINT);
+    let view = device.view(INTEGERS);
     assert_ne!(written(&device, all[5], view), all[5]);
     arrived(&device);
-    for sampler in all {
-        device.destroy_sampler(sampler);
-    }
+    all.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
     assert_eq!(arrived(&device), [0, STATES as usize + 1]);
     assert_eq!(instance.records("unresolved").len(), 0, "{:#?}", instance.records("unresolved"));
     let begun = instance.records("sharing");
@@ -259,10 +245,8 @@ fn many_samplers_of_few_states_fit() {
     assert_eq!(summary["samplers"]["shared"]["given"], 100_000 - STATES);
     // The driver had one of each state, and a variant.
     assert_eq!(summary["census"]["headroom"]["maxSamplerAllocationCount"], 1024 - STATES - 1);
-    assert!(
-        summary["samplers"]["shared"]["because"].as_str().unwrap().starts_with("896 samplers were live"),
-        "{summary:#}"
-    );
+    let because = summary["samplers"]["shared"]["because"].as_str().unwrap();
+    assert!(because.starts_with("896 samplers were live"), "{because}");
 }
 
 /// Their own, they do not fit, and the driver says so.
@@ -293,7 +277,7 @@ fn variants_have_what_is_left() {
     for (setting, has_variant) in [("own", false), ("share", true)] {
         let device = sharing(setting, 96);
         let sampler = device.linear();
-        let view = device.view(vk::Format::R32_UINT);
+        let view = device.view(INTEGERS);
         assert_eq!(written(&device, sampler, view) != sampler, has_variant, "{setting}");
         device.destroy_sampler(sampler);
     }
@@ -335,11 +319,10 @@ fn threads_share_samplers() {
             for thread in 0..THREADS {
                 let (device, start) = (&device, &start);
                 scope.spawn(move || {
-                    let (mut random, mut held) = (thread + 1, Vec::new());
+                    let (mut random, mut held) = (Random(thread), Vec::new());
                     start.wait();
                     for _ in 0..5_000 {
-                        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                        let n = (random >> 33) as u32;
+                        let n = random.below(1 << 31) as u32;
                         if held.len() < 14 && n % 16 < 9 || held.is_empty() {
                             held.push((n % STATES, device.sampler(&state(n % STATES))));
                         } else {

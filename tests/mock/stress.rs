@@ -10,12 +10,10 @@ use std::time::{Duration, Instant};
 
 use ash::vk::{self, Handle};
 
-use crate::driver::{Args, DeviceState, Kind, Reuse};
+use crate::driver::{Args, Config, DeviceState, Kind, Reuse};
 use crate::loader::*;
 
 const THREADS: u64 = 8;
-const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 
 /// Numbers that look random and are the same in every run.
 pub(crate) struct Random(pub(crate) u64);
@@ -65,7 +63,7 @@ fn check(driver: &DeviceState, given: u64, linear: bool, filters: bool, bias: f3
     let Some(model) = driver.sampler(down.sampler.as_raw()) else {
         return driver.error(format!("{:#x} arrives and does not live", down.sampler.as_raw()));
     };
-    let is_nearest = [model.info.mag_filter, model.info.min_filter] == [vk::Filter::NEAREST; 2];
+    let is_nearest = [model.info.mag_filter, model.info.min_filter] == [Filter::NEAREST; 2];
     let fine = if linear && !filters {
         model.by_layer && is_nearest && model.info.mip_lod_bias == bias
     } else {
@@ -84,27 +82,28 @@ fn check(driver: &DeviceState, given: u64, linear: bool, filters: bool, bias: f3
 fn sampler(device: &Device, random: &mut Random) -> Sampler {
     let linear = random.below(3) != 0;
     let bias = random.below(24) as f32 / 16.0;
-    let filter = if linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+    let filter = if linear { Filter::LINEAR } else { Filter::NEAREST };
     let info = vk::SamplerCreateInfo { mip_lod_bias: bias, ..linear_info() };
     Sampler { handle: device.sampler(&info.mag_filter(filter).min_filter(filter)), linear, bias }
 }
 
 fn view(device: &Device, images: [vk::Image; 2], random: &mut Random) -> View {
     let filters = random.below(2) == 0;
-    let (image, format) = if filters { (images[0], FILTERED) } else { (images[1], UNFILTERED) };
+    let (image, format) = if filters { (images[0], FILTERED) } else { (images[1], INTEGERS) };
     View { handle: device.view_of(image, format), filters }
+}
+
+/// One of a thread's own, if it has any, or one that all share.
+fn one_of<T: Copy>(own: &[T], shared: &[T], random: &mut Random) -> T {
+    let of = if own.is_empty() || random.below(3) == 0 { shared } else { own };
+    of[random.below(of.len() as u64) as usize]
 }
 
 #[test]
 fn no_pair_is_missed_and_none_is_changed_without_need() {
-    let device = InstanceBuilder::new()
-        .driver(|driver| {
-            driver.reuse = Reuse::AtOnce;
-            driver.max_samplers = 1 << 20;
-        })
-        .device();
-    let device = Arc::new(device);
-    device.driver.recording.store(false, Ordering::Relaxed);
+    let busy = |driver: &mut Config| (driver.reuse, driver.max_samplers) = (Reuse::AtOnce, 1 << 20);
+    let device = Arc::new(InstanceBuilder::new().driver(busy).device());
+    device.forget_calls();
     let checked = Arc::new(AtomicU64::new(0));
     let repaired = Arc::new(AtomicU64::new(0));
     let (counter, changes) = (Arc::clone(&checked), Arc::clone(&repaired));
@@ -133,7 +132,7 @@ fn no_pair_is_missed_and_none_is_changed_without_need() {
         }
     });
 
-    let images = [device.image(FILTERED), device.image(UNFILTERED)];
+    let images = [device.image(FILTERED), device.image(INTEGERS)];
     let mut seed = Random(1);
     // Some objects that every thread uses all the time.
     let shared_samplers: Arc<Vec<Sampler>> = Arc::new((0..16).map(|_| sampler(&device, &mut seed)).collect());
@@ -148,10 +147,7 @@ fn no_pair_is_missed_and_none_is_changed_without_need() {
                 let mut random = Random(thread + 77);
                 let (mut samplers, mut views) = (Vec::new(), Vec::new());
                 let set = device.plain_set();
-                let entries = [
-                    entry(0, 0, 1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 0),
-                    entry(1, 0, 16, vk::DescriptorType::INLINE_UNIFORM_BLOCK, INFO, 0),
-                ];
+                let entries = [entry(0, 0, 1, COMBINED, 0, 0), entry(1, 0, 16, Ty::INLINE_UNIFORM_BLOCK, INFO, 0)];
                 let template = device.template(device.layout(&[]), &entries);
                 start.wait();
                 let mut rounds = 0_u64;
@@ -170,17 +166,8 @@ fn no_pair_is_missed_and_none_is_changed_without_need() {
                         }
                         kind => {
                             let any = |random: &mut Random| {
-                                let sampler = if samplers.is_empty() || random.below(3) == 0 {
-                                    shared_samplers[random.below(16) as usize]
-                                } else {
-                                    samplers[random.below(samplers.len() as u64) as usize]
-                                };
-                                let view = if views.is_empty() || random.below(3) == 0 {
-                                    shared_views[random.below(16) as usize]
-                                } else {
-                                    views[random.below(views.len() as u64) as usize]
-                                };
-                                (sampler, view)
+                                let sampler = one_of(&samplers, &shared_samplers, random);
+                                (sampler, one_of(&views, &shared_views, random))
                             };
                             let pairs: Vec<(Sampler, View)> =
                                 (0..1 + random.below(5)).map(|_| any(&mut random)).collect();
@@ -192,23 +179,17 @@ fn no_pair_is_missed_and_none_is_changed_without_need() {
                                 4..8 => device.update(&writes, &[]),
                                 8..10 => device.push(vk::PipelineLayout::null(), 0, &writes),
                                 _ => {
-                                    let data = (
-                                        infos[0],
-                                        [writes[0].p_texel_buffer_view as u64, writes[0].p_buffer_info as u64],
-                                    );
-                                    let data = Data { pair: data.0, meaning: data.1 };
+                                    let meaning =
+                                        [writes[0].p_texel_buffer_view as u64, writes[0].p_buffer_info as u64];
+                                    let data = Data { pair: infos[0], meaning };
                                     device.update_with_template(set, template, std::ptr::from_ref(&data).cast());
                                 }
                             }
                         }
                     }
                 }
-                for sampler in samplers {
-                    device.destroy_sampler(sampler.handle);
-                }
-                for view in views {
-                    device.destroy_view(view.handle);
-                }
+                samplers.into_iter().for_each(|own| device.destroy_sampler(own.handle));
+                views.into_iter().for_each(|own| device.destroy_view(own.handle));
                 rounds
             })
         })
@@ -216,27 +197,13 @@ fn no_pair_is_missed_and_none_is_changed_without_need() {
     let rounds: u64 = threads.into_iter().map(|thread| thread.join().expect("the thread ends")).sum();
     device.driver.check();
     assert!(checked.load(Ordering::Relaxed) > rounds / 4 && repaired.load(Ordering::Relaxed) > 0);
-    for sampler in shared_samplers.iter() {
-        device.destroy_sampler(sampler.handle);
-    }
-    for view in shared_views.iter() {
-        device.destroy_view(view.handle);
-    }
+    shared_samplers.iter().for_each(|own| device.destroy_sampler(own.handle));
+    shared_views.iter().for_each(|own| device.destroy_view(own.handle));
     assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "no variant is left behind");
     let kept = device.entry();
-    assert_eq!(
-        (
-            kept.ground.hot.gate.samplers(),
-            kept.ground.hot.gate.views(),
-            kept.pairs.samplers.rows(&kept.ground.hot).states().live
-        ),
-        (0, 0, 0)
-    );
-    println!(
-        "{rounds} rounds, {} pairs checked, {} repaired",
-        checked.load(Ordering::Relaxed),
-        repaired.load(Ordering::Relaxed)
-    );
+    let states = kept.pairs.samplers.rows(&kept.ground.hot).states().live;
+    assert_eq!((kept.ground.hot.gate.samplers(), kept.ground.hot.gate.views(), states), (0, 0, 0));
+    println!("{rounds} rounds, {checked:?} pairs checked, {repaired:?} repaired");
     Arc::into_inner(device).expect("the threads have ended").finish();
 }
 

@@ -1,154 +1,117 @@
 //! What a shader looks up (`bindless=resolve`): for each pair that it can join the very sampler that the pair asks for, whatever was written
 //! before and after the bind, and whatever fails.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, Handle};
 
 use crate::arrays::words;
-use crate::driver::machine::{Read, place};
-use crate::driver::{Config, OwnFailure, lock};
+use crate::driver::{Config, Kind};
 use crate::loader::*;
 use crate::separate::{Operand, shader_of};
 use crate::stress::Random;
 
-type Ty = vk::DescriptorType;
 type Flags = vk::DescriptorBindingFlags;
 
-const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 const COUNTS: [u32; 2] = [100, 80];
 const LATE: Flags = Flags::from_raw(Flags::UPDATE_AFTER_BIND.as_raw() | Flags::PARTIALLY_BOUND.as_raw());
-const FILTERED: [vk::Format; 2] = [vk::Format::R8G8B8A8_UNORM, vk::Format::B8G8R8A8_UNORM];
-const UNFILTERED: [vk::Format; 2] = [vk::Format::R32_SFLOAT, vk::Format::B8G8R8A8_SRGB];
+const SMOOTH: [vk::Format; 2] = [FILTERED, BGRA];
+const COARSE: [vk::Format; 2] = [FLOATS, SRGB];
 
 /// Elements that the shader reads, of images and of samplers.
 const READ: u32 = 3;
 
+/// A set of images and one of samplers, and a pipeline that reads the first elements of both, by inputs.
 struct World {
     device: Device,
     layouts: [vk::DescriptorSetLayout; 2],
     layout: vk::PipelineLayout,
     pools: [vk::DescriptorPool; 2],
     counts: [u32; 2],
+    pipeline: vk::Pipeline,
+    commands: [vk::CommandBuffer; 3],
 }
 
-fn roomy(config: &mut Config) {
-    config.follows = true;
-    (config.set_limits, config.block_limits, config.storage_buffers) = ([8, 1 << 20, 1 << 20], [12, 72, 1 << 20], 30);
+type Sets = [vk::DescriptorSet; 2];
+
+/// A driver with room for tables.
+fn roomy() -> InstanceBuilder {
+    InstanceBuilder::new().followed().driver(|config| {
+        config.set_limits = [8, 1 << 20, 1 << 20];
+        (config.block_limits, config.storage_buffers) = ([12, 72, 1 << 20], 30);
+    })
 }
 
 impl World {
-    fn new(builder: InstanceBuilder, flags: Flags) -> Self {
-        Self::with(builder, flags, COUNTS)
+    fn new(flags: Flags) -> Self {
+        Self::with(flags, COUNTS)
     }
 
-    fn with(builder: InstanceBuilder, flags: Flags, counts: [u32; 2]) -> Self {
-        Self::with_setting(builder, flags, counts, true)
+    fn with(flags: Flags, counts: [u32; 2]) -> Self {
+        Self::on(roomy().set("bindless", "resolve"), flags, counts)
     }
 
-    fn with_setting(builder: InstanceBuilder, flags: Flags, counts: [u32; 2], resolves: bool) -> Self {
-        Self::on(builder, (flags, counts), resolves, |_| {})
-    }
-
-    fn on(
-        builder: InstanceBuilder,
-        (flags, counts): (Flags, [u32; 2]),
-        resolves: bool,
-        limits: impl Fn(&mut Config),
-    ) -> Self {
-        let driver = |config: &mut Config| {
-            roomy(config);
-            limits(config);
-        };
-        let builder = builder.driver(driver).traced("decisions");
-        let builder = builder.set("bindless", if resolves { "resolve" } else { "name" });
-        let device = builder.set("separate", "resolve").device();
-        let is_late = flags.contains(Flags::UPDATE_AFTER_BIND);
-        let layouts = [(Ty::SAMPLED_IMAGE, counts[0]), (Ty::SAMPLER, counts[1])].map(|(ty, count)| {
-            let bindings = [binding(0, ty, count).stage_flags(vk::ShaderStageFlags::COMPUTE)];
-            let flags = [if count == 1 { Flags::empty() } else { flags }];
-            let mut node = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
-            let mut info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).push_next(&mut node);
-            if is_late {
-                info.flags |= vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
-            }
-            device.try_layout(&info).expect("a layout")
+    fn on(builder: InstanceBuilder, flags: Flags, counts: [u32; 2]) -> Self {
+        let device = builder.device();
+        let layouts = [(IMAGE, counts[0]), (SAMPLER, counts[1])].map(|(ty, count)| {
+            let flags = if count == 1 { Flags::empty() } else { flags };
+            device.layout_with(&[binding(0, ty, count).stage_flags(Stage::COMPUTE)], &[flags])
         });
         let layout = device.pipeline_layout(&layouts);
-        let pools = pools(&device, is_late);
-        Self { device, layouts, layout, pools, counts }
+        let pools = pools(&device, flags.contains(Flags::UPDATE_AFTER_BIND));
+        let element = |count| if count == 1 { Some(0) } else { None };
+        let pipeline = device.compute(layout, &words(counts, counts.map(element)));
+        let commands = [(); 3].map(|()| device.command_buffer());
+        Self { device, layouts, layout, pools, counts, pipeline, commands }
     }
 
-    fn sets(&self) -> [vk::DescriptorSet; 2] {
+    fn sets(&self) -> Sets {
         self.sets_of(self.pools)
     }
 
-    fn sets_of(&self, pools: [vk::DescriptorPool; 2]) -> [vk::DescriptorSet; 2] {
+    fn sets_of(&self, pools: [vk::DescriptorPool; 2]) -> Sets {
         [0, 1].map(|at| self.device.sets(pools[at], &self.layouts[at..=at])[0])
     }
 
-    fn free(&self, sets: [vk::DescriptorSet; 2]) {
-        self.free_of(self.pools, sets);
+    /// Sets with an image that does not filter and a sampler that does, at the first elements.
+    fn conflict(&self) -> (Sets, vk::Sampler) {
+        let (sets, sampler) = (self.sets(), self.device.linear());
+        self.image(sets, 0, self.device.view(COARSE[0]));
+        self.sampler(sets, 0, sampler);
+        (sets, sampler)
     }
 
-    fn free_of(&self, pools: [vk::DescriptorPool; 2], sets: [vk::DescriptorSet; 2]) {
-        let device = &self.device;
-        for (pool, set) in pools.iter().zip(&sets) {
-            assert_eq!(call!(device.free_sets(device.raw, *pool, 1, set)), SUCCESS);
-        }
+    fn free(&self, pools: [vk::DescriptorPool; 2], sets: Sets) {
+        pools.iter().zip(sets).for_each(|(pool, set)| self.device.free(*pool, &[set]));
     }
 
-    fn image(&self, set: vk::DescriptorSet, element: u32, view: vk::ImageView) {
-        self.write(set, element, Ty::SAMPLED_IMAGE, pair(vk::Sampler::null(), view));
+    fn image(&self, sets: Sets, element: u32, view: vk::ImageView) {
+        self.device.write(sets[0], (0, element), IMAGE, image_alone(view));
     }
 
-    fn sampler(&self, set: vk::DescriptorSet, element: u32, sampler: vk::Sampler) {
-        self.write(set, element, Ty::SAMPLER, pair(sampler, vk::ImageView::null()));
+    fn sampler(&self, sets: Sets, element: u32, sampler: vk::Sampler) {
+        self.device.write(sets[1], (0, element), SAMPLER, sampler_alone(sampler));
     }
 
-    fn write(&self, set: vk::DescriptorSet, element: u32, ty: Ty, info: vk::DescriptorImageInfo) {
-        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_array_element(element).descriptor_type(ty);
-        self.device.update(&[write.image_info(&[info])], &[]);
+    /// Records a dispatch in one of the command buffers.
+    fn record(&self, at: usize, sets: Sets) {
+        self.device.record(self.commands[at], (COMPUTE, self.pipeline), self.layout, &sets);
     }
 
-    /// A pipeline whose shader reads the first elements of both, by inputs.
-    fn pipeline(&self) -> vk::Pipeline {
-        let element = |count| if count == 1 { Some(0) } else { None };
-        self.device.compute(self.layout, &words(self.counts, self.counts.map(element)))
+    /// The samplers that the dispatch reads which was recorded last, if that were submitted now.
+    fn reads(&self, at: usize) -> Vec<u64> {
+        self.device.reads(self.commands[at], COMPUTE).iter().map(|read| read.handle).collect()
     }
 
-    fn record(&self, commands: vk::CommandBuffer, pipeline: vk::Pipeline, sets: [vk::DescriptorSet; 2]) {
-        let device = &self.device;
-        assert_eq!(call!(device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())), SUCCESS);
-        call!(device.bind_pipeline(commands, COMPUTE, pipeline));
-        call!(device.bind_sets(commands, COMPUTE, self.layout, 0, 2, sets.as_ptr(), 0, std::ptr::null()));
-        device.act(commands, COMPUTE);
-    }
-
-    /// What the dispatch reads that was recorded last, if that were submitted now.
-    fn reads(&self, commands: vk::CommandBuffer) -> Vec<Read> {
-        self.device.driver.check();
-        let reads = lock(&self.device.driver.machine).draw(commands.as_raw(), place(COMPUTE));
-        reads.expect("what is bound can be dispatched with")
-    }
-
-    fn left(&self) -> Vec<String> {
-        let records = self.device.instance.records("unresolved");
-        records.iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect()
+    /// Whether the first pair reads another sampler than this.
+    fn is_repaired(&self, sampler: vk::Sampler) -> bool {
+        self.reads(0)[0] != sampler.as_raw()
     }
 }
 
 fn pools(device: &Device, is_late: bool) -> [vk::DescriptorPool; 2] {
-    let mut info = vk::DescriptorPoolCreateInfo::default();
-    if is_late {
-        info.flags |= vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND;
-    }
-    [0, 1].map(|_| {
-        let mut pool = vk::DescriptorPool::null();
-        assert_eq!(call!(device.create_pool(device.raw, &info, allocator(), &mut pool)), SUCCESS);
-        pool
-    })
+    let flags = vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND;
+    [(); 2].map(|()| device.pool_flagged(if is_late { flags } else { Default::default() }))
 }
 
 /// What the application has written to the elements that are read.
@@ -161,56 +124,44 @@ struct Written {
 impl World {
     /// Each pair reads the sampler that is in its descriptor if that suits the image, else one that differs from it in filters only.
     #[track_caller]
-    fn check(&self, commands: vk::CommandBuffer, written: &Written, what: &str) {
-        for (at, read) in self.reads(commands).into_iter().enumerate() {
-            let (image, sampler) = match self.counts {
-                [1, _] => (0, at % 3),
-                _ => (at / 3, at % 3),
-            };
+    fn check(&self, at: usize, written: &Written, what: &str) {
+        for (pair, read) in self.reads(at).into_iter().enumerate() {
+            let (image, sampler) = (if self.counts[0] == 1 { 0 } else { pair / 3 }, pair % 3);
             let (Some(format), given) = (written.images[image], written.samplers[sampler]) else { continue };
             if given == 0 {
                 continue;
             }
-            let what =
-                format!("{what}: image {image} of {format:?} with sampler {sampler}, {given:#x}: {:#x}", read.handle);
-            let model = self.device.driver.sampler(given).expect("a sampler of the application's");
-            let is_linear = model.info.min_filter == vk::Filter::LINEAR;
-            if !UNFILTERED.contains(&format) || !is_linear {
-                let other = self.device.driver.sampler(read.handle);
-                let of = |m: &crate::driver::SamplerModel| (m.by_layer, m.info.min_filter, m.info.mip_lod_bias);
-                let what =
-                    format!("{what}, {:?}, wanted {:?}, at {:?}", other.as_ref().map(of), of(&model), read.sampler);
-                assert_eq!(read.handle, given, "{what}");
+            let what = format!("{what}: image {image} of {format:?} with sampler {sampler}, {given:#x}: {read:#x}");
+            let model = self.device.driver.sampler(given).expect("a sampler of the application's").info;
+            if !COARSE.contains(&format) || model.min_filter != Filter::LINEAR {
+                assert_eq!(read, given, "{what}, {:?}", self.device.driver.sampler(read));
                 continue;
             }
-            let other = self.device.driver.sampler(read.handle).unwrap_or_else(|| panic!("{what} lives"));
-            assert!(other.by_layer, "{what}");
-            assert_eq!(
-                (other.info.mag_filter, other.info.min_filter, other.info.mip_lod_bias),
-                (vk::Filter::NEAREST, vk::Filter::NEAREST, model.info.mip_lod_bias),
-                "{what}"
-            );
+            let other = self.device.driver.sampler(read).unwrap_or_else(|| panic!("{what} lives"));
+            let filters = [other.info.mag_filter, other.info.min_filter];
+            assert_eq!((other.by_layer, filters), (true, [Filter::NEAREST; 2]), "{what}");
+            assert_eq!(other.info.mip_lod_bias, model.mip_lod_bias, "{what}");
         }
     }
 
     fn any_sampler(&self, random: &mut Random) -> vk::Sampler {
-        let filter = if random.below(3) == 0 { vk::Filter::NEAREST } else { vk::Filter::LINEAR };
+        let filter = if random.below(3) == 0 { Filter::NEAREST } else { Filter::LINEAR };
         let info = vk::SamplerCreateInfo { mip_lod_bias: random.below(6) as f32 / 16.0, ..linear_info() };
         self.device.sampler(&info.mag_filter(filter).min_filter(filter))
     }
 }
 
 fn any_format(random: &mut Random) -> vk::Format {
-    let of = if random.below(2) == 0 { FILTERED } else { UNFILTERED };
+    let of = if random.below(2) == 0 { SMOOTH } else { COARSE };
     of[random.below(2) as usize]
 }
 
 /// A set that conflicts, bound once, so that the pipeline looks up from then on.
-fn learn(world: &World, pipeline: vk::Pipeline, commands: vk::CommandBuffer) {
+fn learn(world: &World) {
     let sets = world.sets();
-    (0..READ.min(world.counts[0])).for_each(|at| world.image(sets[0], at, world.device.view(UNFILTERED[0])));
-    (0..READ).for_each(|at| world.sampler(sets[1], at, world.device.linear()));
-    world.record(commands, pipeline, sets);
+    (0..READ.min(world.counts[0])).for_each(|at| world.image(sets, at, world.device.view(COARSE[0])));
+    (0..READ).for_each(|at| world.sampler(sets, at, world.device.linear()));
+    world.record(0, sets);
 }
 
 #[test]
@@ -224,10 +175,9 @@ fn pairs_read_the_samplers_that_they_ask_for_whatever_is_written() {
         // Few of both, and more pairs than are listed.
         (Flags::PARTIALLY_BOUND, [60, 60], 6),
     ] {
-        let world = World::with(InstanceBuilder::new(), flags, counts);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        let commands = [0, 1].map(|_| device.command_buffer());
-        learn(&world, pipeline, commands[0]);
+        let world = World::with(flags, counts);
+        let device = &world.device;
+        learn(&world);
         let (mut sets, mut written, mut random) = (world.sets(), Written::default(), Random(seed));
         let (mut is_recorded, mut old) = (false, Vec::new());
         for step in 0..1500 {
@@ -237,7 +187,7 @@ fn pairs_read_the_samplers_that_they_ask_for_whatever_is_written() {
             match random.below(10) {
                 0..4 => {
                     let sampler = world.any_sampler(&mut random);
-                    world.sampler(sets[1], at as u32, sampler);
+                    world.sampler(sets, at as u32, sampler);
                     old.push(std::mem::replace(&mut written.samplers[at], sampler.as_raw()));
                     is_recorded &= flags == LATE;
                 }
@@ -245,7 +195,7 @@ fn pairs_read_the_samplers_that_they_ask_for_whatever_is_written() {
                     let at = if counts[0] == 1 { 0 } else { at };
                     // Null views are no images, and what is read of them is not looked at.
                     let format = (random.below(8) != 0).then(|| any_format(&mut random));
-                    world.image(sets[0], at as u32, format.map_or(vk::ImageView::null(), |format| device.view(format)));
+                    world.image(sets, at as u32, format.map_or(vk::ImageView::null(), |format| device.view(format)));
                     written.images[at] = format;
                     is_recorded &= is_late;
                 }
@@ -255,22 +205,19 @@ fn pairs_read_the_samplers_that_they_ask_for_whatever_is_written() {
                     .for_each(|own| device.destroy_sampler(vk::Sampler::from_raw(own))),
                 8 if step % 16 == 0 => {
                     let gone = std::mem::replace(&mut sets, world.sets());
-                    world.free(gone);
+                    world.free(world.pools, gone);
                     (written, is_recorded) = (Written::default(), false);
                 }
                 _ => {
-                    commands.iter().for_each(|own| world.record(*own, pipeline, sets));
+                    [0, 1].into_iter().for_each(|own| world.record(own, sets));
                     is_recorded = true;
                 }
             }
-            if is_recorded {
-                commands
-                    .iter()
-                    .for_each(|own| world.check(*own, &written, &format!("{flags:?}, {counts:?}, step {step}")));
-            }
+            let what = format!("{flags:?}, {counts:?}, step {step}");
+            [0, 1].into_iter().filter(|_| is_recorded).for_each(|own| world.check(own, &written, &what));
         }
-        assert_eq!(world.left(), [""; 0]);
-        let shaders = device.instance.records("shader");
+        assert_eq!(device.left(), [""; 0]);
+        let shaders = device.records("shader");
         assert_eq!(shaders.len(), 1, "compiled once: {shaders:#?}");
     }
 }
@@ -282,36 +229,33 @@ fn pairs_without_a_place_keep_their_samplers() {
     for (conflicts, samplers, left) in
         [(true, 400, &[][..]), (false, 1100, &[][..]), (true, 1100, &["sampler-limit"][..])]
     {
-        let world = World::new(InstanceBuilder::new(), LATE);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        let commands = [0, 1].map(|_| device.command_buffer());
-        let sets = world.sets();
-        world.image(sets[0], 0, device.view(UNFILTERED[0]));
-        world.image(sets[0], 1, device.view(FILTERED[0]));
-        world.sampler(sets[1], 0, device.linear());
-        world.record(commands[0], pipeline, sets);
+        let world = World::new(LATE);
+        let device = &world.device;
+        let (sets, _) = world.conflict();
+        world.image(sets, 1, device.view(SMOOTH[0]));
+        world.record(0, sets);
         let make = || if conflicts { device.linear() } else { device.nearest() };
         let mut lost = 0;
         let mut all: Vec<_> = (0..samplers).map(|_| make()).collect();
         for (step, sampler) in all.iter().enumerate() {
-            world.sampler(sets[1], 1, *sampler);
-            let reads = world.reads(commands[0]);
-            assert_eq!(reads[4].handle, sampler.as_raw(), "{step}: the pair is legal");
-            lost += u32::from(conflicts && reads[1].handle == sampler.as_raw());
+            world.sampler(sets, 1, *sampler);
+            let reads = world.reads(0);
+            assert_eq!(reads[4], sampler.as_raw(), "{step}: the pair is legal");
+            lost += u32::from(conflicts && reads[1] == sampler.as_raw());
         }
         assert_eq!(lost > 0, !left.is_empty(), "{lost} of {samplers}");
         // A pool that is made now has what the other has.
-        let other = world.sets()[0];
-        world.image(other, 1, device.view(FILTERED[1]));
-        world.record(commands[1], pipeline, [other, sets[1]]);
+        let other = [world.sets()[0], sets[1]];
+        world.image(other, 1, device.view(SMOOTH[1]));
+        world.record(1, other);
         let last = all.pop().expect("a sampler");
-        assert_eq!(world.reads(commands[1])[4].handle, last.as_raw());
+        assert_eq!(world.reads(1)[4], last.as_raw());
         // What has no place goes, and another comes in its descriptor.
         device.destroy_sampler(last);
-        world.sampler(sets[1], 1, all[0]);
-        assert_eq!(commands.map(|own| world.reads(own)[4].handle), [all[0].as_raw(); 2]);
-        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
-        assert_eq!(world.left(), left, "{samplers}");
+        world.sampler(sets, 1, all[0]);
+        assert_eq!([0, 1].map(|own| world.reads(own)[4]), [all[0].as_raw(); 2]);
+        device.destroy_pipeline(world.pipeline);
+        assert_eq!(device.left(), left, "{samplers}");
     }
 }
 
@@ -320,52 +264,42 @@ fn pairs_without_a_place_keep_their_samplers() {
 #[test]
 fn places_are_the_application_s_first() {
     for (others, is_repaired) in [(498, true), (499, false)] {
-        let world = World::new(InstanceBuilder::new(), LATE);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        let commands = device.command_buffer();
-        let sets = world.sets();
-        world.image(sets[0], 0, device.view(UNFILTERED[0]));
-        world.image(sets[0], 1, device.view(FILTERED[0]));
-        let first = device.linear();
-        world.sampler(sets[1], 0, first);
-        world.record(commands, pipeline, sets);
+        let world = World::new(LATE);
+        let device = &world.device;
+        let (sets, first) = world.conflict();
+        world.image(sets, 1, device.view(SMOOTH[0]));
+        world.record(0, sets);
         device.destroy_sampler(first);
         for _ in 0..others {
-            world.sampler(sets[1], 1, device.nearest());
+            world.sampler(sets, 1, device.nearest());
         }
         let last = device.linear();
-        world.sampler(sets[1], 2, last);
-        let reads = world.reads(commands);
-        assert_eq!((reads[2].handle != last.as_raw(), reads[5].handle), (is_repaired, last.as_raw()), "{others}");
-        world.record(commands, pipeline, sets);
+        world.sampler(sets, 2, last);
+        let reads = world.reads(0);
+        assert_eq!((reads[2] != last.as_raw(), reads[5]), (is_repaired, last.as_raw()), "{others}");
+        world.record(0, sets);
         let left: &[&str] = if is_repaired { &[] } else { &["sampler-limit"] };
-        assert_eq!(world.left(), left, "{others}");
+        assert_eq!(device.left(), left, "{others}");
     }
 }
 
 /// Where nothing is written after the bind, a pool that has not enough places is not bound, as long as it has not.
 #[test]
 fn a_pool_without_room_is_not_bound() {
-    let world = World::new(InstanceBuilder::new(), Flags::PARTIALLY_BOUND);
-    let (device, pipeline) = (&world.device, world.pipeline());
-    let commands = device.command_buffer();
-    let sets = world.sets();
-    world.image(sets[0], 0, device.view(UNFILTERED[0]));
-    let sampler = device.linear();
-    world.sampler(sets[1], 0, sampler);
-    world.record(commands, pipeline, sets);
-    assert_ne!(world.reads(commands)[0].handle, sampler.as_raw());
+    let world = World::new(Flags::PARTIALLY_BOUND);
+    let device = &world.device;
+    let (sets, sampler) = world.conflict();
+    world.record(0, sets);
+    assert!(world.is_repaired(sampler));
     let others: Vec<_> = (0..1100).map(|_| device.nearest()).collect();
-    others.iter().for_each(|own| world.sampler(sets[1], 1, *own));
-    world.record(commands, pipeline, sets);
-    let reads = world.reads(commands);
-    assert_eq!([0, 1].map(|at: usize| reads[at].handle), [sampler, others[1099]].map(Handle::as_raw));
-    assert_eq!(world.left(), ["sampler-limit"]);
+    others.iter().for_each(|own| world.sampler(sets, 1, *own));
+    world.record(0, sets);
+    assert_eq!(world.reads(0)[..2], [sampler, others[1099]].map(Handle::as_raw));
+    assert_eq!(device.left(), ["sampler-limit"]);
     others.into_iter().for_each(|own| device.destroy_sampler(own));
-    world.sampler(sets[1], 1, sampler);
-    world.record(commands, pipeline, sets);
-    let reads = world.reads(commands);
-    assert!([0, 1].iter().all(|at| reads[*at].handle != sampler.as_raw()), "repaired again");
+    world.sampler(sets, 1, sampler);
+    world.record(0, sets);
+    assert!(!world.reads(0)[..2].contains(&sampler.as_raw()), "repaired again");
 }
 
 /// The pool counts towards the limits of sets that may be updated after they were bound, where there are such sets.
@@ -377,18 +311,13 @@ fn pools_are_as_large_as_such_sets_may_be() {
         (0, Flags::PARTIALLY_BOUND, &["sampler-limit"]),
     ] {
         let limits = |config: &mut Config| (config.set_limits, config.after_bind) = ([8, 160, 160], after_bind);
-        let world = World::on(InstanceBuilder::new(), (flags, COUNTS), true, limits);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        let commands = device.command_buffer();
-        let sets = world.sets();
-        world.image(sets[0], 0, device.view(UNFILTERED[0]));
-        let sampler = device.linear();
-        world.sampler(sets[1], 0, sampler);
-        world.record(commands, pipeline, sets);
-        (0..100).for_each(|_| world.sampler(sets[1], 1, device.nearest()));
-        world.record(commands, pipeline, sets);
-        assert_eq!(world.reads(commands)[0].handle != sampler.as_raw(), left.is_empty(), "{after_bind} {flags:?}");
-        assert_eq!(world.left(), left, "{after_bind} {flags:?}");
+        let world = World::on(roomy().driver(limits).set("bindless", "resolve"), flags, COUNTS);
+        let (sets, sampler) = world.conflict();
+        world.record(0, sets);
+        (0..100).for_each(|_| world.sampler(sets, 1, world.device.nearest()));
+        world.record(0, sets);
+        assert_eq!(world.is_repaired(sampler), left.is_empty(), "{after_bind} {flags:?}");
+        assert_eq!(world.device.left(), left, "{after_bind} {flags:?}");
     }
 }
 
@@ -397,35 +326,34 @@ fn pools_are_as_large_as_such_sets_may_be() {
 #[test]
 fn descriptors_without_an_index_are_looked_up_too() {
     for (permits, counts) in [true, false].into_iter().flat_map(|permits| [(permits, [100, 80]), (permits, [2, 2])]) {
-        let world = World::on(InstanceBuilder::new(), (LATE, counts), true, |config| {
-            (config.tells_features, config.permits) = (true, permits);
-        });
+        let permit = |config: &mut Config| (config.tells_features, config.permits) = (true, permits);
+        let mut world = World::on(roomy().driver(permit).set("bindless", "resolve"), LATE, counts);
+        world.device.destroy_pipeline(world.pipeline);
+        world.pipeline = world.device.compute(world.layout, &words(counts, [Some(1), Some(1)]));
         let device = &world.device;
-        let pipeline = device.compute(world.layout, &words(counts, [Some(1), Some(1)]));
-        let (commands, sets) = (device.command_buffer(), world.sets());
-        world.image(sets[0], 1, device.view(FILTERED[0]));
         let samplers = [device.linear(), device.nearest()];
-        world.sampler(sets[1], 1, samplers[0]);
-        world.record(commands, pipeline, sets);
-        assert_eq!(world.reads(commands)[0].handle, samplers[0].as_raw(), "legal");
+        let write = |sets, format: vk::Format, sampler| {
+            world.image(sets, 1, device.view(format));
+            world.sampler(sets, 1, sampler);
+        };
+        let sets = world.sets();
+        write(sets, SMOOTH[0], samplers[0]);
+        world.record(0, sets);
+        assert!(!world.is_repaired(samplers[0]), "legal");
         let what = format!("{permits}, {counts:?}");
         // Before the bind, and after that.
         for is_late in [false, true] {
             let sets = world.sets();
-            let write = |format: vk::Format, sampler| {
-                world.image(sets[0], 1, device.view(format));
-                world.sampler(sets[1], 1, sampler);
-            };
-            write(if is_late { FILTERED[0] } else { UNFILTERED[0] }, samplers[0]);
-            world.record(commands, pipeline, sets);
-            write(UNFILTERED[0], samplers[0]);
-            assert_eq!(world.reads(commands)[0].handle != samplers[0].as_raw(), permits, "{what}, {is_late}");
-            write(UNFILTERED[0], samplers[1]);
-            assert_eq!(world.reads(commands)[0].handle, samplers[1].as_raw(), "{what}: NEAREST is legal");
-            write(FILTERED[1], samplers[0]);
-            assert_eq!(world.reads(commands)[0].handle, samplers[0].as_raw(), "{what}: legal again");
+            write(sets, if is_late { SMOOTH[0] } else { COARSE[0] }, samplers[0]);
+            world.record(0, sets);
+            for (format, sampler, is_repaired) in
+                [(COARSE[0], samplers[0], permits), (COARSE[0], samplers[1], false), (SMOOTH[1], samplers[0], false)]
+            {
+                write(sets, format, sampler);
+                assert_eq!(world.is_repaired(sampler), is_repaired, "{what}, {is_late}: {format:?}, {sampler:?}");
+            }
         }
-        assert_eq!(world.left(), if permits { &[][..] } else { &["update-after-bind"] }, "{what}");
+        assert_eq!(device.left(), if permits { &[][..] } else { &["update-after-bind"] }, "{what}");
     }
 }
 
@@ -434,23 +362,18 @@ fn descriptors_without_an_index_are_looked_up_too() {
 #[test]
 fn indices_beyond_an_array_stay_in_the_pool() {
     for counts in [COUNTS, [4096, 1], [1, 900]] {
-        let world = World::with(InstanceBuilder::new(), LATE, counts);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        let (commands, sets) = (device.command_buffer(), world.sets());
-        let last = counts.map(|count| count - 1);
+        let world = World::with(LATE, counts);
+        let (device, sets) = (&world.device, world.sets());
         let write = |set: usize, element| match set {
-            0 => world.image(sets[0], element, device.view(UNFILTERED[0])),
-            _ => world.sampler(sets[1], element, device.linear()),
+            0 => world.image(sets, element, device.view(COARSE[0])),
+            _ => world.sampler(sets, element, device.linear()),
         };
         [0, 1].into_iter().for_each(|set| (0..READ.min(counts[set])).for_each(|element| write(set, element)));
-        world.record(commands, pipeline, sets);
-        [0, 1].into_iter().for_each(|set| write(set, last[set]));
-        let reads = world.reads(commands);
-        assert!(
-            reads.iter().all(|read| device.driver.sampler(read.handle).is_some_and(|own| own.by_layer)),
-            "{counts:?}"
-        );
-        assert_eq!(world.left(), [""; 0], "{counts:?}");
+        world.record(0, sets);
+        [0, 1].into_iter().for_each(|set| write(set, counts[set] - 1));
+        let is_layers = |read: &u64| device.driver.sampler(*read).is_some_and(|own| own.by_layer);
+        assert!(world.reads(0).iter().all(is_layers), "{counts:?}");
+        assert_eq!(device.left(), [""; 0], "{counts:?}");
     }
 }
 
@@ -461,75 +384,58 @@ fn limits_are_kept_to_the_last() {
         [(3, 3, &[][..]), (2, 3, &["no-free-set"]), (3, 2, &["storage-buffers"]), (2, 2, &["no-free-set"])]
     {
         let limits = |config: &mut Config| (config.set_limits[0], config.storage_buffers) = (sets, buffers);
-        let world = World::on(InstanceBuilder::new(), (LATE, COUNTS), true, limits);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        let (commands, sets) = (device.command_buffer(), world.sets());
-        world.image(sets[0], 0, device.view(UNFILTERED[0]));
-        let sampler = device.linear();
-        world.sampler(sets[1], 0, sampler);
-        world.record(commands, pipeline, sets);
-        assert_eq!(world.reads(commands)[0].handle != sampler.as_raw(), left.is_empty(), "{left:?}");
-        assert_eq!(world.left(), left);
+        let world = World::on(roomy().driver(limits).set("bindless", "resolve"), LATE, COUNTS);
+        let (sets, sampler) = world.conflict();
+        world.record(0, sets);
+        assert_eq!(world.is_repaired(sampler), left.is_empty(), "{left:?}");
+        assert_eq!(world.device.left(), left);
     }
 }
 
 /// Sets of one image are written for each dispatch. What was found out for an image serves others of its class, and no other.
 #[test]
 fn sets_of_other_classes_are_found_out_anew() {
-    let world = World::with(InstanceBuilder::new(), LATE, [1, 80]);
-    let (device, pipeline) = (&world.device, world.pipeline());
-    let (commands, heap) = (device.command_buffer(), world.sets()[1]);
-    let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
-    let least = device.sampler(&linear_info().push_next(&mut reduction));
+    let world = World::with(LATE, [1, 80]);
+    let (device, heap) = (&world.device, world.sets()[1]);
     let linear = device.linear();
-    world.sampler(heap, 0, linear);
+    device.write(heap, (0, 0), SAMPLER, sampler_alone(linear));
     // With this one no class is legal here.
-    world.sampler(heap, 1, least);
+    device.write(heap, (0, 1), SAMPLER, sampler_alone(least(device)));
     let read = |format| {
-        let image = world.sets()[0];
-        world.image(image, 0, device.view(format));
-        world.record(commands, pipeline, [image, heap]);
-        world.reads(commands)[0].handle
+        let sets = [world.sets()[0], heap];
+        world.image(sets, 0, device.view(format));
+        world.record(0, sets);
+        world.reads(0)[0]
     };
-    let classes = [FILTERED[1], UNFILTERED[0]];
+    let classes = [SMOOTH[1], COARSE[0]];
     let first = classes.map(read);
     assert_eq!(first.map(|own| own == linear.as_raw()), [true, false]);
     (0..4).for_each(|_| assert_eq!(classes.map(read), first));
-    assert_eq!(world.left(), [""; 0]);
+    assert_eq!(device.left(), [""; 0]);
 }
 
 /// Images and samplers are in one set, which is bound at two numbers: images are read through one and samplers through the other.
 #[test]
 fn one_set_is_bound_at_two_numbers() {
-    let world = World::new(InstanceBuilder::new(), LATE);
+    let world = World::new(LATE);
     let device = &world.device;
-    let bindings = [(0, Ty::SAMPLED_IMAGE), (1, Ty::SAMPLER)]
-        .map(|(number, ty)| binding(number, ty, 100).stage_flags(vk::ShaderStageFlags::COMPUTE));
-    let layout = device.layout(&bindings);
+    let layout = device.layout(&of_compute([IMAGE, SAMPLER]).map(|binding| binding.descriptor_count(100)));
     let layouts = device.pipeline_layout(&[layout; 2]);
     let at = |set, binding| Operand { set, binding, count: 2, element: None };
     let links = [(at(0, 0), at(1, 1)), (at(1, 0), at(0, 1))];
     let pipeline = device.compute(layouts, &shader_of(5, &links, 100, [0; 3]));
     let set = device.sets(pools(device, false)[0], &[layout])[0];
-    let write = |number, ty, info: vk::DescriptorImageInfo| {
-        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
-        device.update(&[write.image_info(&[info])], &[]);
-    };
     let sampler = device.linear();
-    write(1, Ty::SAMPLER, pair(sampler, vk::ImageView::null()));
-    let commands = device.command_buffer();
-    for (format, is_repaired) in [(FILTERED[0], false), (UNFILTERED[0], true), (FILTERED[1], false)] {
-        write(0, Ty::SAMPLED_IMAGE, pair(vk::Sampler::null(), device.view(format)));
-        assert_eq!(call!(device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())), SUCCESS);
-        call!(device.bind_pipeline(commands, COMPUTE, pipeline));
-        call!(device.bind_sets(commands, COMPUTE, layouts, 0, 2, [set; 2].as_ptr(), 0, std::ptr::null()));
-        device.act(commands, COMPUTE);
-        let reads = world.reads(commands);
+    device.write_sampler(set, 1, sampler);
+    for (format, is_repaired) in [(SMOOTH[0], false), (COARSE[0], true), (SMOOTH[1], false)] {
+        device.write_image(set, 0, device.view(format));
+        device.record(world.commands[0], (COMPUTE, pipeline), layouts, &[set; 2]);
+        let reads = world.reads(0);
         // The first elements, in both ways.
-        let first = [0, reads.len() / 2].map(|at| reads[at].handle != sampler.as_raw());
+        let first = [0, reads.len() / 2].map(|at| reads[at] != sampler.as_raw());
         assert_eq!(first, [is_repaired; 2], "{format:?}: {reads:?}");
     }
-    assert_eq!(world.left(), [""; 0]);
+    assert_eq!(device.left(), [""; 0]);
 }
 
 /// Whatever call of the layer's own fails, nothing wrong is read in silence.
@@ -547,23 +453,15 @@ fn a_call_that_fails_leaves_a_name() {
         c"vkCreateComputePipelines",
     ] {
         for (calls, flags) in
-            [1_u32, 2, u32::MAX].into_iter().flat_map(|calls| [(calls, LATE), (calls, Flags::PARTIALLY_BOUND)])
+            [1, 2, u64::MAX].into_iter().flat_map(|calls| [(calls, LATE), (calls, Flags::PARTIALLY_BOUND)])
         {
-            let world = World::new(InstanceBuilder::new(), flags);
-            let (device, pipeline) = (&world.device, world.pipeline());
-            let commands = device.command_buffer();
-            let sets = world.sets();
-            world.image(sets[0], 0, device.view(UNFILTERED[0]));
-            let sampler = device.linear();
-            world.sampler(sets[1], 0, sampler);
-            let result = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
-            *lock(&device.driver.own_failure) = Some(OwnFailure { command, left: calls.into(), hit: 0, result });
-            world.record(commands, pipeline, sets);
-            let hit = lock(&device.driver.own_failure).take().map_or(0, |failure| failure.hit);
-            assert!(hit > 0, "{command:?} is called");
-            let read = world.reads(commands).remove(0);
-            let is_repaired = read.handle != sampler.as_raw();
-            let left = world.left();
+            let world = World::new(flags);
+            let (sets, sampler) = world.conflict();
+            world.device.fail_own(command, calls);
+            world.record(0, sets);
+            assert!(world.device.failed() > 0, "{command:?} is called");
+            let left = world.device.left();
+            let is_repaired = world.is_repaired(sampler);
             assert_eq!(left.is_empty(), is_repaired, "{command:?} fails {calls} times, {flags:?}: {left:?}");
         }
     }
@@ -584,29 +482,22 @@ fn a_call_that_fails_later_leaves_a_name() {
         (c"vkCreateSampler", false),
         (c"vkCreateSampler", true),
     ];
-    for ((command, is_late), times) in calls.into_iter().flat_map(|call| [(call, 1_u32), (call, u32::MAX)]) {
-        let world = World::with(InstanceBuilder::new(), LATE, LARGE);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        let commands = device.command_buffer();
-        learn(&world, pipeline, commands);
-        let sets = world.sets();
-        world.image(sets[0], 0, device.view(UNFILTERED[0]));
-        world.sampler(sets[1], 0, device.linear());
-        let info = vk::SamplerCreateInfo { mip_lod_bias: 0.25, ..linear_info() };
-        let sampler = device.sampler(&info);
+    for ((command, is_late), times) in calls.into_iter().flat_map(|call| [(call, 1), (call, u64::MAX)]) {
+        let world = World::with(LATE, LARGE);
+        let device = &world.device;
+        learn(&world);
+        let (sets, _) = world.conflict();
+        let sampler = device.sampler(&linear_info().mip_lod_bias(0.25));
         if is_late {
-            world.record(commands, pipeline, sets);
+            world.record(0, sets);
         }
-        let result = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
-        *lock(&device.driver.own_failure) = Some(OwnFailure { command, left: times.into(), hit: 0, result });
-        world.sampler(sets[1], 0, sampler);
+        device.fail_own(command, times);
+        world.sampler(sets, 0, sampler);
         if !is_late {
-            world.record(commands, pipeline, sets);
+            world.record(0, sets);
         }
-        let hit = lock(&device.driver.own_failure).take().map_or(0, |failure| failure.hit);
-        assert!(hit > 0, "{command:?} is called");
-        let is_repaired = world.reads(commands).remove(0).handle != sampler.as_raw();
-        let left = world.left();
+        assert!(device.failed() > 0, "{command:?} is called");
+        let (is_repaired, left) = (world.is_repaired(sampler), device.left());
         assert!(is_repaired || !left.is_empty(), "{command:?} fails {times} times, late: {is_late}: {left:?}");
     }
 }
@@ -615,20 +506,16 @@ fn a_call_that_fails_later_leaves_a_name() {
 #[test]
 fn columns_are_parted_while_a_set_is_written() {
     for round in 0..60 {
-        let world = World::new(InstanceBuilder::new(), LATE);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        device.driver.recording.store(false, Ordering::Relaxed);
-        let commands = [0, 1].map(|_| device.command_buffer());
-        learn(&world, pipeline, commands[0]);
+        let world = World::new(LATE);
+        let device = &world.device;
+        device.forget_calls();
+        learn(&world);
         let sets = world.sets();
-        world.image(sets[0], 90, device.view(FILTERED[0]));
-        world.image(sets[0], 91, device.view(FILTERED[1]));
-        world.sampler(sets[1], 2, device.nearest());
-        world.record(commands[0], pipeline, sets);
-        let views = [FILTERED, UNFILTERED].map(|own| own.map(|format| device.view(format)));
-        let samplers = [device.linear(), device.nearest()];
-        let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
-        let least = device.sampler(&linear_info().push_next(&mut reduction));
+        (0..2).for_each(|at| world.image(sets, 90 + at, device.view(SMOOTH[at as usize])));
+        world.sampler(sets, 2, device.nearest());
+        world.record(0, sets);
+        let views = [SMOOTH, COARSE].map(|own| own.map(|format| device.view(format)));
+        let (samplers, least) = ([device.linear(), device.nearest()], least(device));
         let start = std::sync::Barrier::new(4);
         let (world, start) = (&world, &start);
         let written = std::thread::scope(|scope| {
@@ -638,9 +525,9 @@ fn columns_are_parted_while_a_set_is_written() {
                     start.wait();
                     for _ in 0..60 {
                         let [kind, format, sampler] = [0, 1, 2].map(|_| random.below(2) as usize);
-                        world.image(sets[0], at as u32, views[kind][format]);
-                        world.sampler(sets[1], at as u32, samplers[sampler]);
-                        written.images[at] = Some([FILTERED, UNFILTERED][kind][format]);
+                        world.image(sets, at as u32, views[kind][format]);
+                        world.sampler(sets, at as u32, samplers[sampler]);
+                        written.images[at] = Some([SMOOTH, COARSE][kind][format]);
                         written.samplers[at] = samplers[sampler].as_raw();
                     }
                     written
@@ -648,23 +535,21 @@ fn columns_are_parted_while_a_set_is_written() {
             });
             scope.spawn(move || {
                 start.wait();
-                (0..10).for_each(|_| world.record(commands[1], pipeline, sets));
+                (0..10).for_each(|_| world.record(1, sets));
             });
             start.wait();
             (0..round * 300).for_each(|_| std::hint::spin_loop());
-            world.sampler(sets[1], 2, least);
+            world.sampler(sets, 2, least);
             writers.map(|writer| writer.join().expect("a writer ends"))
         });
         let mut all = written[0];
         (all.images[1], all.samplers[1]) = (written[1].images[1], written[1].samplers[1]);
-        for own in commands {
-            world.check(own, &all, &format!("round {round}"));
-        }
+        [0, 1].into_iter().for_each(|own| world.check(own, &all, &format!("round {round}")));
         // What is legal with it is its own, and what is not is another.
-        let reads = world.reads(commands[0]);
+        let reads = world.reads(0);
         for at in 0..2 {
-            let is_own = reads[at * 3 + 2].handle == least.as_raw();
-            assert_eq!(is_own, all.images[at] == Some(FILTERED[0]), "round {round}: {:?}", all.images[at]);
+            let is_own = reads[at * 3 + 2] == least.as_raw();
+            assert_eq!(is_own, all.images[at] == Some(SMOOTH[0]), "round {round}: {:?}", all.images[at]);
         }
     }
 }
@@ -672,98 +557,78 @@ fn columns_are_parted_while_a_set_is_written() {
 /// Two threads write one set while others record with it, make states and free sets with tables of their own.
 #[test]
 fn threads_write_what_is_bound() {
-    let world = Arc::new(World::new(InstanceBuilder::new(), LATE));
-    let (device, pipeline) = (&world.device, world.pipeline());
-    let commands: Vec<_> = (0..4).map(|_| device.command_buffer()).collect();
-    learn(&world, pipeline, commands[0]);
+    let world = World::new(LATE);
+    learn(&world);
     for round in 0..40 {
-        let sets = world.sets();
-        (0..READ).for_each(|at| world.sampler(sets[1], at, device.nearest()));
-        (0..READ).for_each(|at| world.image(sets[0], at, device.view(FILTERED[0])));
-        world.record(commands[0], pipeline, sets);
+        let (world, sets) = (&world, world.sets());
+        let device = &world.device;
+        (0..READ).for_each(|at| world.sampler(sets, at, device.nearest()));
+        (0..READ).for_each(|at| world.image(sets, at, device.view(SMOOTH[0])));
+        world.record(0, sets);
         let stop = AtomicBool::new(false);
-        let (world, stop, commands) = (&*world, &stop, &commands[..]);
-        let (written, made) = std::thread::scope(|scope| {
-            let writers: Vec<_> = (0..2_u64)
-                .map(|thread| {
-                    scope.spawn(move || {
-                        let mut random = Random(round * 16 + thread);
-                        let (mut written, mut made) = (Written::default(), Vec::new());
-                        for _ in 0..150 {
-                            // Of three elements each of both the one thread has the first and the other has the rest.
-                            let at = if thread == 0 { 0 } else { 1 + random.below(2) as usize };
-                            if random.below(2) == 0 {
-                                let sampler = world.any_sampler(&mut random);
-                                world.sampler(sets[1], at as u32, sampler);
-                                written.samplers[at] = sampler.as_raw();
-                                made.push(sampler);
-                            } else {
-                                let format = any_format(&mut random);
-                                world.image(sets[0], at as u32, world.device.view(format));
-                                written.images[at] = Some(format);
-                            }
+        let mut all = Written { images: [Some(SMOOTH[0]); READ as usize], samplers: [0; READ as usize] };
+        let mut samplers = Vec::new();
+        std::thread::scope(|scope| {
+            let writers = [0_u64, 1].map(|thread| {
+                scope.spawn(move || {
+                    let mut random = Random(round * 16 + thread);
+                    let (mut written, mut made) = (Written::default(), Vec::new());
+                    for _ in 0..150 {
+                        // Of three elements each of both the one thread has the first and the other has the rest.
+                        let at = if thread == 0 { 0 } else { 1 + random.below(2) as usize };
+                        if random.below(2) == 0 {
+                            let sampler = world.any_sampler(&mut random);
+                            world.sampler(sets, at as u32, sampler);
+                            written.samplers[at] = sampler.as_raw();
+                            made.push(sampler);
+                        } else {
+                            let format = any_format(&mut random);
+                            world.image(sets, at as u32, device.view(format));
+                            written.images[at] = Some(format);
                         }
-                        (written, made)
-                    })
-                })
-                .collect();
-            let recorder = scope.spawn(move || {
-                loop {
-                    world.record(commands[1], pipeline, sets);
-                    if stop.load(Ordering::Relaxed) {
-                        break;
                     }
+                    (written, made)
+                })
+            });
+            scope.spawn(|| {
+                world.record(1, sets);
+                while !stop.load(Ordering::Relaxed) {
+                    world.record(1, sets);
                 }
             });
-            writers_and(writers, stop, recorder)
+            for (own, made) in writers.map(|writer| writer.join().expect("a writer ends")) {
+                samplers.extend(made);
+                for at in 0..READ as usize {
+                    all.images[at] = own.images[at].or(all.images[at]);
+                    all.samplers[at] = own.samplers[at].max(all.samplers[at]);
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
         });
-        for (at, own) in commands[..2].iter().enumerate() {
-            world.check(*own, &written, &format!("round {round}, commands {at}"));
-        }
-        world.free(sets);
-        made.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
+        [0, 1].into_iter().for_each(|at| world.check(at, &all, &format!("round {round}, commands {at}")));
+        world.free(world.pools, sets);
+        samplers.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
     }
-}
-
-fn writers_and(
-    writers: Vec<std::thread::ScopedJoinHandle<'_, (Written, Vec<vk::Sampler>)>>,
-    stop: &AtomicBool,
-    recorder: std::thread::ScopedJoinHandle<'_, ()>,
-) -> (Written, Vec<vk::Sampler>) {
-    let mut samplers = Vec::new();
-    let mut all = Written { images: [Some(FILTERED[0]); READ as usize], samplers: [0; READ as usize] };
-    for (own, made) in writers.into_iter().map(|writer| writer.join().expect("a writer ends")) {
-        samplers.extend(made);
-        for at in 0..READ as usize {
-            all.images[at] = own.images[at].or(all.images[at]);
-            all.samplers[at] = own.samplers[at].max(all.samplers[at]);
-        }
-    }
-    stop.store(true, Ordering::Relaxed);
-    recorder.join().expect("the recorder ends");
-    (all, samplers)
 }
 
 /// Frames that allocate and free sets with tables take no more memory from one to the next.
 #[test]
 fn frames_with_tables_stay_flat() {
-    let world = World::new(InstanceBuilder::new(), LATE);
-    let (device, pipeline) = (&world.device, world.pipeline());
-    device.driver.recording.store(false, Ordering::Relaxed);
-    let commands = device.command_buffer();
-    let views = UNFILTERED.map(|format| device.view(format));
+    let world = World::new(LATE);
+    let device = &world.device;
+    device.forget_calls();
+    let views = COARSE.map(|format| device.view(format));
     let samplers = [device.linear(), device.nearest()];
     let mut known = None;
     for frame in 0..10_000 {
         let sets = world.sets();
-        (0..READ).for_each(|at| world.image(sets[0], at, views[at as usize % 2]));
-        (0..READ).for_each(|at| world.sampler(sets[1], at, samplers[at as usize % 2]));
-        world.record(commands, pipeline, sets);
-        assert_eq!(call!(device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())), SUCCESS);
-        world.free(sets);
+        (0..READ).for_each(|at| world.image(sets, at, views[at as usize % 2]));
+        (0..READ).for_each(|at| world.sampler(sets, at, samplers[at as usize % 2]));
+        world.record(0, sets);
+        device.begin(world.commands[0]);
+        world.free(world.pools, sets);
         if frame == 999 || frame == 9_999 {
-            let live = [crate::driver::Kind::Buffer, crate::driver::Kind::Memory, crate::driver::Kind::Pool]
-                .map(|kind| device.driver.live(kind).len());
+            let live = [Kind::Buffer, Kind::Memory, Kind::Pool].map(|kind| device.driver.live(kind).len());
             assert_eq!(*known.get_or_insert(live), live, "frame {frame}");
         }
     }
@@ -774,48 +639,45 @@ fn frames_with_tables_stay_flat() {
 #[test]
 fn columns_are_parted_while_sets_come_and_go() {
     for round in 0..60 {
-        let world = World::new(InstanceBuilder::new(), LATE);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        device.driver.recording.store(false, Ordering::Relaxed);
-        let commands = [0, 1, 2].map(|_| device.command_buffer());
-        learn(&world, pipeline, commands[0]);
+        let world = World::new(LATE);
+        let device = &world.device;
+        device.forget_calls();
+        learn(&world);
         let sets = world.sets();
-        (0..2).for_each(|at| world.image(sets[0], at, device.view(FILTERED[at as usize])));
-        world.sampler(sets[1], 0, device.linear());
-        world.record(commands[0], pipeline, sets);
-        let (views, samplers) =
-            ([FILTERED, UNFILTERED].map(|own| device.view(own[0])), [device.linear(), device.nearest()]);
-        let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
-        let least = device.sampler(&linear_info().push_next(&mut reduction));
+        (0..2).for_each(|at| world.image(sets, at, device.view(SMOOTH[at as usize])));
+        world.sampler(sets, 0, device.linear());
+        world.record(0, sets);
+        let views = [SMOOTH, COARSE].map(|own| device.view(own[0]));
+        let (samplers, least) = ([device.linear(), device.nearest()], least(device));
         let start = std::sync::Barrier::new(3);
         let (world, start) = (&world, &start);
         std::thread::scope(|scope| {
             for thread in 1..3_u64 {
                 scope.spawn(move || {
                     let (own, mut random) = (pools(&world.device, true), Random(round * 4 + thread));
-                    let commands = commands[thread as usize];
                     start.wait();
                     for turn in 0..30 {
                         let (sets, mut written) = (world.sets_of(own), Written::default());
                         for at in 0..READ as usize {
                             let [image, sampler] = [0, 1].map(|_| random.below(2) as usize);
-                            world.image(sets[0], at as u32, views[image]);
-                            world.sampler(sets[1], at as u32, samplers[sampler]);
-                            written.images[at] = Some([FILTERED, UNFILTERED][image][0]);
+                            world.image(sets, at as u32, views[image]);
+                            world.sampler(sets, at as u32, samplers[sampler]);
+                            written.images[at] = Some([SMOOTH, COARSE][image][0]);
                             written.samplers[at] = samplers[sampler].as_raw();
                         }
-                        world.record(commands, pipeline, sets);
-                        (0..4).for_each(|_| world.check(commands, &written, &format!("round {round}, turn {turn}")));
-                        world.free_of(own, sets);
+                        world.record(thread as usize, sets);
+                        let what = format!("round {round}, turn {turn}");
+                        (0..4).for_each(|_| world.check(thread as usize, &written, &what));
+                        world.free(own, sets);
                     }
                 });
             }
             start.wait();
             (0..round * 300).for_each(|_| std::hint::spin_loop());
-            world.sampler(sets[1], 1, least);
+            world.sampler(sets, 1, least);
         });
-        let reads = world.reads(commands[0]);
-        assert_eq!([1, 4].map(|at: usize| reads[at].handle == least.as_raw()), [true, false], "round {round}");
+        let reads = world.reads(0);
+        assert_eq!([1, 4].map(|at: usize| reads[at] == least.as_raw()), [true, false], "round {round}");
     }
 }
 
@@ -830,27 +692,26 @@ fn a_conflict_is_told_of_by_when_it_comes() {
         ("mode", "audit", true, &["bindless"][..], 0),
         ("bindless", "name", true, &["bindless"][..], 0),
     ] {
-        let builder = InstanceBuilder::new().set(setting, value);
-        let world = World::with_setting(builder, LATE, COUNTS, setting != "bindless" || value != "name");
-        let (device, pipeline) = (&world.device, world.pipeline());
-        let (commands, sets) = (device.command_buffer(), world.sets());
+        let builder = if setting == "bindless" { roomy() } else { roomy().set("bindless", "resolve") };
+        let world = World::on(builder.set(setting, value), LATE, COUNTS);
+        let (device, sets) = (&world.device, world.sets());
         let write = |is_legal: bool| {
             (0..READ).for_each(|at| {
-                world.image(sets[0], at, device.view(if is_legal { FILTERED[0] } else { UNFILTERED[0] }));
-                world.sampler(sets[1], at, device.linear());
+                world.image(sets, at, device.view(if is_legal { SMOOTH[0] } else { COARSE[0] }));
+                world.sampler(sets, at, device.linear());
             });
         };
         write(is_late);
-        world.record(commands, pipeline, sets);
+        world.record(0, sets);
         write(false);
         if !is_late {
-            (0..3).for_each(|_| world.record(commands, pipeline, sets));
+            (0..3).for_each(|_| world.record(0, sets));
         }
-        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        device.destroy_pipeline(world.pipeline);
         let what = format!("{setting}={value}, late: {is_late}");
-        assert_eq!(world.left(), left, "{what}");
-        assert_eq!(device.instance.records("shader").len(), compiled, "{what}");
-        let told = device.instance.records("pair").into_iter().filter(|record| record["how"] == "table").count();
+        assert_eq!(device.left(), left, "{what}");
+        assert_eq!(device.records("shader").len(), compiled, "{what}");
+        let told = device.records("pair").into_iter().filter(|record| record["how"] == "table").count();
         assert_eq!(told, compiled, "one for the link, state and class: {what}");
     }
 }
@@ -860,15 +721,13 @@ fn a_conflict_is_told_of_by_when_it_comes() {
 fn what_was_looked_up_is_learned() {
     let path = std::env::temp_dir().join(format!("samplin-tables-{}", std::process::id()));
     for run in 0..2 {
-        let builder = InstanceBuilder::new().set("learned", path.to_str().expect("UTF-8"));
-        let world = World::new(builder, LATE);
-        let (device, pipeline) = (&world.device, world.pipeline());
-        let learned = || -> Vec<bool> {
-            device.instance.records("shader").iter().map(|record| record["learned"] == true).collect()
-        };
+        let builder = roomy().set("bindless", "resolve").set("learned", path.to_str().expect("UTF-8"));
+        let world = World::on(builder, LATE, COUNTS);
+        let learned =
+            || -> Vec<bool> { world.device.records("shader").iter().map(|record| record["learned"] == true).collect() };
         let wanted: &[bool] = if run == 0 { &[] } else { &[true] };
         assert_eq!(learned(), wanted, "created in run {run}");
-        learn(&world, pipeline, device.command_buffer());
+        learn(&world);
         assert_eq!(learned(), [run == 1], "bound in run {run}");
     }
     std::fs::remove_file(path).expect("the list was written");

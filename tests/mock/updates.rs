@@ -12,18 +12,14 @@ use crate::binds::Scene;
 use crate::driver::{Reuse, lock};
 use crate::loader::*;
 
-type Ty = vk::DescriptorType;
-
-const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
-const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
 /// `VK_DESCRIPTOR_TYPE_TENSOR_ARM`, for one that the layer does not know.
 const UNKNOWN: Ty = Ty::from_raw(1_000_460_000);
 
 /// Types of descriptors, and what a binding of several types is written with.
 const TYPES: [Ty; 18] = [
-    Ty::SAMPLER,
-    Ty::COMBINED_IMAGE_SAMPLER,
-    Ty::SAMPLED_IMAGE,
+    SAMPLER,
+    COMBINED,
+    IMAGE,
     Ty::STORAGE_IMAGE,
     Ty::UNIFORM_TEXEL_BUFFER,
     Ty::STORAGE_TEXEL_BUFFER,
@@ -42,7 +38,7 @@ const TYPES: [Ty; 18] = [
 ];
 
 /// What a binding of several types is written with.
-const MUTABLE_WITH: [Ty; 4] = [Ty::SAMPLED_IMAGE, Ty::STORAGE_BUFFER, Ty::UNIFORM_TEXEL_BUFFER, Ty::STORAGE_IMAGE];
+const MUTABLE_WITH: [Ty; 4] = [IMAGE, Ty::STORAGE_BUFFER, Ty::UNIFORM_TEXEL_BUFFER, Ty::STORAGE_IMAGE];
 
 /// The binding that is written, behind an image and a sampler.
 const WRITTEN: u32 = 2;
@@ -100,14 +96,14 @@ impl Bench {
     fn new(ty: Ty, with: Ty, reuse: Reuse) -> Self {
         let scene = Scene::with(reuse);
         let device = &scene.device;
-        let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
         let count = if ty == Ty::INLINE_UNIFORM_BLOCK { BLOCK } else { 2 };
-        let written = own(WRITTEN, ty).descriptor_count(count);
-        let of_set = device.layout(&[own(0, Ty::SAMPLED_IMAGE), own(1, Ty::SAMPLER), written]);
+        let mut bindings = of_compute([IMAGE, SAMPLER, ty]);
+        bindings[2] = bindings[2].descriptor_count(count);
+        let (of_set, written) = (device.layout(&bindings), bindings[2]);
         let plain = device.layout(&[written]);
         let layout = device.pipeline_layout(&[of_set]);
         let pipeline = scene.pipeline_with(layout, &[[(0, 0), (0, 1)]]);
-        let (sampler, view) = (device.sampler(&linear_info().max_lod(7.0)), device.view(UNFILTERED));
+        let (sampler, view) = (device.sampler(&linear_info().max_lod(7.0)), device.view(FLOATS));
         Self { ty, with, of_set, plain, layout, pipeline, sampler, view, scene }
     }
 
@@ -119,13 +115,13 @@ impl Bench {
     fn value(&self, number: u64) -> Words {
         let device = self.device();
         match self.with {
-            Ty::SAMPLER => Words([device.nearest().as_raw(), 0, 0, 0, 0]),
-            Ty::COMBINED_IMAGE_SAMPLER => {
-                let view = device.view(vk::Format::R8G8B8A8_UNORM);
+            SAMPLER => Words([device.nearest().as_raw(), 0, 0, 0, 0]),
+            COMBINED => {
+                let view = device.view(FILTERED);
                 Words([device.nearest().as_raw(), view.as_raw(), 0, 0, 0])
             }
             Ty::INLINE_UNIFORM_BLOCK => Words([number * 0x0101_0101_0101_0101; 5]),
-            ty if is_image(ty) => Words([0, device.view(vk::Format::R8G8B8A8_UNORM).as_raw(), 0, 0, 0]),
+            ty if is_image(ty) => Words([0, device.view(FILTERED).as_raw(), 0, 0, 0]),
             _ => Words([0x1_0000 + number, 0, 0x100, 0, 0]),
         }
     }
@@ -152,7 +148,7 @@ impl Bench {
                 write.p_next = (&raw const structures).cast();
             }
             Ty::UNIFORM_TEXEL_BUFFER | Ty::STORAGE_TEXEL_BUFFER => write.p_texel_buffer_view = words.cast(),
-            ty if is_image(ty) || ty == Ty::SAMPLER => write.p_image_info = image,
+            ty if is_image(ty) || ty == SAMPLER => write.p_image_info = image,
             _ => write.p_buffer_info = words.cast(),
         }
         let mut all = beside.to_vec();
@@ -162,13 +158,8 @@ impl Bench {
 
     /// Image and sampler of a set.
     fn fill(&self, set: vk::DescriptorSet) {
-        let infos = [pair(vk::Sampler::null(), self.view), pair(self.sampler, vk::ImageView::null())];
-        let write = vk::WriteDescriptorSet::default().dst_set(set);
-        let writes = [
-            write.dst_binding(0).descriptor_type(Ty::SAMPLED_IMAGE).image_info(&infos[..1]),
-            write.dst_binding(1).descriptor_type(Ty::SAMPLER).image_info(&infos[1..]),
-        ];
-        self.device().update(&writes, &[]);
+        self.device().write_image(set, 0, self.view);
+        self.device().write_sampler(set, 1, self.sampler);
     }
 
     fn set(&self, pool: vk::DescriptorPool) -> vk::DescriptorSet {
@@ -195,8 +186,7 @@ impl Bench {
         let offsets: &[u32] = if dynamic { &[0, 0] } else { &[] };
         scene.bind_sets_at(self.layout, 0, &[set], offsets);
         let reads = scene.reads();
-        let model = self.device().driver.sampler(reads[0].handle).expect("a sampler that lives");
-        assert_eq!(model.info.min_filter, vk::Filter::NEAREST, "the pair is repaired");
+        assert_eq!(self.device().model(reads[0].handle).min_filter, Filter::NEAREST, "the pair is repaired");
         let machine = lock(&self.device().driver.machine);
         let bound = machine.bound_sets(scene.commands.get().as_raw())[0];
         let content = |set| -> BTreeMap<_, _> {
@@ -211,15 +201,12 @@ impl Bench {
     #[track_caller]
     fn assert_left_alone(&self, pool: vk::DescriptorPool) {
         let (scene, set) = (&self.scene, self.set(pool));
-        let good = [pair(vk::Sampler::null(), self.device().view(vk::Format::R8G8B8A8_UNORM))];
-        let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(Ty::SAMPLED_IMAGE);
-        self.device().update(&[write.image_info(&good)], &[]);
+        self.device().write_image(set, 0, self.device().view(FILTERED));
         scene.begin();
         scene.bind(self.pipeline);
         scene.bind_sets(self.layout, 0, &[set]);
         assert_eq!(scene.reads()[0].handle, self.sampler.as_raw());
-        let machine = lock(&self.device().driver.machine);
-        assert_eq!(machine.bound_sets(scene.commands.get().as_raw()), [set.as_raw()]);
+        assert_eq!(scene.bound_sets(), [set.as_raw()]);
     }
 
     /// Changes a set in this way; returns the set that is in its place.
@@ -235,15 +222,15 @@ impl Bench {
             Way::Write => self.write(set, value, &[]),
             Way::WriteBetween => {
                 let other = self.set(device.pool());
-                let infos = [pair(self.sampler, vk::ImageView::null())];
+                let infos = [sampler_alone(self.sampler)];
                 let beside = vk::WriteDescriptorSet::default().dst_set(other).dst_binding(1);
-                self.write(set, value, &[beside.descriptor_type(Ty::SAMPLER).image_info(&infos); 4]);
+                self.write(set, value, &[beside.descriptor_type(SAMPLER).image_info(&infos); 4]);
             }
             Way::Template => {
                 let described = entry(WRITTEN, 0, count, self.with, 0, 0);
                 let template = device.template(self.of_set, &[described]);
                 device.update_with_template(set, template, (&raw const *value).cast::<c_void>());
-                call!(device.destroy_template(device.raw, template, allocator()));
+                device.destroy_template(template);
             }
             Way::Copy => {
                 let other = self.set(device.pool());
@@ -256,13 +243,12 @@ impl Bench {
                 copy(other, 0);
             }
             Way::Free => {
-                assert_eq!(call!(device.free_sets(device.raw, pool, 1, &set)), SUCCESS);
+                device.free(pool, &[set]);
             }
             Way::Reset => {
-                let none = vk::DescriptorPoolResetFlags::empty();
-                assert_eq!(call!(device.reset_pool(device.raw, pool, none)), SUCCESS);
+                device.reset_pool(pool);
             }
-            Way::DestroyPool => call!(device.destroy_pool(device.raw, pool, allocator())),
+            Way::DestroyPool => device.destroy_pool(pool),
         }
         match way {
             Way::Free | Way::Reset | Way::DestroyPool => {
@@ -279,8 +265,8 @@ impl Bench {
 fn is_image(ty: Ty) -> bool {
     matches!(
         ty,
-        Ty::COMBINED_IMAGE_SAMPLER
-            | Ty::SAMPLED_IMAGE
+        COMBINED
+            | IMAGE
             | Ty::STORAGE_IMAGE
             | Ty::INPUT_ATTACHMENT
             | Ty::SAMPLE_WEIGHT_IMAGE_QCOM
@@ -329,30 +315,25 @@ fn a_copy_comes_from_a_pool_like_that_of_its_set() {
     ] {
         let mut bench = Bench::new(Ty::UNIFORM_BUFFER, Ty::UNIFORM_BUFFER, Reuse::AtOnce);
         let device = &bench.scene.device;
-        let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
-        let bindings = [own(0, Ty::SAMPLED_IMAGE), own(1, Ty::SAMPLER), own(WRITTEN, Ty::UNIFORM_BUFFER)];
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).flags(in_layout);
-        let of_set = device.try_layout(&info).expect("a layout");
+        let of_set = device.layout_flagged(in_layout, &of_compute([IMAGE, SAMPLER, Ty::UNIFORM_BUFFER]));
         let layout = device.pipeline_layout(&[of_set]);
         let pipeline = bench.scene.pipeline_with(layout, &[[(0, 0), (0, 1)]]);
         (bench.of_set, bench.layout, bench.pipeline) = (of_set, layout, pipeline);
         for _ in 0..2 {
             let device = bench.device();
-            let info = vk::DescriptorPoolCreateInfo::default().flags(in_pool);
-            let pool = create!(device.create_pool(&info));
+            let pool = device.pool_flagged(in_pool);
             bench.bound(bench.set(pool));
             bench.assert_left_alone(pool);
             // It stays a pool of its kind when it is reset.
-            let none = vk::DescriptorPoolResetFlags::empty();
-            assert_eq!(call!(device.reset_pool(device.raw, pool, none)), SUCCESS);
+            device.reset_pool(pool);
             bench.bound(bench.set(pool));
             // The handle comes back as another pool.
-            call!(device.destroy_pool(device.raw, pool, allocator()));
+            device.destroy_pool(pool);
             let pool = device.pool();
             if in_layout.is_empty() {
                 bench.bound(bench.set(pool));
             }
-            call!(device.destroy_pool(device.raw, pool, allocator()));
+            device.destroy_pool(pool);
         }
         bench.device().driver.check();
     }
@@ -362,7 +343,7 @@ fn a_copy_comes_from_a_pool_like_that_of_its_set() {
 /// another sampler. What the layer has made of the first one is not taken for the second, and nothing more is made of it.
 #[test]
 fn an_immutable_sampler_that_comes_back_is_another_one() {
-    for pinned in [Ty::COMBINED_IMAGE_SAMPLER, Ty::SAMPLER] {
+    for pinned in [COMBINED, SAMPLER] {
         for was_copied in [true, false] {
             let mut bench = Bench::new(Ty::UNIFORM_BUFFER, Ty::UNIFORM_BUFFER, Reuse::AtOnce);
             let mut kept = Vec::new();
@@ -373,13 +354,8 @@ fn an_immutable_sampler_that_comes_back_is_another_one() {
                 assert!(before.is_none_or(|before| before == sampler), "the handle comes back");
                 before = Some(sampler);
                 let samplers = [sampler];
-                let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
-                let bindings = [
-                    own(0, Ty::SAMPLED_IMAGE),
-                    own(1, Ty::SAMPLER),
-                    own(WRITTEN, Ty::UNIFORM_BUFFER),
-                    own(3, pinned).immutable_samplers(&samplers),
-                ];
+                let mut bindings = of_compute([IMAGE, SAMPLER, Ty::UNIFORM_BUFFER, pinned]);
+                bindings[3] = bindings[3].immutable_samplers(&samplers);
                 bench.of_set = device.layout(&bindings);
                 bench.layout = device.pipeline_layout(&[bench.of_set]);
                 bench.pipeline = bench.scene.pipeline_with(bench.layout, &[[(0, 0), (0, 1)]]);
@@ -388,8 +364,8 @@ fn an_immutable_sampler_that_comes_back_is_another_one() {
                     bench.bound_beside(bench.set(pool));
                 }
                 let device = bench.device();
-                call!(device.destroy_pool(device.raw, pool, allocator()));
-                call!(device.destroy_layout(device.raw, bench.of_set, allocator()));
+                device.destroy_pool(pool);
+                device.destroy_layout(bench.of_set);
                 device.destroy_sampler(sampler);
                 // The pipeline and its layout live on.
                 kept.push((bench.pipeline, bench.layout));
@@ -404,53 +380,42 @@ fn an_immutable_sampler_that_comes_back_is_another_one() {
 #[test]
 fn what_began_before_is_told_of_where_it_conflicts() {
     for (conflicts, is_late) in [(false, false), (true, false), (false, true), (true, true)] {
-        let builder = InstanceBuilder::new().traced("decisions").driver(|config| config.follows = true);
-        let device = builder.set("separate", "resolve").device();
-        let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
-        let of_set = device.layout(&[own(0, Ty::SAMPLED_IMAGE), own(1, Ty::SAMPLER)]);
+        let device = InstanceBuilder::new().followed().device();
+        let of_set = device.layout(&of_compute([IMAGE, SAMPLER]));
         let layout = device.pipeline_layout(&[of_set]);
         let scene = Scene::begun(device, of_set, layout);
         let device = &scene.device;
         // From here on something could conflict.
-        let (linear, bad) = (device.linear(), device.view(UNFILTERED));
-        let good = device.view(vk::Format::R8G8B8A8_UNORM);
+        let (linear, bad) = (device.linear(), device.view(FLOATS));
+        let good = device.view(FILTERED);
         let pipeline = scene.pipeline_with(layout, &[[(0, 0), (0, 1)]]);
         let set = device.sets(device.pool(), &[of_set])[0];
         if is_late {
             scene.bind(pipeline);
         }
-        let infos =
-            [pair(vk::Sampler::null(), if conflicts { bad } else { good }), pair(linear, vk::ImageView::null())];
-        let write = vk::WriteDescriptorSet::default().dst_set(set);
-        let writes = [
-            write.dst_binding(0).descriptor_type(Ty::SAMPLED_IMAGE).image_info(&infos[..1]),
-            write.dst_binding(1).descriptor_type(Ty::SAMPLER).image_info(&infos[1..]),
-        ];
-        device.update(&writes, &[]);
+        device.write_image(set, 0, if conflicts { bad } else { good });
+        device.write_sampler(set, 1, linear);
         if !is_late {
             scene.bind(pipeline);
         }
         scene.bind_sets(layout, 0, &[set]);
         scene.reads();
-        let records = device.instance.records("unresolved");
-        let names: Vec<_> = records.iter().map(|record| record["what"].as_str().expect("a name")).collect();
         let wanted: &[&str] = if conflicts { &["began-before"] } else { &[] };
-        assert_eq!(names, wanted, "the set is written after the bind of the pipeline: {is_late}");
+        assert_eq!(device.left(), wanted, "the set is written after the bind of the pipeline: {is_late}");
     }
 }
 
 /// A pipeline layout outlives an immutable sampler of one of its sets, which is bound no more; another set of it has to be copied.
 #[test]
 fn nothing_is_made_of_a_layout_whose_immutable_sampler_is_gone() {
-    for (pinned, is_gone) in [Ty::COMBINED_IMAGE_SAMPLER, Ty::SAMPLER].map(|ty| [(ty, true), (ty, false)]).concat() {
+    for (pinned, is_gone) in [COMBINED, SAMPLER].map(|ty| [(ty, true), (ty, false)]).concat() {
         let bench = Bench::new(Ty::UNIFORM_BUFFER, Ty::UNIFORM_BUFFER, Reuse::AtOnce);
         let device = bench.device();
         let samplers = [device.nearest()];
-        let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
-        let of_pinned = device.layout(&[own(0, pinned).immutable_samplers(&samplers)]);
+        let of_pinned = device.layout(&of_compute([pinned]).map(|binding| binding.immutable_samplers(&samplers)));
         let layout = device.pipeline_layout(&[bench.of_set, of_pinned]);
         let pipeline = bench.scene.pipeline_with(layout, &[[(0, 0), (0, 1)]]);
-        call!(device.destroy_layout(device.raw, of_pinned, allocator()));
+        device.destroy_layout(of_pinned);
         if is_gone {
             device.destroy_sampler(samplers[0]);
         }
@@ -462,7 +427,7 @@ fn nothing_is_made_of_a_layout_whose_immutable_sampler_is_gone() {
         let reads = scene.reads();
         // Whether it can be repaired without the sampler is the layer's to know; that nothing is made of it the machine says.
         let is_repaired = reads[0].handle != bench.sampler.as_raw();
-        let bound = lock(&device.driver.machine).bound_sets(scene.commands.get().as_raw());
+        let bound = scene.bound_sets();
         assert!(is_gone || is_repaired && bound != [set.as_raw()], "{pinned:?}: its sampler lives");
         device.driver.check();
     }

@@ -171,15 +171,10 @@ fn the_version_is_one_that_does_not_demand_what_is_hidden() {
         for visible in ["on", "off"] {
             let file = File::new(effective, limits, formats);
             let (instance, _) = file.show(visible, |driver| driver.api_version = version + 7);
-            let get: vk::PFN_vkGetPhysicalDeviceProperties = instance.get(c"vkGetPhysicalDeviceProperties");
-            let get2: vk::PFN_vkGetPhysicalDeviceProperties2 = instance.get(c"vkGetPhysicalDeviceProperties2");
             let (mut one, mut two) =
                 (vk::PhysicalDeviceProperties::default(), vk::PhysicalDeviceProperties2::default());
-            // SAFETY: a valid physical device and live locals.
-            unsafe {
-                get(instance.physical(), &mut one);
-                get2(instance.physical(), &mut two);
-            }
+            call!(instance.get_properties(instance.physical(), &mut one));
+            call!(instance.get_properties2(instance.physical(), &mut two));
             assert_eq!(one.api_version, two.properties.api_version);
             let expected = if visible == "on" { seen } else { version };
             assert_eq!(one.api_version, expected + 7, "{effective}{limits}");
@@ -187,7 +182,6 @@ fn the_version_is_one_that_does_not_demand_what_is_hidden() {
     }
 }
 
-const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT_S8_UINT;
 const MODIFIED: vk::Format = vk::Format::A2R10G10B10_UNORM_PACK32;
 
@@ -212,25 +206,17 @@ fn image_queries_agree_with_the_format_features() {
                 linear: Feature::from_raw(0xffff),
                 ..FormatSupport::default()
             };
-            let has = [RGBA, DEPTH, vk::Format::R16_UNORM, vk::Format::A4R4G4B4_UNORM_PACK16];
+            let has = [FILTERED, DEPTH, vk::Format::R16_UNORM, vk::Format::A4R4G4B4_UNORM_PACK16];
             driver.formats = has.into_iter().map(|format| (format, all.clone())).collect();
         });
-        let one: vk::PFN_vkGetPhysicalDeviceImageFormatProperties =
-            instance.get(c"vkGetPhysicalDeviceImageFormatProperties");
-        let two: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2 =
-            instance.get(c"vkGetPhysicalDeviceImageFormatProperties2");
-        let sparse: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties =
-            instance.get(c"vkGetPhysicalDeviceSparseImageFormatProperties");
-        let sparse2: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2 =
-            instance.get(c"vkGetPhysicalDeviceSparseImageFormatProperties2");
         let physical = instance.physical();
         for (format, tiling, usage, stencil, flags, allowed) in [
-            (RGBA, optimal, U::SAMPLED, U::empty(), none, true),
-            (RGBA, optimal, U::SAMPLED | U::STORAGE, U::empty(), none, false),
-            (RGBA, optimal, U::SAMPLED | U::STORAGE, U::empty(), extended, true),
-            (RGBA, optimal, U::SAMPLED | U::TRANSIENT_ATTACHMENT, U::empty(), none, true),
-            (RGBA, linear, U::SAMPLED, U::empty(), none, false),
-            (RGBA, linear, U::SAMPLED, U::empty(), extended, false),
+            (FILTERED, optimal, U::SAMPLED, U::empty(), none, true),
+            (FILTERED, optimal, U::SAMPLED | U::STORAGE, U::empty(), none, false),
+            (FILTERED, optimal, U::SAMPLED | U::STORAGE, U::empty(), extended, true),
+            (FILTERED, optimal, U::SAMPLED | U::TRANSIENT_ATTACHMENT, U::empty(), none, true),
+            (FILTERED, linear, U::SAMPLED, U::empty(), none, false),
+            (FILTERED, linear, U::SAMPLED, U::empty(), extended, false),
             (DEPTH, optimal, U::DEPTH_STENCIL_ATTACHMENT, U::empty(), none, true),
             (DEPTH, optimal, U::INPUT_ATTACHMENT, U::empty(), none, true),
             (DEPTH, optimal, U::DEPTH_STENCIL_ATTACHMENT, U::SAMPLED, none, false),
@@ -242,7 +228,7 @@ fn image_queries_agree_with_the_format_features() {
         ] {
             let what = format!("{format:?} {tiling:?} {usage:?} {stencil:?} {flags:?}, visible {visible}");
             let allowed = allowed || visible == "off";
-            let expected = if allowed { vk::Result::SUCCESS } else { vk::Result::ERROR_FORMAT_NOT_SUPPORTED };
+            let expected = if allowed { SUCCESS } else { vk::Result::ERROR_FORMAT_NOT_SUPPORTED };
             let mut chained = vk::ImageStencilUsageCreateInfo::default().stencil_usage(stencil);
             let mut info = vk::PhysicalDeviceImageFormatInfo2::default()
                 .format(format)
@@ -254,25 +240,24 @@ fn image_queries_agree_with_the_format_features() {
                 info = info.push_next(&mut chained);
             }
             let mut out = vk::ImageFormatProperties2::default();
-            // SAFETY: a valid physical device, chains of live locals.
-            assert_eq!(unsafe { two(physical, &info, &mut out) }, expected, "{what}");
+            let result = call!(instance.get_image_format_properties2(physical, &info, &mut out));
+            assert_eq!(result, expected, "{what}");
             assert_eq!(out.image_format_properties.max_mip_levels != 0, allowed, "{what}");
             if !stencil.is_empty() {
                 continue;
             }
             let mut out = vk::ImageFormatProperties::default();
-            // SAFETY: as above.
-            let result = unsafe { one(physical, format, vk::ImageType::TYPE_2D, tiling, usage, flags, &mut out) };
+            let ty = vk::ImageType::TYPE_2D;
+            let result =
+                call!(instance.get_image_format_properties(physical, format, ty, tiling, usage, flags, &mut out));
             assert_eq!((result, out.max_mip_levels != 0), (expected, allowed), "{what}");
             if !flags.is_empty() {
                 continue;
             }
             let samples = vk::SampleCountFlags::TYPE_1;
             let mut count = 9;
-            // SAFETY: as above; only counted.
-            unsafe {
-                sparse(physical, format, vk::ImageType::TYPE_2D, samples, usage, tiling, &mut count, ptr::null_mut());
-            }
+            let (at, out) = (&mut count, ptr::null_mut());
+            call!(instance.get_sparse_properties(physical, format, ty, samples, usage, tiling, at, out));
             assert_eq!(count, u32::from(allowed), "{what}");
             let info = vk::PhysicalDeviceSparseImageFormatInfo2::default()
                 .format(format)
@@ -281,8 +266,7 @@ fn image_queries_agree_with_the_format_features() {
                 .usage(usage)
                 .tiling(tiling);
             count = 9;
-            // SAFETY: as above.
-            unsafe { sparse2(physical, &info, &mut count, ptr::null_mut()) };
+            call!(instance.get_sparse_properties2(physical, &info, &mut count, ptr::null_mut()));
             assert_eq!(count, u32::from(allowed), "{what}");
         }
     }
@@ -297,13 +281,11 @@ fn format_features_are_those_that_can_be_together() {
             support.modifiers = vec![(7, all | Feature::BLIT_SRC), (9, Feature::SAMPLED_IMAGE)];
             support.optimal = all | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON;
         });
-        let get: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = instance.get(c"vkGetPhysicalDeviceFormatProperties2");
         let mut items = [vk::DrmFormatModifierProperties2EXT::default(); 2];
         let mut list = vk::DrmFormatModifierPropertiesList2EXT::default().drm_format_modifier_properties(&mut items);
         let mut three = vk::FormatProperties3::default();
         let mut two = vk::FormatProperties2::default().push_next(&mut list).push_next(&mut three);
-        // SAFETY: a valid physical device, a chain of live locals.
-        unsafe { get(instance.physical(), MODIFIED, &mut two) };
+        call!(instance.get_format_properties2(instance.physical(), MODIFIED, &mut two));
         // LINEAR without anything that could be filtered is nothing, and so is a comparison without sampling.
         let left = three.optimal_tiling_features;
         assert_eq!(left.is_empty(), visible == "on", "{left:?}");

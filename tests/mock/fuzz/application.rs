@@ -24,31 +24,7 @@ use crate::stress::Random;
 use samplin_checker::draw::{self, Dice};
 use samplin_checker::{blit_violations, fixable, formats, replay, replays, violations};
 
-type Type = vk::DescriptorType;
-
-/// What a run has looked at.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) calls: u64,
-    pub(crate) samplers: u64,
-    pub(crate) changed_at_creation: u64,
-    pub(crate) pairs: u64,
-    pub(crate) repaired: u64,
-    pub(crate) kept_while_alive: u64,
-    pub(crate) blits: u64,
-}
-
-impl std::ops::AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.samplers += other.samplers;
-        self.changed_at_creation += other.changed_at_creation;
-        self.pairs += other.pairs;
-        self.repaired += other.repaired;
-        self.kept_while_alive += other.kept_while_alive;
-        self.blits += other.blits;
-    }
-}
+super::tally! { calls samplers changed_at_creation pairs repaired kept_while_alive blits }
 
 struct Sampler {
     handle: u64,
@@ -79,7 +55,7 @@ struct View {
 
 struct Binding {
     number: u32,
-    ty: Type,
+    ty: Ty,
     count: u32,
     /// Empty, or as many as `count`.
     immutable: Vec<u64>,
@@ -145,6 +121,42 @@ struct Destination {
     set: Option<u64>,
 }
 
+/// A write: what it is to, binding and element, and pairs.
+#[derive(Debug)]
+struct Drawn {
+    to: usize,
+    number: u32,
+    element: u32,
+    ty: Ty,
+    infos: Vec<vk::DescriptorImageInfo>,
+}
+
+/// A pair that is written: binding and element.
+type Given = (Destination, u32, u64, vk::DescriptorImageInfo);
+
+impl Drawn {
+    fn raw(&self, dst_set: vk::DescriptorSet) -> vk::WriteDescriptorSet<'_> {
+        vk::WriteDescriptorSet {
+            dst_set,
+            dst_binding: self.number,
+            dst_array_element: self.element,
+            descriptor_count: self.infos.len() as u32,
+            descriptor_type: self.ty,
+            p_image_info: if self.ty == Ty::UNIFORM_BUFFER { dangling() } else { self.infos.as_ptr() },
+            // Ignored for this type, and needed by none of the driver's checks.
+            p_buffer_info: dangling(),
+            p_texel_buffer_view: dangling(),
+            ..Default::default()
+        }
+    }
+
+    fn pairs(&self, to: &Destination) -> Vec<Given> {
+        let first = u64::from(self.element);
+        let pairs = (first..).zip(&self.infos).filter(|_| self.ty == COMBINED);
+        pairs.map(|(element, info)| (to.clone(), self.number, element, *info)).collect()
+    }
+}
+
 pub(crate) struct Application {
     random: Random,
     device: Device,
@@ -170,9 +182,6 @@ pub(crate) struct Application {
     pub(crate) log: Vec<String>,
 }
 
-const COMBINED: Type = Type::COMBINED_IMAGE_SAMPLER;
-const PLANAR: vk::Format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
-
 /// Extensions that a device may have or not; each decides about rules.
 const OPTIONAL: [&CStr; 16] = [
     ash::khr::sampler_mirror_clamp_to_edge::NAME,
@@ -189,7 +198,7 @@ const OPTIONAL: [&CStr; 16] = [
     ash::khr::portability_subset::NAME,
     ash::qcom::image_processing2::NAME,
     ash::ext::fragment_density_map::NAME,
-    c"VK_SAMPLIN_gl_address_modes",
+    GL_ADDRESS_MODES,
     c"VK_SAMPLIN_gl_shaders",
 ];
 
@@ -480,7 +489,7 @@ impl Application {
             (result, ptr::from_ref(info) as usize)
         });
         let calls = self.calls();
-        if result != vk::Result::SUCCESS {
+        if result != SUCCESS {
             assert!(self.limited && result == vk::Result::ERROR_TOO_MANY_OBJECTS, "{result:?}");
             self.say(format!("no sampler: {result:?}"));
             return;
@@ -538,7 +547,7 @@ impl Application {
         if self.conversions.len() >= 2 || !self.formats.iter().any(|(format, _)| *format == PLANAR) {
             return;
         }
-        let filter = if self.chance(50) { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+        let filter = if self.chance(50) { Filter::LINEAR } else { Filter::NEAREST };
         let info = vk::SamplerYcbcrConversionCreateInfo { format: PLANAR, chroma_filter: filter, ..Default::default() };
         let device = &self.device;
         let out = create!(device.create_conversion(&info));
@@ -567,15 +576,9 @@ impl Application {
         let object = self.samplers[index].handle;
         let names = [c"n1", c"other", c""];
         let name = self.pick(&names);
-        let info = vk::DebugUtilsObjectNameInfoEXT {
-            object_type: vk::ObjectType::SAMPLER,
-            object_handle: object,
-            p_object_name: name.as_ptr(),
-            ..Default::default()
-        };
+
         self.say(format!("name {object:#x} {name:?}"));
-        let device = &self.device;
-        assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
+        self.device.name(vk::Sampler::from_raw(object), name);
         self.calls();
     }
 
@@ -587,12 +590,8 @@ impl Application {
         }
         let index = self.index(self.formats.len());
         let format = self.formats[index].0;
-        let image_type = self.pick(&[
-            vk::ImageType::TYPE_1D,
-            vk::ImageType::TYPE_2D,
-            vk::ImageType::TYPE_2D,
-            vk::ImageType::TYPE_3D,
-        ]);
+        use vk::ImageType as T;
+        let image_type = self.pick(&[T::TYPE_1D, T::TYPE_2D, T::TYPE_2D, T::TYPE_3D]);
         let mut flags = vk::ImageCreateFlags::MUTABLE_FORMAT;
         if image_type == vk::ImageType::TYPE_2D {
             flags |= vk::ImageCreateFlags::CUBE_COMPATIBLE;
@@ -605,12 +604,8 @@ impl Application {
         }
         let usage = vk::ImageUsageFlags::SAMPLED
             | if self.chance(30) { vk::ImageUsageFlags::COLOR_ATTACHMENT } else { vk::ImageUsageFlags::empty() };
-        let tilings = [
-            vk::ImageTiling::OPTIMAL,
-            vk::ImageTiling::OPTIMAL,
-            vk::ImageTiling::LINEAR,
-            vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT,
-        ];
+        use vk::ImageTiling as Tiling;
+        let tilings = [Tiling::OPTIMAL, Tiling::OPTIMAL, Tiling::LINEAR, Tiling::DRM_FORMAT_MODIFIER_EXT];
         let mut image = Image {
             handle: 0,
             format,
@@ -685,16 +680,7 @@ impl Application {
             (true, _) => (Aspect::Depth, vk::ImageAspectFlags::DEPTH),
             (false, false) => (Aspect::Color, vk::ImageAspectFlags::COLOR),
         };
-        let support = self.formats.iter().find(|(format, _)| *format == image.format).map(|(_, f)| f);
-        let features = match image.tiling {
-            _ if image.format == vk::Format::UNDEFINED => None,
-            vk::ImageTiling::OPTIMAL => Some(support.map_or_else(Default::default, |f| f.optimal)),
-            vk::ImageTiling::LINEAR => Some(support.map_or_else(Default::default, |f| f.linear)),
-            // The driver gives every image the modifier 9.
-            _ => {
-                Some(support.and_then(|f| f.modifiers.iter().find(|m| m.0 == 9)).map_or_else(Default::default, |m| m.1))
-            }
-        };
+        let features = self.features_of(image);
         let [r, g, b, a] = components;
         let mapping = vk::ComponentMapping { r, g, b, a };
         let traits = ViewTraits {
@@ -744,6 +730,21 @@ impl Application {
         self.views.push(View { handle: view.as_raw(), image, traits });
     }
 
+    /// What the driver can do with an image; nothing is known of external formats.
+    fn features_of(&self, image: &Image) -> Option<vk::FormatFeatureFlags2> {
+        if image.format == vk::Format::UNDEFINED {
+            return None;
+        }
+        let support = self.formats.iter().find(|(format, _)| *format == image.format).map(|(_, f)| f);
+        let features = support.and_then(|f| match image.tiling {
+            vk::ImageTiling::OPTIMAL => Some(f.optimal),
+            vk::ImageTiling::LINEAR => Some(f.linear),
+            // The driver gives every image the modifier 9.
+            _ => f.modifiers.iter().find(|m| m.0 == 9).map(|m| m.1),
+        });
+        Some(features.unwrap_or_default())
+    }
+
     fn destroy_view(&mut self) {
         if self.views.is_empty() {
             return;
@@ -763,8 +764,7 @@ impl Application {
         if self.layouts.len() >= 8 {
             return;
         }
-        const TYPES: [Type; 6] =
-            [COMBINED, COMBINED, COMBINED, Type::SAMPLER, Type::SAMPLED_IMAGE, Type::UNIFORM_BUFFER];
+        const TYPES: [Ty; 6] = [COMBINED, COMBINED, COMBINED, SAMPLER, IMAGE, Ty::UNIFORM_BUFFER];
         let buffer = self.chance(10) && self.device.fns.get_descriptor.is_some();
         let mut number = 0;
         let mut bindings = Vec::new();
@@ -772,7 +772,7 @@ impl Application {
             number += 1 + self.random.below(3) as u32;
             let ty = self.pick(&TYPES);
             let count = self.pick(&[1, 1, 2, 5, 0]);
-            let takes = matches!(ty, COMBINED | Type::SAMPLER);
+            let takes = matches!(ty, COMBINED | SAMPLER);
             let immutable = if takes && count > 0 && !self.samplers.is_empty() && self.chance(25) {
                 (0..count)
                     .map(|_| {
@@ -796,7 +796,7 @@ impl Application {
                 p_immutable_samplers: match () {
                     () if !handles.is_empty() => handles.as_ptr(),
                     // Ignored for types that take no samplers, and without descriptors.
-                    () if of.ty == Type::UNIFORM_BUFFER || of.ty == Type::SAMPLED_IMAGE || of.count == 0 => dangling(),
+                    () if of.ty == Ty::UNIFORM_BUFFER || of.ty == IMAGE || of.count == 0 => dangling(),
                     () => ptr::null(),
                 },
                 ..binding(of.number, of.ty, of.count)
@@ -828,11 +828,7 @@ impl Application {
             if Rc::strong_count(&self.pipelines[index]) == 1 {
                 let gone = self.pipelines.swap_remove(index);
                 let device = &self.device;
-                call!(device.destroy_pipeline_layout(
-                    device.raw,
-                    vk::PipelineLayout::from_raw(gone.handle),
-                    allocator()
-                ));
+                device.destroy_pipeline_layout(vk::PipelineLayout::from_raw(gone.handle));
                 self.calls();
             }
         }
@@ -844,7 +840,7 @@ impl Application {
             let gone = self.layouts.swap_remove(index);
             self.say(format!("destroy layout {:#x}", gone.handle));
             let device = &self.device;
-            call!(device.destroy_layout(device.raw, vk::DescriptorSetLayout::from_raw(gone.handle), allocator()));
+            device.destroy_layout(vk::DescriptorSetLayout::from_raw(gone.handle));
             self.calls();
         }
     }
@@ -906,20 +902,19 @@ impl Application {
         match kind {
             0 => {
                 self.sets.retain(|set| set.pool != pool);
-                let flags = vk::DescriptorPoolResetFlags::empty();
-                assert_eq!(call!(device.reset_pool(device.raw, raw, flags)), SUCCESS);
+                device.reset_pool(raw);
             }
             1 => {
                 self.sets.retain(|set| set.pool != pool);
                 self.pools.swap_remove(index);
-                call!(device.destroy_pool(device.raw, raw, allocator()));
+                device.destroy_pool(raw);
             }
             _ => {
                 let Some(set) = self.sets.iter().position(|set| set.pool == pool) else { return };
                 let gone = self.sets.swap_remove(set);
                 // Null ones are ignored.
                 let sets = [vk::DescriptorSet::null(), vk::DescriptorSet::from_raw(gone.handle)];
-                assert_eq!(call!(device.free_sets(device.raw, raw, 2, sets.as_ptr())), SUCCESS);
+                device.free(raw, &sets);
             }
         }
         self.calls();
@@ -969,56 +964,39 @@ impl Application {
         Some((first.number, element, count))
     }
 
-    fn update(&mut self) {
-        if self.sets.is_empty() {
-            return self.create_sets();
-        }
-        let mut drawn: Vec<(usize, u32, u32, Type, Vec<vk::DescriptorImageInfo>, u32)> = Vec::new();
-        for _ in 0..self.random.below(5) {
-            let set = self.index(self.sets.len());
-            let layout = Rc::clone(&self.sets[set].layout);
+    /// Writes to some of these layouts, each with a number of its own.
+    fn draw_writes(&mut self, most: u64, mut layout: impl FnMut(&mut Self) -> (usize, Rc<Layout>)) -> Vec<Drawn> {
+        let mut drawn = Vec::new();
+        for _ in 0..self.random.below(most) {
+            let (to, layout) = layout(self);
             let Some((number, element, count)) = self.draw_range(&layout) else { continue };
             let Some((of, _)) = layout.resolve(number, 0) else { continue };
             let infos: Option<Vec<_>> = (0..count).map(|_| self.draw_pair(of)).collect();
             let Some(infos) = infos else { continue };
-            drawn.push((set, number, element, of.ty, infos, count));
+            drawn.push(Drawn { to, number, element, ty: of.ty, infos });
         }
-        let writes: Vec<vk::WriteDescriptorSet<'_>> = drawn
-            .iter()
-            .map(|(set, number, element, ty, infos, count)| {
-                let images = matches!(*ty, COMBINED | Type::SAMPLER | Type::SAMPLED_IMAGE);
-                vk::WriteDescriptorSet {
-                    dst_set: vk::DescriptorSet::from_raw(self.sets[*set].handle),
-                    dst_binding: *number,
-                    dst_array_element: *element,
-                    descriptor_count: *count,
-                    descriptor_type: *ty,
-                    p_image_info: if images { infos.as_ptr() } else { dangling() },
-                    // Ignored for this type, and needed by none of the driver's checks.
-                    p_buffer_info: dangling(),
-                    p_texel_buffer_view: dangling(),
-                    ..Default::default()
-                }
-            })
-            .collect();
+        drawn
+    }
+
+    fn update(&mut self) {
+        if self.sets.is_empty() {
+            return self.create_sets();
+        }
+        let drawn = self.draw_writes(5, |own| {
+            let set = own.index(own.sets.len());
+            (set, Rc::clone(&own.sets[set].layout))
+        });
+        let set_of = |write: &Drawn| vk::DescriptorSet::from_raw(self.sets[write.to].handle);
+        let writes: Vec<_> = drawn.iter().map(|write| write.raw(set_of(write))).collect();
         let copies = self.draw_copies();
         let raw_copies: Vec<_> = copies.iter().map(|(copy, ..)| *copy).collect();
-        let text: Vec<_> = drawn.iter().map(|d| (d.0, d.1, d.2, d.3.as_raw(), &d.4)).collect();
-        let text = format!("update {text:x?} copies {raw_copies:x?}");
-        self.say(text);
+        self.say(format!("update {drawn:x?} copies {raw_copies:x?}"));
         self.device.update(&writes, &raw_copies);
-        let given: Vec<(Destination, u32, u64, vk::DescriptorImageInfo)> = drawn
-            .iter()
-            .filter(|(.., ty, _, _)| *ty == COMBINED)
-            .flat_map(|(set, number, element, _, infos, _)| {
-                let set = &self.sets[*set];
-                let to = Destination { layout: Rc::clone(&set.layout), set: Some(set.handle) };
-                let place = |(at, info): (usize, &vk::DescriptorImageInfo)| {
-                    (to.clone(), *number, u64::from(*element) + at as u64, *info)
-                };
-                infos.iter().enumerate().map(place).collect::<Vec<_>>()
-            })
-            .collect();
+        let to = |write: &Drawn| {
+            let set = &self.sets[write.to];
+            Destination { layout: Rc::clone(&set.layout), set: Some(set.handle) }
+        };
+        let given: Vec<_> = drawn.iter().flat_map(|write| write.pairs(&to(write))).collect();
         let calls = self.calls();
         let [Call { args: Args::Update { writes: down, copies: copied }, .. }] = &calls[..] else {
             panic!("{calls:?}")
@@ -1085,53 +1063,24 @@ impl Application {
         let pipeline = Rc::clone(&self.pipelines[index]);
         let number = self.index(pipeline.sets.len());
         let layout = Rc::clone(&pipeline.sets[number]);
-        let mut drawn: Vec<(u32, u32, Type, Vec<vk::DescriptorImageInfo>, u32)> = Vec::new();
-        for _ in 0..self.random.below(4) {
-            let Some((binding, element, count)) = self.draw_range(&layout) else { continue };
-            let Some((of, _)) = layout.resolve(binding, 0) else { continue };
-            let infos: Option<Vec<_>> = (0..count).map(|_| self.draw_pair(of)).collect();
-            let Some(infos) = infos else { continue };
-            drawn.push((binding, element, of.ty, infos, count));
-        }
-        let writes: Vec<vk::WriteDescriptorSet<'_>> = drawn
-            .iter()
-            .map(|(binding, element, ty, infos, count)| vk::WriteDescriptorSet {
-                // Ignored by pushes.
-                dst_set: vk::DescriptorSet::from_raw(dangling_handle()),
-                dst_binding: *binding,
-                dst_array_element: *element,
-                descriptor_count: *count,
-                descriptor_type: *ty,
-                p_image_info: if *ty == Type::UNIFORM_BUFFER { dangling() } else { infos.as_ptr() },
-                p_buffer_info: dangling(),
-                ..Default::default()
-            })
-            .collect();
+        let drawn = self.draw_writes(4, |_| (0, Rc::clone(&layout)));
+        // The set is ignored by pushes.
+        let ignored = vk::DescriptorSet::from_raw(dangling_handle());
+        let writes: Vec<_> = drawn.iter().map(|write| write.raw(ignored)).collect();
         let raw = vk::PipelineLayout::from_raw(pipeline.handle);
-        let text: Vec<_> = drawn.iter().map(|d| (d.0, d.1, d.2.as_raw(), &d.3)).collect();
-        let text = format!("push {text:x?} set {number} of {:#x}", pipeline.handle);
-        self.say(text);
+        self.say(format!("push {drawn:x?} set {number} of {:#x}", pipeline.handle));
         if self.chance(50) {
             self.device.push(raw, number as u32, &writes);
         } else {
             let info = vk::PushDescriptorSetInfoKHR::default()
-                .stage_flags(vk::ShaderStageFlags::ALL)
+                .stage_flags(Stage::ALL)
                 .layout(raw)
                 .set(number as u32)
                 .descriptor_writes(&writes);
             self.device.push2(&info);
         }
         let to = Destination { layout, set: None };
-        let given: Vec<_> = drawn
-            .iter()
-            .filter(|(_, _, ty, ..)| *ty == COMBINED)
-            .flat_map(|(binding, element, _, infos, _)| {
-                let place = |(at, info): (usize, &vk::DescriptorImageInfo)| {
-                    (to.clone(), *binding, u64::from(*element) + at as u64, *info)
-                };
-                infos.iter().enumerate().map(place).collect::<Vec<_>>()
-            })
-            .collect();
+        let given: Vec<_> = drawn.iter().flat_map(|write| write.pairs(&to)).collect();
         let calls = self.calls();
         let changed = self.receive(&given, &calls);
         let down = match &calls[..] {
@@ -1180,9 +1129,7 @@ impl Application {
             let same = entries.iter().rfind(own).copied().filter(|_| of.immutable.is_empty());
             let shared = |e: &vk::DescriptorUpdateTemplateEntry| count <= e.descriptor_count && stride == e.stride;
             let offset = match same {
-                Some(same) if shared(&same) && matches!(of.ty, Type::SAMPLER | COMBINED) && self.chance(50) => {
-                    same.offset
-                }
+                Some(same) if shared(&same) && matches!(of.ty, SAMPLER | COMBINED) && self.chance(50) => same.offset,
                 _ => {
                     let start = end + self.random.below(2) as usize * 8;
                     end = start + stride * count as usize;
@@ -1200,7 +1147,7 @@ impl Application {
                 let info = vk::DescriptorUpdateTemplateCreateInfo::default()
                     .descriptor_update_entries(&entries)
                     .template_type(vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR)
-                    .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
+                    .pipeline_bind_point(GRAPHICS)
                     // Ignored for this type.
                     .descriptor_set_layout(vk::DescriptorSetLayout::from_raw(dangling_handle()))
                     .pipeline_layout(vk::PipelineLayout::from_raw(pipeline.handle))
@@ -1222,7 +1169,7 @@ impl Application {
         let gone = self.templates.swap_remove(index);
         self.say(format!("destroy template {:#x}", gone.handle));
         let device = &self.device;
-        call!(device.destroy_template(device.raw, vk::DescriptorUpdateTemplate::from_raw(gone.handle), allocator()));
+        device.destroy_template(vk::DescriptorUpdateTemplate::from_raw(gone.handle));
         self.calls();
     }
 
@@ -1350,17 +1297,9 @@ impl Application {
             return;
         }
         let index = self.index(self.images.len());
-        let filter = self.pick(&[vk::Filter::NEAREST, vk::Filter::LINEAR, vk::Filter::LINEAR, vk::Filter::CUBIC_EXT]);
+        let filter = self.pick(&[Filter::NEAREST, Filter::LINEAR, Filter::LINEAR, Filter::CUBIC_EXT]);
         let image = &self.images[index];
-        let support = self.formats.iter().find(|(format, _)| *format == image.format).map(|(_, f)| f);
-        let features = match image.tiling {
-            _ if image.format == vk::Format::UNDEFINED => None,
-            vk::ImageTiling::OPTIMAL => Some(support.map_or_else(Default::default, |f| f.optimal)),
-            vk::ImageTiling::LINEAR => Some(support.map_or_else(Default::default, |f| f.linear)),
-            _ => {
-                Some(support.and_then(|f| f.modifiers.iter().find(|m| m.0 == 9)).map_or_else(Default::default, |m| m.1))
-            }
-        };
+        let features = self.features_of(image);
         let source = BlitSource { format: image.format, image_type: image.image_type, features };
         let raw = vk::Image::from_raw(image.handle);
         let general = vk::ImageLayout::GENERAL;
@@ -1421,18 +1360,13 @@ impl Application {
         fixable(&violations(state, view, view.is_some(), &self.caps, &self.policy))
     }
 
-    fn receive(&mut self, given: &[(Destination, u32, u64, vk::DescriptorImageInfo)], calls: &[Call]) -> bool {
+    fn receive(&mut self, given: &[Given], calls: &[Call]) -> bool {
         self.receive_with(given, calls, &[])
     }
 
     /// Judges every pair that was given by what has arrived for its place in the end, and remembers it. Tells whether any
     /// sampler is another.
-    fn receive_with(
-        &mut self,
-        given: &[(Destination, u32, u64, vk::DescriptorImageInfo)],
-        calls: &[Call],
-        entries: &[vk::DescriptorUpdateTemplateEntry],
-    ) -> bool {
+    fn receive_with(&mut self, given: &[Given], calls: &[Call], entries: &[vk::DescriptorUpdateTemplateEntry]) -> bool {
         // By set, binding and element; later calls overwrite earlier ones.
         let mut arrived: HashMap<(u64, u32, u64), vk::DescriptorImageInfo> = HashMap::new();
         let mut wanted: HashMap<(u64, u32, u64), (Destination, vk::DescriptorImageInfo)> = HashMap::new();
@@ -1563,26 +1497,24 @@ impl Application {
         self.verify();
         assert!(!self.device.entry().ground.is_broken(), "a hook panicked");
         let device = &self.device;
-        for template in self.templates.drain(..) {
-            let raw = vk::DescriptorUpdateTemplate::from_raw(template.handle);
-            call!(device.destroy_template(device.raw, raw, allocator()));
+        for own in self.templates.drain(..) {
+            device.destroy_template(vk::DescriptorUpdateTemplate::from_raw(own.handle));
         }
         self.sets.clear();
         for pool in self.pools.drain(..) {
-            call!(device.destroy_pool(device.raw, vk::DescriptorPool::from_raw(pool), allocator()));
+            device.destroy_pool(vk::DescriptorPool::from_raw(pool));
         }
         for layout in self.pipelines.drain(..) {
-            call!(device.destroy_pipeline_layout(device.raw, vk::PipelineLayout::from_raw(layout.handle), allocator()));
+            device.destroy_pipeline_layout(vk::PipelineLayout::from_raw(layout.handle));
         }
         for layout in self.layouts.drain(..) {
-            call!(device.destroy_layout(device.raw, vk::DescriptorSetLayout::from_raw(layout.handle), allocator()));
+            device.destroy_layout(vk::DescriptorSetLayout::from_raw(layout.handle));
         }
         for sampler in self.samplers.drain(..) {
             device.destroy_sampler(vk::Sampler::from_raw(sampler.handle));
         }
         for (conversion, _) in self.conversions.drain() {
-            let raw = vk::SamplerYcbcrConversion::from_raw(conversion);
-            call!(device.destroy_conversion(device.raw, raw, allocator()));
+            device.destroy_conversion(vk::SamplerYcbcrConversion::from_raw(conversion));
         }
         for view in self.views.drain(..) {
             device.destroy_view(vk::ImageView::from_raw(view.handle));

@@ -16,9 +16,6 @@ use crate::pages::dangling;
 use crate::stress::Random;
 use samplin_checker::draw::{self, Dice};
 
-type Type = vk::DescriptorType;
-const COMBINED: Type = Type::COMBINED_IMAGE_SAMPLER;
-
 struct Edges {
     random: Random,
     device: Device,
@@ -149,7 +146,7 @@ impl Edges {
             }
             call!(device.create_sampler(device.raw, &info, allocator(), &mut out))
         });
-        if result == vk::Result::SUCCESS {
+        if result == SUCCESS {
             self.samplers.push(out);
         }
     }
@@ -163,8 +160,7 @@ impl Edges {
         info.mip_levels = self.odd();
         info.array_layers = self.odd();
         if self.chance(60) {
-            info.format =
-                [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_UINT, vk::Format::D32_SFLOAT][self.below(3) as usize];
+            info.format = [FILTERED, INTEGERS, DEPTH][self.below(3) as usize];
             info.tiling = vk::ImageTiling::OPTIMAL;
         }
         let image = self.device.image_with(&info);
@@ -176,8 +172,7 @@ impl Edges {
         let image = self.any(&images);
         let mut info = view_info(image, vk::Format::from_raw(self.value()));
         if self.chance(60) {
-            info.format =
-                [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_UINT, vk::Format::D32_SFLOAT][self.below(3) as usize];
+            info.format = [FILTERED, INTEGERS, DEPTH][self.below(3) as usize];
         } else {
             info.view_type = vk::ImageViewType::from_raw(self.value());
             info.components.r = vk::ComponentSwizzle::from_raw(self.value());
@@ -203,15 +198,15 @@ impl Edges {
             .map(|array| {
                 let number = self.odd();
                 if !array.is_empty() && self.chance(40) {
-                    let ty = if self.chance(70) { COMBINED } else { Type::SAMPLER };
+                    let ty = if self.chance(70) { COMBINED } else { SAMPLER };
                     return vk::DescriptorSetLayoutBinding {
                         p_immutable_samplers: array.as_ptr(),
                         ..binding(number, ty, array.len() as u32)
                     };
                 }
                 // Counts of everything; immutable samplers of types that have none, and of no descriptors.
-                let ty = Type::from_raw(self.value());
-                let takes = ty == COMBINED || ty == Type::SAMPLER;
+                let ty = Ty::from_raw(self.value());
+                let takes = ty == COMBINED || ty == SAMPLER;
                 let size = if takes { 0 } else { self.odd() };
                 vk::DescriptorSetLayoutBinding { p_immutable_samplers: dangling(), ..binding(number, ty, size) }
             })
@@ -258,10 +253,10 @@ impl Edges {
                     // Everything but the types that the layer reads may have a count of everything and lead nowhere; storage
                     // images are read once a view has lost storing, and input attachments once a view has depth and stencil.
                     descriptor_count: if combined { infos.len() as u32 } else { self.odd() },
-                    descriptor_type: match Type::from_raw(self.value().saturating_abs()) {
+                    descriptor_type: match Ty::from_raw(self.value().saturating_abs()) {
                         _ if combined => COMBINED,
-                        Type::INPUT_ATTACHMENT => Type::UNIFORM_BUFFER,
-                        ty => ty.max(Type::UNIFORM_TEXEL_BUFFER),
+                        Ty::INPUT_ATTACHMENT => Ty::UNIFORM_BUFFER,
+                        ty => ty.max(Ty::UNIFORM_TEXEL_BUFFER),
                     },
                     p_image_info: if combined && !infos.is_empty() { infos.as_ptr() } else { dangling() },
                     p_buffer_info: dangling(),
@@ -340,9 +335,9 @@ impl Edges {
                         // No element: offset and stride lead nowhere.
                         0 => entry(self.odd(), self.odd(), 0, COMBINED, usize::MAX - 3, usize::MAX),
                         // Inline blocks count bytes and have no stride.
-                        1 => entry(self.odd(), self.odd(), count * 4, Type::INLINE_UNIFORM_BLOCK, 4, usize::MAX),
+                        1 => entry(self.odd(), self.odd(), count * 4, Ty::INLINE_UNIFORM_BLOCK, 4, usize::MAX),
                         // A type that nobody knows has elements of a size that nobody knows.
-                        2 => entry(self.odd(), self.odd(), count, Type::from_raw(0x7fff_0001), 8, 40),
+                        2 => entry(self.odd(), self.odd(), count, Ty::from_raw(0x7fff_0001), 8, 40),
                         // Elements that share bytes, or lie on odd addresses.
                         _ => entry(
                             self.odd(),
@@ -360,7 +355,7 @@ impl Edges {
                 p_descriptor_update_entries: if entries.is_empty() { dangling() } else { entries.as_ptr() },
                 template_type: vk::DescriptorUpdateTemplateType::from_raw(self.value()),
                 descriptor_set_layout: self.any(&layouts),
-                pipeline_bind_point: vk::PipelineBindPoint::from_raw(self.value()),
+                pipeline_bind_point: Point::from_raw(self.value()),
                 pipeline_layout: vk::PipelineLayout::from_raw(0xdead_beef),
                 set: self.odd(),
                 ..Default::default()
@@ -399,7 +394,7 @@ impl Edges {
     /// Calls without descriptors.
     fn single(&mut self) {
         let images = self.images.clone();
-        let (image, filter) = (self.any(&images), vk::Filter::from_raw(self.value()));
+        let (image, filter) = (self.any(&images), Filter::from_raw(self.value()));
         let (objects, ty) = ([0, 1, u64::MAX][self.below(3) as usize], vk::ObjectType::from_raw(self.value()));
         let info = self.pairs(1)[0];
         let device = &self.device;
@@ -420,7 +415,7 @@ impl Edges {
             }
             2 => {
                 let get = vk::DescriptorGetInfoEXT {
-                    ty: Type::from_raw(if self.random.below(2) == 0 { 1 } else { 0x7fff_0001 }),
+                    ty: Ty::from_raw(if self.random.below(2) == 0 { 1 } else { 0x7fff_0001 }),
                     data: vk::DescriptorDataEXT { p_combined_image_sampler: &info },
                     ..Default::default()
                 };
@@ -447,16 +442,16 @@ impl Edges {
             0 => device.destroy_sampler(self.samplers.pop().unwrap_or_default()),
             1 => device.destroy_view(self.views.pop().unwrap_or_default()),
             2 => device.destroy_image(self.images.pop().unwrap_or_default()),
-            3 => call!(device.destroy_layout(raw, self.layouts.pop().unwrap_or_default(), allocator())),
-            4 => call!(device.destroy_pipeline_layout(raw, self.pipelines.pop().unwrap_or_default(), allocator())),
+            3 => device.destroy_layout(self.layouts.pop().unwrap_or_default()),
+            4 => device.destroy_pipeline_layout(self.pipelines.pop().unwrap_or_default()),
             5 => {
                 let gone = self.templates.pop().map(|(template, _)| template).unwrap_or_default();
-                call!(device.destroy_template(raw, gone, allocator()));
+                device.destroy_template(gone);
             }
             6 => {
                 self.sets.clear();
                 let gone = self.pools.pop().unwrap_or_default();
-                call!(device.destroy_pool(raw, gone, allocator()));
+                device.destroy_pool(gone);
             }
             7 => {
                 let pool = self.pools.first().copied().unwrap_or_default();
@@ -468,7 +463,7 @@ impl Edges {
                 // Handles that were never made.
                 device.destroy_view(vk::ImageView::from_raw(0x1234_5670));
                 device.destroy_image(vk::Image::from_raw(0x1234_5670));
-                call!(device.destroy_pool(raw, vk::DescriptorPool::from_raw(0x1234_5670), allocator()));
+                device.destroy_pool(vk::DescriptorPool::from_raw(0x1234_5670));
             }
         }
     }
@@ -483,7 +478,7 @@ impl Edges {
             assert!(live.is_empty(), "{kind:?} {live:x?}");
         }
         for layout in self.layouts.drain(..) {
-            call!(device.destroy_layout(device.raw, layout, allocator()));
+            device.destroy_layout(layout);
         }
         assert_eq!(drain(Kind::Layout), [0; 0]);
         assert_eq!(drain(Kind::PipelineLayout), [0; 0]);
