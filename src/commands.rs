@@ -161,7 +161,7 @@ macro_rules! commands {
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
                 create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR, "VK_KHR_ray_tracing_pipeline", c"vkCreateRayTracingPipelinesKHR" => separate::rays::create_ray_tracing_pipelines;
                 create_ray_tracing_pipelines_nv: vk::PFN_vkCreateRayTracingPipelinesNV, "VK_NV_ray_tracing", c"vkCreateRayTracingPipelinesNV" => separate::rays::create_ray_tracing_pipelines_nv;
-                create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;
+                create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shader_objects::create_shaders;
             }
             Buffers {
                 create_buffer: vk::PFN_vkCreateBuffer, "1.0", c"vkCreateBuffer" => buffer_view::create_buffer;
@@ -180,7 +180,7 @@ macro_rules! commands {
                 deferred_operation_join: vk::PFN_vkDeferredOperationJoinKHR, "VK_KHR_deferred_host_operations", c"vkDeferredOperationJoinKHR" => separate::rays::deferred_operation_join;
                 get_deferred_operation_result: vk::PFN_vkGetDeferredOperationResultKHR, "VK_KHR_deferred_host_operations", c"vkGetDeferredOperationResultKHR" => separate::rays::get_deferred_operation_result;
                 destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;
-                destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shaders::destroy_shader;
+                destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shader_objects::destroy_shader;
                 get_buffer_memory_requirements: vk::PFN_vkGetBufferMemoryRequirements, "1.0", c"vkGetBufferMemoryRequirements";
                 allocate_memory: vk::PFN_vkAllocateMemory, "1.0", c"vkAllocateMemory";
                 create_fence: vk::PFN_vkCreateFence, "1.0", c"vkCreateFence";
@@ -193,17 +193,17 @@ macro_rules! commands {
                 create_render_pass: vk::PFN_vkCreateRenderPass, "1.0", c"vkCreateRenderPass" => separate::pipeline::create_render_pass;
                 create_render_pass2: vk::PFN_vkCreateRenderPass2, "1.2", c"vkCreateRenderPass2", c"vkCreateRenderPass2KHR" => separate::pipeline::create_render_pass2;
                 destroy_render_pass: vk::PFN_vkDestroyRenderPass, "1.0", c"vkDestroyRenderPass" => separate::pipeline::destroy_render_pass;
-                allocate_command_buffers: vk::PFN_vkAllocateCommandBuffers, "1.0", c"vkAllocateCommandBuffers" => separate::commands::allocate_command_buffers;
-                free_command_buffers: vk::PFN_vkFreeCommandBuffers, "1.0", c"vkFreeCommandBuffers" => separate::commands::free_command_buffers;
-                destroy_command_pool: vk::PFN_vkDestroyCommandPool, "1.0", c"vkDestroyCommandPool" => separate::commands::destroy_command_pool;
-                begin_command_buffer: vk::PFN_vkBeginCommandBuffer, "1.0", c"vkBeginCommandBuffer" => separate::commands::begin_command_buffer;
-                cmd_execute_commands: vk::PFN_vkCmdExecuteCommands, "1.0", c"vkCmdExecuteCommands" => separate::commands::cmd_execute_commands;
-                cmd_bind_pipeline: vk::PFN_vkCmdBindPipeline, "1.0", c"vkCmdBindPipeline" => separate::commands::cmd_bind_pipeline;
-                cmd_bind_shaders: vk::PFN_vkCmdBindShadersEXT, "VK_EXT_shader_object", c"vkCmdBindShadersEXT" => separate::shaders::cmd_bind_shaders;
-                cmd_begin_transform_feedback: vk::PFN_vkCmdBeginTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdBeginTransformFeedbackEXT" => separate::commands::cmd_begin_transform_feedback;
-                cmd_end_transform_feedback: vk::PFN_vkCmdEndTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdEndTransformFeedbackEXT" => separate::commands::cmd_end_transform_feedback;
-                cmd_begin_transform_feedback2: vk_layer_sys::PfnCmdTransformFeedback2, "VK_KHR_device_address_commands", c"vkCmdBeginTransformFeedback2EXT" => separate::commands::cmd_begin_transform_feedback2;
-                cmd_end_transform_feedback2: vk_layer_sys::PfnCmdTransformFeedback2, "VK_KHR_device_address_commands", c"vkCmdEndTransformFeedback2EXT" => separate::commands::cmd_end_transform_feedback2;
+                allocate_command_buffers: vk::PFN_vkAllocateCommandBuffers, "1.0", c"vkAllocateCommandBuffers" => separate::command_buffers::allocate_command_buffers;
+                free_command_buffers: vk::PFN_vkFreeCommandBuffers, "1.0", c"vkFreeCommandBuffers" => separate::command_buffers::free_command_buffers;
+                destroy_command_pool: vk::PFN_vkDestroyCommandPool, "1.0", c"vkDestroyCommandPool" => separate::command_buffers::destroy_command_pool;
+                begin_command_buffer: vk::PFN_vkBeginCommandBuffer, "1.0", c"vkBeginCommandBuffer" => separate::command_buffers::begin_command_buffer;
+                cmd_execute_commands: vk::PFN_vkCmdExecuteCommands, "1.0", c"vkCmdExecuteCommands" => separate::command_buffers::cmd_execute_commands;
+                cmd_bind_pipeline: vk::PFN_vkCmdBindPipeline, "1.0", c"vkCmdBindPipeline" => separate::command_buffers::cmd_bind_pipeline;
+                cmd_bind_shaders: vk::PFN_vkCmdBindShadersEXT, "VK_EXT_shader_object", c"vkCmdBindShadersEXT" => separate::shader_objects::cmd_bind_shaders;
+                cmd_begin_transform_feedback: vk::PFN_vkCmdBeginTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdBeginTransformFeedbackEXT" => separate::command_buffers::cmd_begin_transform_feedback;
+                cmd_end_transform_feedback: vk::PFN_vkCmdEndTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdEndTransformFeedbackEXT" => separate::command_buffers::cmd_end_transform_feedback;
+                cmd_begin_transform_feedback2: vk_layer_sys::PfnCmdTransformFeedback2, "VK_KHR_device_address_commands", c"vkCmdBeginTransformFeedback2EXT" => separate::command_buffers::cmd_begin_transform_feedback2;
+                cmd_end_transform_feedback2: vk_layer_sys::PfnCmdTransformFeedback2, "VK_KHR_device_address_commands", c"vkCmdEndTransformFeedback2EXT" => separate::command_buffers::cmd_end_transform_feedback2;
                 cmd_set_descriptor_buffer_offsets: vk::PFN_vkCmdSetDescriptorBufferOffsetsEXT, "VK_EXT_descriptor_buffer", c"vkCmdSetDescriptorBufferOffsetsEXT" => separate::buffers::cmd_set_descriptor_buffer_offsets;
                 cmd_set_descriptor_buffer_offsets2: vk::PFN_vkCmdSetDescriptorBufferOffsets2EXT, "VK_EXT_descriptor_buffer", c"vkCmdSetDescriptorBufferOffsets2EXT" => separate::buffers::cmd_set_descriptor_buffer_offsets2;
                 cmd_bind_descriptor_buffer_embedded_samplers: vk::PFN_vkCmdBindDescriptorBufferEmbeddedSamplersEXT, "VK_EXT_descriptor_buffer", c"vkCmdBindDescriptorBufferEmbeddedSamplersEXT" => separate::buffers::cmd_bind_descriptor_buffer_embedded_samplers;
@@ -216,8 +216,8 @@ macro_rules! commands {
                 cmd_execute_generated_commands: vk_layer_sys::PfnCmdExecuteGeneratedCommands, "VK_EXT_device_generated_commands", c"vkCmdExecuteGeneratedCommandsEXT" => separate::generated::cmd_execute_generated_commands;
                 cmd_execute_generated_commands_nv: vk::PFN_vkCmdExecuteGeneratedCommandsNV, "VK_NV_device_generated_commands", c"vkCmdExecuteGeneratedCommandsNV" => separate::generated::cmd_execute_generated_commands_nv;
                 cmd_bind_pipeline_shader_group: vk::PFN_vkCmdBindPipelineShaderGroupNV, "VK_NV_device_generated_commands", c"vkCmdBindPipelineShaderGroupNV" => separate::generated::cmd_bind_pipeline_shader_group;
-                cmd_bind_descriptor_sets: vk::PFN_vkCmdBindDescriptorSets, "1.0", c"vkCmdBindDescriptorSets" => separate::commands::cmd_bind_descriptor_sets;
-                cmd_bind_descriptor_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR, "1.4", c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR" => separate::commands::cmd_bind_descriptor_sets2;
+                cmd_bind_descriptor_sets: vk::PFN_vkCmdBindDescriptorSets, "1.0", c"vkCmdBindDescriptorSets" => separate::command_buffers::cmd_bind_descriptor_sets;
+                cmd_bind_descriptor_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR, "1.4", c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR" => separate::command_buffers::cmd_bind_descriptor_sets2;
                 cmd_begin_debug_utils_label: vk::PFN_vkCmdBeginDebugUtilsLabelEXT, "VK_EXT_debug_utils", c"vkCmdBeginDebugUtilsLabelEXT" => separate::labels::cmd_begin_debug_utils_label;
                 cmd_end_debug_utils_label: vk::PFN_vkCmdEndDebugUtilsLabelEXT, "VK_EXT_debug_utils", c"vkCmdEndDebugUtilsLabelEXT" => separate::labels::cmd_end_debug_utils_label;
                 cmd_insert_debug_utils_label: vk::PFN_vkCmdInsertDebugUtilsLabelEXT, "VK_EXT_debug_utils", c"vkCmdInsertDebugUtilsLabelEXT" => separate::labels::cmd_insert_debug_utils_label;

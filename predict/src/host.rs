@@ -6,7 +6,7 @@ use samplin_core::budget::{BorderPlace, BorderPlaces, BorderWish, Cover, Sampler
 use samplin_core::decide::{DeviceCaps, Exempt, Policy, Rule, SamplerState, StateKey, ViewTraits};
 use samplin_core::outcome::{self, Creation, Kept, Meeting, Off, Refusal, Terms, Wanted};
 
-use super::shaders::Storage;
+use super::lowering::Storage;
 
 /// What is known of the process that records come from.
 #[derive(Debug)]

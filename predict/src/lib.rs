@@ -11,8 +11,8 @@
 
 mod alive;
 mod host;
+mod lowering;
 pub mod settings;
-mod shaders;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 
 pub use self::alive::Alive;
 use self::host::{Host, Sampler};
-use self::shaders::Storage;
+use self::lowering::Storage;
 
 /// Different pairs that are predicted; more are counted.
 pub const PAIRS: usize = 200_000;

@@ -13,13 +13,14 @@ mod bound;
 mod caches;
 mod columns;
 mod combined;
-mod commands;
+mod command_buffers;
 mod compare;
 mod comparisons;
 mod definitions;
 mod differs;
 mod draws;
 mod embedded;
+mod emulation;
 mod fetch;
 pub(super) mod force;
 mod found;
@@ -49,11 +50,10 @@ mod records;
 mod resolution;
 mod retyped;
 mod rewritten;
-mod sampling;
 mod seen;
 mod selection;
 mod sets;
-mod shaders;
+mod shader_objects;
 mod shadow;
 mod shown;
 mod split;
@@ -82,7 +82,7 @@ pub use self::binds::{Binds, Descriptors, Pushes};
 use self::blocks::Blocks;
 pub(super) use self::caches::CACHES;
 use self::columns::Held;
-use self::commands::Commands;
+use self::command_buffers::Commands;
 use self::definitions::{LayoutTables, Own};
 use self::embedded::Embedded;
 use self::force::Force;
@@ -99,7 +99,7 @@ pub use self::progress::Label;
 pub(super) use self::rewritten::Reissued;
 use self::seen::Seen;
 use self::sets::SetEntry;
-use self::shaders::Shaders;
+use self::shader_objects::Shaders;
 pub use self::stages::model;
 use self::tables::Tables;
 pub use self::templates::TemplateRun;
@@ -165,7 +165,7 @@ pub struct Separate {
     /// Links of all pipelines.
     links: AtomicU64,
     limits: Limits,
-    /// What shaders may have to do for what they sample beside that, see [`sampling`]: if anything, combined descriptors are followed
+    /// What shaders may have to do for what they sample beside that, see [`emulation`]: if anything, combined descriptors are followed
     /// as well.
     tasks: Passes,
     /// Combined descriptors are followed although no pipeline is made a second time at once: a sampler may need a shader that divides

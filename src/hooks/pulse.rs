@@ -24,7 +24,7 @@ pub(crate) unsafe extern "system" fn begin_command_buffer(
         device.ground.guard(|| activity.begin(commands), || ());
     }
     // SAFETY: the application's own arguments.
-    unsafe { separate::commands::begin_command_buffer(commands, info) }
+    unsafe { separate::command_buffers::begin_command_buffer(commands, info) }
 }
 
 pub(crate) unsafe extern "system" fn cmd_execute_commands(
@@ -39,7 +39,7 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
         device.ground.guard(|| activity.execute(commands, secondaries), || ());
     }
     // SAFETY: the application's own arguments.
-    unsafe { separate::commands::cmd_execute_commands(commands, count, secondaries) };
+    unsafe { separate::command_buffers::cmd_execute_commands(commands, count, secondaries) };
 }
 
 pub(crate) unsafe extern "system" fn queue_submit(

@@ -14,7 +14,7 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::Separate;
-use super::commands::{BindPoint, Followed};
+use super::command_buffers::{BindPoint, Followed};
 use super::ladder::may_exchange;
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;

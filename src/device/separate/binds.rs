@@ -7,7 +7,7 @@ use samplin_bind as bind;
 use samplin_bind::Pushed;
 
 use super::Separate;
-use super::commands::{CommandBuffer, Place, index};
+use super::command_buffers::{CommandBuffer, Place, index};
 use super::layouts::PipelineShape;
 use super::pushes;
 use super::sets::SetEntry;

@@ -8,7 +8,7 @@ use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::commands::{BindPoint, Place, index};
+use super::command_buffers::{BindPoint, Place, index};
 use super::ladder::{elements, may_exchange};
 use super::layouts::Binding;
 use super::progress::Drawn;

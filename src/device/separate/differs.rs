@@ -11,7 +11,7 @@ use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
 use super::Separate;
-use super::commands::{CommandBuffer, Place};
+use super::command_buffers::{CommandBuffer, Place};
 use super::layouts::SetShape;
 use super::programs::Program;
 use super::progress::Drawn;

@@ -9,14 +9,14 @@ use samplin_core::left::Left;
 use samplin_hot::memory;
 
 use super::Separate;
-use super::commands::{CommandBuffer, Followed, Place, bind_point, index};
+use super::command_buffers::{CommandBuffer, Followed, Place, bind_point, index};
 use super::comparisons::{ask_comparisons, keep_comparisons};
+use super::emulation::may_compare;
 use super::found::Resolution;
 use super::layouts::PipelineShape;
 use super::programs::Program;
 use super::progress::{Draw, Drawn};
 use super::pushes;
-use super::sampling::may_compare;
 use super::shown::ASPECTS;
 use crate::device::ground::Ground;
 use crate::device::journal::Journal;

@@ -10,7 +10,7 @@ use samplin_spirv::{Operand, Sampled, Uses};
 use super::Separate;
 use super::arrays::Sought;
 use super::bound::{BoundBinding, BoundLink};
-use super::commands::BindPoint;
+use super::command_buffers::BindPoint;
 use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;

@@ -14,14 +14,14 @@ use samplin_spirv::{Index, Operand, Uses};
 
 use super::Separate;
 use super::bound::{BoundBinding, BoundLink, LinkOf};
-use super::commands::{BindPoint, Followed};
+use super::command_buffers::{BindPoint, Followed};
 use super::comparisons::{ask_comparisons, keep_comparisons};
+use super::emulation::{SplitMask, may_compare};
 use super::hidden::HiddenSet;
 use super::layouts::Binding;
 use super::programs::Program;
 use super::progress::Drawn;
 use super::recipe::{Second, When};
-use super::sampling::{SplitMask, may_compare};
 use super::sets::SetEntry;
 use super::split::position_of;
 use super::tasks::{ELEMENTS, TaskRequest, loose};

@@ -9,7 +9,7 @@ use super::Separate;
 use super::arrays::Sought;
 use super::aspects::shown_by;
 use super::bound::{BoundBinding, LinkOf};
-use super::commands::BindPoint;
+use super::command_buffers::BindPoint;
 use super::ladder::elements;
 use super::programs::{Program, ProgramLink};
 use super::progress::Drawn;

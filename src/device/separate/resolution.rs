@@ -12,7 +12,7 @@ use samplin_hot::memory::Room;
 
 use super::Separate;
 use super::arrays::Meaning;
-use super::commands::{BindPoint, Place};
+use super::command_buffers::{BindPoint, Place};
 use super::found::{Key, Names, Resolution};
 use super::hidden::HiddenSet;
 use super::ladder::Decided;

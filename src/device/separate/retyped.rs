@@ -20,9 +20,9 @@ use samplin_spirv::passes;
 use samplin_wire::kinds;
 
 use super::Separate;
+use super::emulation::left_module;
 use super::programs::Program;
 use super::recipe::{Format, Second};
-use super::sampling::left_module;
 use super::seen::Variable;
 use super::viewed::Bound;
 use crate::decide::{Catalog, Change, Field, Value};

@@ -12,14 +12,14 @@ use samplin_spirv::{Module, Specialization};
 
 use super::Separate;
 use super::blocks::Table;
-use super::commands::BindPoint;
+use super::command_buffers::BindPoint;
+use super::emulation;
 use super::hidden::LookUps;
 use super::limits::{More, bindings};
 use super::lists::{Own, PLACES, PoolOf};
 use super::looked_up::{Mirror, Selection};
 use super::programs::Program;
 use super::recipe::StageCode;
-use super::sampling;
 use super::split::left_of;
 use super::stages::model;
 use crate::device::driver::Driver;
@@ -96,7 +96,7 @@ impl Selection {
         }
         let model = model(stage.stage).ok_or(Left::OpaqueOperand)?;
         let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
-        let module = Module::read(words).map_err(sampling::left_module)?;
+        let module = Module::read(words).map_err(emulation::left_module)?;
         let place = PoolAt { set, matrix: self.matrix(), pool: self.pool_binding(), count: self.pool() };
         let constants = Specialization(&constants);
         select_or_own(&module, &stage.name, model, Some(&constants), &place, &parts, &own).map(Some).map_err(left_of)

@@ -18,12 +18,12 @@ use samplin_spirv::{Module, Operand, Specialization};
 
 use super::Separate;
 use super::compare::Compared;
+use super::emulation;
 use super::layouts::PipelineShape;
 use super::limits::{More, bindings};
 use super::looked_up::Selection;
 use super::programs::Program;
 use super::recipe::{MadeOf, PassRun, Recipe, Second, StageCode, When};
-use super::sampling;
 use super::stages::model;
 use super::tasks::Keys;
 use crate::device::driver::Driver;
@@ -37,7 +37,7 @@ use crate::table::lock;
 /// The name of what a pass refused.
 pub(super) fn left_of(refused: Refused) -> Left {
     match refused {
-        Refused::Module(why) => sampling::left_module(why),
+        Refused::Module(why) => emulation::left_module(why),
         Refused::Part(_, Why::Opaque | Why::NoLink) => Left::OpaqueOperand,
         Refused::Part(_, Why::Unbounded) => Left::Bindless,
         Refused::Part(_, Why::Vendor) => Left::VendorInstruction,
@@ -162,8 +162,8 @@ impl Separate {
                 let limits = samplin_spirv::sampling::Limits { lod_bias: driver.caps.max_sampler_lod_bias };
                 let all = self.force.filters();
                 let passes = Passes { filter: all || self.tasks.filter, fetch: all, ..self.tasks };
-                let at = sampling::HiddenAt { set: number as u32, first, chosen: &chosen, limits, passes };
-                Some(sampling::rewrite_all(self, program, &recipe, &mut codes, at, keys, compared)?)
+                let at = emulation::HiddenAt { set: number as u32, first, chosen: &chosen, limits, passes };
+                Some(emulation::rewrite_all(self, program, &recipe, &mut codes, at, keys, compared)?)
             }
             None => None,
         };
@@ -416,7 +416,7 @@ fn rewrite(
     let Some(model) = model(stage.stage) else { return Err(Left::OpaqueOperand) };
     let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
     let constants = Specialization(&constants);
-    let module = Module::read(&stage.words).map_err(sampling::left_module)?;
+    let module = Module::read(&stage.words).map_err(emulation::left_module)?;
     let done = split(&module, &stage.name, model, Some(&constants), set, &parts).map_err(left_of)?;
     for hidden in &done.hidden {
         if let Some(count) = counts.get_mut(hidden.binding.wrapping_sub(first) as usize) {

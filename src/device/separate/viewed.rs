@@ -16,7 +16,7 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::Separate;
-use super::commands::BindPoint;
+use super::command_buffers::BindPoint;
 use super::found::LINKED;
 use super::ladder::elements;
 use super::layouts::hash_of;

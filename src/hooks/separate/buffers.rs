@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use ash::vk;
 use vk::PipelineBindPoint as Point;
 
-use super::commands::{ALL_POINTS, points};
+use super::command_buffers::{ALL_POINTS, points};
 use crate::device::{Device, Recording};
 
 /// What is bound at these bind points is not known any more.

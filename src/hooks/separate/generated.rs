@@ -7,7 +7,7 @@ use ash::vk;
 use core::ffi::c_void;
 use vk::PipelineBindPoint as Point;
 
-use super::commands::ALL_POINTS;
+use super::command_buffers::ALL_POINTS;
 use crate::device::{Device, Recording};
 
 /// Binds what the application has bound in place of what is the layer's own, and names once that this happens.

@@ -75,7 +75,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
         };
         let pushes = Pushes { layout, set: info.set, descriptors: Descriptors::Writes(writes) };
         let push = |point| separate.note_push(&device.ground, recording, point, pushes);
-        device.ground.guard(|| super::commands::points(info.stage_flags).for_each(push), || ());
+        device.ground.guard(|| super::command_buffers::points(info.stage_flags).for_each(push), || ());
     }
 }
 

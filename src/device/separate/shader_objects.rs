@@ -12,7 +12,7 @@ use samplin_bind::Executable;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::commands::{BindPoint, POINTS, Place};
+use super::command_buffers::{BindPoint, POINTS, Place};
 use super::layouts::PipelineShape;
 use super::objects::{Group, Shader};
 use super::programs::{FoundLinks, HIDDEN, Program, Stage, code_of};
