@@ -9,7 +9,7 @@ use ash::vk::{self, Handle};
 use crate::driver::machine::{Read, place};
 use crate::driver::{Kind, Reuse, lock};
 use crate::loader::*;
-use crate::separate::{Operand, shader};
+use crate::separate::joins;
 
 /// What is in a set.
 const TYPES: [Ty; 3] = [IMAGE, IMAGE, SAMPLER];
@@ -92,9 +92,7 @@ impl Scene {
 
     /// A pipeline that joins images and samplers at these set numbers and bindings.
     pub(crate) fn pipeline_with(&self, layout: vk::PipelineLayout, links: &[[(u32, u32); 2]]) -> vk::Pipeline {
-        let at = |(set, binding)| Operand { set, binding, count: 1, element: Some(0) };
-        let links: Vec<_> = links.iter().map(|[image, sampler]| (at(*image), at(*sampler))).collect();
-        self.pipeline_of_words(layout, &shader(5, &links))
+        self.pipeline_of_words(layout, &joins(5, links))
     }
 
     pub(crate) fn pipeline_of_words(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {

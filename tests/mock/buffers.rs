@@ -15,14 +15,8 @@ fn device_with(builder: InstanceBuilder) -> Device {
 /// Asks for a combined descriptor; the sampler of which it was made, and whether the application's own structures went down.
 fn get(device: &Device, image: &vk::DescriptorImageInfo) -> (vk::Sampler, bool) {
     let data = vk::DescriptorDataEXT { p_combined_image_sampler: image };
-    let info = vk::DescriptorGetInfoEXT { ty: COMBINED, data, ..Default::default() };
-    let mut out = [0_u64; 2];
-    device.driver.calls();
-    call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
-    args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image: found, .. });
-    let (at, found) = found.expect("a pair");
+    let (is_own, Some((at, found)), _) = device.described(COMBINED, data) else { panic!("a pair") };
     assert_eq!((found.image_view, found.image_layout), (image.image_view, image.image_layout));
-    let is_own = down.at == ptr::from_ref(&info) as usize;
     assert_eq!(is_own, at == ptr::from_ref(image) as usize);
     (found.sampler, is_own)
 }
@@ -58,6 +52,10 @@ fn a_sampler_of_a_layout_for_buffers_is_the_same_everywhere() {
     let left = device.records("unresolved");
     assert_eq!(left.len(), 1, "{left:#?}");
     assert_eq!(left[0]["rule"], "flags");
+    // Another view, whichever of both meets it first.
+    let other = device.view(FLOATS);
+    assert_ne!(get(&device, &pair(twin, other)).0, twin);
+    assert_eq!(get(&device, &pair(sampler, other)), (sampler, true));
 }
 
 /// Pushed descriptors of a pipeline that reads descriptor buffers are none in memory.

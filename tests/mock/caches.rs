@@ -16,7 +16,7 @@ use crate::driver::machine::{ARRAY, Snapshot, place};
 use crate::driver::{Kind, Reuse, lock};
 use crate::fuzz::number;
 use crate::loader::*;
-use crate::separate::{Operand, heap, shader};
+use crate::separate::{Operand, heap, joins_two, shader};
 
 /// Frames that are not complete.
 const PENDING: usize = 2;
@@ -63,7 +63,7 @@ fn bindings() -> Vec<vk::DescriptorSetLayoutBinding<'static>> {
 
 /// A module that joins both with the sampler, like that of no frame that is near.
 fn words(model: u32, number: u64) -> Vec<u32> {
-    let mut words = shader(model, &[(at(0), at(2)), (at(1), at(2))]);
+    let mut words = joins_two(model);
     // OpNop
     words.extend(std::iter::repeat_n(0x1_0000, (number % 64) as usize));
     words

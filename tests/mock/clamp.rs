@@ -7,7 +7,7 @@ use samplin_spirv::sampling::flags;
 
 use crate::driver::{Args, Kind, lock};
 use crate::loader::*;
-use crate::separate::{Operand, shader};
+use crate::separate::joins;
 
 /// A device, with the extension or without it.
 fn device(settings: &[(&str, &str)], extended: bool) -> Device {
@@ -35,9 +35,7 @@ impl Scene {
         let of_set = device.layout(&of_compute([IMAGE, SAMPLER]));
         let layout = device.pipeline_layout(&[of_set]);
         let set = set_of(device, of_set, (sampler, levels));
-        let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
-        let words = shader(5, &[(at(0), at(1))]);
-        let pipeline = device.compute(layout, &words);
+        let pipeline = device.compute(layout, &joins(5, &[[(0, 0), (0, 1)]]));
         let commands = device.command_buffer();
         Self { of_set, set, layout, pipeline, commands }
     }

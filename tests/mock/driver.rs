@@ -59,6 +59,24 @@ macro_rules! destroyed {
     )+ } };
 }
 
+/// Fills the structures of a chain that are of these types.
+macro_rules! fill {
+    ($first:expr; $($type:ty: |$own:ident| $body:expr)+) => {{
+        let mut next: *mut c_void = $first;
+        while !next.is_null() {
+            let base = next.cast::<vk::BaseOutStructure<'_>>();
+            match (*base).s_type {
+                $(<$type>::STRUCTURE_TYPE => {
+                    let $own = &mut *next.cast::<$type>();
+                    $body
+                })+
+                _ => {}
+            }
+            next = (*base).p_next.cast();
+        }
+    }};
+}
+
 mod followed;
 mod heaps;
 pub(crate) mod machine;
@@ -343,7 +361,7 @@ pub(crate) struct Element {
 }
 
 /// What a pointer of the call led to, and where that was.
-type At<T> = Option<(usize, T)>;
+pub(crate) type At<T> = Option<(usize, T)>;
 type Image = vk::DescriptorImageInfo;
 /// A storage texel buffer.
 type Texels = vk::DescriptorAddressInfoEXT<'static>;
@@ -1463,50 +1481,36 @@ answers! {
         asked(physical, c"vkGetPhysicalDeviceProperties2");
         let config = &physical_object(physical).config;
         (*out).properties = properties(config);
-        let mut next = (*out).p_next;
-        while !next.is_null() {
-            let base = next.cast::<vk::BaseOutStructure<'_>>();
-            match (*base).s_type {
-                vk::PhysicalDeviceCustomBorderColorPropertiesEXT::STRUCTURE_TYPE => {
-                    (*next.cast::<vk::PhysicalDeviceCustomBorderColorPropertiesEXT<'_>>())
-                        .max_custom_border_color_samplers = config.max_custom_borders;
-                }
-                vk::PhysicalDeviceDriverProperties::STRUCTURE_TYPE => {
-                    let out = &mut *next.cast::<vk::PhysicalDeviceDriverProperties<'_>>();
-                    if let Some(info) = config.lavapipe {
-                        out.driver_id = vk::DriverId::MESA_LLVMPIPE;
-                        for (to, from) in out.driver_info.iter_mut().zip(info.to_bytes()) {
-                            *to = *from as c_char;
-                        }
-                    }
-                }
-                vk::PhysicalDeviceDescriptorIndexingProperties::STRUCTURE_TYPE => {
-                    let (limits, most) =
-                        (&mut *next.cast::<vk::PhysicalDeviceDescriptorIndexingProperties<'_>>(), config.after_bind);
-                    limits.max_update_after_bind_descriptors_in_all_pools = most;
-                    limits.max_per_stage_descriptor_update_after_bind_samplers = most;
-                    limits.max_descriptor_set_update_after_bind_samplers = most;
-                    limits.max_per_stage_descriptor_update_after_bind_storage_buffers = most;
-                    limits.max_descriptor_set_update_after_bind_storage_buffers = most;
-                    limits.max_per_stage_update_after_bind_resources = most;
-                }
-                vk::PhysicalDeviceSamplerFilterMinmaxProperties::STRUCTURE_TYPE => {
-                    (*next.cast::<vk::PhysicalDeviceSamplerFilterMinmaxProperties<'_>>())
-                        .filter_minmax_image_component_mapping = u32::from(config.filter_minmax_component_mapping);
-                }
-                vk::PhysicalDeviceImageProcessing2PropertiesQCOM::STRUCTURE_TYPE => {
-                    let [width, height] = config.max_block_match_window;
-                    (*next.cast::<vk::PhysicalDeviceImageProcessing2PropertiesQCOM<'_>>()).max_block_match_window =
-                        vk::Extent2D { width, height };
-                }
-                vk_layer_sys::PhysicalDeviceDescriptorHeapPropertiesEXT::STRUCTURE_TYPE => {
-                    let heaps = &mut *next.cast::<vk_layer_sys::PhysicalDeviceDescriptorHeapPropertiesEXT>();
-                    heaps.sampler_descriptor_size = 32;
-                    heaps.min_sampler_heap_reserved_range_with_embedded = 32 * u64::from(config.embedded_places);
-                }
-                _ => {}
+        fill! { (*out).p_next;
+            vk::PhysicalDeviceCustomBorderColorPropertiesEXT<'_>: |own| {
+                own.max_custom_border_color_samplers = config.max_custom_borders;
             }
-            next = (*base).p_next.cast();
+            vk::PhysicalDeviceDriverProperties<'_>: |own| if let Some(info) = config.lavapipe {
+                own.driver_id = vk::DriverId::MESA_LLVMPIPE;
+                for (to, from) in own.driver_info.iter_mut().zip(info.to_bytes()) {
+                    *to = *from as c_char;
+                }
+            }
+            vk::PhysicalDeviceDescriptorIndexingProperties<'_>: |own| {
+                let most = config.after_bind;
+                own.max_update_after_bind_descriptors_in_all_pools = most;
+                own.max_per_stage_descriptor_update_after_bind_samplers = most;
+                own.max_descriptor_set_update_after_bind_samplers = most;
+                own.max_per_stage_descriptor_update_after_bind_storage_buffers = most;
+                own.max_descriptor_set_update_after_bind_storage_buffers = most;
+                own.max_per_stage_update_after_bind_resources = most;
+            }
+            vk::PhysicalDeviceSamplerFilterMinmaxProperties<'_>: |own| {
+                own.filter_minmax_image_component_mapping = u32::from(config.filter_minmax_component_mapping);
+            }
+            vk::PhysicalDeviceImageProcessing2PropertiesQCOM<'_>: |own| {
+                let [width, height] = config.max_block_match_window;
+                own.max_block_match_window = vk::Extent2D { width, height };
+            }
+            vk_layer_sys::PhysicalDeviceDescriptorHeapPropertiesEXT: |own| {
+                own.sampler_descriptor_size = 32;
+                own.min_sampler_heap_reserved_range_with_embedded = 32 * u64::from(config.embedded_places);
+            }
         }
     }
 
@@ -1518,28 +1522,16 @@ answers! {
         (*out).features.shader_image_gather_extended = permits;
         (*out).features.shader_sampled_image_array_dynamic_indexing = permits;
         (*out).features.shader_resource_min_lod = permits;
-        let mut next = (*out).p_next;
-        while !next.is_null() {
-            let base = next.cast::<vk::BaseOutStructure<'_>>();
-            match (*base).s_type {
-                vk::PhysicalDeviceCustomBorderColorFeaturesEXT::STRUCTURE_TYPE => {
-                    let features = next.cast::<vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_>>();
-                    (*features).custom_border_colors = 1;
-                    (*features).custom_border_color_without_format = 1;
-                }
-                vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT::STRUCTURE_TYPE => {
-                    let features = next.cast::<vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT<'_>>();
-                    (*features).border_color_swizzle = 1;
-                    (*features).border_color_swizzle_from_image = 1;
-                }
-                vk::PhysicalDeviceVulkan12Features::STRUCTURE_TYPE => {
-                    let features = next.cast::<vk::PhysicalDeviceVulkan12Features<'_>>();
-                    (*features).sampler_mirror_clamp_to_edge = 1;
-                    (*features).sampler_filter_minmax = 1;
-                }
-                _ => {}
+        fill! { (*out).p_next;
+            vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_>: |own| {
+                (own.custom_border_colors, own.custom_border_color_without_format) = (1, 1);
             }
-            next = (*base).p_next.cast();
+            vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT<'_>: |own| {
+                (own.border_color_swizzle, own.border_color_swizzle_from_image) = (1, 1);
+            }
+            vk::PhysicalDeviceVulkan12Features<'_>: |own| {
+                (own.sampler_mirror_clamp_to_edge, own.sampler_filter_minmax) = (1, 1);
+            }
         }
     }
 }
@@ -1612,49 +1604,33 @@ answers! {
         asked(physical, c"vkGetPhysicalDeviceFormatProperties2");
         let support = physical_object(physical).config.format(format);
         get_format_properties(physical, format, &raw mut (*out).format_properties);
-        let mut next = (*out).p_next;
-        while !next.is_null() {
-            let base = next.cast::<vk::BaseOutStructure<'_>>();
-            match (*base).s_type {
-                vk::FormatProperties3::STRUCTURE_TYPE => {
-                    let three = next.cast::<vk::FormatProperties3<'_>>();
-                    (*three).optimal_tiling_features = support.optimal;
-                    (*three).linear_tiling_features = support.linear;
-                    (*three).buffer_features = support.buffer;
-                }
-                vk::DrmFormatModifierPropertiesListEXT::STRUCTURE_TYPE => {
-                    let list = next.cast::<vk::DrmFormatModifierPropertiesListEXT<'_>>();
-                    let items = (*list).p_drm_format_modifier_properties;
-                    if items.is_null() {
-                        (*list).drm_format_modifier_count = support.modifiers.len() as u32;
-                    } else {
-                        for (index, (modifier, features)) in support.modifiers.iter().enumerate() {
-                            items.add(index).write(vk::DrmFormatModifierPropertiesEXT {
-                                drm_format_modifier: *modifier,
-                                drm_format_modifier_plane_count: 1,
-                                drm_format_modifier_tiling_features: narrow(*features),
-                            });
-                        }
-                    }
-                }
-                vk::DrmFormatModifierPropertiesList2EXT::STRUCTURE_TYPE => {
-                    let list = next.cast::<vk::DrmFormatModifierPropertiesList2EXT<'_>>();
-                    let items = (*list).p_drm_format_modifier_properties;
-                    if items.is_null() {
-                        (*list).drm_format_modifier_count = support.modifiers.len() as u32;
-                    } else {
-                        for (index, (modifier, features)) in support.modifiers.iter().enumerate() {
-                            items.add(index).write(vk::DrmFormatModifierProperties2EXT {
-                                drm_format_modifier: *modifier,
-                                drm_format_modifier_plane_count: 1,
-                                drm_format_modifier_tiling_features: *features,
-                            });
-                        }
-                    }
-                }
-                _ => {}
+        fill! { (*out).p_next;
+            vk::FormatProperties3<'_>: |own| {
+                (own.optimal_tiling_features, own.linear_tiling_features) = (support.optimal, support.linear);
+                own.buffer_features = support.buffer;
             }
-            next = (*base).p_next.cast();
+            vk::DrmFormatModifierPropertiesListEXT<'_>: |own| {
+                let items = own.p_drm_format_modifier_properties;
+                own.drm_format_modifier_count = support.modifiers.len() as u32;
+                for (index, (modifier, features)) in support.modifiers.iter().enumerate().filter(|_| !items.is_null()) {
+                    items.add(index).write(vk::DrmFormatModifierPropertiesEXT {
+                        drm_format_modifier: *modifier,
+                        drm_format_modifier_plane_count: 1,
+                        drm_format_modifier_tiling_features: narrow(*features),
+                    });
+                }
+            }
+            vk::DrmFormatModifierPropertiesList2EXT<'_>: |own| {
+                let items = own.p_drm_format_modifier_properties;
+                own.drm_format_modifier_count = support.modifiers.len() as u32;
+                for (index, (modifier, features)) in support.modifiers.iter().enumerate().filter(|_| !items.is_null()) {
+                    items.add(index).write(vk::DrmFormatModifierProperties2EXT {
+                        drm_format_modifier: *modifier,
+                        drm_format_modifier_plane_count: 1,
+                        drm_format_modifier_tiling_features: *features,
+                    });
+                }
+            }
         }
     }
 

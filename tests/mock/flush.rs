@@ -10,7 +10,7 @@ use crate::binds::Scene;
 use crate::driver::{Kind, Reuse, lock};
 use crate::loader::*;
 use crate::programs::Stand;
-use crate::separate::{Operand, shader};
+use crate::separate::joins_two;
 
 /// A state that is static in a pipeline and dynamic in the next is set between the bind of the first one and what makes that need another.
 #[test]
@@ -184,8 +184,7 @@ fn update_after_bind_is_left_alone_on_every_rung() {
         let bindings = of_compute([IMAGE, IMAGE, SAMPLER]);
         let of_set = device.layout_with(&bindings, &[after, after, Default::default()]);
         let layout = device.pipeline_layout(&[of_set]);
-        let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
-        let pipeline = device.compute(layout, &shader(5, &[(at(0), at(2)), (at(1), at(2))]));
+        let pipeline = device.compute(layout, &joins_two(5));
         let sampler = if *clamps { device.sampler(&addressed(GL_CLAMP)) } else { device.linear() };
         let pool = if late { vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND } else { Default::default() };
         let set = device.sets(device.pool_flagged(pool), &[of_set])[0];

@@ -528,15 +528,8 @@ fn descriptors_in_memory_are_of_the_view_that_is_stored_to() {
         let image = image_alone(view);
         let ty = Ty::STORAGE_IMAGE;
         let data = vk::DescriptorDataEXT { p_storage_image: &image };
-        let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
-        let mut out = [0_u64; 2];
-        call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
-        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image: found, .. });
-        let (at, found) = found.expect("a storage image");
-        assert_eq!(
-            (down.at != ptr::from_ref(&info) as usize, at != ptr::from_ref(&image) as usize),
-            (is_other, is_other)
-        );
+        let (is_own, Some((at, found)), _) = device.described(ty, data) else { panic!("a storage image") };
+        assert_eq!((!is_own, at != ptr::from_ref(&image) as usize), (is_other, is_other));
         assert_eq!((found.image_view != view, found.image_layout), (is_other, image.image_layout));
         assert!(views.contains(&found.image_view.as_raw()));
         let handle = vk::ImageViewHandleInfoNVX { image_view: view, descriptor_type: ty, ..Default::default() };
@@ -567,21 +560,14 @@ fn texel_buffers_in_memory_are_of_the_format_that_is_stored_to() {
             let wanted = if lowers { wanted } else { format };
             let texels = vk::DescriptorAddressInfoEXT { address: 0x1000, range: 256, format, ..Default::default() };
             let data = vk::DescriptorDataEXT { p_storage_texel_buffer: &texels };
-            let ty = Ty::STORAGE_TEXEL_BUFFER;
-            let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
-            let mut out = [0_u64; 2];
-            call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
-            args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, texels: found, .. });
+            let (is_own, _, found) = device.described(Ty::STORAGE_TEXEL_BUFFER, data);
             let (at, found) = found.expect("a storage texel buffer");
             assert_eq!((found.format, found.address, found.range), (wanted, 0x1000, 256), "{setting}");
-            let is_own = (down.at == ptr::from_ref(&info) as usize, at == ptr::from_ref(&texels) as usize);
+            let is_own = (is_own, at == ptr::from_ref(&texels) as usize);
             assert_eq!(is_own, (wanted == format, wanted == format), "{setting} {format:?}");
             // One that is only read from is as it was.
             let data = vk::DescriptorDataEXT { p_uniform_texel_buffer: &texels };
-            let ty = Ty::UNIFORM_TEXEL_BUFFER;
-            let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
-            call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
-            assert!(device.took(c"vkGetDescriptorEXT", &info));
+            assert!(device.described(Ty::UNIFORM_TEXEL_BUFFER, data).0);
         }
     }
 }

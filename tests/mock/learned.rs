@@ -8,14 +8,9 @@ use ash::vk::{self, Handle};
 use serde_json::Value;
 
 use crate::loader::*;
-use crate::separate::{Operand, shader};
+use crate::separate::joins;
 
 const HEADER: &str = "# samplin: links that are split when their pipeline is made\n";
-
-/// The operand at a binding of set 0.
-fn at(binding: u32) -> Operand {
-    Operand { set: 0, binding, count: 1, element: Some(0) }
-}
 
 /// A set with two images and a sampler that smooths, which suits the first image only.
 struct Scene {
@@ -45,8 +40,7 @@ impl Scene {
     /// A pipeline that reads these images through the sampler, of a module with `more` words that mean nothing.
     fn pipeline(&self, images: &[u32], more: usize) -> vk::Pipeline {
         let device = &self.device;
-        let links: Vec<_> = images.iter().map(|image| (at(*image), at(2))).collect();
-        let mut words = shader(5, &links);
+        let mut words = joins(5, &images.iter().map(|image| [(0, *image), (0, 2)]).collect::<Vec<_>>());
         // OpNop
         words.extend(std::iter::repeat_n(0x1_0000, more));
         device.compute(self.layout, &words)
@@ -204,7 +198,7 @@ fn modules_that_are_alive_keep_no_pipeline_from_being_split() {
     let device = &scene.device;
     let modules: Vec<_> = (0..8)
         .map(|number| {
-            let mut words = shader(5, &[(at(0), at(2))]);
+            let mut words = joins(5, &[[(0, 0), (0, 2)]]);
             words.extend(std::iter::repeat_n(0x1_0000, 100_000 + number));
             device.module(&words)
         })

@@ -14,7 +14,7 @@ use crate::binds::Scene;
 use crate::budget::{destroy, script};
 use crate::driver::Kind;
 use crate::loader::*;
-use crate::separate::{Operand, shader};
+use crate::separate::joins;
 
 const FAILURE: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
@@ -198,7 +198,7 @@ fn allocations_of_a_draw_fail() {
     let mut failed = 0;
     for first in 0.. {
         let scene = Scene::new();
-        let mut words = shader(5, &[(0, 0), (0, 1), (1, 0), (1, 1)].map(|(set, image)| (at(set, image), at(0, 2))));
+        let mut words = joins(5, &[(0, 0), (0, 1), (1, 0), (1, 1)].map(|image| [image, (0, 2)]));
         // OpNop
         words.extend([0x1_0000; 4096]);
         let layout = scene.layouts[1];
@@ -227,10 +227,6 @@ fn allocations_of_a_draw_fail() {
         failed += 1;
     }
     println!("{failed} allocations failed in a draw");
-}
-
-fn at(set: u32, binding: u32) -> Operand {
-    Operand { set, binding, count: 1, element: Some(0) }
 }
 
 #[test]

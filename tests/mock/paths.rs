@@ -515,31 +515,6 @@ fn core_1_4_commands_need_no_extension() {
 }
 
 #[test]
-fn a_sampler_of_a_descriptor_buffer_layout_is_the_same_everywhere() {
-    // Descriptors of immutable samplers are written by the application there, with parameters identical to the layout's.
-    let scene = Pairs::traced();
-    let (pinned, free) = (scene.linear(), scene.linear());
-    let immutable = [pinned];
-    let bindings = [binding(0, COMBINED, 1).immutable_samplers(&immutable)];
-    scene.layout_flagged(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT, &bindings);
-    let get = |sampler, view| {
-        let image = pair(sampler, view);
-        let data = vk::DescriptorDataEXT { p_combined_image_sampler: &image };
-        let info = vk::DescriptorGetInfoEXT { ty: COMBINED, data, ..Default::default() };
-        scene.driver.calls();
-        call!(scene.get_descriptor(scene.raw, &info, 0, ptr::null_mut()));
-        args!(scene, c"vkGetDescriptorEXT", Args::GetDescriptor { image, .. });
-        image.unwrap().1.sampler
-    };
-    // In either order, although both have one state.
-    assert_eq!(get(pinned, scene.illegal), pinned);
-    assert!(scene.is_variant(get(free, scene.illegal)), "another sampler of the same state is repaired");
-    let other = scene.view(FLOATS);
-    assert!(scene.is_variant(get(free, other)));
-    assert_eq!(get(pinned, other), pinned);
-}
-
-#[test]
 fn the_last_element_for_a_descriptor_stays_the_last() {
     // Two entries for one descriptor, the first of which has to change, in data that is not copied because elements share bytes.
     let device = Device::usual();

@@ -12,7 +12,8 @@ use samplin::commands::{Which, intercepted_on_devices};
 use crate::driver::{Args, Kind, lock};
 use crate::loader::*;
 use crate::pages::dangling;
-use crate::programs::{Stand, words};
+use crate::programs::Stand;
+use crate::separate::joins_two;
 
 /// `VkPipelineBinaryInfoKHR`, which is younger than the bindings.
 #[repr(C)]
@@ -84,7 +85,7 @@ fn pipelines_of_binaries_are_named() {
     // Its twin: of no binaries.
     let (stand, binaries) = (Stand::new(), Binaries::new(0));
     let (device, point) = (&stand.device, COMPUTE);
-    let stage = stage(Stage::COMPUTE, stand.device.module(&self::words(5)));
+    let stage = stage(Stage::COMPUTE, stand.device.module(&joins_two(5)));
     let info = vk::ComputePipelineCreateInfo {
         p_next: (&raw const binaries).cast(),
         layout: stand.layout,
@@ -189,7 +190,7 @@ fn pointers_that_are_ignored_are_not_followed() {
         let pass = create!(device.create_render_pass(&info));
         let stages = [
             stage(Stage::VERTEX, stand.device.module(&crate::separate::shader(0, &[]))),
-            stage(Stage::FRAGMENT, stand.device.module(&words(4))),
+            stage(Stage::FRAGMENT, stand.device.module(&joins_two(4))),
         ];
         let has = |uses: bool, state: *const c_void| if uses { state } else { dangling() };
         let uses_color = colors.iter().any(|it| it.attachment != vk::ATTACHMENT_UNUSED);

@@ -4,15 +4,12 @@
 
 use std::collections::HashSet;
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk::{self, Handle};
 
-use crate::args;
-use crate::driver::{Args, Kind};
+use crate::driver::{Kind, lock};
 use crate::loader::*;
-use crate::separate::{Operand, shader};
+use crate::separate::{joins, joins_two, shader};
 
 pub(crate) struct Stand {
     pub(crate) device: Device,
@@ -24,12 +21,6 @@ pub(crate) struct Stand {
     pub(crate) pool: vk::DescriptorPool,
     /// The fragment shader of graphics pipelines.
     fragment: Vec<u32>,
-}
-
-/// A module in which the images 0 and 1 meet the sampler 2.
-pub(crate) fn words(model: u32) -> Vec<u32> {
-    let operand = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
-    shader(model, &[(operand(0), operand(2)), (operand(1), operand(2))])
 }
 
 impl Stand {
@@ -45,7 +36,7 @@ impl Stand {
         let layout = device.pipeline_layout(&[set_layout]);
         let (linear, pool) = (device.linear(), device.pool());
         let [good, bad] = [FILTERED, FLOATS].map(|format| device.view(format));
-        Self { device, linear, good, bad, set_layout, layout, pool, fragment: words(4) }
+        Self { device, linear, good, bad, set_layout, layout, pool, fragment: joins_two(4) }
     }
 
     pub(crate) fn set(&self, views: [vk::ImageView; 2]) -> vk::DescriptorSet {
@@ -62,7 +53,7 @@ impl Stand {
 
     fn compute(&self, flags: vk::PipelineCreateFlags) -> (vk::Result, vk::Pipeline) {
         let (device, mut pipeline) = (&self.device, vk::Pipeline::null());
-        let stage = stage(Stage::COMPUTE, device.module(&words(5)));
+        let stage = stage(Stage::COMPUTE, device.module(&joins_two(5)));
         let info = vk::ComputePipelineCreateInfo::default().layout(self.layout).stage(stage).flags(flags);
         let none = vk::PipelineCache::null();
         (call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline)), pipeline)
@@ -160,9 +151,8 @@ impl Stand {
 fn active_transform_feedback_names_what_copies_of_sets_would_repair() {
     for feeds_back in [true, false] {
         let mut stand = Stand::new();
-        let at = |set, binding| Operand { set, binding, count: 1, element: Some(0) };
         // Two images that do not agree, which are split, and one alone, whose set is copied.
-        stand.fragment = shader(4, &[(at(0, 0), at(0, 2)), (at(0, 1), at(0, 2)), (at(1, 0), at(1, 2))]);
+        stand.fragment = joins(4, &[[(0, 0), (0, 2)], [(0, 1), (0, 2)], [(1, 0), (1, 2)]]);
         stand.layout = stand.device.pipeline_layout(&[stand.set_layout; 2]);
         let (device, point) = (&stand.device, GRAPHICS);
         let pipeline = stand.usual();
@@ -264,20 +254,13 @@ fn pipelines_that_would_have_to_be_compiled_are_made_later() {
         assert_eq!(stand.compute(ONLY_CACHED), (REQUIRED, vk::Pipeline::null()));
         let (result, pipeline) = stand.compute(ONLY_CACHED);
         assert_eq!(result, SUCCESS);
-        let flags = Arc::new(AtomicU32::new(u32::MAX));
-        let seen = Arc::clone(&flags);
-        driver.observe(move |_, call| {
-            if let (true, Args::Create { info, .. }) = (call.command == command, &call.args) {
-                // SAFETY: the argument of a call under way.
-                let info = unsafe { &*(*info as *const vk::ComputePipelineCreateInfo<'_>) };
-                seen.store(info.flags.as_raw(), Ordering::Relaxed);
-            }
-        });
+        let flags = stand.device.sees_created(command, |info: &vk::ComputePipelineCreateInfo<'static>| info.flags);
         if fails {
             driver.fail(command, [REQUIRED]);
         }
         stand.run(COMPUTE, pipeline, stand.set([stand.bad, stand.good]));
-        assert_eq!(flags.load(Ordering::Relaxed), 0, "the second pipeline may be compiled");
+        let last = lock(&flags).last().copied();
+        assert_eq!(last, Some(vk::PipelineCreateFlags::empty()), "the second pipeline may be compiled");
         if fails {
             assert_eq!((stand.own(COMPUTE), stand.left()), ([true, true], vec!["memory".to_owned()]));
         } else {
@@ -295,19 +278,15 @@ fn attachments_of_advanced_blending_are_made_again() {
             vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT::default().advanced_blend_coherent_operations(advanced);
         let stand = Stand::with((&raw const feature).cast());
         let pipeline = stand.graphics(&states, vk::PipelineCreateFlags::empty(), ptr::null());
-        let made = Arc::new(AtomicU32::new(0));
-        let seen = Arc::clone(&made);
-        stand.device.driver.observe(move |_, call| {
-            if let (true, Args::Create { info, .. }) = (call.command == c"vkCreateGraphicsPipelines", &call.args) {
-                // SAFETY: the argument of a call under way.
-                let blend = unsafe { &*(*(*info as *const vk::GraphicsPipelineCreateInfo<'_>)).p_color_blend_state };
-                seen.store(if blend.p_attachments.is_null() { 1 } else { 2 }, Ordering::Relaxed);
-            }
-        });
+        let has_attachments = |info: &vk::GraphicsPipelineCreateInfo<'static>| {
+            // SAFETY: the state of a create info that has one.
+            unsafe { !(*info.p_color_blend_state).p_attachments.is_null() }
+        };
+        let made = stand.device.sees_created(c"vkCreateGraphicsPipelines", has_attachments);
         stand.run(GRAPHICS, pipeline, stand.set([stand.bad, stand.good]));
         assert_eq!(stand.own(GRAPHICS), [false, true]);
         // VUID-VkPipelineColorBlendStateCreateInfo-pAttachments-07353: without the feature nobody reads them.
-        assert_eq!(made.load(Ordering::Relaxed), if advanced { 2 } else { 1 });
+        assert_eq!(lock(&made).last(), Some(&advanced));
     }
 }
 
@@ -360,12 +339,12 @@ fn descriptor_buffers_are_named_where_a_shader_joins() {
         device.compute_with(&info)
     };
     let flag = u64::from(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT.as_raw());
-    with(&words(5), 0, false);
+    with(&joins_two(5), 0, false);
     with(&shader(5, &[]), flag, false);
     assert_eq!(stand.left(), [""; 0], "one joins nothing, the other is followed");
-    let pipeline = with(&words(5), flag, true);
+    let pipeline = with(&joins_two(5), flag, true);
     assert_eq!(stand.left(), ["descriptor-buffer"]);
-    with(&words(5), flag, false);
+    with(&joins_two(5), flag, false);
     stand.run(point, pipeline, stand.set([stand.bad, stand.good]));
     assert_eq!((stand.bound(point), stand.left()), (pipeline.as_raw(), vec!["descriptor-buffer".to_owned()]));
 }
@@ -400,17 +379,12 @@ fn embedded_samplers_are_named_with_the_images_that_they_may_meet() {
         let get = || {
             let image = image_alone(view);
             let data = vk::DescriptorDataEXT { p_sampled_image: &image };
-            let info = vk::DescriptorGetInfoEXT { ty: IMAGE, data, ..Default::default() };
-            call!(device.get_descriptor(device.raw, &info, 0, ptr::null_mut()));
-            args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, .. });
-            assert_eq!(down.at, ptr::from_ref(&info) as usize, "it goes down as it came");
+            assert!(device.described(IMAGE, data).0, "it goes down as it came");
         };
         if first == Some(true) {
             get();
         }
-        let at = |set| Operand { set, binding: 0, count: 1, element: Some(0) };
-        let words = shader(5, &[(at(0), at(1))]);
-        let module = device.module(&words);
+        let module = device.module(&joins(5, &[[(0, 0), (1, 0)]]));
         let info = vk::ComputePipelineCreateInfo::default()
             .flags(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT)
             .layout(device.pipeline_layout(&layouts))
@@ -446,13 +420,8 @@ fn the_first_sixty_four_links_can_be_split() {
         device.write_image(sets[0], number, if number == 65 { stand.bad } else { stand.good });
     }
     (0..8).for_each(|number| device.write_sampler(sets[1], number, stand.linear));
-    let of = |set, binding| Operand { set, binding, count: 1, element: Some(0) };
-    let links: Vec<_> = (0..66).map(|link| (of(0, link), of(1, link / 9))).collect();
-    let pipeline = |links: &[_]| {
-        let stage = stage(Stage::COMPUTE, stand.device.module(&shader(5, links)));
-        let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
-        device.compute_with(&info)
-    };
+    let links: Vec<_> = (0..66).map(|link| [(0, link), (1, link / 9)]).collect();
+    let pipeline = |links: &[_]| device.compute(layout, &joins(5, links));
     let last_first: Vec<_> = links.iter().rev().copied().collect();
     for (links, left) in [(&last_first, vec![]), (&links, vec!["too-many-links".to_owned()])] {
         let made = pipeline(links);
@@ -473,7 +442,7 @@ fn ray_tracing_pipelines_get_other_sets_but_stay() {
         let (device, mut pipeline) = (&stand.device, vk::Pipeline::null());
         let operation = vk::DeferredOperationKHR::from_raw(if deferred { 0x77 } else { 0 });
         {
-            let stages = [stage(Stage::RAYGEN_KHR, stand.device.module(&words(5313)))];
+            let stages = [stage(Stage::RAYGEN_KHR, stand.device.module(&joins_two(5313)))];
             let info = vk::RayTracingPipelineCreateInfoKHR::default().stages(&stages).layout(stand.layout);
             let (none, out) = (vk::PipelineCache::null(), &raw mut pipeline);
             let create = device.fns.create_ray_tracing_pipelines.expect("it resolves");
@@ -588,7 +557,7 @@ fn shader_objects_come_and_go_with_those_they_stand_in_for() {
         let fails = failure != SUCCESS;
         let (stand, point) = (Stand::new(), GRAPHICS);
         let (device, sets) = (&stand.device, [stand.set_layout]);
-        let (vertex, fragment) = (bytes_of(&shader(0, &[])), bytes_of(&words(4)));
+        let (vertex, fragment) = (bytes_of(&shader(0, &[])), bytes_of(&joins_two(4)));
         let flags = if linked { vk::ShaderCreateFlagsEXT::LINK_STAGE } else { vk::ShaderCreateFlagsEXT::empty() };
         let info = vk::ShaderCreateInfoEXT::default()
             .code_type(vk::ShaderCodeTypeEXT::SPIRV)

@@ -102,6 +102,17 @@ pub(crate) fn shader(model: u32, links: &[(Operand, Operand)]) -> Vec<u32> {
     shader_of(model, links, ARRAY, [0, 1, 2])
 }
 
+/// A module that joins these images and samplers, each by set and binding.
+pub(crate) fn joins(model: u32, links: &[[(u32, u32); 2]]) -> Vec<u32> {
+    let at = |(set, binding)| Operand { set, binding, count: 1, element: Some(0) };
+    shader(model, &links.iter().map(|[image, sampler]| (at(*image), at(*sampler))).collect::<Vec<_>>())
+}
+
+/// One in which the images 0 and 1 of a set meet its sampler 2.
+pub(crate) fn joins_two(model: u32) -> Vec<u32> {
+    joins(model, &[[(0, 0), (0, 2)], [(0, 1), (0, 2)]])
+}
+
 /// The same of arrays of this length, whose elements have these numbers.
 pub(crate) fn shader_of(
     model: u32,
@@ -1681,18 +1692,17 @@ fn eight_threads_record_at_once() {
     unsafe {
         machine.pipeline_layout(layout.as_raw(), &vk::PipelineLayoutCreateInfo::default().set_layouts(&sets));
     }
-    let at = |set, binding| Operand { set, binding, count: 1, element: Some(0) };
     // One link, both of a shared sampler, across sets.
-    let links: [&[(Operand, Operand)]; 4] = [
-        &[(at(0, 0), at(0, 2))],
-        &[(at(0, 0), at(0, 2)), (at(0, 1), at(0, 2))],
-        &[(at(1, 0), at(0, 2))],
-        &[(at(0, 0), at(0, 2)), (at(1, 1), at(1, 2)), (at(0, 1), at(1, 2))],
+    let links: [&[[(u32, u32); 2]]; 4] = [
+        &[[(0, 0), (0, 2)]],
+        &[[(0, 0), (0, 2)], [(0, 1), (0, 2)]],
+        &[[(1, 0), (0, 2)]],
+        &[[(0, 0), (0, 2)], [(1, 1), (1, 2)], [(0, 1), (1, 2)]],
     ];
     let pipelines: Vec<_> = links
         .iter()
         .map(|links| {
-            let words = shader(5, links);
+            let words = joins(5, links);
             let module = device.module(&words);
             machine.module(module.as_raw(), &words);
             let info = vk::ComputePipelineCreateInfo::default().layout(layout);
@@ -1798,8 +1808,7 @@ fn held(separate: &str) -> usize {
     let bindings = [0, 1, 2, 3].map(|number| binding(number, if number < 2 { IMAGE } else { SAMPLER }, 1));
     let shape = device.layout(&bindings);
     let layout = device.pipeline_layout(&[shape; 4]);
-    let operand = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
-    let words = shader(5, &[(operand(0), operand(2))]);
+    let words = joins(5, &[[(0, 0), (0, 2)]]);
     device.compute(layout, &words);
     let (pool, command_pool) = (device.pool(), device.command_pool());
 

@@ -7,7 +7,7 @@ use ash::vk::{self, Handle};
 use serde_json::Value;
 
 use crate::driver::machine::{Read, place};
-use crate::driver::{Args, Array, Call, Kind, OwnFailure, Write, lock};
+use crate::driver::{Args, Array, At, Call, Kind, OwnFailure, Write, lock};
 use crate::loader::{Device, DeviceInfo, INFO, InstanceBuilder, SUCCESS, allocator};
 use crate::loader::{binding, call, combined, create, entry, linear_info, pair};
 
@@ -334,6 +334,21 @@ impl Device {
         arrived.expect("the call arrives")
     }
 
+    /// Asks for a descriptor in memory. Says whether the application's own structure went down, and what it led to there.
+    #[track_caller]
+    pub(crate) fn described(
+        &self,
+        ty: Ty,
+        data: vk::DescriptorDataEXT,
+    ) -> (bool, At<vk::DescriptorImageInfo>, At<vk::DescriptorAddressInfoEXT<'static>>) {
+        let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
+        let mut out = [0_u64; 2];
+        self.driver.calls();
+        call!(self.get_descriptor(self.raw, &info, 16, out.as_mut_ptr().cast()));
+        crate::args!(self, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image, texels });
+        (down.at == std::ptr::from_ref(&info) as usize, image, texels)
+    }
+
     // ---- commands ----
 
     pub(crate) fn bind_pipeline(&self, commands: vk::CommandBuffer, point: Point, pipeline: vk::Pipeline) {
@@ -460,6 +475,19 @@ impl Device {
         let writes = Arc::clone(&seen);
         self.driver.observe(move |_, call| lock(&writes).extend(look(call)));
         seen
+    }
+
+    /// What `look` makes of the create info of each call of a command from here on, which is of that type.
+    pub(crate) fn sees_created<I: 'static, T: Send + 'static>(
+        &self,
+        command: &'static CStr,
+        look: impl Fn(&I) -> T + Send + Sync + 'static,
+    ) -> Arc<Mutex<Vec<T>>> {
+        self.sees(move |call| {
+            let (true, Args::Create { info, .. }) = (call.command == command, &call.args) else { return None };
+            // SAFETY: the create info of a call that is under way.
+            Some(look(unsafe { &*(*info as *const I) }))
+        })
     }
 
     // ---- records ----

@@ -444,8 +444,8 @@ impl Application {
         self.random.below(len as u64) as usize
     }
 
-    fn pick<T: Copy>(&mut self, pool: &[T]) -> T {
-        pool[self.index(pool.len())]
+    fn pick<T: Clone>(&mut self, pool: &[T]) -> T {
+        pool[self.index(pool.len())].clone()
     }
 
     fn say(&mut self, text: String) {
@@ -845,17 +845,18 @@ impl Application {
         }
     }
 
+    fn some_layouts(&mut self) -> (Vec<Rc<Layout>>, Vec<vk::DescriptorSetLayout>) {
+        let all = self.layouts.clone();
+        let some: Vec<_> = (0..1 + self.random.below(3)).map(|_| self.pick(&all)).collect();
+        let handles = some.iter().map(|layout| vk::DescriptorSetLayout::from_raw(layout.handle)).collect();
+        (some, handles)
+    }
+
     fn create_pipeline_layout(&mut self) {
         if self.layouts.is_empty() || self.pipelines.len() >= 6 {
             return;
         }
-        let sets: Vec<Rc<Layout>> = (0..1 + self.random.below(3))
-            .map(|_| {
-                let index = self.index(self.layouts.len());
-                Rc::clone(&self.layouts[index])
-            })
-            .collect();
-        let handles: Vec<_> = sets.iter().map(|set| vk::DescriptorSetLayout::from_raw(set.handle)).collect();
+        let (sets, handles) = self.some_layouts();
         let handle = self.device.pipeline_layout(&handles).as_raw();
         self.calls();
         self.say(format!("pipeline layout {handle:#x} {handles:x?}"));
@@ -871,13 +872,7 @@ impl Application {
             self.pools.push(pool);
         }
         let pool = self.pick(&self.pools.clone());
-        let layouts: Vec<Rc<Layout>> = (0..1 + self.random.below(3))
-            .map(|_| {
-                let index = self.index(self.layouts.len());
-                Rc::clone(&self.layouts[index])
-            })
-            .collect();
-        let handles: Vec<_> = layouts.iter().map(|set| vk::DescriptorSetLayout::from_raw(set.handle)).collect();
+        let (layouts, handles) = self.some_layouts();
         let made = self.device.sets(vk::DescriptorPool::from_raw(pool), &handles);
         self.calls();
         self.say(format!("sets {made:x?} of {handles:x?} from {pool:#x}"));
