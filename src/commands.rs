@@ -48,6 +48,9 @@ macro_rules! commands {
             pulsed {
                 Device begin_command_buffer: vk::PFN_vkBeginCommandBuffer, c"vkBeginCommandBuffer" => pulse::begin_command_buffer;
                 Device cmd_execute_commands: vk::PFN_vkCmdExecuteCommands, c"vkCmdExecuteCommands" => pulse::cmd_execute_commands;
+                Device cmd_begin_render_pass: vk::PFN_vkCmdBeginRenderPass, c"vkCmdBeginRenderPass" => pulse::cmd_begin_render_pass;
+                Device cmd_begin_render_pass2: vk::PFN_vkCmdBeginRenderPass2, c"vkCmdBeginRenderPass2", c"vkCmdBeginRenderPass2KHR" => pulse::cmd_begin_render_pass2;
+                Device cmd_begin_rendering: vk::PFN_vkCmdBeginRendering, c"vkCmdBeginRendering", c"vkCmdBeginRenderingKHR" => pulse::cmd_begin_rendering;
                 Device queue_submit: vk::PFN_vkQueueSubmit, c"vkQueueSubmit" => pulse::queue_submit;
                 Device queue_submit2: vk::PFN_vkQueueSubmit2, c"vkQueueSubmit2", c"vkQueueSubmit2KHR" => pulse::queue_submit2;
                 Device queue_present: vk::PFN_vkQueuePresentKHR, c"vkQueuePresentKHR" => pulse::queue_present;
@@ -183,6 +186,9 @@ macro_rules! commands {
                 destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shader_objects::destroy_shader;
                 get_buffer_memory_requirements: vk::PFN_vkGetBufferMemoryRequirements, "1.0", c"vkGetBufferMemoryRequirements";
                 allocate_memory: vk::PFN_vkAllocateMemory, "1.0", c"vkAllocateMemory";
+                cmd_begin_render_pass: vk::PFN_vkCmdBeginRenderPass, "1.0", c"vkCmdBeginRenderPass";
+                cmd_begin_render_pass2: vk::PFN_vkCmdBeginRenderPass2, "1.2", c"vkCmdBeginRenderPass2", c"vkCmdBeginRenderPass2KHR";
+                cmd_begin_rendering: vk::PFN_vkCmdBeginRendering, "1.3", c"vkCmdBeginRendering", c"vkCmdBeginRenderingKHR";
                 create_fence: vk::PFN_vkCreateFence, "1.0", c"vkCreateFence";
                 destroy_fence: vk::PFN_vkDestroyFence, "1.0", c"vkDestroyFence";
                 wait_for_fences: vk::PFN_vkWaitForFences, "1.0", c"vkWaitForFences";
@@ -277,10 +283,13 @@ macro_rules! names {
                 $(name_row!($own_level which $($own_name)+ => $own_hook),)+
                 $(name_row!(Separate which $($a_name)+ => $a_point),)+
                 $(if which.pulsed && !which.separate { &[$($a_name),+] } else { &[] },)+
-                $(if which.pulsed && !(which.separate || which.frames) { &[$($p_name),+] } else { &[] },)+
                 $($(name_row!($level which $($name)+ $(=> $hook)?),)+)+
             ];
-            rows.concat()
+            let mut names = rows.concat();
+            if which.pulsed {
+                $($(if !names.contains(&$p_name) { names.push($p_name); })+)+
+            }
+            names
         }
     };
 }

@@ -38,6 +38,7 @@ mod summary;
 mod templates;
 mod types;
 mod undecided;
+mod upscaled;
 mod usage;
 mod variants;
 mod wishes;
@@ -153,8 +154,10 @@ impl Device {
         if separate.as_deref().is_some_and(|separate| separate.is_forced() || separate.repairs_formats()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }
-        let activity = (settings.pulse && is_on).then(Box::default);
-        if activity.is_some()
+        let follows_passes = overrides.follow_passes() && settings.mode == Mode::Legalize;
+        let activity = (is_on && (settings.pulse || follows_passes))
+            .then(|| Box::new(Activity::new(settings.pulse, follows_passes)));
+        if activity.as_ref().is_some_and(|activity| activity.is_told)
             && let Some(separate) = separate.as_deref()
         {
             separate.follow_repaired(&hot);

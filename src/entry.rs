@@ -64,7 +64,7 @@ macro_rules! table {
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {
         /// The intercept of a command; `separate`: with `separate=resolve`; `retuned`: where rules may come to be others; `pulsed`: with
-        /// `pulse=on`.
+        /// `pulse=on`, or where rules follow render passes.
         fn find(name: &CStr, separate: bool, [retuned, pulsed]: [bool; 2]) -> Option<(Function, Level)> {
             if pulsed {
                 $(row!(name $u_level $u_type, $($u_name)+ => $u_hook);)+
@@ -120,10 +120,11 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     }
     // SAFETY: a valid instance by VUID-vkGetInstanceProcAddr-instance-parameter.
     let instance = unsafe { Instance::find(handle) }?;
-    let own = match (follows(instance), [retunes(instance), instance.settings.pulse]) {
-        (false, [false, false]) => own,
-        (separate, others) => find(name, separate, others),
-    };
+    let own =
+        match (follows(instance), [retunes(instance), instance.settings.pulse || instance.overrides.follow_passes()]) {
+            (false, [false, false]) => own,
+            (separate, others) => find(name, separate, others),
+        };
     // SAFETY: the instance is valid for the resolver below.
     let below = unsafe { (instance.next_gipa)(handle, name.as_ptr()) };
     match own {

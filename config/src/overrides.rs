@@ -14,7 +14,7 @@ use ash::vk;
 use toml::de::DeTable;
 
 use self::read::{Complaint, position, unknown};
-pub use self::scale::{Scale, ScaleBy};
+pub use self::scale::{Rendered, Scale, ScaleBy};
 
 use crate::settings::{Level, Problem};
 use samplin_core::decide::{self, Exempt, Guards, SamplerState, ShadingWish, ViewTraits, Wish};

@@ -1,10 +1,14 @@
 //! What follows when overrides change: which states they match now, and what was chosen for these.
 
+use samplin_wire::kinds::Observed;
+
 use super::ground::Ground;
 use super::live::Submitting;
 use super::resolve::{On, Pairs};
 use super::rules::Change;
 use super::separate::{Reissued, Separate};
+use super::upscaled::Seen;
+use crate::overrides::{Rendered, ScaleBy};
 
 /// Why a descriptor with UPDATE_AFTER_BIND stays until a later submission.
 const PENDING: &str = "pending";
@@ -12,9 +16,28 @@ const PENDING: &str = "pending";
 impl Pairs {
     /// A swapchain of this width and height is the newest.
     pub fn render(&self, ground: &Ground, separate: Option<&Separate>, extent: [u32; 2]) {
+        if let Some(activity) = &self.activity {
+            activity.show(extent);
+        }
         if let Some(change) = ground.wishes.rules.render(extent) {
             self.retune(ground, separate, &change, None);
-            ground.journal.record_scales(&ground.wishes.rules(), Some(extent));
+            let rendered = Rendered { swapchain: Some(extent), observed: None };
+            let is_it = |by| matches!(by, ScaleBy::Output(_));
+            ground.journal.record_scales(&ground.wishes.rules(), rendered, (is_it, None));
+        }
+    }
+
+    /// A frame has ended: a good time to look whether the application scales up what it renders.
+    pub fn observe(&self, ground: &Ground, separate: Option<&Separate>) {
+        let Some(Seen { extent, frames, draws }) = self.activity.as_ref().and_then(|activity| activity.end_frame())
+        else {
+            return;
+        };
+        if let Some((change, rendered)) = ground.wishes.rules.observe(extent) {
+            self.retune(ground, separate, &change, None);
+            let is_it = |by| by == ScaleBy::Auto;
+            let seen = Some(Observed { frames, draws });
+            ground.journal.record_scales(&ground.wishes.rules(), rendered, (is_it, seen));
         }
     }
 

@@ -11,7 +11,7 @@ use samplin_wire::kinds;
 
 use super::journal::Journal;
 use super::separate::Reissued;
-use crate::overrides::{Host, Overrides, ScaleBy};
+use crate::overrides::{Host, Overrides, Rendered, ScaleBy};
 use crate::settings::Problem;
 use crate::table::lock;
 
@@ -71,8 +71,8 @@ pub(super) struct State {
     /// Those of the file.
     file: Overrides,
     stamp: Option<(u128, u64)>,
-    /// Width and height of the newest swapchain.
-    rendered: Option<[u32; 2]>,
+    /// What the application is known to render.
+    rendered: Rendered,
     /// How often others came into force.
     generation: u64,
 }
@@ -132,7 +132,7 @@ impl Rules {
     pub(super) fn new(overrides: Overrides, source: Option<RulesSource>) -> Self {
         let followed = (source.is_some() || overrides.follow_render()).then(|| {
             let stamp = source.as_ref().and_then(RulesSource::stamp);
-            let state = State { file: overrides.clone(), stamp, rendered: None, generation: 0 };
+            let state = State { file: overrides.clone(), stamp, rendered: Rendered::default(), generation: 0 };
             let now = Mutex::new(Arc::new(overrides.clone()));
             Box::new(Followed { now, state: Mutex::new(state), source, looked: AtomicU64::new(0) })
         });
@@ -166,8 +166,17 @@ impl Rules {
     pub(super) fn render(&self, extent: [u32; 2]) -> Option<Change<'_>> {
         let followed = self.followed.as_ref()?;
         let mut turn = lock(&followed.state);
-        turn.rendered = Some(extent);
+        turn.rendered = Rendered { swapchain: Some(extent), observed: None };
         followed.renew(turn)
+    }
+
+    /// The application is seen to scale up what has this width and height, or nothing any more.
+    pub(super) fn observe(&self, observed: Option<[u32; 2]>) -> Option<(Change<'_>, Rendered)> {
+        let followed = self.followed.as_ref()?;
+        let mut turn = lock(&followed.state);
+        turn.rendered.observed = observed;
+        let rendered = turn.rendered;
+        Some((followed.renew(turn)?, rendered))
     }
 
     /// Whether it is time to look at the file, and nobody else does.
@@ -199,21 +208,29 @@ impl Rules {
 }
 
 impl Journal {
-    /// Writes a `scale` record for each override whose LOD bias follows a scale; `rendered`: width and height of the newest swapchain, for
-    /// those that follow it, and none for all others.
-    pub fn record_scales(&self, rules: &Overrides, rendered: Option<[u32; 2]>) {
+    /// Writes a `scale` record for each override whose LOD bias is a constant, or follows what is rendered in the way that `is_it` says.
+    pub fn record_scales(
+        &self,
+        rules: &Overrides,
+        rendered: Rendered,
+        (is_it, seen): (fn(ScaleBy) -> bool, Option<kinds::Observed>),
+    ) {
         if !self.records_decisions() {
             return;
         }
-        for (one, scale) in rules.scaled().filter(|(_, scale)| scale.follows() == rendered.is_some()) {
-            let (Some(ratio), Some(bias)) = (scale.ratio(rendered), scale.bias(rendered)) else { continue };
-            let output = match scale.by {
-                ScaleBy::Output(output) => Some(output),
-                ScaleBy::Fixed(_) => None,
+        for (one, scale) in rules.scaled().filter(|(_, scale)| is_it(scale.by)) {
+            // Nothing is scaled up any more.
+            let none = seen.is_some().then_some((1.0, 0.0));
+            let Some((ratio, bias)) = scale.ratio(rendered).zip(scale.bias(rendered)).or(none) else { continue };
+            let (output, rendered) = match scale.by {
+                ScaleBy::Output(output) => (Some(output), rendered.swapchain),
+                ScaleBy::Auto => (rendered.swapchain, rendered.observed.or(rendered.swapchain)),
+                ScaleBy::Fixed(_) => (None, None),
             };
             let (offset, strength) = (scale.offset, scale.strength);
             let rule = one.name.clone();
-            self.trace().emit("scale", &kinds::Scale { rule, output, rendered, scale: ratio, offset, strength, bias });
+            let record = kinds::Scale { rule, output, rendered, scale: ratio, offset, strength, bias, observed: seen };
+            self.trace().emit("scale", &record);
         }
     }
 

@@ -19,7 +19,7 @@ use crate::device::{Device, Driver, LaterLimits, Limits, RulesSource};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::memory;
-use crate::overrides::Overrides;
+use crate::overrides::{Overrides, Rendered, ScaleBy};
 use crate::pnext;
 use crate::settings::{Counters, Mode};
 
@@ -291,7 +291,9 @@ fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Optio
         if device.ground.journal.trace().is_on() {
             let intercepts: Vec<&str> = hooked.iter().filter_map(|name| name.to_str().ok()).collect();
             device.ground.journal.record_device(&device.ground.driver, properties, &intercepts);
-            device.ground.journal.record_scales(&device.ground.wishes.rules(), None);
+            let is_constant = |by| matches!(by, ScaleBy::Fixed(_));
+            let rules = device.ground.wishes.rules();
+            device.ground.journal.record_scales(&rules, Rendered::default(), (is_constant, None));
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Hooks of `pulse=on`. Each replaces the hook that it calls, so that nothing is counted without `pulse=on`. Those of draws are in
+//! Hooks of `pulse=on`, and of rules that follow render passes. Each replaces the hook that it calls, so that nothing is counted without
+//! these. Those of draws are in
 //! [`actions`](super::separate::actions).
 
 use ash::vk;
 
 use super::{queue, retuned, separate};
-use crate::device::{Device, Separate};
+use crate::device::{Device, Live, Separate};
 use crate::pnext::slice;
 
 /// Writes a record if it is time for one.
@@ -40,6 +41,64 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
     }
     // SAFETY: the application's own arguments.
     unsafe { separate::command_buffers::cmd_execute_commands(commands, count, secondaries) };
+}
+
+/// Takes note of a render pass that begins; `has_depth`: it has a depth attachment.
+fn begin_pass(device: &Device, commands: vk::CommandBuffer, area: vk::Rect2D, has_depth: bool) {
+    if let Some(activity) = device.pairs.activity.as_deref() {
+        let extent = has_depth.then_some([area.extent.width, area.extent.height]);
+        device.ground.guard(|| activity.begin_pass(commands, extent), || ());
+    }
+}
+
+/// Takes note of a render pass object that begins.
+///
+/// # Safety
+///
+/// `info` is null or valid.
+unsafe fn begin_pass_object(device: &Device, commands: vk::CommandBuffer, info: *const vk::RenderPassBeginInfo<'_>) {
+    // SAFETY: null or valid, by this function's contract, and so is the render pass that it names.
+    let of = unsafe { info.as_ref().map(|info| (info.render_area, Live::new(info.render_pass))) };
+    if let Some((area, pass)) = of {
+        let has_depth = device.separate.as_deref().is_some_and(|separate| separate.has_depth(pass));
+        begin_pass(device, commands, area, has_depth);
+    }
+}
+
+pub(crate) unsafe extern "system" fn cmd_begin_render_pass(
+    commands: vk::CommandBuffer,
+    info: *const vk::RenderPassBeginInfo<'_>,
+    contents: vk::SubpassContents,
+) {
+    let (device, next) = enter!(commands, cmd_begin_render_pass);
+    // SAFETY: valid by VUID-vkCmdBeginRenderPass-pRenderPassBegin-parameter.
+    unsafe { begin_pass_object(device, commands, info) };
+    down!(next(commands, info, contents));
+}
+
+pub(crate) unsafe extern "system" fn cmd_begin_render_pass2(
+    commands: vk::CommandBuffer,
+    info: *const vk::RenderPassBeginInfo<'_>,
+    begin: *const vk::SubpassBeginInfo<'_>,
+) {
+    let (device, next) = enter!(commands, cmd_begin_render_pass2);
+    // SAFETY: valid by VUID-vkCmdBeginRenderPass2-pRenderPassBegin-parameter.
+    unsafe { begin_pass_object(device, commands, info) };
+    down!(next(commands, info, begin));
+}
+
+pub(crate) unsafe extern "system" fn cmd_begin_rendering(
+    commands: vk::CommandBuffer,
+    info: *const vk::RenderingInfo<'_>,
+) {
+    let (device, next) = enter!(commands, cmd_begin_rendering);
+    // SAFETY: valid by VUID-vkCmdBeginRendering-pRenderingInfo-parameter, and so is the attachment that it may point to.
+    let of = unsafe { info.as_ref().map(|info| (info.render_area, info.p_depth_attachment.as_ref())) };
+    if let Some((area, depth)) = of {
+        let has_depth = depth.is_some_and(|depth| depth.image_view != vk::ImageView::null());
+        begin_pass(device, commands, area, has_depth);
+    }
+    down!(next(commands, info));
 }
 
 pub(crate) unsafe extern "system" fn queue_submit(
@@ -86,6 +145,8 @@ pub(crate) unsafe extern "system" fn queue_present(
 ) -> vk::Result {
     // SAFETY: the application's own arguments.
     let result = unsafe { queue::queue_present(queue, info) };
-    record_if_due(enter!(queue));
+    let device = enter!(queue);
+    device.ground.guard(|| device.pairs.observe(&device.ground, device.separate.as_deref()), || ());
+    record_if_due(device);
     result
 }

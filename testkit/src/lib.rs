@@ -32,6 +32,7 @@ pub mod subpass;
 pub mod swapchain;
 pub mod texel;
 pub mod trace;
+pub mod upscaled;
 
 pub use capability::Capability;
 pub use context::{Context, ContextBuilder, ContextError, Message, MessageLog};

@@ -89,6 +89,8 @@ pub struct Swapchain<'c> {
     chains: ash::khr::swapchain::Device,
     surface: vk::SurfaceKHR,
     chain: vk::SwapchainKHR,
+    images: Vec<vk::Image>,
+    extent: [u32; 2],
     _server: Option<XServer>,
 }
 
@@ -115,7 +117,16 @@ impl<'c> Swapchain<'c> {
             }
         };
         let surface = surface.expect("a surface");
-        let mut made = Self { context, surfaces, chains, surface, chain: vk::SwapchainKHR::null(), _server: server };
+        let mut made = Self {
+            context,
+            surfaces,
+            chains,
+            surface,
+            chain: vk::SwapchainKHR::null(),
+            images: Vec::new(),
+            extent,
+            _server: server,
+        };
         // SAFETY: surface and physical device are of one instance, and there is one queue family.
         let (able, formats, shows) = unsafe {
             (
@@ -136,20 +147,68 @@ impl<'c> Swapchain<'c> {
             .image_color_space(format.color_space)
             .image_extent(vk::Extent2D { width, height })
             .image_array_layers(1)
-            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_DST)
             .pre_transform(able.current_transform)
             .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
             .present_mode(vk::PresentModeKHR::FIFO);
         // SAFETY: its members are what the surface has.
         made.chain = unsafe { made.chains.create_swapchain(&info, None) }.expect("a swapchain");
+        // Validation 1.3.239 forgets which images are acquired when they are asked for.
+        // SAFETY: the swapchain was just created.
+        made.images = unsafe { made.chains.get_swapchain_images(made.chain) }.expect("its images");
         Ok(made)
+    }
+
+    /// Presents an image of this width and height in the layout GENERAL, scaled to the swapchain.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn show(&self, (source, extent): (vk::Image, [u32; 2])) {
+        use vk::ImageLayout as L;
+        let device = self.context.device();
+        let corner = |[width, height]: [u32; 2]| {
+            [vk::Offset3D::default(), vk::Offset3D { x: width as i32, y: height as i32, z: 1 }]
+        };
+        let layers = vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
+        let region = vk::ImageBlit::default().src_subresource(layers).dst_subresource(layers);
+        let region = region.src_offsets(corner(extent)).dst_offsets(corner(self.extent));
+        let range = vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR);
+        let range = range.level_count(1).layer_count(1);
+        // SAFETY: the objects are the caller's and this swapchain's, and each step waits for the one before.
+        unsafe {
+            let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).expect("vkCreateFence");
+            let next = self.chains.acquire_next_image(self.chain, u64::MAX, vk::Semaphore::null(), fence);
+            let (index, _) = next.expect("vkAcquireNextImageKHR");
+            device.wait_for_fences(&[fence], true, u64::MAX).expect("vkWaitForFences");
+            device.destroy_fence(fence, None);
+            let image = self.images[index as usize];
+            self.context.submit(|commands| {
+                let all = vk::PipelineStageFlags::ALL_COMMANDS;
+                let to = |old, new| {
+                    let (read, write) = (vk::AccessFlags::MEMORY_READ, vk::AccessFlags::MEMORY_WRITE);
+                    let barrier = vk::ImageMemoryBarrier::default().image(image).subresource_range(range);
+                    let barrier = barrier.src_access_mask(write).dst_access_mask(read | write);
+                    let barrier = barrier.old_layout(old).new_layout(new);
+                    device.cmd_pipeline_barrier(commands, all, all, vk::DependencyFlags::empty(), &[], &[], &[barrier]);
+                };
+                to(L::UNDEFINED, L::TRANSFER_DST_OPTIMAL);
+                let filter = vk::Filter::NEAREST;
+                device.cmd_blit_image(commands, source, L::GENERAL, image, L::TRANSFER_DST_OPTIMAL, &[region], filter);
+                to(L::TRANSFER_DST_OPTIMAL, L::PRESENT_SRC_KHR);
+            });
+            let (chains, indices) = ([self.chain], [index]);
+            let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&indices);
+            self.chains.queue_present(self.context.queue(), &info).expect("vkQueuePresentKHR");
+        }
     }
 }
 
 impl Drop for Swapchain<'_> {
     fn drop(&mut self) {
-        let _ = self.context;
-        // SAFETY: nothing was presented, and the swapchain goes before its surface.
+        // SAFETY: nobody else uses the device's queue.
+        let _ = unsafe { self.context.device().device_wait_idle() };
+        // SAFETY: nothing is pending, and the swapchain goes before its surface.
         unsafe {
             self.chains.destroy_swapchain(self.chain, None);
             self.surfaces.destroy_surface(self.surface, None);

@@ -2,6 +2,7 @@
 
 use super::*;
 use samplin_testkit::swapchain::Swapchain;
+use samplin_testkit::upscaled::ScenePass;
 
 /// The tests of this file.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -10,6 +11,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("scale/constant", constant),
         ("scale/already-biased", already_biased),
         ("scale/no-swapchain", no_swapchain),
+        ("scale/auto", || auto(&SCALED_UP)),
+        ("scale/auto-of-few-draws", || auto(&Auto { draws: 63, bias: 0.0, ..SCALED_UP })),
+        ("scale/auto-of-squares", || auto(&Auto { extent: [540, 540], bias: 0.0, ..SCALED_UP })),
+        ("scale/auto-of-full-size", || auto(&Auto { extent: [960, 540], bias: 0.0, ..SCALED_UP })),
+        ("scale/auto-of-few-frames", || auto(&Auto { frames: 59, bias: 0.0, ..SCALED_UP })),
     ])
 }
 
@@ -64,6 +70,47 @@ fn output() -> Outcome {
         assert_eq!(record["rendered"], serde_json::json!(rendered));
         assert_eq!(record["bias"].as_f64(), Some(bias), "{record:#}");
     }
+    Ok(())
+}
+
+/// What a program renders in each frame, and shows in a swapchain of 960 × 540.
+struct Auto {
+    extent: [u32; 2],
+    draws: u32,
+    frames: u32,
+    /// That of the rule then.
+    bias: f32,
+}
+
+/// Half the height.
+const SCALED_UP: Auto = Auto { extent: [480, 270], draws: 64, frames: 60, bias: -1.0 };
+
+/// The bias follows a scene that is scaled up, where it is in 60 frames, and nothing else.
+fn auto(how: &Auto) -> Outcome {
+    let folder = Folder::new();
+    let text = "[[rule]]\nname = \"sharp\"\nset = { mip_lod_bias = { scale = \"auto\" } }\n";
+    let ((), judged) = silent(with_rules(&folder, text).windows(), "a scale that is observed", |context| {
+        let sampler = SamplerDesc::trilinear().create(context);
+        let chain = Swapchain::new(context, [960, 540])?;
+        let scene = ScenePass::new(context, how.extent).map_err(Skip)?;
+        assert_reads(context, &sampler, 0.0)?;
+        for _ in 0..how.frames {
+            scene.draw(how.draws);
+            chain.show(scene.picture());
+        }
+        assert_reads(context, &sampler, how.bias)
+    })?;
+    assert_no_problem(&judged);
+    let told: Vec<_> = judged.trace.events("scale").collect();
+    if how.bias == 0.0 {
+        assert!(told.is_empty() && biases(&judged).is_empty(), "{told:#?}");
+        return Ok(());
+    }
+    assert_eq!(biases(&judged), [row("O-1", "0.0", "-1.0")]);
+    assert_eq!(told.len(), 1, "{told:#?}");
+    let of = ["output", "rendered", "scale", "bias", "observed"].map(|name| told[0][name].clone());
+    let wanted = serde_json::json!([[960, 540], [480, 270], 0.5, -1.0, { "frames": 60, "draws": 64 }]);
+    assert_eq!(serde_json::json!(of), wanted);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
 pub use self::pulse::Pulse;
-pub use self::rules::{Retune, Scale};
+pub use self::rules::{Observed, Retune, Scale};
 use crate::record::{Joined, ViewMembers};
 
 /// Members of an object whose names are data, in the order in which they are written. No map: the layer looks nothing up in them, and

@@ -7,7 +7,7 @@ use samplin_core::quirk::Quirk;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::{Class, Glob, Override, Scale, ScaleBy, When};
+use super::{Class, Glob, Override, Rendered, Scale, ScaleBy, When};
 use crate::settings::nearest;
 
 /// Line and column, from 1, of a byte in a text.
@@ -446,7 +446,7 @@ fn bias(value: Value<'_, '_>) -> Understood<(Bias, Option<Scale>)> {
             let [offset, strength] =
                 [(offset, 0.0), (strength, 1.0)].map(|(own, default)| own.map_or(default, |own| own.0));
             let scale = Scale { by, offset, strength };
-            Ok((Bias::Scale(scale.bias(None)), Some(scale)))
+            Ok((Bias::Scale(scale.bias(Rendered::default())), Some(scale)))
         }
     }
 }
@@ -466,6 +466,12 @@ fn output(value: Value<'_, '_>) -> Understood<[u32; 2]> {
 
 /// A number, or "auto".
 fn scale(value: Value<'_, '_>) -> Understood<ScaleBy> {
+    if let DeValue::String(word) = value.get_ref() {
+        return match &**word {
+            "auto" => Ok(ScaleBy::Auto),
+            _ => complain(value, format!("mip_lod_bias.scale cannot be \"{word}\"; it is a number or \"auto\"")),
+        };
+    }
     let scale = float("mip_lod_bias.scale", value)?;
     if scale > 0.0 && scale <= 8.0 {
         Ok(ScaleBy::Fixed(scale))

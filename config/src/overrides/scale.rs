@@ -7,6 +7,18 @@ use super::{Override, Overrides};
 /// Biases that follow what is rendered are multiples of this, so that a window which changes its size leaves few samplers behind.
 const STEP: f32 = 1.0 / 64.0;
 
+/// Steps of a scale that is observed, in parts of a mip level.
+const LEVEL: f32 = 1.0 / 8.0;
+
+/// What an application is known to render.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// Width and height of the newest swapchain.
+    pub swapchain: Option<[u32; 2]>,
+    /// Width and height of what it scales up to that, where that was observed.
+    pub observed: Option<[u32; 2]>,
+}
+
 /// What a scale is taken from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScaleBy {
@@ -14,6 +26,8 @@ pub enum ScaleBy {
     Output([u32; 2]),
     /// Always this one.
     Fixed(f32),
+    /// The height that is observed, to that of the newest swapchain.
+    Auto,
 }
 
 /// A scale that a LOD bias follows: strength · log2(scale) + offset.
@@ -28,23 +42,28 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Rendered height to the height of the output, where so much is `rendered`; none while that is not known.
-    pub fn ratio(&self, rendered: Option<[u32; 2]>) -> Option<f32> {
+    /// Rendered height to the height of the output; none while that is not known.
+    pub fn ratio(&self, rendered: Rendered) -> Option<f32> {
         match self.by {
             ScaleBy::Fixed(scale) => Some(scale),
-            ScaleBy::Output([_, output]) => rendered.map(|[_, height]| height.max(1) as f32 / output as f32),
+            ScaleBy::Output([_, output]) => rendered.swapchain.map(|[_, height]| height.max(1) as f32 / output as f32),
+            ScaleBy::Auto => {
+                let [[_, own], [_, all]] = [rendered.observed?, rendered.swapchain?];
+                let levels = (own.max(1) as f32 / all.max(1) as f32).log2();
+                Some(((levels / LEVEL).round() * LEVEL).exp2())
+            }
         }
     }
 
     /// The bias, in mip levels.
-    pub fn bias(&self, rendered: Option<[u32; 2]>) -> Option<f32> {
+    pub fn bias(&self, rendered: Rendered) -> Option<f32> {
         let exact = self.strength.mul_add(self.ratio(rendered)?.log2(), self.offset);
         Some(if self.follows() { (exact / STEP).round() * STEP } else { exact })
     }
 
     /// Whether it is another one when something else is rendered.
     pub fn follows(&self) -> bool {
-        matches!(self.by, ScaleBy::Output(_))
+        matches!(self.by, ScaleBy::Output(_) | ScaleBy::Auto)
     }
 }
 
@@ -59,13 +78,18 @@ impl Overrides {
         self.scaled().any(|(_, scale)| scale.follows())
     }
 
-    /// The same overrides where an image of this width and height is rendered.
+    /// Whether any override follows what is observed of render passes.
+    pub fn follow_passes(&self) -> bool {
+        self.scaled().any(|(_, scale)| scale.by == ScaleBy::Auto)
+    }
+
+    /// The same overrides where this is rendered.
     #[must_use]
-    pub fn rendered(&self, extent: Option<[u32; 2]>) -> Self {
+    pub fn rendered(&self, rendered: Rendered) -> Self {
         let mut own = self.clone();
         for one in &mut own.list {
             if let Some(scale) = one.scale {
-                one.wish.mip_lod_bias = Some(Bias::Scale(scale.bias(extent)));
+                one.wish.mip_lod_bias = Some(Bias::Scale(scale.bias(rendered)));
             }
         }
         own

@@ -7,6 +7,7 @@ use ash::vk::{self, Handle};
 
 use super::Separate;
 use super::layouts::Twin;
+use crate::device::live::Live;
 use crate::kept;
 use samplin_core::left::Left;
 
@@ -26,6 +27,11 @@ impl Separate {
         kept: Result<kept::RenderPass, Left>,
     ) {
         self.passes.insert(pass.as_raw(), Arc::new(RenderPass { subpasses, kept, twin: Twin::default() }));
+    }
+
+    /// Whether a render pass has a depth attachment.
+    pub fn has_depth(&self, pass: Live<'_, vk::RenderPass>) -> bool {
+        pass.of(&self.passes).is_some_and(|pass| pass.subpasses.iter().any(|own| own.depth_stencil))
     }
 
     /// What a graphics pipeline is used in.

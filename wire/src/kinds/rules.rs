@@ -9,10 +9,10 @@ use super::Members;
 pub struct Scale {
     /// The rule.
     pub rule: String,
-    /// Width and height of the output that it names.
+    /// Width and height of the output that it names, or of the newest swapchain with the scale "auto".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<[u32; 2]>,
-    /// Width and height of the newest swapchain, for a rule that follows it.
+    /// Width and height of the newest swapchain, for a rule that follows it; what is scaled up to it with the scale "auto".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<[u32; 2]>,
     /// Rendered height to the height of the output.
@@ -23,6 +23,18 @@ pub struct Scale {
     pub strength: f32,
     /// What is added to the bias of a sampler, in mip levels: strength · log2(scale) + offset.
     pub bias: f32,
+    /// What `rendered` was observed from, for a rule with the scale "auto".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
+}
+
+/// What a scale was observed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Frames that were looked at: 60 with one width and height, or 120 of which this is the median height.
+    pub frames: u32,
+    /// Draws of the last frame in passes of that width and height.
+    pub draws: u64,
 }
 
 /// A `retune` record: other rules are in force, because the rules file or what they follow has changed. Another one of the same generation
