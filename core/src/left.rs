@@ -151,8 +151,8 @@ left! {
             "Descriptors of a type that samplin does not know were pushed, so samplin could not push them again and binds no set of its own behind them."
             "bind the descriptors of that type in a set"
         SamplerLimit "sampler-limit":
-            "The pipeline layout uses all descriptors that the device allows a stage or a layout."
-            "leave the stage room for one more sampler"
+            "The pipeline layout uses all descriptors that the device allows a stage or a layout, or arrays have more samplers than their pool has places."
+            "leave the stage room for one more sampler, or make fewer samplers for arrays"
         Learned "learned":
             "The pipeline was created before the conflict was known, and the settings forbid to compile it again; a later one is compiled twice at creation."
             "run it again with the setting learned, or let resolve_memory and split_compile allow more"
