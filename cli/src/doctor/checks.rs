@@ -217,11 +217,16 @@ pub(super) fn layers(system: &System, findings: &mut Vec<Finding>) {
             .iter()
             .map(|manifest| format!("{} ({})", manifest.path.display(), manifest.kind.word()))
             .collect();
-        // Word sizes apart, one name belongs to one layer.
-        let mut arches: Vec<_> = manifests.iter().map(|manifest| manifest.layer.library_arch.clone()).collect();
-        arches.sort();
+        // An implicit and an explicit manifest may name one library, as packages do. Word sizes apart, one name belongs to one library.
+        let mut libraries: Vec<_> = manifests
+            .iter()
+            .map(|manifest| (manifest.layer.library_arch.clone(), manifest.library_for(manifest.elf(), system)))
+            .collect();
+        libraries.sort();
+        libraries.dedup();
+        let mut arches: Vec<_> = libraries.iter().map(|(arch, _)| arch).collect();
         arches.dedup();
-        if arches.len() == manifests.len() && arches.iter().all(Option::is_some) {
+        if libraries.len() == 1 || arches.len() == libraries.len() && arches.iter().all(|arch| arch.is_some()) {
             continue;
         }
         let level = if is_own { Level::Warning } else { Level::Note };

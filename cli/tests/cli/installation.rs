@@ -344,6 +344,14 @@ fn double_names_are_found() {
     let made = Made::new();
     made.layer("implicit", &library());
     made.layer("explicit", &library());
+    // Both of one library are what packages install.
+    let (findings, _) = made.examine(&[]);
+    assert!(!findings.iter().any(|finding| finding["id"] == "layer-double"), "{findings:#?}");
+    made.home.write("root/usr/lib/second/libVkLayer_samplin.so", library());
+    made.home.write(
+        "root/usr/share/vulkan/explicit_layer.d/VkLayer_samplin.explicit.json",
+        r#"{"layer": {"name": "VK_LAYER_SAMPLIN_sampling", "library_path": "../../../lib/second/libVkLayer_samplin.so"}}"#,
+    );
     let told = made.finds("layer-double");
     assert!(told.contains("2 times") && told.contains("(implicit)") && told.contains("(explicit)"), "{told}");
 }
@@ -355,11 +363,15 @@ fn both_word_sizes_beside_each_other_are_fine() {
     let second = Elf::other().unwrap();
     made.home.write(&format!("root/usr/lib/{}/libVkLayer_samplin.so", second.folder().unwrap()), other());
     made.home.write("root/usr/lib/libVkLayer_samplin.so", library());
-    for elf in [Elf::native().unwrap(), second] {
+    // Four manifests, as the packages for two word sizes have them.
+    let of_both =
+        [Elf::native().unwrap(), second].into_iter().flat_map(|elf| ["explicit", "implicit"].map(|kind| (elf, kind)));
+    for (elf, kind) in of_both {
         made.home.write(
-            &format!("root/usr/share/vulkan/explicit_layer.d/VkLayer_samplin.{}.json", elf.bits),
+            &format!("root/usr/share/vulkan/{kind}_layer.d/VkLayer_samplin.{}.json", elf.bits),
             format!(
-                r#"{{"layer": {{"name": "VK_LAYER_SAMPLIN_sampling", "library_path": "libVkLayer_samplin.so", "library_arch": "{}"}}}}"#,
+                r#"{{"layer": {{"name": "VK_LAYER_SAMPLIN_sampling", "library_path": "libVkLayer_samplin.so", "library_arch": "{}",
+                    "disable_environment": {{"DISABLE_SAMPLIN": "1"}}}}}}"#,
                 elf.bits
             ),
         );
@@ -372,7 +384,7 @@ fn both_word_sizes_beside_each_other_are_fine() {
         .map(|finding| finding["message"].as_str().unwrap())
         .collect();
     let second = format!("for {} programs", second.describe());
-    assert!(layers.len() == 2 && layers.iter().filter(|layer| layer.contains(&second)).count() == 1, "{layers:?}");
+    assert!(layers.len() == 4 && layers.iter().filter(|layer| layer.contains(&second)).count() == 2, "{layers:?}");
     std::fs::remove_file(made.home.join("root/usr/lib/libVkLayer_samplin.so")).unwrap();
     assert!(made.finds("layer-stale").contains(&format!("samplin.{}.json", Elf::native().unwrap().bits)));
 }
