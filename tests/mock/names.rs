@@ -90,7 +90,9 @@ fn pipeline(device: &Device, case: &Case, layout: vk::PipelineLayout, what: &str
         let states = States::new(&[]);
         let mut linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&case.libraries);
         let mut parts = library_of(vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER);
-        let mut info = states.info(&stages).layout(layout);
+        // It leaves out what it may.
+        let mut info = vk::GraphicsPipelineCreateInfo::default().stages(&stages).layout(layout);
+        info = info.rasterization_state(&states.raster).multisample_state(&states.samples);
         if !case.libraries.is_empty() {
             info = info.push_next(&mut parts).push_next(&mut linked);
         }

@@ -97,12 +97,23 @@ fn pipelines_of_binaries_are_named() {
     assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
 }
 
+/// A pipeline whose render pass is gone: nothing is made again for what is legal, and it can be for what is not.
+#[track_caller]
+fn is_made_again_when_it_conflicts(stand: &Stand, pipeline: vk::Pipeline) {
+    let [goods, _, mixed] = stand.sets();
+    stand.run(GRAPHICS, pipeline, goods);
+    assert_eq!((stand.own(GRAPHICS), stand.bound(GRAPHICS)), ([true, true], pipeline.as_raw()));
+    assert_eq!(stand.device.driver.live(Kind::RenderPass), [0_u64; 0]);
+    stand.bind_set(GRAPHICS, mixed);
+    assert_eq!((stand.own(GRAPHICS), stand.left().len()), ([false, true], 0));
+}
+
 /// An application may destroy a render pass as soon as its pipeline is there: it is destroyed at once, with its own allocator, and the
 /// pipeline can still be made again.
 #[test]
 fn a_render_pass_may_go_before_its_pipeline_is_made_again() {
     for own in [allocator(), ptr::null()] {
-        let (stand, point) = (Stand::new(), GRAPHICS);
+        let stand = Stand::new();
         let device = &stand.device;
         let pass = stand.pass(own);
         let pipeline = stand.graphics_in(pass, &[], vk::PipelineCreateFlags::empty(), ptr::null());
@@ -110,12 +121,7 @@ fn a_render_pass_may_go_before_its_pipeline_is_made_again() {
         call!(device.destroy_render_pass(device.raw, pass, own));
         crate::args!(device, c"vkDestroyRenderPass", Args::Destroy { handle, allocator: with });
         assert_eq!((handle, with), (pass.as_raw(), own as usize));
-        let [goods, _, mixed] = stand.sets();
-        stand.run(point, pipeline, goods);
-        assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
-        assert_eq!(device.driver.live(Kind::RenderPass), [0_u64; 0], "nothing is made again for what is legal");
-        stand.bind_set(point, mixed);
-        assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
+        is_made_again_when_it_conflicts(&stand, pipeline);
         device.destroy_pipeline(pipeline);
     }
 }
@@ -123,7 +129,7 @@ fn a_render_pass_may_go_before_its_pipeline_is_made_again() {
 /// A library may be linked when its render pass is gone, and what is linked can be made again.
 #[test]
 fn a_library_may_be_linked_after_its_render_pass() {
-    let (stand, point) = (Stand::new(), GRAPHICS);
+    let stand = Stand::new();
     let device = &stand.device;
     let parts = whole_library();
     let pass = stand.pass(allocator());
@@ -135,12 +141,7 @@ fn a_library_may_be_linked_after_its_render_pass() {
     // The driver's own complaint about the handle that is ignored.
     let errors = std::mem::take(&mut *lock(&device.driver.errors));
     assert!(errors.iter().all(|error| error.contains("which does not live")) && errors.len() <= 1, "{errors:?}");
-    let [goods, _, mixed] = stand.sets();
-    stand.run(point, pipeline, goods);
-    assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
-    assert_eq!(device.driver.live(Kind::RenderPass), [0_u64; 0], "nothing is made again for what is legal");
-    stand.bind_set(point, mixed);
-    assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
+    is_made_again_when_it_conflicts(&stand, pipeline);
 }
 
 /// The render passes of the layer's own go when nothing is made with them any more.

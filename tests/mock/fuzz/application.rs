@@ -444,6 +444,11 @@ impl Application {
         self.random.below(len as u64) as usize
     }
 
+    /// One of so many, if there are any.
+    fn some(&mut self, len: usize) -> Option<usize> {
+        (len > 0).then(|| self.index(len))
+    }
+
     fn pick<T: Clone>(&mut self, pool: &[T]) -> T {
         pool[self.index(pool.len())].clone()
     }
@@ -522,10 +527,7 @@ impl Application {
             self.device.destroy_sampler(vk::Sampler::null());
             self.calls();
         }
-        if self.samplers.is_empty() {
-            return;
-        }
-        let index = self.index(self.samplers.len());
+        let Some(index) = self.some(self.samplers.len()) else { return };
         self.destroy_sampler_at(index);
     }
 
@@ -569,10 +571,7 @@ impl Application {
     }
 
     fn name(&mut self) {
-        if self.samplers.is_empty() {
-            return;
-        }
-        let index = self.index(self.samplers.len());
+        let Some(index) = self.some(self.samplers.len()) else { return };
         let object = self.samplers[index].handle;
         let names = [c"n1", c"other", c""];
         let name = self.pick(&names);
@@ -632,10 +631,7 @@ impl Application {
     }
 
     fn destroy_image(&mut self) {
-        if self.images.is_empty() {
-            return;
-        }
-        let index = self.index(self.images.len());
+        let Some(index) = self.some(self.images.len()) else { return };
         let handle = self.images[index].handle;
         if self.views.iter().any(|view| view.image == handle) {
             return;
@@ -746,10 +742,7 @@ impl Application {
     }
 
     fn destroy_view(&mut self) {
-        if self.views.is_empty() {
-            return;
-        }
-        let index = self.index(self.views.len());
+        let Some(index) = self.some(self.views.len()) else { return };
         let handle = self.views.swap_remove(index).handle;
         self.sets.iter_mut().for_each(|set| set.slots.retain(|_, slot| slot.view != handle));
         self.say(format!("destroy view {handle:#x}"));
@@ -832,10 +825,7 @@ impl Application {
                 self.calls();
             }
         }
-        if self.layouts.is_empty() {
-            return;
-        }
-        let index = self.index(self.layouts.len());
+        let Some(index) = self.some(self.layouts.len()) else { return };
         if Rc::strong_count(&self.layouts[index]) == 1 {
             let gone = self.layouts.swap_remove(index);
             self.say(format!("destroy layout {:#x}", gone.handle));
@@ -885,10 +875,7 @@ impl Application {
     }
 
     fn destroy_sets(&mut self) {
-        if self.pools.is_empty() {
-            return;
-        }
-        let index = self.index(self.pools.len());
+        let Some(index) = self.some(self.pools.len()) else { return };
         let pool = self.pools[index];
         let raw = vk::DescriptorPool::from_raw(pool);
         let kind = self.random.below(4);
@@ -1051,10 +1038,7 @@ impl Application {
     }
 
     fn push(&mut self) {
-        if self.pipelines.is_empty() {
-            return self.create_pipeline_layout();
-        }
-        let index = self.index(self.pipelines.len());
+        let Some(index) = self.some(self.pipelines.len()) else { return self.create_pipeline_layout() };
         let pipeline = Rc::clone(&self.pipelines[index]);
         let number = self.index(pipeline.sets.len());
         let layout = Rc::clone(&pipeline.sets[number]);
@@ -1095,18 +1079,12 @@ impl Application {
         }
         let pushes = self.chance(50);
         let target = if pushes {
-            if self.pipelines.is_empty() {
-                return self.create_pipeline_layout();
-            }
-            let index = self.index(self.pipelines.len());
+            let Some(index) = self.some(self.pipelines.len()) else { return self.create_pipeline_layout() };
             let pipeline = Rc::clone(&self.pipelines[index]);
             let number = self.index(pipeline.sets.len()) as u32;
             Target::Push(pipeline, number)
         } else {
-            if self.layouts.is_empty() {
-                return self.create_layout();
-            }
-            let index = self.index(self.layouts.len());
+            let Some(index) = self.some(self.layouts.len()) else { return self.create_layout() };
             Target::Sets(Rc::clone(&self.layouts[index]))
         };
         let layout = target.layout();
@@ -1157,10 +1135,7 @@ impl Application {
     }
 
     fn destroy_template(&mut self) {
-        if self.templates.is_empty() {
-            return;
-        }
-        let index = self.index(self.templates.len());
+        let Some(index) = self.some(self.templates.len()) else { return };
         let gone = self.templates.swap_remove(index);
         self.say(format!("destroy template {:#x}", gone.handle));
         let device = &self.device;
@@ -1169,10 +1144,7 @@ impl Application {
     }
 
     fn apply_template(&mut self) {
-        if self.templates.is_empty() {
-            return self.create_template();
-        }
-        let index = self.index(self.templates.len());
+        let Some(index) = self.some(self.templates.len()) else { return self.create_template() };
         let template = self.templates.swap_remove(index);
         self.apply(&template);
         self.templates.push(template);
@@ -1288,10 +1260,7 @@ impl Application {
     }
 
     fn blit(&mut self) {
-        if self.images.is_empty() {
-            return;
-        }
-        let index = self.index(self.images.len());
+        let Some(index) = self.some(self.images.len()) else { return };
         let filter = self.pick(&[Filter::NEAREST, Filter::LINEAR, Filter::LINEAR, Filter::CUBIC_EXT]);
         let image = &self.images[index];
         let features = self.features_of(image);
