@@ -66,27 +66,30 @@ impl Shaders {
         let mut told = PipelineRecord { pass: "multisample_state", ..PipelineRecord::default() };
         let (mut state, mut words) = (asked.shading, None);
         let mut follow = None;
-        let rules = ground.wishes.rules();
-        let wish = rules.for_pipeline(asked.samples, asked.blended).filter_map(|one| Some((one, one.shading?)));
-        if let (Some((one, wish)), Some((given, name))) = (wish.last(), fragment)
-            && let Some((mut holding, per_sample, given)) = ground.journal.holding(given, name)
-            && (wish == ShadingWish::Off || !per_sample)
-        {
-            let mut hold = |guard, holds: bool| {
-                if holds {
-                    holding.insert(guard);
-                }
-            };
-            hold(Guard::Library, asked.library);
-            hold(Guard::SingleSample, asked.samples == Some(1));
-            hold(Guard::ShadingRate, asked.rate);
-            let mut changes = Changes::new();
-            let (wished, follows) = wish_shading(state, wish, holding, one.guards_off, &mut changes);
-            told.changes.extend(changes.iter());
-            told.rules.with_room().push(one.name.clone());
-            told.module = Some(fingerprint(given));
-            state = wished;
-            follow = follows.then_some((wish, given, name));
+        // A pipeline pays for no rules where none is about pipelines.
+        if self.pipelines {
+            let rules = ground.wishes.rules();
+            let wish = rules.for_pipeline(asked.samples, asked.blended).filter_map(|one| Some((one, one.shading?)));
+            if let (Some((one, wish)), Some((given, name))) = (wish.last(), fragment)
+                && let Some((mut holding, per_sample, given)) = ground.journal.holding(given, name)
+                && (wish == ShadingWish::Off || !per_sample)
+            {
+                let mut hold = |guard, holds: bool| {
+                    if holds {
+                        holding.insert(guard);
+                    }
+                };
+                hold(Guard::Library, asked.library);
+                hold(Guard::SingleSample, asked.samples == Some(1));
+                hold(Guard::ShadingRate, asked.rate);
+                let mut changes = Changes::new();
+                let (wished, follows) = wish_shading(state, wish, holding, one.guards_off, &mut changes);
+                told.changes.extend(changes.iter());
+                told.rules.with_room().push(one.name.clone());
+                told.module = Some(fingerprint(given));
+                state = wished;
+                follow = follows.then_some((wish, given, name));
+            }
         }
         // What is illegal is so in each part of a library, and parts that agree still do.
         let (legal, changes) = sample_shading(state, ground.driver.caps.sample_rate_shading, asked.samples == Some(1));
