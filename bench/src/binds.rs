@@ -61,10 +61,12 @@ pub(crate) enum ConflictState {
     Declared,
     /// With `bindless=resolve`.
     Looked,
+    /// No view lacks anything, with `pulse=on`.
+    Pulsed,
 }
 
 impl ConflictState {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Base,
         Self::Nothing,
         Self::Elsewhere,
@@ -75,6 +77,7 @@ impl ConflictState {
         Self::Compared,
         Self::Declared,
         Self::Looked,
+        Self::Pulsed,
     ];
 
     fn name(self) -> &'static str {
@@ -89,6 +92,7 @@ impl ConflictState {
             Self::Compared => "a comparison in the shader",
             Self::Declared => "declared otherwise elsewhere",
             Self::Looked => "bindless=resolve",
+            Self::Pulsed => "nothing lacks, pulse=on",
         }
     }
 
@@ -101,6 +105,9 @@ impl ConflictState {
         if self == Self::Looked {
             // Which does not filter 32-bit floats.
             all.extend([("bindless", "resolve"), ("device", "broadcom-v3d-4.2-v3dv")]);
+        }
+        if self == Self::Pulsed {
+            all.push(("pulse", "on"));
         }
         all
     }
@@ -148,6 +155,9 @@ impl Step {
         use Step as S;
         if state == ConflictState::Looked {
             return Looked::ALL.map(S::Looked).to_vec();
+        }
+        if state == ConflictState::Pulsed {
+            return vec![S::SortedFrame, S::MixedFrame, S::Draw];
         }
         if matches!(state, ConflictState::Aspects | ConflictState::Compared | ConflictState::Declared) {
             return vec![S::Draw, S::OtherSets, S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
