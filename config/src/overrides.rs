@@ -311,6 +311,12 @@ impl Overrides {
         (now, new.len() != old.len() || !new.iter().zip(&old).all(|(one, other)| one.is_like(other)))
     }
 
+    /// Whether both ask for the same of pipelines, as far as their names and what they set tell.
+    pub fn same_for_pipelines(&self, other: &Self) -> bool {
+        let of = |one: &Override| Some((one.name.clone(), one.shading?));
+        self.iter().filter_map(of).eq(other.iter().filter_map(of))
+    }
+
     /// The overrides in order.
     pub fn iter(&self) -> impl Iterator<Item = &Override> {
         self.list.iter()

@@ -9,8 +9,8 @@ use super::ground::Ground;
 use super::resolve::Pairs;
 
 impl Pairs {
-    /// Writes a `pulse` record if it is time for one. `copies`: those of sets that there are, if what only shaders join is followed.
-    pub fn pulse(&self, ground: &Ground, activity: &Activity, copies: Option<u64>) {
+    /// Writes a `pulse` record if it is time for one. `copies`: those of sets, and places for samplers that shaders look up, if what only shaders join is followed.
+    pub fn pulse(&self, ground: &Ground, activity: &Activity, copies: Option<[u64; 2]>) {
         if !ground.journal.records_decisions() {
             return;
         }
@@ -29,7 +29,8 @@ impl Pairs {
                     samplers: caps.max_sampler_allocation_count.saturating_sub(samplers),
                     custom_borders: caps.max_custom_border_color_samplers.saturating_sub(borders),
                 },
-                copies,
+                copies: copies.map(|[copies, _]| copies),
+                places: copies.map(|[_, places]| places),
             },
         );
     }

@@ -1,5 +1,7 @@
 //! What follows when overrides change: which states they match now, and what was chosen for these.
 
+use samplin_core::left::Left;
+use samplin_hot::memory::Room;
 use samplin_wire::kinds::Observed;
 
 use super::ground::Ground;
@@ -8,10 +10,13 @@ use super::resolve::{On, Pairs};
 use super::rules::Change;
 use super::separate::{Reissued, Separate};
 use super::upscaled::Seen;
-use crate::overrides::{Rendered, ScaleBy};
+use crate::overrides::{Overrides, Rendered, ScaleBy};
+use crate::table::FastSet;
 
 /// Why a descriptor with UPDATE_AFTER_BIND stays until a later submission.
 const PENDING: &str = "pending";
+/// What stays of rules about pipelines.
+const PIPELINE: &str = "pipeline";
 
 impl Pairs {
     /// A swapchain of this width and height is the newest.
@@ -67,17 +72,35 @@ impl Pairs {
     /// Other overrides are in force. `queue`: one that is about to be submitted to, if any is.
     fn retune(&self, ground: &Ground, separate: Option<&Separate>, change: &Change<'_>, queue: Option<Submitting<'_>>) {
         let rules = ground.wishes.rules();
+        let mut others = FastSet::default();
         let states = self.samplers.rows(&ground.hot).look_again(&mut |shared| {
             let old = (&*change.before, shared.overrides);
             let (overrides, is_other) = rules.match_again(old, &shared.kept.original, shared.fingerprint());
+            if is_other {
+                others.with_room().insert(shared.fingerprint());
+            }
             (overrides, ground.wishes.needs(&ground.driver, &shared.kept, overrides), is_other)
         });
-        let reissued = separate.map(|separate| {
+        let mut done = Reissued::default();
+        if let Some(separate) = separate {
             separate.retune(ground);
             self.submissions.owe();
-            self.write_again(ground, separate, queue)
-        });
-        ground.journal.record_retune(change, &rules, (states, reissued.unwrap_or_default()));
+            done = self.write_again(ground, separate, queue);
+            let stays = |sampler| self.is_fixed(ground, &rules, &others, sampler);
+            done.keep(Left::ImmutableSampler.name(), separate.immutables(&stays));
+            if !rules.same_for_pipelines(&change.before) {
+                done.keep(PIPELINE, separate.pipelines());
+            }
+        }
+        ground.journal.record_retune(change, &rules, (states, done));
+    }
+
+    /// Whether an immutable sampler stays although rules ask for something else than before: its state is one of `others`, and no rule asks
+    /// to exchange it as others are.
+    fn is_fixed(&self, ground: &Ground, rules: &Overrides, others: &FastSet<u64>, sampler: u64) -> bool {
+        let state = (ground.hot.gate.sampler(sampler) as u32).checked_sub(1);
+        let shared = state.and_then(|state| self.samplers.rows(&ground.hot).state(state));
+        shared.is_some_and(|shared| others.contains(&shared.fingerprint()) && !rules.demote(shared.overrides, None))
     }
 
     /// Descriptors may have to be written again since draws were recorded, or since something was pending.

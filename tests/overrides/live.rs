@@ -19,8 +19,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("live/written", written),
         ("live/mistake", mistake),
         ("live/off", off),
-        ("live/pulse", || pulse(true)),
-        ("live/pulse-of-legal", || pulse(false)),
+        ("live/kept-immutable", || immutable(true)),
+        ("live/other-immutable", || immutable(false)),
+        ("live/pulse", || pulse(true, false)),
+        ("live/pulse-of-pushes", || pulse(true, true)),
+        ("live/pulse-of-legal", || pulse(false, false)),
+        ("live/pulse-of-legal-pushes", || pulse(false, true)),
     ])
 }
 
@@ -374,8 +378,30 @@ fn off() -> Outcome {
     Ok(())
 }
 
+/// An immutable sampler stays, and is counted where rules ask for something else of it.
+fn immutable(is_meant: bool) -> Outcome {
+    const OTHER: &str = "[[rule]]\nwhen = { mag_filter = \"nearest\" }\nset = { min_lod = 1 }\n";
+    let folder = Folder::new();
+    let (_, judged) = silent(live(&folder, ""), "an immutable sampler", |context| {
+        let (_image, view) = Scene::colour(F::R8G8B8A8_UNORM).shown(context)?;
+        let sampler = SamplerDesc::trilinear().create(context);
+        let ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        let layout = descriptor::SetLayout::new(context, &[descriptor::Binding::new(0, ty, 1).immutable(&[&sampler])]);
+        let pool = descriptor::Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        descriptor::write_images(context, set, (0, 0), ty, &[Pair::new(&view, &sampler).info()]);
+        retune(context, &folder, if is_meant { RULE } else { OTHER });
+        Ok(())
+    })?;
+    let told: Vec<_> = judged.trace.events("retune").collect();
+    let wanted = if is_meant { serde_json::json!({ "immutable-sampler": 1 }) } else { serde_json::json!({}) };
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert_eq!(told[0]["kept"], wanted, "{:#}", told[0]);
+    Ok(())
+}
+
 /// With `pulse=on` draws are counted when they are submitted, and those that read a sampler of the layer's own apart.
-fn pulse(is_repaired: bool) -> Outcome {
+fn pulse(is_repaired: bool, is_pushed: bool) -> Outcome {
     const DRAWS: u64 = 3;
     let folder = Folder::new();
     let builder = with_rules(&folder, if is_repaired { RULE } else { "" }).setting("pulse", "on");
@@ -390,7 +416,12 @@ fn pulse(is_repaired: bool) -> Outcome {
         let set = pool.allocate(&layout);
         descriptor::write_images(context, set, (0, 0), vk::DescriptorType::COMBINED_IMAGE_SAMPLER, &[pair.info()]);
         let painter = Painter::new(context, &layout, pair.shape, pair.kind, [16, 16]).map_err(Skip)?;
-        (0..DRAWS).for_each(|_| _ = painter.paint(set, &MAPPING));
+        for _ in 0..DRAWS {
+            match is_pushed {
+                true => _ = read(context, Reach::Push, pair)?,
+                false => _ = painter.paint(set, &MAPPING),
+            }
+        }
         std::thread::sleep(Duration::from_millis(1100));
         context.submit(|_| ());
         Ok(())
@@ -400,5 +431,6 @@ fn pulse(is_repaired: bool) -> Outcome {
     let repaired = if is_repaired { DRAWS } else { 0 };
     assert_eq!((&last["draws"], &last["repaired"]), (&DRAWS.into(), &repaired.into()), "{last:#}");
     assert!(last["headroom"]["maxSamplerAllocationCount"].as_u64() > Some(0), "{last:#}");
+    assert!(last["places"].as_u64() > Some(0), "{last:#}");
     Ok(())
 }

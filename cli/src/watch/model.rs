@@ -78,6 +78,12 @@ impl Process {
         self.tail.last.get("retune").and_then(|retune| retune.get("generation")?.as_u64()).unwrap_or(0)
     }
 
+    /// What stayed when rules changed last.
+    pub fn kept(&self) -> u64 {
+        let kept = self.tail.last.get("retune").and_then(|retune| retune.get("kept")?.as_object());
+        kept.into_iter().flatten().filter_map(|(_, count)| count.as_u64()).sum()
+    }
+
     /// Looks whether it still runs; whether that is news.
     fn look_alive(&mut self) -> bool {
         let analysis = &self.tail.analysis;
@@ -107,6 +113,8 @@ pub struct Pulse {
     pub custom_borders: u32,
     /// Copies of descriptor sets.
     pub copies: u64,
+    /// Places for samplers that shaders look up.
+    pub places: Option<u64>,
 }
 
 impl Pulse {
@@ -118,6 +126,7 @@ impl Pulse {
             samplers: last.headroom.samplers,
             custom_borders: last.headroom.custom_borders,
             copies: last.copies.unwrap_or(0),
+            places: last.places,
         };
         let Some(sum) = sum else { return own };
         let rates = match (sum.a_second, own.a_second) {
@@ -130,6 +139,7 @@ impl Pulse {
             samplers: sum.samplers.min(own.samplers),
             custom_borders: sum.custom_borders.min(own.custom_borders),
             copies: sum.copies + own.copies,
+            places: sum.places.into_iter().chain(own.places).min(),
         }
     }
 
@@ -149,6 +159,7 @@ impl Pulse {
             "a_second": { "frames": frames, "draws": draws, "repaired": repaired },
             "headroom": { "samplers": self.samplers, "custom_borders": self.custom_borders },
             "copies": self.copies,
+            "places": self.places,
         })
     }
 }

@@ -130,7 +130,11 @@ fn heading(app: &App) -> Vec<Line<'static>> {
             let live = match (app.is_live(), retunes) {
                 (false, 0) => "from the next start".to_owned(),
                 (true, 0) => "live".to_owned(),
-                (_, retunes) => format!("live, changed {}", counted(retunes, "time")),
+                (_, retunes) => {
+                    let kept: u64 = shown.iter().map(|process| process.kept()).sum();
+                    let stay = if kept > 0 { format!(", {} stay", grouped(kept)) } else { String::new() };
+                    format!("live, changed {}{stay}", counted(retunes, "time"))
+                }
             };
             format!("rules ({live}): {}", rules.path.display())
         }

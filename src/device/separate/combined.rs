@@ -4,11 +4,12 @@
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_bind::Bound;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::command_buffers::{BindPoint, Place, index};
+use super::command_buffers::{BindPoint, Followed, Place, index};
 use super::ladder::{elements, may_exchange};
 use super::layouts::Binding;
 use super::progress::Drawn;
@@ -35,6 +36,16 @@ impl SetEntry {
     /// What is noted of a combined descriptor.
     pub(super) fn combined(&self, at: (u32, u32)) -> Option<CombinedDescriptor> {
         self.edit_combined(|all| all.get(at)).flatten()
+    }
+
+    /// Whether any combined descriptor has a sampler and a view of which `is_it` says so.
+    fn any_combined(&self, is_it: impl Fn(u64, u64) -> bool) -> bool {
+        let get = |slot: Option<usize>| slot.map_or(0, |slot| self.get(slot));
+        let bindings = self.shape.bindings.iter().filter(|own| own.has_pairs() && own.immutable.is_empty());
+        bindings.flat_map(|own| (0..own.count).map(move |element| (own, element))).any(|(own, element)| {
+            let (sampler, view) = (get(own.sampler_slot(element)), get(own.image_slot(element)));
+            sampler != 0 && view != 0 && is_it(sampler, view)
+        })
     }
 
     /// Whether a combined descriptor that is noted has another sampler than the application's.
@@ -125,19 +136,28 @@ impl Separate {
     }
 
     /// Whether something of the layer's own is bound, or a set with a sampler of its own.
-    pub fn reads_repaired(&self, commands: Recording<'_>, point: vk::PipelineBindPoint) -> bool {
+    pub fn reads_repaired(
+        &self,
+        (ground, pairs): (&Ground, &Pairs),
+        commands: Recording<'_>,
+        point: vk::PipelineBindPoint,
+    ) -> bool {
         let Some((at, buffer)) = index(point).zip(self.noted(commands)) else { return false };
+        let is_other = |sampler, view| pairs.choose_combined(ground, sampler, view) != sampler;
         let is_repaired = |place: &mut Place| {
             let point = &mut place.point;
-            point.looks_different()
-                || point.sets.iter().any(|bound| commands.set(bound).of(&self.sets).is_some_and(SetEntry::has_repaired))
+            let has_repaired = |bound: &Bound<Followed>| match bound.is_pushed() {
+                true => bound.content().is_some_and(|pushed| pushed.any_combined(is_other)),
+                false => commands.set(bound).of(&self.sets).is_some_and(SetEntry::has_repaired),
+            };
+            point.looks_different() || point.sets.iter().any(has_repaired)
         };
         buffer.edit(at, is_repaired).unwrap_or(false)
     }
 
-    /// How many copies of sets there are.
-    pub fn copies(&self) -> u64 {
-        self.shadows.load(Ordering::Relaxed)
+    /// How many copies of sets there are, and places in the pool of samplers that shaders look up.
+    pub fn copies(&self) -> [u64; 2] {
+        [self.shadows.load(Ordering::Relaxed), self.tables.left() as u64]
     }
 
     /// What copies of the sets that are bound show besides: stencils, and the samplers that are to be in combined descriptors where rules ask

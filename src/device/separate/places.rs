@@ -30,6 +30,12 @@ impl Lists {
 }
 
 impl Tables {
+    /// Places that are left for other samplers.
+    pub(super) fn left(&self) -> usize {
+        let lists = lock(&self.lists);
+        lists.room().saturating_sub(lists.end())
+    }
+
     /// Whether a pool with so many places has all that words lead to.
     pub(super) fn fits(&self, places: u32) -> bool {
         lock(&self.lists).end() <= places as usize

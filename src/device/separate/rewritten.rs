@@ -125,6 +125,25 @@ impl Separate {
         self.look_again(&ground.hot);
     }
 
+    /// Descriptors of sets whose samplers are immutable, of those that `counts` says count.
+    pub(in crate::device) fn immutables(&self, counts: &dyn Fn(u64) -> bool) -> u64 {
+        let pools = lock(&self.pools);
+        let of = |set: &u64| {
+            // SAFETY: sets are taken from their pools before they are freed, so none is freed meanwhile.
+            let entry = unsafe { self.sets.get(*set) }?;
+            let samplers = entry.shape.kept.bindings.iter().flat_map(|binding| &binding.samplers);
+            Some(samplers.filter(|sampler| counts(sampler.as_raw())).count() as u64)
+        };
+        pools.values().flat_map(|pool| &pool.sets).filter_map(of).sum()
+    }
+
+    /// Pipelines that are followed.
+    pub(in crate::device) fn pipelines(&self) -> u64 {
+        let mut all = 0;
+        self.programs.for_each(&mut |_| all += 1);
+        all
+    }
+
     /// Writes descriptors with UPDATE_AFTER_BIND again where rules ask for other samplers than before, if `is_idle`; else only counts them.
     /// The caller keeps other threads from updating sets, and knows that no submission is pending if `is_idle`.
     pub(in crate::device) fn write_again(&self, on: On<'_>, is_idle: bool) -> Reissued {

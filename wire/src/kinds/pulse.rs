@@ -21,4 +21,7 @@ pub struct Pulse {
     /// Copies of descriptor sets that samplin has now, each in a pool of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies: Option<u64>,
+    /// Places that are left in the pool of samplers that shaders look up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<u64>,
 }

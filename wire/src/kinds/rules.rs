@@ -51,6 +51,6 @@ pub struct Retune {
     pub states: u32,
     /// Descriptors with UPDATE_AFTER_BIND that were written again.
     pub reissued: u64,
-    /// Descriptors that stay as they were, by reason.
+    /// Descriptors and pipelines that stay as they were, by reason.
     pub kept: Members<u64>,
 }
