@@ -9,7 +9,8 @@ use super::ground::Ground;
 use super::resolve::Pairs;
 
 impl Pairs {
-    /// Writes a `pulse` record if it is time for one. `copies`: those of sets, and places for samplers that shaders look up, if what only shaders join is followed.
+    /// Writes a `pulse` record if it is time for one. `copies`: those of sets, and places for samplers that shaders look up, if what only
+    /// shaders join is followed.
     pub fn pulse(&self, ground: &Ground, activity: &Activity, copies: Option<[u64; 2]>) {
         if !ground.journal.records_decisions() {
             return;
