@@ -372,10 +372,13 @@ impl Rows<'_> {
         if used.is_empty() {
             return out;
         }
-        // Before any use is given back, so that the end of the device finds them all if there is no memory.
-        out.variants = memory::vec(used.len());
         let mut variants = lock(&self.cache.variants);
+        // Before any use is given back, so that the end of the device finds them all if there is no memory.
+        out.variants = memory::vec(used.len() + variants.unused());
         out.variants.extend(used.into_iter().filter_map(|usage| variants.unuse(&usage)));
+        if variants.unused() > 0 {
+            out.variants.extend(variants.take_unused());
+        }
         out
     }
 
@@ -498,11 +501,11 @@ impl Rows<'_> {
         }
     }
 
-    /// Gives a use back that was not published; returns the variant to destroy when it was the last.
-    #[must_use]
-    pub fn drop_use(self, number: u32, decided: &FoundState, usage: &VariantUse) -> Option<Gone> {
+    /// Gives a use back that was not published. Pairs are decided under locks that a sampler's destruction takes, so the variant stays until
+    /// another is [released](Rows::release), if that was its last use.
+    pub fn drop_use(self, number: u32, decided: &FoundState, usage: &VariantUse) {
         self.uncover(number, decided, usage);
-        lock(&self.cache.variants).unuse(usage)
+        lock(&self.cache.variants).leave(usage);
     }
 
     /// Gives back what was reserved for a variant that was not made; its place for a custom border colour is given back apart.
@@ -560,7 +563,7 @@ impl Cache {
     /// there, and the given one has to be destroyed, as it has to be when there is no memory and nothing is returned.
     pub fn add_variant(&self, usage: &VariantUse, handle: u64, custom_border: bool) -> Option<(u64, bool)> {
         let mut variants = lock(&self.variants);
-        let Variants { by_key, borders, census } = &mut *variants;
+        let Variants { by_key, borders, census, .. } = &mut *variants;
         if let Some(variant) = by_key.get_mut(&usage.key) {
             if usage.cover == Some(Cover::Shared) && variant.shared > 0 {
                 borders.unshare();

@@ -101,10 +101,8 @@ impl Pairs {
         let (choice, first) = self.samplers.rows(&ground.hot).publish(pair.state, pair.class, &shared, choice, variant);
         if !first {
             // Another thread was faster; what was prepared here is not needed.
-            if let Some(usage) = variant
-                && let Some(unused) = self.samplers.rows(&ground.hot).drop_use(pair.state, &shared, &usage)
-            {
-                self.samplers.destroy_variant(ground, unused);
+            if let Some(usage) = variant {
+                self.samplers.rows(&ground.hot).drop_use(pair.state, &shared, &usage);
             }
             if self.samplers.rows(&ground.hot).is_other(pair.state, &shared) {
                 // Other rules have come into force.

@@ -36,7 +36,8 @@ impl Samplers {
             Ok(made) => match self.cache.add_variant(&usage, made, custom) {
                 Some((handle, true)) => return Ok((handle, usage)),
                 added => {
-                    self.destroy_variant(ground, Gone { handle: made, custom_border: custom });
+                    // Nobody has met it, so nobody has to forget it, which takes locks that pairs are decided under.
+                    self.destroy_made(&ground.driver, Gone { handle: made, custom_border: custom });
                     added.map(|(handle, _)| handle).ok_or_else(|| NO_MEMORY.to_owned())
                 }
             },
@@ -83,11 +84,15 @@ impl Samplers {
         if let Some(follower) = &ground.follower {
             follower.forget_variant(&ground.driver, gone.handle);
         }
-        if let Some(destroy) = ground.driver.fns.destroy_sampler {
-            // SAFETY: the sampler was created by `make` with a NULL allocator and is named by no descriptor in use: every
-            // application sampler that it stood in for is being destroyed, so work that refers to it is complete
+        self.destroy_made(&ground.driver, gone);
+    }
+
+    fn destroy_made(&self, driver: &Driver, gone: Gone) {
+        if let Some(destroy) = driver.fns.destroy_sampler {
+            // SAFETY: the sampler was created by `make` with a NULL allocator and is named by no descriptor in use: nobody has met it, or
+            // every application sampler that it stood in for is being destroyed, so work that refers to it is complete
             // (VUID-vkDestroySampler-sampler-01082).
-            unsafe { destroy(ground.driver.handle, vk::Handle::from_raw(gone.handle), std::ptr::null()) };
+            unsafe { destroy(driver.handle, vk::Handle::from_raw(gone.handle), std::ptr::null()) };
         }
         self.places.give_back();
         if gone.custom_border {

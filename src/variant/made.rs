@@ -47,10 +47,43 @@ pub(super) struct Variants {
     pub(super) by_key: FastMap<StateKey, Variant>,
     pub(super) census: Census,
     pub(super) borders: BorderPlaces,
+    /// Some may be without a use, see [`Variants::leave`].
+    pub(super) has_unused: bool,
 }
 
 impl Variants {
     pub(super) fn unuse(&mut self, usage: &VariantUse) -> Option<Gone> {
+        if self.count_down(usage)? > 0 {
+            return None;
+        }
+        let variant = self.by_key.remove(&usage.key)?;
+        self.census.live -= 1;
+        Some(variant.gone())
+    }
+
+    /// Gives a use back where no sampler may be destroyed: a variant that was its last waits for the next use, or for
+    /// [`Variants::take_unused`].
+    pub(super) fn leave(&mut self, usage: &VariantUse) {
+        self.has_unused |= self.count_down(usage) == Some(0);
+    }
+
+    /// How many wait without a use.
+    pub(super) fn unused(&self) -> usize {
+        if self.has_unused { self.by_key.values().filter(|variant| variant.uses == 0).count() } else { 0 }
+    }
+
+    /// Takes them.
+    pub(super) fn take_unused(&mut self) -> impl Iterator<Item = Gone> {
+        let Self { by_key, census, has_unused, .. } = self;
+        *has_unused = false;
+        by_key.extract_if(|_, variant| variant.uses == 0).map(|(_, variant)| {
+            census.live -= 1;
+            variant.gone()
+        })
+    }
+
+    /// Uses that are left of its variant.
+    fn count_down(&mut self, usage: &VariantUse) -> Option<u32> {
         let variant = self.by_key.get_mut(&usage.key)?;
         variant.uses -= 1;
         if usage.cover == Some(Cover::Shared) {
@@ -59,12 +92,7 @@ impl Variants {
                 self.borders.unshare();
             }
         }
-        if variant.uses > 0 {
-            return None;
-        }
-        let variant = self.by_key.remove(&usage.key)?;
-        self.census.live -= 1;
-        Some(variant.gone())
+        Some(variant.uses)
     }
 }
 

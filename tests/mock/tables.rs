@@ -2,11 +2,13 @@
 //! before and after the bind, and whatever fails.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
 use ash::vk::{self, Handle};
 
 use crate::arrays::words;
-use crate::driver::{Config, Kind};
+use crate::driver::{Args, Config, Kind, lock};
 use crate::loader::*;
 use crate::separate::{Operand, shader_of};
 use crate::stress::Random;
@@ -552,6 +554,47 @@ fn columns_are_parted_while_a_set_is_written() {
             assert_eq!(is_own, all.images[at] == Some(SMOOTH[0]), "round {round}: {:?}", all.images[at]);
         }
     }
+}
+
+/// Another thread makes the same sampler as one that fills tables and is faster, while a hidden set that nobody holds waits to be destroyed.
+#[test]
+fn who_comes_second_with_a_sampler_waits_for_nobody() {
+    let world = Arc::new(World::new(LATE));
+    let (device, sets) = (&world.device, world.sets());
+    learn(&world);
+    world.image(sets, 0, device.view(COARSE[0]));
+    let (gone, _) = world.conflict();
+    world.record(0, gone);
+    world.record(1, sets);
+    world.free(world.pools, gone);
+    device.begin(world.commands[0]);
+    let sampler = device.sampler(&linear_info().mip_lod_bias(0.25));
+    let (arrived, arrives) = mpsc::channel();
+    let (go, goes) = mpsc::channel();
+    let once = Mutex::new(Some((arrived, goes)));
+    device.driver.observe(move |_, call| {
+        let is_own = matches!(call.args, Args::CreateSampler { allocator: 0, .. });
+        let first = if is_own { lock(&once).take() } else { None };
+        if let Some((arrived, goes)) = first {
+            arrived.send(()).expect("the test waits");
+            goes.recv().expect("the test goes on");
+        }
+    });
+    let (ended, ends) = mpsc::channel();
+    let writer = Arc::clone(&world);
+    std::thread::spawn(move || {
+        writer.sampler(sets, 0, sampler);
+        ended.send(()).expect("the test waits");
+    });
+    let wait = Duration::from_secs(20);
+    arrives.recv_timeout(wait).expect("a sampler is made for the table");
+    let set = device.set(&[binding(0, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1)]);
+    let faster = device.written_to(set, 0, pair(sampler, device.view(COARSE[0])));
+    assert!(device.is_variant(faster), "{faster:?}");
+    go.send(()).expect("the other thread waits");
+    ends.recv_timeout(wait).expect("the other thread goes on");
+    world.record(0, sets);
+    assert_eq!(world.reads(0)[0], faster.as_raw());
 }
 
 /// Two threads write one set while others record with it, make states and free sets with tables of their own.
