@@ -10,10 +10,11 @@ use std::process::ExitCode;
 use ash::vk;
 use samplin_testkit::Capability;
 use samplin_testkit::context::{Context, ContextBuilder};
-use samplin_testkit::descriptor::{Binding, Pair, Pool, SetLayout, write_images};
+use samplin_testkit::descriptor::SetLayout;
+use samplin_testkit::held::{Held, Slot};
 use samplin_testkit::image::{Image, ImageDesc, ViewDesc};
 use samplin_testkit::sampler::SamplerDesc;
-use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
+use samplin_testkit::separate::{Job, Plan, Program, Rig, Stage};
 use samplin_testkit::shader::SamplePoint;
 
 fn main() -> ExitCode {
@@ -46,19 +47,11 @@ fn bind(context: &Context, name: &str, stage: Stage, formats: &[vk::Format], ful
     let images: Vec<_> = images.collect::<Result<_, _>>()?;
     let views: Vec<_> = images.iter().map(|image| image.view(&ViewDesc::default())).collect();
     let sampler = SamplerDesc::linear().named(name).create(context);
-    // The images in the bindings 0 and 2, the sampler in 1.
-    let mut bindings: Vec<Binding> = [0, 2].iter().zip(&views).map(|(at, _)| Binding::image(*at)).collect();
-    bindings.push(Binding::sampler(1));
-    let layout = SetLayout::new(context, &bindings);
-    let pool = Pool::new(context, &[&layout]);
-    let set = pool.allocate(&layout);
-    for (view, binding) in views.iter().zip([0, 2]) {
-        let pair = Pair::new(view, &sampler).info();
-        write_images(context, set, (binding, 0), vk::DescriptorType::SAMPLED_IMAGE, &[pair]);
-        write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &[pair]);
-    }
-    let kinds: Vec<_> = views.iter().map(|view| Pair::new(view, &sampler).kind).collect();
-    let layouts = [&layout];
+    let mut slots = vec![Slot::sampler(&sampler, 1, 0)];
+    slots.extend(views.iter().zip([0, 2]).map(|(view, binding)| Slot::image(view, binding, 0)));
+    let held = Held::of(context, &slots);
+    let kinds: Vec<_> = views.iter().map(|view| view.numeric_kind().into()).collect();
+    let layouts = [&held.layout];
     let plan = match kinds.as_slice() {
         [first, second] => Plan::new(Program::Shared, *first, &layouts).second(*second),
         _ => Plan::new(Program::One, kinds[0], &layouts),
@@ -69,11 +62,6 @@ fn bind(context: &Context, name: &str, stage: Stage, formats: &[vk::Format], ful
     let above: Vec<_> = above.iter().collect();
     let rig = Rig::new(context, &Plan { above: &above, ..plan.stage(stage) });
     let job = Job::new(&rig, &[SamplePoint::at(0.5, 0.5, 0.5)]);
-    Commands::primary(context, |commands| {
-        rig.bind(commands);
-        rig.bind_sets(commands, 0, &[set], &[]);
-        job.bind(commands);
-        job.run(commands, 0);
-    });
+    job.over(&[held.set], 0);
     Ok(())
 }

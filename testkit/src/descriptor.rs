@@ -85,7 +85,16 @@ impl<'c> SetLayout<'c> {
         Self::with_flags(context, bindings, vk::DescriptorSetLayoutCreateFlags::empty())
     }
 
-    /// A layout with creation flags: push descriptors, descriptor buffer, …
+    /// A layout for sets that are pushed.
+    ///
+    /// # Panics
+    ///
+    /// As [`SetLayout::new`].
+    pub fn pushed(context: &'c Context, bindings: &[Binding]) -> Self {
+        Self::with_flags(context, bindings, vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)
+    }
+
+    /// A layout with creation flags beside those that the bindings ask for.
     ///
     /// # Panics
     ///
@@ -117,6 +126,9 @@ impl<'c> SetLayout<'c> {
             })
             .collect();
         let binding_flags: Vec<_> = bindings.iter().map(|binding| binding.flags).collect();
+        let is_late = binding_flags.iter().any(|flags| flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND));
+        let late = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+        let flags = if is_late { flags | late } else { flags };
         let mut chained = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&binding_flags);
         let mut info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&raw);
         if binding_flags.iter().any(|flags| !flags.is_empty()) {

@@ -474,6 +474,17 @@ impl<'c> Rig<'c> {
         });
     }
 
+    /// Executes once over these sets, pipeline first; what each lookup finds at each of the points. `element`: see [`Job::record`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Job::new`].
+    pub fn found(&self, sets: &[vk::DescriptorSet], points: &[SamplePoint], element: u32) -> Vec<Vec<Value>> {
+        let job = Job::new(self, points);
+        job.over(sets, element).execute();
+        job.results()
+    }
+
     /// Records what is between the ends of the render pass of a fragment program; of another, just that.
     pub fn in_pass(&self, commands: vk::CommandBuffer, contents: vk::SubpassContents, record: impl FnOnce()) {
         let device = self.context.device();
@@ -612,6 +623,16 @@ impl<'r, 'c> Job<'r, 'c> {
         self.finish(commands);
     }
 
+    /// Commands that bind the pipeline, these sets and the harness's own, and run it.
+    pub fn over(&self, sets: &[vk::DescriptorSet], element: u32) -> Commands<'c> {
+        Commands::primary(self.rig.context, |commands| {
+            self.rig.bind(commands);
+            self.rig.bind_sets(commands, 0, sets, &[]);
+            self.bind(commands);
+            self.run(commands, element);
+        })
+    }
+
     /// Makes the results visible, outside of a render pass.
     pub fn finish(&self, commands: vk::CommandBuffer) {
         image::record_host_barrier(self.rig.context, commands);
@@ -697,6 +718,15 @@ impl<'c> Commands<'c> {
     /// The handle.
     pub fn handle(&self) -> vk::CommandBuffer {
         self.handle
+    }
+
+    /// Records a primary command buffer, executes it once and waits for it.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn once(context: &'c Context, record: impl FnOnce(vk::CommandBuffer)) {
+        Self::primary(context, record).execute();
     }
 
     /// Executes a primary command buffer and waits for it.

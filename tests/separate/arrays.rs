@@ -28,17 +28,12 @@ fn execute_with(
     skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
     let counts = if program == Program::World { [4096, 64] } else { [1, 4000] };
     let flags = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
-    let of = |(binding, ty, count)| {
-        let late = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
-        SetLayout::with_flags(context, &[Binding::new(binding, ty, count).flags(flags)], late)
-    };
+    let of = |(binding, ty, count)| SetLayout::new(context, &[Binding::new(binding, ty, count).flags(flags)]);
     let layouts =
         [(0, vk::DescriptorType::SAMPLED_IMAGE, counts[0]), (1, vk::DescriptorType::SAMPLER, counts[1])].map(of);
-    let pools = layouts
-        .each_ref()
-        .map(|layout| Pool::with_flags(context, &[layout], vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND));
+    let pools = layouts.each_ref().map(|layout| Pool::new(context, &[layout]));
     let sets = [0, 1].map(|at| pools[at].allocate(&layouts[at]));
-    let (read, other) = (Texture::new(context, own)?, Texture::new(context, image)?);
+    let [read, other] = textures(context, [own, image])?;
     let (nearest, sampler) = (SamplerDesc::nearest().create(context), sampler.create(context));
     write(context, sets[0], &[read.slot(0, 0)]);
     write(context, sets[1], &[Slot::sampler(&nearest, 1, 0)]);
@@ -54,12 +49,7 @@ fn execute_with(
     let layouts = layouts.each_ref();
     let rig = Rig::new(context, &Plan::new(program, read.kind(), &layouts).stage(stage));
     let job = Job::new(&rig, &points());
-    let commands = Commands::primary(context, |commands| {
-        rig.bind(commands);
-        rig.bind_sets(commands, 0, &sets, &[]);
-        job.bind(commands);
-        job.run(commands, 0);
-    });
+    let commands = job.over(&sets, 0);
     if is_late {
         write_others();
     }

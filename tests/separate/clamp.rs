@@ -3,8 +3,9 @@
 //! The reference is OpenGL's: the coordinate is clamped to [0, 1], then the footprint is taken, with the border for what is outside of
 //! the image (OpenGL compatibility profile, Coordinate Wrapping and Texel Selection, "CLAMP").
 
-use super::ways::{Route, Way};
 use super::*;
+use samplin_testkit::held::bindings;
+use samplin_testkit::way::{Route, Way};
 use switch::Switch;
 
 type M = vk::SamplerAddressMode;
@@ -69,17 +70,11 @@ enum Wanted {
 
 impl Wanted {
     fn values(self, texture: &Texture<'_>) -> Vec<Value> {
-        let texels = reference::Texture::read(&texture.image, &texture.view);
-        let saturate = |point: SamplePoint| {
-            let [x, y, z, w] = point.coord;
-            SamplePoint { coord: [x.clamp(0.0, 1.0), y.clamp(0.0, 1.0), z, w], ..point }
-        };
-        let at = |point: &SamplePoint| match self {
-            Self::Exact => reference::sample(&texels, &border(), &saturate(*point), 2.0),
-            Self::Half => reference::sample(&texels, &border(), point, 2.0),
-            Self::Edge => reference::sample(&texels, &edge(), point, 2.0),
-        };
-        points().iter().map(at).collect()
+        match self {
+            Self::Exact => texture.wanted(&border(), &saturated(&points(), 1.0)),
+            Self::Half => texture.wanted(&border(), &points()),
+            Self::Edge => texture.wanted(&edge(), &points()),
+        }
     }
 
     /// What is wrong with the values of a lookup, if they are not these.
@@ -92,6 +87,20 @@ impl Wanted {
     }
 }
 
+/// What is wrong with the values of some lookups of one image, if they are not these.
+fn wrongs(texture: &Texture<'_>, wanted: &[Wanted], found: &[Vec<Value>], what: &str) -> Vec<Option<String>> {
+    std::iter::zip(wanted, found).map(|(wanted, found)| wanted.wrong(texture, found, what)).collect()
+}
+
+/// Coordinates that are clamped to an image of this size.
+fn saturated(points: &[SamplePoint], size: f32) -> Vec<SamplePoint> {
+    let saturate = |point: &SamplePoint| {
+        let [x, y, z, w] = point.coord;
+        SamplePoint { coord: [x.clamp(0.0, size), y.clamp(0.0, size), z, w], ..*point }
+    };
+    points.iter().map(saturate).collect()
+}
+
 /// The three are told apart by these points at all.
 fn assert_distinct(texture: &Texture<'_>) {
     let [exact, half, edge] = [Wanted::Exact, Wanted::Half, Wanted::Edge].map(|wanted| wanted.values(texture));
@@ -99,20 +108,9 @@ fn assert_distinct(texture: &Texture<'_>) {
     assert!(far(&exact, &half) > 20 && far(&exact, &edge) > 20, "the points show no difference");
 }
 
-fn check(context: &Context, stage: Stage) -> Result<(), Skip> {
-    skip_if(context.missing(stage.needs()))
-}
-
-fn combined(texture: &Texture<'_>, sampler: &Sampler<'_>, binding: u32, element: u32) -> Slot {
-    let ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-    let slot = texture.slot(binding, element);
-    Slot { ty, info: vk::DescriptorImageInfo { sampler: sampler.handle(), ..slot.info }, ..slot }
-}
-
-/// Bindings of [`Program::Beside`].
-fn beside() -> [Binding; 4] {
-    let combined = Binding::new(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
-    [Binding::image(0), Binding::sampler(1), combined, Binding::sampler(3)]
+/// A set of [`Program::Beside`]: the image with a sampler of its own, with one in its descriptor, and with another of its own.
+fn beside(texture: &Texture<'_>, [one, pair, other]: [&Sampler<'_>; 3]) -> [Slot; 4] {
+    [texture.slot(0, 0), Slot::sampler(one, 1, 0), texture.pair(pair, 2, 0), Slot::sampler(other, 3, 0)]
 }
 
 fn assert_resolved(judged: &Judged) {
@@ -129,19 +127,11 @@ fn above(context: &Context, room: bool) -> Result<Vec<SetLayout<'_>>, Skip> {
 /// Without room for another set shaders have in their code what is asked of them.
 fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
     let judged = judged(builder().setting("shader_keys", keys), |context| {
-        check(context, stage)?;
+        skip_if(context.missing(stage.needs()))?;
         let texture = Texture::new(context, RGBA8)?;
         assert_distinct(&texture);
         let (gl, plain) = (clamp().create(context), edge().create(context));
-        let set = |one: &Sampler<'_>, other: &Sampler<'_>| {
-            let slots = [
-                texture.slot(0, 0),
-                Slot::sampler(one, 1, 0),
-                combined(&texture, other, 2, 0),
-                Slot::sampler(other, 3, 0),
-            ];
-            Held::new(context, &beside(), &slots)
-        };
+        let set = |one, other| Held::of(context, &beside(&texture, [one, other, other]));
         let sets = [set(&gl, &plain), set(&plain, &plain), set(&plain, &gl), set(&gl, &gl)];
         let (layouts, rest) = ([&sets[0].layout], above(context, room)?);
         let above: Vec<_> = rest.iter().collect();
@@ -149,7 +139,7 @@ fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
         plan.above = &above;
         let rig = Rig::new(context, &plan);
         let jobs: Vec<_> = sets.iter().map(|_| Job::new(&rig, &points())).collect();
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             rig.bind(commands);
             for (job, held) in jobs.iter().zip(&sets) {
                 job.bind(commands);
@@ -157,16 +147,12 @@ fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
                 job.run(commands, 0);
             }
         });
-        commands.execute();
         let (exact, edge) = (Wanted::Exact, Wanted::Edge);
         let wanted = [[exact, edge, edge], [edge; 3], [edge, exact, exact], [exact; 3]];
-        let mut wrong = Vec::new();
-        for (draw, (job, wanted)) in jobs.iter().zip(wanted).enumerate() {
-            for (lookup, (got, wanted)) in job.results().iter().zip(wanted).enumerate() {
-                wrong.push(wanted.wrong(&texture, got, &format!("draw {draw}, lookup {lookup}")));
-            }
-        }
-        Ok(wrong)
+        let of = |(draw, (job, wanted)): (usize, (&Job<'_, '_>, [Wanted; 3]))| {
+            wrongs(&texture, &wanted, &job.results(), &format!("draw {draw}"))
+        };
+        Ok(jobs.iter().zip(wanted).enumerate().flat_map(of).collect())
     })?;
     assert_resolved(&judged);
     // In their code shaders have each combination by itself.
@@ -178,23 +164,16 @@ fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
 /// A device that has the extension and samplers that do not use it: nothing is changed.
 fn untouched(stage: Stage, room: bool) -> Outcome {
     let judged = judged(builder(), |context| {
-        check(context, stage)?;
+        skip_if(context.missing(stage.needs()))?;
         let texture = Texture::new(context, RGBA8)?;
         let (edge, border) = (edge().create(context), border().create(context));
-        let slots = [
-            texture.slot(0, 0),
-            Slot::sampler(&edge, 1, 0),
-            combined(&texture, &border, 2, 0),
-            Slot::sampler(&border, 3, 0),
-        ];
-        let held = Held::new(context, &beside(), &slots);
+        let held = Held::of(context, &beside(&texture, [&edge, &border, &border]));
         let (layouts, rest) = ([&held.layout], above(context, room)?);
         let above: Vec<_> = rest.iter().collect();
         let mut plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage);
         plan.above = &above;
         let results = found(context, &plan, &[held.set]);
-        let wanted = [Wanted::Edge, Wanted::Half, Wanted::Half];
-        Ok(results.iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "legal")).collect())
+        Ok(wrongs(&texture, &[Wanted::Edge, Wanted::Half, Wanted::Half], &results, "legal"))
     })?;
     judged.assert_untouched("without GL_CLAMP");
     if !matches!(Switch::on(), Some(Switch::Saturate | Switch::Filter)) {
@@ -220,13 +199,7 @@ fn mixed() -> Outcome {
         ] {
             let vulkan = SamplerDesc { mag_filter, min_filter, mipmap_mode, ..border() };
             let made = if gl { vulkan.clone().address(GL_CLAMP) } else { vulkan.clone() }.create(context);
-            let slots = [
-                texture.slot(0, 0),
-                Slot::sampler(&made, 1, 0),
-                combined(&texture, &made, 2, 0),
-                Slot::sampler(&made, 3, 0),
-            ];
-            let held = Held::new(context, &beside(), &slots);
+            let held = Held::of(context, &beside(&texture, [&made; 3]));
             let layouts = [&held.layout];
             let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts));
             let wanted = |point: &SamplePoint| {
@@ -245,9 +218,7 @@ fn mixed() -> Outcome {
             // Whole groups of one level of detail, for the same reason.
             for all in points().chunk_by(|one, other| one.lod == other.lod) {
                 let all: Vec<_> = all.iter().copied().cycle().take(1024).collect();
-                let job = Job::new(&rig, &all);
-                execute(context, &rig, &job, &[held.set]);
-                for (lookup, got) in job.results().iter().enumerate() {
+                for (lookup, got) in rig.found(&[held.set], &all, 0).iter().enumerate() {
                     let far = got.iter().zip(&all).find(|(got, point)| !got.is_near(wanted(point), 0.02));
                     wrong.push(far.map(|(got, point)| {
                         let wanted = wanted(point);
@@ -266,26 +237,19 @@ fn mixed() -> Outcome {
 /// A sampler of its own and a saturated coordinate at once: the sampler is shared by an image that filters and one that does not.
 fn split(stage: Stage) -> Outcome {
     let judged = judged(builder(), |context| {
-        check(context, stage)?;
+        skip_if(context.missing(stage.needs()))?;
         let bad = conflicts::uint();
-        let [first, second] = [Texture::new(context, RGBA8)?, Texture::new(context, bad.scene)?];
+        let [first, second] = textures(context, [RGBA8, bad.scene])?;
         let sampler = clamp().create(context);
-        let slots = [first.slot(0, 0), second.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
-        let held = Held::new(context, &[Binding::image(0), Binding::image(2), Binding::sampler(1)], &slots);
+        let held = Held::of(context, &[first.slot(0, 0), second.slot(2, 0), Slot::sampler(&sampler, 1, 0)]);
         let layouts = [&held.layout];
         let plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind()).stage(stage);
         let rig = Rig::new(context, &plan);
         let mut wrong = Vec::new();
         for turn in 0..2 {
-            let job = Job::new(&rig, &points());
-            execute(context, &rig, &job, &[held.set]);
-            let results = job.results();
+            let results = rig.found(&[held.set], &points(), 0);
             wrong.push(Wanted::Exact.wrong(&first, &results[0], &format!("turn {turn}")));
-            let texels = reference::Texture::read(&second.image, &second.view);
-            let wanted = points()
-                .iter()
-                .map(|at| reference::sample(&texels, &SamplerDesc::nearest(), at, 2.0))
-                .collect::<Vec<_>>();
+            let wanted = second.wanted(&SamplerDesc::nearest(), &points());
             wrong.push((results[1] != wanted).then(|| format!("integers, turn {turn}")));
         }
         Ok(wrong)
@@ -298,20 +262,17 @@ fn split(stage: Stage) -> Outcome {
 /// which texels are fetched.
 fn no_set_fetched() -> Outcome {
     let judged = judged(builder().setting("device", &conflicts::weak()), |context| {
-        let [good, bad] = [Texture::new(context, RGBA8)?, Texture::new(context, Scene::colour(F::R32_SFLOAT))?];
+        let [good, bad] = textures(context, [RGBA8, Scene::colour(F::R32_SFLOAT)])?;
         let (gl, linear, nearest) = (clamp().create(context), edge().create(context), SamplerDesc::nearest());
         let other = nearest.create(context);
-        let [image, sampler, pair, second] = beside();
-        let bindings = [image, sampler.immutable(&[&linear]), pair, second];
-        let slots = [bad.slot(0, 0), combined(&good, &gl, 2, 0), Slot::sampler(&other, 3, 0)];
-        let held = Held::new(context, &bindings, &slots);
+        let fixed = Slot::sampler(&linear, 1, 0).fixed();
+        let held = Held::of(context, &[bad.slot(0, 0), fixed, good.pair(&gl, 2, 0), Slot::sampler(&other, 3, 0)]);
         let (layouts, rest) = ([&held.layout], above(context, false)?);
         let above: Vec<_> = rest.iter().collect();
         let mut plan = Plan::new(Program::Beside, good.kind(), &layouts);
         plan.above = &above;
         let results = found(context, &plan, &[held.set]);
-        let texels = reference::Texture::read(&bad.image, &bad.view);
-        let wanted: Vec<_> = points().iter().map(|at| reference::sample(&texels, &nearest, at, 2.0)).collect();
+        let wanted = bad.wanted(&nearest, &points());
         Ok(vec![
             (results[0] != wanted).then(|| "what is fetched".to_owned()),
             Wanted::Exact.wrong(&good, &results[1], "beside what is fetched"),
@@ -331,26 +292,13 @@ fn texels() -> Outcome {
         let texture = Texture::new(context, RGBA8.flat())?;
         let legal = SamplerDesc::unnormalized(vk::Filter::LINEAR).border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
         let made = SamplerDesc { address: [GL_CLAMP, GL_CLAMP, legal.address[2]], ..legal.clone() }.create(context);
-        let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
-        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-        let layouts = [&held.layout];
-        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts));
+        let held = Held::of(context, &[texture.slot(0, 0), Slot::sampler(&made, 1, 0)]);
+        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &[&held.layout]));
         let all = texture.scene.points(true);
-        let job = Job::new(&rig, &all);
-        execute(context, &rig, &job, &[held.set]);
-        let texels = reference::Texture::read(&texture.image, &texture.view);
-        let exact = |point: &SamplePoint| {
-            let [x, y, z, w] = point.coord;
-            reference::sample(
-                &texels,
-                &legal,
-                &SamplePoint { coord: [x.clamp(0.0, 8.0), y.clamp(0.0, 8.0), z, w], ..*point },
-                2.0,
-            )
-        };
-        let results = job.results();
-        let far = results[0].iter().zip(&all).find(|(got, point)| !got.is_near(exact(point), 0.02));
-        Ok(vec![far.map(|(got, point)| format!("{got:?}, not {:?}, at {point:?}", exact(point)))])
+        let got = rig.found(&[held.set], &all, 0).remove(0);
+        let exact = texture.wanted(&legal, &saturated(&all, 8.0));
+        let far = got.iter().zip(exact).zip(all).find(|((got, exact), _)| !got.is_near(*exact, 0.02));
+        Ok(vec![far.map(|((got, exact), point)| format!("{got:?}, not {exact:?}, at {point:?}"))])
     })?;
     assert_resolved(&judged);
     assert_passes(&judged, &["saturate"]);
@@ -360,13 +308,12 @@ fn texels() -> Outcome {
 /// An immutable sampler of a binding of its own: it is read from the hidden set, with its border.
 fn immutable(stage: Stage) -> Outcome {
     let judged = judged(builder(), |context| {
-        check(context, stage)?;
+        skip_if(context.missing(stage.needs()))?;
         let texture = Texture::new(context, RGBA8)?;
         let sampler = clamp().create(context);
-        let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler])];
-        let held = Held::new(context, &bindings, &[texture.slot(0, 0)]);
-        let results = held.found(context, (Program::One, stage), [texture.kind(); 2]);
-        Ok(vec![Wanted::Exact.wrong(&texture, &results[0], "an immutable sampler")])
+        let held = Held::of(context, &[texture.slot(0, 0), Slot::sampler(&sampler, 1, 0).fixed()]);
+        let results = held.found((Program::One, stage), [texture.kind(); 2])?;
+        Ok(wrongs(&texture, &[Wanted::Exact], &results, "an immutable sampler"))
     })?;
     assert_resolved(&judged);
     Ok(())
@@ -375,21 +322,15 @@ fn immutable(stage: Stage) -> Outcome {
 /// One of a descriptor that holds the image as well: the image is read from there, the sampler from the hidden set.
 fn immutable_combined(stage: Stage) -> Outcome {
     let judged = judged(builder(), |context| {
-        check(context, stage)?;
+        skip_if(context.missing(stage.needs()))?;
         let texture = Texture::new(context, RGBA8)?;
         let (gl, plain) = (clamp().create(context), edge().create(context));
-        let [image, sampler, _, other] = beside();
-        let bindings = [image, sampler, Binding::combined(2, 1).immutable(&[&gl]), other];
-        let slots = [
-            texture.slot(0, 0),
-            Slot::sampler(&plain, 1, 0),
-            combined(&texture, &plain, 2, 0),
-            Slot::sampler(&gl, 3, 0),
-        ];
-        let held = Held::new(context, &bindings, &slots);
-        let results = held.found(context, (Program::Beside, stage), [texture.kind(); 2]);
-        let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Exact];
-        Ok(results.iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "immutable")).collect())
+        // What is written beside the immutable sampler does not count.
+        let slots = beside(&texture, [&plain, &plain, &gl]);
+        let layout = slots.map(|slot| if slot.at.0 == 2 { texture.pair(&gl, 2, 0).fixed() } else { slot });
+        let held = Held::new(context, &bindings(&layout), &slots);
+        let results = held.found((Program::Beside, stage), [texture.kind(); 2])?;
+        Ok(wrongs(&texture, &[Wanted::Edge, Wanted::Exact, Wanted::Exact], &results, "immutable"))
     })?;
     assert_resolved(&judged);
     Ok(())
@@ -398,15 +339,13 @@ fn immutable_combined(stage: Stage) -> Outcome {
 /// Descriptors that come to their sets in other ways than by writes.
 fn by(way: Way) -> Outcome {
     let judged = judged(builder(), |context| {
-        let route = Route::new(context, way, &beside(), 0)?;
         let texture = Texture::new(context, RGBA8)?;
         let (gl, plain) = (clamp().create(context), edge().create(context));
-        let slots =
-            [texture.slot(0, 0), Slot::sampler(&plain, 1, 0), combined(&texture, &gl, 2, 0), Slot::sampler(&gl, 3, 0)];
+        let slots = beside(&texture, [&plain, &gl, &gl]);
+        let route = Route::new(context, way, &bindings(&slots), 0)?;
         let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &route.layouts()));
         let found = route.found(&rig, &slots, &points());
-        let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Exact];
-        Ok(found.iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "another way")).collect())
+        Ok(wrongs(&texture, &[Wanted::Edge, Wanted::Exact, Wanted::Exact], &found, "another way"))
     })?;
     assert_resolved(&judged);
     Ok(())
@@ -418,12 +357,12 @@ fn array() -> Outcome {
         skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
         let texture = Texture::new(context, RGBA8)?;
         let samplers = [edge().create(context), clamp().create(context), border().create(context)];
-        let slots: Vec<_> = (0..).zip(&samplers).map(|(at, sampler)| combined(&texture, sampler, 0, at)).collect();
-        let held = Held::new(context, &[Binding::combined(0, 3)], &slots);
+        let slots: Vec<_> = (0..).zip(&samplers).map(|(at, sampler)| texture.pair(sampler, 0, at)).collect();
+        let held = Held::of(context, &slots);
         let layouts = [&held.layout];
         let rig = Rig::new(context, &Plan::new(Program::Pairs, texture.kind(), &layouts));
         let jobs: Vec<_> = (0..3).map(|_| Job::new(&rig, &points())).collect();
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             rig.bind(commands);
             rig.bind_sets(commands, 0, &[held.set], &[]);
             for (element, job) in (0..).zip(&jobs) {
@@ -431,7 +370,6 @@ fn array() -> Outcome {
                 job.run(commands, element);
             }
         });
-        commands.execute();
         let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Half];
         let wrong = |(job, wanted): (&Job<'_, '_>, Wanted)| wanted.wrong(&texture, &job.results()[0], "an element");
         Ok(jobs.iter().zip(wanted).map(wrong).collect())
@@ -445,8 +383,6 @@ fn array_constant() -> Outcome {
     let judged = judged(builder(), |context| {
         let texture = Texture::new(context, RGBA8)?;
         let (gl, plain) = (clamp().create(context), edge().create(context));
-        let bindings =
-            [Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3), Binding::new(1, vk::DescriptorType::SAMPLER, 2)];
         let images = (0..3).map(|element| texture.slot(0, element));
         let mut wrong = Vec::new();
         for (samplers, wanted) in [
@@ -456,10 +392,9 @@ fn array_constant() -> Outcome {
             ([&gl, &gl], [Wanted::Exact, Wanted::Exact]),
         ] {
             let states = (0..).zip(samplers).map(|(element, sampler)| Slot::sampler(sampler, 1, element));
-            let held = Held::new(context, &bindings, &images.clone().chain(states).collect::<Vec<_>>());
-            let results = held.found(context, (Program::Constant, Stage::Compute), [texture.kind(); 2]);
-            let all = results.into_iter().zip(wanted);
-            wrong.extend(all.map(|(got, wanted)| wanted.wrong(&texture, &got, "an element that is named")));
+            let held = Held::of(context, &images.clone().chain(states).collect::<Vec<_>>());
+            let results = held.found((Program::Constant, Stage::Compute), [texture.kind(); 2])?;
+            wrong.extend(wrongs(&texture, &wanted, &results, "an element that is named"));
         }
         Ok(wrong)
     })?;
@@ -472,24 +407,13 @@ fn rewritten() -> Outcome {
     let judged = judged(builder(), |context| {
         let texture = Texture::new(context, RGBA8)?;
         let (gl, plain) = (clamp().create(context), edge().create(context));
-        let held = Held::new(context, &beside(), &[]);
-        let layouts = [&held.layout];
-        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts));
+        let held = Held::new(context, &bindings(&beside(&texture, [&plain; 3])), &[]);
+        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &[&held.layout]));
         let mut wrong = Vec::new();
         for (sampler, wanted) in [(&gl, Wanted::Exact), (&plain, Wanted::Edge), (&gl, Wanted::Exact)] {
-            let slots = [
-                texture.slot(0, 0),
-                Slot::sampler(&plain, 1, 0),
-                combined(&texture, sampler, 2, 0),
-                Slot::sampler(sampler, 3, 0),
-            ];
-            write(context, held.set, &slots);
-            let job = Job::new(&rig, &points());
-            execute(context, &rig, &job, &[held.set]);
-            let all = [Wanted::Edge, wanted, wanted];
-            wrong.extend(
-                job.results().iter().zip(all).map(|(got, wanted)| wanted.wrong(&texture, got, "written again")),
-            );
+            held.write(&beside(&texture, [&plain, sampler, sampler]));
+            let results = rig.found(&[held.set], &points(), 0);
+            wrong.extend(wrongs(&texture, &[Wanted::Edge, wanted, wanted], &results, "written again"));
         }
         Ok(wrong)
     })?;
@@ -506,13 +430,10 @@ fn update_after_bind() -> Outcome {
         let texture = Texture::new(context, RGBA8)?;
         let gl = clamp().create(context);
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
-        let flags = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
-        let layout = SetLayout::with_flags(context, &[Binding::combined(0, 3).flags(late)], flags);
-        let (_pool, set) = Pool::set(context, &layout);
-        write(context, set, &[0, 1, 2].map(|at| combined(&texture, &gl, 0, at)));
-        let layouts = [&layout];
-        let results = found(context, &Plan::new(Program::Pairs, texture.kind(), &layouts), &[set]);
-        Ok(vec![Wanted::Half.wrong(&texture, &results[0], "after the bind")])
+        let slots = [0, 1, 2].map(|at| texture.pair(&gl, 0, at));
+        let held = Held::new(context, &[Binding::combined(0, 3).flags(late)], &slots);
+        let results = held.found((Program::Pairs, Stage::Compute), [texture.kind(); 2])?;
+        Ok(wrongs(&texture, &[Wanted::Half], &results, "after the bind"))
     })?;
     let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
     assert_eq!(left, ["update-after-bind"], "once for the link");

@@ -77,35 +77,27 @@ fn look(
     (at, above): (&[SamplePoint], bool),
 ) -> Result<Vec<Option<String>>, Skip> {
     skip_if(context.missing(stage.needs()))?;
-    let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
+    let textures = Texture::all(context, scenes)?;
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
-    let bindings = [Binding::image(0), Binding::sampler(1), Binding::image(2)];
-    let sets: Vec<_> = made
-        .iter()
-        .map(|sampler| {
-            let mut slots = vec![Slot::sampler(sampler, 1, 0)];
-            slots.extend(textures.iter().zip([0, 2]).map(|(texture, binding)| texture.slot(binding, 0)));
-            Held::new(context, &bindings, &slots)
-        })
-        .collect();
+    let set = |sampler| {
+        let images = textures.iter().zip([0, 2]).map(|(texture, binding)| texture.slot(binding, 0));
+        Held::of(context, &images.chain([Slot::sampler(sampler, 1, 0)]).collect::<Vec<_>>())
+    };
+    let sets: Vec<_> = made.iter().map(set).collect();
     let empty = if above { fetch::rest(context, 3)? } else { Vec::new() };
     let (layouts, above) = ([&sets[0].layout], empty.iter().collect::<Vec<_>>());
     let mut plan = Plan::new(program, ResultKind::Float, &layouts).stage(stage);
     plan.above = &above;
     let rig = Rig::new(context, &plan);
     let mut all = Vec::new();
-    for (held, desc) in sets.iter().zip(samplers) {
-        let job = Job::new(&rig, at);
-        execute(context, &rig, &job, &[held.set]);
-        let results = job.results();
+    for ((held, sampler), desc) in sets.iter().zip(&made).zip(samplers) {
+        let results = rig.found(&[held.set], at, 0);
         all.extend(textures.iter().zip(&results).map(|(texture, got)| {
-            let expected = &texture.scene;
-            if expected.format != F::D32_SFLOAT {
+            if texture.scene.format != F::D32_SFLOAT {
                 return wrong(texture, desc, got, at, 1e-5);
             }
             // The device's own comparison, bit by bit.
-            let made = desc.create(context);
-            let own = sample(context, Pair::new(&texture.view, &made).shadow(), at);
+            let own = texture.through(sampler, at);
             let first = got.iter().zip(&own).find(|(got, own)| got.components()[0] != own.components()[0]);
             first.map(|(got, own)| format!("{desc:?}: {got:?} is not the device's {own:?}"))
         }));
@@ -179,12 +171,9 @@ fn compared_and_plain(stage: Stage) -> Outcome {
     let judged = judged(Context::builder(), |context| {
         let mut found = run(context, (stage, Program::Both), &sampler, &[R32])?;
         let texture = Texture::new(context, R32)?;
-        let texels = reference::Texture::read(&texture.image, &texture.view);
         let plain = found.pop().expect("two lookups");
-        let all = plain.iter().zip(points());
-        let far = all.map(|(got, at)| (got, reference::sample(&texels, &SamplerDesc::linear(), &at, 2.0)));
-        let far = far.into_iter().find(|(got, wanted)| !got.is_near(*wanted, 1e-5));
-        let far = far.map(|(got, wanted)| format!("the colour: {got:?} is not {wanted:?}"));
+        let far = wrong(&texture, &SamplerDesc::linear(), &plain, &points(), 1e-5);
+        let far = far.map(|wrong| format!("the colour: {wrong}"));
         Ok(vec![wrong(&texture, &sampler, &found[0], &points(), 1e-5), far])
     })?;
     assert_compared(&judged, forced(How::Shadow).word());
@@ -303,7 +292,7 @@ fn combined_look(context: &Context, scene: Scene) -> Result<Vec<Option<String>>,
     let texture = Texture::new(context, scene)?;
     let looks = samplers().into_iter().map(|desc| {
         let made = desc.create(context);
-        let found = sample(context, Pair::new(&texture.view, &made).shadow(), &far_points());
+        let found = texture.through(&made, &far_points());
         if scene.format == F::D32_SFLOAT { None } else { wrong(&texture, &desc, &found, &far_points(), 1e-5) }
     });
     Ok(looks.collect())
@@ -351,11 +340,11 @@ fn legal_combined_by_default() -> Outcome {
 /// One set shows a colour, then a depth, then the colour again: the depth has the device's own comparison.
 fn combined_then_legal() -> Outcome {
     let judged = judged(Context::builder(), |context| {
-        let textures = [Texture::new(context, R32)?, Texture::new(context, D32)?];
+        let textures = textures(context, [R32, D32])?;
         let desc = SamplerDesc::linear().compare(LESS);
         let (made, at) = (desc.create(context), far_points());
         let all = [0, 1, 0].map(|number: usize| {
-            let found = sample(context, Pair::new(&textures[number].view, &made).shadow(), &at);
+            let found = textures[number].through(&made, &at);
             if number == 1 { None } else { wrong(&textures[number], &desc, &found, &at, 1e-5) }
         });
         Ok(all.to_vec())
@@ -371,7 +360,7 @@ fn cubes(shape: scene::Shape) -> Outcome {
         move |context: &Context| {
             let texture = Texture::new(context, scene)?;
             let made = SamplerDesc::linear().compare(LESS).create(context);
-            Ok(sample(context, Pair::new(&texture.view, &made).shadow(), &scene.points(false)))
+            Ok(texture.through(&made, &scene.points(false)))
         }
     };
     // The same values as depths, compared by the device.
@@ -410,30 +399,20 @@ fn combined_cube_array() -> Outcome {
 /// Compares each image of an array, whose elements the shader learns when it runs.
 fn look_at_array(context: &Context, sampler: &SamplerDesc, scenes: [Scene; 3]) -> Result<Vec<String>, Skip> {
     skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
-    let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
+    let textures = Texture::all(context, &scenes)?;
     let made = sampler.create(context);
     let mut slots = vec![Slot::sampler(&made, 1, 0)];
     slots.extend((0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)));
-    let bindings = [Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3), Binding::sampler(1)];
-    let held = Held::new(context, &bindings, &slots);
-    let layouts = [&held.layout];
-    let rig = Rig::new(context, &Plan::new(Program::DynamicShadows, ResultKind::Float, &layouts));
+    let held = Held::of(context, &slots);
+    let rig = Rig::new(context, &Plan::new(Program::DynamicShadows, ResultKind::Float, &[&held.layout]));
     let mut all = Vec::new();
     for (element, texture) in (0..).zip(&textures) {
-        let job = Job::new(&rig, &points());
-        let commands = Commands::primary(context, |commands| {
-            rig.bind(commands);
-            rig.bind_sets(commands, 0, &[held.set], &[]);
-            job.bind(commands);
-            job.run(commands, element);
-        });
-        commands.execute();
-        let got = job.results().remove(0);
+        let got = rig.found(&[held.set], &points(), element).remove(0);
         if texture.scene.format != F::D32_SFLOAT {
             all.extend(wrong(texture, sampler, &got, &points(), 1e-5));
             continue;
         }
-        let own = sample(context, Pair::new(&texture.view, &made).shadow(), &points());
+        let own = texture.through(&made, &points());
         let same = got.iter().zip(&own).all(|(got, own)| got.components()[0] == own.components()[0]);
         all.extend((!same).then(|| "the depth is not the device's".to_owned()));
     }

@@ -27,10 +27,8 @@ impl<'c> Sets<'c> {
         let conflict = conflicts::uint();
         let texture = Texture::new(context, conflict.scene)?;
         let samplers = [SamplerDesc::nearest(), conflict.sampler].map(|sampler| sampler.create(context));
-        let bindings = [Binding::image(0), Binding::sampler(1)];
-        let [legal, conflict] = [0, 1].map(|sampler: usize| {
-            Held::new(context, &bindings, &[texture.slot(0, 0), Slot::sampler(&samplers[sampler], 1, 0)])
-        });
+        let [legal, conflict] =
+            samplers.each_ref().map(|sampler| Held::of(context, &[texture.slot(0, 0), Slot::sampler(sampler, 1, 0)]));
         Ok(Self { texture, _samplers: samplers, legal, conflict })
     }
 
@@ -121,7 +119,7 @@ fn legal(stage: Stage) -> Outcome {
         let sets = Sets::new(context)?;
         let rig = sets.rig(context, stage);
         let job = Job::new(&rig, &points());
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             context.begin_label(commands, Some("Frame"));
             rig.bind(commands);
             rig.bind_sets(commands, 0, &[sets.legal.set], &[]);
@@ -129,7 +127,6 @@ fn legal(stage: Stage) -> Outcome {
             job.run(commands, 0);
             context.end_label(commands, Some("Frame"));
         });
-        commands.execute();
         Ok(vec![sets.texture.look("the image", &SamplerDesc::nearest(), job.results().remove(0))])
     })
 }

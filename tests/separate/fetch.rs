@@ -51,40 +51,38 @@ fn scene(
     skip_if(context.missing(stage.needs()))?;
     let limits = context.limits();
     let [(one, one_legal), (two, two_legal)] = [first, second];
-    let (one, two) = (Texture::new(context, one)?, Texture::new(context, two)?);
+    let [one, two] = textures(context, [one, two])?;
     let sampler = sampler.create(context);
-    let mut bindings = vec![Binding::image(0), Binding::sampler(1), Binding::image(2)];
     let mut slots = vec![one.slot(0, 0), Slot::sampler(&sampler, 1, 0), two.slot(2, 0)];
     if lack == Lack::Sampler {
         let most = limits.max_per_stage_descriptor_samplers.min(limits.max_descriptor_set_samplers);
         skip_if((most > 256).then(|| format!("{} has {most} samplers", context.device_name())))?;
-        bindings.push(Binding::new(3, vk::DescriptorType::SAMPLER, most - 1));
         slots.extend((0..most - 1).map(|element| Slot::sampler(&sampler, 3, element)));
     }
-    let held = Held::new(context, &bindings, &slots);
+    let held = Held::of(context, &slots);
     let (layouts, empty) = ([&held.layout], if lack == Lack::Set { rest(context, 3)? } else { Vec::new() });
     let above: Vec<_> = empty.iter().collect();
     let mut plan = Plan::new(program, one.kind(), &layouts).second(two.kind()).stage(stage);
     plan.above = &above;
-    let results = found(context, &plan, &[held.set]);
-    let looks = [("the first image", &one, one_legal), ("the second", &two, two_legal)];
-    Ok(std::iter::zip(looks, results).map(|((what, image, legal), got)| image.look(what, legal, got)).collect())
+    let wanted = [("the first image", &one, one_legal), ("the second", &two, two_legal)];
+    Ok(looks(&wanted, found(context, &plan, &[held.set])))
+}
+
+/// One that conflicts with the sampler, and one that it suits.
+fn images(conflict: &Conflict) -> [(Scene, &SamplerDesc); 2] {
+    [(conflict.scene, &conflict.legal), (conflict.twin.0, &conflict.sampler)]
+}
+
+/// That the link of image 0 and sampler 1 fetches, whatever a test switch says.
+fn fetched() -> Expected {
+    Expected::unresolved("").and_just(How::Fetch, place(0, 0, 0), place(0, 1, 0))
 }
 
 fn one(stage: Stage, conflict: &Conflict, lack: Lack) -> Outcome {
-    let expected = Expected {
-        changed: vec![Changed { image: place(0, 0, 0), sampler: place(0, 1, 0), how: How::Fetch }],
-        left: "",
-    };
     let run = (Program::Shared, stage, lack);
-    judge(&Context::builder(), conflict.oracle, &expected, &|context| {
+    judge(&Context::builder(), conflict.oracle, &fetched(), &|context| {
         conflict.check(context)?;
-        scene(
-            context,
-            run,
-            &conflict.sampler,
-            [(conflict.scene, &conflict.legal), (conflict.twin.0, &conflict.sampler)],
-        )
+        scene(context, run, &conflict.sampler, images(conflict))
     })?;
     judge_legal(&Context::builder(), &|context| {
         scene(context, run, &conflict.sampler, [(conflict.twin.0, &conflict.sampler); 2])
@@ -176,23 +174,13 @@ fn emulated() -> Outcome {
 fn look_at_combined(context: &Context, scene: Scene, sampler: &SamplerDesc, legal: &SamplerDesc) -> Result<Look, Skip> {
     let texture = Texture::new(context, scene)?;
     let sampler = sampler.create(context);
-    let pair = Slot { ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER, ..texture.slot(0, 0) };
-    let binding = Binding::combined(0, 3).immutable(&[&sampler; 3]);
-    let held = Held::new(context, &[binding], &[0, 1, 2].map(|element| Slot { at: (0, element), ..pair }));
+    let held = Held::of(context, &[0, 1, 2].map(|element| texture.pair(&sampler, 0, element).fixed()));
     let (layouts, empty) = ([&held.layout], rest(context, 3)?);
     let above: Vec<_> = empty.iter().collect();
     let mut plan = Plan::new(Program::Pairs, texture.kind(), &layouts);
     plan.above = &above;
     let rig = Rig::new(context, &plan);
-    let job = Job::new(&rig, &points());
-    let commands = Commands::primary(context, |commands| {
-        rig.bind(commands);
-        rig.bind_sets(commands, 0, &[held.set], &[]);
-        job.bind(commands);
-        job.run(commands, 2);
-    });
-    commands.execute();
-    Ok(texture.look("the image", legal, job.results().remove(0)))
+    Ok(texture.look("the image", legal, rig.found(&[held.set], &points(), 2).remove(0)))
 }
 
 /// An immutable sampler that the image does not suit.
@@ -218,30 +206,24 @@ fn legal_combined() -> Outcome {
     Ok(())
 }
 
+/// What stays where there is no room, by this name.
+fn left(builder: ContextBuilder, program: Program, conflict: &Conflict, what: &'static str) -> Outcome {
+    judge(&builder, conflict.oracle, &Expected::unresolved(what), &|context| {
+        scene(context, (program, Stage::Compute, Lack::Set), &conflict.sampler, images(conflict))
+    })
+}
+
 /// A border of another kind is not the filter's business: no sampler, no repair.
 fn border_kind() -> Outcome {
-    let conflict = conflicts::border();
-    judge(&Context::builder(), conflict.oracle, &Expected::unresolved("no-free-set"), &|context| {
-        let images = [(conflict.scene, &conflict.legal), (conflict.twin.0, &conflict.sampler)];
-        scene(context, (Program::Shared, Stage::Compute, Lack::Set), &conflict.sampler, images)
-    })
+    left(Context::builder(), Program::Shared, &conflicts::border(), "no-free-set")
 }
 
 /// Four texels at a time are not fetched, which is told; what samples beside that is legal here.
 fn gathers() -> Outcome {
-    let conflict = conflicts::uint();
-    judge(&Context::builder(), conflict.oracle, &Expected::unresolved("no-free-set"), &|context| {
-        let images = [(conflict.scene, &conflict.legal), (conflict.twin.0, &conflict.sampler)];
-        scene(context, (Program::Gather, Stage::Compute, Lack::Set), &conflict.sampler, images)
-    })
+    left(Context::builder(), Program::Gather, &conflicts::uint(), "no-free-set")
 }
 
 /// Nothing is compiled at a bind where that is not wanted.
 fn learn() -> Outcome {
-    let conflict = conflicts::uint();
-    let builder = Context::builder().setting("split_compile", "learn");
-    judge(&builder, conflict.oracle, &Expected::unresolved("learned"), &|context| {
-        let images = [(conflict.scene, &conflict.legal), (conflict.twin.0, &conflict.sampler)];
-        scene(context, (Program::Shared, Stage::Compute, Lack::Set), &conflict.sampler, images)
-    })
+    left(Context::builder().setting("split_compile", "learn"), Program::Shared, &conflicts::uint(), "learned")
 }

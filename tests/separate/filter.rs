@@ -27,10 +27,6 @@ fn set_to(unfilterable: &str) -> ContextBuilder {
 
 const FLOATS: Scene = Scene::colour(F::R32_SFLOAT);
 
-fn check(context: &Context, stage: Stage) -> Result<(), Skip> {
-    skip_if(context.missing(stage.needs()))
-}
-
 /// Samplers whose LINEAR the shader makes: address modes and borders, levels, limits.
 fn samplers() -> Vec<SamplerDesc> {
     use vk::SamplerAddressMode as M;
@@ -54,31 +50,23 @@ fn samplers() -> Vec<SamplerDesc> {
 /// Combined and separate at once, one pipeline for all samplers.
 fn floats(stage: Stage) -> Outcome {
     let judged = judged(builder(), |context| {
-        check(context, stage)?;
+        skip_if(context.missing(stage.needs()))?;
         let texture = Texture::new(context, FLOATS)?;
-        let bindings = [
-            Binding::image(0),
-            Binding::sampler(1),
-            Binding::new(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1),
-            Binding::sampler(3),
-        ];
         let made: Vec<_> = samplers().iter().map(|desc| desc.create(context)).collect();
         let sets: Vec<_> = made
             .iter()
             .map(|sampler| {
-                let pair = vk::DescriptorImageInfo { sampler: sampler.handle(), ..texture.slot(2, 0).info };
-                let pair = Slot { ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER, info: pair, ..texture.slot(2, 0) };
-                let slots = [texture.slot(0, 0), Slot::sampler(sampler, 1, 0), pair, Slot::sampler(sampler, 3, 0)];
-                Held::new(context, &bindings, &slots)
+                let [one, other] = [1, 3].map(|binding| Slot::sampler(sampler, binding, 0));
+                Held::of(context, &[texture.slot(0, 0), one, texture.pair(sampler, 2, 0), other])
             })
             .collect();
         let layouts = [&sets[0].layout];
         let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage));
         let mut all = Vec::new();
         for (held, legal) in sets.iter().zip(samplers()) {
-            let job = Job::new(&rig, &points());
-            execute(context, &rig, &job, &[held.set]);
-            all.extend(job.results().iter().map(|got| wrong(&texture, &legal, got, &points(), 1e-5)));
+            all.extend(
+                rig.found(&[held.set], &points(), 0).iter().map(|got| wrong(&texture, &legal, got, &points(), 1e-5)),
+            );
         }
         Ok(all)
     })?;
@@ -94,18 +82,14 @@ fn floats(stage: Stage) -> Outcome {
 /// One sampler for an image that the device filters and one that the shader does.
 fn shared(stage: Stage) -> Outcome {
     let judged = judged(builder(), |context| {
-        check(context, stage)?;
-        let [good, bad] = [Texture::new(context, RGBA8)?, Texture::new(context, FLOATS)?];
+        let [good, bad] = textures(context, [RGBA8, FLOATS])?;
         let sampler = SamplerDesc::linear().create(context);
-        let slots = [good.slot(0, 0), bad.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
-        let held = Held::new(context, &[Binding::image(0), Binding::image(2), Binding::sampler(1)], &slots);
-        let results = held.found(context, (Program::Shared, stage), [good.kind(), bad.kind()]);
+        let held = Held::of(context, &[good.slot(0, 0), bad.slot(2, 0), Slot::sampler(&sampler, 1, 0)]);
+        let results = held.found((Program::Shared, stage), [good.kind(), bad.kind()])?;
         // The good one has the device's precision.
-        let texels = reference::Texture::read(&good.image, &good.view);
-        let near = |(got, at): (&Value, SamplePoint)| {
-            got.is_near(reference::sample(&texels, &SamplerDesc::linear(), &at, 2.0), 0.02)
-        };
-        let own = (!results[0].iter().zip(points()).all(near)).then(|| "the image that is filtered".to_owned());
+        let wanted = good.wanted(&SamplerDesc::linear(), &points());
+        let is_near = std::iter::zip(&results[0], wanted).all(|(got, wanted)| got.is_near(wanted, 0.02));
+        let own = (!is_near).then(|| "the image that is filtered".to_owned());
         Ok(vec![own, wrong(&bad, &SamplerDesc::linear(), &results[1], &points(), 1e-5)])
     })?;
     let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
@@ -121,9 +105,8 @@ fn clamped() -> Outcome {
         let judged = judged(builder().extension(c"VK_SAMPLIN_gl_address_modes"), |context| {
             let texture = Texture::new(context, FLOATS)?;
             let made = asked.create(context);
-            let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
-            let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-            let results = held.found(context, (Program::One, Stage::Compute), [texture.kind(); 2]);
+            let held = Held::of(context, &[texture.slot(0, 0), Slot::sampler(&made, 1, 0)]);
+            let results = held.found((Program::One, Stage::Compute), [texture.kind(); 2])?;
             let texels = reference::Texture::read(&texture.image, &texture.view);
             let border = asked.clone().address(M::CLAMP_TO_BORDER);
             let exact = |point: SamplePoint| {
@@ -150,9 +133,8 @@ fn look(
 ) -> Result<Vec<Option<String>>, Skip> {
     let texture = Texture::new(context, scene)?;
     let made = sampler.create(context);
-    let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
-    let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-    let results = held.found(context, (Program::One, Stage::Compute), [texture.kind(); 2]);
+    let held = Held::of(context, &[texture.slot(0, 0), Slot::sampler(&made, 1, 0)]);
+    let results = held.found((Program::One, Stage::Compute), [texture.kind(); 2])?;
     Ok(vec![wrong(&texture, legal, &results[0], &points(), 1e-5)])
 }
 

@@ -1,7 +1,8 @@
 //! `immutable=demote`: a combined descriptor whose sampler is immutable meets a view that it suits and one that it does not, over time.
 
-use super::ways::{Route, Way};
 use super::*;
+use samplin_testkit::held::bindings;
+use samplin_testkit::way::{Route, Way};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = run::trials(&[
@@ -34,8 +35,6 @@ fn builder() -> ContextBuilder {
     Context::builder().setting("immutable", "demote")
 }
 
-const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-
 /// What lookups of [`Program::Beside`] find through the immutable sampler of binding 2, with each of the textures in turn.
 fn look(
     context: &Context,
@@ -45,21 +44,20 @@ fn look(
 ) -> Result<Vec<Look>, Skip> {
     skip_if(context.missing(stage.needs()))?;
     let (immutable, plain) = (immutable.create(context), SamplerDesc::nearest().create(context));
-    let bindings =
-        [Binding::image(0), Binding::sampler(1), Binding::combined(2, 1).immutable(&[&immutable]), Binding::sampler(3)];
-    let route = Route::new(context, way, &bindings, 0)?;
+    let slots = |texture: &Texture<'_>| {
+        let alone = [1, 3].map(|binding| Slot::sampler(&plain, binding, 0));
+        [texture.slot(0, 0), alone[0], texture.pair(&immutable, 2, 0).fixed(), alone[1]]
+    };
+    let route = Route::new(context, way, &bindings(&slots(textures[0].0)), 0)?;
     let kind = textures[0].0.kind();
     let rig = Rig::new(context, &Plan::new(Program::Beside, kind, &route.layouts()).stage(stage));
-    let mut looks = Vec::new();
+    let mut all = Vec::new();
     for (texture, legal) in textures {
-        // The sampler that is written does not count.
-        let combined = Slot { ty: COMBINED, ..texture.slot(2, 0) };
-        let slots = [texture.slot(0, 0), Slot::sampler(&plain, 1, 0), combined, Slot::sampler(&plain, 3, 0)];
-        let mut found = route.found(&rig, &slots, &points());
-        looks.push(texture.look("a sampler of its own", &SamplerDesc::nearest(), found.remove(0)));
-        looks.push(texture.look("the immutable one", legal, found.remove(0)));
+        let wanted =
+            [("a sampler of its own", *texture, &SamplerDesc::nearest()), ("the immutable one", texture, legal)];
+        all.extend(looks(&wanted, route.found(&rig, &slots(texture), &points())));
     }
-    Ok(looks)
+    Ok(all)
 }
 
 /// Good, bad and good again, through the same set.
@@ -70,7 +68,7 @@ fn over_time(stage: Stage, way: Way, conflict: &Conflict) -> Outcome {
 fn over_time_in(builder: ContextBuilder, (stage, way): (Stage, Way), conflict: &Conflict) -> Result<Judged, Skip> {
     let body = |context: &Context| {
         conflict.check(context)?;
-        let [good, bad] = [Texture::new(context, conflict.twin.0)?, Texture::new(context, conflict.scene)?];
+        let [good, bad] = textures(context, [conflict.twin.0, conflict.scene])?;
         let turns = [(&good, &conflict.sampler), (&bad, &conflict.legal), (&good, &conflict.sampler)];
         look(context, (stage, way), &conflict.sampler, &turns)
     };
@@ -139,7 +137,7 @@ fn updated_after_bind(builder: ContextBuilder) -> Outcome {
     let builder = builder.setting("device", &conflicts::weak());
     let (looks, judged) = silent(resolve(builder), "with samplin", |context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
-        let [good, bad] = [Texture::new(context, conflict.twin.0)?, Texture::new(context, conflict.scene)?];
+        let [good, bad] = textures(context, [conflict.twin.0, conflict.scene])?;
         let (immutable, plain) = (conflict.sampler.create(context), SamplerDesc::nearest().create(context));
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
         let bindings = [
@@ -148,22 +146,15 @@ fn updated_after_bind(builder: ContextBuilder) -> Outcome {
             Binding::combined(2, 1).immutable(&[&immutable]).flags(late),
             Binding::sampler(3),
         ];
-        let flags = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
-        let layout = SetLayout::with_flags(context, &bindings, flags);
-        let (_pool, set) = Pool::set(context, &layout);
-        let rig = Rig::new(context, &Plan::new(Program::Beside, good.kind(), &[&layout]).stage(Stage::Compute));
+        let held = Held::new(context, &bindings, &[]);
+        let rig = Rig::new(context, &Plan::new(Program::Beside, good.kind(), &[&held.layout]).stage(Stage::Compute));
         let job = Job::new(&rig, &points());
-        let combined = |texture: &Texture<'_>| Slot { ty: COMBINED, ..texture.slot(2, 0) };
+        let combined = |texture: &Texture<'_>| texture.pair(&immutable, 2, 0).fixed();
         let samplers = [Slot::sampler(&plain, 1, 0), Slot::sampler(&plain, 3, 0)];
-        write(context, set, &samplers);
-        write(context, set, &[good.slot(0, 0), combined(&bad)]);
-        let commands = Commands::primary(context, |commands| {
-            rig.bind(commands);
-            job.bind(commands);
-            rig.bind_sets(commands, 0, &[set], &[]);
-            job.run(commands, 0);
-        });
-        write(context, set, &[combined(&good)]);
+        held.write(&samplers);
+        held.write(&[good.slot(0, 0), combined(&bad)]);
+        let commands = job.over(&[held.set], 0);
+        held.write(&[combined(&good)]);
         commands.execute();
         Ok(vec![good.look("the immutable one", &conflict.sampler, job.results().remove(1))])
     })?;

@@ -16,7 +16,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn look(context: &Context, stage: Stage, scenes: [Scene; 2], samplers: [&SamplerDesc; 2]) -> Result<Vec<Look>, Skip> {
     skip_if(context.missing(stage.needs()))?;
     skip_if(context.missing(&[Capability::ImageArrayIndexing, Capability::DescriptorIndexing]))?;
-    let [first, second] = [Texture::new(context, scenes[0])?, Texture::new(context, scenes[1])?];
+    let [first, second] = textures(context, scenes)?;
     let own = samplers[1].clone();
     let unread = own.clone().address(vk::SamplerAddressMode::MIRRORED_REPEAT).create(context);
     let read = own.create(context);
@@ -27,29 +27,17 @@ fn look(context: &Context, stage: Stage, scenes: [Scene; 2], samplers: [&Sampler
     let plan = Plan::new(Program::Samplers, first.kind(), &layouts).second(second.kind()).stage(stage);
     let rig = Rig::new(context, &plan);
     let job = Job::new(&rig, &points());
-    let record = || {
-        Commands::primary(context, |commands| {
-            rig.bind(commands);
-            rig.bind_sets(commands, 0, &[held.set], &[]);
-            job.bind(commands);
-            job.run(commands, 1);
-        })
-    };
-    let commands = record();
+    let commands = job.over(&[held.set], 1);
     drop(unread);
     // What was freed is given out again, the handle of the sampler perhaps as well.
     let _others: Vec<_> = (0..8).map(|_| SamplerDesc::nearest().create(context)).collect();
     let _sets: Vec<_> = (0..16).map(|_| Held::new(context, &[Binding::sampler(0)], &[])).collect();
     commands.execute();
-    let mut looks = Vec::new();
-    for what in ["recorded before", "recorded after"] {
-        if what == "recorded after" {
-            record().execute();
-        }
-        let images = [(&first, samplers[0]), (&second, samplers[1])];
-        looks.extend(std::iter::zip(images, job.results()).map(|((image, legal), got)| image.look(what, legal, got)));
-    }
-    Ok(looks)
+    let look = |what| looks(&[(what, &first, samplers[0]), (what, &second, samplers[1])], job.results());
+    let mut all = look("recorded before");
+    job.over(&[held.set], 1).execute();
+    all.extend(look("recorded after"));
+    Ok(all)
 }
 
 fn sampler(stage: Stage, conflict: &Conflict) -> Outcome {

@@ -80,8 +80,7 @@ fn laid_out(layout: Layout, is_late: bool) -> Outcome {
             Layout::Flags(flags, counts) => (late | B::PARTIALLY_BOUND | flags, counts),
             _ => (late | B::PARTIALLY_BOUND, None),
         };
-        let textures = [Scene::UINT; 4].map(|scene| Texture::new(context, scene));
-        let textures = textures.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let textures = Texture::all(context, &[Scene::UINT; 4])?;
         let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
         let fixed: Vec<_> = (0..COUNTS[1] as usize).map(|at| &samplers[at / 10 % 4]).collect();
         let of = |binding, ty| {
@@ -95,11 +94,7 @@ fn laid_out(layout: Layout, is_late: bool) -> Outcome {
         };
         let all = [of(0, T::SAMPLED_IMAGE), of(1, T::SAMPLER)];
         let bindings = if matches!(layout, Layout::OneSet) { vec![&all[..]] } else { vec![&all[..1], &all[1..]] };
-        let update = match is_late {
-            true => vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
-            false => vk::DescriptorSetLayoutCreateFlags::empty(),
-        };
-        let layouts: Vec<_> = bindings.iter().map(|all| SetLayout::with_flags(context, all, update)).collect();
+        let layouts: Vec<_> = bindings.iter().map(|all| SetLayout::new(context, all)).collect();
         let pools: Vec<_> = layouts.iter().map(|layout| Pool::new(context, &[layout])).collect();
         let sets: Vec<_> = (0..layouts.len())
             .map(|at| pools[at].allocate_with(&layouts[at], counts.map(|counts| counts[at])))
@@ -112,9 +107,8 @@ fn laid_out(layout: Layout, is_late: bool) -> Outcome {
                 write(context, *sets.last().expect("a set"), &[Slot::sampler(sampler, 1, at * 10 + 1)]);
             }
         }
-        let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
         let above: Vec<_> = matches!(layout, Layout::Push)
-            .then(|| SetLayout::with_flags(context, &[Binding::image(0)], push))
+            .then(|| SetLayout::pushed(context, &[Binding::image(0)]))
             .into_iter()
             .collect();
         let (layouts, above): (Vec<_>, Vec<_>) = (layouts.iter().collect(), above.iter().collect());
@@ -122,7 +116,7 @@ fn laid_out(layout: Layout, is_late: bool) -> Outcome {
         (plan.above, plan.own_offsets) = (&above, matches!(layout, Layout::Dynamic));
         let rig = Rig::new(context, &plan);
         let (job, element) = (Job::new(&rig, &points()), 2);
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             rig.bind(commands);
             rig.bind_sets(commands, 0, &sets, &[]);
             job.bind(commands);
@@ -131,7 +125,6 @@ fn laid_out(layout: Layout, is_late: bool) -> Outcome {
             }
             job.run(commands, element);
         });
-        commands.execute();
         Ok(looks(&textures, &legal, element as usize, job.results()))
     };
     let (looks, judged) = with_layer(resolve(Context::builder()), body)?;
@@ -205,15 +198,11 @@ struct World<'c> {
 impl<'c> World<'c> {
     /// `runs`: each layout has one more binding like its first.
     fn new(context: &'c Context, flags: B, runs: bool) -> Self {
-        let update = match flags.contains(B::UPDATE_AFTER_BIND) {
-            true => vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
-            false => vk::DescriptorSetLayoutCreateFlags::empty(),
-        };
         let of = |(binding, ty): (u32, T)| {
             let own = Binding::new(binding, ty, COUNTS[binding as usize]).flags(flags);
             let next = Binding::new(binding + 1, ty, COUNTS[binding as usize]).flags(flags);
             let all = [own, next];
-            SetLayout::with_flags(context, if runs { &all } else { &all[..1] }, update)
+            SetLayout::new(context, if runs { &all } else { &all[..1] })
         };
         let layouts = [of((0, T::SAMPLED_IMAGE)), of((1, T::SAMPLER))];
         let pools = layouts.each_ref().map(|layout| Pool::new(context, &[layout, layout, layout]));
@@ -270,22 +259,14 @@ fn written(way: Way, stage: Stage) -> Outcome {
     let body = |context: &Context| {
         needs(context, stage)?;
         let world = World::new(context, if is_late { LATE } else { B::PARTIALLY_BOUND }, way == Way::Runs);
-        let create =
-            |scenes: &[Scene]| scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>();
+        let create = |scenes: &[Scene]| Texture::all(context, scenes);
         let textures = create(&scenes)?;
         let make = |states: &[SamplerDesc]| states.iter().map(|state| state.create(context)).collect::<Vec<_>>();
         let samplers = make(&states);
         let layouts = world.layouts.each_ref();
         let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts).stage(stage));
         let job = Job::new(&rig, &points());
-        let record = |sets: [vk::DescriptorSet; 2]| {
-            Commands::primary(context, |commands| {
-                rig.bind(commands);
-                rig.bind_sets(commands, 0, &sets, &[]);
-                job.bind(commands);
-                job.run(commands, element);
-            })
-        };
+        let record = |sets: [vk::DescriptorSet; 2]| job.over(&sets, element);
         let fill = |sets: [vk::DescriptorSet; 2]| {
             world.images(sets[0], &textures);
             world.samplers(sets[1], &samplers);
@@ -491,7 +472,7 @@ fn columns(kinds: usize) -> Outcome {
         skip_if(context.missing(&[Capability::CustomBorderColor]))?;
         let world = World::new(context, LATE, false);
         let create = |scene: Scene| Texture::new(context, scene);
-        let textures = [RGBA8; 4].map(create).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let textures = Texture::all(context, &[RGBA8; 4])?;
         let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
         let sets = world.sets();
         world.images(sets[0], &textures);
@@ -516,11 +497,8 @@ fn columns(kinds: usize) -> Outcome {
         }
         let layouts = world.layouts.each_ref();
         let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts));
-        let job = Job::new(&rig, &points());
-        for _ in 0..2 {
-            execute(context, &rig, &job, &sets);
-        }
-        Ok(looks(&textures, &legal, 0, job.results()))
+        let found = [(); 2].map(|()| rig.found(&sets, &points(), 0));
+        Ok(looks(&textures, &legal, 0, found[1].clone()))
     };
     let (looks, judged) = with_layer(resolve(Context::builder()), body)?;
     looks.iter().for_each(|look| look.assert("beside many kinds"));

@@ -29,7 +29,6 @@ mod shared;
 mod switch;
 mod tables;
 mod texels;
-mod ways;
 mod wishes;
 
 use ash::vk;
@@ -39,12 +38,13 @@ use run::{Judged, Outcome, Skip, silent, skip_if, trial, with_layer, without_lay
 use samplin_suite::case::*;
 use samplin_suite::{run, scene};
 use samplin_testkit::descriptor::{Binding, IMAGE_INFO_SIZE, Pool, SetLayout, write_images};
+use samplin_testkit::held::{Held, Slot, uniform, write, write_uniform};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
 use samplin_testkit::{
     Capability, Context, ContextBuilder, Image, Message, Pair, ResultKind, SamplePoint, Sampler, SamplerDesc, Value,
     View, reference, sample,
 };
-use scene::Scene;
+use scene::{Scene, Texture};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use switch::{assert_passes, forced};
@@ -96,52 +96,29 @@ fn trial_in(stage: Stage, name: String, body: impl Fn() -> Outcome + Send + 'sta
 
 // --- what is sampled --------------------------------------------------------------------------------------------------
 
-/// A scene on the device.
-struct Texture<'c> {
-    context: &'c Context,
-    scene: Scene,
-    image: Image<'c>,
-    view: View<'c>,
+/// A lookup of a job, by its name, what it looks at, and the sampler whose values it has to give.
+type Wanted<'a, 'c> = (&'static str, &'a Texture<'c>, &'a SamplerDesc);
+
+/// What these lookups of a job found, and had to.
+fn looks<'c>(wanted: &[Wanted<'_, 'c>], found: Vec<Vec<Value>>) -> Vec<Look> {
+    std::iter::zip(wanted, found).map(|((what, texture, legal), found)| texture.look(what, legal, found)).collect()
 }
 
-impl<'c> Texture<'c> {
-    fn new(context: &'c Context, scene: Scene) -> Result<Self, Skip> {
-        let (image, view) = scene.shown(context)?;
-        Ok(Self { context, scene, image, view })
-    }
+/// One lookup of a job.
+trait Looked {
+    /// What was found, and the values of `legal`, which it had to be.
+    fn look(&self, what: &'static str, legal: &SamplerDesc, got: Vec<Value>) -> Look;
+}
 
-    fn kind(&self) -> ResultKind {
-        self.view.numeric_kind().into()
-    }
-
-    fn slot(&self, binding: u32, element: u32) -> Slot {
-        let info = vk::DescriptorImageInfo {
-            sampler: vk::Sampler::null(),
-            image_view: self.view.handle(),
-            image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
-        };
-        Slot { at: (binding, element), ty: vk::DescriptorType::SAMPLED_IMAGE, info }
-    }
-
-    /// One lookup of a job, which has to have given the values of `legal`.
+impl Looked for Texture<'_> {
     fn look(&self, what: &'static str, legal: &SamplerDesc, got: Vec<Value>) -> Look {
+        let scene = self.scene;
+        let smooth = legal.mag_filter == vk::Filter::LINEAR || legal.min_filter == vk::Filter::LINEAR;
         if self.context.is_record_only() {
-            return Look { what, scene: self.scene, smooth: false, got, reference: Vec::new(), driver: Vec::new() };
+            return Look { what, scene, smooth, got, reference: Vec::new(), driver: Vec::new() };
         }
-        let texture = reference::Texture::read(&self.image, &self.view);
-        let bias = self.context.limits().max_sampler_lod_bias;
-        let points = points();
-        let made = legal.create(self.context);
-        let pair = Pair::new(&self.view, &made);
-        let pair = if legal.compare_enable { pair.shadow() } else { pair };
-        Look {
-            what,
-            scene: self.scene,
-            smooth: legal.mag_filter == vk::Filter::LINEAR || legal.min_filter == vk::Filter::LINEAR,
-            got,
-            reference: points.iter().map(|point| reference::sample(&texture, legal, point, bias)).collect(),
-            driver: sample(self.context, pair, &points),
-        }
+        let driver = self.through(&legal.create(self.context), &points());
+        Look { what, scene, smooth, got, reference: self.wanted(legal, &points()), driver }
     }
 }
 
@@ -193,75 +170,34 @@ impl Look {
 
 // --- descriptors ------------------------------------------------------------------------------------------------------
 
-/// A descriptor and its place in its set.
-#[derive(Clone, Copy)]
-struct Slot {
-    at: (u32, u32),
-    ty: vk::DescriptorType,
-    info: vk::DescriptorImageInfo,
-}
+/// What a program finds in a set.
+trait Found<'c> {
+    /// In a stage, or a skip where there is none; the kinds of its first and second image.
+    fn found(&self, run: (Program, Stage), kinds: [ResultKind; 2]) -> Result<Vec<Vec<Value>>, Skip>;
 
-impl Slot {
-    fn sampler(sampler: &Sampler<'_>, binding: u32, element: u32) -> Self {
-        let info = vk::DescriptorImageInfo { sampler: sampler.handle(), ..Default::default() };
-        Self { at: (binding, element), ty: vk::DescriptorType::SAMPLER, info }
-    }
-
-    fn write(&self, set: vk::DescriptorSet) -> vk::WriteDescriptorSet<'_> {
-        vk::WriteDescriptorSet::default()
-            .dst_set(set)
-            .dst_binding(self.at.0)
-            .dst_array_element(self.at.1)
-            .descriptor_type(self.ty)
-            .image_info(std::slice::from_ref(&self.info))
+    /// The same, and what each of its lookups had to find: the first of them of its first image, the last of its second.
+    fn looks(&self, run: (Program, Stage), wanted: &[Wanted<'_, 'c>]) -> Result<Vec<Look>, Skip> {
+        let [(_, first, _), (_, second, _)] = [wanted[0], wanted[wanted.len() - 1]];
+        Ok(looks(wanted, self.found(run, [first.kind(), second.kind()])?))
     }
 }
 
-/// Writes each slot by itself.
-fn write(context: &Context, set: vk::DescriptorSet, slots: &[Slot]) {
-    for slot in slots {
-        write_images(context, set, slot.at, slot.ty, &[slot.info]);
+impl<'c> Found<'c> for Held<'c> {
+    fn found(&self, (program, stage): (Program, Stage), [a, b]: [ResultKind; 2]) -> Result<Vec<Vec<Value>>, Skip> {
+        skip_if(self.context.missing(stage.needs()))?;
+        Ok(found(self.context, &Plan::new(program, a, &[&self.layout]).second(b).stage(stage), &[self.set]))
     }
-}
-
-/// A layout and one set of it.
-struct Held<'c> {
-    layout: SetLayout<'c>,
-    _pool: Pool<'c>,
-    set: vk::DescriptorSet,
-}
-
-impl<'c> Held<'c> {
-    fn new(context: &'c Context, bindings: &[Binding], slots: &[Slot]) -> Self {
-        let layout = SetLayout::new(context, bindings);
-        let (pool, set) = Pool::set(context, &layout);
-        write(context, set, slots);
-        Self { layout, _pool: pool, set }
-    }
-
-    /// What a program finds in it; the kinds of its first and second image.
-    fn found(&self, context: &Context, (program, stage): (Program, Stage), [a, b]: [ResultKind; 2]) -> Vec<Vec<Value>> {
-        found(context, &Plan::new(program, a, &[&self.layout]).second(b).stage(stage), &[self.set])
-    }
-}
-
-/// Binds a pipeline, then the sets and the job's own, and executes.
-fn execute(context: &Context, rig: &Rig<'_>, job: &Job<'_, '_>, sets: &[vk::DescriptorSet]) {
-    let commands = Commands::primary(context, |commands| {
-        rig.bind(commands);
-        rig.bind_sets(commands, 0, sets, &[]);
-        job.bind(commands);
-        job.run(commands, 0);
-    });
-    commands.execute();
 }
 
 /// What a program finds, of a rig of its own.
 fn found(context: &Context, plan: &Plan<'_, '_>, sets: &[vk::DescriptorSet]) -> Vec<Vec<Value>> {
-    let rig = Rig::new(context, plan);
-    let job = Job::new(&rig, &points());
-    execute(context, &rig, &job, sets);
-    job.results()
+    Rig::new(context, plan).found(sets, &points(), 0)
+}
+
+/// [`Texture::all`], in an array.
+fn textures<const N: usize>(context: &Context, scenes: [Scene; N]) -> Result<[Texture<'_>; N], Skip> {
+    let all = Texture::all(context, &scenes)?;
+    Ok(all.try_into().unwrap_or_else(|_| unreachable!("as many as scenes")))
 }
 
 // --- judging ----------------------------------------------------------------------------------------------------------
@@ -323,6 +259,16 @@ impl Expected {
     }
 }
 
+/// That the link of image 0 and sampler 1 gets another sampler in a copy of its set.
+fn shadow() -> Expected {
+    Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0))
+}
+
+/// That the shader reads that sampler from a set of the layer's.
+fn split() -> Expected {
+    Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0))
+}
+
 /// A body that records and executes, and gives back what its lookups found.
 type Body<'b> = &'b dyn Fn(&Context) -> Result<Vec<Look>, Skip>;
 
@@ -365,11 +311,9 @@ fn wrong(
     tolerance: f64,
 ) -> Option<String> {
     assert_eq!(got.len(), at.len());
-    let texels = reference::Texture::read(&texture.image, &texture.view);
-    let bias = texture.context.limits().max_sampler_lod_bias;
-    let all = got.iter().zip(at).map(|(got, at)| (got, reference::sample(&texels, sampler, at, bias), at));
-    let mut far = all.filter(|(got, wanted, _)| !got.is_near(*wanted, tolerance));
-    far.next().map(|(got, wanted, at)| format!("{sampler:?}: {got:?} is not {wanted:?} at {at:?}"))
+    let wanted = texture.wanted(sampler, at);
+    let mut far = got.iter().zip(&wanted).zip(at).filter(|((got, wanted), _)| !got.is_near(**wanted, tolerance));
+    far.next().map(|((got, wanted), at)| format!("{sampler:?}: {got:?} is not {wanted:?} at {at:?}"))
 }
 
 /// Runs a body that says what is wrong with what it saw, silently; the trace is for whoever has to find out why.

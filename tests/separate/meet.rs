@@ -2,8 +2,8 @@
 //! one that does, their links part as ever.
 
 use super::shared::{Way, look};
-use super::ways::Way as By;
 use super::*;
+use samplin_testkit::way::Way as By;
 
 /// Conflicts whose repair takes from the good image what its own sampler has: kinds of border suit images of one kind only.
 const PART: [&str; 2] = ["border-kind", "border-format"];

@@ -11,11 +11,9 @@ fn look(context: &Context) -> Result<Vec<Look>, Skip> {
     let conflict = conflicts::uint();
     let texture = Texture::new(context, conflict.scene)?;
     let sampler = conflict.sampler.create(context);
-    let slots = [texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)];
-    let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
+    let held = Held::of(context, &[texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)]);
     for _ in 0..2 {
-        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &[&held.layout]));
-        execute(context, &rig, &Job::new(&rig, &points()), &[held.set]);
+        held.found((Program::One, Stage::Compute), [texture.kind(); 2])?;
     }
     Ok(Vec::new())
 }
@@ -69,12 +67,7 @@ fn audit_legal() -> Outcome {
         let texture = Texture::new(context, RGBA8)?;
         let linear = SamplerDesc::linear();
         let sampler = linear.create(context);
-        let slots = [texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)];
-        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
-        Ok(vec![texture.look(
-            "the image",
-            &linear,
-            held.found(context, (Program::One, Stage::Compute), [texture.kind(); 2]).remove(0),
-        )])
+        let held = Held::of(context, &[texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)]);
+        held.looks((Program::One, Stage::Compute), &[("the image", &texture, &linear)])
     })
 }

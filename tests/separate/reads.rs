@@ -24,20 +24,11 @@ pub(crate) fn run(
     sampler: &SamplerDesc,
     scenes: &[Scene],
 ) -> Result<Vec<Vec<Value>>, Skip> {
-    skip_if(context.missing(stage.needs()))?;
-    let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
+    let textures = Texture::all(context, scenes)?;
     let made = sampler.create(context);
-    let (mut bindings, mut slots) = (vec![Binding::sampler(1)], vec![Slot::sampler(&made, 1, 0)]);
-    for (texture, binding) in textures.iter().zip([0, 2]) {
-        bindings.push(Binding::image(binding));
-        slots.push(texture.slot(binding, 0));
-    }
-    let held = Held::new(context, &bindings, &slots);
-    let layouts = [&held.layout];
-    let [first, .., last] = [&textures[0], &textures[0], &textures[textures.len() - 1]];
-    let plan = Plan::new(program, first.kind(), &layouts).second(last.kind()).stage(stage);
-    let results = found(context, &plan, &[held.set]);
-    Ok(results)
+    let mut slots = vec![Slot::sampler(&made, 1, 0)];
+    slots.extend(textures.iter().zip([0, 2]).map(|(texture, binding)| texture.slot(binding, 0)));
+    Held::of(context, &slots).found((program, stage), [textures[0].kind(), textures[textures.len() - 1].kind()])
 }
 
 /// The only unresolved record is about a link of these uses and this rule; nothing was changed.

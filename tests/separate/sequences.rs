@@ -4,6 +4,7 @@
 //! been bound and was not shows outside of the image. Where links disagree there is a second image, which both samplers suit.
 
 use super::*;
+use samplin_testkit::Buffer;
 use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -196,21 +197,16 @@ impl<'c> Stand<'c> {
     }
 
     fn looks(&self, what: &'static str, results: Vec<Vec<Value>>, has: Has) -> Vec<Look> {
-        let mut results = results.into_iter();
         let (legal, own) = if has == Has::Bad { (legal(), bad()) } else { (good(), good()) };
-        let mut looks = vec![self.texture.look(what, &legal, results.next().expect("a lookup"))];
-        if let (Some(second), Some(found)) = (&self.second, results.next()) {
-            // Smooth with the bad sampler, which is good for this image.
-            looks.push(second.look(what, &own, found));
-        }
-        looks
+        let mut wanted = vec![(what, &self.texture, &legal)];
+        // Smooth with the bad sampler, which is good for this image.
+        wanted.extend(self.second.as_ref().map(|second| (what, second, &own)));
+        looks(&wanted, results)
     }
 
     /// Binds and executes.
     fn look(&self, what: &'static str, set: vk::DescriptorSet, has: Has) -> Vec<Look> {
-        let job = Job::new(&self.rig, &points());
-        execute(self.context, &self.rig, &job, &[set]);
-        self.found(what, &job, has)
+        self.looks(what, self.rig.found(&[set], &points(), 0), has)
     }
 }
 
@@ -365,9 +361,7 @@ fn pipeline_made_twice(shape: Shape) -> Outcome {
         let mut looks = Vec::new();
         for (has, set) in sets.into_iter().cycle().take(4) {
             let rig = stand.another(shape.stage);
-            let job = Job::new(&rig, &points());
-            execute(stand.context, &rig, &job, &[set]);
-            looks.extend(stand.found("a new pipeline", &job, has));
+            looks.extend(stand.looks("a new pipeline", rig.found(&[set], &points(), 0), has));
         }
         Ok(looks)
     })
@@ -394,15 +388,14 @@ fn pipeline_a_then_b(shape: Shape) -> Outcome {
     sequence(shape, |stand| {
         let context = stand.context;
         let smooth = Texture::new(context, RGBA8)?;
-        let bindings = [Binding::image(0), Binding::sampler(1), Binding::image(2)];
         let slots = [stand.texture.slot(0, 0), Slot::sampler(&stand.bad, 1, 0), smooth.slot(2, 0)];
-        let held = Held::new(context, &bindings, &slots);
+        let held = Held::of(context, &slots);
         let layouts = [&held.layout];
         let a = Rig::new(context, &Plan::new(Program::One, stand.texture.kind(), &layouts).stage(shape.stage));
         let plan = Plan::new(Program::Fetch, stand.texture.kind(), &layouts).second(smooth.kind()).stage(shape.stage);
         let b = Rig::new(context, &plan);
         let jobs = [Job::new(&a, &points()), Job::new(&b, &points()), Job::new(&a, &points())];
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             a.bind_sets(commands, 0, &[held.set], &[]);
             for (rig, job) in std::iter::zip([&a, &b, &a], &jobs) {
                 job.bind(commands);
@@ -410,7 +403,6 @@ fn pipeline_a_then_b(shape: Shape) -> Outcome {
                 job.run(commands, 0);
             }
         });
-        commands.execute();
         let [first, second, third] = jobs.map(|job| job.results());
         Ok(vec![
             stand.texture.look("a", &legal(), first[0].clone()),
@@ -420,10 +412,24 @@ fn pipeline_a_then_b(shape: Shape) -> Outcome {
     })
 }
 
+const SALT: u32 = 0x5a5a_5a5a;
+
+/// A uniform buffer with [`SALT`].
+fn salted(context: &Context) -> Buffer<'_> {
+    let buffer = Buffer::new(context, 16, vk::BufferUsageFlags::UNIFORM_BUFFER);
+    buffer.write_words(&[SALT]);
+    buffer
+}
+
+/// What a salted program that fetches the corner of the image has to have found.
+fn assert_corner(stand: &Stand<'_>, found: Vec<Value>, what: &str) {
+    let (corner, found) = (stand.texture.image.read(vk::ImageAspectFlags::COLOR, 0, 0)[0], unsalted(found, SALT));
+    assert!(found.iter().all(|value| *value == corner), "{what}: {:?} is not {corner:?}", found[0]);
+}
+
 /// Pipelines with three sets and with four run by turns over four sets that are bound once. What the layer binds behind the three is
 /// where the other pipeline, which joins images and samplers as well or does not, has its fourth.
 fn longer_layout(stage: Stage, program: Program) -> Outcome {
-    const SALT: u32 = 0x5a5a_5a5a;
     let limit = |context: &Context| Ok(context.limits().max_bound_descriptor_sets);
     let (sets, _) = without_layer(Context::builder().record_only(), limit)?;
     let mut expected = Expected::one(How::Split, LINK.0, LINK.1);
@@ -437,11 +443,8 @@ fn longer_layout(stage: Stage, program: Program) -> Outcome {
         let stand = Stand::new(context, Shape { stage, second: true })?;
         let salt = Binding::new(0, vk::DescriptorType::UNIFORM_BUFFER, 1);
         let (empty, fourth) = (Held::new(context, &[], &[]), Held::new(context, &[salt], &[]));
-        let buffer = samplin_testkit::Buffer::new(context, 16, vk::BufferUsageFlags::UNIFORM_BUFFER);
-        buffer.write(0, &SALT.to_le_bytes());
-        let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: 16 }];
-        let write = vk::WriteDescriptorSet::default().dst_set(fourth.set).buffer_info(&info);
-        update(context, &[write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)], &[], &[]);
+        let buffer = salted(context);
+        write_uniform(context, fourth.set, 0, &buffer);
         let (layouts, above) = ([&stand.layout], [&fourth.layout]);
         let mut plan = Plan::new(program, stand.texture.kind(), &layouts).stage(stage);
         plan.above = &above;
@@ -450,7 +453,7 @@ fn longer_layout(stage: Stage, program: Program) -> Outcome {
         let set = stand.set(&pool, Has::Bad);
         let rigs = [&longer, &stand.rig, &longer, &stand.rig];
         let jobs = rigs.map(|rig| Job::new(rig, &points()));
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             longer.bind_sets(commands, 0, &[set, empty.set, jobs[0].own().0, fourth.set], &[]);
             for (rig, job) in std::iter::zip(rigs, &jobs) {
                 rig.bind(commands);
@@ -458,17 +461,15 @@ fn longer_layout(stage: Stage, program: Program) -> Outcome {
                 job.run(commands, 0);
             }
         });
-        commands.execute();
         let [first, second, third, fourth] = jobs.each_ref();
         let mut looks = stand.found("three sets", second, Has::Bad);
         looks.extend(stand.found("three sets again", fourth, Has::Bad));
         for job in [first, third] {
-            let found = unsalted(job.results().remove(0), SALT);
+            let found = job.results().remove(0);
             if program == Program::Above {
-                looks.push(stand.texture.look("four sets", &legal(), found));
+                looks.push(stand.texture.look("four sets", &legal(), unsalted(found, SALT)));
             } else if !context.is_record_only() {
-                let corner = stand.texture.image.read(vk::ImageAspectFlags::COLOR, 0, 0)[0];
-                assert!(found.iter().all(|value| *value == corner), "four sets: {:?} is not {corner:?}", found[0]);
+                assert_corner(&stand, found, "four sets");
             }
         }
         Ok(looks)
@@ -477,18 +478,15 @@ fn longer_layout(stage: Stage, program: Program) -> Outcome {
 
 /// The same with descriptors that were pushed, perhaps after the other pipeline was split: they are pushed again for the longer one.
 fn push_set_above(stage: Stage, before: bool) -> Outcome {
-    const SALT: u32 = 0x5a5a_5a5a;
     let expected = Expected::one(How::Split, LINK.0, LINK.1);
     // Newer validation layers do not look at sets that were bound with a longer layout.
     judge(&Context::builder(), conflicts::uint().oracle.where_seen(), &expected, &|context| {
         let stand = Stand::new(context, Shape { stage, second: true })?;
         skip_if(context.missing(&[Capability::PushDescriptor]))?;
         let salt = Binding::new(0, vk::DescriptorType::UNIFORM_BUFFER, 1);
-        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-        let (empty, fourth) = (Held::new(context, &[], &[]), SetLayout::with_flags(context, &[salt], flags));
-        let buffer = samplin_testkit::Buffer::new(context, 16, vk::BufferUsageFlags::UNIFORM_BUFFER);
-        buffer.write(0, &SALT.to_le_bytes());
-        let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: 16 }];
+        let (empty, fourth) = (Held::new(context, &[], &[]), SetLayout::pushed(context, &[salt]));
+        let buffer = salted(context);
+        let info = [uniform(&buffer)];
         let (layouts, above) = ([&stand.layout], [&fourth]);
         let mut plan = Plan::new(Program::Plain, stand.texture.kind(), &layouts).stage(stage);
         plan.above = &above;
@@ -498,7 +496,7 @@ fn push_set_above(stage: Stage, before: bool) -> Outcome {
         let rigs = [&longer, &stand.rig, &longer];
         let jobs = rigs.map(|rig| Job::new(rig, &points()));
         let earlier = Job::new(&stand.rig, &points());
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             longer.bind_sets(commands, 0, &[set, empty.set, jobs[0].own().0], &[]);
             if before {
                 stand.rig.bind(commands);
@@ -513,14 +511,9 @@ fn push_set_above(stage: Stage, before: bool) -> Outcome {
                 job.run(commands, 0);
             }
         });
-        commands.execute();
         let [first, second, third] = jobs.each_ref();
         if !context.is_record_only() {
-            let corner = stand.texture.image.read(vk::ImageAspectFlags::COLOR, 0, 0)[0];
-            for job in [first, third] {
-                let found = unsalted(job.results().remove(0), SALT);
-                assert!(found.iter().all(|value| *value == corner), "pushed: {:?} is not {corner:?}", found[0]);
-            }
+            [first, third].into_iter().for_each(|job| assert_corner(&stand, job.results().remove(0), "pushed"));
         }
         Ok(stand.found("three sets", second, Has::Bad))
     })
@@ -538,7 +531,7 @@ fn other_layout_between(shape: Shape) -> Outcome {
         let pool = stand.pool(1);
         let set = stand.set(&pool, Has::Bad);
         let jobs = [Job::new(&stand.rig, &points()), Job::new(&between, &points()), Job::new(&stand.rig, &points())];
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             stand.rig.bind_sets(commands, 0, &[set], &[]);
             for (rig, job, set) in
                 [(&stand.rig, &jobs[0], set), (&between, &jobs[1], other.set), (&stand.rig, &jobs[2], set)]
@@ -549,7 +542,6 @@ fn other_layout_between(shape: Shape) -> Outcome {
                 job.run(commands, 0);
             }
         });
-        commands.execute();
         let mut looks = stand.found("before", &jobs[0], Has::Bad);
         looks.push(smooth.look("between", &bad(), jobs[1].results().remove(0)));
         looks.extend(stand.found("after", &jobs[2], Has::Bad));
@@ -568,7 +560,7 @@ fn two_bind_points(shape: Shape) -> Outcome {
         let set = stand.set(&pool, Has::Bad);
         let rigs = [&stand.rig, &other];
         let jobs = rigs.map(|rig| Job::new(rig, &points()));
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             for (rig, job) in std::iter::zip(rigs, &jobs) {
                 rig.bind_sets(commands, 0, &[set], &[]);
                 job.bind(commands);
@@ -580,7 +572,6 @@ fn two_bind_points(shape: Shape) -> Outcome {
                 job.run(commands, 0);
             }
         });
-        commands.execute();
         Ok(jobs.iter().flat_map(|job| stand.found("one of both", job, Has::Bad)).collect())
     })
 }
@@ -593,14 +584,13 @@ fn stage_by_stage(shape: Shape) -> Outcome {
         let mut looks = Vec::new();
         for (set, has) in [(bads, Has::Bad), (goods, Has::Good), (bads, Has::Bad)] {
             let job = Job::new(&stand.rig, &points());
-            let commands = Commands::primary(stand.context, |commands| {
+            Commands::once(stand.context, |commands| {
                 stand.rig.bind_sets(commands, 0, &[set], &[]);
                 job.bind(commands);
                 stand.rig.bind(commands);
                 stand.rig.bind_stage_by_stage(commands);
                 job.run(commands, 0);
             });
-            commands.execute();
             looks.extend(stand.found("stage by stage", &job, has));
         }
         Ok(looks)
@@ -616,7 +606,7 @@ fn pipeline_and_objects(shape: Shape) -> Outcome {
         let set = stand.set(&pool, Has::Bad);
         let rigs = [&stand.rig, &other, &stand.rig, &other];
         let jobs = rigs.map(|rig| Job::new(rig, &points()));
-        let commands = Commands::primary(stand.context, |commands| {
+        Commands::once(stand.context, |commands| {
             stand.rig.bind_sets(commands, 0, &[set], &[]);
             for (rig, job) in std::iter::zip(rigs, &jobs) {
                 rig.bind(commands);
@@ -624,7 +614,6 @@ fn pipeline_and_objects(shape: Shape) -> Outcome {
                 job.run(commands, 0);
             }
         });
-        commands.execute();
         Ok(jobs.iter().flat_map(|job| stand.found("one of both", job, Has::Bad)).collect())
     })
 }
@@ -636,7 +625,7 @@ fn in_render_pass(shape: Shape) -> Outcome {
         let [bads, goods] = [Has::Bad, Has::Good].map(|has| stand.set(&pool, has));
         let jobs: Vec<_> = order.iter().map(|_| Job::new(&stand.rig, &points())).collect();
         let set = |has: Has| if has == Has::Bad { bads } else { goods };
-        let commands = Commands::primary(stand.context, |commands| {
+        Commands::once(stand.context, |commands| {
             stand.rig.bind(commands);
             stand.rig.in_pass(commands, vk::SubpassContents::INLINE, || {
                 for (index, (job, has)) in jobs.iter().zip(order).enumerate() {
@@ -651,7 +640,6 @@ fn in_render_pass(shape: Shape) -> Outcome {
             });
             jobs.iter().for_each(|job| job.finish(commands));
         });
-        commands.execute();
         Ok(jobs.iter().zip(order).flat_map(|(job, has)| stand.found("in the render pass", job, *has)).collect())
     };
     sequence(shape, |stand| body(stand, &[Has::Bad, Has::Good, Has::Bad, Has::Bad, Has::Good]))?;
@@ -675,7 +663,7 @@ fn secondary_between(shape: Shape) -> Outcome {
             bind(commands, &jobs[1], goods);
             jobs[1].record(commands, 0);
         });
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             bind(commands, &jobs[0], bads);
             jobs[0].run(commands, 0);
             let contents = vk::SubpassContents::SECONDARY_COMMAND_BUFFERS;
@@ -683,7 +671,6 @@ fn secondary_between(shape: Shape) -> Outcome {
             bind(commands, &jobs[2], bads);
             jobs[2].run(commands, 0);
         });
-        commands.execute();
         let mut looks = stand.found("before", &jobs[0], Has::Bad);
         looks.extend(stand.found("in the secondary buffer", &jobs[1], Has::Good));
         looks.extend(stand.found("after", &jobs[2], Has::Bad));
@@ -697,12 +684,7 @@ fn executed_twice(shape: Shape) -> Outcome {
         let pool = stand.pool(2);
         let [bads, goods] = [Has::Bad, Has::Good].map(|has| stand.set(&pool, has));
         let job = Job::new(&stand.rig, &points());
-        let commands = Commands::primary(stand.context, |commands| {
-            stand.rig.bind(commands);
-            stand.rig.bind_sets(commands, 0, &[bads], &[]);
-            job.bind(commands);
-            job.run(commands, 0);
-        });
+        let commands = job.over(&[bads], 0);
         commands.execute();
         let mut looks = stand.found("the first time", &job, Has::Bad);
         looks.extend(stand.look("another set", goods, Has::Good));
@@ -721,12 +703,10 @@ fn threads(shape: Shape) -> Outcome {
         let results: Vec<_> = std::thread::scope(|scope| {
             let started: Vec<_> = (0..8)
                 .map(|index| {
-                    let (rig, context, start, (has, set)) = (&stand.rig, stand.context, &start, sets[index % 2]);
+                    let (rig, start, (has, set)) = (&stand.rig, &start, sets[index % 2]);
                     let run = move || {
-                        let job = Job::new(rig, &points());
                         start.wait();
-                        execute(context, rig, &job, &[set]);
-                        (job.results(), has)
+                        (rig.found(&[set], &points(), 0), has)
                     };
                     scope.spawn(run)
                 })
@@ -761,9 +741,7 @@ fn template_without_stride(shape: Shape) -> Outcome {
         let template = Template::for_set(context, Spelling::Core, &held.layout, &entries);
         let infos = [stand.texture.slot(0, 0).info, Slot::sampler(&stand.bad, 1, 0).info];
         template.update(held.set, &TemplateData::pack(&infos, 0, IMAGE_INFO_SIZE));
-        let results = held.found(context, (Program::Constant, shape.stage), [stand.texture.kind(); 2]);
-        let look = |found| stand.texture.look("an element", &legal(), found);
-        Ok(results.into_iter().map(look).collect())
+        held.looks((Program::Constant, shape.stage), &[("an element", &stand.texture, &legal()); 2])
     })
 }
 
@@ -778,15 +756,7 @@ fn hole(shape: Shape) -> Outcome {
         let held = Held::new(context, &bindings, &[stand.texture.slot(0, 1), Slot::sampler(&sampler, 1, 0)]);
         let rig =
             Rig::new(context, &Plan::new(Program::Dynamic, stand.texture.kind(), &[&held.layout]).stage(shape.stage));
-        let job = Job::new(&rig, &points());
-        let commands = Commands::primary(context, |commands| {
-            rig.bind(commands);
-            rig.bind_sets(commands, 0, &[held.set], &[]);
-            job.bind(commands);
-            job.run(commands, 1);
-        });
-        commands.execute();
-        Ok(vec![stand.texture.look("the only element", legal, job.results().remove(0))])
+        Ok(looks(&[("the only element", &stand.texture, legal)], rig.found(&[held.set], &points(), 1)))
     };
     let expected = Expected::one(How::Shadow, place(0, 0, 1), LINK.1);
     // Which elements are used is not known before the shader runs.
@@ -803,9 +773,8 @@ fn null_view(shape: Shape) -> Outcome {
         let mut image = stand.texture.slot(0, 0);
         image.info.image_view = vk::ImageView::null();
         let held = Held::new(context, stand.layout.bindings(), &[image, Slot::sampler(&stand.bad, 1, 0)]);
-        let job = Job::new(&stand.rig, &points());
-        execute(context, &stand.rig, &job, &[held.set]);
-        assert!(job.results()[0].iter().all(|value| value.components()[..3] == [0.0; 3]), "a null view reads 0");
+        let results = stand.rig.found(&[held.set], &points(), 0);
+        assert!(results[0].iter().all(|value| value.components()[..3] == [0.0; 3]), "a null view reads 0");
         Ok(Vec::new())
     })
 }
@@ -820,15 +789,11 @@ fn update_after_bind() -> Outcome {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
         let stand = Stand::new(context, Shape { stage: Stage::Compute, second: false })?;
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
-        let layout = SetLayout::with_flags(
-            context,
-            &[Binding::image(0).flags(late), Binding::sampler(1)],
-            vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
-        );
+        let layout = SetLayout::new(context, &[Binding::image(0).flags(late), Binding::sampler(1)]);
         let (_pool, set) = Pool::set(context, &layout);
         write(context, set, &[stand.texture.slot(0, 0), Slot::sampler(&stand.bad, 1, 0)]);
-        let mut results = found(context, &Plan::new(Program::One, stand.texture.kind(), &[&layout]), &[set]);
-        Ok(vec![stand.texture.look("the image", &legal(), results.remove(0))])
+        let found = found(context, &Plan::new(Program::One, stand.texture.kind(), &[&layout]), &[set]);
+        Ok(looks(&[("the image", &stand.texture, &legal())], found))
     })
 }
 
@@ -839,25 +804,17 @@ fn updated_after_bind([at_bind, at_submit]: [Has; 2], element: u32) -> Outcome {
     let builder = Context::builder().setting("device", &conflicts::weak()).setting("bindless", "name");
     let body = |context: &Context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
-        let [bad, good] = [Texture::new(context, conflict.scene)?, Texture::new(context, conflict.twin.0)?];
+        let [bad, good] = textures(context, [conflict.scene, conflict.twin.0])?;
         let sampler = conflict.sampler.create(context);
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
-        let layout = SetLayout::with_flags(
-            context,
-            &[Binding { count: 2, ..Binding::image(0) }.flags(late), Binding::sampler(1)],
-            vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
-        );
+        let layout =
+            SetLayout::new(context, &[Binding { count: 2, ..Binding::image(0) }.flags(late), Binding::sampler(1)]);
         let (_pool, set) = Pool::set(context, &layout);
         let image = |has: Has| if has == Has::Bad { &bad } else { &good };
         write(context, set, &[image(at_bind).slot(0, 0), image(at_bind).slot(0, 1), Slot::sampler(&sampler, 1, 0)]);
         let rig = Rig::new(context, &Plan::new(Program::One, good.kind(), &[&layout]));
         let job = Job::new(&rig, &points());
-        let commands = Commands::primary(context, |commands| {
-            rig.bind(commands);
-            rig.bind_sets(commands, 0, &[set], &[]);
-            job.bind(commands);
-            job.run(commands, 0);
-        });
+        let commands = job.over(&[set], 0);
         write(context, set, &[image(at_submit).slot(0, element)]);
         commands.execute();
         // The driver filters what the simulated device does not, so that what is left alone is smooth.
@@ -868,9 +825,7 @@ fn updated_after_bind([at_bind, at_submit]: [Has; 2], element: u32) -> Outcome {
             return Ok(vec![texture.look(what, &conflict.sampler, got)]);
         }
         // In one descriptor the pair would be repaired, so the specification alone says what it is to be.
-        let (texels, bias) =
-            (reference::Texture::read(&texture.image, &texture.view), context.limits().max_sampler_lod_bias);
-        let reference = points().iter().map(|at| reference::sample(&texels, &conflict.sampler, at, bias)).collect();
+        let reference = texture.wanted(&conflict.sampler, &points());
         Ok(vec![Look { what, scene: texture.scene, smooth: true, driver: got.clone(), got, reference }])
     };
     if at_bind == Has::Good && (at_submit == Has::Good || element > 0) {

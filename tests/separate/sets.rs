@@ -1,10 +1,11 @@
 //! Sets that are copied: what is written beside the sampler that is exchanged, what pools and layouts of copies are like, and arrays of
 //! thousands of descriptors.
 
-use super::ways::{Route, Way as By};
 use super::*;
 use samplin_testkit::Buffer;
 use samplin_testkit::descriptor::{self, Spelling, Template, TemplateData};
+use samplin_testkit::held::bindings;
+use samplin_testkit::way::{Route, Way as By};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
@@ -55,12 +56,7 @@ fn written(stage: Stage, way: Way) -> Outcome {
             buffer.write(0, &salt.to_le_bytes());
             buffer
         });
-        let point_to = |(set, binding): (vk::DescriptorSet, u32), buffer: &Buffer<'_>| {
-            let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: 16 }];
-            let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
-            let write = write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER).buffer_info(&info);
-            descriptor::update(context, &[write], &[], &[]);
-        };
+        let point_to = |(set, binding), buffer: &Buffer<'_>| write_uniform(context, set, binding, buffer);
         point_to((held.set, 2), &buffers[0]);
         point_to((other.set, 2), &buffers[1]);
         point_to((plain.set, 0), &buffers[1]);
@@ -86,9 +82,7 @@ fn written(stage: Stage, way: Way) -> Outcome {
                     template.update(held.set, &TemplateData::of_buffer(&buffers[1], 16));
                 }
             }
-            let job = Job::new(&rig, &points());
-            execute(context, &rig, &job, &[held.set]);
-            let found = unsalted(job.results().remove(0), salt);
+            let found = unsalted(rig.found(&[held.set], &points(), 0).remove(0), salt);
             looks.push(texture.look("the salted image", legal, found));
         }
         Ok(looks)
@@ -103,25 +97,16 @@ fn of_pool(stage: Stage, in_layout: bool, in_pool: bool) -> Outcome {
         skip_if(context.missing(stage.needs()))?;
         let texture = Texture::new(context, conflicts::UINT)?;
         let sampler = sampler.create(context);
-        let flags = if in_layout {
-            vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL
-        } else {
-            vk::DescriptorSetLayoutCreateFlags::empty()
-        };
+        let late = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+        let flags = if in_layout { late } else { vk::DescriptorSetLayoutCreateFlags::empty() };
         let layout = SetLayout::with_flags(context, &[Binding::image(0), Binding::sampler(1)], flags);
-        let flags = if in_pool {
-            vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND
-        } else {
-            vk::DescriptorPoolCreateFlags::empty()
-        };
+        let late = vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND;
+        let flags = if in_pool { late } else { vk::DescriptorPoolCreateFlags::empty() };
         let pool = Pool::with_flags(context, &[&layout], flags);
         let set = pool.allocate(&layout);
         write(context, set, &[texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)]);
-        Ok(vec![texture.look(
-            "the image",
-            legal,
-            found(context, &Plan::new(Program::One, texture.kind(), &[&layout]).stage(stage), &[set]).remove(0),
-        )])
+        let found = found(context, &Plan::new(Program::One, texture.kind(), &[&layout]).stage(stage), &[set]);
+        Ok(looks(&[("the image", &texture, legal)], found))
     };
     repaired(&Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0)), &look)
 }
@@ -132,17 +117,14 @@ fn out_of_pair(stage: Stage, by: By) -> Outcome {
     let look = |context: &Context, sampler: &SamplerDesc, beside: Scene| {
         skip_if(context.missing(stage.needs()))?;
         by.check(context)?;
-        let (texture, beside) = (Texture::new(context, conflict.scene)?, Texture::new(context, beside)?);
+        let [texture, beside] = textures(context, [conflict.scene, beside])?;
         let sampler = sampler.create(context);
-        let info = vk::DescriptorImageInfo { sampler: sampler.handle(), ..beside.slot(1, 0).info };
-        let pair = Slot { at: (1, 0), ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER, info };
-        let slots = [texture.slot(0, 0), pair];
-        let bindings = slots.each_ref().map(|slot| Binding::new(slot.at.0, slot.ty, 1));
+        let slots = [texture.slot(0, 0), beside.pair(&sampler, 1, 0)];
+        let bindings = bindings(&slots);
         let route = Route::new(context, by, &bindings, 1)?;
         let layouts = route.layouts();
         let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts).stage(stage));
-        let found = route.found(&rig, &slots, &points()).remove(0);
-        Ok(vec![texture.look("the image beside a pair", &conflict.legal, found)])
+        Ok(looks(&[("the image beside a pair", &texture, &conflict.legal)], route.found(&rig, &slots, &points())))
     };
     // Combined descriptors are followed.
     let builder = Context::builder().setting("unfilterable", "emulate");
@@ -171,15 +153,15 @@ fn global(
 ) -> Result<Vec<Look>, Skip> {
     skip_if(context.missing(stage.needs()))?;
     skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
-    let late = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
     let many = Binding::new(1, vk::DescriptorType::SAMPLER, SAMPLERS).flags(flags);
+    // Also where none of its descriptors is updated after the bind.
+    let late = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
     let all = SetLayout::with_flags(context, &[many], late);
     let pool = Pool::with_flags(context, &[&all], vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND);
     let set = pool.allocate(&all);
-    let textures = [(); 3].map(|()| Texture::new(context, conflicts::UINT));
-    let textures = textures.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let textures = Texture::all(context, &[conflicts::UINT; 3])?;
     let slots: Vec<_> = (0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)).collect();
-    let images = Held::new(context, &[Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3)], &slots);
+    let images = Held::of(context, &slots);
     // The first two are read, and any of the others may be there or not.
     let made = samplers.map(|sampler| sampler.create(context));
     let infos: Vec<_> = (0..1000_usize)
@@ -188,9 +170,8 @@ fn global(
     write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &infos);
     let layouts = [&images.layout, &all];
     let plan = Plan::new(Program::Constant, textures[0].kind(), &layouts).stage(stage);
-    let mut found = found(context, &plan, &[images.set, set]);
-    let second = found.remove(1);
-    Ok(vec![textures[2].look("element 2", legal, found.remove(0)), textures[0].look("element 0", legal, second)])
+    let wanted = [("element 2", &textures[2], legal), ("element 0", &textures[0], legal)];
+    Ok(looks(&wanted, found(context, &plan, &[images.set, set])))
 }
 
 fn large(stage: Stage) -> Outcome {

@@ -1,7 +1,8 @@
 //! One sampler shared by images that it suits and images that it does not: only the shader can tell its links apart.
 
-use super::ways::{Route, Way as By};
 use super::*;
+use samplin_testkit::held::bindings;
+use samplin_testkit::way::{Route, Way as By};
 
 /// Which tests take a way: those with one image, those with two that share a sampler, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,21 +119,17 @@ pub(crate) fn look(
     skip_if(context.missing(way.stage.needs()))?;
     conflict.check(context)?;
     way.by.check(context)?;
-    let textures = images.iter().map(|image| Texture::new(context, image.scene)).collect::<Result<Vec<_>, _>>()?;
+    let textures = Texture::all(context, &images.iter().map(|image| image.scene).collect::<Vec<_>>())?;
     let sampler = sampler.create(context);
     let mut slots: Vec<_> = textures.iter().zip([0, 2]).map(|(texture, binding)| texture.slot(binding, 0)).collect();
-    let count = slots.len();
     slots.push(Slot::sampler(&sampler, 1, 0));
-    let bindings: Vec<_> = slots.iter().map(|slot| Binding::new(slot.at.0, slot.ty, 1)).collect();
-    let route = Route::new(context, way.by, &bindings, 1)?;
+    let route = Route::new(context, way.by, &bindings(&slots), 1)?;
     let layouts = route.layouts();
-    let program = if count == 1 { Program::One } else { Program::Shared };
-    let mut plan = Plan::new(program, textures[0].kind(), &layouts).stage(way.stage);
-    if let Some(second) = textures.get(1) {
-        plan = plan.second(second.kind());
-    }
+    let program = if images.len() == 1 { Program::One } else { Program::Shared };
+    let [first, last] = [&textures[0], &textures[images.len() - 1]];
+    let plan = Plan::new(program, first.kind(), &layouts).second(last.kind()).stage(way.stage);
     let rig = Rig::new(context, &plan);
-    let found = route.found(&rig, &slots, &points());
-    let all = textures.iter().zip(["the first image", "the second image"]).zip(images).zip(found);
-    Ok(all.map(|(((texture, what), image), found)| texture.look(what, &image.legal, found)).collect())
+    let names = textures.iter().zip(["the first image", "the second image"]).zip(images);
+    let wanted: Vec<_> = names.map(|((texture, what), image)| (what, texture, &image.legal)).collect();
+    Ok(looks(&wanted, route.found(&rig, &slots, &points())))
 }

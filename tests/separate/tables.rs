@@ -50,20 +50,11 @@ struct Sets<'c> {
 impl<'c> Sets<'c> {
     fn new(context: &'c Context, is_late: bool) -> Self {
         use vk::DescriptorBindingFlags as B;
-        let (flags, layout_flags, pool_flags) = match is_late {
-            true => (
-                B::UPDATE_AFTER_BIND | B::PARTIALLY_BOUND,
-                vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
-                vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND,
-            ),
-            false => (B::PARTIALLY_BOUND, Default::default(), Default::default()),
-        };
-        let of = |(binding, ty, count)| {
-            SetLayout::with_flags(context, &[Binding::new(binding, ty, count).flags(flags)], layout_flags)
-        };
+        let flags = if is_late { B::UPDATE_AFTER_BIND | B::PARTIALLY_BOUND } else { B::PARTIALLY_BOUND };
+        let of = |(binding, ty, count)| SetLayout::new(context, &[Binding::new(binding, ty, count).flags(flags)]);
         let layouts =
             [(0, vk::DescriptorType::SAMPLED_IMAGE, COUNTS[0]), (1, vk::DescriptorType::SAMPLER, COUNTS[1])].map(of);
-        let pools = layouts.each_ref().map(|layout| Pool::with_flags(context, &[layout], pool_flags));
+        let pools = layouts.each_ref().map(|layout| Pool::new(context, &[layout]));
         let sets = [0, 1].map(|at| pools[at].allocate(&layouts[at]));
         Self { layouts, _pools: pools, sets }
     }
@@ -122,6 +113,31 @@ fn needs(context: &Context, case: Case) -> Outcome {
     skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))
 }
 
+/// What is in the sets, made and written; images are those of the scenes.
+struct Filled<'c> {
+    sets: Sets<'c>,
+    textures: Vec<Texture<'c>>,
+    _samplers: Vec<Sampler<'c>>,
+}
+
+impl<'c> Filled<'c> {
+    fn new(context: &'c Context, case: Case, scenes: &[Scene], states: &[SamplerDesc]) -> Result<Self, Skip> {
+        needs(context, case)?;
+        let sets = Sets::new(context, case.is_late);
+        let textures = Texture::all(context, scenes)?;
+        let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
+        sets.write(context, &textures, &samplers);
+        Ok(Self { sets, textures, _samplers: samplers })
+    }
+
+    /// What the program of a case finds, of images of which the second kind is `kind`, if it has one.
+    fn found(&self, case: Case, second: ResultKind, element: u32) -> Vec<Vec<Value>> {
+        let (context, layouts) = (self.textures[0].context, self.sets.layouts.each_ref());
+        let plan = Plan::new(case.program, self.textures[0].kind(), &layouts).second(second).stage(case.stage);
+        Rig::new(context, &plan).found(&self.sets.sets, &points(), element)
+    }
+}
+
 type Legal<'l> = &'l dyn Fn(usize, usize) -> SamplerDesc;
 
 fn execute_with(
@@ -130,40 +146,21 @@ fn execute_with(
     (scenes, states): (&[Scene], &[SamplerDesc]),
     legal: Legal<'_>,
 ) -> Result<Vec<Look>, Skip> {
-    needs(context, case)?;
-    let sets = Sets::new(context, case.is_late);
-    let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
-    let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
-    sets.write(context, &textures, &samplers);
-    let layouts = sets.layouts.each_ref();
-    let rig = Rig::new(context, &Plan::new(case.program, textures[0].kind(), &layouts).stage(case.stage));
-    let job = Job::new(&rig, &points());
+    let filled = Filled::new(context, case, scenes, states)?;
     let element = 2;
-    let commands = Commands::primary(context, |commands| {
-        rig.bind(commands);
-        rig.bind_sets(commands, 0, &sets.sets, &[]);
-        job.bind(commands);
-        job.run(commands, element);
-    });
-    commands.execute();
-    Ok(looks(&textures, legal, element as usize, job.results()))
+    let found = filled.found(case, filled.textures[0].kind(), element);
+    Ok(looks(&filled.textures, legal, element as usize, found))
 }
 
 /// Four states of which two are LINEAR, with modes that tell them apart.
 pub(crate) fn states() -> Vec<SamplerDesc> {
-    let clamped = |mut desc: SamplerDesc| {
-        desc.address = [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3];
-        desc
-    };
-    let repeated = |mut desc: SamplerDesc| {
-        desc.address = [vk::SamplerAddressMode::MIRRORED_REPEAT; 3];
-        desc
-    };
+    use vk::SamplerAddressMode as M;
+    let (nearest, linear) = (SamplerDesc::nearest(), SamplerDesc::linear());
     vec![
-        clamped(SamplerDesc::nearest()),
-        clamped(SamplerDesc::linear()),
-        repeated(SamplerDesc::linear()),
-        repeated(SamplerDesc::nearest()),
+        nearest.clone().address(M::CLAMP_TO_EDGE),
+        linear.clone().address(M::CLAMP_TO_EDGE),
+        linear.address(M::MIRRORED_REPEAT),
+        nearest.address(M::MIRRORED_REPEAT),
     ]
 }
 
@@ -224,22 +221,12 @@ fn compared(case: Case) -> Outcome {
 
 /// Floats that conflict in an array that a shader reads as integers first, and nothing else does.
 fn mixed(stage: Stage) -> Outcome {
-    let case = Case { stage, is_late: false, program: Program::Tables };
     let float = Scene::colour(vk::Format::R32_SFLOAT);
     let found = |program, kind| {
+        let case = Case { stage, is_late: false, program };
         let body = |context: &Context| {
-            needs(context, case)?;
-            let sets = Sets::new(context, case.is_late);
-            let textures = [RGBA8, float, RGBA8, float].map(|scene| Texture::new(context, scene));
-            let textures = textures.into_iter().collect::<Result<Vec<_>, _>>()?;
-            let samplers: Vec<_> = states().iter().map(|state| state.create(context)).collect();
-            sets.write(context, &textures, &samplers);
-            let layouts = sets.layouts.each_ref();
-            let plan = Plan::new(program, textures[0].kind(), &layouts).second(kind).stage(stage);
-            let rig = Rig::new(context, &plan);
-            let job = Job::new(&rig, &points());
-            execute(context, &rig, &job, &sets.sets);
-            Ok(job.results().remove(0))
+            let filled = Filled::new(context, case, &[RGBA8, float, RGBA8, float], &states())?;
+            Ok(filled.found(case, kind, 0).remove(0))
         };
         with_layer(resolve(Context::builder()).setting("device", &conflicts::weak()), body)
     };
@@ -291,17 +278,8 @@ fn by_itself(stage: Stage, task: Task) -> Outcome {
         let builder = resolve(Context::builder()).setting("device", &conflicts::weak());
         let builder = builder.setting(task.setting, value);
         let body = |context: &Context| {
-            needs(context, case)?;
-            let sets = Sets::new(context, case.is_late);
-            let textures = [RGBA8, float, RGBA8, float].map(|scene| Texture::new(context, scene));
-            let textures = textures.into_iter().collect::<Result<Vec<_>, _>>()?;
-            let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
-            sets.write(context, &textures, &samplers);
-            let layouts = sets.layouts.each_ref();
-            let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts).stage(stage));
-            let job = Job::new(&rig, &points());
-            execute(context, &rig, &job, &sets.sets);
-            Ok(job.results())
+            let filled = Filled::new(context, case, &[RGBA8, float, RGBA8, float], &states)?;
+            Ok(filled.found(case, ResultKind::Float, 0))
         };
         with_layer(builder, body)
     };
@@ -332,19 +310,12 @@ fn written_late(case: Case) -> Outcome {
     let legal = |_, sampler: usize| unfiltered(states[sampler].clone());
     let body = |context: &Context| {
         needs(context, case)?;
-        let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
+        let textures = Texture::all(context, &scenes)?;
         let (first, then) = (Sets::new(context, true), Sets::new(context, true));
         let layouts = first.layouts.each_ref();
         let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts).stage(case.stage));
         let (job, element) = (Job::new(&rig, &points()), 1);
-        let record = |sets: &Sets<'_>| {
-            Commands::primary(context, |commands| {
-                rig.bind(commands);
-                rig.bind_sets(commands, 0, &sets.sets, &[]);
-                job.bind(commands);
-                job.run(commands, element);
-            })
-        };
+        let record = |sets: &Sets<'_>| job.over(&sets.sets, element);
         let one: [_; SAMPLERS as usize] = std::array::from_fn(|_| SamplerDesc::linear().create(context));
         first.write(context, &textures, &one);
         record(&first).execute();
@@ -381,31 +352,18 @@ fn heap_of_samplers(stage: Stage) -> Outcome {
         skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
         let flags = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
         let binding = Binding::new(1, vk::DescriptorType::SAMPLER, 4000).flags(flags);
-        let late = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
-        let heap = SetLayout::with_flags(context, &[binding], late);
-        let pool = Pool::with_flags(context, &[&heap], vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND);
-        let samplers = pool.allocate(&heap);
         let sampler = linear.create(context);
-        write(context, samplers, &[Slot::sampler(&sampler, 1, 3999)]);
-        let textures = legal.each_ref().map(|(scene, _)| Texture::new(context, *scene));
-        let textures = textures.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let images: Vec<_> =
-            textures.iter().map(|texture| Held::new(context, &[Binding::image(0)], &[texture.slot(0, 0)])).collect();
-        let layouts = [&images[0].layout, &heap];
+        let heap = Held::new(context, &[binding], &[Slot::sampler(&sampler, 1, 3999)]);
+        let textures = Texture::all(context, &legal.each_ref().map(|(scene, _)| *scene))?;
+        let images: Vec<_> = textures.iter().map(|texture| Held::of(context, &[texture.slot(0, 0)])).collect();
+        let layouts = [&images[0].layout, &heap.layout];
         let rig = Rig::new(context, &Plan::new(Program::Global, textures[0].kind(), &layouts).stage(stage));
         let mut wrong = Vec::new();
         // The second time round all is known.
         for _ in 0..2 {
             for ((image, texture), (_, legal)) in images.iter().zip(&textures).zip(&legal) {
-                let job = Job::new(&rig, &points());
-                let commands = Commands::primary(context, |commands| {
-                    rig.bind(commands);
-                    rig.bind_sets(commands, 0, &[image.set, samplers], &[]);
-                    job.bind(commands);
-                    job.run(commands, 3999);
-                });
-                commands.execute();
-                wrong.extend(super::wrong(texture, legal, &job.results()[0], &points(), 0.02));
+                let found = rig.found(&[image.set, heap.set], &points(), 3999);
+                wrong.extend(super::wrong(texture, legal, &found[0], &points(), 0.02));
             }
         }
         Ok(wrong)
@@ -420,21 +378,13 @@ fn heap_of_samplers(stage: Stage) -> Outcome {
 /// Neighbours that read different pairs take their levels of detail from each other: what is legal is the very same as without samplin,
 /// also where another element conflicts.
 fn quads(stage: Stage) -> Outcome {
-    let case = Case { stage, is_late: false, program: Program::Tables };
+    let case = Case { stage, is_late: false, program: Program::Quads };
     let float = Scene::colour(vk::Format::R32_SFLOAT);
     let body = |context: &Context| {
-        needs(context, case)?;
-        let sets = Sets::new(context, case.is_late);
-        let textures: Vec<_> = (0..IMAGES).map(|_| Texture::new(context, RGBA8)).collect::<Result<_, _>>()?;
-        let samplers: Vec<_> = states().iter().map(|state| state.create(context)).collect();
-        sets.write(context, &textures, &samplers);
+        let filled = Filled::new(context, case, &[RGBA8; IMAGES as usize], &states())?;
         let other = Texture::new(context, float)?;
-        write(context, sets.sets[0], &[other.slot(0, 99)]);
-        let layouts = sets.layouts.each_ref();
-        let rig = Rig::new(context, &Plan::new(Program::Quads, textures[0].kind(), &layouts).stage(stage));
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &sets.sets);
-        Ok(job.results().remove(0))
+        write(context, filled.sets.sets[0], &[other.slot(0, 99)]);
+        Ok(filled.found(case, ResultKind::Float, 0).remove(0))
     };
     let builder = Context::builder().setting("device", &conflicts::weak());
     let (wanted, _) = without_layer(Context::builder(), body)?;

@@ -1,11 +1,11 @@
 //! `unnormalized=exact`: coordinates in texels with what Vulkan excludes beside them. The shader divides them by the size of the level, and
 //! the sampler with normalized coordinates that it reads keeps what the application asked for.
 
-use super::ways::{Route, Way};
 use super::*;
-use samplin_testkit::descriptor::write_combined;
+use samplin_testkit::held::bindings;
 use samplin_testkit::lookup::{Access, OFFSET, Op, Shape};
 use samplin_testkit::shader::{Bind, Mapping, Painter, Probe};
+use samplin_testkit::way::{Route, Way};
 use samplin_testkit::{ImageDesc, ViewDesc};
 
 type M = vk::SamplerAddressMode;
@@ -219,24 +219,83 @@ fn wrong(desc: &SamplerDesc, points: &[SamplePoint], got: &[Value], wanted: &[Va
     far.next().map(|((got, wanted), point)| format!("{desc:?}: {got:?} is not {wanted:?} at {point:?}"))
 }
 
-/// The bindings of a pair.
-fn bindings(access: Access) -> Vec<Binding> {
-    match access {
-        Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
-        _ => vec![Binding::combined(0, 1)],
+/// An image of bytes, and what has to be found in it.
+struct Picture<'c> {
+    context: &'c Context,
+    _image: Image<'c>,
+    view: View<'c>,
+    texels: reference::Texture,
+    shape: Shape,
+    levels: u32,
+}
+
+impl<'c> Picture<'c> {
+    fn new(context: &'c Context, format: F, shape: Shape, levels: u32) -> Result<Self, Skip> {
+        let image = image(context, format, shape, levels, of_bytes)?;
+        let view = image.view(&ViewDesc::default());
+        let texels = reference::Texture::read(&image, &view);
+        Ok(Self { context, _image: image, view, texels, shape, levels })
+    }
+
+    /// With colours, 2D, of one level.
+    fn plain(context: &'c Context) -> Result<Self, Skip> {
+        Self::new(context, F::R8G8B8A8_UNORM, Shape::D2, 1)
+    }
+
+    /// Where to look through a sampler.
+    fn points(&self, desc: &SamplerDesc) -> Vec<SamplePoint> {
+        points(self.shape, reads_one(desc))
+    }
+
+    /// What a sampler has to find, in texels or not.
+    fn wanted(&self, desc: &SamplerDesc, points: &[SamplePoint]) -> Vec<Value> {
+        if !desc.unnormalized {
+            return points.iter().map(|point| reference::sample(&self.texels, desc, point, 2.0)).collect();
+        }
+        wanted(&self.texels, desc, points, self.shape, self.levels)
+    }
+
+    /// What is wrong with what it found.
+    fn wrong(&self, desc: &SamplerDesc, points: &[SamplePoint], got: &[Value]) -> Option<String> {
+        wrong(desc, points, got, &self.wanted(desc, points))
+    }
+
+    /// A program that looks at it.
+    fn probe(&self, layout: &SetLayout<'_>, op: Op, kind: ResultKind, access: Access) -> Probe<'c> {
+        Probe::new(self.context, layout, op, self.shape, kind, access)
+    }
+
+    /// The descriptors of a pair.
+    fn slots(&self, access: Access, sampler: &Sampler<'_>) -> Vec<Slot> {
+        match access {
+            Access::Separate { image, sampler: binding } => {
+                vec![Slot::image(&self.view, image, 0), Slot::sampler(sampler, binding, 0)]
+            }
+            _ => vec![Slot::pair(&self.view, sampler, 0, 0)],
+        }
+    }
+
+    /// A set of a layout with a pair.
+    fn set(&self, layout: &SetLayout<'_>, access: Access, sampler: &Sampler<'_>) -> (Pool<'c>, vk::DescriptorSet) {
+        let (pool, set) = Pool::set(self.context, layout);
+        write(self.context, set, &self.slots(access, sampler));
+        (pool, set)
+    }
+
+    /// The same as in [`Program::Beside`]: alone and in one descriptor.
+    fn beside(&self, pair: &Sampler<'_>, alone: &Sampler<'_>) -> [Slot; 4] {
+        let [one, other] = [1, 3].map(|binding| Slot::sampler(alone, binding, 0));
+        [Slot::image(&self.view, 0, 0), one, Slot::pair(&self.view, pair, 2, 0), other]
     }
 }
 
-/// Writes a pair into a set of these.
-fn write_pair(context: &Context, set: vk::DescriptorSet, access: Access, (view, sampler): (&View<'_>, &Sampler<'_>)) {
-    let pair = Pair::new(view, sampler);
-    match access {
-        Access::Separate { image, sampler: binding } => {
-            let slot = Slot { at: (image, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-            write(context, set, &[slot, Slot::sampler(sampler, binding, 0)]);
-        }
-        _ => write_combined(context, set, (0, 0), &[pair]),
-    }
+/// The bindings of a pair.
+fn layout(context: &Context, access: Access) -> SetLayout<'_> {
+    let bindings = match access {
+        Access::Separate { image, sampler } => vec![Binding::image(image), Binding::sampler(sampler)],
+        _ => vec![Binding::combined(0, 1)],
+    };
+    SetLayout::new(context, &bindings)
 }
 
 /// One program, and what is wrong with what it finds through each sampler. The samplers are older than the layout.
@@ -246,24 +305,20 @@ fn look(
     (format, shape, levels): (F, Shape, u32),
     samplers: &[SamplerDesc],
 ) -> Result<Vec<String>, Skip> {
-    let image = image(context, format, shape, levels, of_bytes)?;
-    let view = image.view(&ViewDesc::default());
-    let texels = reference::Texture::read(&image, &view);
+    let picture = Picture::new(context, format, shape, levels)?;
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
-    let layout = SetLayout::new(context, &bindings(access));
+    let layout = layout(context, access);
     let compares = samplers.iter().any(|desc| desc.compare_enable);
     let kind = if compares { ResultKind::Shadow } else { ResultKind::Float };
-    let probe = Probe::new(context, &layout, Op::Sample, shape, kind, access);
+    let probe = picture.probe(&layout, Op::Sample, kind, access);
     let mut all = Vec::new();
     for (desc, sampler) in samplers.iter().zip(&made) {
-        let (_pool, set) = Pool::set(context, &layout);
-        write_pair(context, set, access, (&view, sampler));
-        let mut points = points(shape, reads_one(desc));
+        let (_pool, set) = picture.set(&layout, access, sampler);
+        let mut points = picture.points(desc);
         if compares {
             points.iter_mut().enumerate().for_each(|(n, point)| point.reference = (n % 8) as f32 / 8.0 + 1.0 / 16.0);
         }
-        let got = probe.run(&Bind::Set(set), &points);
-        all.extend(wrong(desc, &points, &got, &wanted(&texels, desc, &points, shape, levels)));
+        all.extend(picture.wrong(desc, &points, &probe.run(&Bind::Set(set), &points)));
     }
     Ok(all)
 }
@@ -322,12 +377,12 @@ fn cube(access: Access) -> Outcome {
         let view = image.view(&ViewDesc::default());
         let (sampler, own) =
             (desc.create(context), SamplerDesc { unnormalized: false, ..desc.clone() }.create(context));
-        let layout = SetLayout::new(context, &bindings(access));
+        let layout = layout(context, access);
         let probe = Probe::new(context, &layout, Op::Sample, Shape::Cube, ResultKind::Float, access);
-        let pool = Pool::new(context, &[&layout, &layout]);
+        let texels = reference::Texture::read(&image, &view);
+        let picture = Picture { context, _image: image, view, texels, shape: Shape::Cube, levels: 1 };
         let look = |sampler: &Sampler<'_>| {
-            let set = pool.allocate(&layout);
-            write_pair(context, set, access, (&view, sampler));
+            let (_pool, set) = picture.set(&layout, access, sampler);
             let points: Vec<_> = (0..64)
                 .map(|n| SamplePoint::at(n as f32 - 31.5, (n * 7 % 64) as f32 - 31.5, (n * 13 % 64) as f32 - 31.5))
                 .collect();
@@ -366,24 +421,21 @@ fn legal(access: Access, shape: Shape) -> Outcome {
 
 /// One lookup of each sampler by an instruction, and what is wrong with what it finds.
 fn look_by_op(context: &Context, access: Access, op: Op, samplers: &[SamplerDesc]) -> Result<Vec<String>, Skip> {
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
-    let view = image.view(&ViewDesc::default());
-    let texels = reference::Texture::read(&image, &view);
+    let picture = Picture::plain(context)?;
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
-    let layout = SetLayout::new(context, &bindings(access));
-    let probe = Probe::new(context, &layout, op, Shape::D2, ResultKind::Float, access);
+    let layout = layout(context, access);
+    let probe = picture.probe(&layout, op, ResultKind::Float, access);
     let [right, down] = if op == Op::Gather { [0.0; 2] } else { OFFSET };
     let mut all = Vec::new();
     for (desc, sampler) in samplers.iter().zip(&made) {
-        let (_pool, set) = Pool::set(context, &layout);
-        write_pair(context, set, access, (&view, sampler));
+        let (_pool, set) = picture.set(&layout, access, sampler);
         let mut points = points(Shape::D2, false);
         let got = probe.run(&Bind::Set(set), &points);
         for point in &mut points {
             let [x, y, ..] = point.coord;
             (point.coord[0], point.coord[1]) = (x + right, y + down);
         }
-        let find = |points: &[SamplePoint]| wanted(&texels, desc, points, Shape::D2, 1);
+        let find = |points: &[SamplePoint]| picture.wanted(desc, points);
         let wanted: Vec<_> = match op {
             Op::Offset => find(&points),
             // The footprint of LINEAR, from the lower left on against the clock ("Texel Gathering").
@@ -525,13 +577,11 @@ fn compared_edges() -> Outcome {
             let view = image.view(&ViewDesc::default());
             let texels = reference::Texture::read(&image, &view);
             let sampler = desc.create(context);
-            let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-            let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, ResultKind::Shadow, COMBINED);
-            let (_pool, set) = Pool::set(context, &layout);
-            write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+            let held = Held::of(context, &[Slot::pair(&view, &sampler, 0, 0)]);
+            let probe = Probe::new(context, &held.layout, Op::Sample, Shape::D2, ResultKind::Shadow, COMBINED);
             let at = |n: i32| SamplePoint::at((n % 120 - 20) as f32, (7 * n % 90 - 11) as f32, 0.0).reference(0.5);
             let points: Vec<_> = (0..480).map(at).collect();
-            let got = probe.run(&Bind::Set(set), &points);
+            let got = probe.run(&Bind::Set(held.set), &points);
             let own = SamplerDesc { unnormalized: false, ..desc.clone() };
             let middle = |point: &SamplePoint| {
                 let [x, y, ..] = point.coord;
@@ -552,20 +602,15 @@ fn look_without_room(
     (program, format): (Program, F),
     (desc, legal): (&SamplerDesc, &SamplerDesc),
 ) -> Result<Option<String>, Skip> {
-    let image = image(context, format, Shape::D2, 1, of_bytes)?;
-    let view = image.view(&ViewDesc::default());
-    let texels = reference::Texture::read(&image, &view);
+    let picture = Picture::new(context, format, Shape::D2, 1)?;
     let sampler = desc.create(context);
-    let layout = SetLayout::new(context, &bindings(SEPARATE));
-    let (_pool, set) = Pool::set(context, &layout);
-    write_pair(context, set, SEPARATE, (&view, &sampler));
+    let layout = layout(context, SEPARATE);
+    let (_pool, set) = picture.set(&layout, SEPARATE, &sampler);
     let empty = fetch::rest(context, 3)?;
     let (above, layouts): (Vec<_>, _) = (empty.iter().collect(), [&layout]);
     let rig = Rig::new(context, &Plan { above: &above, ..Plan::new(program, ResultKind::Float, &layouts) });
     let points = points(Shape::D2, true);
-    let job = Job::new(&rig, &points);
-    execute(context, &rig, &job, &[set]);
-    Ok(wrong(legal, &points, &job.results()[0], &wanted(&texels, legal, &points, Shape::D2, 1)))
+    Ok(picture.wrong(legal, &points, &rig.found(&[set], &points, 0)[0]))
 }
 
 /// Where there is no room for the sampler with normalized coordinates nothing is divided, nor compared: the pair has what is legal.
@@ -584,18 +629,14 @@ fn compared_colours_left() -> Outcome {
 /// Where none does, nothing is lost with it.
 fn not_compared() -> Outcome {
     let (found, judged) = with_layer(builder(), |context| {
-        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
-        let view = image.view(&ViewDesc::default());
-        let texels = reference::Texture::read(&image, &view);
+        let picture = Picture::plain(context)?;
         let sampler = shadow().create(context);
-        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, ResultKind::Float, COMBINED);
-        let (_pool, set) = Pool::set(context, &layout);
-        write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
-        let own = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+        let layout = layout(context, COMBINED);
+        let probe = picture.probe(&layout, Op::Sample, ResultKind::Float, COMBINED);
+        let (_pool, set) = picture.set(&layout, COMBINED, &sampler);
         let points = points(Shape::D2, true);
         let got = probe.run(&Bind::Set(set), &points);
-        Ok(wrong(&own, &points, &got, &wanted(&texels, &own, &points, Shape::D2, 1)))
+        Ok(picture.wrong(&SamplerDesc::unnormalized(vk::Filter::NEAREST), &points, &got))
     })?;
     assert_eq!(found, None);
     judged.assert_silent("no comparison");
@@ -605,18 +646,13 @@ fn not_compared() -> Outcome {
 
 /// A layout and a pipeline that are older than the first such sampler.
 fn look_late(context: &Context, desc: &SamplerDesc) -> Result<Option<String>, Skip> {
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
-    let view = image.view(&ViewDesc::default());
-    let texels = reference::Texture::read(&image, &view);
-    let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-    let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, ResultKind::Float, COMBINED);
-    let (_pool, set) = Pool::set(context, &layout);
-    let wrapped = in_texels(SamplerDesc::nearest().address(M::REPEAT));
-    let sampler = wrapped.create(context);
-    write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
+    let picture = Picture::plain(context)?;
+    let layout = layout(context, COMBINED);
+    let probe = picture.probe(&layout, Op::Sample, ResultKind::Float, COMBINED);
+    let sampler = in_texels(SamplerDesc::nearest().address(M::REPEAT)).create(context);
+    let (_pool, set) = picture.set(&layout, COMBINED, &sampler);
     let points = points(Shape::D2, true);
-    let got = probe.run(&Bind::Set(set), &points);
-    Ok(wrong(desc, &points, &got, &wanted(&texels, desc, &points, Shape::D2, 1)))
+    Ok(picture.wrong(desc, &points, &probe.run(&Bind::Set(set), &points)))
 }
 
 /// Nothing is followed that is older, so the sampler is legal by itself, and its record says what is lost.
@@ -666,35 +702,16 @@ fn mixed() -> [SamplerDesc; 3] {
 }
 
 fn look_at_pairs(context: &Context, samplers: &[SamplerDesc; 3]) -> Result<Vec<String>, Skip> {
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
-    let view = image.view(&ViewDesc::default());
-    let texels = reference::Texture::read(&image, &view);
+    let picture = Picture::plain(context)?;
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
-    let layout = SetLayout::new(context, &[Binding::combined(0, 3)]);
-    let (_pool, set) = Pool::set(context, &layout);
-    let all: Vec<_> = made.iter().map(|sampler| Pair::new(&view, sampler)).collect();
-    write_combined(context, set, (0, 0), &all);
-    let layouts = [&layout];
-    let rig = Rig::new(context, &Plan::new(Program::Pairs, ResultKind::Float, &layouts));
-    let mut all = Vec::new();
-    for (element, desc) in samplers.iter().enumerate() {
-        let points = points(Shape::D2, reads_one(desc));
-        let job = Job::new(&rig, &points);
-        let commands = Commands::primary(context, |commands| {
-            rig.bind(commands);
-            rig.bind_sets(commands, 0, &[set], &[]);
-            job.bind(commands);
-            job.run(commands, element as u32);
-        });
-        commands.execute();
-        let wanted: Vec<_> = if desc.unnormalized {
-            wanted(&texels, desc, &points, Shape::D2, 1)
-        } else {
-            points.iter().map(|point| reference::sample(&texels, desc, point, 2.0)).collect()
-        };
-        all.extend(wrong(desc, &points, &job.results()[0], &wanted));
-    }
-    Ok(all)
+    let slots = [0, 1, 2].map(|at| Slot::pair(&picture.view, &made[at as usize], 0, at));
+    let held = Held::of(context, &slots);
+    let rig = Rig::new(context, &Plan::new(Program::Pairs, ResultKind::Float, &[&held.layout]));
+    let look = |(element, desc): (u32, &SamplerDesc)| {
+        let points = picture.points(desc);
+        picture.wrong(desc, &points, &rig.found(&[held.set], &points, element)[0])
+    };
+    Ok((0..).zip(samplers).filter_map(look).collect())
 }
 
 /// All elements read the hidden set, and only one of them is divided.
@@ -737,22 +754,19 @@ fn implicit(access: Access, count: usize) -> Outcome {
     ];
     all.truncate(count);
     let body = |context: &Context| {
-        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
-        let view = image.view(&ViewDesc::default());
-        let texels = reference::Texture::read(&image, &view);
+        let picture = Picture::plain(context)?;
         let made: Vec<_> = all.iter().map(|desc| desc.create(context)).collect();
-        let layout = SetLayout::new(context, &bindings(access));
+        let layout = layout(context, access);
         let size = [32, 24];
         let make = if access == SEPARATE { Painter::of_separate } else { Painter::new };
         let painter = make(context, &layout, Shape::D2, ResultKind::Float, size).map_err(Skip)?;
         let mut found = Vec::new();
         for (desc, sampler) in all.iter().zip(&made) {
-            let (_pool, set) = Pool::set(context, &layout);
-            write_pair(context, set, access, (&view, sampler));
+            let (_pool, set) = picture.set(&layout, access, sampler);
             let (low, high) = ([-4.0, -3.0], [12.0, 9.0]);
             let got = painter.paint(set, &Mapping::rectangle(low, high));
             let points = samplin_testkit::shader::grid(size[0], size[1], low, high);
-            found.extend(wrong(desc, &points, &got, &wanted(&texels, desc, &points, Shape::D2, 1)));
+            found.extend(picture.wrong(desc, &points, &got));
         }
         Ok(found)
     };
@@ -770,52 +784,32 @@ fn implicit(access: Access, count: usize) -> Outcome {
 /// Combined and separate at once.
 fn look_beside(context: &Context, stage: Stage, samplers: &[SamplerDesc]) -> Result<Vec<String>, Skip> {
     skip_if(context.missing(stage.needs()))?;
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
-    let view = image.view(&ViewDesc::default());
-    let texels = reference::Texture::read(&image, &view);
+    let picture = Picture::plain(context)?;
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
-    let bindings = [Binding::image(0), Binding::sampler(1), Binding::combined(2, 1), Binding::sampler(3)];
-    let layout = SetLayout::new(context, &bindings);
-    let layouts = [&layout];
+    let held: Vec<_> = made.iter().map(|made| Held::of(context, &picture.beside(made, made))).collect();
+    let layouts = [&held[0].layout];
     let rig = Rig::new(context, &Plan::new(Program::Beside, ResultKind::Float, &layouts).stage(stage));
     let mut all = Vec::new();
-    for (desc, sampler) in samplers.iter().zip(&made) {
-        let (_pool, set) = Pool::set(context, &layout);
-        let pair = Pair::new(&view, sampler);
-        let slot = Slot { at: (0, 0), ty: vk::DescriptorType::SAMPLED_IMAGE, info: pair.info() };
-        write(context, set, &[slot, Slot::sampler(sampler, 1, 0), Slot::sampler(sampler, 3, 0)]);
-        write_combined(context, set, (2, 0), &[pair]);
-        let points = points(Shape::D2, reads_one(desc));
-        let job = Job::new(&rig, &points);
-        execute(context, &rig, &job, &[set]);
-        let wanted = wanted(&texels, desc, &points, Shape::D2, 1);
-        all.extend(job.results().iter().filter_map(|got| wrong(desc, &points, got, &wanted)));
+    for (desc, held) in samplers.iter().zip(&held) {
+        let points = picture.points(desc);
+        let found = rig.found(&[held.set], &points, 0);
+        all.extend(found.iter().filter_map(|got| picture.wrong(desc, &points, got)));
     }
     Ok(all)
 }
 
 /// A combined descriptor with a sampler that wraps, by one of the ways, and what is wrong with what is found. The sampler may be immutable.
 fn look_by(context: &Context, (way, fixed): (Way, bool), desc: &SamplerDesc) -> Result<Option<String>, Skip> {
-    let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
-    let view = image.view(&ViewDesc::default());
-    let texels = reference::Texture::read(&image, &view);
+    let picture = Picture::plain(context)?;
     let (sampler, plain) = (desc.create(context), SamplerDesc::nearest().create(context));
-    let combined = Binding::combined(2, 1);
-    let combined = if fixed { combined.immutable(&[&sampler]) } else { combined };
-    let bindings = [Binding::image(0), Binding::sampler(1), combined, Binding::sampler(3)];
-    let route = Route::new(context, way, &bindings, 0)?;
+    let mut slots = picture.beside(&sampler, &plain);
+    if fixed {
+        slots[2] = slots[2].fixed();
+    }
+    let route = Route::new(context, way, &bindings(&slots), 0)?;
     let rig = Rig::new(context, &Plan::new(Program::Beside, ResultKind::Float, &route.layouts()));
-    let pair = Pair::new(&view, &sampler).info();
-    let slot = |binding, ty| Slot { at: (binding, 0), ty, info: pair };
-    let slots = [
-        slot(0, vk::DescriptorType::SAMPLED_IMAGE),
-        Slot::sampler(&plain, 1, 0),
-        slot(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER),
-        Slot::sampler(&plain, 3, 0),
-    ];
-    let points = points(Shape::D2, reads_one(desc));
-    let found = route.found(&rig, &slots, &points);
-    Ok(wrong(desc, &points, &found[1], &wanted(&texels, desc, &points, Shape::D2, 1)))
+    let points = picture.points(desc);
+    Ok(picture.wrong(desc, &points, &route.found(&rig, &slots, &points)[1]))
 }
 
 fn by(way: (Way, bool)) -> Outcome {
@@ -880,20 +874,13 @@ fn update_after_bind() -> Outcome {
     let legal = SamplerDesc::unnormalized(vk::Filter::NEAREST);
     let (wrong, judged) = with_layer(builder(), |context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
-        let image = image(context, F::R8G8B8A8_UNORM, Shape::D2, 1, of_bytes)?;
-        let view = image.view(&ViewDesc::default());
-        let texels = reference::Texture::read(&image, &view);
+        let picture = Picture::plain(context)?;
         let sampler = desc.create(context);
-        let loose = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
-        let bindings = [Binding::combined(0, 1).flags(loose)];
-        let flags = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
-        let layout = SetLayout::with_flags(context, &bindings, flags);
-        let (_pool, set) = Pool::set(context, &layout);
-        write_combined(context, set, (0, 0), &[Pair::new(&view, &sampler)]);
-        let probe = Probe::new(context, &layout, Op::Sample, Shape::D2, ResultKind::Float, COMBINED);
+        let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
+        let held = Held::new(context, &[Binding::combined(0, 1).flags(late)], &picture.slots(COMBINED, &sampler));
+        let probe = picture.probe(&held.layout, Op::Sample, ResultKind::Float, COMBINED);
         let points = points(Shape::D2, true);
-        let got = probe.run(&Bind::Set(set), &points);
-        Ok(wrong(&legal, &points, &got, &wanted(&texels, &legal, &points, Shape::D2, 1)))
+        Ok(picture.wrong(&legal, &points, &probe.run(&Bind::Set(held.set), &points)))
     })?;
     assert_eq!(wrong, None);
     judged.assert_silent("a legal sampler");

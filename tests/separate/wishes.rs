@@ -67,19 +67,12 @@ fn scene_of(
     skip_if(context.missing(stage.needs()))?;
     let sets = context.limits().max_bound_descriptor_sets;
     skip_if((sets < 5).then(|| format!("{} binds {sets} sets", context.device_name())))?;
-    let images = [first, second, third].map(|(scene, legal)| Ok((Texture::new(context, scene)?, legal)));
-    let [first, second, third] = images;
-    let ((one, one_legal), (two, two_legal), (three, three_legal)) = (first?, second?, third?);
+    let [one, two, three] = textures(context, [first.0, second.0, third.0])?;
     let sampler = sampler.create(context);
-    let low = Held::new(context, &[Binding::image(0), Binding::image(2)], &[one.slot(0, 0), two.slot(2, 0)]);
+    let low = Held::of(context, &[one.slot(0, 0), two.slot(2, 0)]);
     let mut slots = vec![Slot::sampler(&sampler, 1, 0), Slot::sampler(&sampler, 3, 0)];
-    let mut bindings = vec![Binding::sampler(1), Binding::sampler(3)];
-    if more > 0 {
-        bindings.push(Binding::new(4, vk::DescriptorType::SAMPLER, more));
-        slots.extend((0..more).map(|element| Slot::sampler(&sampler, 4, element)));
-    }
-    let states = Held::new(context, &bindings, &slots);
-    let high = Held::new(context, &[Binding::image(0)], &[three.slot(0, 0)]);
+    slots.extend((0..more).map(|element| Slot::sampler(&sampler, 4, element)));
+    let (states, high) = (Held::of(context, &slots), Held::of(context, &[three.slot(0, 0)]));
     let (layouts, above) = ([&low.layout, &states.layout], [&high.layout]);
     let mut plan = Plan::new(Program::Engine, one.kind(), &layouts).stage(stage);
     plan.above = &above;
@@ -87,15 +80,14 @@ fn scene_of(
     let mut all = Vec::new();
     for _ in 0..2 {
         let job = Job::new(&rig, &points());
-        let commands = Commands::primary(context, |commands| {
+        Commands::once(context, |commands| {
             rig.bind_sets(commands, 0, &[low.set, states.set], &[]);
             rig.bind(commands);
             job.bind(commands);
             rig.bind_sets(commands, 3, &[high.set], &[]);
             job.run(commands, 0);
         });
-        commands.execute();
-        let rows = [(&one, one_legal), (&two, two_legal), (&three, three_legal), (&three, three_legal)];
+        let rows = [(&one, first.1), (&two, second.1), (&three, third.1), (&three, third.1)];
         let of = |(number, ((texture, legal), got)): (usize, (_, Vec<Value>))| {
             Some(format!("lookup {number}: {}", wrong(texture, legal, &got, &points(), 0.02)?))
         };
@@ -165,13 +157,10 @@ fn none() -> Outcome {
 fn keep() -> Outcome {
     let (own, other) = (SamplerDesc::trilinear(), wished(&SamplerDesc::trilinear()));
     let body = |context: &Context, legal: &SamplerDesc| {
-        let [flat, deep] = [Texture::new(context, FLAT)?, Texture::new(context, RGBA8)?];
+        let [flat, deep] = textures(context, [FLAT, RGBA8])?;
         let sampler = own.create(context);
-        let bindings = [Binding::image(0), Binding::image(2), Binding::sampler(1)];
-        let slots = [flat.slot(0, 0), deep.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
-        let held = Held::new(context, &bindings, &slots);
-        let layouts = [&held.layout];
-        let found = found(context, &Plan::new(Program::Shared, flat.kind(), &layouts).second(deep.kind()), &[held.set]);
+        let held = Held::of(context, &[flat.slot(0, 0), deep.slot(2, 0), Slot::sampler(&sampler, 1, 0)]);
+        let found = held.found((Program::Shared, Stage::Compute), [flat.kind(), deep.kind()])?;
         let wrong = |texture, legal, got| wrong(texture, legal, got, &points(), 0.02);
         Ok(vec![wrong(&flat, &own, &found[0]), wrong(&deep, legal, &found[1])])
     };

@@ -6,11 +6,10 @@
 
 use super::{Faults, NONE, RESULTS, Told};
 use crate::run::{self, Skip, read_trace};
-use crate::scene::Scene;
+use crate::scene::{Scene, Texture};
 use ash::vk;
-use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig};
-use samplin_testkit::{Context, SamplerDesc, Value, layer};
+use samplin_testkit::{Context, Held, SamplerDesc, Slot, Value, layer};
 use std::ops::Range;
 use std::path::Path;
 
@@ -69,33 +68,22 @@ impl Stand<'_> {
         failing: &Range<u64>,
         result: vk::Result,
     ) -> Result<[Found; 2], Skip> {
-        let scenes = formats.map(Scene::colour);
-        let images = [scenes[0].image(context)?, scenes[1].image(context)?];
-        let views = [scenes[0].view(&images[0]), scenes[1].view(&images[1])];
+        let textures =
+            [Texture::new(context, Scene::colour(formats[0]))?, Texture::new(context, Scene::colour(formats[1]))?];
         let points = Scene::colour(vk::Format::R8G8B8A8_UNORM).points(false);
         let sampler = SamplerDesc::linear().create(context);
-        let layout = SetLayout::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)]);
-        let (_pool, set) = Pool::set(context, &layout);
-        let layouts = [&layout];
-        for (binding, view) in [0, 2].into_iter().zip(&views) {
-            let info = vk::DescriptorImageInfo {
-                image_view: view.handle(),
-                image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
-                ..Default::default()
-            };
-            write_images(context, set, (binding, 0), vk::DescriptorType::SAMPLED_IMAGE, &[info]);
-        }
-        let info = vk::DescriptorImageInfo { sampler: sampler.handle(), ..Default::default() };
-        write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &[info]);
-        let [first, second] = views.each_ref().map(|view| view.numeric_kind().into());
-        let rig = Rig::new(context, &Plan::new(Program::Shared, first, &layouts).second(second));
+        let [first, second] = &textures;
+        let held = Held::of(context, &[first.slot(0, 0), Slot::sampler(&sampler, 1, 0), second.slot(2, 0)]);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind());
+        let rig = Rig::new(context, &plan);
         let bind = |failing: &Range<u64>| {
             let (job, before) = (Job::new(&rig, &points), self.told());
             let (mut calls, mut injected) = (Vec::new(), 0);
             let commands = Commands::primary(context, |commands| {
                 self.faults.arm(failing, result);
                 rig.bind(commands);
-                rig.bind_sets(commands, 0, &[set], &[]);
+                rig.bind_sets(commands, 0, &[held.set], &[]);
                 job.bind(commands);
                 // What is bound is noted, and what the draw needs besides is bound in front of it.
                 job.run(commands, 0);

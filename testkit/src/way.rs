@@ -1,19 +1,29 @@
-//! The ways that descriptors reach a shader, one for all tests that try each.
+//! The ways that descriptors reach a shader of [`separate`](crate::separate), one for all that try each.
 
-use super::*;
-use samplin_testkit::descriptor::{Spelling, Template, TemplateData, update};
+use crate::Capability;
+use crate::context::Context;
+use crate::descriptor::{Binding, IMAGE_INFO_SIZE, Pool, SetLayout, Spelling, Template, TemplateData, update};
+use crate::held::{Slot, write};
+use crate::lookup::SamplePoint;
+use crate::separate::{Commands, Job, Rig};
+use crate::skip::{Outcome, Skip, skip_if};
+use crate::texel::Value;
+use ash::vk;
 
 /// How the descriptors get to where the shader reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub enum Way {
     /// Written to one set.
     Set,
     /// Written to two, the last ones in one of their own.
     Sets,
     /// The same, and the sets are bound last first, before the pipeline.
     SetsFirst,
+    /// Pushed.
     Push,
+    /// Pushed with a template.
     PushTemplate,
+    /// Written with a template.
     Template,
     /// Written to one set and copied to another.
     Copy,
@@ -22,15 +32,18 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    pub(crate) fn has_sets(self) -> bool {
+    /// Whether there are two sets.
+    pub fn has_sets(self) -> bool {
         matches!(self, Self::Sets | Self::SetsFirst)
     }
 
-    pub(crate) fn pushes(self) -> bool {
+    /// Whether there is none.
+    pub fn pushes(self) -> bool {
         matches!(self, Self::Push | Self::PushTemplate)
     }
 
-    pub(crate) fn check(self, context: &Context) -> Outcome {
+    /// Skips where the device lacks it.
+    pub fn check(self, context: &Context) -> Outcome {
         if self.pushes() {
             skip_if(context.missing(&[Capability::PushDescriptor]))?;
         }
@@ -61,7 +74,7 @@ fn data(slots: &[Slot]) -> TemplateData {
 }
 
 /// The layouts of a way, and its sets: none where descriptors are pushed.
-pub(crate) struct Route<'c> {
+pub struct Route<'c> {
     context: &'c Context,
     way: Way,
     layouts: Vec<SetLayout<'c>>,
@@ -73,20 +86,20 @@ pub(crate) struct Route<'c> {
 
 impl<'c> Route<'c> {
     /// `last` of the bindings are in a set of their own where there are two.
-    pub(crate) fn new(context: &'c Context, way: Way, bindings: &[Binding], last: usize) -> Result<Self, Skip> {
+    pub fn new(context: &'c Context, way: Way, bindings: &[Binding], last: usize) -> Result<Self, Skip> {
         way.check(context)?;
         let first = if way.has_sets() { bindings.len() - last } else { bindings.len() };
-        let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-        let flags = if way.pushes() { push } else { vk::DescriptorSetLayoutCreateFlags::empty() };
+        let make = if way.pushes() { SetLayout::pushed } else { SetLayout::new };
         let parts = [&bindings[..first], &bindings[first..]];
         let parts = parts.iter().filter(|part| !part.is_empty());
-        let layouts: Vec<_> = parts.map(|part| SetLayout::with_flags(context, part, flags)).collect();
+        let layouts: Vec<_> = parts.map(|part| make(context, part)).collect();
         let pools: Vec<_> = layouts.iter().filter(|_| !way.pushes()).map(|of| Pool::new(context, &[of])).collect();
         let sets = std::iter::zip(&pools, &layouts).map(|(pool, layout)| pool.allocate(layout)).collect();
         Ok(Self { context, way, layouts, _pools: pools, sets, first })
     }
 
-    pub(crate) fn layouts(&self) -> Vec<&SetLayout<'c>> {
+    /// The layouts of the sets.
+    pub fn layouts(&self) -> Vec<&SetLayout<'c>> {
         self.layouts.iter().collect()
     }
 
@@ -114,7 +127,7 @@ impl<'c> Route<'c> {
     }
 
     /// Executes once with these descriptors; what was found.
-    pub(crate) fn found(&self, rig: &Rig<'_>, slots: &[Slot], points: &[SamplePoint]) -> Vec<Vec<Value>> {
+    pub fn found(&self, rig: &Rig<'_>, slots: &[Slot], points: &[SamplePoint]) -> Vec<Vec<Value>> {
         let context = self.context;
         self.fill(slots);
         let job = Job::new(rig, points);
