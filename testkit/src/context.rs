@@ -4,12 +4,14 @@
 //! Start at [`ContextBuilder`].
 
 use crate::capability::{Capability, Plan};
+use crate::folder::Folder;
 use crate::layer;
 use crate::resident;
 use ash::vk;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_void};
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -118,6 +120,11 @@ impl fmt::Display for ContextError {
 
 impl std::error::Error for ContextError {}
 
+/// A file of `devices/`.
+pub fn device_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../devices/{name}.json"))
+}
+
 /// Describes the context to build; every method adds to or replaces one default.
 #[derive(Clone, Debug)]
 pub struct ContextBuilder {
@@ -181,6 +188,25 @@ impl ContextBuilder {
     /// Hands a string setting to the layer under test through `VK_EXT_layer_settings`.
     pub fn setting(self, key: &str, value: &str) -> Self {
         self.layer_setting(layer::SAMPLIN, key, value)
+    }
+
+    /// Hands the path of a file over as a setting.
+    ///
+    /// # Panics
+    ///
+    /// When it is no UTF-8.
+    pub fn file(self, key: &str, path: impl AsRef<Path>) -> Self {
+        self.setting(key, path.as_ref().to_str().expect("paths of tests are UTF-8"))
+    }
+
+    /// Writes rules to a folder, and has them followed.
+    pub fn rules(self, folder: &Folder, text: &str) -> Self {
+        self.file("config", folder.write("samplin.toml", text))
+    }
+
+    /// Simulates a device of `devices/`.
+    pub fn simulated(self, name: &str) -> Self {
+        self.file("device", device_file(name))
     }
 
     /// Hands a string setting to any layer.

@@ -1,12 +1,8 @@
 //! What is sampled: images with a pattern that tells neighbouring texels apart, and the points looked at.
 
-use crate::held::Slot;
 pub use crate::lookup::Shape;
 use crate::skip::{Skip, skip_if};
-use crate::{
-    Capability, Context, Image, ImageDesc, Pair, ResultKind, SamplePoint, Sampler, SamplerDesc, Value, View, ViewDesc,
-    reference, sample, texel,
-};
+use crate::{Capability, Context, Image, ImageDesc, SamplePoint, SamplerDesc, Value, View, ViewDesc, texel};
 use ash::vk;
 
 /// An image, a view of it and where it is sampled.
@@ -187,60 +183,6 @@ impl Scene {
             () if format!("{:?}", self.format).contains("SRGB") => 0.005,
             () => 1e-4,
         }
-    }
-}
-
-/// A scene on the device.
-pub struct Texture<'c> {
-    /// Where it was made.
-    pub context: &'c Context,
-    /// What it shows.
-    pub scene: Scene,
-    /// The image.
-    pub image: Image<'c>,
-    /// The view of it.
-    pub view: View<'c>,
-}
-
-impl<'c> Texture<'c> {
-    /// Makes a scene.
-    pub fn new(context: &'c Context, scene: Scene) -> Result<Self, Skip> {
-        let image = scene.image(context)?;
-        let view = scene.view(&image);
-        Ok(Self { context, scene, image, view })
-    }
-
-    /// Makes several.
-    pub fn all(context: &'c Context, scenes: &[Scene]) -> Result<Vec<Self>, Skip> {
-        scenes.iter().map(|scene| Self::new(context, *scene)).collect()
-    }
-
-    /// What shaders read of it.
-    pub fn kind(&self) -> ResultKind {
-        self.view.numeric_kind().into()
-    }
-
-    /// A descriptor of it.
-    pub fn slot(&self, binding: u32, element: u32) -> Slot {
-        Slot::image(&self.view, binding, element)
-    }
-
-    /// A descriptor of it and a sampler.
-    pub fn pair(&self, sampler: &Sampler<'_>, binding: u32, element: u32) -> Slot {
-        Slot::pair(&self.view, sampler, binding, element)
-    }
-
-    /// By the specification, what a sampler gives at these points.
-    pub fn wanted(&self, sampler: &SamplerDesc, points: &[SamplePoint]) -> Vec<Value> {
-        let texels = reference::Texture::read(&self.image, &self.view);
-        let bias = self.context.limits().max_sampler_lod_bias;
-        points.iter().map(|point| reference::sample(&texels, sampler, point, bias)).collect()
-    }
-
-    /// By the driver, what one descriptor of it and a sampler gives at these points; compared if the sampler compares.
-    pub fn through(&self, sampler: &Sampler<'_>, points: &[SamplePoint]) -> Vec<Value> {
-        let pair = Pair::new(&self.view, sampler);
-        sample(self.context, if sampler.desc().compare_enable { pair.shadow() } else { pair }, points)
     }
 }
 

@@ -5,9 +5,10 @@ use samplin_core::budget::IN_FLIGHT;
 use super::rows::WITH_CUSTOM;
 use super::*;
 
-/// A capability file of a device that holds few custom borders and needs their format.
-fn few_borders() -> String {
-    format!("{}/tests/data/devices/few-borders.json", env!("CARGO_MANIFEST_DIR"))
+/// A device that holds few custom borders and needs their format.
+fn few_borders() -> ContextBuilder {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/devices/few-borders.json");
+    Context::builder().setting("augment", "off").file("device", path)
 }
 
 /// Places for custom borders in that file.
@@ -20,18 +21,8 @@ fn distinct(index: usize, format: F) -> SamplerDesc {
 
 /// Writes each (sampler, view) into a set, without sampling it.
 fn write(context: &Context, view: &View<'_>, samplers: &[Sampler<'_>]) {
-    let layout = descriptor::SetLayout::new(context, &[descriptor::Binding::combined(0, 1)]);
-    let pool = descriptor::Pool::new(context, &[&layout]);
-    let set = pool.allocate(&layout);
-    for sampler in samplers {
-        descriptor::write_images(
-            context,
-            set,
-            (0, 0),
-            vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
-            &[Pair::new(view, sampler).info()],
-        );
-    }
+    let held = Held::new(context, &[descriptor::Binding::combined(0, 1)], &[]);
+    samplers.iter().for_each(|sampler| held.write(&[Slot::pair(view, sampler, 0, 0)]));
 }
 
 /// Records of an event with a change by the budget.
@@ -53,9 +44,7 @@ fn small<'c>(context: &'c Context, format: F) -> Result<Image<'c>, Skip> {
 
 /// Ten thousand samplers with a colour each (or as many as the driver allows), all alive, on a device that holds 24.
 pub(crate) fn ten_thousand() -> Outcome {
-    let device = few_borders();
-    let builder = Context::builder().setting("augment", "off").setting("device", &device);
-    let (count, judged) = silent(builder, "ten thousand custom borders", |context| {
+    let (count, judged) = silent(few_borders(), "ten thousand custom borders", |context| {
         skip_if(context.missing(&WITH_CUSTOM))?;
         // Two more must fit: the variant that all share, with what variants leave free, and the sampler at the end.
         let most = context.limits().max_sampler_allocation_count - IN_FLIGHT - 2;
@@ -92,9 +81,7 @@ pub(crate) fn ten_thousand() -> Outcome {
 /// Samplers without a format take no place themselves; the variants with the view's format do.
 pub(crate) fn variants_count() -> Outcome {
     const COUNT: usize = 40;
-    let device = few_borders();
-    let builder = Context::builder().setting("augment", "off").setting("device", &device);
-    let ((), judged) = silent(builder, "forty variants", |context| {
+    let ((), judged) = silent(few_borders(), "forty variants", |context| {
         skip_if(context.missing(&[Capability::CustomBorderColorWithoutFormat]))?;
         let image = small(context, F::R8G8B8A8_UNORM)?;
         let view = image.view(&ViewDesc::default());

@@ -8,8 +8,8 @@ use samplin_suite::opengl;
 use samplin_testkit::texel::NumericKind;
 use samplin_testkit::trace::changes;
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, Mapping, Painter, Pair, Path, SamplePoint, SamplerDesc, Value, View,
-    descriptor, layer, reference, sample, sample_via,
+    Capability, Context, ContextBuilder, Held, Mapping, Painter, Pair, Path, SamplePoint, SamplerDesc, Slot, Texture,
+    Value, layer, reference, sample, sample_via,
 };
 use serde_json::{Value as Json, json};
 use std::ffi::{CStr, CString};
@@ -49,9 +49,9 @@ fn extended() -> ContextBuilder {
 }
 
 /// A device on which 32-bit floats cannot be filtered.
-fn weak() -> String {
-    format!("{}/devices/broadcom-v3d-4.2-v3dv.json", env!("CARGO_MANIFEST_DIR"))
-}
+const WEAK: &str = "broadcom-v3d-4.2-v3dv";
+
+const RGBA8: Scene = Scene::RGBA8;
 
 /// Names of the device extensions, of the layer or of all.
 fn extensions(context: &Context, layer: Option<&str>) -> Vec<CString> {
@@ -111,15 +111,14 @@ fn can_be_enabled() -> Outcome {
 }
 
 /// The reference's result where `sampler` names modes of Vulkan: that of the address mode alone.
-fn half(image: &Image<'_>, view: &View<'_>, sampler: &SamplerDesc, scene: &Scene) -> Vec<Value> {
-    let texture = reference::Texture::read(image, view);
-    scene.points(false).iter().map(|point| reference::sample(&texture, sampler, point, 2.0)).collect()
+fn half(texture: &Texture<'_>, sampler: &SamplerDesc) -> Vec<Value> {
+    texture.wanted(sampler, &texture.scene.points(false))
 }
 
 /// What OpenGL gives where `sampler` has CLAMP_TO_BORDER for its GL_CLAMP: coordinates are clamped to [0, 1] before the footprint is
 /// taken. Where the filter is NEAREST, the upper end reads the last texel (OpenGL compatibility profile, Texel Selection).
-fn wanted(image: &Image<'_>, view: &View<'_>, sampler: &SamplerDesc, scene: &Scene) -> Vec<Value> {
-    let texture = reference::Texture::read(image, view);
+fn wanted(shown: &Texture<'_>, sampler: &SamplerDesc) -> Vec<Value> {
+    let (texture, scene) = (reference::Texture::read(&shown.image, &shown.view), shown.scene);
     let at = |point: &SamplePoint| {
         let mut sampler = sampler.clone();
         let mut coord = point.coord;
@@ -151,14 +150,12 @@ fn assert_near(got: &[Value], wanted: &[Value], what: &str) {
 /// Samples the three views through one sampler, all bound at once, and compares each with what it must be.
 fn look_at_three(context: &Context, sampler: &SamplerDesc, legal: &[SamplerDesc; 3]) -> Result<(), Skip> {
     let scenes = [F::R8G8B8A8_UNORM, F::R8G8B8A8_UINT, F::R32_SFLOAT].map(Scene::colour);
-    let images = scenes.iter().map(|scene| scene.image(context)).collect::<Result<Vec<_>, Skip>>()?;
-    let views: Vec<_> = scenes.iter().zip(&images).map(|(scene, image)| scene.view(image)).collect();
+    let textures = Texture::all(context, &scenes)?;
     let made = sampler.create(context);
-    let pairs: Vec<_> = views.iter().map(|view| Pair::new(view, &made)).collect();
+    let pairs: Vec<_> = textures.iter().map(|texture| Pair::new(&texture.view, &made)).collect();
     let got = sample_via(context, Path::Update, &pairs, &scenes[0].points(false)).map_err(Skip)?;
-    for (index, scene) in scenes.iter().enumerate() {
-        let wanted = wanted(&images[index], &views[index], &legal[index], scene);
-        assert_near(&got[index], &wanted, &format!("{:?}", scene.format));
+    for ((texture, legal), got) in textures.iter().zip(legal).zip(got) {
+        assert_near(&got, &wanted(texture, legal), &format!("{:?}", texture.scene.format));
     }
     Ok(())
 }
@@ -173,7 +170,7 @@ fn saturated(judged: &Judged) -> Vec<(String, Json)> {
 fn three_views() -> Outcome {
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
     let (edge, border) = (SamplerDesc::nearest(), sampler.clone());
-    let ((), judged) = silent(extended().setting("device", &weak()), "three views", |context| {
+    let ((), judged) = silent(extended().simulated(WEAK), "three views", |context| {
         look_at_three(context, &sampler.clone().address(GL_CLAMP), &[border, edge.clone(), edge])
     })?;
     let created = judged.changes("sampler");
@@ -201,8 +198,7 @@ fn three_views() -> Outcome {
 /// Samplers that differ in their border only keep it apart, although creation clamps them to the edge.
 fn two_borders() -> Outcome {
     let ((), judged) = silent(extended(), "borders of GL_CLAMP", |context| {
-        let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let (image, view) = scene.shown(context)?;
+        let texture = Texture::new(context, RGBA8)?;
         let colours = [
             vk::BorderColor::FLOAT_OPAQUE_WHITE,
             vk::BorderColor::FLOAT_OPAQUE_BLACK,
@@ -211,8 +207,8 @@ fn two_borders() -> Outcome {
         let samplers = colours.map(|colour| SamplerDesc::linear().border(colour));
         let made: Vec<_> = samplers.iter().map(|desc| desc.clone().address(GL_CLAMP).create(context)).collect();
         for (legal, made) in samplers.iter().zip(&made) {
-            let got = sample(context, Pair::new(&view, made), &scene.points(false));
-            assert_near(&got, &wanted(&image, &view, legal, &scene), &format!("{:?}", legal.border_color));
+            let got = texture.through(made, &RGBA8.points(false));
+            assert_near(&got, &wanted(&texture, legal), &format!("{:?}", legal.border_color));
         }
         Ok(())
     })?;
@@ -227,11 +223,9 @@ fn two_borders() -> Outcome {
 fn audit() -> Outcome {
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
     let ((), judged) = silent(extended().setting("mode", "audit"), "GL_CLAMP in audit mode", |context| {
-        let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let (image, view) = scene.shown(context)?;
-        let made = sampler.clone().address(GL_CLAMP).create(context);
-        let got = sample(context, Pair::new(&view, &made), &scene.points(false));
-        assert_near(&got, &half(&image, &view, &sampler, &scene), "audit");
+        let texture = Texture::new(context, RGBA8)?;
+        let got = texture.through(&sampler.clone().address(GL_CLAMP).create(context), &RGBA8.points(false));
+        assert_near(&got, &half(&texture, &sampler), "audit");
         Ok(())
     })?;
     assert_eq!(judged.trace.events("shader").count(), 0);
@@ -247,12 +241,10 @@ fn lost(judged: &Judged) -> Vec<String> {
 fn address_half() -> Outcome {
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
     let ((), judged) = silent(extended().setting("separate", "base"), "the address half", |context| {
-        let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let (image, view) = scene.shown(context)?;
-        let made = sampler.clone().address(GL_CLAMP).create(context);
-        let got = sample(context, Pair::new(&view, &made), &scene.points(false));
-        assert_near(&got, &half(&image, &view, &sampler, &scene), "the address half");
-        let exact = wanted(&image, &view, &sampler, &scene);
+        let texture = Texture::new(context, RGBA8)?;
+        let got = texture.through(&sampler.clone().address(GL_CLAMP).create(context), &RGBA8.points(false));
+        assert_near(&got, &half(&texture, &sampler), "the address half");
+        let exact = wanted(&texture, &sampler);
         let far = got.iter().zip(&exact).filter(|(got, exact)| !got.is_near(**exact, 0.1)).count();
         assert!(far > 20, "only {far} points are far from what OpenGL gives");
         Ok(())
@@ -268,13 +260,12 @@ fn by(path: Path) -> Outcome {
     let is_buffer = path == Path::DescriptorBuffer;
     let ((), judged) = silent(extended(), "a path", |context| {
         skip_if(path.missing(context))?;
-        let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let (image, view) = scene.shown(context)?;
+        let texture = Texture::new(context, RGBA8)?;
         let made = sampler.clone().address(GL_CLAMP).create(context);
-        let pairs = [Pair::new(&view, &made), Pair::new(&view, &made)];
-        let got = sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
+        let got =
+            sample_via(context, path, &[Pair::new(&texture.view, &made); 2], &RGBA8.points(false)).map_err(Skip)?;
         let reference = if is_buffer { half } else { wanted };
-        got.iter().for_each(|got| assert_near(got, &reference(&image, &view, &sampler, &scene), "a path"));
+        got.iter().for_each(|got| assert_near(got, &reference(&texture, &sampler), "a path"));
         Ok(())
     })?;
     assert!(is_buffer || lost(&judged).iter().all(|lost| lost.starts_with("nothing")), "{:?}", lost(&judged));
@@ -309,14 +300,13 @@ fn filters() -> Outcome {
         let builder = extended().setting("gl_clamp_rule", rule).setting("separate", separate);
         let reference = if separate == "base" { half } else { wanted };
         let ((), judged) = with_layer(builder, |context| {
-            let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let (image, view) = scene.shown(context)?;
+            let texture = Texture::new(context, RGBA8)?;
             let made = sampler.clone().address(GL_CLAMP).create(context);
-            let all = scene.points(false).into_iter().zip(reference(&image, &view, &legal, &scene)).collect::<Vec<_>>();
+            let all = RGBA8.points(false).into_iter().zip(reference(&texture, &legal)).collect::<Vec<_>>();
             // One level of detail at a time: llvmpipe 22 magnifies none of neighbours of which it minifies one.
             for all in all.chunk_by(|(one, _), (other, _)| one.lod == other.lod) {
                 let (points, wanted): (Vec<_>, Vec<_>) = all.iter().copied().unzip();
-                assert_near(&sample(context, Pair::new(&view, &made), &points), &wanted, &what);
+                assert_near(&texture.through(&made, &points), &wanted, &what);
             }
             Ok(())
         })?;
@@ -418,14 +408,12 @@ fn axes() -> Outcome {
             ..sampler.clone()
         };
         let ((), judged) = with_layer(extended(), |context| {
-            let (image, view) = scene.shown(context)?;
-            let made = sampler.create(context);
-            let points = scene.points(false);
-            let got = sample(context, Pair::new(&view, &made), &points);
+            let (texture, points) = (Texture::new(context, scene)?, scene.points(false));
+            let got = texture.through(&sampler.create(context), &points);
             let wanted = if shape == Shape::Cube {
-                sample(context, Pair::new(&view, &legal.create(context)), &points)
+                texture.through(&legal.create(context), &points)
             } else {
-                wanted(&image, &view, &legal, &scene)
+                wanted(&texture, &legal)
             };
             assert_near(&got, &wanted, what);
             Ok(())
@@ -452,12 +440,11 @@ fn mirror() -> Outcome {
             if without.is_empty() {
                 skip_if(context.missing(&[Capability::SamplerMirrorClampToEdge]))?;
             }
-            let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let (image, view) = scene.shown(context)?;
-            let made = SamplerDesc::nearest().address(GL_MIRROR_CLAMP).create(context);
-            let got = sample(context, Pair::new(&view, &made), &scene.points(false));
+            let texture = Texture::new(context, RGBA8)?;
+            let got =
+                texture.through(&SamplerDesc::nearest().address(GL_MIRROR_CLAMP).create(context), &RGBA8.points(false));
             let legal = SamplerDesc::nearest().address(legal);
-            assert_near(&got, &wanted(&image, &view, &legal, &scene), "mirrored");
+            assert_near(&got, &wanted(&texture, &legal), "mirrored");
             Ok(())
         })?;
         let changes = judged.changes("sampler");
@@ -472,17 +459,14 @@ fn mirror() -> Outcome {
 /// Pictures of what is smaller than the texture, where nothing is clamped: from the level, or the levels, of any other address mode; and
 /// from the base level where that is all that the sampler or the view has.
 fn levels() -> Outcome {
-    let scene = Scene::colour(F::R8G8B8A8_UNORM);
+    let scene = RGBA8;
     let paint = |context: &Context, scene: Scene, sampler: &SamplerDesc| -> Result<Vec<Value>, Skip> {
         let (_image, view) = scene.shown(context)?;
         let made = sampler.create(context);
         let pair = Pair::new(&view, &made);
-        let layout = descriptor::SetLayout::new(context, &[descriptor::Binding::combined(0, 1)]);
-        let pool = descriptor::Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
-        descriptor::write_combined(context, set, (0, 0), &[pair]);
-        let painter = Painter::new(context, &layout, pair.shape, pair.kind, [2, 2]).map_err(Skip)?;
-        Ok(painter.paint(set, &Mapping::rectangle([0.125, 0.2], [0.875, 0.8])))
+        let held = Held::of(context, &[Slot::pair(&view, &made, 0, 0)]);
+        let painter = Painter::new(context, &held.layout, pair.shape, pair.kind, [2, 2]).map_err(Skip)?;
+        Ok(painter.paint(held.set, &Mapping::rectangle([0.125, 0.2], [0.875, 0.8])))
     };
     let whole = SamplerDesc::linear();
     for (scene, sampler) in [
@@ -509,25 +493,19 @@ fn mirror_border() -> Outcome {
     for path in [Path::Update, Path::Template, Path::Separate, Path::SeparateImmutable] {
         let ((), judged) = silent(extended(), "a mirrored border", |context| {
             skip_if(path.missing(context))?;
-            let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let (image, view) = scene.shown(context)?;
+            let texture = Texture::new(context, RGBA8)?;
             let made = mirrored().create(context);
-            let pairs = [Pair::new(&view, &made), Pair::new(&view, &made)];
-            let got = sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
-            let texture = reference::Texture::read(&image, &view);
-            let border = mirrored().address(M::CLAMP_TO_BORDER);
-            let exact: Vec<_> = scene
-                .points(false)
-                .into_iter()
-                .map(|point| {
-                    let level = ((point.lod + 0.5).ceil() - 1.0).clamp(0.0, 2.0);
-                    let half = 0.5 / (8.0 / level.exp2());
-                    let coord = point.coord.map(|s| s.abs().clamp(half, 1.0));
-                    reference::sample(&texture, &border, &SamplePoint { coord, ..point }, 2.0)
-                })
-                .collect();
+            let points = RGBA8.points(false);
+            let got = sample_via(context, path, &[Pair::new(&texture.view, &made); 2], &points).map_err(Skip)?;
+            let near = |point: &SamplePoint| {
+                let level = ((point.lod + 0.5).ceil() - 1.0).clamp(0.0, 2.0);
+                let half = 0.5 / (8.0 / level.exp2());
+                SamplePoint { coord: point.coord.map(|s| s.abs().clamp(half, 1.0)), ..*point }
+            };
+            let points: Vec<_> = points.iter().map(near).collect();
+            let exact = texture.wanted(&mirrored().address(M::CLAMP_TO_BORDER), &points);
             got.iter().for_each(|got| assert_near(got, &exact, &format!("{path:?}")));
-            let edge = half(&image, &view, &mirrored().address(M::MIRROR_CLAMP_TO_EDGE), &scene);
+            let edge = half(&texture, &mirrored().address(M::MIRROR_CLAMP_TO_EDGE));
             let differ = edge.iter().zip(&exact).filter(|(edge, exact)| !edge.is_near(**exact, 0.1)).count();
             assert!(differ > 20, "the border shows at {differ} points only");
             Ok(())
@@ -542,11 +520,9 @@ fn mirror_border() -> Outcome {
 fn mirror_alone() -> Outcome {
     for (key, value) in [("separate", "base"), ("mode", "audit")] {
         let ((), judged) = silent(extended().setting(key, value), "mirroring alone", |context| {
-            let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let (image, view) = scene.shown(context)?;
-            let made = mirrored().create(context);
-            let got = sample(context, Pair::new(&view, &made), &scene.points(false));
-            let edge = half(&image, &view, &mirrored().address(M::MIRROR_CLAMP_TO_EDGE), &scene);
+            let texture = Texture::new(context, RGBA8)?;
+            let got = texture.through(&mirrored().create(context), &RGBA8.points(false));
+            let edge = half(&texture, &mirrored().address(M::MIRROR_CLAMP_TO_EDGE));
             assert_near(&got, &edge, value);
             Ok(())
         })?;
@@ -559,11 +535,9 @@ fn mirror_alone() -> Outcome {
 fn without_extension() -> Outcome {
     for mode in [GL_CLAMP, GL_MIRROR_CLAMP] {
         let ((), judged) = silent(Context::builder(), "a mode that is not enabled", |context| {
-            let scene = Scene::colour(F::R8G8B8A8_UNORM);
-            let (image, view) = scene.shown(context)?;
-            let made = SamplerDesc::linear().address(mode).create(context);
-            let got = sample(context, Pair::new(&view, &made), &scene.points(false));
-            assert_near(&got, &half(&image, &view, &SamplerDesc::linear(), &scene), "clamped to the edge");
+            let texture = Texture::new(context, RGBA8)?;
+            let got = texture.through(&SamplerDesc::linear().address(mode).create(context), &RGBA8.points(false));
+            assert_near(&got, &half(&texture, &SamplerDesc::linear()), "clamped to the edge");
             Ok(())
         })?;
         let rows: Vec<_> = judged.changes("sampler").iter().map(|c| (c.rule.clone(), c.catalog.clone())).collect();
@@ -576,9 +550,8 @@ fn without_extension() -> Outcome {
 /// A rule asks for the same on behalf of an application that knows nothing of the extension. Integers are guarded.
 fn rule() -> Outcome {
     let folder = Folder::new();
-    let path = folder.join("samplin.toml");
-    std::fs::write(&path, "[[rule]]\nset = { address_mode = \"gl_clamp\" }\n").expect("a rules file");
-    let builder = Context::builder().setting("config", path.to_str().expect("UTF-8")).setting("device", &weak());
+    let builder =
+        Context::builder().rules(&folder, "[[rule]]\nset = { address_mode = \"gl_clamp\" }\n").simulated(WEAK);
     let sampler =
         SamplerDesc { border_color: vk::BorderColor::FLOAT_OPAQUE_WHITE, ..SamplerDesc::linear().address(M::REPEAT) };
     let (border, edge) = (sampler.clone().address(M::CLAMP_TO_BORDER), SamplerDesc::nearest());

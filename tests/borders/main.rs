@@ -18,8 +18,8 @@ use samplin_suite::case::*;
 use samplin_suite::{run, scene};
 use samplin_testkit::trace::changes;
 use samplin_testkit::{
-    Capability, Context, Image, ImageDesc, Pair, SamplePoint, Sampler, SamplerDesc, Value, View, ViewDesc, descriptor,
-    reference, sample,
+    Capability, Context, ContextBuilder, Held, Image, ImageDesc, Pair, SamplePoint, Sampler, SamplerDesc, Slot,
+    Texture, Value, View, ViewDesc, descriptor, sample,
 };
 use scene::{Scene, Shape};
 use serde_json::Value as Json;
@@ -73,12 +73,8 @@ fn variant_per_view() -> Outcome {
             let sampler = desc.create(context);
             for (format, legal) in &formats {
                 let scene = Scene::colour(*format);
-                let (image, view) = scene.shown(context)?;
-                let points = scene.points(false);
-                let got = sample(context, Pair::new(&view, &sampler), &points);
-                let texture = reference::Texture::read(&image, &view);
-                let wanted: Vec<_> =
-                    points.iter().map(|point| reference::sample(&texture, legal, point, 2.0)).collect();
+                let (texture, points) = (Texture::new(context, scene)?, scene.points(false));
+                let (got, wanted) = (texture.through(&sampler, &points), texture.wanted(legal, &points));
                 assert_within(&got, &wanted, NEAR, (&scene, false), &format!("{format:?}"));
             }
             Ok(())

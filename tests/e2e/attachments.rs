@@ -1,7 +1,7 @@
 //! What shaders read of the attachments of their subpass.
 
 use crate::aspects::BOTH;
-use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
+use crate::run::{self, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use crate::scene::pattern;
 use ash::vk::{
     self, Format as F, FormatFeatureFlags as Feature, ImageAspectFlags as Aspects, ImageUsageFlags as Usage,
@@ -103,14 +103,9 @@ fn one_aspect() -> Outcome {
         let (wanted, _) = without_layer(builder(), |context| read_both(context, ty, aspect))?;
         let (got, judged) = silent(builder(), "with samplin", |context| read_both(context, ty, aspect))?;
         assert_eq!(got, wanted);
-        assert!(judged.changes("view").is_empty() && left(&judged).is_empty(), "{:#?}", judged.trace);
+        assert!(judged.changes("view").is_empty() && judged.left().is_empty(), "{:#?}", judged.trace);
     }
     Ok(())
-}
-
-fn left(judged: &Judged) -> Vec<String> {
-    let names = judged.trace.events("unresolved").filter_map(|record| record["what"].as_str());
-    names.map(str::to_owned).collect()
 }
 
 /// The numbers that a shader declares of an attachment are those of the view, or it is named by its valid usage.
@@ -121,7 +116,7 @@ fn numbers(ty: &'static str, format: F, wanted: &[&str]) -> Outcome {
         let image = image(context, format)?;
         read(context, &image, ty, Aspects::COLOR)
     })?;
-    assert_eq!(left(&judged), wanted, "{:#?}", judged.trace);
+    assert_eq!(judged.left(), wanted, "{:#?}", judged.trace);
     for record in judged.trace.events("unresolved") {
         assert_eq!(record["vuid"], "VUID-vkCmdDraw-format-07753", "{record:#}");
     }

@@ -52,7 +52,7 @@ fn order() -> Outcome {
     let illegal = SamplerDesc::nearest().lod(2.0, 0.5);
     let folder = Folder::new();
     let path = folder.join("trace.jsonl");
-    let builder = Context::builder().validation().samplin().setting("trace", path.to_str().expect("UTF-8"));
+    let builder = Context::builder().validation().samplin().file("trace", &path);
     let context = build(&builder)?;
     let log = context.messages();
     drop(illegal.create(&context));

@@ -239,8 +239,7 @@ fn joined(
 fn named() -> Outcome {
     let (_, judged) =
         silent(builder(), "with samplin", |context| joined(context, &[LINEAR, NEAREST], (F::R32_UINT, 300)))?;
-    let left: Vec<_> = judged.trace.events("unresolved").collect();
-    let [record] = left.as_slice() else { panic!("{left:#?}") };
+    let record = judged.only_left();
     assert_eq!((&record["what"], &record["rule"]), (&"descriptor-heap".into(), &"heap".into()));
     for (member, count) in [("samplers", 2), ("states", 2), ("views", 1), ("classes", 1), ("pairs", 1)] {
         assert_eq!(record["heaps"][member], count, "{member} of {record:#}");
@@ -266,30 +265,25 @@ fn nothing_named() -> Outcome {
 
 fn rules() -> Outcome {
     let folder = Folder::new();
-    let path = folder.join("rules.toml");
     let write = |apply: &str| {
         let text = format!(
             "[[rule]]\nname = \"blocky\"\n{apply}when = {{ mag_filter = \"linear\" }}\nset = {{ mag_filter = \"nearest\", min_filter = \"nearest\" }}\n"
         );
-        std::fs::write(&path, text).expect("a rules file");
+        builder().rules(&folder, &text)
     };
-    let config = path.to_str().expect("UTF-8");
-    let run = || {
-        let builder = builder().setting("config", config);
+    let run = |builder| {
         silent(builder, "with samplin", |context| {
             let bytes = written(context, &[LINEAR, NEAREST])?;
             let words = embedded(context, Made::Pipeline, true, &LINEAR, (F::R8G8B8A8_UNORM, 255))?;
             Ok((bytes, words))
         })
     };
-    write("apply = \"sampler\"\n");
-    let ((bytes, _), judged) = run()?;
+    let ((bytes, _), judged) = run(write("apply = \"sampler\"\n"))?;
     assert_eq!(bytes[0], bytes[1]);
     let records: Vec<_> = judged.trace.events("sampler").collect();
     assert_eq!(records.len(), 2, "{records:#?}");
     assert!(records.iter().all(|record| record["rules"] == serde_json::json!(["blocky"])), "{records:#?}");
-    write("");
-    let ((bytes, _), judged) = run()?;
+    let ((bytes, _), judged) = run(write(""))?;
     assert_ne!(bytes[0], bytes[1]);
     judged.assert_untouched("a rule that does not say that it holds without a view");
     Ok(())
@@ -351,8 +345,7 @@ fn usage() -> Outcome {
     let ((), errors) = without_layer(builder(), write)?;
     assert_reported(&errors, &["VkImageViewCreateInfo-usage-02275"], "without samplin");
     let ((), judged) = silent(builder(), "with samplin", write)?;
-    let changes = judged.changes("view");
-    let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+    let change = judged.change("view");
     assert_eq!((change.rule.as_str(), change.field.as_str()), ("view-usage", "usage"));
     assert_eq!(judged.trace.events("view").next().expect("a record")["path"], "heap_write");
     Ok(())

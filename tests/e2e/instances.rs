@@ -82,7 +82,7 @@ fn off() -> Outcome {
     let folder = Folder::new();
     let path = folder.join("trace.jsonl");
     let builder = Context::builder().record_only().samplin().validation();
-    let builder = builder.setting("mode", "off").setting("trace", path.to_str().expect("UTF-8"));
+    let builder = builder.setting("mode", "off").file("trace", &path);
     let context = build(&builder)?;
     let log = context.messages();
     misbehave(&context)?;
@@ -98,7 +98,7 @@ fn two_instances() -> Outcome {
     let make = |name: &str, mode: &str| {
         let path = folder.join(name);
         let builder = Context::builder().record_only().samplin().validation().setting("mode", mode);
-        let context = build(&builder.setting("trace", path.to_str().expect("UTF-8")))?;
+        let context = build(&builder.file("trace", &path))?;
         Ok((context, path))
     };
     let (legal, legal_path) = make("legalize.jsonl", "legalize")?;
@@ -129,7 +129,7 @@ fn two_devices() -> Outcome {
     let folder = Folder::new();
     let path = folder.join("trace.jsonl");
     let builder = Context::builder().samplin().validation().setting("augment", "off");
-    let context = build(&builder.setting("trace", path.to_str().expect("UTF-8")))?;
+    let context = build(&builder.file("trace", &path))?;
     skip_if(context.missing(&[Capability::SamplerAnisotropy]))?;
     let log = context.messages();
     let queues =
@@ -312,7 +312,7 @@ fn with_handles(body: impl Fn(&Context) -> Outcome) -> Result<[Trace; 2], Skip> 
     let ((), judged) = silent(Context::builder(), "with samplin", &body)?;
     let folder = Folder::new();
     let path = folder.join("trace.jsonl");
-    let builder = Context::builder().samplin().setting("trace", path.to_str().expect("UTF-8"));
+    let builder = Context::builder().samplin().file("trace", &path);
     let context = build(&builder)?;
     body(&context)?;
     drop(context);

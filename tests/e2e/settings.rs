@@ -4,10 +4,9 @@ use crate::run::{self, Folder, Judged, Outcome, Skip, silent, skip_if, with_laye
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
-use samplin_suite::case::{assert_reported, assert_same};
+use samplin_suite::case::assert_reported;
 use samplin_testkit::{
-    BorderValue, Capability, Context, ContextBuilder, Image, ImageDesc, Pair, SamplerDesc, Value, ViewDesc, reference,
-    sample,
+    BorderValue, Capability, Context, ContextBuilder, Image, ImageDesc, Pair, SamplerDesc, Texture, ViewDesc, sample,
 };
 use serde_json::json;
 
@@ -36,13 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// Samples a scene and checks that the pixels are those of `wanted`.
 fn check(context: &Context, scene: Scene, sampler: &SamplerDesc, wanted: &SamplerDesc) -> Outcome {
-    let (image, view) = scene.shown(context)?;
-    let made = sampler.create(context);
-    let points = scene.points(false);
-    let got = sample(context, Pair::new(&view, &made), &points);
-    let texture = reference::Texture::read(&image, &view);
-    let expected: Vec<Value> = points.iter().map(|point| reference::sample(&texture, wanted, point, 16.0)).collect();
-    assert_same(&got, &expected, wanted, &scene, "with samplin");
+    Texture::new(context, scene)?.assert_reads(&sampler.create(context), wanted, "with samplin");
     Ok(())
 }
 
@@ -136,10 +129,7 @@ fn augment_minmax() -> Outcome {
 /// Runs `body` with a rules file.
 fn with_rules(text: &str, body: impl FnOnce(&Context) -> Outcome) -> Result<Judged, Skip> {
     let folder = Folder::new();
-    let path = folder.join("samplin.toml");
-    std::fs::write(&path, text).expect("a writable folder");
-    let builder = Context::builder().setting("config", path.to_str().expect("UTF-8"));
-    let ((), judged) = silent(builder, "with rules", body)?;
+    let ((), judged) = silent(Context::builder().rules(&folder, text), "with rules", body)?;
     let problems: Vec<_> = judged.trace.events("settings").collect();
     assert!(problems.is_empty(), "{problems:#?}");
     Ok(judged)
@@ -207,9 +197,7 @@ fn rule_unmatched() -> Outcome {
 /// Runs `body` on a device reduced to what a capability file says.
 fn simulated(file: &serde_json::Value, body: impl FnOnce(&Context) -> Outcome) -> Result<Judged, Skip> {
     let folder = Folder::new();
-    let path = folder.join("device.json");
-    std::fs::write(&path, file.to_string()).expect("a writable folder");
-    let builder = Context::builder().setting("device", path.to_str().expect("UTF-8"));
+    let builder = Context::builder().file("device", folder.write("device.json", file.to_string()));
     let ((), judged) = silent(builder.setting("device_visible", "off"), "on a simulated device", body)?;
     assert_eq!(judged.trace.first("device")["simulated"], file["name"]);
     Ok(judged)

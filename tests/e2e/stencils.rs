@@ -281,8 +281,7 @@ fn after_bind() -> Outcome {
         probe(context, &layout, INTEGERS).run(&Bind::Set(set), &points());
         Ok(())
     })?;
-    let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
-    assert_eq!(left, ["update-after-bind"], "{:#?}", judged.trace);
+    assert_eq!(judged.left(), ["update-after-bind"], "{:#?}", judged.trace);
     Ok(())
 }
 

@@ -187,7 +187,7 @@ fn own_handles() -> Outcome {
     let counts = Counts::default();
     let folder = Folder::new();
     let path = folder.join("trace.jsonl");
-    let context = build(&Context::builder().samplin().setting("trace", path.to_str().expect("UTF-8")))?;
+    let context = build(&Context::builder().samplin().file("trace", &path))?;
     storm(&context, &counts)?;
     drop(context);
     assert_counts(&read_trace(&path), &counts);

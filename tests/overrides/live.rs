@@ -55,20 +55,10 @@ impl<'c> Set<'c> {
     fn new(context: &'c Context, is_separate: bool, flags: Flags) -> Self {
         use vk::DescriptorType as T;
         let types = if is_separate { &[T::SAMPLED_IMAGE, T::SAMPLER][..] } else { &[T::COMBINED_IMAGE_SAMPLER] };
-        let (of_layout, of_pool) = match flags.contains(Flags::UPDATE_AFTER_BIND) {
-            true => (
-                vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
-                vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND,
-            ),
-            false => Default::default(),
-        };
-        let binding = |(at, ty): (u32, &T)| {
-            let binding = descriptor::Binding::new(at, *ty, 1);
-            if flags.is_empty() { binding } else { binding.flags(flags) }
-        };
-        let bindings: Vec<_> = (0..).zip(types).map(binding).collect();
-        let layout = descriptor::SetLayout::with_flags(context, &bindings, of_layout);
-        let pool = descriptor::Pool::with_flags(context, &[&layout, &layout], of_pool);
+        let bindings: Vec<_> =
+            (0..).zip(types).map(|(at, ty)| descriptor::Binding::new(at, *ty, 1).flags(flags)).collect();
+        let layout = descriptor::SetLayout::new(context, &bindings);
+        let pool = descriptor::Pool::new(context, &[&layout, &layout]);
         Self { layout, pool, types }
     }
 
@@ -385,11 +375,7 @@ fn immutable(is_meant: bool) -> Outcome {
     let (_, judged) = silent(live(&folder, ""), "an immutable sampler", |context| {
         let (_image, view) = Scene::colour(F::R8G8B8A8_UNORM).shown(context)?;
         let sampler = SamplerDesc::trilinear().create(context);
-        let ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-        let layout = descriptor::SetLayout::new(context, &[descriptor::Binding::new(0, ty, 1).immutable(&[&sampler])]);
-        let pool = descriptor::Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
-        descriptor::write_images(context, set, (0, 0), ty, &[Pair::new(&view, &sampler).info()]);
+        let _held = Held::of(context, &[Slot::pair(&view, &sampler, 0, 0).fixed()]);
         retune(context, &folder, if is_meant { RULE } else { OTHER });
         Ok(())
     })?;
@@ -410,16 +396,12 @@ fn pulse(is_repaired: bool, is_pushed: bool) -> Outcome {
         let (_image, view) = scene.shown(context)?;
         let sampler = SamplerDesc::trilinear().create(context);
         let pair = Pair::new(&view, &sampler);
-        let binding = descriptor::Binding::new(0, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
-        let layout = descriptor::SetLayout::new(context, &[binding]);
-        let pool = descriptor::Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
-        descriptor::write_images(context, set, (0, 0), vk::DescriptorType::COMBINED_IMAGE_SAMPLER, &[pair.info()]);
-        let painter = Painter::new(context, &layout, pair.shape, pair.kind, [16, 16]).map_err(Skip)?;
+        let held = Held::of(context, &[Slot::pair(&view, &sampler, 0, 0)]);
+        let painter = Painter::new(context, &held.layout, pair.shape, pair.kind, [16, 16]).map_err(Skip)?;
         for _ in 0..DRAWS {
             match is_pushed {
                 true => _ = read(context, Reach::Push, pair)?,
-                false => _ = painter.paint(set, &MAPPING),
+                false => _ = painter.paint(held.set, &MAPPING),
             }
         }
         std::thread::sleep(Duration::from_millis(1100));

@@ -19,8 +19,8 @@ use samplin_config::overrides::Overrides;
 use samplin_suite::{run, scene};
 use samplin_testkit::trace::{Trace, changes};
 use samplin_testkit::{
-    BorderValue, Capability, Context, ContextBuilder, Image, ImageDesc, Mapping, Painter, Pair, Sampler, SamplerDesc,
-    Value, View, ViewDesc, again, descriptor, reference, sample, texel,
+    BorderValue, Capability, Context, ContextBuilder, Held, Image, ImageDesc, Mapping, Painter, Pair, Sampler,
+    SamplerDesc, Slot, Texture, Value, View, ViewDesc, again, descriptor, sample, texel,
 };
 use scene::{Scene, pattern};
 use serde_json::Value as Json;
@@ -33,9 +33,7 @@ type M = vk::SamplerAddressMode;
 
 /// A builder with these rules in force.
 fn with_rules(folder: &Folder, text: &str) -> ContextBuilder {
-    let path = folder.join("samplin.toml");
-    std::fs::write(&path, text).expect("a rules file");
-    Context::builder().setting("config", path.to_str().expect("temporary paths are UTF-8"))
+    Context::builder().rules(folder, text)
 }
 
 /// Asserts that the rules were understood.

@@ -63,7 +63,7 @@ fn mistakes_in_the_trace() -> Outcome {
         let builder = Context::builder()
             .without_messenger()
             .samplin()
-            .setting("trace", trace.to_str().expect("UTF-8"))
+            .file("trace", &trace)
             .setting("config", &file)
             .setting("trace_level", "all");
         let context = build(&builder)?;
@@ -99,7 +99,7 @@ fn mistakes_in_the_trace() -> Outcome {
 fn unreadable() -> Outcome {
     let folder = Folder::new();
     let path = folder.join("no such file.toml");
-    let builder = Context::builder().setting("config", path.to_str().expect("UTF-8"));
+    let builder = Context::builder().file("config", &path);
     let ((), judged) = with_layer(builder, |_| Ok(()))?;
     let problem = judged.trace.first("settings");
     assert_eq!(judged.trace.events("settings").count(), 1);

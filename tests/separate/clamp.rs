@@ -113,11 +113,6 @@ fn beside(texture: &Texture<'_>, [one, pair, other]: [&Sampler<'_>; 3]) -> [Slot
     [texture.slot(0, 0), Slot::sampler(one, 1, 0), texture.pair(pair, 2, 0), Slot::sampler(other, 3, 0)]
 }
 
-fn assert_resolved(judged: &Judged) {
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
-}
-
 /// Layouts above the first one and the harness's own: as many as there is room for, but where there is to be room for one more.
 fn above(context: &Context, room: bool) -> Result<Vec<SetLayout<'_>>, Skip> {
     if room { Ok(Vec::new()) } else { fetch::rest(context, 3) }
@@ -154,7 +149,7 @@ fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
         };
         Ok(jobs.iter().zip(wanted).enumerate().flat_map(of).collect())
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     // In their code shaders have each combination by itself.
     let count = if keys == "uniform" && room { 1 } else { 3 };
     assert_passes(&judged, &vec!["saturate"; count]);
@@ -229,7 +224,7 @@ fn mixed() -> Outcome {
         }
         Ok(wrong)
     };
-    assert_resolved(&judged(builder(), |context| look(context, true))?);
+    judged(builder(), |context| look(context, true))?.assert_resolved();
     judged(builder(), |context| look(context, false))?.assert_untouched("filters that differ");
     Ok(())
 }
@@ -254,14 +249,14 @@ fn split(stage: Stage) -> Outcome {
         }
         Ok(wrong)
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     Ok(())
 }
 
 /// Without room for another set: a combined descriptor that is clamped beside an immutable sampler whose filter the image lacks, of
 /// which texels are fetched.
 fn no_set_fetched() -> Outcome {
-    let judged = judged(builder().setting("device", &conflicts::weak()), |context| {
+    let judged = judged(builder().simulated(conflicts::WEAK), |context| {
         let [good, bad] = textures(context, [RGBA8, Scene::colour(F::R32_SFLOAT)])?;
         let (gl, linear, nearest) = (clamp().create(context), edge().create(context), SamplerDesc::nearest());
         let other = nearest.create(context);
@@ -279,7 +274,7 @@ fn no_set_fetched() -> Outcome {
             (results[2] != wanted).then(|| "NEAREST beside that".to_owned()),
         ])
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     let hows: Vec<_> = draws(&judged).iter().filter_map(|record| record["how"].as_str().map(str::to_owned)).collect();
     assert_eq!(hows, ["fetch"], "{:#?}", judged.trace);
     assert_passes(&judged, &["fetch"]);
@@ -300,7 +295,7 @@ fn texels() -> Outcome {
         let far = got.iter().zip(exact).zip(all).find(|((got, exact), _)| !got.is_near(*exact, 0.02));
         Ok(vec![far.map(|((got, exact), point)| format!("{got:?}, not {exact:?}, at {point:?}"))])
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     assert_passes(&judged, &["saturate"]);
     Ok(())
 }
@@ -315,7 +310,7 @@ fn immutable(stage: Stage) -> Outcome {
         let results = held.found((Program::One, stage), [texture.kind(); 2])?;
         Ok(wrongs(&texture, &[Wanted::Exact], &results, "an immutable sampler"))
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     Ok(())
 }
 
@@ -332,7 +327,7 @@ fn immutable_combined(stage: Stage) -> Outcome {
         let results = held.found((Program::Beside, stage), [texture.kind(); 2])?;
         Ok(wrongs(&texture, &[Wanted::Edge, Wanted::Exact, Wanted::Exact], &results, "immutable"))
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     Ok(())
 }
 
@@ -347,7 +342,7 @@ fn by(way: Way) -> Outcome {
         let found = route.found(&rig, &slots, &points());
         Ok(wrongs(&texture, &[Wanted::Edge, Wanted::Exact, Wanted::Exact], &found, "another way"))
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     Ok(())
 }
 
@@ -374,7 +369,7 @@ fn array() -> Outcome {
         let wrong = |(job, wanted): (&Job<'_, '_>, Wanted)| wanted.wrong(&texture, &job.results()[0], "an element");
         Ok(jobs.iter().zip(wanted).map(wrong).collect())
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     Ok(())
 }
 
@@ -398,7 +393,7 @@ fn array_constant() -> Outcome {
         }
         Ok(wrong)
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     Ok(())
 }
 
@@ -417,7 +412,7 @@ fn rewritten() -> Outcome {
         }
         Ok(wrong)
     })?;
-    assert_resolved(&judged);
+    judged.assert_resolved();
     // Made with the pipeline, and never again.
     assert_passes(&judged, &["saturate"]);
     Ok(())
@@ -435,7 +430,6 @@ fn update_after_bind() -> Outcome {
         let results = held.found((Program::Pairs, Stage::Compute), [texture.kind(); 2])?;
         Ok(wrongs(&texture, &[Wanted::Half], &results, "after the bind"))
     })?;
-    let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
-    assert_eq!(left, ["update-after-bind"], "once for the link");
+    assert_eq!(judged.left(), ["update-after-bind"], "once for the link");
     Ok(())
 }

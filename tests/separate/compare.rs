@@ -3,6 +3,7 @@
 use super::reads::{assert_named, run};
 use super::*;
 use samplin_testkit::Folder;
+use samplin_testkit::context::device_file;
 use samplin_testkit::{Path, sample_via};
 
 type Row = (&'static str, fn(Stage) -> Outcome);
@@ -107,8 +108,7 @@ fn look(
 
 /// Nothing is left, and the changes are those of a comparison that the shader does.
 fn assert_compared(judged: &Judged, how: &str) {
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    judged.assert_resolved();
     let pairs = draws(judged);
     assert!(!pairs.is_empty() && pairs.iter().all(|record| record["how"] == how), "not {how}: {pairs:#?}");
     for record in &pairs {
@@ -203,22 +203,20 @@ fn refused(stage: Stage) -> Outcome {
 }
 
 /// A device that compares no 16-bit depths, made of what lavapipe reported.
-fn without_d16(folder: &Folder) -> String {
-    let known = format!("{}/devices/llvmpipe-mesa-22.3-debian12.json", env!("CARGO_MANIFEST_DIR"));
+fn without_d16(folder: &Folder) -> ContextBuilder {
+    let known = device_file("llvmpipe-mesa-22.3-debian12");
     let mut device: Json = serde_json::from_str(&std::fs::read_to_string(known).expect("a file")).expect("JSON");
     let d16 = &mut device["formats"]["VK_FORMAT_D16_UNORM"]["optimalTilingFeatures2"];
     assert!(d16.as_array().is_some_and(|features| !features.is_empty()), "{d16}");
     *d16 = serde_json::json!([]);
-    let path = folder.join("without-d16.json");
-    std::fs::write(&path, device.to_string()).expect("a file");
-    path.to_str().expect("temporary paths are UTF-8").to_owned()
+    Context::builder().file("device", folder.write("without-d16.json", device.to_string()))
 }
 
 /// References are clamped to what the format holds. Without the missing bit nothing is done.
 fn fixed_point_depths() -> Outcome {
     let (program, samplers, folder) = ((Stage::Compute, Program::Compared), samplers(), Folder::new());
     let body = |context: &Context| look(context, program, (&samplers, &[D16]), (&far_points(), false));
-    let judged = judged(Context::builder().setting("device", &without_d16(&folder)), body)?;
+    let judged = judged(without_d16(&folder), body)?;
     assert_compared(&judged, forced(How::Shadow).word());
     let (_, judged) = with_layer(resolve(Context::builder()), body)?;
     judged.assert_untouched("depths that are compared");
@@ -369,7 +367,7 @@ fn cubes(shape: scene::Shape) -> Outcome {
     assert_eq!(got, own);
     judged.assert_untouched("a cube of depths");
     let (got, judged) = silent(resolve(emulate()), "a cube", look(scene(R32)))?;
-    assert_eq!(judged.trace.events("unresolved").count(), 0, "{:#?}", judged.trace);
+    judged.assert_resolved();
     let lost = judged.changes("pair").into_iter().filter(|change| change.catalog == "B-31");
     assert!(lost.into_iter().any(|change| change.lost.starts_with("seam")), "{:#?}", judged.trace);
     let mut inside = [0; 2];
@@ -443,13 +441,11 @@ fn array() -> Outcome {
 /// A rule that switches the repair off leaves the pair as it is.
 fn off() -> Outcome {
     let folder = Folder::new();
-    let path = folder.join("rules.toml");
     let rule = "version = 1\n[[rule]]\nname = \"leave\"\nset = { repair = \"off\" }\n";
-    std::fs::write(&path, rule).expect("a file");
     let sampler = SamplerDesc::linear().compare(LESS);
     let body = |context: &Context| run(context, (Stage::Compute, Program::Compared), &sampler, &[R32]);
     let (before, _) = without_layer(Context::builder(), body)?;
-    let builder = resolve(Context::builder()).setting("config", path.to_str().expect("UTF-8"));
+    let builder = resolve(Context::builder()).rules(&folder, rule);
     let (after, judged) = with_layer(builder, body)?;
     assert_eq!(after, before);
     assert_passes(&judged, &[]);

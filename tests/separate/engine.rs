@@ -27,7 +27,7 @@ fn run_again(name: &str, stage: Stage) -> Outcome {
     let d16 = conflicts::d16();
     let path = std::env::temp_dir().join(format!("samplin-engine-{}-{name}", std::process::id()));
     let _ = std::fs::remove_file(&path);
-    let builder = resolve(Context::builder()).setting("learned", path.to_str().expect("UTF-8"));
+    let builder = resolve(Context::builder()).file("learned", &path);
     for run in ["the first run", "the second run"] {
         let (looks, judged) = with_layer(builder.clone(), |context| look(context, stage, d16.scene, &d16.legal))?;
         judged.assert_silent(run);

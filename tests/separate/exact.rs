@@ -38,8 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// A device that filters neither floats of 32 bits nor depths.
 fn adreno() -> ContextBuilder {
-    let path = format!("{}/devices/qualcomm-adreno-650-android.json", env!("CARGO_MANIFEST_DIR"));
-    native().setting("device", &path)
+    native().simulated("qualcomm-adreno-650-android")
 }
 
 fn native() -> ContextBuilder {
@@ -167,8 +166,7 @@ fn compare(
             assert!(!is_off, "{desc:#?}: {of:?}, not {to:?}, at {point:?}");
         }
     }
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    judged.assert_resolved();
     // One pipeline does for all samplers.
     assert_passes(&judged, &["filter"]);
     let pairs = judged.trace.events("pair").count();

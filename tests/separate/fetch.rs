@@ -156,7 +156,7 @@ fn hows(judged: &Judged) -> Vec<&str> {
 fn emulated() -> Outcome {
     let conflict = conflicts::simulated();
     let linear = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::trilinear() };
-    let builder = Context::builder().setting("device", &conflicts::weak()).setting("unfilterable", "emulate");
+    let builder = Context::builder().simulated(conflicts::WEAK).setting("unfilterable", "emulate");
     let (looks, judged) = silent(resolve(builder), "with samplin", |context| {
         let run = (Program::Shared, Stage::Compute, Lack::Set);
         scene(context, run, &linear, [(conflict.scene, &linear), (RGBA8, &linear)])

@@ -22,7 +22,7 @@ fn builder() -> ContextBuilder {
 }
 
 fn set_to(unfilterable: &str) -> ContextBuilder {
-    resolve(Context::builder().setting("device", &conflicts::weak()).setting("unfilterable", unfilterable))
+    resolve(Context::builder().simulated(conflicts::WEAK).setting("unfilterable", unfilterable))
 }
 
 const FLOATS: Scene = Scene::colour(F::R32_SFLOAT);
@@ -70,8 +70,7 @@ fn floats(stage: Stage) -> Outcome {
         }
         Ok(all)
     })?;
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    judged.assert_resolved();
     // One pipeline does for all.
     assert_passes(&judged, &["filter"]);
     let lost: Vec<_> = judged.changes("pair").into_iter().filter(|change| change.catalog == "B-1").collect();
@@ -92,8 +91,7 @@ fn shared(stage: Stage) -> Outcome {
         let own = (!is_near).then(|| "the image that is filtered".to_owned());
         Ok(vec![own, wrong(&bad, &SamplerDesc::linear(), &results[1], &points(), 1e-5)])
     })?;
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    judged.assert_resolved();
     Ok(())
 }
 
@@ -119,7 +117,7 @@ fn clamped() -> Outcome {
             let first = results[0].iter().zip(points()).find(far);
             Ok(vec![first.map(|(got, point)| format!("{mode:#x}: {got:?}, not {:?}, at {point:?}", exact(point)))])
         })?;
-        assert_eq!(judged.trace.events("unresolved").count(), 0, "{:#?}", judged.trace);
+        judged.assert_resolved();
     }
     Ok(())
 }
@@ -142,7 +140,7 @@ fn look(
 fn nearest() -> Outcome {
     let linear = SamplerDesc::linear();
     let judged = judged(builder(), |context| look(context, conflicts::UINT, &linear, &SamplerDesc::nearest()))?;
-    assert_eq!(judged.trace.events("unresolved").count(), 0, "that is no loss");
+    judged.assert_resolved();
     // With `nearest` the LOD stays the sampler's.
     let biased = SamplerDesc { lod_bias: 0.25, ..linear };
     let legal = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::nearest() };
@@ -177,7 +175,7 @@ fn cube() -> Outcome {
     assert!(inside > 30 && beside > 30, "{inside} inside, {beside} beside edges");
     let lost: Vec<_> = judged.changes("pair").into_iter().filter(|change| change.catalog == "B-1").collect();
     assert!(!lost.is_empty() && lost.iter().all(|change| change.lost.starts_with("seam")), "{lost:#?}");
-    assert_eq!(judged.trace.events("unresolved").count(), 0, "{:#?}", judged.trace);
+    judged.assert_resolved();
     Ok(())
 }
 

@@ -75,7 +75,7 @@ fn over_time_in(builder: ContextBuilder, (stage, way): (Stage, Way), conflict: &
     let oracle = conflict.oracle.where_seen();
     let builder = match &*conflict.name {
         "d16" => builder,
-        _ => builder.setting("device", &conflicts::weak()),
+        _ => builder.simulated(conflicts::WEAK),
     };
     let (_, errors) = without_layer(builder.clone().record_only(), body)?;
     oracle.assert(&errors, "without samplin");
@@ -91,10 +91,8 @@ fn over_time_in(builder: ContextBuilder, (stage, way): (Stage, Way), conflict: &
 /// A builder with a rule for immutable samplers, and the folder that it is in.
 fn ruled(when: &str) -> (run::Folder, ContextBuilder) {
     let folder = run::Folder::new();
-    let path = folder.join("samplin.toml");
     let text = format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ immutable = \"demote\" }}\n");
-    std::fs::write(&path, text).expect("a rules file");
-    let builder = Context::builder().setting("config", path.to_str().expect("temporary paths are UTF-8"));
+    let builder = Context::builder().rules(&folder, &text);
     (folder, builder)
 }
 
@@ -118,8 +116,7 @@ fn not_named() -> Outcome {
             let texture = Texture::new(context, conflict.scene)?;
             look(context, (Stage::Compute, Way::Set), &conflict.sampler, &[(&texture, &conflict.legal)])
         })?;
-        let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
-        assert_eq!(left, ["immutable sampler"], "{when}: {:#?}", judged.trace);
+        assert_eq!(judged.left(), ["immutable sampler"], "{when}: {:#?}", judged.trace);
         assert_eq!((judged.trace.events("shader").count(), draws(&judged).len()), (made, 0), "{when}");
     }
     // What the sampler suits is read through it all the same.
@@ -134,7 +131,7 @@ fn not_named() -> Outcome {
 /// The image conflicts when its set is bound, and is another one, which does not, by the time that it is read.
 fn updated_after_bind(builder: ContextBuilder) -> Outcome {
     let conflict = conflicts::simulated();
-    let builder = builder.setting("device", &conflicts::weak());
+    let builder = builder.simulated(conflicts::WEAK);
     let (looks, judged) = silent(resolve(builder), "with samplin", |context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
         let [good, bad] = textures(context, [conflict.twin.0, conflict.scene])?;
@@ -180,8 +177,7 @@ fn off() -> Outcome {
         let texture = Texture::new(context, conflict.scene)?;
         look(context, (Stage::Compute, Way::Set), &conflict.sampler, &[(&texture, &conflict.legal)])
     })?;
-    let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
-    assert_eq!(left, ["immutable sampler"], "{:#?}", judged.trace);
+    assert_eq!(judged.left(), ["immutable sampler"], "{:#?}", judged.trace);
     assert_eq!(judged.trace.events("shader").count(), 0);
     Ok(())
 }

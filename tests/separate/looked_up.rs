@@ -3,7 +3,7 @@
 use super::tables::{assert_looked_up, looks, states, unfiltered};
 use super::*;
 use samplin_testkit::descriptor::{Spelling, Template, TemplateData};
-use samplin_testkit::texel;
+use samplin_testkit::{context::device_file, texel};
 
 use vk::{DescriptorBindingFlags as B, DescriptorType as T};
 
@@ -448,10 +448,10 @@ fn written(way: Way, stage: Stage) -> Outcome {
     let (mut builder, folder) = (resolve(Context::builder()), run::Folder::new());
     if way == Way::Parted {
         // With custom borders enough for what stands in.
-        let device = std::fs::read_to_string(conflicts::weak()).expect("a device file");
+        let device = std::fs::read_to_string(device_file(conflicts::WEAK)).expect("a device file");
         let mut device: Json = serde_json::from_str(&device).expect("JSON");
         device["limits"]["maxCustomBorderColorSamplers"] = 4000.into();
-        builder = builder.setting("device", &folder.write("device.json", device.to_string()).display().to_string());
+        builder = builder.file("device", folder.write("device.json", device.to_string()));
     }
     let (looks, judged) = with_layer(builder, body)?;
     assert_looked_up(&judged, &looks);
@@ -502,9 +502,8 @@ fn columns(kinds: usize) -> Outcome {
     };
     let (looks, judged) = with_layer(resolve(Context::builder()), body)?;
     looks.iter().for_each(|look| look.assert("beside many kinds"));
-    let whats: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
     let wanted: &[&str] = if kinds > 31 { &["too-many-columns"] } else { &[] };
-    assert_eq!(whats, wanted, "{:#?}", judged.trace);
+    assert_eq!(judged.left(), wanted, "{:#?}", judged.trace);
     let records = draws(&judged);
     assert!(!records.is_empty() && records.iter().all(|record| record["how"] == "table"), "{records:#?}");
     Ok(())

@@ -41,10 +41,10 @@ use samplin_testkit::descriptor::{Binding, IMAGE_INFO_SIZE, Pool, SetLayout, wri
 use samplin_testkit::held::{Held, Slot, uniform, write, write_uniform};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, Message, Pair, ResultKind, SamplePoint, Sampler, SamplerDesc, Value,
-    View, reference, sample,
+    Capability, Context, ContextBuilder, Image, Message, Pair, ResultKind, SamplePoint, Sampler, SamplerDesc, Texture,
+    Value, View, reference, sample,
 };
-use scene::{Scene, Texture};
+use scene::Scene;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use switch::{assert_passes, forced};
@@ -338,9 +338,7 @@ fn judge_legal(builder: &ContextBuilder, body: Body<'_>) -> Outcome {
 
 /// The only unresolved record says `what`, and nothing was changed.
 fn assert_left(judged: &Judged, what: &str) {
-    let records: Vec<_> = judged.trace.events("unresolved").collect();
-    let whats: Vec<_> = records.iter().map(|record| record["what"].as_str().unwrap_or_default()).collect();
-    assert_eq!(whats, [what], "{records:#?}");
+    assert_eq!(judged.left(), [what], "{:#?}", judged.trace);
     assert_eq!(judged.trace.events("pair").count(), 0, "{:#?}", judged.trace);
 }
 
@@ -350,8 +348,7 @@ fn draws(judged: &Judged) -> Vec<&Json> {
 }
 
 fn assert_changed(judged: &Judged, expected: &[Changed]) {
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    judged.assert_resolved();
     let records = draws(judged);
     assert_eq!(records.len(), judged.trace.events("pair").count(), "pairs of shaders only: {:#?}", judged.trace);
     let place = |slot: &Json| {

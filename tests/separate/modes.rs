@@ -57,8 +57,7 @@ fn audit() -> Outcome {
         assert_eq!(record["link"]["sampler"]["binding"], 1, "{record:#}");
         assert!(!samplin_testkit::trace::changes(record).is_empty(), "{record:#}");
     }
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    judged.assert_resolved();
     Ok(())
 }
 

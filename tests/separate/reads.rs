@@ -34,7 +34,7 @@ pub(crate) fn run(
 /// The only unresolved record is about a link of these uses and this rule; nothing was changed.
 pub(crate) fn assert_named(judged: &Judged, rule: &str, vuid: &str, used: &str) {
     assert_left(judged, "pair");
-    let record = judged.trace.events("unresolved").next().expect("a record");
+    let record = judged.only_left();
     assert_eq!((record["rule"].as_str(), record["vuid"].as_str()), (Some(rule), Some(vuid)), "{record:#}");
     assert!(record["link"]["uses"].as_array().is_some_and(|uses| uses.contains(&used.into())), "{record:#}");
     assert!(record["pipeline"].is_string(), "{record:#}");

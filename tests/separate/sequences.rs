@@ -330,7 +330,7 @@ fn handle_reused(shape: Shape) -> Outcome {
     })?;
     let folder = run::Folder::new();
     let path = folder.join("trace.jsonl");
-    let builder = resolve(Context::builder().samplin()).setting("trace", path.to_str().expect("UTF-8"));
+    let builder = resolve(Context::builder().samplin()).file("trace", &path);
     let context = run::build(&builder)?;
     let stand = Stand::new(&context, shape)?;
     let pool = stand.pool(ROUNDS);
@@ -801,7 +801,7 @@ fn update_after_bind() -> Outcome {
 /// legal by then reads as it was given, whatever there was at the bind. `element`: which is written, of two of which the first is read.
 fn updated_after_bind([at_bind, at_submit]: [Has; 2], element: u32) -> Outcome {
     let conflict = conflicts::simulated();
-    let builder = Context::builder().setting("device", &conflicts::weak()).setting("bindless", "name");
+    let builder = Context::builder().simulated(conflicts::WEAK).setting("bindless", "name");
     let body = |context: &Context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
         let [bad, good] = textures(context, [conflict.scene, conflict.twin.0])?;

@@ -178,7 +178,7 @@ pub(crate) fn assert_looked_up(judged: &Judged, looks: &[Look]) {
     let records = draws(judged);
     assert!(!records.is_empty(), "{:#?}", judged.trace);
     assert!(records.iter().all(|record| record["how"] == "table"), "{records:#?}");
-    assert_eq!(judged.trace.events("unresolved").count(), 0, "{:#?}", judged.trace);
+    judged.assert_resolved();
 }
 
 fn integers(case: Case) -> Outcome {
@@ -200,7 +200,7 @@ fn floats(case: Case) -> Outcome {
         0 => states[sampler].clone(),
         _ => unfiltered(states[sampler].clone()),
     };
-    let builder = resolve(Context::builder()).setting("device", &conflicts::weak());
+    let builder = resolve(Context::builder()).simulated(conflicts::WEAK);
     let (looks, judged) = with_layer(builder, |context| execute_with(context, case, (&scenes, &states), &legal))?;
     assert_looked_up(&judged, &looks);
     Ok(())
@@ -228,7 +228,7 @@ fn mixed(stage: Stage) -> Outcome {
             let filled = Filled::new(context, case, &[RGBA8, float, RGBA8, float], &states())?;
             Ok(filled.found(case, kind, 0).remove(0))
         };
-        with_layer(resolve(Context::builder()).setting("device", &conflicts::weak()), body)
+        with_layer(resolve(Context::builder()).simulated(conflicts::WEAK), body)
     };
     let ((one, _), (both, judged)) =
         (found(Program::Tables, ResultKind::Float)?, found(Program::Mixed, ResultKind::Uint)?);
@@ -275,7 +275,7 @@ fn by_itself(stage: Stage, task: Task) -> Outcome {
     let float = Scene::colour(vk::Format::R32_SFLOAT);
     let states = (task.states)();
     let found = |value| {
-        let builder = resolve(Context::builder()).setting("device", &conflicts::weak());
+        let builder = resolve(Context::builder()).simulated(conflicts::WEAK);
         let builder = builder.setting(task.setting, value);
         let body = |context: &Context| {
             let filled = Filled::new(context, case, &[RGBA8, float, RGBA8, float], &states)?;
@@ -337,11 +337,8 @@ fn heap_of_samplers(stage: Stage) -> Outcome {
     let (linear, bias) = (SamplerDesc::trilinear(), 0.25);
     let biased = |desc: &SamplerDesc| SamplerDesc { lod_bias: desc.lod_bias + bias, ..desc.clone() };
     let folder = run::Folder::new();
-    let path = folder.join("samplin.toml");
     let rule = "[[rule]]\nname = \"softer\"\nwhen = { class = \"color\" }\nset = { mip_lod_bias = { add = 0.25 } }\n";
-    std::fs::write(&path, rule).expect("a rules file");
-    let builder = resolve(Context::builder()).setting("device", &conflicts::weak());
-    let builder = builder.setting("config", path.to_str().expect("temporary paths are UTF-8"));
+    let builder = resolve(Context::builder()).simulated(conflicts::WEAK).rules(&folder, rule);
     let legal = [
         (RGBA8, biased(&linear)),
         (float, biased(&unfiltered(linear.clone()))),
@@ -386,7 +383,7 @@ fn quads(stage: Stage) -> Outcome {
         write(context, filled.sets.sets[0], &[other.slot(0, 99)]);
         Ok(filled.found(case, ResultKind::Float, 0).remove(0))
     };
-    let builder = Context::builder().setting("device", &conflicts::weak());
+    let builder = Context::builder().simulated(conflicts::WEAK);
     let (wanted, _) = without_layer(Context::builder(), body)?;
     let (found, judged) = silent(resolve(builder), "neighbours that differ", body)?;
     let components = |all: &[Value]| all.iter().map(|value| value.components()).collect::<Vec<_>>();

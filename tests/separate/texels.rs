@@ -337,8 +337,7 @@ fn assert_divided_by(judged: &Judged, access: Access, (count, pass): (usize, &st
     let is_read = |error: &Message| access == COMBINED && READ.iter().any(|id| error.id.ends_with(id));
     let errors: Vec<_> = judged.errors.iter().filter(|error| !is_read(error)).collect();
     assert!(errors.is_empty(), "{errors:#?}");
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    judged.assert_resolved();
     let records = draws(judged);
     assert_eq!(records.len(), count, "{:#?}", judged.trace);
     for record in records {
@@ -395,8 +394,7 @@ fn cube(access: Access) -> Outcome {
     assert_eq!(got, wanted);
     let is_read = |error: &Message| access == COMBINED && error.id.ends_with("None-08609");
     assert!(judged.errors.iter().all(is_read), "{:#?}", judged.errors);
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    judged.assert_resolved();
     assert_eq!(draws(&judged).len(), 1, "{:#?}", judged.trace);
     Ok(())
 }
@@ -831,8 +829,7 @@ fn beside(stage: Stage) -> Outcome {
     let (wrong, judged) = with_layer(builder(), |context| look_beside(context, stage, &all))?;
     assert_right(&wrong, &judged);
     judged.assert_silent("coordinates that are divided");
-    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    judged.assert_resolved();
     let records = draws(&judged);
     assert_eq!(records.len(), 9, "three links with three of the samplers: {:#?}", judged.trace);
     Ok(())
@@ -862,8 +859,7 @@ fn no_set() -> Outcome {
 
 /// The only unresolved record says `what` of unnormalized coordinates.
 fn assert_told(judged: &Judged, what: &str) {
-    let records: Vec<_> = judged.trace.events("unresolved").collect();
-    let [record] = records[..] else { panic!("{records:#?}") };
+    let record = judged.only_left();
     assert_eq!((record["what"].as_str(), record["rule"].as_str()), (Some(what), Some("unnormalized")), "{record:#}");
     assert_eq!(judged.trace.events("pair").count(), 0, "{:#?}", judged.trace);
 }

@@ -33,10 +33,8 @@ fn ruled(
     body: impl FnOnce(&Context) -> Result<Vec<Option<String>>, Skip>,
 ) -> Result<(Vec<Link>, Judged), Skip> {
     let folder = Folder::new();
-    let path = folder.join("samplin.toml");
     let rule = "[[rule]]\nname = \"softer\"\nwhen = { class = \"color\" }\nset = { mip_lod_bias = { add = 0.5 } }\n";
-    std::fs::write(&path, rule).expect("a rules file");
-    let judged = judged(builder.setting("config", path.to_str().expect("temporary paths are UTF-8")), body)?;
+    let judged = judged(builder.rules(&folder, rule), body)?;
     let place = |slot: &Json| {
         let number = |key: &str| slot[key].as_u64().and_then(|number| u32::try_from(number).ok()).expect("a number");
         place(number("set"), number("binding"), number("element"))
@@ -169,8 +167,7 @@ fn keep() -> Outcome {
         let (changed, judged) = ruled(builder, |context| body(context, legal))?;
         let wanted = how.map(|how| (place(0, 2, 0), place(0, 1, 0), forced(how).word().to_owned()));
         assert_eq!(changed, wanted.into_iter().collect::<Vec<_>>(), "{shared}");
-        let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
-        assert_eq!(left.len(), usize::from(how.is_none()), "{left:?}");
+        assert_eq!(judged.left().len(), usize::from(how.is_none()), "{:?}", judged.left());
     }
     Ok(())
 }

@@ -11,7 +11,8 @@ use ash::vk;
 use run::{Folder, Judged, Outcome, Skip, build, silent, skip_if, trial, with_layer};
 use samplin_suite::{run, scene};
 use samplin_testkit::{
-    BorderValue, Capability, Context, ContextBuilder, Pair, SamplerDesc, Trace, again, descriptor, layer, sample, trace,
+    BorderValue, Capability, Context, ContextBuilder, Held, Pair, SamplerDesc, Slot, Trace, again, descriptor, layer,
+    sample, trace,
 };
 use scene::{Scene, Shape};
 use serde_json::Value as Json;
@@ -84,14 +85,12 @@ fn play(builder: ContextBuilder) -> Result<Judged, Skip> {
     let builder = builder.extension(c"VK_SAMPLIN_gl_address_modes").setting("trace_level", "all");
     let ((), judged) = silent(builder, "the scene", |context| {
         let made: Vec<_> = samplers().into_iter().map(|(name, desc)| desc.named(name).create(context)).collect();
-        let layout = descriptor::SetLayout::new(context, &[descriptor::Binding::combined(0, 1)]);
-        let pool = descriptor::Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let held = Held::new(context, &[descriptor::Binding::combined(0, 1)], &[]);
         for scene in views() {
             let (_image, view) = scene.shown(context)?;
             context.set_name(view.handle(), &label(&scene));
             for sampler in &made {
-                descriptor::write_combined(context, set, (0, 0), &[Pair::new(&view, sampler)]);
+                held.write(&[Slot::pair(&view, sampler, 0, 0)]);
             }
         }
         Ok(())
@@ -376,7 +375,7 @@ fn devices() -> Vec<PathBuf> {
 }
 
 fn simulate(path: &Path) -> ContextBuilder {
-    Context::builder().setting("device", path.to_str().expect("UTF-8"))
+    Context::builder().file("device", path)
 }
 
 /// The scene on a shipped device: everything handed down is something that the device can do, and nothing else was changed

@@ -106,6 +106,31 @@ impl Judged {
         self.trace.events(event).flat_map(samplin_testkit::trace::changes).collect()
     }
 
+    /// The only change of all records of one event.
+    pub fn change(&self, event: &str) -> RecordedChange {
+        let changes = self.changes(event);
+        let [change] = changes.as_slice() else { panic!("{event}: {changes:#?}") };
+        change.clone()
+    }
+
+    /// What stays as it is, by name.
+    pub fn left(&self) -> Vec<&str> {
+        self.trace.events("unresolved").map(|record| record["what"].as_str().expect("a name")).collect()
+    }
+
+    /// Panics if something stays as it is.
+    pub fn assert_resolved(&self) {
+        let left: Vec<_> = self.trace.events("unresolved").collect();
+        assert!(left.is_empty(), "{left:#?}");
+    }
+
+    /// The only record of something that stays as it is.
+    pub fn only_left(&self) -> &Json {
+        let left: Vec<_> = self.trace.events("unresolved").collect();
+        let [record] = left[..] else { panic!("{left:#?}") };
+        record
+    }
+
     /// The summary of the only device.
     pub fn summary(&self) -> &Json {
         let mut all = self.trace.events("summary").filter(|record| record["scope"] == "device");
@@ -120,8 +145,8 @@ impl Judged {
             let changes = self.changes(event);
             assert!(changes.is_empty(), "{what}: {event} records of a legal application: {changes:#?}");
         }
-        let unresolved: Vec<_> = self.trace.events("unresolved").collect();
-        assert!(unresolved.is_empty(), "{what}: {unresolved:#?}");
+        let left: Vec<_> = self.trace.events("unresolved").collect();
+        assert!(left.is_empty(), "{what}: {left:#?}");
         let summary = self.summary();
         assert_eq!(summary["variants"]["created"], 0, "{what}: {summary:#}");
         assert_eq!(summary["blits_rewritten"], 0, "{what}: {summary:#}");

@@ -6,10 +6,10 @@
 
 use super::{Faults, NONE, RESULTS, Told};
 use crate::run::{self, Skip, read_trace};
-use crate::scene::{Scene, Texture};
+use crate::scene::Scene;
 use ash::vk;
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig};
-use samplin_testkit::{Context, Held, SamplerDesc, Slot, Value, layer};
+use samplin_testkit::{Context, Held, SamplerDesc, Slot, Texture, Value, layer};
 use std::ops::Range;
 use std::path::Path;
 

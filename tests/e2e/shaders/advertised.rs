@@ -157,8 +157,7 @@ fn images() -> Outcome {
     println!("{promised} kinds of images promised and made, {refused} refused");
     assert!(promised > 100 && refused > 0);
     // None was left as it is.
-    let left: Vec<_> = judged.trace.events("unresolved").collect();
-    assert!(left.is_empty(), "{left:#?}");
+    judged.assert_resolved();
     Ok(())
 }
 

@@ -115,7 +115,7 @@ fn assert_counts(builder: ContextBuilder, at: [u32; 2]) -> Outcome {
     assert!(
         judged.changes("shader").iter().all(|change| (&*change.rule, &*change.catalog) == ("atomic-counters", "K-1"))
     );
-    assert_eq!(judged.trace.events("unresolved").count(), 0);
+    judged.assert_resolved();
     Ok(())
 }
 

@@ -116,9 +116,7 @@ pub(super) fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]
         );
     }
     let file = json!({ "schema": "device-caps/1", "name": "lacking", "formats": all, "effective": {}, "limits": {} });
-    let path = folder.join("lacking.json");
-    std::fs::write(&path, file.to_string()).expect("writes a file");
-    path
+    folder.write("lacking.json", file.to_string())
 }
 
 /// A device that lacks the formats, with their lowering.
@@ -128,7 +126,7 @@ pub(super) fn lowering(builder: ContextBuilder, file: &std::path::Path) -> Conte
 
 /// A device that lacks the formats.
 pub(super) fn on_device(builder: ContextBuilder, file: &std::path::Path) -> ContextBuilder {
-    builder.setting("device", file.to_str().expect("UTF-8"))
+    builder.file("device", file)
 }
 
 /// The formats that the driver stores.
@@ -546,8 +544,7 @@ fn texel_buffers() -> Outcome {
         })?;
         assert_eq!(bytes, wanted);
         // Without maintenance5 the application's view keeps a usage that its format lacks, and that is named.
-        let told: Vec<_> = judged.trace.events("unresolved").map(|record| &record["what"]).collect();
-        assert_eq!(told, if also_read && !says { vec!["storage-view"] } else { vec![] });
+        assert_eq!(judged.left(), if also_read && !says { vec!["storage-view"] } else { vec![] });
         assert_eq!(lines(&judged, "shader").len(), 1);
         let (bytes, judged) =
             with_layer(Context::builder().setting("storage", "emulate"), |context| texels(context, also_read))?;
@@ -591,8 +588,7 @@ fn make(context: &Context, formats: &[(vk::Format, vk::ImageTiling)]) -> Outcome
 /// The only thing that is named, of one format and once; nothing is changed.
 fn assert_told(judged: &Judged, format: &str, why: &str) {
     judged.assert_silent("with samplin");
-    let told: Vec<_> = judged.trace.events("unresolved").collect();
-    let [record] = told[..] else { panic!("{told:#?}") };
+    let record = judged.only_left();
     assert_eq!(
         (&record["what"], &record["rule"], &record["format"]),
         (&json!("storage-image"), &json!("storage-format"), &json!(format))
@@ -603,16 +599,15 @@ fn assert_told(judged: &Judged, format: &str, why: &str) {
 
 /// A device that stores neither R8 nor integers of its size: nothing can be done about such an image, and it is named. Its twin is stored.
 fn told_of_integers() -> Outcome {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/devices/qualcomm-adreno-506-android.json");
     let (r8, rgba8) = (vk::Format::R8_UNORM, vk::Format::R8G8B8A8_UNORM);
     let of = |format| (format, vk::ImageTiling::OPTIMAL);
     for storage in ["emulate", "base"] {
-        let builder = || Context::builder().setting("device", path).setting("storage", storage);
+        let builder = || Context::builder().simulated("qualcomm-adreno-506-android").setting("storage", storage);
         let ((), judged) = with_layer(builder(), |context| make(context, &[of(r8), of(rgba8), of(r8)]))?;
         assert_told(&judged, "VK_FORMAT_R8_UNORM", "nothing stands in for it");
         let ((), judged) = with_layer(builder(), |context| make(context, &[of(rgba8)]))?;
         judged.assert_untouched("a format that is stored");
-        assert_eq!(judged.trace.events("unresolved").count(), 0);
+        judged.assert_resolved();
     }
     Ok(())
 }
@@ -638,6 +633,6 @@ fn told_of_tiling() -> Outcome {
     assert_told(&judged, "VK_FORMAT_R8G8B8A8_UNORM", "with its tiling");
     let ((), judged) = with_layer(builder(), |context| make(context, &[optimal]))?;
     judged.assert_untouched("a tiling that is stored");
-    assert_eq!(judged.trace.events("unresolved").count(), 0);
+    judged.assert_resolved();
     Ok(())
 }

@@ -5,11 +5,11 @@ use crate::run::{self, Folder, Judged, Outcome, Skip, silent, skip_if, with_laye
 use ash::vk::{self, ImageUsageFlags as Usage, SampleCountFlags as Samples};
 use libtest_mimic::Trial;
 use samplin_suite::case::assert_reported;
+use samplin_testkit::context::device_file;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::texel::Value;
 use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Image, ImageDesc, Message, ViewDesc};
 use serde_json::Value as Json;
-use std::path::Path;
 
 pub(super) fn trials() -> Vec<Trial> {
     run::trials(&[
@@ -304,12 +304,10 @@ fn not_needed() -> Outcome {
 
 /// A device that lacks the feature, but for that the one at hand as far as it is told.
 fn lacking(folder: &Folder) -> ContextBuilder {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("devices/llvmpipe-mesa-22.3-debian12.json");
+    let path = device_file("llvmpipe-mesa-22.3-debian12");
     let mut file: Json = serde_json::from_str(&std::fs::read_to_string(path).expect("a file")).expect("JSON");
     file["effective"]["sampleRateShading"] = false.into();
-    let path = folder.join("lacking.json");
-    std::fs::write(&path, file.to_string()).expect("writes a file");
-    unasked().setting("device", path.to_str().expect("UTF-8"))
+    unasked().file("device", folder.write("lacking.json", file.to_string()))
 }
 
 /// Each way to ask for a sample, or for a place to interpolate at.
@@ -432,8 +430,7 @@ fn state() -> Outcome {
         let (got, judged) = silent(lacking(&folder), "with samplin", |context| draw(context, &plain, shaded))?;
         let (wanted, _) = without_layer(unasked(), |context| draw(context, &plain, how))?;
         assert_eq!(got, wanted);
-        let changes = judged.changes("shader");
-        let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+        let change = judged.change("shader");
         assert_eq!((&*change.catalog, &*change.field, &*change.lost), ("J-2", "sampleShadingEnable", lost));
     }
     Ok(())
@@ -454,8 +451,7 @@ fn fraction() -> Outcome {
         let (got, judged) = silent(Context::builder(), "with samplin", |context| draw(context, &plain, shaded(least)))?;
         let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, shaded(becomes)))?;
         assert_eq!(got, wanted);
-        let changes = judged.changes("shader");
-        let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+        let change = judged.change("shader");
         assert_eq!((&*change.catalog, &*change.field), ("J-3", "minSampleShading"));
     }
     for least in [0.0, 0.5, 1.0] {
@@ -481,13 +477,6 @@ fn fraction_audit() -> Outcome {
 
 /// A shader whose picture tells where it was interpolated: each sample has another colour.
 const FINE: &str = "o = vec4(fract(place * 37.0), fract(place.x * place.y * 91.0), 1.0);";
-
-/// A builder with this rules file.
-fn ruled(builder: ContextBuilder, folder: &Folder, text: &str) -> ContextBuilder {
-    let path = folder.join("samplin.toml");
-    std::fs::write(&path, text).expect("writes a file");
-    builder.setting("config", path.to_str().expect("UTF-8"))
-}
 
 /// Shaded for each sample by the application: the feature, and inputs that say so.
 pub(super) fn sampled(body: &str) -> Vec<u32> {
@@ -540,14 +529,14 @@ fn wish() -> Outcome {
     let wanted = shaded_by_sample()?;
     // Without `separate` words are kept by themselves; the application need not ask for the feature.
     for builder in [Context::builder(), unasked(), unasked().setting("separate", "base")] {
-        assert_wish(ruled(builder, &folder, ALL), FOUR, &wanted)?;
+        assert_wish(builder.rules(&folder, ALL), FOUR, &wanted)?;
     }
     // A part of the samples: as the application's own. It only raises what the application asks for.
     let half = "[[rule]]\nset = { sample_shading = 0.5 }\n";
     let (wanted, _) =
         without_layer(Context::builder(), |context| draw(context, &own, Draw { shading: Some(0.5), ..FOUR }))?;
     let (got, _) =
-        silent(ruled(unasked(), &folder, half), "half of the samples", |context| draw(context, &plain, FOUR))?;
+        silent(unasked().rules(&folder, half), "half of the samples", |context| draw(context, &plain, FOUR))?;
     assert_eq!(got, wanted);
     Ok(())
 }
@@ -558,7 +547,7 @@ fn wish_chained() -> Outcome {
     let wanted = shaded_by_sample()?;
     let how = Draw { chained: true, ..FOUR };
     for builder in [unasked(), unasked().setting("separate", "base")] {
-        assert_wish(ruled(builder, &folder, ALL), how, &wanted)?;
+        assert_wish(builder.rules(&folder, ALL), how, &wanted)?;
     }
     Ok(())
 }
@@ -588,7 +577,7 @@ fn wish_held_back() -> Outcome {
     assert_eq!(fine, [4 * EDGE * EDGE], "once for each sample");
     let without = |off: &str| format!("{ALL}guards_off = [{off}]\n");
     let with = |text: &str, how: Draw| {
-        with_layer(ruled(Context::builder(), &folder, text), |context| {
+        with_layer(Context::builder().rules(&folder, text), |context| {
             skip_if(context.missing(&[Capability::FragmentStores]))?;
             draw_with(context, &words, how, &[0])
         })
@@ -613,7 +602,7 @@ fn wish_held_back() -> Outcome {
         let how = if guard == "single-sample" { ONE } else { FOUR };
         let words = fragment(body);
         let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, how))?;
-        let (got, judged) = with_layer(ruled(Context::builder(), &folder, ALL), |context| draw(context, &words, how))?;
+        let (got, judged) = with_layer(Context::builder().rules(&folder, ALL), |context| draw(context, &words, how))?;
         judged.assert_silent(guard);
         assert_eq!(got, wanted);
         assert_held(&judged, guard);
@@ -636,7 +625,7 @@ fn wish_mask_input() -> Outcome {
     for (off, held) in [("", true), ("guards_off = [\"mask-input\"]\n", false)] {
         let text = format!("{ALL}{off}");
         let (got, _) =
-            silent(ruled(Context::builder(), &folder, &text), "with samplin", |context| draw(context, &words, FOUR))?;
+            silent(Context::builder().rules(&folder, &text), "with samplin", |context| draw(context, &words, FOUR))?;
         assert_eq!(count(&got, 0.125), if held { 0 } else { got.len() }, "{off}");
         assert_eq!(got == wanted, held, "{off}");
     }
@@ -666,8 +655,7 @@ fn wish_left_alone() -> Outcome {
     ] {
         let text = format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ sample_shading = 1.0 }}\n");
         let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, how))?;
-        let (got, judged) =
-            with_layer(ruled(Context::builder(), &folder, &text), |context| draw(context, &plain, how))?;
+        let (got, judged) = with_layer(Context::builder().rules(&folder, &text), |context| draw(context, &plain, how))?;
         judged.assert_silent(when);
         judged.assert_untouched(when);
         assert_eq!((judged.trace.events("shader").count(), got), (0, wanted), "{when}");
@@ -677,7 +665,7 @@ fn wish_left_alone() -> Outcome {
         [("samples = { min = 2, max = 4 }", FOUR), ("blended = false", FOUR), ("blended = true", blended)]
     {
         let text = format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ sample_shading = 1.0 }}\n");
-        let (_, judged) = with_layer(ruled(Context::builder(), &folder, &text), |context| draw(context, &plain, how))?;
+        let (_, judged) = with_layer(Context::builder().rules(&folder, &text), |context| draw(context, &plain, how))?;
         judged.assert_silent(when);
         assert_eq!(judged.trace.first("shader")["pass"], "sample_inputs", "{when}");
     }
@@ -686,7 +674,7 @@ fn wish_left_alone() -> Outcome {
     for (words, how) in [(fragment("o = vec4(place, gl_SampleID, 1.0);"), FOUR), (sampled(FINE), shaded)] {
         let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, how))?;
         let (got, judged) =
-            silent(ruled(Context::builder(), &folder, ALL), "shaded already", |context| draw(context, &words, how))?;
+            silent(Context::builder().rules(&folder, ALL), "shaded already", |context| draw(context, &words, how))?;
         judged.assert_untouched("shaded already");
         assert_eq!((judged.trace.events("shader").count(), got), (0, wanted));
     }
@@ -700,12 +688,12 @@ fn wish_off() -> Outcome {
     let words = fragment("o = vec4(float(gl_SampleID + 1) / 8.0, place * 0.5 + 0.5, 1.0);");
     let (native, _) = without_layer(Context::builder(), |context| draw(context, &words, ONE))?;
     let (got, judged) =
-        silent(ruled(Context::builder(), &folder, off), "one sample", |context| draw(context, &words, ONE))?;
+        silent(Context::builder().rules(&folder, off), "one sample", |context| draw(context, &words, ONE))?;
     assert_eq!(got, native);
     assert_eq!(told(&judged).0["pass"], "sample_builtins");
     let shaded = Draw { shading: Some(1.0), ..FOUR };
     let (got, judged) =
-        silent(ruled(Context::builder(), &folder, off), "four samples", |context| draw(context, &words, shaded))?;
+        silent(Context::builder().rules(&folder, off), "four samples", |context| draw(context, &words, shaded))?;
     assert!(got.iter().all(|value| matches!(value, Value::Float([red, ..]) if (red - 0.125).abs() < 0.01)), "{got:?}");
     assert!(told(&judged).1.iter().all(|change| change.catalog == "O-1"));
     Ok(())
@@ -716,7 +704,7 @@ fn wish_audit() -> Outcome {
     let folder = Folder::new();
     let plain = fragment(FINE);
     let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
-    let builder = ruled(Context::builder(), &folder, ALL).setting("mode", "audit");
+    let builder = Context::builder().rules(&folder, ALL).setting("mode", "audit");
     let (got, judged) = silent(builder, "in audit mode", |context| draw(context, &plain, FOUR))?;
     assert_eq!(got, wanted);
     assert_eq!(told(&judged).1.len(), 3);
@@ -729,7 +717,7 @@ fn wish_without_the_feature() -> Outcome {
     let plain = fragment(FINE);
     let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
     let (got, judged) =
-        silent(ruled(lacking(&folder), &folder, ALL), "without the feature", |context| draw(context, &plain, FOUR))?;
+        silent(lacking(&folder).rules(&folder, ALL), "without the feature", |context| draw(context, &plain, FOUR))?;
     assert_eq!(got, wanted);
     let rows: Vec<String> = told(&judged).1.into_iter().map(|change| change.catalog).collect();
     assert_eq!(rows, ["O-1", "O-1", "J-2"]);

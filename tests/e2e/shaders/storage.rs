@@ -133,9 +133,8 @@ fn used() -> Outcome {
     let (_, judged) =
         with_layer(old().setting("augment", "off"), |context| store(context, &words, vk::Format::R8G8B8A8_UNORM))?;
     assert!(names(&judged.errors, "StorageImageWriteWithoutFormat"), "with samplin: {:#?}", judged.errors);
-    let named: Vec<_> = judged.trace.events("unresolved").collect();
-    assert_eq!(named.len(), 1, "{named:#?}");
-    assert_eq!((&named[0]["what"], &named[0]["rule"]), (&"write-without-format".into(), &"storage-access".into()));
+    let named = judged.only_left();
+    assert_eq!((&named["what"], &named["rule"]), (&"write-without-format".into(), &"storage-access".into()));
     Ok(())
 }
 
@@ -299,9 +298,8 @@ fn hlsl_atomics() -> Outcome {
     let (off, _) = without_layer(Context::builder(), run)?;
     let (on, judged) = silent(Context::builder().setting("storage", "emulate"), "with samplin", run)?;
     assert_eq!((judged.trace.events("shader").count(), &on), (0, &off));
-    let named: Vec<_> = judged.trace.events("unresolved").collect();
-    assert_eq!(named.len(), 1, "{named:#?}");
-    assert_eq!((&named[0]["what"], &named[0]["rule"]), (&"image-atomics".into(), &"storage-format".into()));
+    let named = judged.only_left();
+    assert_eq!((&named["what"], &named["rule"]), (&"image-atomics".into(), &"storage-format".into()));
     assert_eq!(off.iter().filter(|value| **value != Value::Uint([0, 0, 0, 1])).count(), 4, "{:?}", &off[..8]);
     Ok(())
 }
