@@ -104,13 +104,13 @@ has_loader() {
 
 # --- what is built ------------------------------------------------------------------------------------------------
 
-# built PROGRAM: builds a program of the workspace and prints its path. In the development profile: link-time optimisation would take
-# longer than the program's run. Of the whole workspace, as tests are built: with `-p` cargo joins the features of fewer packages, and
-# compiles what differs by them, parquet first of all, a second time.
+# built NAME [KIND]: builds a program of the workspace, or with --example or --test such a one, and prints its path. In the development
+# profile: link-time optimisation would take longer than the program's run. Of the whole workspace, as tests are built: with `-p`
+# cargo joins the features of fewer packages, and compiles what differs by them, parquet first of all, a second time.
 built() {
     local messages
-    messages=$(cd "$root" && cargo build --locked --workspace --bin "$1" --message-format json-render-diagnostics)
-    sed -n "s|.*\"executable\":\"\\([^\"]*/$1\\)\".*|\\1|p" <<<"$messages" | tail -n 1
+    messages=$(cd "$root" && cargo build --locked --workspace "${2:---bin}" "$1" --message-format json-render-diagnostics)
+    sed -n "s|.*\"executable\":\"\\([^\"]*/$1\\(-[0-9a-f]*\\)\\?\\)\".*|\\1|p" <<<"$messages" | tail -n 1
 }
 
 # xtask TASK ARGUMENT…: builds the program of tasks and becomes it.
