@@ -81,6 +81,9 @@ impl Exempt {
     /// Of these what a view decides about, and nothing that a create info breaks by itself.
     #[must_use]
     pub fn of_views(self) -> Self {
+        if self.is_empty() {
+            return self;
+        }
         let of_views = Self::of(|row| !is_of_creation(row));
         let mut out = self;
         for (word, mask) in out.0.iter_mut().zip(of_views.0) {
