@@ -311,10 +311,13 @@ impl Journal {
         if told.single.is_none() {
             self.count(&told.changes);
         }
+        if !self.records_decisions() {
+            return;
+        }
         let words = |change: &Change| format!("{:?}", (change.catalog, change.from));
         let of_module = told.module.unwrap_or(0) ^ u64::from(told.single == Some(true));
         let key = fnv1a(told.changes.iter().flat_map(|change| words(change).into_bytes())) ^ of_module;
-        if !self.is_news_of_module(key) || !self.records_decisions() {
+        if !self.is_news_of_module(key) {
             return;
         }
         let context = self.context(None);
