@@ -71,7 +71,7 @@ use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{
     Binds, Descriptors, Group, Label, LaterLimits, Limits, Made, Program, Pushes, Separate, Stage, TemplateRun, Words,
-    model,
+    WrittenSet, model,
 };
 pub use self::shaders::{PipelineRecord, Rewritten, Shaders, Shading, ShadingRequest};
 pub use self::shared::Key;

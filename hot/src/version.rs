@@ -65,6 +65,14 @@ impl Version {
         self.0.load(Ordering::Acquire)
     }
 
+    /// [`Version::move_on`] by one number, where that is of the same block and no other thread moves it. Whether it was moved.
+    #[inline(always)]
+    pub fn step(&self) -> bool {
+        let now = self.0.load(Ordering::Relaxed);
+        let next = now.wrapping_add(1);
+        !next.is_multiple_of(BLOCK) && self.0.compare_exchange(now, next, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
     /// The content has changed, or what it means. Other threads may be at it: two writers where UPDATE_AFTER_BIND allows that, and beside
     /// any writer whoever finds that samplers need something else. Who moves it later sees what was written before.
     #[inline(always)]
@@ -131,7 +139,9 @@ mod model {
 
         fn write(&self, slot: usize) {
             self.slots[slot].store(1 << slot, Ordering::Relaxed);
-            self.version.move_on(&self.versions);
+            if slot != 0 || !self.version.step() {
+                self.version.move_on(&self.versions);
+            }
         }
 
         /// What a bind reads.

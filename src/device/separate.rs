@@ -104,6 +104,7 @@ pub use self::stages::model;
 use self::tables::Tables;
 pub use self::templates::TemplateRun;
 use self::templates::TemplateRuns;
+pub use self::updates::WrittenSet;
 use self::wholes::Wholes;
 pub use self::words::Words;
 use self::words::{Module, WordTable};

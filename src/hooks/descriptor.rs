@@ -12,7 +12,7 @@ use samplin_core::left::Left;
 use samplin_hot::SetLayout;
 
 use crate::counters::Path;
-use crate::device::{Copied, Device, Ground, LayoutOf, Separate, Stop, Write, Writes};
+use crate::device::{Copied, Device, Ground, LayoutOf, Separate, Stop, Write, Writes, WrittenSet};
 use crate::pnext::{self, slice};
 
 pub(crate) unsafe extern "system" fn update_descriptor_sets(
@@ -41,7 +41,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
     }
 }
 
-/// For one write of samplers or of images that may be followed.
+/// For one write of samplers or of images that may be followed. Calls nothing.
 #[inline(never)]
 unsafe extern "system" fn update_followed(
     handle: vk::Device,
@@ -53,17 +53,45 @@ unsafe extern "system" fn update_followed(
     // SAFETY: `update_descriptor_sets` was called for one write (VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter), of samplers or
     // sampled images, and jumps here with all its arguments.
     unsafe {
+        let write = Write::new(&*writes);
         if let Some(device) = Device::find_first(handle)
             && let Some(separate) = device.separate.as_deref()
-            && separate.follow_write(&device.ground.hot, Write::new(&*writes))
-            && let Some(next) = device.ground.driver.fns.update_descriptor_sets
+            && let Some(written) = separate.written(write)
         {
-            if device.ground.hot.exchanges_views() {
-                return update_shown(handle, count, writes, copy_count, copies);
+            if written.take_one(write)
+                && !device.ground.hot.exchanges_views()
+                && let Some(next) = device.ground.driver.fns.update_descriptor_sets
+            {
+                return next(handle, count, writes, copy_count, copies);
             }
-            return next(handle, count, writes, copy_count, copies);
+            return update_written(handle, writes, copies, device, written);
         }
         update_slowly(handle, count, writes, copy_count, copies, 0);
+    }
+}
+
+/// For one write to a set, which may have been taken over.
+#[inline(never)]
+unsafe extern "system" fn update_written(
+    handle: vk::Device,
+    writes: *const WriteDescriptorSet<'_>,
+    copies: *const vk::CopyDescriptorSet<'_>,
+    device: &Device,
+    written: WrittenSet<'_>,
+) {
+    // SAFETY: what `update_followed` was called with: one write to this set, and no copy.
+    unsafe {
+        let is_known = device
+            .separate
+            .as_deref()
+            .is_some_and(|own| own.take_one(&device.ground.hot, written, Write::new(&*writes)));
+        if is_known && let Some(next) = device.ground.driver.fns.update_descriptor_sets {
+            if device.ground.hot.exchanges_views() {
+                return update_shown(handle, 1, writes, 0, copies);
+            }
+            return next(handle, 1, writes, 0, copies);
+        }
+        update_slowly(handle, 1, writes, 0, copies, 0);
     }
 }
 

@@ -442,7 +442,7 @@ mod tests {
                         let write = vk::WriteDescriptorSet::default().dst_binding(number).dst_array_element(element);
                         let write = write.descriptor_type(ty).image_info(&infos);
                         // SAFETY: a write of as many as there are infos.
-                        entry.take((&gate, &numbers), unsafe { Write::new(&write) })
+                        entry.take::<false>((&gate, &numbers), unsafe { Write::new(&write) })
                     } else {
                         entry.write((&gate, &numbers), ty, (number, element), count, |index| infos[index as usize])
                     };

@@ -295,7 +295,7 @@ impl Separate {
         match descriptors {
             Descriptors::Writes(writes) => writes.each().fold(true, |all, write| {
                 entry.into_iter().for_each(|entry| {
-                    _ = entry.take((gate, &self.tables.numbers), write);
+                    _ = entry.take::<false>((gate, &self.tables.numbers), write);
                     entry.touch();
                 });
                 pushes::write(shape, write, pushed) && all

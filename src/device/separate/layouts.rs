@@ -15,6 +15,7 @@ use super::Separate;
 use super::arrays::Sum;
 use super::tasks::ELEMENTS;
 use crate::decide::fnv1a;
+use crate::device::live::Write;
 use crate::device::shown::{self, shows_aspects};
 use crate::device::types::{COMBINED, type_bit};
 use crate::kept;
@@ -47,7 +48,7 @@ pub(super) enum SlotKind {
     Image,
     /// Either, as written (`VK_DESCRIPTOR_TYPE_MUTABLE_EXT`): a slot for a sampler and one for an image each.
     Either,
-    /// Both, where passes rewrite what is sampled: slots as of [`Kind::Either`].
+    /// Both, where passes rewrite what is sampled: slots as of [`SlotKind::Either`].
     Combined,
     /// What shaders declare more of than that it is sampled, or whose samplers are of no interest: a slot for each view.
     Viewed,
@@ -414,6 +415,25 @@ impl SetShape {
         let (element, count) = (u64::from(at.1), u64::from(count));
         let first = binding.first as u64 + element;
         (fits && element + count <= u64::from(binding.count)).then(|| (binding, place(first)..place(first + count)))
+    }
+
+    /// The slot of a write of one sampler or sampled image to a binding of nothing but these, and what is written. None also for a binding
+    /// whose number is not its position.
+    #[inline(always)]
+    pub(super) fn single(&self, write: Write<'_>) -> Option<(usize, u64)> {
+        let binding = self.bindings.get(write.dst_binding as usize)?;
+        let element = write.dst_array_element;
+        if binding.binding != write.dst_binding || write.descriptor_count != 1 || element >= binding.count {
+            return None;
+        }
+        let handle = match (write.descriptor_type, binding.kind) {
+            (vk::DescriptorType::SAMPLER, SlotKind::Sampler) if binding.immutable.is_empty() => {
+                write.images().first()?.sampler.as_raw()
+            }
+            (vk::DescriptorType::SAMPLED_IMAGE, SlotKind::Image) => write.images().first()?.image_view.as_raw(),
+            _ => return None,
+        };
+        Some((place(binding.first as u64 + u64::from(element)), handle))
     }
 
     /// The slots of a write of combined ones that stays in one binding of these, two for each, and whether the samplers are written.

@@ -348,6 +348,12 @@ impl SetEntry {
         self.version.move_on(&self.shape.versions);
     }
 
+    /// The same, if it calls nothing. Whether it is done.
+    #[inline(always)]
+    pub(super) fn touch_once(&self) -> bool {
+        self.version.step()
+    }
+
     /// Takes over written descriptors of a type, see [`SetEntry::take`].
     #[inline(always)]
     pub(super) fn write(
@@ -487,9 +493,9 @@ pub(super) fn info_of(view: u64) -> vk::DescriptorImageInfo {
 }
 
 impl SetEntry {
-    /// Takes over a write.
+    /// Takes over a write. `ALONE`: of a call that has no other, so that nothing is called for what is far from the entry.
     #[inline(always)]
-    pub(super) fn take(&self, on: (&Gate, &Numbers), write: Write<'_>) -> Taken {
+    pub(super) fn take<const ALONE: bool>(&self, on: (&Gate, &Numbers), write: Write<'_>) -> Taken {
         let (ty, count) = (write.descriptor_type, write.descriptor_count);
         if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
             return if self.take_pairs(write) { Taken::Near } else { self.take_other(on, write, None) };
@@ -497,7 +503,8 @@ impl SetEntry {
         let run = self.shape.run(ty, (write.dst_binding, write.dst_array_element), count);
         let slots = run.clone().and_then(|(_, run)| self.slots().get(run));
         let Some(slots) = slots else {
-            return self.take_other(on, write, run.map(|(binding, run)| (binding, run.start)));
+            let run = run.map(|(binding, run)| (binding, run.start));
+            return if ALONE { self.take_far(on, write, run) } else { self.take_other(on, write, run) };
         };
         let infos = write.images();
         if ty == vk::DescriptorType::SAMPLER {
@@ -537,13 +544,8 @@ impl SetEntry {
 
     /// [`SetEntry::take`] of what is not for slots of one binding near the entry. `run`: binding and first slot of samplers or images that
     /// stay in one binding of nothing but these.
-    #[inline(never)]
-    fn take_other(
-        &self,
-        (gate, numbers): (&Gate, &Numbers),
-        write: Write<'_>,
-        run: Option<(&Binding, usize)>,
-    ) -> Taken {
+    #[inline(always)]
+    fn take_far(&self, (gate, numbers): (&Gate, &Numbers), write: Write<'_>, run: Option<(&Binding, usize)>) -> Taken {
         let (ty, target) = (write.descriptor_type, (write.dst_binding, write.dst_array_element));
         let before = self.before(numbers);
         let is_news = match run {
@@ -556,7 +558,12 @@ impl SetEntry {
         Taken::Touched(!is_news && is_written && self.is_followed(numbers, before))
     }
 
-    #[inline(always)]
+    /// The same, called.
+    #[inline(never)]
+    fn take_other(&self, on: (&Gate, &Numbers), write: Write<'_>, run: Option<(&Binding, usize)>) -> Taken {
+        self.take_far(on, write, run)
+    }
+
     fn take_each(&self, gate: &Gate, write: Write<'_>) -> bool {
         let ty = write.descriptor_type;
         if (self.shape.followed | self.shape.viewed) & type_bit(ty) == 0 {

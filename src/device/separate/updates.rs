@@ -22,6 +22,26 @@ fn touch(written: Option<(vk::DescriptorSet, &SetEntry)>) {
     }
 }
 
+/// A set that is written to, see [`Separate::written`].
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct WrittenSet<'c>(&'c SetEntry);
+
+impl WrittenSet<'_> {
+    /// Takes a write over if that calls nothing. If not, the write may have been, and may be once more.
+    #[inline(always)]
+    pub fn take_one(self, write: Write<'_>) -> bool {
+        let Self(entry) = self;
+        if let Some((slot, handle)) = entry.shape.single(write)
+            && let Some(slot) = entry.slots().get(slot)
+        {
+            slot.store(handle, Ordering::Relaxed);
+            return entry.touch_once();
+        }
+        false
+    }
+}
+
 impl Separate {
     /// Takes over writes, each after `changes` has been asked whether its set may change; ends with the first that may not. False then, and
     /// if there is news (`SetEntry::set`) or a table to write.
@@ -49,7 +69,7 @@ impl Separate {
                 is_known = false;
                 break;
             }
-            is_known &= entry.take((&hot.gate, &self.tables.numbers), write).is_known();
+            is_known &= entry.take::<false>((&hot.gate, &self.tables.numbers), write).is_known();
         }
         touch(last);
         is_known
@@ -62,17 +82,19 @@ impl Separate {
         !self.wholes.are_there() && self.take_writes(hot, writes, |entry| !entry.is_guarded.load(Ordering::Acquire))
     }
 
-    /// [`Separate::follow_writes`] for one write.
+    /// The set that a write is to, if all that there is to do is to take the write over.
     #[inline(always)]
-    pub fn follow_write(&self, hot: &Hot, write: Write<'_>) -> bool {
+    pub fn written<'c>(&'c self, write: Write<'c>) -> Option<WrittenSet<'c>> {
         if self.wholes.are_there() {
-            return false;
+            return None;
         }
-        let Some(entry) = write.set().of_in_line(&self.sets) else { return true };
-        if entry.is_guarded.load(Ordering::Acquire) {
-            return false;
-        }
-        let taken = entry.take((&hot.gate, &self.tables.numbers), write);
+        let entry = write.set().of_in_line(&self.sets)?;
+        (!entry.is_guarded.load(Ordering::Acquire)).then_some(WrittenSet(entry))
+    }
+
+    /// [`Separate::follow_writes`] for one write to such a set.
+    pub fn take_one(&self, hot: &Hot, WrittenSet(entry): WrittenSet<'_>, write: Write<'_>) -> bool {
+        let taken = entry.take::<true>((&hot.gate, &self.tables.numbers), write);
         if matches!(taken, Taken::Near) {
             entry.touch();
         }
