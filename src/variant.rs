@@ -376,9 +376,7 @@ impl Rows<'_> {
         // Before any use is given back, so that the end of the device finds them all if there is no memory.
         out.variants = memory::vec(used.len() + variants.unused());
         out.variants.extend(used.into_iter().filter_map(|usage| variants.unuse(&usage)));
-        if variants.unused() > 0 {
-            out.variants.extend(variants.take_unused());
-        }
+        out.variants.extend(variants.take_unused());
         out
     }
 

@@ -75,8 +75,8 @@ impl Variants {
     /// Takes them.
     pub(super) fn take_unused(&mut self) -> impl Iterator<Item = Gone> {
         let Self { by_key, census, has_unused, .. } = self;
-        *has_unused = false;
-        by_key.extract_if(|_, variant| variant.uses == 0).map(|(_, variant)| {
+        let unused = std::mem::take(has_unused).then(|| by_key.extract_if(|_, variant| variant.uses == 0));
+        unused.into_iter().flatten().map(|(_, variant)| {
             census.live -= 1;
             variant.gone()
         })
