@@ -3,7 +3,7 @@
 use crate::cases::{PANEL, Picture, colour, relief, scale};
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_images};
-use samplin_testkit::shader::{Mapping, Painter, ResultKind, Shape, make_compute, make_graphics};
+use samplin_testkit::shader::{Mapping, Painter, ResultKind, ShaderModule, make_compute, pipeline_layout};
 use samplin_testkit::{Buffer, Context, Image, ImageDesc, Value, ViewDesc};
 use std::ffi::CStr;
 
@@ -21,16 +21,9 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 /// Runs a shader once for each pixel of the panel, with a set of these bindings that `write` has written to.
 fn dispatch(context: &Context, words: &[u32], bindings: &[Binding], write: impl FnOnce(vk::DescriptorSet)) {
     let device = context.device();
-    let info = vk::ShaderModuleCreateInfo::default().code(words);
-    // SAFETY: the words are a module of the build script; a driver that does not take it never comes here.
-    let module = unsafe { device.create_shader_module(&info, None) }.expect("vkCreateShaderModule");
-    let set_layout = SetLayout::new(context, bindings);
-    let layouts = [set_layout.handle()];
-    let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-    // SAFETY: the set layout is alive.
-    let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout");
-    let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
-    let stage = stage.module(module).name(c"main");
+    let (module, set_layout) = (ShaderModule::new(context, words), SetLayout::new(context, bindings));
+    let layout = pipeline_layout(context, &[&set_layout], &[]);
+    let stage = module.stage(vk::ShaderStageFlags::COMPUTE);
     let pipeline = make_compute(device, &vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout));
     let (_pool, set) = Pool::set(context, &set_layout);
     write(set);
@@ -54,7 +47,6 @@ fn dispatch(context: &Context, words: &[u32], bindings: &[Binding], write: impl 
     unsafe {
         device.destroy_pipeline(pipeline, None);
         device.destroy_pipeline_layout(layout, None);
-        device.destroy_shader_module(module, None);
     }
 }
 
@@ -145,21 +137,9 @@ pub(crate) const NO_SAMPLE_SHADING: &str = concat!(env!("OUT_DIR"), "/no-sample-
 pub(crate) fn samples(context: &Context) -> Result<Picture, String> {
     let words = words(include_bytes!(concat!(env!("OUT_DIR"), "/samples.spv")));
     let layout = SetLayout::new(context, &[]);
-    let pool = Pool::new(context, &[&layout]);
-    // A painter whose fragment shader is this one, which reads no texture.
-    let make = |device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo<'_>| {
-        let code = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: the words are a module of the build script.
-        let module = unsafe { device.create_shader_module(&code, None) }.expect("vkCreateShaderModule");
-        // SAFETY: the create info is valid, so that its stages are an array of that length.
-        let mut stages = unsafe { std::slice::from_raw_parts(info.p_stages, info.stage_count as usize) }.to_vec();
-        stages.iter_mut().filter(|it| it.stage == vk::ShaderStageFlags::FRAGMENT).for_each(|it| it.module = module);
-        let pipeline = make_graphics(device, &info.stages(&stages));
-        // SAFETY: only needed while the pipeline was made.
-        unsafe { device.destroy_shader_module(module, None) };
-        pipeline
-    };
-    let painter = Painter::made_by(&make, context, &layout, Shape::D2, ResultKind::Float, [PANEL, PANEL])?;
-    let values = painter.paint(pool.allocate(&layout), &Mapping::rectangle([0.0; 2], [1.0; 2]));
+    let (_pool, set) = Pool::set(context, &layout);
+    // It reads no texture.
+    let painter = Painter::of_words(context, &layout, ResultKind::Float, &words, [PANEL, PANEL])?;
+    let values = painter.paint(set, &Mapping::rectangle([0.0; 2], [1.0; 2]));
     Ok(values.into_iter().map(|value| colour(vk::Format::R32G32B32A32_SFLOAT, value)).collect())
 }

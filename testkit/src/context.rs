@@ -7,6 +7,7 @@ use crate::capability::{Capability, Plan};
 use crate::folder::Folder;
 use crate::layer;
 use crate::resident;
+use crate::skip::{Outcome, skip_if};
 use ash::vk;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_void};
@@ -213,6 +214,26 @@ impl ContextBuilder {
     pub fn layer_setting(mut self, layer: &str, key: &str, value: &str) -> Self {
         self.settings.push((layer.to_owned(), key.to_owned(), value.to_owned()));
         self
+    }
+
+    /// A context with the validation layer, where that is visible; `None`, and a message, without loader or driver.
+    ///
+    /// # Panics
+    ///
+    /// Where `CI` is set, in place of the message.
+    pub fn validated(self) -> Option<Context> {
+        let outcome = match self.clone().validation().build() {
+            Err(ContextError::LayerMissing(_)) => self.build(),
+            outcome => outcome,
+        };
+        match outcome {
+            Ok(context) => Some(context),
+            Err(error) => {
+                assert!(std::env::var_os("CI").is_none(), "no context: {error}");
+                crate::skip(error);
+                None
+            }
+        }
     }
 
     /// Sets `pApplicationName` and `applicationVersion`.
@@ -788,6 +809,11 @@ impl Context {
         Some(format!("{} lacks {}", self.device_name(), lacking.name()))
     }
 
+    /// A skip where this holds, for what the device then does or lacks.
+    pub fn skip_where(&self, holds: bool, does: &str) -> Outcome {
+        skip_if(holds.then(|| format!("{} {does}", self.device_name())))
+    }
+
     /// Format features of `format` with `tiling` (the 32-bit set).
     pub fn format_features(&self, format: vk::Format, tiling: vk::ImageTiling) -> vk::FormatFeatureFlags {
         // SAFETY: the physical device belongs to this instance; any format value may be asked.
@@ -798,6 +824,12 @@ impl Context {
     /// The messages of this context; the log may be kept beyond the context's life.
     pub fn messages(&self) -> MessageLog {
         self.log.clone()
+    }
+
+    /// Panics if the validation layer has reported an error so far.
+    pub fn assert_silent(&self) {
+        let errors = self.log.errors();
+        assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
     }
 
     /// Names an object in messages and traces; nothing happens without the messenger.

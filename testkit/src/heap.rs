@@ -243,15 +243,10 @@ pub fn run(
     let p_next = (&raw const mapped).cast();
     match made {
         Made::Pipeline => {
-            let info = vk::ShaderModuleCreateInfo::default().code(words);
-            // SAFETY: the words were compiled for Vulkan.
-            let module = unsafe { device.create_shader_module(&info, None) }.expect("vkCreateShaderModule");
+            let module = crate::shader::ShaderModule::new(context, words);
             let flags = vk::PipelineCreateFlags2KHR::from_raw(PIPELINE_CREATE_2_DESCRIPTOR_HEAP);
             let mut flags = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(flags);
-            let stage = vk::PipelineShaderStageCreateInfo { p_next, ..Default::default() }
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .module(module)
-                .name(c"main");
+            let stage = vk::PipelineShaderStageCreateInfo { p_next, ..module.stage(vk::ShaderStageFlags::COMPUTE) };
             let info = vk::ComputePipelineCreateInfo::default().stage(stage).push_next(&mut flags);
             let pipeline = crate::shader::make_compute(device, &info);
             context.submit(|commands| {
@@ -262,10 +257,7 @@ pub fn run(
                 unsafe { device.cmd_dispatch(commands, 1, 1, 1) };
             });
             // SAFETY: the submission is complete.
-            unsafe {
-                device.destroy_pipeline(pipeline, None);
-                device.destroy_shader_module(module, None);
-            }
+            unsafe { device.destroy_pipeline(pipeline, None) };
         }
         Made::Object => {
             let functions = ash::ext::shader_object::Device::new(context.instance(), device);

@@ -87,13 +87,13 @@ pub fn write(context: &Context, set: vk::DescriptorSet, slots: &[Slot]) {
 
 /// Writes a whole uniform buffer to a binding.
 pub fn write_uniform(context: &Context, set: vk::DescriptorSet, binding: u32, buffer: &Buffer<'_>) {
-    let info = [uniform(buffer)];
+    let info = [whole(buffer)];
     let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).buffer_info(&info);
     update(context, &[write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)], &[], &[]);
 }
 
 /// A whole buffer.
-pub fn uniform(buffer: &Buffer<'_>) -> vk::DescriptorBufferInfo {
+pub fn whole(buffer: &Buffer<'_>) -> vk::DescriptorBufferInfo {
     vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: vk::WHOLE_SIZE }
 }
 

@@ -1,6 +1,8 @@
 //! A compute pipeline with one set, for shaders that tests bring themselves.
 
-use crate::descriptor::{Binding, Pool, SetLayout};
+use crate::descriptor::{Binding, Pool, SetLayout, update, write_images};
+use crate::held::whole;
+use crate::shader::pipeline_layout;
 use crate::{Buffer, Context, View};
 use ash::vk;
 
@@ -23,28 +25,20 @@ impl<'c> Job<'c> {
     ///
     /// What the driver returns.
     pub fn new(context: &'c Context, words: &[u32], bindings: &[Binding]) -> Result<Self, vk::Result> {
-        let device = context.device();
-        let info = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: the words are a module's; what the rules forbid of them is the test's business.
-        let module = unsafe { device.create_shader_module(&info, None) }?;
-        Self::with(context, module, SetLayout::new(context, bindings))
+        Self::with(context, words, SetLayout::new(context, bindings))
     }
 
-    /// Makes the pipeline of a module, which goes, and a set layout.
+    /// The same for a set layout.
     ///
     /// # Errors
     ///
     /// What the driver returns.
-    ///
-    /// # Panics
-    ///
-    /// When the pipeline layout cannot be created.
-    pub fn with(context: &'c Context, module: vk::ShaderModule, set_layout: SetLayout<'c>) -> Result<Self, vk::Result> {
+    pub fn with(context: &'c Context, words: &[u32], set_layout: SetLayout<'c>) -> Result<Self, vk::Result> {
         let device = context.device();
-        let layouts = [set_layout.handle()];
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-        // SAFETY: the set layout is alive.
-        let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout");
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: the words are a module's; what the rules forbid of them is the test's business.
+        let module = unsafe { device.create_shader_module(&info, None) }?;
+        let layout = pipeline_layout(context, &[&set_layout], &[]);
         let stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(module)
@@ -58,17 +52,18 @@ impl<'c> Job<'c> {
         Ok(Self { context, set_layout, layout, pipeline })
     }
 
+    /// Records the bind of a set.
+    pub fn bind(&self, commands: vk::CommandBuffer, set: vk::DescriptorSet) {
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: the buffer is recording; layout and set belong together.
+        unsafe { self.context.device().cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]) };
+    }
+
     /// Dispatches so many groups, with what `write` has written to the set.
     pub fn run(&self, groups: u32, write: impl FnOnce(vk::DescriptorSet)) {
-        let device = self.context.device();
-        let pool = Pool::new(self.context, &[&self.set_layout]);
-        let set = pool.allocate(&self.set_layout);
+        let (_pool, set) = Pool::set(self.context, &self.set_layout);
         write(set);
-        self.dispatch(groups, |commands| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            // SAFETY: the buffer is recording; layout and set belong together.
-            unsafe { device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]) };
-        });
+        self.dispatch(groups, |commands| self.bind(commands, set));
     }
 
     /// Dispatches so many groups, with the set that `bind` binds or pushes.
@@ -106,26 +101,47 @@ impl Drop for Job<'_> {
 
 /// Writes a storage buffer to a binding.
 pub fn write_buffer(context: &Context, set: vk::DescriptorSet, binding: u32, buffer: &Buffer<'_>) {
-    let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: vk::WHOLE_SIZE }];
-    let write = vk::WriteDescriptorSet::default()
-        .dst_set(set)
-        .dst_binding(binding)
-        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-        .buffer_info(&info);
-    // SAFETY: set and buffer are alive and not in use.
-    unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+    let info = [whole(buffer)];
+    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).buffer_info(&info);
+    update(context, &[write.descriptor_type(vk::DescriptorType::STORAGE_BUFFER)], &[], &[]);
 }
 
 /// Writes a storage image to a binding.
 pub fn write_image(context: &Context, set: vk::DescriptorSet, binding: u32, view: &View<'_>) {
-    let info = [vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)];
-    let write = vk::WriteDescriptorSet::default()
-        .dst_set(set)
-        .dst_binding(binding)
-        .descriptor_type(vk::DescriptorType::STORAGE_IMAGE)
-        .image_info(&info);
-    // SAFETY: set and view are alive and not in use.
-    unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+    let info = vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL);
+    write_images(context, set, (binding, 0), vk::DescriptorType::STORAGE_IMAGE, &[info]);
+}
+
+/// Writes a view of a buffer to a binding.
+pub fn write_texels(
+    context: &Context,
+    set: vk::DescriptorSet,
+    (binding, ty): (u32, vk::DescriptorType),
+    view: vk::BufferView,
+) {
+    let views = [view];
+    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).texel_buffer_view(&views);
+    update(context, &[write.descriptor_type(ty).descriptor_count(1)], &[], &[]);
+}
+
+/// Makes a view of all of a buffer, uses and destroys it.
+///
+/// # Panics
+///
+/// When `vkCreateBufferView` fails.
+pub fn with_texels<R>(
+    context: &Context,
+    buffer: &Buffer<'_>,
+    format: vk::Format,
+    use_view: impl FnOnce(vk::BufferView) -> R,
+) -> R {
+    let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle()).format(format).range(vk::WHOLE_SIZE);
+    // SAFETY: the buffer is alive.
+    let view = unsafe { context.device().create_buffer_view(&info, None) }.expect("vkCreateBufferView");
+    let result = use_view(view);
+    // SAFETY: each run waited for its submission.
+    unsafe { context.device().destroy_buffer_view(view, None) };
+    result
 }
 
 /// A storage buffer of these words.

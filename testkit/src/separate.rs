@@ -10,7 +10,9 @@ use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
 use crate::garbage;
 use crate::image::{self, Buffer};
 use crate::lookup::{ResultKind, SamplePoint};
-use crate::shader::{Frame, ShaderModule, graphics_pipeline, link_graphics, make_graphics, module, target_of};
+use crate::shader::{
+    Frame, ShaderModule, graphics_pipeline, link_graphics, make_compute, make_graphics, module, target_of,
+};
 use crate::texel::Value;
 use ash::vk;
 
@@ -287,15 +289,9 @@ impl<'c> Rig<'c> {
             }
             Stage::Compute => {
                 let shader = ShaderModule::new(context, &words);
-                let stage = vk::PipelineShaderStageCreateInfo::default()
-                    .stage(vk::ShaderStageFlags::COMPUTE)
-                    .module(shader.handle)
-                    .name(c"main")
-                    .specialization_info(&specialization);
+                let stage = shader.stage(vk::ShaderStageFlags::COMPUTE).specialization_info(&specialization);
                 let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
-                // SAFETY: module and layout are alive; the sets match the shader's declarations.
-                let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
-                let pipeline = made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0];
+                let pipeline = make_compute(device, &info);
                 (Made::Pipeline(pipeline), None)
             }
             Stage::Fragment | Stage::Libraries | Stage::IndependentLibraries | Stage::Garbage => {

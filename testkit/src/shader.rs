@@ -201,6 +201,16 @@ impl<'c> Probe<'c> {
         Self::build(context, set_layout, (Op::Sample, shape, kind, access), false, make)
     }
 
+    /// A program of a module of one's own, which has points and results as those of the harness have.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn of_words(context: &'c Context, set_layout: &SetLayout<'_>, kind: ResultKind, words: &[u32]) -> Self {
+        let none = vk::SpecializationInfo::default();
+        Self::of(context, set_layout, (kind, words, &none), false, &make_compute)
+    }
+
     /// As [`Probe::new`], for [`Bind::Buffer`].
     ///
     /// # Panics
@@ -221,14 +231,6 @@ impl<'c> Probe<'c> {
         in_buffer: bool,
         make: MakeCompute<'_>,
     ) -> Self {
-        let device = context.device();
-        let io_layout = SetLayout::storage_pair(context, in_buffer);
-        let set_layouts = [set_layout.handle(), io_layout.handle()];
-        let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(4)];
-        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push);
-        // SAFETY: both set layouts are alive and the create info is a local.
-        let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
-        let module = ShaderModule::new(context, &words(op.stage(), shape, kind, access));
         let (count, element) = match access {
             Access::Array { count, element, .. } => (count, element),
             _ => (1, 0),
@@ -242,17 +244,28 @@ impl<'c> Probe<'c> {
         if matches!(access, Access::Array { .. }) {
             specialization = specialization.map_entries(&entries).data(&constants);
         }
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module.handle)
-            .name(c"main")
-            .specialization_info(&specialization);
+        let words = words(op.stage(), shape, kind, access);
+        Self::of(context, set_layout, (kind, &words, &specialization), in_buffer, make)
+    }
+
+    fn of(
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        (kind, words, specialization): (ResultKind, &[u32], &vk::SpecializationInfo<'_>),
+        in_buffer: bool,
+        make: MakeCompute<'_>,
+    ) -> Self {
+        let io_layout = SetLayout::storage_pair(context, in_buffer);
+        let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(4)];
+        let layout = pipeline_layout(context, &[set_layout, &io_layout], &push);
+        let module = ShaderModule::new(context, words);
+        let stage = module.stage(vk::ShaderStageFlags::COMPUTE).specialization_info(specialization);
         let mut info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
         if in_buffer {
             info = info.flags(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT);
         }
         // Module and layout are alive; set 0 and 1 match the shader's declarations.
-        let pipeline = make(device, &info);
+        let pipeline = make(context.device(), &info);
         Self { context, kind, io_layout, layout, pipeline }
     }
 
@@ -340,18 +353,45 @@ impl Drop for Probe<'_> {
     }
 }
 
-pub(crate) struct ShaderModule<'c> {
+/// A shader module, for as long as pipelines are made of it.
+pub struct ShaderModule<'c> {
     context: &'c Context,
     pub(crate) handle: vk::ShaderModule,
 }
 
 impl<'c> ShaderModule<'c> {
-    pub(crate) fn new(context: &'c Context, words: &[u32]) -> Self {
+    /// Makes a module of these words.
+    ///
+    /// # Panics
+    ///
+    /// When `vkCreateShaderModule` fails.
+    pub fn new(context: &'c Context, words: &[u32]) -> Self {
         let info = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: the words are a complete module from the build script.
+        // SAFETY: the words are a module's; what the rules forbid of them is the test's business.
         let handle = unsafe { context.device().create_shader_module(&info, None) }.expect("vkCreateShaderModule");
         Self { context, handle }
     }
+
+    /// The stage of a pipeline whose entry point is `main`.
+    pub fn stage(&self, stage: vk::ShaderStageFlags) -> vk::PipelineShaderStageCreateInfo<'static> {
+        vk::PipelineShaderStageCreateInfo::default().stage(stage).module(self.handle).name(c"main")
+    }
+}
+
+/// A layout of these sets and push constants.
+///
+/// # Panics
+///
+/// When `vkCreatePipelineLayout` fails.
+pub fn pipeline_layout(
+    context: &Context,
+    sets: &[&SetLayout<'_>],
+    push: &[vk::PushConstantRange],
+) -> vk::PipelineLayout {
+    let sets: Vec<_> = sets.iter().map(|layout| layout.handle()).collect();
+    let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(push);
+    // SAFETY: the set layouts are alive and the create info is a local.
+    unsafe { context.device().create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout")
 }
 
 impl Drop for ShaderModule<'_> {
@@ -402,11 +442,9 @@ impl Mapping {
 pub struct Painter<'c> {
     context: &'c Context,
     kind: ResultKind,
-    size: [u32; 2],
-    target: Image<'c>,
+    picture: Image<'c>,
     _view: View<'c>,
-    render_pass: vk::RenderPass,
-    framebuffer: vk::Framebuffer,
+    target: Target<'c>,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
 }
@@ -448,7 +486,7 @@ impl<'c> Painter<'c> {
         size: [u32; 2],
     ) -> Result<Self, String> {
         let access = Access::Separate { image: 0, sampler: 1 };
-        Self::build(&make_graphics, context, set_layout, (shape, kind, access), size)
+        Self::build(&make_graphics, context, set_layout, (kind, &words("draw", shape, kind, access)), size)
     }
 
     /// As [`Painter::new`], with a pipeline that `make` makes.
@@ -468,17 +506,35 @@ impl<'c> Painter<'c> {
         kind: ResultKind,
         size: [u32; 2],
     ) -> Result<Self, String> {
-        Self::build(make, context, set_layout, (shape, kind, Access::Single { binding: 0 }), size)
+        Self::build(make, context, set_layout, (kind, &words("draw", shape, kind, Access::Single { binding: 0 })), size)
+    }
+
+    /// As [`Painter::new`], of the words of a fragment shader of one's own, which looks where those of the harness look.
+    ///
+    /// # Errors
+    ///
+    /// As [`Painter::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Painter::new`].
+    pub fn of_words(
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        kind: ResultKind,
+        words: &[u32],
+        size: [u32; 2],
+    ) -> Result<Self, String> {
+        Self::build(&make_graphics, context, set_layout, (kind, words), size)
     }
 
     fn build(
         make: MakeGraphics<'_>,
         context: &'c Context,
         set_layout: &SetLayout<'_>,
-        (shape, kind, access): (Shape, ResultKind, Access),
+        (kind, words): (ResultKind, &[u32]),
         size: [u32; 2],
     ) -> Result<Self, String> {
-        let device = context.device();
         let format = match kind.numeric() {
             NumericKind::Float => vk::Format::R32G32B32A32_SFLOAT,
             NumericKind::Int => vk::Format::R32G32B32A32_SINT,
@@ -490,8 +546,8 @@ impl<'c> Painter<'c> {
         }
         let mut desc = ImageDesc::d2(format, size[0], size[1]);
         desc.usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let target = Image::new(context, &desc)?;
-        let view = target.view(&ViewDesc::default());
+        let picture = Image::new(context, &desc)?;
+        let view = picture.view(&ViewDesc::default());
 
         let attachments = [vk::AttachmentDescription::default()
             .format(format)
@@ -503,20 +559,16 @@ impl<'c> Painter<'c> {
             .initial_layout(vk::ImageLayout::UNDEFINED)
             .final_layout(vk::ImageLayout::GENERAL)];
         let references = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
-        let (render_pass, framebuffer) = target_of(device, &attachments, [&references, &[]], &[view.handle()], size);
-
-        let set_layouts = [set_layout.handle()];
+        let target = Target::new(context, &attachments, [&references, &[]], None, &[view.handle()], size);
         let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::FRAGMENT).size(72)];
-        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push);
-        // SAFETY: the set layout is alive; 72 bytes are within the 128 every device has.
-        let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
+        let layout = pipeline_layout(context, &[set_layout], &push);
         let vertex = ShaderModule::new(context, &module("draw/vertex"));
-        let fragment = ShaderModule::new(context, &words("draw", shape, kind, access));
+        let fragment = ShaderModule::new(context, words);
         let stages = [&vertex, &fragment];
         let constants = vk::SpecializationInfo::default();
-        let frame = Frame { render_pass, size, attachments: 1 };
+        let frame = Frame { render_pass: target.pass, size, attachments: 1 };
         let pipeline = graphics_pipeline(context, &frame, layout, stages, &constants, make);
-        Ok(Self { context, kind, size, target, _view: view, render_pass, framebuffer, layout, pipeline })
+        Ok(Self { context, kind, picture, _view: view, target, layout, pipeline })
     }
 
     /// Paints once and returns the pixels, row by row from the top.
@@ -526,29 +578,19 @@ impl<'c> Painter<'c> {
     /// When a Vulkan call fails.
     pub fn paint(&self, set: vk::DescriptorSet, mapping: &Mapping) -> Vec<Value> {
         let device = self.context.device();
-        let [width, height] = self.size;
-        self.context.submit(|commands| {
-            let begin = vk::RenderPassBeginInfo::default()
-                .render_pass(self.render_pass)
-                .framebuffer(self.framebuffer)
-                .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } });
+        self.target.draw(&[], |commands| {
             let point = vk::PipelineBindPoint::GRAPHICS;
-            // SAFETY: the buffer is recording outside a render pass; pass and framebuffer are compatible and alive.
-            unsafe { device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE) };
-            // SAFETY: the pipeline was made for this render pass.
-            unsafe { device.cmd_bind_pipeline(commands, point, self.pipeline) };
-            // SAFETY: the caller's set has the layout the painter was made for.
-            unsafe { device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]) };
             let stage = vk::ShaderStageFlags::FRAGMENT;
-            // SAFETY: the layout has this push constant range.
-            unsafe { device.cmd_push_constants(commands, self.layout, stage, 0, &mapping.bytes()) };
-            // SAFETY: all state is bound.
-            unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
-            // SAFETY: inside the render pass begun above.
-            unsafe { device.cmd_end_render_pass(commands) };
-            self.target.set_layout(vk::ImageLayout::GENERAL);
+            // SAFETY: the pipeline was made for this render pass, its layout for the caller's set and for these constants.
+            unsafe {
+                device.cmd_bind_pipeline(commands, point, self.pipeline);
+                device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]);
+                device.cmd_push_constants(commands, self.layout, stage, 0, &mapping.bytes());
+                device.cmd_draw(commands, 3, 1, 0, 0);
+            }
         });
-        let texels = self.target.read(vk::ImageAspectFlags::COLOR, 0, 0);
+        self.picture.set_layout(vk::ImageLayout::GENERAL);
+        let texels = self.picture.read(vk::ImageAspectFlags::COLOR, 0, 0);
         debug_assert_eq!(self.kind.numeric(), self._view.numeric_kind());
         texels
     }
@@ -562,14 +604,29 @@ impl<'c> Painter<'c> {
 pub fn target_of(
     device: &ash::Device,
     attachments: &[vk::AttachmentDescription],
+    references: [&[vk::AttachmentReference]; 2],
+    views: &[vk::ImageView],
+    size: [u32; 2],
+) -> (vk::RenderPass, vk::Framebuffer) {
+    target_with(device, attachments, references, None, views, size)
+}
+
+fn target_with(
+    device: &ash::Device,
+    attachments: &[vk::AttachmentDescription],
     [colours, inputs]: [&[vk::AttachmentReference]; 2],
+    depth: Option<&vk::AttachmentReference>,
     views: &[vk::ImageView],
     [width, height]: [u32; 2],
 ) -> (vk::RenderPass, vk::Framebuffer) {
-    let subpasses = [vk::SubpassDescription::default()
+    let mut subpass = vk::SubpassDescription::default()
         .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
         .color_attachments(colours)
-        .input_attachments(inputs)];
+        .input_attachments(inputs);
+    if let Some(depth) = depth {
+        subpass = subpass.depth_stencil_attachment(depth);
+    }
+    let subpasses = [subpass];
     let info = vk::RenderPassCreateInfo::default().attachments(attachments).subpasses(&subpasses);
     // SAFETY: the subpass names attachments that are there; all are the caller's or locals.
     let pass = unsafe { device.create_render_pass(&info, None) }.expect("vkCreateRenderPass");
@@ -577,6 +634,64 @@ pub fn target_of(
     let info = info.width(width).height(height).layers(1);
     // SAFETY: the views have the attachments' formats and sizes.
     (pass, unsafe { device.create_framebuffer(&info, None) }.expect("vkCreateFramebuffer"))
+}
+
+/// A render pass and its framebuffer, for as long as something is drawn with them.
+pub struct Target<'c> {
+    context: &'c Context,
+    /// The render pass.
+    pub pass: vk::RenderPass,
+    framebuffer: vk::Framebuffer,
+    size: [u32; 2],
+}
+
+impl<'c> Target<'c> {
+    /// As [`target_of`], perhaps with an attachment for depth and stencil.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn new(
+        context: &'c Context,
+        attachments: &[vk::AttachmentDescription],
+        references: [&[vk::AttachmentReference]; 2],
+        depth: Option<&vk::AttachmentReference>,
+        views: &[vk::ImageView],
+        size: [u32; 2],
+    ) -> Self {
+        let (pass, framebuffer) = target_with(context.device(), attachments, references, depth, views, size);
+        Self { context, pass, framebuffer, size }
+    }
+
+    /// Records the render pass over all of it, with what `record` records inside.
+    pub fn record(&self, commands: vk::CommandBuffer, clear: &[vk::ClearValue], record: impl FnOnce()) {
+        let (device, [width, height]) = (self.context.device(), self.size);
+        let begin = vk::RenderPassBeginInfo::default()
+            .render_pass(self.pass)
+            .framebuffer(self.framebuffer)
+            .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } })
+            .clear_values(clear);
+        // SAFETY: the buffer is recording outside a render pass; pass and framebuffer are compatible and alive.
+        unsafe { device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE) };
+        record();
+        // SAFETY: inside the render pass begun above.
+        unsafe { device.cmd_end_render_pass(commands) };
+    }
+
+    /// The same, submitted.
+    pub fn draw(&self, clear: &[vk::ClearValue], record: impl FnOnce(vk::CommandBuffer)) {
+        self.context.submit(|commands| self.record(commands, clear, || record(commands)));
+    }
+}
+
+impl Drop for Target<'_> {
+    fn drop(&mut self) {
+        // SAFETY: each submission was waited for.
+        unsafe {
+            self.context.device().destroy_framebuffer(self.framebuffer, None);
+            self.context.device().destroy_render_pass(self.pass, None);
+        }
+    }
 }
 
 /// What a pipeline draws to.
@@ -597,24 +712,26 @@ pub(crate) fn graphics_pipeline(
     constants: &vk::SpecializationInfo<'_>,
     make: MakeGraphics<'_>,
 ) -> vk::Pipeline {
-    let Frame { render_pass, size, attachments } = *frame;
-    let mut stages =
-        [(vk::ShaderStageFlags::VERTEX, vertex), (vk::ShaderStageFlags::FRAGMENT, fragment)].map(|(stage, module)| {
-            vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module.handle).name(c"main")
-        });
-    stages[1].p_specialization_info = constants;
+    let Frame { render_pass, size: [width, height], attachments } = *frame;
+    let fragment = fragment.stage(vk::ShaderStageFlags::FRAGMENT).specialization_info(constants);
+    let stages = [vertex.stage(vk::ShaderStageFlags::VERTEX), fragment];
+    let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
+    // Every object named is alive and every state that the pipeline needs is there.
+    covering(&stages, area, attachments, |info| make(context.device(), &info.layout(layout).render_pass(render_pass)))
+}
+
+/// The create info of a pipeline that draws triangles over an area and writes all of some colour attachments, each of one sample.
+pub fn covering<R>(
+    stages: &[vk::PipelineShaderStageCreateInfo<'_>],
+    area: vk::Rect2D,
+    attachments: usize,
+    use_info: impl FnOnce(vk::GraphicsPipelineCreateInfo<'_>) -> R,
+) -> R {
     let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-    let viewports = [vk::Viewport {
-        x: 0.0,
-        y: 0.0,
-        width: size[0] as f32,
-        height: size[1] as f32,
-        min_depth: 0.0,
-        max_depth: 1.0,
-    }];
-    let scissors =
-        [vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: size[0], height: size[1] } }];
+    let [x, y] = [area.offset.x, area.offset.y].map(|at| at as f32);
+    let [width, height] = [area.extent.width, area.extent.height].map(|length| length as f32);
+    let (viewports, scissors) = ([vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 }], [area]);
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
     let multisample =
@@ -622,30 +739,17 @@ pub(crate) fn graphics_pipeline(
     let written = vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA);
     let blends = vec![written; attachments];
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let info = vk::GraphicsPipelineCreateInfo::default()
-        .stages(&stages)
-        .vertex_input_state(&vertex_input)
-        .input_assembly_state(&assembly)
-        .viewport_state(&viewport)
-        .rasterization_state(&raster)
-        .multisample_state(&multisample)
-        .color_blend_state(&blend)
-        .layout(layout)
-        .render_pass(render_pass);
-    // Every object named is alive and every state that the pipeline needs is there.
-    make(context.device(), &info)
+    let info = vk::GraphicsPipelineCreateInfo::default().stages(stages).vertex_input_state(&vertex_input);
+    let info = info.input_assembly_state(&assembly).viewport_state(&viewport).rasterization_state(&raster);
+    use_info(info.multisample_state(&multisample).color_blend_state(&blend))
 }
 
 impl Drop for Painter<'_> {
     fn drop(&mut self) {
-        let device = self.context.device();
         // SAFETY: every paint waited for its submission.
-        unsafe { device.destroy_pipeline(self.pipeline, None) };
-        // SAFETY: as above, and the pipeline is gone.
-        unsafe { device.destroy_pipeline_layout(self.layout, None) };
-        // SAFETY: as above.
-        unsafe { device.destroy_framebuffer(self.framebuffer, None) };
-        // SAFETY: as above, and the framebuffer is gone.
-        unsafe { device.destroy_render_pass(self.render_pass, None) };
+        unsafe {
+            self.context.device().destroy_pipeline(self.pipeline, None);
+            self.context.device().destroy_pipeline_layout(self.layout, None);
+        }
     }
 }

@@ -5,18 +5,16 @@ use ash::vk;
 use crate::context::Context;
 use crate::descriptor::{Binding, SetLayout};
 use crate::image::{Image, ImageDesc, View, ViewDesc};
-use crate::shader::{Frame, ShaderModule, graphics_pipeline, make_graphics, module, target_of};
+use crate::shader::{Frame, ShaderModule, Target, graphics_pipeline, make_graphics, module, pipeline_layout};
 use crate::texel::Value;
 
 /// A program that reads the attachment of its subpass at each pixel, through set 0, binding 0.
 pub struct Subpass<'c> {
     context: &'c Context,
-    size: [u32; 2],
     set_layout: SetLayout<'c>,
-    target: Image<'c>,
+    picture: Image<'c>,
     _views: [View<'c>; 2],
-    render_pass: vk::RenderPass,
-    framebuffer: vk::Framebuffer,
+    target: Target<'c>,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
 }
@@ -33,12 +31,11 @@ impl<'c> Subpass<'c> {
     ///
     /// When a Vulkan call fails.
     pub fn new(context: &'c Context, attachment: &Image<'c>, fragment: &[u32]) -> Result<Self, String> {
-        let device = context.device();
         let size = [attachment.desc().extent[0], attachment.desc().extent[1]];
         let format = vk::Format::R32G32B32A32_UINT;
         let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let target = Image::new(context, &ImageDesc::d2(format, size[0], size[1]).usage(usage))?;
-        let views = [target.view(&ViewDesc::default()), attachment.view(&ViewDesc::default())];
+        let picture = Image::new(context, &ImageDesc::d2(format, size[0], size[1]).usage(usage))?;
+        let views = [picture.view(&ViewDesc::default()), attachment.view(&ViewDesc::default())];
 
         let kept = |format, before, after| {
             let (load, store) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentStoreOp::STORE);
@@ -62,21 +59,18 @@ impl<'c> Subpass<'c> {
         let colours = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
         let inputs = [vk::AttachmentReference { attachment: 1, layout: general }];
         let handles = views.each_ref().map(View::handle);
-        let (render_pass, framebuffer) = target_of(device, &attachments, [&colours, &inputs], &handles, size);
+        let target = Target::new(context, &attachments, [&colours, &inputs], None, &handles, size);
 
         let binding = Binding::new(0, vk::DescriptorType::INPUT_ATTACHMENT, 1);
         let flags = vk::DescriptorSetLayoutCreateFlags::empty();
         let set_layout = SetLayout::with_stages(context, &[binding], flags, vk::ShaderStageFlags::FRAGMENT);
-        let set_layouts = [set_layout.handle()];
-        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
-        // SAFETY: the set layout is alive.
-        let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
+        let layout = pipeline_layout(context, &[&set_layout], &[]);
         let vertex = ShaderModule::new(context, &module("draw/vertex"));
         let fragment = ShaderModule::new(context, fragment);
         let constants = vk::SpecializationInfo::default();
-        let frame = Frame { render_pass, size, attachments: 1 };
+        let frame = Frame { render_pass: target.pass, size, attachments: 1 };
         let pipeline = graphics_pipeline(context, &frame, layout, [&vertex, &fragment], &constants, &make_graphics);
-        Ok(Self { context, size, set_layout, target, _views: views, render_pass, framebuffer, layout, pipeline })
+        Ok(Self { context, set_layout, picture, _views: views, target, layout, pipeline })
     }
 
     /// The layout of set 0: an input attachment at binding 0.
@@ -91,24 +85,17 @@ impl<'c> Subpass<'c> {
     /// When a Vulkan call fails.
     pub fn paint(&self, set: vk::DescriptorSet) -> Vec<Value> {
         let device = self.context.device();
-        let [width, height] = self.size;
-        self.context.submit(|commands| {
-            let begin = vk::RenderPassBeginInfo::default()
-                .render_pass(self.render_pass)
-                .framebuffer(self.framebuffer)
-                .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } });
+        self.target.draw(&[], |commands| {
             let point = vk::PipelineBindPoint::GRAPHICS;
-            // SAFETY: the buffer is recording outside a render pass; pass, framebuffer, pipeline, layout and set belong together.
+            // SAFETY: the buffer is recording in the render pass; pipeline, layout and set belong together.
             unsafe {
-                device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
                 device.cmd_bind_pipeline(commands, point, self.pipeline);
                 device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]);
                 device.cmd_draw(commands, 3, 1, 0, 0);
-                device.cmd_end_render_pass(commands);
             }
-            self.target.set_layout(vk::ImageLayout::GENERAL);
         });
-        self.target.read(vk::ImageAspectFlags::COLOR, 0, 0)
+        self.picture.set_layout(vk::ImageLayout::GENERAL);
+        self.picture.read(vk::ImageAspectFlags::COLOR, 0, 0)
     }
 }
 
@@ -119,8 +106,6 @@ impl Drop for Subpass<'_> {
         unsafe {
             device.destroy_pipeline(self.pipeline, None);
             device.destroy_pipeline_layout(self.layout, None);
-            device.destroy_framebuffer(self.framebuffer, None);
-            device.destroy_render_pass(self.render_pass, None);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::shader::{ShaderModule, module};
+use crate::shader::{ShaderModule, Target, covering, make_graphics, module, pipeline_layout};
 use crate::{Context, Image, ImageDesc, View, ViewDesc};
 
 /// A pass with a colour and a depth attachment.
@@ -12,8 +12,7 @@ pub struct ScenePass<'c> {
     colour: Image<'c>,
     depth: Image<'c>,
     _views: [View<'c>; 2],
-    pass: vk::RenderPass,
-    framebuffer: vk::Framebuffer,
+    target: Target<'c>,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
 }
@@ -30,7 +29,6 @@ impl<'c> ScenePass<'c> {
     /// When a Vulkan call fails.
     pub fn new(context: &'c Context, extent: [u32; 2]) -> Result<Self, String> {
         use vk::ImageUsageFlags as Usage;
-        let device = context.device();
         let [width, height] = extent;
         let of = |format, usage| Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, width, height) });
         let colour = of(vk::Format::R8G8B8A8_UNORM, Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC)?;
@@ -50,42 +48,20 @@ impl<'c> ScenePass<'c> {
         });
         let of = |attachment| vk::AttachmentReference { attachment, layout: vk::ImageLayout::GENERAL };
         let (colours, depths) = ([of(0)], of(1));
-        let subpasses = [vk::SubpassDescription::default()
-            .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
-            .color_attachments(&colours)
-            .depth_stencil_attachment(&depths)];
-        let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
-        // SAFETY: the subpass names attachments that are there.
-        let pass = unsafe { device.create_render_pass(&info, None) }.expect("vkCreateRenderPass");
         let handles = [views[0].handle(), views[1].handle()];
-        let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&handles);
-        let info = info.width(width).height(height).layers(1);
-        // SAFETY: the views have the attachments' formats and sizes.
-        let framebuffer = unsafe { device.create_framebuffer(&info, None) }.expect("vkCreateFramebuffer");
-        // SAFETY: an empty layout.
-        let layout = unsafe { device.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default(), None) };
-        let layout = layout.expect("vkCreatePipelineLayout");
-        let pipeline = pipeline(context, extent, pass, layout);
-        Ok(Self { context, extent, colour, depth, _views: views, pass, framebuffer, layout, pipeline })
+        let target = Target::new(context, &attachments, [&colours, &[]], Some(&depths), &handles, extent);
+        let layout = pipeline_layout(context, &[], &[]);
+        let pipeline = pipeline(context, extent, target.pass, layout);
+        Ok(Self { context, extent, colour, depth, _views: views, target, layout, pipeline })
     }
 
     /// Draws so often in one pass.
     pub fn draw(&self, draws: u32) {
         let device = self.context.device();
-        let [width, height] = self.extent;
-        let area = vk::Rect2D { extent: vk::Extent2D { width, height }, ..vk::Rect2D::default() };
-        let clear = [vk::ClearValue::default(); 2];
-        let begin = vk::RenderPassBeginInfo::default()
-            .render_pass(self.pass)
-            .framebuffer(self.framebuffer)
-            .render_area(area)
-            .clear_values(&clear);
         // SAFETY: all objects live until the submission is complete, and the pipeline was made for the pass.
-        self.context.submit(|commands| unsafe {
-            device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+        self.target.draw(&[vk::ClearValue::default(); 2], |commands| unsafe {
             device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, self.pipeline);
             (0..draws).for_each(|_| device.cmd_draw(commands, 3, 1, 0, 0));
-            device.cmd_end_render_pass(commands);
         });
         self.colour.set_layout(vk::ImageLayout::GENERAL);
         self.depth.set_layout(vk::ImageLayout::GENERAL);
@@ -105,35 +81,19 @@ fn pipeline(
     layout: vk::PipelineLayout,
 ) -> vk::Pipeline {
     let vertex = ShaderModule::new(context, &module("draw/vertex"));
-    let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::VERTEX);
-    let stages = [stage.module(vertex.handle).name(c"main")];
-    let input = vk::PipelineVertexInputStateCreateInfo::default();
-    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-    let (w, h) = (width as f32, height as f32);
-    let viewports = [vk::Viewport { width: w, height: h, max_depth: 1.0, ..vk::Viewport::default() }];
+    let stages = [vertex.stage(vk::ShaderStageFlags::VERTEX)];
     let scissors = [vk::Rect2D { extent: vk::Extent2D { width: 1, height: 1 }, ..vk::Rect2D::default() }];
-    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
-    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-    let samples = vk::SampleCountFlags::TYPE_1;
-    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
     let depth = vk::PipelineDepthStencilStateCreateInfo::default().depth_test_enable(true).depth_write_enable(true);
     let depth = depth.depth_compare_op(vk::CompareOp::ALWAYS);
     let blends = [vk::PipelineColorBlendAttachmentState::default()];
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let info = vk::GraphicsPipelineCreateInfo::default()
-        .stages(&stages)
-        .vertex_input_state(&input)
-        .input_assembly_state(&assembly)
-        .viewport_state(&viewport)
-        .rasterization_state(&raster)
-        .multisample_state(&multisample)
-        .depth_stencil_state(&depth)
-        .color_blend_state(&blend)
-        .layout(layout)
-        .render_pass(pass);
-    // SAFETY: every object named is alive and every state that the pipeline needs is there.
-    let made = unsafe { context.device().create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
-    made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0]
+    let area = vk::Rect2D { extent: vk::Extent2D { width, height }, ..vk::Rect2D::default() };
+    let viewports = [vk::Viewport { width: width as f32, height: height as f32, max_depth: 1.0, ..Default::default() }];
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    covering(&stages, area, 1, |info| {
+        let info = info.viewport_state(&viewport).depth_stencil_state(&depth).color_blend_state(&blend);
+        make_graphics(context.device(), &info.layout(layout).render_pass(pass))
+    })
 }
 
 impl Drop for ScenePass<'_> {
@@ -143,8 +103,6 @@ impl Drop for ScenePass<'_> {
         unsafe {
             device.destroy_pipeline(self.pipeline, None);
             device.destroy_pipeline_layout(self.layout, None);
-            device.destroy_framebuffer(self.framebuffer, None);
-            device.destroy_render_pass(self.pass, None);
         }
     }
 }

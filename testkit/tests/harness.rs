@@ -6,30 +6,9 @@
 use ash::vk;
 use samplin_testkit::path::{Path, sample_via};
 use samplin_testkit::{
-    BlitApi, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Mapping, Painter, Pair, ResultKind,
-    SamplePoint, SamplerDesc, Value, ViewDesc, descriptor, layer, reference, sample, shader, skip, texel,
+    BlitApi, Capability, Context, Image, ImageDesc, Mapping, Painter, Pair, ResultKind, SamplePoint, SamplerDesc,
+    Value, ViewDesc, descriptor, layer, reference, sample, shader, skip, texel,
 };
-
-/// A context, with the validation layer when it is visible; `None` (and a message) without loader or driver.
-fn context(builder: ContextBuilder) -> Option<Context> {
-    let outcome = match builder.clone().validation().build() {
-        Err(ContextError::LayerMissing(_)) => builder.build(),
-        outcome => outcome,
-    };
-    match outcome {
-        Ok(context) => Some(context),
-        Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "no context: {error}");
-            skip(error);
-            None
-        }
-    }
-}
-
-fn assert_silent(context: &Context) {
-    let errors = context.messages().errors();
-    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
-}
 
 const COLOUR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
@@ -40,7 +19,7 @@ fn ramp(width: u32, [x, y, _]: [u32; 3]) -> Value {
 #[test]
 fn every_path_delivers_the_same_texels() {
     let version = vk::make_api_version(0, 1, 4, 0);
-    let Some(context) = context(Context::builder().api_version(version)) else { return };
+    let Some(context) = Context::builder().api_version(version).validated() else { return };
     let image = |width: u32| {
         let desc = ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, width, 4);
         Image::filled(&context, &desc, |_, _, _, at| ramp(width, at)).expect("a required format")
@@ -72,12 +51,12 @@ fn every_path_delivers_the_same_texels() {
             Err(missing) => skip(format!("{path:?}: {missing}")),
         }
     }
-    assert_silent(&context);
+    context.assert_silent();
 }
 
 #[test]
 fn texels_survive_upload_and_fetch() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let colour = [
         vk::Format::R8_UNORM,
         vk::Format::R8G8_SNORM,
@@ -147,12 +126,12 @@ fn texels_survive_upload_and_fetch() {
             assert!(same, "{format:?} {aspect:?} at {at:?}: sampled {got:?}, not {want:?}");
         }
     }
-    assert_silent(&context);
+    context.assert_silent();
 }
 
 #[test]
 fn every_shape_and_instruction_runs() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let format = vk::Format::R32_SFLOAT;
     let layered = |mut desc: ImageDesc, layers, cube| {
         desc.layers = layers;
@@ -199,20 +178,19 @@ fn every_shape_and_instruction_runs() {
             assert_eq!(sample_via(&context, path, &[pair], &points).expect("everywhere")[0], got, "{view_type:?}");
         }
     }
-    assert_silent(&context);
+    context.assert_silent();
 }
 
 #[test]
 fn fetch_and_gather_read_the_named_texels() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let desc = ImageDesc::d2(vk::Format::R32_UINT, 4, 4);
     let image = Image::filled(&context, &desc, |_, _, _, [x, y, _]| Value::Uint([10 * y + x, 0, 0, 1]));
     let image = image.expect("R32_UINT is sampled everywhere");
     let view = image.view(&ViewDesc::default());
     let sampler = SamplerDesc::nearest().create(&context);
     let layout = descriptor::SetLayout::new(&context, &[descriptor::Binding::combined(3, 1)]);
-    let pool = descriptor::Pool::new(&context, &[&layout]);
-    let set = pool.allocate(&layout);
+    let (_pool, set) = descriptor::Pool::set(&context, &layout);
     let pair = Pair::new(&view, &sampler);
     descriptor::write_combined(&context, set, (3, 0), &[pair]);
     let run = |op, point| {
@@ -222,12 +200,12 @@ fn fetch_and_gather_read_the_named_texels() {
     };
     assert_eq!(run(shader::Op::Fetch, SamplePoint::at(2.0, 3.0, 0.0)), Value::Uint([32, 0, 0, 1]));
     assert_eq!(run(shader::Op::Gather, SamplePoint::at(0.5, 0.5, 0.0)), Value::Uint([21, 22, 12, 11]));
-    assert_silent(&context);
+    context.assert_silent();
 }
 
 #[test]
 fn depth_comparison_runs_in_every_shape() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS).create(&context);
     let format = vk::Format::D16_UNORM;
     let mut layered = ImageDesc::d2(format, 4, 4);
@@ -246,12 +224,12 @@ fn depth_comparison_runs_in_every_shape() {
         let got = sample(&context, pair, &points);
         assert_eq!(got, [Value::Float([1.0; 4]), Value::Float([0.0; 4])], "{:?}", view.view_type());
     }
-    assert_silent(&context);
+    context.assert_silent();
 }
 
 #[test]
 fn painting_agrees_with_probing() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     for (format, kind) in [
         (vk::Format::R8G8B8A8_UNORM, ResultKind::Float),
         (vk::Format::R32_UINT, ResultKind::Uint),
@@ -268,20 +246,19 @@ fn painting_agrees_with_probing() {
         let sampler = SamplerDesc::nearest().create(&context);
         let pair = Pair::new(&view, &sampler);
         let layout = descriptor::SetLayout::new(&context, &[descriptor::Binding::combined(0, 1)]);
-        let pool = descriptor::Pool::new(&context, &[&layout]);
-        let set = pool.allocate(&layout);
+        let (_pool, set) = descriptor::Pool::set(&context, &layout);
         descriptor::write_combined(&context, set, (0, 0), &[pair]);
         let painter = Painter::new(&context, &layout, pair.shape, pair.kind, [16, 16]).expect("a renderable target");
         let painted = painter.paint(set, &Mapping::rectangle([0.0, 0.0], [1.0, 1.0]));
         let probed = sample(&context, pair, &shader::grid(16, 16, [0.0, 0.0], [1.0, 1.0]));
         assert_eq!(painted, probed, "{format:?}");
     }
-    assert_silent(&context);
+    context.assert_silent();
 }
 
 #[test]
 fn blits_scale_by_every_command() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let source = Image::filled(&context, &ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 2, 1), |_, _, _, [x, _, _]| {
         Value::Float([x as f32, 0.0, 0.0, 1.0])
     });
@@ -307,7 +284,7 @@ fn blits_scale_by_every_command() {
             assert!((got - want).abs() < 0.02, "{api:?}: {linear:?}");
         }
     }
-    assert_silent(&context);
+    context.assert_silent();
 }
 
 #[test]
@@ -325,7 +302,7 @@ fn abilities_can_be_left_off_and_old_versions_work() {
         if !queries {
             builder = builder.without_queries();
         }
-        let Some(context) = context(builder) else { return };
+        let Some(context) = builder.validated() else { return };
         assert_eq!(context.version(), version);
         assert!(!context.supports(Capability::SamplerAnisotropy));
         assert!(!context.supports(Capability::CustomBorderColorWithoutFormat));
@@ -342,13 +319,13 @@ fn abilities_can_be_left_off_and_old_versions_work() {
                 Err(missing) => skip(format!("{path:?}: {missing}")),
             }
         }
-        assert_silent(&context);
+        context.assert_silent();
     }
 }
 
 #[test]
 fn illegal_pairs_reach_the_validation_layer() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let image = Image::filled(&context, &ImageDesc::d2(vk::Format::R32_UINT, 2, 2), |_, _, _, _| Value::Uint([1; 4]));
     let image = image.expect("sampled everywhere");
     let view = image.view(&ViewDesc::default());
@@ -367,7 +344,7 @@ fn layer_is_visible(context: &Context, name: &str) -> bool {
 
 #[test]
 fn devices_agree_with_the_reference() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let noise = |seed: u32| (seed.wrapping_mul(2_654_435_761) >> 16 & 0xff) as f32;
     let modes = [
         vk::SamplerAddressMode::REPEAT,
@@ -429,5 +406,5 @@ fn devices_agree_with_the_reference() {
             }
         }
     }
-    assert_silent(&context);
+    context.assert_silent();
 }

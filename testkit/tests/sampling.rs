@@ -6,34 +6,22 @@ use samplin_compiler::Language;
 use samplin_spirv::sampling::{Keys, Limits, Passes, Slot, Task, flags, sampling};
 use samplin_spirv::{Module, Operand};
 use samplin_suite::opengl;
-use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_combined, write_images};
-use samplin_testkit::lookup::{Access, ResultKind, Shape};
-use samplin_testkit::shader::{self, Bind, Probe};
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined, write_images};
+use samplin_testkit::held::write_uniform;
+use samplin_testkit::lookup::{ResultKind, Shape};
+use samplin_testkit::shader::{Bind, Probe};
 use samplin_testkit::{
-    Buffer, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Mapping, Painter, Pair, SamplePoint,
-    SamplerDesc, Value, ViewDesc, skip,
+    Buffer, Capability, Context, Image, ImageDesc, Mapping, Painter, Pair, SamplePoint, SamplerDesc, Value, ViewDesc,
+    skip,
 };
-
-/// A context, with the validation layer when it is visible; `None` (and a message) without loader or driver.
-fn context(builder: ContextBuilder) -> Option<Context> {
-    let outcome = match builder.clone().validation().build() {
-        Err(ContextError::LayerMissing(_)) => builder.build(),
-        outcome => outcome,
-    };
-    match outcome {
-        Ok(context) => Some(context),
-        Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "no context: {error}");
-            skip(error);
-            None
-        }
-    }
-}
 
 /// Where tasks are, in the set that the pair is in.
 const TASKS: u32 = 5;
 
 const LIMITS: Limits = Limits { lod_bias: 16.0 };
+
+/// A task for the pair alone.
+const KEYS: Keys<'_> = Keys::Block { set: 0, binding: TASKS, count: 1 };
 
 /// Pixels on each side of what a fragment shader paints.
 const SIDE: u32 = 32;
@@ -156,29 +144,11 @@ impl Case {
 
     /// The pipeline for words of a module.
     fn program<'c>(&self, context: &'c Context, layout: &SetLayout<'c>, words: &[u32]) -> Program<'c> {
-        let code = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: the words are those of a module that glslang or the pass has made.
-        let module = unsafe { context.device().create_shader_module(&code, None) }.expect("vkCreateShaderModule");
-        let program = if self.fragment {
-            let make = |device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo<'_>| {
-                // SAFETY: the harness hands over two stages.
-                let mut stages = unsafe { std::slice::from_raw_parts(info.p_stages, 2) }.to_vec();
-                stages[1].module = module;
-                shader::make_graphics(device, &info.stages(&stages))
-            };
-            let painter = Painter::made_by(&make, context, layout, Shape::D2, ResultKind::Float, [SIDE, SIDE]);
-            Program::Fragment(painter.expect("32-bit floats can be drawn to"))
-        } else {
-            let make = |device: &ash::Device, info: &vk::ComputePipelineCreateInfo<'_>| {
-                let info = info.stage(vk::PipelineShaderStageCreateInfo { module, ..info.stage });
-                shader::make_compute(device, &info)
-            };
-            let access = Access::Single { binding: 0 };
-            Program::Compute(Probe::made_by(&make, context, layout, Shape::D2, ResultKind::Float, access))
-        };
-        // SAFETY: modules are needed only while pipelines are made.
-        unsafe { context.device().destroy_shader_module(module, None) };
-        program
+        if self.fragment {
+            let painter = Painter::of_words(context, layout, ResultKind::Float, words, [SIDE, SIDE]);
+            return Program::Fragment(painter.expect("32-bit floats can be drawn to"));
+        }
+        Program::Compute(Probe::of_words(context, layout, ResultKind::Float, words))
     }
 
     /// What a lookup is, where `d` is what texels are compared with.
@@ -326,6 +296,12 @@ struct TextureState {
     wrap: [Wrap; 3],
     border: [f64; 4],
 }
+
+const BORDER: [f64; 4] = [1.0; 4];
+
+/// Filters that are LINEAR, but for that between levels, and GL_CLAMP.
+const LINEAR: TextureState =
+    TextureState { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
 
 struct Lookup {
     /// s, t and r.
@@ -476,16 +452,6 @@ fn layout(context: &Context, separate: bool) -> SetLayout<'_> {
     SetLayout::new(context, &bindings)
 }
 
-fn write_tasks(context: &Context, set: vk::DescriptorSet, tasks: &Buffer<'_>) {
-    let info = [vk::DescriptorBufferInfo { buffer: tasks.handle(), offset: 0, range: vk::WHOLE_SIZE }];
-    let write = vk::WriteDescriptorSet::default()
-        .dst_set(set)
-        .dst_binding(TASKS)
-        .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
-        .buffer_info(&info);
-    update(context, &[write], &[], &[]);
-}
-
 /// A set of that layout.
 struct Bench<'c> {
     set: vk::DescriptorSet,
@@ -504,7 +470,7 @@ impl<'c> Bench<'c> {
             write_combined(context, set, (0, 0), &[pair]);
         }
         let tasks = Buffer::new(context, 64, vk::BufferUsageFlags::UNIFORM_BUFFER);
-        write_tasks(context, set, &tasks);
+        write_uniform(context, set, TASKS, &tasks);
         Bench { set, tasks, _pool: pool }
     }
 
@@ -635,14 +601,11 @@ fn cases() -> Vec<Case> {
     all
 }
 
-const BORDER: [f64; 4] = [1.0; 4];
-
 /// OpenGL's state, the sampler that is bound for it, and its task.
 fn states() -> Vec<(TextureState, SamplerDesc, Task)> {
     let clamp = flags::CLAMP_S | flags::CLAMP_T | flags::CLAMP_R;
     let mirror = flags::MIRROR_S | flags::MIRROR_T | flags::MIRROR_R;
-    let linear =
-        TextureState { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
+    let linear = LINEAR;
     [
         (linear, clamp),
         (TextureState { mip_linear: true, ..linear }, clamp),
@@ -694,7 +657,7 @@ fn each(
     (passes, states, format): (Passes, &[(TextureState, SamplerDesc, Task)], vk::Format),
     mut check: impl FnMut(&Case, &Texture, &(TextureState, SamplerDesc, Task), &[Value], &[Value], &[Value]),
 ) {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let mut cases = cases();
     cases.retain(which);
     if let Some(lacking) = context.missing(&[Capability::ImageGatherExtended])
@@ -725,8 +688,7 @@ fn each(
             }
             let bench = Bench::new(&context, &layout, pair, case.separate);
             let (original, rewritten) = programs.get_or_insert_with(|| {
-                let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
-                let new = rewrite(&words, case.fragment, keys, passes, LIMITS);
+                let new = rewrite(&words, case.fragment, KEYS, passes, LIMITS);
                 (case.program(&context, &layout, &words), case.program(&context, &layout, &new))
             });
             let before = original.run(case, bench.set);
@@ -737,8 +699,7 @@ fn each(
             check(case, &texture, state, &before, &idle, &asked);
         }
     }
-    let errors = context.messages().errors();
-    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+    context.assert_silent();
 }
 
 /// Compares the cases that are chosen with OpenGL, and with the original where nothing is asked for.
@@ -926,13 +887,7 @@ fn rectangles_of_opengl_are_what_the_reference_says() {
             Ok(mut found) => found.remove(0),
             Err(skip::Skip(why)) => return skip(why),
         };
-        let state = TextureState {
-            mag_linear: linear[0],
-            min_linear: linear[1],
-            mip_linear: false,
-            wrap: [Wrap::Clamp; 3],
-            border: BORDER,
-        };
+        let state = TextureState { mag_linear: linear[0], min_linear: linear[1], ..LINEAR };
         let mut compared = 0;
         for (lookup, got) in case.lookups(reference.size(0)).into_iter().zip(found) {
             let (want, near) = gl(&reference, &state, &Lookup { lambda: 0.0, ..lookup });
@@ -992,13 +947,7 @@ fn look(case: &Case, textures: &[opengl::Texture<'_>]) -> Result<Vec<Vec<[f32; 4
 
 /// Samplers that filter, and what is bound for them: NEAREST, with a task.
 fn filtering() -> Vec<(TextureState, SamplerDesc, Task)> {
-    let linear = TextureState {
-        mag_linear: true,
-        min_linear: true,
-        mip_linear: false,
-        wrap: [Wrap::Repeat, Wrap::Mirrored, Wrap::Edge],
-        border: BORDER,
-    };
+    let linear = TextureState { wrap: [Wrap::Repeat, Wrap::Mirrored, Wrap::Edge], ..LINEAR };
     let trilinear = TextureState { mip_linear: true, wrap: [Wrap::Edge, Wrap::Border, Wrap::Repeat], ..linear };
     [
         (linear, (0.0, 0.0, 1000.0)),
@@ -1163,7 +1112,7 @@ fn fetches_are_exact_in_3d() {
 /// Elements of arrays, functions that are called with different pairs, and tasks that are constants.
 #[test]
 fn records_belong_to_their_descriptors() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     const COUNT: u32 = 3;
     let array = "layout(set = 0, binding = 0) uniform sampler2D pairs[3];";
     let element = "textureLod(pairs[index / 64u % 3u], p.xy, 0.0)";
@@ -1177,11 +1126,10 @@ fn records_belong_to_their_descriptors() {
     let pair = Pair::new(&view, &sampler);
     let tasks = Binding::new(TASKS, vk::DescriptorType::UNIFORM_BUFFER, 1);
     let layout = SetLayout::new(&context, &[Binding::combined(0, COUNT), tasks]);
-    let pool = Pool::new(&context, &[&layout]);
-    let set = pool.allocate(&layout);
+    let (_pool, set) = Pool::set(&context, &layout);
     write_combined(&context, set, (0, 0), &[pair; COUNT as usize]);
     let buffer = Buffer::new(&context, 16 * 8, vk::BufferUsageFlags::UNIFORM_BUFFER);
-    write_tasks(&context, set, &buffer);
+    write_uniform(&context, set, TASKS, &buffer);
     // Behind two of other slots: nothing, the first axis, both axes.
     let wanted = [0, flags::CLAMP_S, flags::CLAMP_S | flags::CLAMP_T];
     let mut all = vec![Task { flags: u32::MAX, bias: 9.0, min_lod: 9.0, max_lod: 9.0 }; 2];
@@ -1214,20 +1162,13 @@ fn records_belong_to_their_descriptors() {
                 let wrap = |axis: u32| {
                     if wanted[n / 64 % 3] >> axis & 1 != 0 { Wrap::Clamp } else { Wrap::Border }
                 };
-                let state = TextureState {
-                    mag_linear: true,
-                    min_linear: true,
-                    mip_linear: false,
-                    wrap: [wrap(0), wrap(1), Wrap::Border],
-                    border: BORDER,
-                };
+                let state = TextureState { wrap: [wrap(0), wrap(1), Wrap::Border], ..LINEAR };
                 let (want, _) = gl(&texture, &state, &Lookup { lambda: 0.0, ..*lookup });
                 assert!(got.is_near(Value::Float(want.map(|c| c as f32)), 0.02), "{keys:?} {n}: {got:?}, not {want:?}");
             }
         }
     }
-    let errors = context.messages().errors();
-    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+    context.assert_silent();
 }
 
 /// Rectangles of OpenGL, whose coordinates are texels.
@@ -1239,18 +1180,16 @@ fn coordinates_may_be_texels() {
 }
 
 fn texels(shape: Shape, lookup: &str, gather: Gather) {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let (image, texture) = texture(&context, shape, vk::Format::R8G8B8A8_UNORM);
     let view = image.view(&ViewDesc { levels: Some((0, 1)), ..ViewDesc::default() });
     let lookup = lookup.to_owned();
     let case = Case { shape, alike: true, whole: true, lookup, gather, ..cases().remove(0) };
     let words = compile("comp", &case.source());
-    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
     let layout = layout(&context, false);
-    let new = rewrite(&words, false, keys, FILTER, LIMITS);
+    let new = rewrite(&words, false, KEYS, FILTER, LIMITS);
     let (original, rewritten) = (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
-    let state =
-        TextureState { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
+    let state = LINEAR;
     let clamp = flags::UNNORMALIZED | flags::CLAMP_S | flags::CLAMP_T;
     for (filter, flags) in
         [(vk::Filter::LINEAR, clamp), (vk::Filter::NEAREST, clamp | flags::EMULATE | flags::MAG_LINEAR)]
@@ -1271,26 +1210,23 @@ fn texels(shape: Shape, lookup: &str, gather: Gather) {
         }
         assert!(differ > 50, "{differ} different as they are");
     }
-    let errors = context.messages().errors();
-    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+    context.assert_silent();
 }
 
 /// The biases of sampler and instruction are limited together.
 #[test]
 fn biases_are_limited_together() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let (image, texture) = texture(&context, Shape::D2, vk::Format::R8G8B8A8_UNORM);
     let view = image.view(&ViewDesc::default());
     let lookup = "texture(pair, p.xy, l)".to_owned();
     let case = Case { shape: Shape::D2, fragment: true, whole: true, lookup, ..cases().remove(0) };
     let words = compile("frag", &case.source());
-    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
     let limits = Limits { lod_bias: 0.5 };
-    let new = rewrite(&words, true, keys, FILTER, limits);
+    let new = rewrite(&words, true, KEYS, FILTER, limits);
     let layout = layout(&context, false);
     let rewritten = case.program(&context, &layout, &new);
-    let state =
-        TextureState { mag_linear: true, min_linear: true, mip_linear: true, wrap: [Wrap::Clamp; 3], border: BORDER };
+    let state = TextureState { mip_linear: true, ..LINEAR };
     let clamp = flags::CLAMP_S | flags::CLAMP_T;
     let linear = flags::EMULATE | flags::MAG_LINEAR | flags::MIN_LINEAR | flags::MIP_LINEAR;
     let trilinear = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::trilinear() };
@@ -1312,7 +1248,7 @@ fn biases_are_limited_together() {
 #[test]
 fn sizes_are_those_of_the_level_that_anisotropy_reads() {
     let builder = Context::builder();
-    let Some(context) = context(builder) else { return };
+    let Some(context) = builder.validated() else { return };
     if let Some(lacking) = context.missing(&[Capability::SamplerAnisotropy]) {
         return skip(lacking);
     }
@@ -1326,7 +1262,6 @@ fn sizes_are_those_of_the_level_that_anisotropy_reads() {
     let image = image.expect("a format for sampling");
     let view = image.view(&ViewDesc::default());
     let layout = layout(&context, false);
-    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
     let saturate = Passes { saturate: true, ..Passes::default() };
     let base = Case { shape: Shape::D2, fragment: true, ..cases().remove(0) };
     // 4.8 texels of the base level a pixel in one direction, 1.2 in the other.
@@ -1363,7 +1298,7 @@ fn sizes_are_those_of_the_level_that_anisotropy_reads() {
             let program = |lookup: &str, rewritten: bool| {
                 let case = Case { lookup: lookup.to_owned(), ..base.clone() };
                 let words = compile("frag", &case.source());
-                let new = if rewritten { rewrite(&words, true, keys, saturate, LIMITS) } else { words };
+                let new = if rewritten { rewrite(&words, true, KEYS, saturate, LIMITS) } else { words };
                 case.program(&context, &layout, &new)
             };
             let mut sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
@@ -1376,8 +1311,7 @@ fn sizes_are_those_of_the_level_that_anisotropy_reads() {
             assert!(far <= want.len() / 100, "{lookup} at {degree}: {far} of {} are not as by hand", want.len());
         }
     }
-    let errors = context.messages().errors();
-    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+    context.assert_silent();
 }
 
 // --- comparisons ------------------------------------------------------------------------------------------------------
@@ -1389,14 +1323,13 @@ const MUST: Passes = Passes { compare: true, must_compare: true, ..Passes::NONE 
 /// Vulkan's compares, and the sampler that is bound compares nothing. On a depth format, and without a task, the same code has the sampler
 /// compare, bit by bit as the original.
 fn comparison(which: impl Fn(&Case) -> bool) {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let mut cases = cases();
     cases.retain(|case| case.shadow && which(case));
     if let Some(lacking) = context.missing(&[Capability::ImageGatherExtended]) {
         skip(lacking);
         cases.retain(|case| !matches!(case.gather, Gather::Offsets(_)));
     }
-    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
     let (mut compared, mut left, mut kinds) = (0, 0, [0; 3]);
     for case in &cases {
         let stage = if case.fragment { "frag" } else { "comp" };
@@ -1406,7 +1339,7 @@ fn comparison(which: impl Fn(&Case) -> bool) {
         let [depths, colours] = [&depths, &colours].map(|image| image.view(&ViewDesc::default()));
         let original = case.program(&context, &layout, &words);
         for passes in [COMPARE, MUST] {
-            let new = rewrite(&words, case.fragment, keys, passes, LIMITS);
+            let new = rewrite(&words, case.fragment, KEYS, passes, LIMITS);
             let rewritten = case.program(&context, &layout, &new);
             for (state, bound, task) in filtering() {
                 let saturates = task.flags & (flags::CLAMP_S * 0x3f) != 0;
@@ -1452,8 +1385,7 @@ fn comparison(which: impl Fn(&Case) -> bool) {
     }
     println!("{compared} lookups, {left} left out, {kinds:?} of nothing, a part and all");
     assert!(kinds.iter().all(|kind| *kind > 100), "{kinds:?}");
-    let errors = context.messages().errors();
-    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+    context.assert_silent();
 }
 
 #[test]
@@ -1475,13 +1407,12 @@ fn comparisons_are_exact_in_2d_arrays() {
 /// what a fixed-point format holds.
 #[test]
 fn operators_are_those_of_vulkan() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let declare = "layout(set = 0, binding = 0) uniform sampler2DShadow pair;";
     let lookup = "textureLod(pair, vec3(p.xy, d), l)";
     let words = compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", lookup));
     let layout = layout(&context, false);
-    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
-    let new = rewrite(&words, false, keys, MUST, LIMITS);
+    let new = rewrite(&words, false, KEYS, MUST, LIMITS);
     let case = Case { shape: Shape::D2, ..cases().remove(0) };
     let Program::Compute(program) = case.program(&context, &layout, &new) else {
         unreachable!("it is a compute shader")
@@ -1530,7 +1461,7 @@ fn operators_are_those_of_vulkan() {
 /// Cubes and their arrays, against the device's own comparison of depths, but for texels beside edges.
 #[test]
 fn cubes_are_compared_on_their_faces() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let image =
         Image::filled(&context, &ImageDesc::cube(vk::Format::D32_SFLOAT, 8).levels(3), |_, level, layer, [x, y, _]| {
             let seed = (x + 37 * y + 20011 * level + 50021 * layer).wrapping_mul(2_654_435_761);
@@ -1538,7 +1469,7 @@ fn cubes_are_compared_on_their_faces() {
         });
     let image = image.expect("a format for sampling");
     let view = image.view(&ViewDesc::default());
-    let (keys, layout) = (Keys::Block { set: 0, binding: TASKS, count: 1 }, layout(&context, false));
+    let layout = layout(&context, false);
     let declare = "layout(set = 0, binding = 0) uniform samplerCubeShadow pair;";
     // A cube's levels of detail are GLSL's for gradients alone.
     let level = "vec3(0.0), vec3(0.0)";
@@ -1549,7 +1480,7 @@ fn cubes_are_compared_on_their_faces() {
         let words = compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", &lookup));
         let case = Case { shape: Shape::D3, lookup, ..cases().remove(0) };
         let original = case.program(&context, &layout, &words);
-        let rewritten = case.program(&context, &layout, &rewrite(&words, false, keys, MUST, LIMITS));
+        let rewritten = case.program(&context, &layout, &rewrite(&words, false, KEYS, MUST, LIMITS));
         let comparing = SamplerDesc::linear().compare(vk::CompareOp::LESS).create(&context);
         let bench = Bench::new(&context, &layout, Pair::new(&view, &comparing).shadow(), false);
         let want = original.run(&case, bench.set);
@@ -1576,8 +1507,7 @@ fn cubes_are_compared_on_their_faces() {
         }
         assert!(inside > 40, "{inside}");
     }
-    let errors = context.messages().errors();
-    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+    context.assert_silent();
 }
 
 /// The level of detail of a cube of 8 texels, as the specification has it ("Cube Map Derivative Transformation"). Drivers approximate.
@@ -1598,7 +1528,7 @@ fn cube_detail(at: [f64; 3], steps: [[f64; 3]; 2]) -> f64 {
 /// Cubes, by a given level of detail and by derivatives: as the driver filters them, but for texels beside edges.
 #[test]
 fn cubes_are_filtered_on_their_faces() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let declare = "layout(set = 0, binding = 0) uniform samplerCube pair;";
     let image = Image::filled(
         &context,
@@ -1613,7 +1543,6 @@ fn cubes_are_filtered_on_their_faces() {
     );
     let image = image.expect("a format for sampling");
     let view = image.view(&ViewDesc::default());
-    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
     let layout = layout(&context, false);
     let state = flags::EMULATE | flags::MAG_LINEAR | flags::MIN_LINEAR | flags::MIP_LINEAR;
     let explicit =
@@ -1625,7 +1554,7 @@ fn cubes_are_filtered_on_their_faces() {
         let words = compile(stage, &template.replace("DECLARE", declare).replace("LOOKUP", lookup));
         let case = Case { shape: Shape::D3, fragment, alike: true, lookup: lookup.to_owned(), ..cases().remove(0) };
         for saturate in [false, true] {
-            let new = rewrite(&words, fragment, keys, Passes { saturate, ..FILTER }, LIMITS);
+            let new = rewrite(&words, fragment, KEYS, Passes { saturate, ..FILTER }, LIMITS);
             let (original, rewritten) =
                 (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
             let smooth = SamplerDesc::trilinear().create(&context);
@@ -1684,20 +1613,18 @@ fn cubes_are_filtered_on_their_faces() {
             assert!(inside > 40 && differ > inside / 4, "{lookup}: {inside} compared, {differ} different as they are");
         }
     }
-    let errors = context.messages().errors();
-    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+    context.assert_silent();
 }
 
 /// What is asked of a sampler that is not bound.
 #[test]
 fn levels_of_detail_are_those_of_the_sampler_that_was_asked_for() {
-    let Some(context) = context(Context::builder()) else { return };
+    let Some(context) = Context::builder().validated() else { return };
     let source = FRAGMENT
         .replace("DECLARE", "layout(set = 0, binding = 0) uniform sampler2D pair;")
         .replace("LOOKUP", "textureQueryLod(pair, p.xy), 0.0, 0.0");
     let words = compile("frag", &source);
-    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
-    let rewritten = rewrite(&words, true, keys, FILTER, LIMITS);
+    let rewritten = rewrite(&words, true, KEYS, FILTER, LIMITS);
     let (image, _) = texture(&context, Shape::D2, vk::Format::R8G8B8A8_UNORM);
     let view = image.view(&ViewDesc::default());
     let case = Case { shape: Shape::D2, fragment: true, ..cases().remove(0) };

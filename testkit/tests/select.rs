@@ -5,12 +5,11 @@ use ash::vk;
 use samplin_compiler::Language;
 use samplin_spirv::Module;
 use samplin_spirv::select::{Length, Lookup, Part, PoolAt, select};
-use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_images};
-use samplin_testkit::lookup::{Access, ResultKind, Shape};
-use samplin_testkit::shader::{self, Bind, Probe};
-use samplin_testkit::{
-    Buffer, Capability, Context, ContextError, Image, ImageDesc, SamplePoint, SamplerDesc, Value, ViewDesc, skip,
-};
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
+use samplin_testkit::job;
+use samplin_testkit::lookup::ResultKind;
+use samplin_testkit::shader::{Bind, Probe};
+use samplin_testkit::{Capability, Context, Image, ImageDesc, SamplePoint, SamplerDesc, Value, ViewDesc, skip};
 
 const COMPUTE: u32 = 5;
 
@@ -48,22 +47,6 @@ void main() {
     results[index] = floatBitsToUint(LOOKUP);
 }
 ";
-
-/// A context, with the validation layer when it is visible; `None` (and a message) without loader or driver.
-fn context() -> Option<Context> {
-    let outcome = match Context::builder().validation().build() {
-        Err(ContextError::LayerMissing(_)) => Context::builder().build(),
-        outcome => outcome,
-    };
-    match outcome {
-        Ok(context) => Some(context),
-        Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "no context: {error}");
-            skip(error);
-            None
-        }
-    }
-}
 
 /// The samplers of the pool, which find something else beyond the right end each.
 fn pool() -> [SamplerDesc; POOL as usize] {
@@ -150,7 +133,7 @@ fn rewritten(environment: &str, lookup: &str, tables: &Tables) -> Vec<u32> {
 
 #[test]
 fn samplers_are_those_of_the_tables() {
-    let Some(context) = context() else { return };
+    let Some(context) = Context::builder().validated() else { return };
     if let Some(lacking) = context.missing(&[Capability::ImageArrayIndexing, Capability::NonUniformIndexing]) {
         return skip(lacking);
     }
@@ -202,12 +185,8 @@ fn samplers_are_those_of_the_tables() {
         write_images(&context, set, (PLACE.pool, 0), sampler, &all);
         let mut buffers = Vec::new();
         for (binding, words) in [(2, &tables.columns), (3, &tables.rows), (PLACE.matrix, &tables.matrix)] {
-            let buffer = Buffer::new(&context, 4 * words.len(), vk::BufferUsageFlags::STORAGE_BUFFER);
-            buffer.write_words(words);
-            let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: vk::WHOLE_SIZE }];
-            let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
-            let write = write.descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(&info);
-            update(&context, &[write], &[], &[]);
+            let buffer = job::buffer(&context, words);
+            job::write_buffer(&context, set, binding, &buffer);
             buffers.push(buffer);
         }
         for lookup in [
@@ -218,17 +197,7 @@ fn samplers_are_those_of_the_tables() {
         ] {
             for environment in ["vulkan1.0", "vulkan1.2"] {
                 let words = rewritten(environment, lookup, &tables);
-                let code = vk::ShaderModuleCreateInfo::default().code(&words);
-                // SAFETY: the words are those of a valid module.
-                let module = unsafe { context.device().create_shader_module(&code, None) }.expect("a module");
-                let make = |device: &ash::Device, info: &vk::ComputePipelineCreateInfo<'_>| {
-                    let info = info.stage(vk::PipelineShaderStageCreateInfo { module, ..info.stage });
-                    shader::make_compute(device, &info)
-                };
-                let access = Access::Single { binding: 0 };
-                let probe = Probe::made_by(&make, &context, &layout, Shape::D2, ResultKind::Float, access);
-                // SAFETY: modules are needed only while pipelines are made.
-                unsafe { context.device().destroy_shader_module(module, None) };
+                let probe = Probe::of_words(&context, &layout, ResultKind::Float, &words);
                 let pairs: Vec<(u32, u32)> = (0..IMAGES).flat_map(|i| (0..SAMPLERS).map(move |j| (i, j))).collect();
                 let point = |(i, j): &(u32, u32)| SamplePoint {
                     coord: [1.4, 0.5, *i as f32, *j as f32],
@@ -250,6 +219,5 @@ fn samplers_are_those_of_the_tables() {
             }
         }
     }
-    let errors = context.messages().errors();
-    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+    context.assert_silent();
 }

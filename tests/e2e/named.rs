@@ -6,6 +6,7 @@ use ash::vk::{self, DescriptorType as T, Format as F, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
+use samplin_testkit::shader::{ShaderModule, make_compute, pipeline_layout};
 use samplin_testkit::{Capability, Context, ContextBuilder, Image, ImageDesc, Pair, SamplerDesc, ViewDesc};
 use serde_json::Value as Json;
 
@@ -120,20 +121,13 @@ fn layouts(of: [usize; 3], other: Other, wanted: &[&str]) -> Outcome {
         let samplers = [desc, other].map(|desc| desc.create(context));
         let layouts =
             [0, 1].map(|at: usize| SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&samplers[at]])]));
-        let layout = |at: usize| {
-            let sets = [layouts[at].handle()];
-            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
-            // SAFETY: the set layout is alive.
-            unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout")
-        };
-        let made = [layout(0), layout(1)];
+        let made = layouts.each_ref().map(|layout| pipeline_layout(context, &[layout], &[]));
         let words = compile(Language::Glsl("vulkan1.0"), "comp", SAMPLED);
         let pipeline = compute(context, &words, made[of[2]], vk::PipelineCreateFlags::empty());
         let desc = ImageDesc::d2(F::R8G8B8A8_UNORM, 4, 4);
         let image = Image::new(context, &desc).map_err(Skip)?;
         let view = image.view(&ViewDesc::default());
-        let pool = Pool::new(context, &[&layouts[of[0]]]);
-        let set = pool.allocate(&layouts[of[0]]);
+        let (_pool, set) = Pool::set(context, &layouts[of[0]]);
         write_combined(context, set, (0, 0), &[Pair::new(&view, &samplers[of[0]])]);
         for _ in 0..2 {
             context.submit(|commands| {
@@ -183,16 +177,10 @@ fn compute(
     layout: vk::PipelineLayout,
     flags: vk::PipelineCreateFlags,
 ) -> vk::Pipeline {
-    let info = vk::ShaderModuleCreateInfo::default().code(words);
-    // SAFETY: the words were compiled for Vulkan.
-    let module = unsafe { context.device().create_shader_module(&info, None) }.expect("vkCreateShaderModule");
-    let stage =
-        vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(c"main");
+    let module = ShaderModule::new(context, words);
+    let stage = module.stage(vk::ShaderStageFlags::COMPUTE);
     let info = vk::ComputePipelineCreateInfo::default().flags(flags).stage(stage).layout(layout);
-    let pipeline = samplin_testkit::shader::make_compute(context.device(), &info);
-    // SAFETY: only needed while the pipeline was made.
-    unsafe { context.device().destroy_shader_module(module, None) };
-    pipeline
+    make_compute(context.device(), &info)
 }
 
 /// A sampler that is embedded in a layout, and an image of integers that was asked for as a descriptor.
@@ -207,10 +195,7 @@ fn embedded(sampler: SamplerDesc, named: bool) -> Outcome {
         let images = SetLayout::with_flags(context, &[Binding::image(0)], in_buffer);
         let own = [Binding::sampler(0).immutable(&[&sampler])];
         let own = SetLayout::with_flags(context, &own, in_buffer | Flags::EMBEDDED_IMMUTABLE_SAMPLERS_EXT);
-        let sets = [images.handle(), own.handle()];
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
-        // SAFETY: the set layouts are alive.
-        let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout");
+        let layout = pipeline_layout(context, &[&images, &own], &[]);
         let words = compile(Language::Glsl("vulkan1.2"), "comp", JOINED);
         let pipeline = compute(context, &words, layout, vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT);
         let image = Image::new(context, &ImageDesc::d2(F::R8G8B8A8_UINT, 4, 4)).map_err(Skip)?;

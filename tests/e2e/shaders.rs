@@ -17,7 +17,7 @@ use crate::run::{Outcome, build};
 use libtest_mimic::Trial;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::Context;
-use samplin_testkit::job::{Job, buffer, write_buffer, write_image};
+use samplin_testkit::job::{Job, buffer, with_texels, write_buffer, write_image, write_texels};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let all = [

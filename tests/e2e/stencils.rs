@@ -7,10 +7,10 @@ use ash::vk::{self, ImageAspectFlags as Aspects};
 use libtest_mimic::Trial;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{self, Binding, Pool, SetLayout, Spelling, Template, TemplateData};
-use samplin_testkit::shader::{Access, Bind};
+use samplin_testkit::shader::Bind;
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, ImageDesc, Pair, Probe, ResultKind, SamplePoint, SamplerDesc, Shape,
-    Value, View, ViewDesc, lookup,
+    Capability, Context, ContextBuilder, Image, ImageDesc, Pair, Probe, ResultKind, SamplePoint, SamplerDesc, Value,
+    View, ViewDesc, lookup,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -82,18 +82,7 @@ fn probe<'c>(context: &'c Context, layout: &SetLayout<'_>, Code(declared, texel)
         }}"
     );
     let words = compile(Language::Glsl("vulkan1.2"), "comp", &source);
-    let make = |device: &ash::Device, info: &vk::ComputePipelineCreateInfo<'_>| {
-        let module = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: the words were compiled for this version of Vulkan.
-        let module = unsafe { device.create_shader_module(&module, None) }.expect("vkCreateShaderModule");
-        let mut info = *info;
-        (info.stage.module, info.stage.p_specialization_info) = (module, std::ptr::null());
-        let pipeline = samplin_testkit::shader::make_compute(device, &info);
-        // SAFETY: the pipeline has been made.
-        unsafe { device.destroy_shader_module(module, None) };
-        pipeline
-    };
-    Probe::made_by(&make, context, layout, Shape::D2, ResultKind::Uint, Access::Single { binding: 0 })
+    Probe::of_words(context, layout, ResultKind::Uint, &words)
 }
 
 fn with_aspects<'c>(image: &Image<'c>, aspects: Aspects) -> View<'c> {

@@ -38,7 +38,7 @@ use run::{Judged, Outcome, Skip, silent, skip_if, trial, with_layer, without_lay
 use samplin_suite::case::*;
 use samplin_suite::{run, scene};
 use samplin_testkit::descriptor::{Binding, IMAGE_INFO_SIZE, Pool, SetLayout, write_images};
-use samplin_testkit::held::{Held, Slot, uniform, write, write_uniform};
+use samplin_testkit::held::{Held, Slot, whole, write, write_uniform};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
 use samplin_testkit::{
     Capability, Context, ContextBuilder, Image, Message, Pair, ResultKind, SamplePoint, Sampler, SamplerDesc, Texture,

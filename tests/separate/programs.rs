@@ -262,7 +262,7 @@ fn offsets(stage: Stage) -> Outcome {
         for (index, salt) in SALT.iter().enumerate() {
             buffer.write(index * STEP as usize, &salt.to_le_bytes());
         }
-        let info = [vk::DescriptorBufferInfo { range: 16, ..uniform(&buffer) }];
+        let info = [vk::DescriptorBufferInfo { range: 16, ..whole(&buffer) }];
         let write = vk::WriteDescriptorSet::default()
             .dst_set(held.set)
             .dst_binding(2)

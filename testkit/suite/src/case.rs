@@ -1,7 +1,7 @@
 //! What the suites share to say a case: a [`Case`] is a view and a sampler that do or do not go together, what validation says of them,
 //! the changes that samplin must list, and the sampler whose values must come out. Suites run it each in their own way.
 
-use crate::run::{Outcome, Skip, assert_silent, skip_if};
+use crate::run::{Outcome, Skip, assert_silent, skip_if, without_layer};
 use crate::scene::{Scene, Shape};
 use ash::vk;
 use samplin_testkit::trace::RecordedChange;
@@ -86,6 +86,17 @@ pub fn assert_reported(errors: &[Message], expected: &[&str], what: &str) {
     let ids = ids(errors);
     let all = expected.iter().all(|suffixes| ids.iter().any(|id| is_one_of(id, suffixes)));
     assert!(all, "{what}: reported {ids:?}, expected all of {expected:?}: {errors:#?}");
+}
+
+/// Runs `body` without samplin, where the validation layer has to report exactly these; see [`without_layer`].
+pub fn reported<R>(
+    builder: ContextBuilder,
+    ids: &[&str],
+    body: impl FnOnce(&Context) -> Result<R, Skip>,
+) -> Result<R, Skip> {
+    let (result, errors) = without_layer(builder, body)?;
+    assert_reported(&errors, ids, "without samplin");
+    Ok(result)
 }
 
 // --- what is changed ------------------------------------------------------------------------------------------------

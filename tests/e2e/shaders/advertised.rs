@@ -166,8 +166,7 @@ fn answers() -> Outcome {
     let folder = Folder::new();
     let file = file(&folder)?;
     let ((), _) = with_layer(advertising(&file), |context| {
-        let lacks = !context.supports(Capability::FormatFeatureFlags2);
-        skip_if(lacks.then(|| format!("{} lacks VkFormatProperties3", context.device_name())))?;
+        context.skip_where(!context.supports(Capability::FormatFeatureFlags2), "lacks VkFormatProperties3")?;
         for format in formats() {
             let mut three = vk::FormatProperties3::default();
             let mut two = vk::FormatProperties2::default().push_next(&mut three);

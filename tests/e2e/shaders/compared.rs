@@ -1,11 +1,11 @@
 //! Shaders that compare through two descriptors at once, of which any may be one that the device cannot compare.
 
-use super::{Job, buffer, vulkan};
+use super::{Job, buffer, vulkan, write_buffer};
 use crate::run::{self, Judged, Outcome, Skip, with_layer};
 use ash::vk::{self, DescriptorType as T, Format as F, Handle};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, write_images};
-use samplin_testkit::{Buffer, Context, Image, ImageDesc, Pair, SamplerDesc, View, ViewDesc};
+use samplin_testkit::{Context, Image, ImageDesc, Pair, SamplerDesc, View, ViewDesc};
 
 pub(super) fn trials() -> Vec<Trial> {
     run::trials(&[
@@ -60,30 +60,18 @@ fn look(context: &Context, source: &str, pairs: &[[F; 2]]) -> Result<Vec<[f32; 2
     let mut all = Vec::new();
     for formats in pairs {
         let out = buffer(context, &[u32::MAX; 2]);
-        let pool = Pool::new(context, &[&job.set_layout]);
-        let set = pool.allocate(&job.set_layout);
+        let (_pool, set) = Pool::set(context, &job.set_layout);
         for (binding, format) in (0..).zip(formats) {
             let view = if *format == F::R32_SFLOAT { &colour.1 } else { &depth.1 };
             let info = Pair::new(view, &sampler).info();
             write_images(context, set, (binding, 0), types[binding as usize], &[info]);
         }
         write_images(context, set, (2, 0), T::SAMPLER, &[Pair::new(&colour.1, &sampler).info()]);
-        write_buffer(context, (set, 3), &out);
-        job.dispatch(1, |commands| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            // SAFETY: the buffer is recording; layout and set belong together.
-            unsafe { context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]) };
-        });
+        write_buffer(context, set, 3, &out);
+        job.dispatch(1, |commands| job.bind(commands, set));
         all.push([0, 1].map(|number: usize| f32::from_bits(out.words()[number])));
     }
     Ok(all)
-}
-
-fn write_buffer(context: &Context, (set, binding): (vk::DescriptorSet, u32), buffer: &Buffer<'_>) {
-    let info = [vk::DescriptorBufferInfo::default().buffer(buffer.handle()).range(vk::WHOLE_SIZE)];
-    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(T::STORAGE_BUFFER);
-    // SAFETY: set and buffer are alive and not in use.
-    unsafe { context.device().update_descriptor_sets(&[write.buffer_info(&info)], &[]) };
 }
 
 const R32: F = F::R32_SFLOAT;
@@ -137,15 +125,10 @@ fn stencil() -> Outcome {
         let image = Image::new(context, &ImageDesc::d2(F::S8_UINT, 1, 1)).map_err(Skip)?;
         let view = image.view(&ViewDesc::aspect(vk::ImageAspectFlags::STENCIL));
         let out = buffer(context, &[u32::MAX; 2]);
-        let pool = Pool::new(context, &[&job.set_layout]);
-        let set = pool.allocate(&job.set_layout);
-        write_buffer(context, (set, 3), &out);
+        let (_pool, set) = Pool::set(context, &job.set_layout);
+        write_buffer(context, set, 3, &out);
         write_images(context, set, (0, 0), types[0], &[Pair::new(&view, &sampler).info()]);
-        job.dispatch(1, |commands| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            // SAFETY: the buffer is recording; layout and set belong together.
-            unsafe { context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]) };
-        });
+        job.dispatch(1, |commands| job.bind(commands, set));
         Ok(())
     };
     let ((), judged) = with_layer(Context::builder().record_only(), body)?;
@@ -164,9 +147,8 @@ fn began_before() -> Outcome {
         let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
         let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
         let (colour, out) = (image(context, R32, 0.6)?, buffer(context, &[u32::MAX; 2]));
-        let pool = Pool::new(context, &[&job.set_layout]);
-        let set = pool.allocate(&job.set_layout);
-        write_buffer(context, (set, 3), &out);
+        let (_pool, set) = Pool::set(context, &job.set_layout);
+        write_buffer(context, set, 3, &out);
         job.dispatch(1, |commands| {
             for binding in 0..2 {
                 write_images(context, set, (binding, 0), types[0], &[Pair::new(&colour.1, &sampler).info()]);
@@ -229,19 +211,14 @@ fn look_at_six(context: &Context, is_combined: bool, masks: &[u32]) -> Result<Ve
     let mut all = Vec::new();
     for mask in masks {
         let out = buffer(context, &[u32::MAX; 6]);
-        let pool = Pool::new(context, &[&job.set_layout]);
-        let set = pool.allocate(&job.set_layout);
+        let (_pool, set) = Pool::set(context, &job.set_layout);
         for at in 0..6 {
             let view = if mask >> at & 1 != 0 { &colour.1 } else { &depth.1 };
             write_images(context, set, (at, 0), ty, &[Pair::new(view, &sampler).info()]);
         }
         write_images(context, set, (6, 0), T::SAMPLER, &[Pair::new(&colour.1, &sampler).info()]);
-        write_buffer(context, (set, 7), &out);
-        job.dispatch(1, |commands| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            // SAFETY: the buffer is recording; layout and set belong together.
-            unsafe { context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]) };
-        });
+        write_buffer(context, set, 7, &out);
+        job.dispatch(1, |commands| job.bind(commands, set));
         let passed = (0..6).filter(|at| f32::from_bits(out.words()[*at]) == 1.0);
         all.push(passed.fold(0, |all, at| all | 1 << at));
     }

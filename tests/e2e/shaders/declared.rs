@@ -1,8 +1,8 @@
 //! Views that are not what the shader declares of the variable: named once for a binding and a class, and with `storage=emulate` the
 //! shader declares another format.
 
-use super::formats::{STORE, Way, by_ways, lacks, store_by};
-use super::{Job, buffer, vulkan, write_buffer, write_image};
+use super::formats::{STORE, Way, by_ways, empty, lacks, store_by};
+use super::{Job, buffer, vulkan, with_texels, write_buffer, write_image, write_texels};
 use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer};
 use ash::vk::{self, DescriptorType as T, Format as F, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
@@ -111,10 +111,7 @@ fn stored(context: &Context, source: &str, format: F) -> Result<Vec<u8>, Skip> {
 
 fn image(context: &Context, format: F) -> Result<Image<'_>, Skip> {
     let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) }).map_err(Skip)?;
-    image.clear(vk::ClearColorValue { uint32: [0; 4] });
-    image.transition(vk::ImageLayout::GENERAL);
-    Ok(image)
+    empty(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) })
 }
 
 /// A shader that does something at (0, 0).
@@ -125,15 +122,16 @@ fn doing(declared: &str, body: &str) -> String {
     )
 }
 
-/// No shader can declare BGRA; without a format the first component is stored as red, which comes third.
-fn bgra() -> Outcome {
+/// An image of BGRA, which no shader can declare: without a format the first component is stored as red, which comes third. `store` runs
+/// the shader.
+fn stored_as_bgra(store: impl Fn(&Context, &str) -> Result<Vec<u8>, Skip>) -> Outcome {
     let source = doing(
         "layout(binding = 1, rgba8) uniform writeonly image2D im;",
         "imageStore(im, ivec2(0), vec4(1.0, 128.0 / 255.0, 64.0 / 255.0, 0.0));",
     );
     for (storage, named) in [("base", true), ("emulate", false)] {
         let builder = Context::builder().setting("storage", storage);
-        let (bytes, judged) = silent(builder, "with samplin", |context| stored(context, &source, F::B8G8R8A8_UNORM))?;
+        let (bytes, judged) = silent(builder, "with samplin", |context| store(context, &source))?;
         let line: &[_] = if named { &[["declared-format", "Rgba8", "VK_FORMAT_B8G8R8A8_UNORM"]] } else { &[] };
         assert_eq!(said(&judged), lines(line), "{storage}");
         if !named {
@@ -141,6 +139,10 @@ fn bgra() -> Outcome {
         }
     }
     Ok(())
+}
+
+fn bgra() -> Outcome {
+    stored_as_bgra(|context, source| stored(context, source, F::B8G8R8A8_UNORM))
 }
 
 /// Two images of one type, of which one is not as it is declared: the other one keeps its format, which drivers need for reading.
@@ -177,55 +179,38 @@ fn beside() -> Outcome {
 
 /// Shader objects are made again as pipelines are.
 fn objects() -> Outcome {
-    let source = doing(
-        "layout(binding = 1, rgba8) uniform writeonly image2D im;",
-        "imageStore(im, ivec2(0), vec4(1.0, 128.0 / 255.0, 64.0 / 255.0, 0.0));",
-    );
-    for (storage, named) in [("base", true), ("emulate", false)] {
-        let builder = Context::builder().setting("storage", storage);
-        let (bytes, judged) = silent(builder, "with samplin", |context| {
-            let lacks = !context.supports(Capability::ShaderObject);
-            skip_if(lacks.then(|| format!("{} lacks VK_EXT_shader_object", context.device_name())))?;
-            let device = context.device();
-            let objects = ash::ext::shader_object::Device::new(context.instance(), device);
-            let job =
-                Job::new(context, &vulkan("comp", &source), &[Binding::new(1, T::STORAGE_IMAGE, 1)]).expect("one");
-            let code: Vec<u8> = vulkan("comp", &source).iter().flat_map(|word| word.to_le_bytes()).collect();
-            let layouts = [job.set_layout.handle()];
-            let info = vk::ShaderCreateInfoEXT::default()
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .code_type(vk::ShaderCodeTypeEXT::SPIRV)
-                .code(&code)
-                .name(c"main")
-                .set_layouts(&layouts);
-            // SAFETY: code and layouts are alive.
-            let shader = unsafe { objects.create_shaders(&[info], None) }.expect("vkCreateShadersEXT")[0];
-            let image = image(context, F::B8G8R8A8_UNORM)?;
-            let view = image.view(&ViewDesc::default());
-            let pool = Pool::new(context, &[&job.set_layout]);
-            let set = pool.allocate(&job.set_layout);
-            write_image(context, set, 1, &view);
-            context.submit(|commands| {
-                // SAFETY: the buffer is recording; what is bound is alive and belongs together.
-                unsafe {
-                    let point = vk::PipelineBindPoint::COMPUTE;
-                    device.cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]);
-                    objects.cmd_bind_shaders(commands, &[vk::ShaderStageFlags::COMPUTE], &[shader]);
-                    device.cmd_dispatch(commands, 1, 1, 1);
-                }
-            });
-            let bytes = image.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0);
-            // SAFETY: the submission is complete.
-            unsafe { objects.destroy_shader(shader, None) };
-            Ok(bytes)
-        })?;
-        let line: &[_] = if named { &[["declared-format", "Rgba8", "VK_FORMAT_B8G8R8A8_UNORM"]] } else { &[] };
-        assert_eq!(said(&judged), lines(line), "{storage}");
-        if !named {
-            assert_eq!(bytes, [64, 128, 255, 0]);
-        }
-    }
-    Ok(())
+    stored_as_bgra(|context, source| {
+        context.skip_where(!context.supports(Capability::ShaderObject), "lacks VK_EXT_shader_object")?;
+        let device = context.device();
+        let objects = ash::ext::shader_object::Device::new(context.instance(), device);
+        let job = Job::new(context, &vulkan("comp", source), &[Binding::new(1, T::STORAGE_IMAGE, 1)]).expect("one");
+        let code: Vec<u8> = vulkan("comp", source).iter().flat_map(|word| word.to_le_bytes()).collect();
+        let layouts = [job.set_layout.handle()];
+        let info = vk::ShaderCreateInfoEXT::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+            .code(&code)
+            .name(c"main")
+            .set_layouts(&layouts);
+        // SAFETY: code and layouts are alive.
+        let shader = unsafe { objects.create_shaders(&[info], None) }.expect("vkCreateShadersEXT")[0];
+        let image = image(context, F::B8G8R8A8_UNORM)?;
+        let view = image.view(&ViewDesc::default());
+        let (_pool, set) = Pool::set(context, &job.set_layout);
+        write_image(context, set, 1, &view);
+        context.submit(|commands| {
+            job.bind(commands, set);
+            // SAFETY: the buffer is recording; what is bound is alive and belongs together.
+            unsafe {
+                objects.cmd_bind_shaders(commands, &[vk::ShaderStageFlags::COMPUTE], &[shader]);
+                device.cmd_dispatch(commands, 1, 1, 1);
+            }
+        });
+        let bytes = image.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0);
+        // SAFETY: the submission is complete.
+        unsafe { objects.destroy_shader(shader, None) };
+        Ok(bytes)
+    })
 }
 
 /// Of an array it counts which element is written to, if the shader says that.
@@ -242,18 +227,10 @@ fn element() -> Outcome {
             let images = [first?, second?, third?];
             let views = [0, 1, 2].map(|at: usize| images[at].view(&ViewDesc::default()));
             job.run(1, |set| {
-                let infos = [0, 1, 2].map(|at: usize| {
-                    vk::DescriptorImageInfo::default()
-                        .image_view(views[at].handle())
-                        .image_layout(vk::ImageLayout::GENERAL)
+                let infos = views.each_ref().map(|view| {
+                    vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)
                 });
-                let write = vk::WriteDescriptorSet::default()
-                    .dst_set(set)
-                    .dst_binding(1)
-                    .descriptor_type(T::STORAGE_IMAGE)
-                    .image_info(&infos);
-                // SAFETY: set and views are alive and not in use.
-                unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+                write_images(context, set, (1, 0), T::STORAGE_IMAGE, &infos);
             });
             Ok(())
         })?;
@@ -403,22 +380,15 @@ fn texel_buffers() -> Outcome {
             skip_if(properties.is_empty().then(|| format!("{format:?} is unknown")))?;
             let usage = vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER;
             let texels = Buffer::new(context, 64, usage);
-            let info = vk::BufferViewCreateInfo::default().buffer(texels.handle()).format(format).range(vk::WHOLE_SIZE);
-            // SAFETY: the buffer is alive.
-            let view = unsafe { context.device().create_buffer_view(&info, None) }.expect("vkCreateBufferView");
             let bindings = [Binding::new(0, ty, 1), Binding::new(1, T::STORAGE_BUFFER, 1)];
             let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
             let out = buffer(context, &[0; 4]);
-            job.run(1, |set| {
-                write_buffer(context, set, 1, &out);
-                let views = [view];
-                let write =
-                    vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).texel_buffer_view(&views);
-                // SAFETY: set and view are alive and not in use.
-                unsafe { context.device().update_descriptor_sets(&[write.descriptor_count(1)], &[]) };
+            with_texels(context, &texels, format, |view| {
+                job.run(1, |set| {
+                    write_buffer(context, set, 1, &out);
+                    write_texels(context, set, (0, ty), view);
+                });
             });
-            // SAFETY: the submission is complete.
-            unsafe { context.device().destroy_buffer_view(view, None) };
             Ok(())
         })?;
         let found: Vec<_> =
@@ -487,11 +457,9 @@ fn unknown() -> Outcome {
         let mut lacks = false;
         let builder = Context::builder().setting("storage", storage);
         let (_, judged) = with_layer(builder, |context| {
-            let is_silent = context.version() < vk::API_VERSION_1_3;
-            skip_if(is_silent.then(|| format!("{} does not tell which formats", context.device_name())))?;
+            context.skip_where(context.version() < vk::API_VERSION_1_3, "does not tell which formats")?;
             // It ends with the module: such a pipeline cannot be made there.
-            let ends = context.device_name().contains("SwiftShader");
-            skip_if(ends.then(|| format!("{} does not take the capability", context.device_name())))?;
+            context.skip_where(context.device_name().contains("SwiftShader"), "does not take the capability")?;
             let mut three = vk::FormatProperties3::default();
             let mut properties = vk::FormatProperties2::default().push_next(&mut three);
             let (instance, physical) = (context.instance(), context.physical_device());

@@ -1,12 +1,13 @@
 //! Shaders without a format where an image is viewed as integers: a draw converts by the view that it finds, and names what stays. With
 //! `separate=base` nothing is seen of draws, so shaders are named that may meet such a view.
 
-use super::formats::{STORE, Way, by_ways, lacking, lacking_one, lacks, lowering, on_device, store_by};
-use super::{Job, vulkan, write_image};
+use super::formats::{STORE, Way, by_ways, empty, lacking, lacking_one, lacks, lowering, on_device, store_by};
+use super::{Job, vulkan, with_texels, write_image, write_texels};
 use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use ash::vk::{self, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
+use samplin_testkit::shader::ShaderModule;
 use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Folder, Image, ImageDesc, ViewDesc};
 use serde_json::{Value as Json, json};
 
@@ -100,36 +101,15 @@ pub(super) fn stored_one(
     (source, flags): (&str, vk::DescriptorBindingFlags),
     (format, before): (vk::Format, usize),
 ) -> Result<Vec<u8>, Skip> {
-    let image = storage_image(context, format)?;
-    image.clear(vk::ClearColorValue { uint32: [0; 4] });
-    image.transition(vk::ImageLayout::GENERAL);
+    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let image = empty(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) })?;
     let view = image.view(&ViewDesc::default());
-    let words = vulkan("comp", source);
-    // SAFETY: the words are a module's.
-    let module =
-        unsafe { context.device().create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) };
-    let late = flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND);
-    let of_layout = if late {
-        vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL
-    } else {
-        vk::DescriptorSetLayoutCreateFlags::empty()
-    };
-    let bindings = [Binding::new(1, vk::DescriptorType::STORAGE_IMAGE, 1).flags(flags)];
-    let layout = SetLayout::with_flags(context, &bindings, of_layout);
-    let of_pool =
-        if late { vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND } else { vk::DescriptorPoolCreateFlags::empty() };
-    let pool = Pool::with_flags(context, &[&layout], of_pool);
-    let set = pool.allocate(&layout);
+    let layout = SetLayout::new(context, &[Binding::new(1, vk::DescriptorType::STORAGE_IMAGE, 1).flags(flags)]);
+    let (_pool, set) = Pool::set(context, &layout);
     (0..=before).for_each(|_| write_image(context, set, 1, &view));
-    let job = Job::with(context, module.expect("a module"), layout).expect("a pipeline");
-    job.dispatch(1, |commands| bind(&job, commands, set));
+    let job = Job::with(context, &vulkan("comp", source), layout).expect("a pipeline");
+    job.dispatch(1, |commands| job.bind(commands, set));
     Ok(image.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
-}
-
-fn bind(job: &Job<'_>, commands: vk::CommandBuffer, set: vk::DescriptorSet) {
-    let point = vk::PipelineBindPoint::COMPUTE;
-    // SAFETY: the buffer is recording; set and layout belong together.
-    unsafe { job.context.device().cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]) };
 }
 
 /// A shader that stores a texel without a format, or with one.
@@ -222,7 +202,7 @@ fn early() -> Outcome {
                 made.record_transition(commands, vk::ImageLayout::GENERAL);
                 let set = pool.allocate(&job.set_layout);
                 write_image(context, set, 1, view.insert(made.view(&ViewDesc::default())));
-                bind(&job, commands, set);
+                job.bind(commands, set);
             });
             Ok(image.expect("one was made").read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
         })?;
@@ -267,9 +247,9 @@ fn after_bind() -> Outcome {
     let source = storing("", "vec4(1.0, 0.0, 0.0, 0.0)");
     let flags = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
     let (_, judged) = silent(lowering(Context::builder(), &file), "with samplin", |context| {
-        let lacks = !context.supports(Capability::StorageUpdateAfterBind);
-        skip_if(
-            lacks.then(|| format!("{} lacks descriptorBindingStorageImageUpdateAfterBind", context.device_name())),
+        context.skip_where(
+            !context.supports(Capability::StorageUpdateAfterBind),
+            "lacks descriptorBindingStorageImageUpdateAfterBind",
         )?;
         stored_one(context, (&source, flags), (FORMAT, 0))
     })?;
@@ -326,8 +306,7 @@ fn read() -> Outcome {
         let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
         let (reads, writes) =
             (features.shader_storage_image_read_without_format, features.shader_storage_image_write_without_format);
-        let lacks = reads == 0 || writes == 0;
-        skip_if(lacks.then(|| format!("{} lacks shaderStorageImageReadWithoutFormat", context.device_name())))?;
+        context.skip_where(reads == 0 || writes == 0, "lacks shaderStorageImageReadWithoutFormat")?;
         store_by(context, Way::Update, &source)
     };
     let folder = Folder::new();
@@ -360,12 +339,7 @@ fn meet(
 ) -> Result<(), Skip> {
     let create = || {
         for words in modules {
-            let info = vk::ShaderModuleCreateInfo::default().code(words);
-            // SAFETY: the words are a module's, which nothing uses.
-            unsafe {
-                let module = context.device().create_shader_module(&info, None).expect("vkCreateShaderModule");
-                context.device().destroy_shader_module(module, None);
-            }
+            ShaderModule::new(context, words);
         }
     };
     if first {
@@ -447,19 +421,9 @@ fn texel_buffer() -> Outcome {
             let ty = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
             let job = Job::new(context, &words, &[Binding::new(0, ty, 1), Binding::new(1, ty, 1)]).expect("a pipeline");
             let buffer = Buffer::new(context, 256, reads | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER);
-            let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle()).format(FORMAT).range(vk::WHOLE_SIZE);
-            // SAFETY: the buffer is alive.
-            let view = unsafe { context.device().create_buffer_view(&info, None) }.expect("vkCreateBufferView");
-            let pool = Pool::new(context, &[&job.set_layout]);
-            let views = [view];
-            let write = vk::WriteDescriptorSet::default().dst_set(pool.allocate(&job.set_layout)).dst_binding(binding);
-            let mut write = write.descriptor_type(ty).texel_buffer_view(&views);
-            write.descriptor_count = 1;
-            // SAFETY: set and view are alive and not in use; nothing is drawn with them.
-            unsafe {
-                context.device().update_descriptor_sets(&[write], &[]);
-                context.device().destroy_buffer_view(view, None);
-            }
+            // Nothing is drawn with it.
+            let (_pool, set) = Pool::set(context, &job.set_layout);
+            with_texels(context, &buffer, FORMAT, |view| write_texels(context, set, (binding, ty), view));
             Ok(())
         })?;
         assert_eq!(said(&judged).len(), usize::from(binding == 0));

@@ -3,7 +3,7 @@
 //!
 //! The drivers at hand store the formats; a capability file takes that away, so that both can be compared.
 
-use super::{Job, buffer, vulkan, write_buffer, write_image};
+use super::{Job, buffer, vulkan, with_texels, write_buffer, write_image, write_texels};
 use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
@@ -155,7 +155,7 @@ fn lowered_is_native() -> Outcome {
     let folder = Folder::new();
     let ((all, native, file), _) = without_layer(Context::builder(), |context| {
         let all = stored(context);
-        skip_if(all.is_empty().then(|| format!("{} stores nothing", context.device_name())))?;
+        context.skip_where(all.is_empty(), "stores nothing")?;
         let formats: Vec<vk::Format> = all.iter().map(|codec| format(codec).0).collect();
         let native =
             all.iter().map(|codec| through(context, codec, format(codec).0)).collect::<Result<Vec<_>, Skip>>()?;
@@ -273,29 +273,30 @@ pub(super) fn lacks(context: &Context, way: Way) -> bool {
 pub(super) const STORE: &str = "#version 450\nlayout(local_size_x = 8, local_size_y = 8) in;\nlayout(binding = 1, rgba8) uniform image2D im;\n\
     void main() { uvec2 at = gl_LocalInvocationID.xy; imageStore(im, ivec2(at), vec4(at.x + 8 * at.y) / 255.0); }\n";
 
+/// An image of zeros, for shaders to store to.
+pub(super) fn empty<'c>(context: &'c Context, desc: &ImageDesc) -> Result<Image<'c>, Skip> {
+    let image = Image::new(context, desc).map_err(Skip)?;
+    image.clear(vk::ClearColorValue { uint32: [0; 4] });
+    image.transition(vk::ImageLayout::GENERAL);
+    Ok(image)
+}
+
 pub(super) fn store_by(context: &Context, way: Way, source: &str) -> Result<Vec<u8>, Skip> {
     let device = context.device();
     let words = vulkan("comp", source);
-    // SAFETY: the words are a module's.
-    let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) };
     let ty = vk::DescriptorType::STORAGE_IMAGE;
     let mine = match way {
         Way::Mutable => Binding::mutable(1, &[ty, vk::DescriptorType::UNIFORM_TEXEL_BUFFER]),
         _ => Binding::new(1, ty, 1),
     };
     let bindings = [Binding::new(0, vk::DescriptorType::STORAGE_BUFFER, 1), mine];
-    let flags = match way {
-        Way::Push | Way::PushTemplate => vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR,
-        _ => vk::DescriptorSetLayoutCreateFlags::empty(),
-    };
-    let set_layout = SetLayout::with_flags(context, &bindings, flags);
-    let job = Job::with(context, module.expect("a module"), set_layout).expect("a pipeline");
+    let pushes = matches!(way, Way::Push | Way::PushTemplate);
+    let set_layout = if pushes { SetLayout::pushed } else { SetLayout::new }(context, &bindings);
+    let job = Job::with(context, &words, set_layout).expect("a pipeline");
     let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
     let desc = ImageDesc { usage, ..ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 8, 8) };
-    let image = Image::new(context, &desc).map_err(Skip)?;
-    image.clear(vk::ClearColorValue { uint32: [0; 4] });
+    let image = empty(context, &desc)?;
     let view = image.view(&ViewDesc::default());
-    image.transition(vk::ImageLayout::GENERAL);
     let other = buffer(context, &[0; 4]);
     let info = [vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)];
     let buffers = [vk::DescriptorBufferInfo { buffer: other.handle(), offset: 0, range: vk::WHOLE_SIZE }];
@@ -498,21 +499,16 @@ fn every_kind(which: usize) -> Outcome {
 
 /// What is in a texel buffer that was read and stored to.
 fn texels(context: &Context, also_read: bool) -> Result<Vec<u8>, Skip> {
-    let device = context.device();
     let format = vk::Format::R8G8B8A8_UNORM;
     // SAFETY: a physical device of this instance.
     let features =
         unsafe { context.instance().get_physical_device_format_properties(context.physical_device(), format) };
     let needed = Feature::STORAGE_TEXEL_BUFFER | Feature::UNIFORM_TEXEL_BUFFER;
-    let there = features.buffer_features.contains(needed);
-    skip_if((!there).then(|| format!("{} stores no texel buffers of it", context.device_name())))?;
+    context.skip_where(!features.buffer_features.contains(needed), "stores no texel buffers of it")?;
     let reads = vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER;
     let usage = if also_read { reads } else { vk::BufferUsageFlags::empty() };
     let buffer = Buffer::new(context, 256, usage | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER);
     buffer.write(0, &(0..=255).collect::<Vec<u8>>());
-    let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle()).format(format).range(vk::WHOLE_SIZE);
-    // SAFETY: the buffer is alive.
-    let view = unsafe { device.create_buffer_view(&info, None) }.expect("vkCreateBufferView");
     let words = vulkan(
         "comp",
         "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0, rgba8) uniform imageBuffer im;\n\
@@ -520,15 +516,7 @@ fn texels(context: &Context, also_read: bool) -> Result<Vec<u8>, Skip> {
     );
     let ty = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
     let job = Job::new(context, &words, &[Binding::new(0, ty, 1)]).expect("a pipeline");
-    job.run(1, |set| {
-        let views = [view];
-        let mut write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).texel_buffer_view(&views);
-        write.descriptor_count = 1;
-        // SAFETY: set and view are alive and not in use.
-        unsafe { device.update_descriptor_sets(&[write], &[]) };
-    });
-    // SAFETY: the run waited for its submission.
-    unsafe { device.destroy_buffer_view(view, None) };
+    with_texels(context, &buffer, format, |view| job.run(1, |set| write_texels(context, set, (0, ty), view)));
     Ok(buffer.read(0, 256))
 }
 
@@ -557,8 +545,7 @@ fn texel_buffers() -> Outcome {
 fn left_alone() -> Outcome {
     let codec = CODECS.iter().find(|codec| codec.format == 8).expect("a format");
     let check = |context: &Context| {
-        let stores = stored(context).contains(&codec);
-        skip_if((!stores).then(|| format!("{} does not store it", context.device_name())))?;
+        context.skip_where(!stored(context).contains(&codec), "does not store it")?;
         through(context, codec, format(codec).0)
     };
     let folder = Folder::new();
@@ -623,7 +610,7 @@ fn told_of_tiling() -> Outcome {
         let features = file["formats"][names::format(format)]["linearTilingFeatures"].as_array_mut().expect("features");
         let before = features.len();
         features.retain(|feature| feature != "STORAGE_IMAGE");
-        skip_if((features.len() == before).then(|| format!("{} stores no linear images", context.device_name())))?;
+        context.skip_where(features.len() == before, "stores no linear images")?;
         std::fs::write(&path, file.to_string()).expect("writes a file");
         Ok(())
     })?;

@@ -8,8 +8,8 @@ use crate::run::{self, Outcome, Skip, skip_if};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage, SampleCountFlags as Samples};
 use libtest_mimic::Trial;
 use samplin_spirv::image_formats::{Channels, Codec};
-use samplin_testkit::descriptor::{Binding, Pool};
-use samplin_testkit::shader::target_of;
+use samplin_testkit::descriptor::{Binding, Pool, write_images};
+use samplin_testkit::shader::{Target, pipeline_layout};
 use samplin_testkit::{Buffer, Capability, Context, Image, ImageDesc, ViewDesc};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -36,12 +36,12 @@ fn barrier(context: &Context, commands: vk::CommandBuffer, images: &[vk::ImageMe
 }
 
 /// A render pass that keeps what is there, in the layout GENERAL, and a framebuffer of a view.
-fn pass(
-    context: &Context,
+fn pass<'c>(
+    context: &'c Context,
     (format, samples): (vk::Format, Samples),
     view: vk::ImageView,
     [width, height, _]: [u32; 3],
-) -> (vk::RenderPass, vk::Framebuffer) {
+) -> Target<'c> {
     let layout = vk::ImageLayout::GENERAL;
     let attachments = [vk::AttachmentDescription::default()
         .format(format)
@@ -51,19 +51,13 @@ fn pass(
         .initial_layout(layout)
         .final_layout(layout)];
     let colors = [vk::AttachmentReference { attachment: 0, layout }];
-    target_of(context.device(), &attachments, [&colors, &[]], &[view], [width, height])
+    Target::new(context, &attachments, [&colors, &[]], None, &[view], [width, height])
 }
 
 /// A sampler that picks texels.
 fn write_sampled(context: &Context, set: vk::DescriptorSet, sampler: vk::Sampler, view: vk::ImageView) {
-    let info = [vk::DescriptorImageInfo { sampler, image_view: view, image_layout: vk::ImageLayout::GENERAL }];
-    let write = vk::WriteDescriptorSet::default()
-        .dst_set(set)
-        .dst_binding(2)
-        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-        .image_info(&info);
-    // SAFETY: set, sampler and view are alive and not in use.
-    unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+    let info = vk::DescriptorImageInfo { sampler, image_view: view, image_layout: vk::ImageLayout::GENERAL };
+    write_images(context, set, (2, 0), vk::DescriptorType::COMBINED_IMAGE_SAMPLER, &[info]);
 }
 
 /// That a texel is read as what was drawn there, as near as eight bits and interpolation are.
@@ -127,17 +121,16 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
         layers: Some((0, 1)),
         ..ViewDesc::default()
     });
-    let (render_pass, framebuffer) = pass(context, (format, desc.samples), rendered.handle(), desc.extent);
+    let target = pass(context, (format, desc.samples), rendered.handle(), desc.extent);
     let [width, height, depth] = desc.extent;
     // What is left of the image by half of the clear, but for the row that was copied.
     let drawn = vk::Rect2D {
         offset: vk::Offset2D { x: (width / 2) as i32, y: 0 },
         extent: vk::Extent2D { width: width - width / 2, height: height - 1 },
     };
-    // SAFETY: a create info without sets.
-    let none = unsafe { device.create_pipeline_layout(&Default::default(), None) }.expect("vkCreatePipelineLayout");
+    let none = pipeline_layout(context, &[], &[]);
     let colors = fragment("o = vec4(place * 0.5 + 0.5, 0.25, 0.75);");
-    let draws = pipeline(context, &colors, ONE, (none, render_pass), drawn);
+    let draws = pipeline(context, &colors, ONE, (none, target.pass), drawn);
     let read = buffer(context, &[7; 4 * 192]);
     let given = Buffer::new(context, 256, vk::BufferUsageFlags::TRANSFER_SRC);
     given.write(0, &(0..=255).map(|byte: u8| byte & 0x3b).collect::<Vec<u8>>());
@@ -174,29 +167,23 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
         // SAFETY: as above; the buffer has as many texels.
         unsafe { device.cmd_copy_buffer_to_image(commands, given.handle(), image.handle(), general, &[row]) };
         next();
-        let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
-        let begin =
-            vk::RenderPassBeginInfo::default().render_pass(render_pass).framebuffer(framebuffer).render_area(area);
         let color = vk::ClearColorValue { float32: [0.75, 0.25, 0.5, 1.0] };
         let clear =
             vk::ClearAttachment { aspect_mask: COLOR, color_attachment: 0, clear_value: vk::ClearValue { color } };
-        let half = vk::Rect2D { extent: vk::Extent2D { width: width / 2, height }, ..area };
+        let half = vk::Rect2D { extent: vk::Extent2D { width: width / 2, height }, ..vk::Rect2D::default() };
         let rect = vk::ClearRect { rect: half, base_array_layer: 0, layer_count: 1 };
-        // SAFETY: pass, frame and pipeline belong together; what is cleared and drawn is inside.
-        unsafe {
-            device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+        // SAFETY: pass and pipeline belong together; what is cleared and drawn is inside.
+        target.record(commands, &[], || unsafe {
             device.cmd_clear_attachments(commands, &[clear], &[rect]);
             device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, draws);
             device.cmd_draw(commands, 3, 1, 0, 0);
-            device.cmd_end_render_pass(commands);
-        }
+        });
         for (job, set) in jobs.iter().zip(sets) {
             next();
+            job.bind(commands, set);
             // SAFETY: set, layout and pipeline belong together.
             unsafe {
-                let point = vk::PipelineBindPoint::COMPUTE;
-                device.cmd_bind_pipeline(commands, point, job.pipeline);
-                device.cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]);
+                device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, job.pipeline);
                 device.cmd_dispatch(commands, 1, 1, 1);
             }
         }
@@ -212,8 +199,6 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
     unsafe {
         device.destroy_pipeline(draws, None);
         device.destroy_pipeline_layout(none, None);
-        device.destroy_framebuffer(framebuffer, None);
-        device.destroy_render_pass(render_pass, None);
         device.destroy_sampler(sampler, None);
     }
     let words = read.words();
@@ -295,8 +280,7 @@ fn assert_nothing((bytes, words, _): &Frame) {
 /// Reads and stores outside of the image, which robustness makes harmless.
 fn outside() -> Outcome {
     compare_views(&[4, 7], 1, |context, codec| {
-        let robust = context.supports(Capability::RobustImageAccess);
-        skip_if((!robust).then(|| format!("{} lacks robustImageAccess", context.device_name())))?;
+        context.skip_where(!context.supports(Capability::RobustImageAccess), "lacks robustImageAccess")?;
         let body = "words[n] = floatBitsToUint(imageLoad(im, at + 100)); words[64 + n] = floatBitsToUint(imageLoad(im, at - 9));\n\
                     imageStore(im, at + 8, vec4(0.75)); imageStore(im, -1 - at, vec4(0.75));";
         let left = dispatch(context, codec, body, None)?;
@@ -309,8 +293,7 @@ fn outside() -> Outcome {
 /// No image at all.
 fn nothing() -> Outcome {
     compare_views(&[4, 7], 1, |context, codec| {
-        let null = context.supports(Capability::NullDescriptor);
-        skip_if((!null).then(|| format!("{} lacks nullDescriptor", context.device_name())))?;
+        context.skip_where(!context.supports(Capability::NullDescriptor), "lacks nullDescriptor")?;
         let body =
             "words[n] = floatBitsToUint(imageLoad(im, at)); words[64 + n] = words[n]; imageStore(im, at, vec4(0.75));";
         let left = dispatch(context, codec, body, Some(vk::ImageView::null()))?;
@@ -326,30 +309,23 @@ const LOCATIONS: [[f32; 2]; 4] = [[0.375, 0.125], [0.875, 0.375], [0.125, 0.625]
 fn draw_samples(context: &Context, image: &Image<'_>, view: vk::ImageView) {
     let device = context.device();
     let (extent, format) = (image.desc().extent, (image.desc().format, Samples::TYPE_4));
-    let (render_pass, framebuffer) = pass(context, format, view, extent);
+    let target = pass(context, format, view, extent);
     let area = vk::Rect2D { extent: vk::Extent2D { width: extent[0], height: extent[1] }, ..Default::default() };
-    // SAFETY: a create info without sets.
-    let layout = unsafe { device.create_pipeline_layout(&Default::default(), None) }.expect("vkCreatePipelineLayout");
+    let layout = pipeline_layout(context, &[], &[]);
     let colors = sampled("o = vec4(place * 0.5 + 0.5, gl_SampleID / 4.0, 0.75);");
-    let draws = pipeline(context, &colors, SHADED, (layout, render_pass), area);
+    let draws = pipeline(context, &colors, SHADED, (layout, target.pass), area);
     context.submit(|commands| {
-        let begin =
-            vk::RenderPassBeginInfo::default().render_pass(render_pass).framebuffer(framebuffer).render_area(area);
-        // SAFETY: pass, frame and pipeline belong together.
-        unsafe {
-            device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+        // SAFETY: pass and pipeline belong together.
+        target.record(commands, &[], || unsafe {
             device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, draws);
             device.cmd_draw(commands, 3, 1, 0, 0);
-            device.cmd_end_render_pass(commands);
-        }
+        });
         barrier(context, commands, &[]);
     });
     // SAFETY: the submission was waited for.
     unsafe {
         device.destroy_pipeline(draws, None);
         device.destroy_pipeline_layout(layout, None);
-        device.destroy_framebuffer(framebuffer, None);
-        device.destroy_render_pass(render_pass, None);
     }
 }
 

@@ -7,6 +7,7 @@ use libtest_mimic::Trial;
 use samplin_suite::case::assert_reported;
 use samplin_testkit::context::device_file;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
+use samplin_testkit::shader::{covering, make_graphics, pipeline_layout};
 use samplin_testkit::texel::Value;
 use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Image, ImageDesc, Message, ViewDesc};
 use serde_json::Value as Json;
@@ -136,10 +137,7 @@ pub(super) fn draw_stages(
     for (binding, buffer) in bindings.iter().zip(&buffers) {
         write_buffer(context, set.expect("a set"), *binding, buffer);
     }
-    let layouts = [set_layout.handle()];
-    let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-    // SAFETY: the set layout is alive.
-    let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout");
+    let layout = pipeline_layout(context, &[&set_layout], &[]);
     let area = vk::Rect2D { offset: Default::default(), extent: vk::Extent2D { width: EDGE, height: EDGE } };
     let pipeline = pipeline_of(context, stages, how, (layout, pass), area);
     context.submit(|commands| {
@@ -208,13 +206,6 @@ fn pipeline_of(
         let [vertex, fragment] = &mut codes;
         stages = [stages[0].push_next(vertex), stages[1].push_next(fragment)];
     }
-    let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
-    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-    let [x, y] = [area.offset.x, area.offset.y].map(|at| at as f32);
-    let [width, height] = [area.extent.width, area.extent.height].map(|length| length as f32);
-    let (viewports, scissors) = ([vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 }], [area]);
-    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
-    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
     let mut multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(how.samples);
     if let Some(least) = how.shading {
         multisample = multisample.sample_shading_enable(true).min_sample_shading(least);
@@ -225,21 +216,13 @@ fn pipeline_of(
         blends = blends.map(|it| it.blend_enable(true).src_color_blend_factor(one).src_alpha_blend_factor(one));
     }
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let info = [vk::GraphicsPipelineCreateInfo::default()
-        .stages(&stages)
-        .vertex_input_state(&vertex_input)
-        .input_assembly_state(&assembly)
-        .viewport_state(&viewport)
-        .rasterization_state(&raster)
-        .multisample_state(&multisample)
-        .color_blend_state(&blend)
-        .layout(layout)
-        .render_pass(pass)];
-    // SAFETY: all that it names is alive.
-    let made = unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &info, None) };
+    let pipeline = covering(&stages, area, 1, |info| {
+        let info = info.multisample_state(&multisample).color_blend_state(&blend);
+        make_graphics(device, &info.layout(layout).render_pass(pass))
+    });
     // SAFETY: only needed while the pipeline was made.
     modules.iter().for_each(|module| unsafe { device.destroy_shader_module(*module, None) });
-    made.expect("vkCreateGraphicsPipelines")[0]
+    pipeline
 }
 
 /// An application that does not ask for the feature.
@@ -752,9 +735,7 @@ fn mask() -> Outcome {
     let is_told = |error: &Message| error.id.ends_with("maxSampleMaskWords-00711");
     assert!(errors.iter().any(is_told), "without samplin: {errors:#?}");
     let (got, judged) = silent(Context::builder(), "with samplin", |context| {
-        skip_if(
-            (context.limits().max_sample_mask_words != 1).then(|| format!("{} has more words", context.device_name())),
-        )?;
+        context.skip_where(context.limits().max_sample_mask_words != 1, "has more words")?;
         draw(context, &longer, FOUR)
     })?;
     assert_eq!(got, wanted);

@@ -1,5 +1,6 @@
 //! Storage images: what shaders declare of how they read and write them, and formats that compilers made up.
 
+use super::formats::empty;
 use super::{Job, buffer, declaring, hlsl, vulkan, write_buffer, write_image};
 use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
@@ -7,7 +8,7 @@ use libtest_mimic::Trial;
 use samplin_testkit::descriptor::Binding;
 use samplin_testkit::texel::Value;
 use samplin_testkit::trace::RecordedChange;
-use samplin_testkit::{Capability, Context, ContextBuilder, Image, ImageDesc, ViewDesc};
+use samplin_testkit::{Capability, Context, ContextBuilder, ImageDesc, ViewDesc};
 
 pub(super) fn trials() -> Vec<Trial> {
     run::trials(&[
@@ -38,8 +39,7 @@ fn store(context: &Context, words: &[u32], format: vk::Format) -> Result<Vec<Val
     skip_if((!stores).then(|| format!("{} does not store {format:?}", context.device_name())))?;
     let job = Job::new(context, words, &[Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1)]).expect("a pipeline");
     let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, EDGE, EDGE) }).map_err(Skip)?;
-    image.clear(vk::ClearColorValue { uint32: [0; 4] });
+    let image = empty(context, &ImageDesc { usage, ..ImageDesc::d2(format, EDGE, EDGE) })?;
     let view = image.view(&ViewDesc::default());
     job.run(EDGE / 8, |set| write_image(context, set, 0, &view));
     Ok(image.read(vk::ImageAspectFlags::COLOR, 0, 0))
@@ -103,8 +103,10 @@ fn not_read() -> Outcome {
     let (got, judged) = silent(old(), "with samplin", |context| {
         // SAFETY: a physical device of this instance.
         let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
-        let reads = features.shader_storage_image_read_without_format != 0;
-        skip_if(reads.then(|| format!("{} reads storage images without a format", context.device_name())))?;
+        context.skip_where(
+            features.shader_storage_image_read_without_format != 0,
+            "reads storage images without a format",
+        )?;
         run(context)
     })?;
     assert_picture(&got);
@@ -148,8 +150,8 @@ fn augmented() -> Outcome {
     let run = |context: &Context| {
         // SAFETY: a physical device of this instance.
         let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
-        let lacks = features.shader_storage_image_write_without_format == 0;
-        skip_if(lacks.then(|| format!("{} does not write without a format", context.device_name())))?;
+        context
+            .skip_where(features.shader_storage_image_write_without_format == 0, "does not write without a format")?;
         store(context, &words, vk::Format::R8G8B8A8_UNORM)
     };
     let (_, errors) = without_layer(old(), run)?;
@@ -233,8 +235,7 @@ fn store_halves(context: &Context) -> Result<Vec<u8>, Skip> {
     let job = Job::new(context, &words, &bindings).expect("a pipeline");
     let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
     let desc = ImageDesc { usage, ..ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, HALVES, HALVES) };
-    let image = Image::new(context, &desc).map_err(Skip)?;
-    image.clear(vk::ClearColorValue { uint32: [0; 4] });
+    let image = empty(context, &desc)?;
     let view = image.view(&ViewDesc::default());
     let given = buffer(context, &halves().iter().map(|value| value.to_bits()).collect::<Vec<_>>());
     job.run(HALVES * HALVES / 64, |set| {

@@ -6,7 +6,9 @@ use crate::*;
 use fastrand::Rng;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{Spelling, Template};
-use samplin_testkit::shader::{link_graphics, target_of};
+use samplin_testkit::shader::{
+    ShaderModule, covering, link_graphics, make_compute, make_graphics, pipeline_layout, target_of,
+};
 use samplin_testkit::{Buffer, ImageDesc, ViewDesc};
 
 /// Words of a part of the results; two parts.
@@ -358,19 +360,14 @@ impl<'c> World<'c> {
         let sets: Vec<_> = code
             .sets
             .iter()
-            .map(|set| self.set_layouts[*set].as_ref().expect("it is possible")[random.usize(0..2)].handle())
+            .map(|set| &self.set_layouts[*set].as_ref().expect("it is possible")[random.usize(0..2)])
             .collect();
         let ranges = [vk::PushConstantRange::default().stage_flags(STAGES).size(code.words as u32 * 4)];
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&ranges);
-        // SAFETY: the set layouts are alive.
-        unsafe { self.context.device().create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout")
+        pipeline_layout(self.context, &sets, &ranges)
     }
 
-    fn module(&self, stage: &str, source: &str) -> vk::ShaderModule {
-        let words = compile(Language::Glsl("vulkan1.1"), stage, source);
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: the words are a complete module.
-        unsafe { self.context.device().create_shader_module(&info, None) }.expect("vkCreateShaderModule")
+    fn module(&self, stage: &str, source: &str) -> ShaderModule<'c> {
+        ShaderModule::new(self.context, &compile(Language::Glsl("vulkan1.1"), stage, source))
     }
 
     pub(super) fn make(&self, plan: &Pipeline) -> Handle {
@@ -413,28 +410,16 @@ impl<'c> World<'c> {
 
     fn pipeline(&self, plan: &Pipeline) -> Handle {
         let device = self.context.device();
-        let (code, cache) = (&CODES[plan.code], vk::PipelineCache::null());
+        let code = &CODES[plan.code];
         let layout = self.layouts[plan.code].expect("it was made")[0];
         let Some(pass) = plan.pass else {
             let module = self.module("comp", &catalog::source(code, true));
-            let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
-            let info =
-                vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage.module(module).name(c"main"));
-            // SAFETY: module and layout are alive; the sets match the shader's declarations.
-            let made = unsafe { device.create_compute_pipelines(cache, &[info], None) };
-            // SAFETY: modules are needed only while pipelines are created.
-            unsafe { device.destroy_shader_module(module, None) };
-            return Handle::Pipeline(made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0]);
+            let stage = module.stage(vk::ShaderStageFlags::COMPUTE);
+            let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
+            return Handle::Pipeline(make_compute(device, &info));
         };
         let modules = [self.module("vert", catalog::VERTEX), self.module("frag", &catalog::source(code, false))];
-        let kinds = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT];
-        let stages = [0, 1].map(|at| {
-            let stage = vk::PipelineShaderStageCreateInfo::default().stage(kinds[at]);
-            stage.module(modules[at]).name(c"main")
-        });
-        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
-        let assembly =
-            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let stages = [modules[0].stage(vk::ShaderStageFlags::VERTEX), modules[1].stage(vk::ShaderStageFlags::FRAGMENT)];
         let viewports = plan.statics[Dynamic::Viewport as usize].map(viewport);
         let scissors = plan.statics[Dynamic::Scissor as usize].map(rectangle);
         let mut viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
@@ -451,38 +436,20 @@ impl<'c> World<'c> {
             .map(|state| states[*state as usize])
             .collect();
         let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&states);
-        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let multisample =
-            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
-        let blends = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
-        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
         let formats = [TARGET];
         let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
-        let mut info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .vertex_input_state(&vertex_input)
-            .input_assembly_state(&assembly)
-            .viewport_state(&viewport)
-            .rasterization_state(&raster)
-            .multisample_state(&multisample)
-            .color_blend_state(&blend)
-            .dynamic_state(&dynamic)
-            .layout(layout);
-        info = match pass {
-            Pass::Object => info.render_pass(self.render_pass),
-            Pass::Dynamic => info.push_next(&mut rendering),
-        };
-        let handle = if plan.is_linked {
-            let (pipeline, libraries) = link_graphics(device, &info, layout);
-            Handle::Linked(pipeline, libraries)
-        } else {
-            // SAFETY: every object named is alive and every state that the pipeline needs is there.
-            let made = unsafe { device.create_graphics_pipelines(cache, &[info], None) };
-            Handle::Pipeline(made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0])
-        };
-        // SAFETY: modules are needed only while pipelines are created.
-        modules.iter().for_each(|module| unsafe { device.destroy_shader_module(*module, None) });
-        handle
+        covering(&stages, vk::Rect2D::default(), 1, |info| {
+            let info = info.viewport_state(&viewport).dynamic_state(&dynamic).layout(layout);
+            let info = match pass {
+                Pass::Object => info.render_pass(self.render_pass),
+                Pass::Dynamic => info.push_next(&mut rendering),
+            };
+            if plan.is_linked {
+                let (pipeline, libraries) = link_graphics(device, &info, layout);
+                return Handle::Linked(pipeline, libraries);
+            }
+            Handle::Pipeline(make_graphics(device, &info))
+        })
     }
 }
 
