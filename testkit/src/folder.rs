@@ -36,6 +36,13 @@ impl Folder {
         self.0.join(name)
     }
 
+    /// The text of a file in it.
+    #[track_caller]
+    pub fn read(&self, name: impl AsRef<Path>) -> String {
+        let path = self.join(name);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
     /// Writes a file, with the folders that it is in; returns its path.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.join(name);

@@ -1,9 +1,9 @@
 //! The examples of `examples/ci`: their own shell steps, with a program in place of the game and what is installed already.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Folder, Ran, example, samplin_in, skip, vulkan};
+use crate::common::*;
 
 /// The steps of a job that a service would run here, each with its name; `always` ones also after a failure.
 struct Step {
@@ -52,17 +52,16 @@ fn gitlab() -> Vec<Step> {
 }
 
 /// A checkout in which `make` makes a program that stands in for the game.
-struct Checkout {
+struct Checkout<'a> {
     home: Folder,
-    layer: PathBuf,
-    driver: PathBuf,
+    vulkan: &'a Vulkan,
 }
 
-impl Checkout {
-    fn new(layer: &Path, driver: &Path) -> Self {
+impl<'a> Checkout<'a> {
+    fn new(vulkan: &'a Vulkan) -> Self {
         let home = Folder::new();
         home.write("Makefile", "all:\n\tmkdir -p build && ln -sf \"$$GAME\" build/game\n");
-        Self { home, layer: layer.to_path_buf(), driver: driver.to_path_buf() }
+        Self { home, vulkan }
     }
 
     /// Runs the steps; which of them failed, and what was said.
@@ -82,9 +81,9 @@ impl Checkout {
                 .env("GAME", game)
                 .env("PROGRAM", format!("build/game {arguments}"))
                 .env("GITHUB_STEP_SUMMARY", self.home.join("summary.md"))
-                .env("SAMPLIN_LAYER_DIR", &self.layer)
-                .env("VK_DRIVER_FILES", &self.driver)
-                .env("VK_ICD_FILENAMES", &self.driver)
+                .env("SAMPLIN_LAYER_DIR", &self.vulkan.layer)
+                .env("VK_DRIVER_FILES", &self.vulkan.driver)
+                .env("VK_ICD_FILENAMES", &self.vulkan.driver)
                 // So that no server has to be started for programs that open no window.
                 .env("DISPLAY", ":99")
                 .stdin(Stdio::null())
@@ -103,17 +102,13 @@ impl Checkout {
 
 #[test]
 fn the_jobs_are_green_and_red_where_they_should_be() {
-    let Some((layer, driver)) = vulkan() else { return };
-    let gallery = Path::new(env!("CARGO_BIN_EXE_samplin")).parent().unwrap().join("gallery");
-    if !gallery.is_file() {
-        skip("the gallery is not built");
-        return;
-    }
+    let Some(vulkan) = vulkan() else { return };
+    let Some(gallery) = gallery() else { return };
     let scene = example("scene");
     for (service, steps, gate, run) in [("github", github(), "Gate", "Run"), ("gitlab", gitlab(), "script", "script")] {
         let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
         assert!(names.contains(&gate) && steps.iter().all(|step| !step.script.is_empty()), "{names:?}");
-        let checkout = Checkout::new(&layer, &driver);
+        let checkout = Checkout::new(&vulkan);
         let home = &checkout.home;
 
         let (failed, said) = checkout.run(&steps, &scene, "picture.ppm");
@@ -129,7 +124,7 @@ fn the_jobs_are_green_and_red_where_they_should_be() {
 
         let (failed, said) = checkout.run(&steps, &gallery, "--out gallery.png --only d32-linear");
         assert_eq!(failed, [gate], "{service}: the gallery is red: {said}");
-        assert!(std::fs::read_to_string(home.join("sampling.sarif")).unwrap().contains("\"linear-filter\""));
+        assert!(home.read("sampling.sarif").contains("\"linear-filter\""));
         assert!(home.join("sampling.html").is_file(), "the report is there all the same");
 
         let baseline = ["check", "sampling.jsonl", "--baseline", "samplin-baseline.toml", "--update-baseline"];
@@ -137,7 +132,7 @@ fn the_jobs_are_green_and_red_where_they_should_be() {
         let (failed, said) = checkout.run(&steps, &gallery, "--out gallery.png --only d32-linear");
         assert!(failed.is_empty(), "{service}: with a baseline it is green: {said}");
 
-        let known = std::fs::read_to_string(home.join("samplin-baseline.toml")).unwrap();
+        let known = home.read("samplin-baseline.toml");
         home.write("samplin-baseline.toml", known.replacen("reason = ", "expires = \"2020-01-01\"\nreason = ", 1));
         let (failed, said) = checkout.run(&steps, &gallery, "--out gallery.png --only d32-linear");
         assert_eq!(failed, [gate], "{service}: an entry that expired is red: {said}");
@@ -148,7 +143,7 @@ fn the_jobs_are_green_and_red_where_they_should_be() {
 /// What a capture replays is looked at as the program was.
 #[test]
 fn a_capture_of_somebody_else_is_checked() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let folder = Path::new("/usr/share/vulkan/explicit_layer.d");
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
     if !folder.join("VkLayer_gfxreconstruct.json").is_file() || !has("gfxrecon-replay") {
@@ -161,12 +156,9 @@ fn a_capture_of_somebody_else_is_checked() {
         .env("VK_INSTANCE_LAYERS", "VK_LAYER_LUNARG_gfxreconstruct")
         .env("GFXRECON_CAPTURE_FILE", home.join("c.gfxr"));
     command.env("GFXRECON_CAPTURE_FILE_TIMESTAMP", "false").env("GFXRECON_LOG_LEVEL", "error");
-    command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver);
-    assert!(command.stdout(Stdio::null()).status().unwrap().success());
-    let mut command = crate::common::tool(&home);
-    command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-    command.args(["run", "--mode", "audit", "--trace", "replay.jsonl", "--", "gfxrecon-replay", "c.gfxr"]);
-    let ran = Ran::of(&command.output().unwrap());
+    assert!(vulkan.drive(&mut command).stdout(Stdio::null()).status().unwrap().success());
+    let ran =
+        Ran::by(vulkan.tool(&home).args("run --mode audit --trace replay.jsonl -- gfxrecon-replay c.gfxr".split(' ')));
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("changes would be made in "), "{}", ran.stderr);
     let found = samplin_in(&home, ["check", "replay.jsonl", "--json", "--deny", "linear-filter"]).json(1);

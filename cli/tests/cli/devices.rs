@@ -4,7 +4,7 @@ use std::process::Command;
 
 use ash::vk;
 
-use crate::common::{Folder, Ran, borrow, data, example, samplin, samplin_in, snapshot, tool, vulkan};
+use crate::common::*;
 
 #[test]
 fn shipped_devices_are_shown() {
@@ -55,13 +55,9 @@ fn names_that_mean_nothing_are_refused() {
 
 #[test]
 fn the_real_device_can_be_saved_and_read_back() {
-    let Some((_, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
-    let run = |arguments: &[&str]| {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).args(arguments);
-        Ran::of(&command.output().unwrap())
-    };
+    let run = |arguments: &[&str]| Ran::by(vulkan.drive(&mut tool(&home)).args(arguments));
     let saved = run(&["caps", "--save", "own.json"]).quiet(0);
     assert!(saved.contains("own.json: ") && saved.contains("llvmpipe"), "{saved}");
     let told = run(&["caps", "gpu:0", "./own.json"]).quiet(0);
@@ -73,16 +69,19 @@ fn the_real_device_can_be_saved_and_read_back() {
 #[test]
 fn without_a_driver_that_is_said() {
     let home = Folder::new();
-    let mut command = tool(&home);
-    command.env("VK_ICD_FILENAMES", "/nonexistent.json").env("VK_DRIVER_FILES", "/nonexistent.json").arg("caps");
-    let failure = Ran::of(&command.output().unwrap()).fails(4);
+    let failure = Ran::by(
+        tool(&home)
+            .env("VK_ICD_FILENAMES", "/nonexistent.json")
+            .env("VK_DRIVER_FILES", "/nonexistent.json")
+            .arg("caps"),
+    )
+    .fails(4);
     assert!(failure.contains("samplin doctor") || failure.contains("libvulkan"), "{failure}");
 }
 
 #[test]
 fn predictions_are_told() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     snapshot(
         "predict-adreno-650.txt",
         &samplin_in(&home, ["predict", "all.jsonl", "--device", "adreno-650", "--limit", "3"]).quiet(0),
@@ -97,8 +96,7 @@ fn predictions_are_told() {
 /// A Vulkan Profile, and a report of vulkan.gpuinfo.org, are devices as capability files are.
 #[test]
 fn a_device_may_be_in_any_form() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let predicted = |device: &str| {
         let mut told = samplin_in(&home, ["predict", "all.jsonl", "--device", device, "--alone", "--json"]).json(0);
         told["device"] = serde_json::Value::Null;
@@ -128,8 +126,7 @@ fn a_device_may_be_in_any_form() {
 /// The device that a trace was recorded on decides as it did.
 #[test]
 fn a_prediction_for_the_same_device_changes_nothing() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     samplin_in(&home, ["predict", "all.jsonl", "--device", "llvmpipe", "-o", "same.jsonl"]).quiet(0);
     samplin_in(&home, ["diff", "all.jsonl", "same.jsonl"]).quiet(0);
 }
@@ -137,13 +134,12 @@ fn a_prediction_for_the_same_device_changes_nothing() {
 /// What a prediction writes is a trace like any other.
 #[test]
 fn a_prediction_keeps_to_the_schema() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     samplin_in(&home, ["predict", "all.jsonl", "--device", "adreno-650", "-o", "there.jsonl"]).quiet(0);
     let schema = serde_json::from_str(include_str!("../../../manifest/trace.schema.json")).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     for name in ["all.jsonl", "there.jsonl"] {
-        let text = std::fs::read_to_string(home.join(name)).unwrap();
+        let text = home.read(name);
         assert!(text.lines().count() > 300, "{name}");
         for (number, line) in text.lines().enumerate() {
             let record = serde_json::from_str(line).unwrap();
@@ -156,8 +152,7 @@ fn a_prediction_keeps_to_the_schema() {
 
 #[test]
 fn too_little_is_not_guessed_from() {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["decisions.jsonl"]);
     let failure = samplin_in(&home, ["predict", "decisions.jsonl", "--device", "adreno-650"]).fails(3);
     assert!(failure.contains("does not hold every sampler") && failure.contains("--trace-level all"), "{failure}");
     home.write("empty.jsonl", "");
@@ -175,17 +170,16 @@ fn too_little_is_not_guessed_from() {
 /// program with the device made as weak.
 #[track_caller]
 fn predicted_as_run(program: &str, devices: &[&str], set: &[&str], is_told: impl Fn(&str, &serde_json::Value)) {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     let program = example(program);
     let record = |name: &str, device: Option<&str>| {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+        let mut command = vulkan.tool(&home);
         command.args(["run", "--quiet", "--trace-level", "all", "--trace", name]).args(set);
         if let Some(device) = device {
             command.args(["--device", device]);
         }
-        let ran = Ran::of(&command.arg("--").arg(&program).output().unwrap());
+        let ran = Ran::by(command.arg("--").arg(&program));
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     };
     record("here.jsonl", None);
@@ -254,9 +248,8 @@ const BORDERS: u32 = 24;
 
 /// A folder with the trace of everything, its text and its first record.
 fn with_all() -> (Folder, String, serde_json::Value) {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let home = holding(["all.jsonl"]);
+    let text = home.read("all.jsonl");
     let first = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     (home, text, first)
 }
@@ -397,9 +390,8 @@ fn shared_samplers_count_by_their_states() {
 /// Samplers with custom border colours that follow one another are not as many at once.
 #[test]
 fn border_colours_are_refused_by_how_many_are_alive_at_once() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let home = holding(["all.jsonl"]);
+    let text = home.read("all.jsonl");
     let custom = text.lines().find(|line| line.contains("\"event\":\"sampler\"") && line.contains("FLOAT_CUSTOM_EXT"));
     let custom: serde_json::Value = serde_json::from_str(custom.unwrap()).unwrap();
     let kept = |line: &&str| line.contains("\"event\":\"layer\"") || line.contains("\"event\":\"device\"");
@@ -433,8 +425,7 @@ fn border_colours_are_refused_by_how_many_are_alive_at_once() {
 /// Findings down, devices across: the same as one prediction for each.
 #[test]
 fn several_devices_make_a_table() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let names = ["adreno-650", "apple-a8", "v3d-4.2"];
     let arguments =
         ["predict", "all.jsonl", "--json", "--device", names[0], "--device", names[1], "--device", names[2]];
@@ -477,11 +468,10 @@ fn several_devices_make_a_table() {
     assert_eq!(section.matches("<td>×</td>").count(), marks);
     assert_eq!(section.matches("<tr>").count(), rows.len() + 1);
     samplin_in(&home, ["predict", "all.jsonl", "--all", "-o", "x"]).fails(2);
-    if let Some((_, driver)) = vulkan() {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver);
-        command.args(["predict", "all.jsonl", "--device", "gpu", "--device", "v3d-4.2"]);
-        let told = Ran::of(&command.output().unwrap()).quiet(0);
+    if let Some(vulkan) = vulkan() {
+        let told =
+            Ran::by(vulkan.drive(&mut tool(&home)).args("predict all.jsonl --device gpu --device v3d-4.2".split(' ')))
+                .quiet(0);
         assert!(told.contains("gpu  v3d-4.2"), "{told}");
     }
 }
@@ -489,8 +479,7 @@ fn several_devices_make_a_table() {
 /// A line that is read on a terminal: a few findings of a rule, none twice, and beside each as few devices as say which have it.
 #[test]
 fn a_table_of_all_devices_can_be_read() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let told = |limit: &str| samplin_in(&home, ["predict", "all.jsonl", "--all", "--limit", limit]).quiet(0);
     let all = told("0");
     let is_finding = |line: &&str| line.contains(" of 26  ");

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, data, samplin_in};
+use crate::common::*;
 
 /// Line numbers in `all.jsonl`, counted from 0, of a repaired link, of another, and of one that is left.
 const RECORDS: [usize; 3] = [363, 367, 370];
 
 /// `all.jsonl` with draws in these records, each frame, number and label.
 fn trace(home: &Folder, name: &str, draws: [Option<(Value, Value, Value)>; 3]) {
-    let text = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let text = text_in("all.jsonl");
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (line, draw) in RECORDS.into_iter().zip(draws) {
         assert!(lines[line]["link"].is_object() && !lines[line]["changes"].as_array().unwrap().is_empty());
@@ -165,14 +165,14 @@ fn the_report_has_columns_for_draws() {
     assert_eq!(written.matches(&cells("12", "7", "Shadow pass")).count(), 2, "a change and what is left");
     assert_eq!(written.matches(&cells("0", "3", "Main pass")).count(), 1);
     assert!(written.contains("<td>“Shadow pass”</td>") && written.contains("<td>“Main pass”</td>"));
-    let table = std::fs::read_to_string(home.join("all.csv")).unwrap();
+    let table = home.read("all.csv");
     let lines: Vec<_> = table.lines().collect();
     assert!(lines[0].ends_with(",applied,frame,draw,label"), "{}", lines[0]);
     assert_eq!(lines.iter().filter(|line| line.ends_with(",yes,12,7,Shadow pass")).count(), 2);
     assert_eq!(lines.iter().filter(|line| line.ends_with(",no,12,7,Shadow pass")).count(), 1);
     let written = page("older.jsonl");
     assert!(!written.contains("data-c=\"18\"") && !written.contains("“Shadow pass”"));
-    let table = std::fs::read_to_string(home.join("all.csv")).unwrap();
+    let table = home.read("all.csv");
     assert!(table.lines().skip(1).all(|line| line.ends_with(",,,")));
 }
 
@@ -188,7 +188,7 @@ fn hostile_labels_are_only_text() {
     assert_eq!(told.lines().filter(|shown| shown.starts_with("  1")).collect::<Vec<_>>(), [line]);
     let page = samplin_in(&home, ["report", "hostile.jsonl", "-o", "-", "--csv", "all.csv"]).quiet(0);
     assert!(page.contains("=1+1&lt;script&gt;alert(1)") && !page.contains("<script>alert(1)"));
-    let table = std::fs::read_to_string(home.join("all.csv")).unwrap();
+    let table = home.read("all.csv");
     assert!(table.contains(",1,2,\"'=1+1<script>"), "it is no formula");
     let told = samplin_in(&home, ["check", "hostile.jsonl"]).quiet(1);
     assert!(

@@ -10,7 +10,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
 
-use crate::common::{Folder, Ran, data, samplin_in, tool};
+use crate::common::*;
 
 /// All Parquet files below a folder, in order.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -44,7 +44,7 @@ fn text(field: &Field) -> Option<&str> {
 
 /// The recorded lines of the process that comes first.
 fn one_process() -> String {
-    let text = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let text = text_in("all.jsonl");
     let pid = |line: &str| serde_json::from_str::<Value>(line).unwrap()["pid"].clone();
     let first = text.lines().next().map(pid);
     text.lines().filter(|line| Some(pid(line)) == first).map(|line| format!("{line}\n")).collect()
@@ -102,7 +102,7 @@ fn cases_of_the_cts_are_rows() {
 fn the_columns_are_those_of_the_manifest() {
     let home = home();
     // With a record that no program has to have.
-    let all = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let all = home.read("all.jsonl");
     home.write("more.jsonl", all + EXEMPT);
     samplin_in(&home, ["export", "more.jsonl", "--parquet", "tables"]).quiet(0);
     let exempt = rows(&home.join("tables"), "exempt");
@@ -245,7 +245,7 @@ fn every_record_is_a_row() {
 #[test]
 fn rows_lie_by_day_and_device() {
     let home = home();
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let text = home.read("all.jsonl");
     home.write("game-2026-11-21.jsonl", text.replace("\"simulated\":null", "\"simulated\":\"adreno-650\""));
     samplin_in(&home, ["export", "all.jsonl", "--day", "2026-11-20", "--parquet", "tables"]).quiet(0);
     samplin_in(&home, ["export", "game-2026-11-21.jsonl", "--build", "9", "--parquet", "tables"]).quiet(0);
@@ -277,7 +277,7 @@ fn rows_lie_by_day_and_device() {
 #[test]
 fn processes_of_one_trace_are_runs_of_their_own() {
     let home = home();
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let text = home.read("all.jsonl");
     let pid = lines()[0]["pid"].to_string();
     let other =
         text.replace(&format!("\"pid\":{pid}"), "\"pid\":7").replace("\"simulated\":null", "\"simulated\":\"x/y\"");
@@ -312,7 +312,7 @@ fn text_of(row: &BTreeMap<String, Field>, column: &str) -> String {
 #[test]
 fn damaged_lines_are_counted_and_left_out() {
     let home = home();
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let text = home.read("all.jsonl");
     let lines: Vec<&str> = text.lines().collect();
     // Cut in the middle of the last line, and a line of something else.
     let cut =
@@ -334,7 +334,7 @@ fn damaged_lines_are_counted_and_left_out() {
 /// What a shell says that ignores the signal of a file that is too large, as it would come from a full disk.
 fn with_little_room(home: &Folder, blocks: u32, arguments: &str) -> Ran {
     let line = format!("trap '' XFSZ; ulimit -f {blocks}; exec {} {arguments}", env!("CARGO_BIN_EXE_samplin"));
-    Ran::of(&Command::new("sh").args(["-c", &line]).current_dir(home.path()).output().unwrap())
+    Ran::by(Command::new("sh").args(["-c", &line]).current_dir(home.path()))
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn standard_input_is_a_trace() {
 
 /// Two builds on two devices; what the second one does on `device` is what `edit` makes of its trace.
 fn fleet(home: &Folder, device: &str, edit: impl Fn(&str) -> String) {
-    let text = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let text = text_in("all.jsonl");
     for build in ["1.7", "1.8"] {
         for name in ["adreno-650", "apple-m1"] {
             let mut text = text.replace("\"simulated\":null", &format!("\"simulated\":\"{name}\""));

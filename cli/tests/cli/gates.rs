@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, borrow, data, samplin_in};
+use crate::common::*;
 
 /// A run with nothing to find fault with.
 pub(crate) const CLEAN: &str = concat!(
@@ -11,12 +11,6 @@ pub(crate) const CLEAN: &str = concat!(
     r#"{"seq":1,"t_ns":2,"pid":7,"tid":7,"event":"summary","scope":"instance","dropped":0}"#,
     "\n"
 );
-
-fn home() -> Folder {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
-    home
-}
 
 fn findings_of(value: &Value) -> Vec<Value> {
     value["findings"].as_array().unwrap().clone()
@@ -30,7 +24,7 @@ fn findings(home: &Folder, arguments: &[&str], code: i32) -> Vec<Value> {
 /// Each member of an entry allows what it names and nothing else.
 #[test]
 fn findings_are_allowed_by_what_they_are() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     let all = findings(&home, &[], 1);
     let with = |member: &str| all.iter().find(|finding| finding[member].is_string()).unwrap()[member].as_str().unwrap();
     let cases = [
@@ -64,7 +58,7 @@ fn findings_are_allowed_by_what_they_are() {
 
 #[test]
 fn entries_end_and_go_stale() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     let text =
         |arguments: &[&str], code| samplin_in(&home, [&["check", "decisions.jsonl"], arguments].concat()).quiet(code);
     home.write(
@@ -105,7 +99,7 @@ fn entries_end_and_go_stale() {
 /// A run in a pipeline takes minutes, so one is enough to learn of every mistake.
 #[test]
 fn every_mistake_of_a_file_is_told_at_once() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     home.write(
         "samplin-check.toml",
         "[[allow]]\nrule = \"stencils\"\nreason = \"\"\n\n[[allow]]\nrule = \"stencil\"\nreason = 1\n\n\
@@ -142,7 +136,7 @@ fn every_mistake_of_a_file_is_told_at_once() {
 
 #[test]
 fn a_baseline_lets_pass_what_was_there() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).fails(3);
     samplin_in(&home, ["check", "decisions.jsonl", "--update-baseline"]).fails(2);
     let told =
@@ -150,11 +144,11 @@ fn a_baseline_lets_pass_what_was_there() {
     assert!(told.contains("known.toml: 0 kept, "), "{told}");
     samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).quiet(0);
     // Once more changes nothing.
-    let before = std::fs::read_to_string(home.join("known.toml")).unwrap();
+    let before = home.read("known.toml");
     samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml", "--update-baseline"]).quiet(0);
-    assert_eq!(std::fs::read_to_string(home.join("known.toml")).unwrap(), before);
+    assert_eq!(home.read("known.toml"), before);
     // What is new is found, what is gone is named and taken out, reasons stay.
-    let text = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    let text = text_in("decisions.jsonl");
     let without: Vec<&str> = text.lines().filter(|line| !line.contains("\"rule\":\"stencil\"")).collect();
     home.write("fewer.jsonl", without.join("\n") + "\n");
     let told = samplin_in(&home, ["check", "fewer.jsonl", "--baseline", "known.toml"]).quiet(0);
@@ -164,7 +158,7 @@ fn a_baseline_lets_pass_what_was_there() {
         "# ours\n".to_owned() + &before.replacen("accepted on", "looked at by Ada, accepted on", 1) + "# more?\n",
     );
     samplin_in(&home, ["check", "fewer.jsonl", "--baseline", "known.toml", "--update-baseline"]).quiet(0);
-    let after = std::fs::read_to_string(home.join("known.toml")).unwrap();
+    let after = home.read("known.toml");
     assert!(after.len() < before.len() && after.contains("looked at by Ada"), "{after}");
     assert!(after.starts_with("# ours\n") && after.contains("# more?\n"), "comments stay: {after}");
     let told = samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).quiet(1);
@@ -173,15 +167,15 @@ fn a_baseline_lets_pass_what_was_there() {
     home.write("known.toml", "[[allow]]\nrule = \"stencil\"\nreason = \"late\"\nexpires = \"2020-01-01\"\n");
     let arguments = ["check", "decisions.jsonl", "--deny", "stencil", "--baseline", "known.toml", "--update-baseline"];
     samplin_in(&home, arguments).quiet(1);
-    assert!(std::fs::read_to_string(home.join("known.toml")).unwrap().contains("expires = \"2020-01-01\""));
+    assert!(home.read("known.toml").contains("expires = \"2020-01-01\""));
 }
 
 /// What a baseline was not written for is found: another format, view or VUID of the same rule and sampler.
 #[test]
 fn a_baseline_lets_nothing_pass_that_is_new() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     borrow(&home, "all.jsonl");
-    let whole = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let whole = text_in("all.jsonl");
     let check = |code, arguments: &[&str]| {
         let all = [&["check", "run.jsonl", "--json", "--baseline", "known.toml"][..], arguments].concat();
         samplin_in(&home, all).json(code)
@@ -222,7 +216,7 @@ fn a_baseline_lets_nothing_pass_that_is_new() {
 
 #[test]
 fn several_formats_are_written_at_once() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     let outputs = ["text=o.txt", "json=o.json", "junit=o.xml", "github=o.gh", "markdown=o.md", "sarif=o.sarif"];
     for command in
         [&["check", "decisions.jsonl", "--allow", "stencil"][..], &["diff", "decisions.jsonl", "clean.jsonl"]]
@@ -233,13 +227,12 @@ fn several_formats_are_written_at_once() {
         let told = samplin_in(&home, &all).quiet(1);
         let plain = samplin_in(&home, command).quiet(1);
         assert_eq!(told, plain, "the text stays on standard output");
-        let read = |name: &str| std::fs::read_to_string(home.join(name)).unwrap();
-        let value: Value = serde_json::from_str(&read("o.json")).unwrap();
+        let value: Value = serde_json::from_str(&home.read("o.json")).unwrap();
         assert!(!value["findings"].as_array().unwrap().is_empty());
-        assert!(read("o.xml").starts_with("<?xml") && read("o.gh").starts_with("::"));
-        assert!(read("o.md").contains("| rule | findings |") && read("o.txt").contains(" findings"));
+        assert!(home.read("o.xml").starts_with("<?xml") && home.read("o.gh").starts_with("::"));
+        assert!(home.read("o.md").contains("| rule | findings |") && home.read("o.txt").contains(" findings"));
         let only = [command, &["--format", "markdown"]].concat();
-        assert_eq!(samplin_in(&home, only).quiet(1), read("o.md"));
+        assert_eq!(samplin_in(&home, only).quiet(1), home.read("o.md"));
         let two = [command, &["--format", "markdown", "--format", "junit"]].concat();
         assert!(samplin_in(&home, two).fails(2).contains("only one format"));
     }
@@ -250,7 +243,7 @@ fn several_formats_are_written_at_once() {
 
 #[test]
 fn both_filters_of_a_pair_are_one_finding_and_one_annotation_stands_for_a_rule() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     let all = findings(&home, &["--deny", "linear-filter"], 1);
     let both = |finding: &&Value| {
         finding["message"].as_str().unwrap().starts_with("magFilter LINEAR → NEAREST, minFilter LINEAR → NEAREST: ")
@@ -275,22 +268,18 @@ fn both_filters_of_a_pair_are_one_finding_and_one_annotation_stands_for_a_rule()
 /// GitHub shows ten annotations of each level: what it leaves out is counted.
 #[test]
 fn annotations_that_are_not_shown_are_counted() {
-    let home = home();
-    let text = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    let home = holding(["decisions.jsonl"]);
+    let text = text_in("decisions.jsonl");
     let whole = samplin_in(&home, ["check", "decisions.jsonl", "--format", "github"]).quiet(1);
     let errors =
         |told: &str| told.lines().filter(|line| line.starts_with("::error")).map(str::to_owned).collect::<Vec<_>>();
     let names: Vec<&str> =
         samplin_core::decide::Rule::ALL.iter().map(|rule| rule.name()).filter(|rule| !whole.contains(rule)).collect();
     let warnings = |count: usize| {
-        let record = |rule: &str| {
-            format!(
-                "{{\"seq\":9,\"t_ns\":1,\"pid\":7,\"tid\":7,\"event\":\"unresolved\",\"what\":\"x\",\"why\":\"y\",\"rule\":\"{rule}\"}}\n"
-            )
-        };
+        let left = |rule: &str| record("unresolved", json!({ "what": "x", "why": "y", "rule": rule }));
         // One of the trace's own is a warning.
-        let records: String = names[..count - 1].iter().map(|rule| record(rule)).collect();
-        home.write("more.jsonl", text.clone() + &records + &record(names[count - 2]).replace("\"y\"", "\"z\""));
+        let records: String = names[..count - 1].iter().map(|rule| left(rule)).collect();
+        home.write("more.jsonl", text.clone() + &records + &left(names[count - 2]).replace("\"y\"", "\"z\""));
         let told = samplin_in(&home, ["check", "more.jsonl", "--format", "github"]).quiet(1);
         let warnings: Vec<String> =
             told.lines().filter(|line| line.starts_with("::warning")).map(str::to_owned).collect();
@@ -315,7 +304,7 @@ fn annotations_that_are_not_shown_are_counted() {
 
 #[test]
 fn allowed_rules_are_skipped_in_junit() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     home.write("samplin-check.toml", "[[allow]]\nrule = \"minmax\"\nreason = \"the shader's own <business>\"\n");
     let told = samplin_in(&home, ["check", "decisions.jsonl", "--allow", "stencil", "--format", "junit"]).quiet(1);
     assert!(told.contains("name=\"stencil\"><skipped message=\"this rule is allowed\"/>"), "{told}");
@@ -325,7 +314,7 @@ fn allowed_rules_are_skipped_in_junit() {
 /// The log of a command, checked against the published schema and opened by a reader that is not ours.
 fn sarif(home: &Folder, arguments: &[&str], code: i32) -> Value {
     let text = samplin_in(home, [arguments, &["--format", "sarif"]].concat()).quiet(code);
-    let schema = std::fs::read_to_string(data("sarif/sarif-schema-2.1.0.json")).unwrap();
+    let schema = text_in("sarif/sarif-schema-2.1.0.json");
     let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
     let errors: Vec<String> =
@@ -339,7 +328,7 @@ fn sarif(home: &Folder, arguments: &[&str], code: i32) -> Value {
 
 #[test]
 fn sarif_is_valid_and_has_help() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     home.write(
         "samplin-check.toml",
         "[[allow]]\nrule = \"minmax\"\nreason = \"known\"\n\n[[allow]]\nrule = \"ycbcr\"\nreason = \"old\"\n",
@@ -366,7 +355,7 @@ fn sarif_is_valid_and_has_help() {
     sarif(&home, &["diff", "clean.jsonl", "decisions.jsonl"], 1);
     sarif(&home, &["diff", "decisions.jsonl", "clean.jsonl"], 1);
     // Names may be anything.
-    let nasty = std::fs::read_to_string(data("decisions.jsonl")).unwrap().replace("\"shadow\"", "\"a\\u202e<b>\\n|%\"");
+    let nasty = text_in("decisions.jsonl").replace("\"shadow\"", "\"a\\u202e<b>\\n|%\"");
     home.write("a b%ü.jsonl", nasty);
     let log = sarif(&home, &["check", "a b%ü.jsonl"], 1);
     let uri = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
@@ -376,7 +365,7 @@ fn sarif_is_valid_and_has_help() {
 /// Code hosts take two results of one fingerprint for one.
 #[test]
 fn different_findings_have_different_fingerprints() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     borrow(&home, "all.jsonl");
     let keys = |trace: &str| -> Vec<String> {
         let log = sarif(&home, &["check", trace], 1);
@@ -390,7 +379,7 @@ fn different_findings_have_different_fingerprints() {
         assert_eq!(once.len(), all.len(), "{trace}");
     }
     // The name of the sampler, another view's name and another path make no other finding.
-    let text = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    let text = text_in("decisions.jsonl");
     let before = keys("decisions.jsonl");
     home.write("decisions.jsonl", text.replace("\"shadow\"", "\"other\""));
     assert_eq!(keys("decisions.jsonl"), before);
@@ -408,10 +397,11 @@ fn different_findings_have_different_fingerprints() {
 /// Where a record says where the shader is, that is where the finding is.
 #[test]
 fn the_line_of_the_shader_is_the_place() {
-    let home = home();
-    let record = r#"{"seq":9,"t_ns":1,"pid":7,"tid":7,"event":"unresolved","what":"no-free-set","why":"no set","rule":"depth-compare","pipeline":"0x1","source":{"file":"shaders/lit.frag","line":42}}"#;
-    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
-    home.write("lined.jsonl", text + record + "\n");
+    let home = holding(["decisions.jsonl"]);
+    let source = json!({ "file": "shaders/lit.frag", "line": 42 });
+    let left =
+        json!({ "what": "no-free-set", "why": "no set", "rule": "depth-compare", "pipeline": "0x1", "source": source });
+    home.write("lined.jsonl", home.read("decisions.jsonl") + &record("unresolved", left));
     let log = sarif(&home, &["check", "lined.jsonl"], 1);
     let results = log["runs"][0]["results"].as_array().unwrap();
     let lined =
@@ -427,12 +417,12 @@ fn the_line_of_the_shader_is_the_place() {
 /// What a check does not look at stays in the baseline, and is not called stale.
 #[test]
 fn entries_about_other_rules_stay() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     let check = |options: &[&str], code| {
         let all = [&["check", "decisions.jsonl", "--baseline", "known.toml"], options].concat();
         samplin_in(&home, all).quiet(code)
     };
-    let read = || std::fs::read_to_string(home.join("known.toml")).unwrap();
+    let read = || home.read("known.toml");
     home.write(
         "known.toml",
         "[[allow]]\nrule = \"heap\"\nreason = \"later\"\n\n[[allow]]\nname = \"old\"\nreason = \"gone\"\n",

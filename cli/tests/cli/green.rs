@@ -5,7 +5,10 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Folder, Ran, borrow, data, example, library, samplin_in, skip, tool, vulkan};
+use serde_json::{Value, json};
+
+use crate::common::*;
+use crate::gates::CLEAN;
 
 /// The tool with something on its standard input.
 fn piped(home: &Folder, arguments: &[&str], input: &[u8]) -> Ran {
@@ -20,20 +23,19 @@ fn piped(home: &Folder, arguments: &[&str], input: &[u8]) -> Ran {
 }
 
 fn run(home: &Folder, options: &[&str], program: &[&str]) -> Ran {
-    home.write("layer/libVkLayer_samplin.so", library());
+    pretend_layer(home);
     samplin_in(home, [&["run", "--layer", "layer"], options, &["--"], program].concat())
 }
 
 #[test]
 fn a_run_without_an_instance_is_no_success() {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["decisions.jsonl"]);
     let ran = run(&home, &["--trace", "decisions.jsonl"], &["true"]);
     assert_eq!(ran.code, 4, "{}", ran.stderr);
     assert!(!ran.stderr.contains("changes"), "yesterday's run is not summed up: {}", ran.stderr);
     assert!(ran.stderr.contains("no Vulkan instance was traced"), "{}", ran.stderr);
     // The trace was begun anew, so that a later check cannot pass on it.
-    assert_eq!(std::fs::read_to_string(home.join("decisions.jsonl")).unwrap(), "");
+    assert_eq!(home.read("decisions.jsonl"), "");
     assert!(samplin_in(&home, ["check", "decisions.jsonl"]).fails(3).contains("the trace is empty"));
 
     borrow(&home, "decisions.jsonl");
@@ -72,14 +74,14 @@ fn the_traces_of_others_are_left_alone() {
 #[test]
 fn the_cause_of_an_untraced_run_is_named() {
     let home = Folder::new();
-    home.write("layer/libVkLayer_samplin.so", library());
+    pretend_layer(&home);
     let start = |variables: &[(&str, &str)], without: &[&str], options: &[&str]| {
         let mut command = tool(&home);
         without.iter().for_each(|name| {
             command.env_remove(name);
         });
         command.envs(variables.iter().copied()).args(["run", "--layer", "layer"]).args(options).args(["--", "true"]);
-        Ran::of(&command.output().unwrap())
+        Ran::by(&mut command)
     };
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], &'a str);
     let cases: [Case<'_>; 5] = [
@@ -128,15 +130,10 @@ fn the_cause_of_an_untraced_run_is_named() {
 
 #[test]
 fn a_trace_is_begun_anew_and_counts_this_run_alone() {
-    let Some((layer, driver)) = vulkan() else { return };
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
-    let start = |options: &[&str]| {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-        command.args(["run", "--trace", "decisions.jsonl"]).args(options).arg("--").arg(example("scene"));
-        Ran::of(&command.output().unwrap())
-    };
+    let Some(vulkan) = vulkan() else { return };
+    let home = holding(["decisions.jsonl"]);
+    let start =
+        |options: &[&str]| vulkan.run(&home, &[&["--trace", "decisions.jsonl"][..], options].concat(), "scene", &[]);
     let head = |ran: &Ran| {
         let line = ran.stderr.lines().find(|line| line.contains(" changes in ")).map(str::to_owned);
         line.unwrap_or_else(|| panic!("{}", ran.stderr))
@@ -157,8 +154,7 @@ fn a_trace_is_begun_anew_and_counts_this_run_alone() {
 /// A picture, an empty file, a text, a compressed text: each command that reads a trace refuses each.
 #[test]
 fn what_holds_no_record_is_no_clean_run() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(b"not a trace\n").unwrap();
     home.write("empty", "");
@@ -266,8 +262,7 @@ fn what_is_piped_in_is_read_and_what_is_chosen_is_named() {
 
 #[test]
 fn a_flag_takes_one_value() {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["decisions.jsonl"]);
     for (flags, code) in [
         (&["--deny", "stencil"][..], 1),
         (&["--deny", "stencil,minmax"], 1),
@@ -284,8 +279,7 @@ fn a_flag_takes_one_value() {
 
 #[test]
 fn outputs_are_written_into_what_is_there() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let write = |arguments: &[&str], to: &str| {
         let output = [arguments, &[to]].concat();
         samplin_in(&home, output)
@@ -338,35 +332,32 @@ fn outputs_are_written_into_what_is_there() {
         let file = std::fs::File::create(home.join("page")).unwrap();
         let status = tool(&home).args(["report", "all.jsonl", "-o", name]).stdout(file).status().unwrap();
         assert!(status.success());
-        assert_eq!(std::fs::read_to_string(home.join("page")).unwrap(), page);
+        assert_eq!(home.read("page"), page);
     }
     let said = samplin_in(&home, ["report", "all.jsonl", "-o", "./all.jsonl"]).fails(2);
     assert!(said.contains("would replace the trace"), "{said}");
     samplin_in(&home, ["predict", "all.jsonl", "--device", "v3d-4.2", "-o", "all.jsonl"]).fails(2);
 }
 
-/// A trace of one pair with these changes, as JSON.
-fn pair(home: &Folder, name: &str, changes: &str) {
-    let head = r#""t_ns":1,"pid":7,"tid":7"#;
-    home.write(
-        name,
-        format!(
-            "{{\"seq\":0,{head},\"event\":\"layer\",\"exe\":\"game\",\"version\":\"0.1.0\",\"settings\":{{}}}}\n\
-             {{\"seq\":1,{head},\"event\":\"pair\",\"sampler\":\"0x1\",\"view\":\"0x2\",\"names\":{{\"sampler\":null,\"view\":null}},\
-             \"fingerprint\":\"00000000000000aa\",\"format\":\"VK_FORMAT_R8G8B8A8_UNORM\",\"aspect\":\"color\",\
-             \"view_type\":\"VK_IMAGE_VIEW_TYPE_2D\",\"swizzle\":\"rgba\",\"path\":\"update\",\"changes\":[{changes}],\
-             \"rules\":[\"sharp\"],\"variant\":null}}\n\
-             {{\"seq\":2,{head},\"event\":\"summary\",\"scope\":\"instance\",\"dropped\":0}}\n"
-        ),
-    );
+/// A trace of one pair with these changes.
+fn one_pair(changes: &[Value]) -> String {
+    let [layer, end] = CLEAN.split_inclusive('\n').collect::<Vec<_>>()[..] else { panic!() };
+    let names = json!({ "sampler": null, "view": null });
+    layer.to_owned() + &pair(names, "VK_FORMAT_R8G8B8A8_UNORM", changes.into()) + end
 }
-
-const HELD: &str = r#"{"rule":"override","catalog":"O-2","vuid":null,"field":"maxAnisotropy","from":16.0,"to":1.0,"because":"held back: the view has one mip level (guard single_mip)","lost":"the override"}"#;
 
 #[test]
 fn a_wish_that_was_held_back_is_no_change() {
     let home = Folder::new();
-    pair(&home, "held.jsonl", HELD);
+    let overridden = |catalog: &str, field: &str, from: f64, to: f64, because: &str| {
+        json!({
+            "rule": "override", "catalog": catalog, "vuid": null, "field": field, "from": from, "to": to,
+            "because": because, "lost": "the override",
+        })
+    };
+    let why = "held back: the view has one mip level (guard single_mip)";
+    let held = overridden("O-2", "maxAnisotropy", 16.0, 1.0, why);
+    home.write("held.jsonl", one_pair(std::slice::from_ref(&held)));
     let told = "0 applied, 1 held back: max_anisotropy = 16 (one mip level)";
     let inspected = samplin_in(&home, ["inspect", "held.jsonl"]).quiet(0);
     assert!(inspected.contains(told) && !inspected.contains("16 → 1"), "{inspected}");
@@ -379,8 +370,8 @@ fn a_wish_that_was_held_back_is_no_change() {
     let story = samplin_in(&home, ["inspect", "held.jsonl", "--object", "0x1"]).quiet(0);
     assert!(story.contains("held back: max_anisotropy = 16 (one mip level)") && !story.contains("→"), "{story}");
     // One that was carried out is one, beside another that was not.
-    let applied = r#"{"rule":"override","catalog":"O-1","vuid":null,"field":"minLod","from":0.0,"to":1.0,"because":"a rule says so","lost":"what the application asked for"}"#;
-    pair(&home, "both.jsonl", &format!("{applied},{HELD}"));
+    let applied = overridden("O-1", "minLod", 0.0, 1.0, "a rule says so");
+    home.write("both.jsonl", one_pair(&[applied, held]));
     let inspected = samplin_in(&home, ["inspect", "both.jsonl"]).quiet(0);
     assert!(inspected.contains("1 applied, 1 held back"), "{inspected}");
     samplin_in(&home, ["check", "both.jsonl"]).quiet(1);
@@ -393,13 +384,10 @@ fn a_wish_that_was_held_back_is_no_change() {
 /// The same with the layer: the wish is one of a rules file, the image has one level.
 #[test]
 fn a_real_wish_that_is_held_back_is_told_so() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     home.write("rules.toml", "[[rule]]\nname = \"sharp\"\nset = { max_anisotropy = 16 }\n");
-    let mut command = tool(&home);
-    command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-    command.args(["run", "--rules", "rules.toml", "--trace", "t.jsonl", "--"]).arg(example("scene"));
-    let ran = Ran::of(&command.output().unwrap());
+    let ran = vulkan.run(&home, &["--rules", "rules.toml", "--trace", "t.jsonl"], "scene", &[]);
     assert!(ran.stderr.contains("held back: max_anisotropy = 16 ("), "{}", ran.stderr);
     let value = samplin_in(&home, ["check", "t.jsonl", "--deny", "override", "--json"]);
     assert!(!value.stdout.contains("held back"), "{}", value.stdout);
@@ -407,13 +395,10 @@ fn a_real_wish_that_is_held_back_is_told_so() {
 
 #[test]
 fn nothing_to_change_says_what_was_looked_at() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     let start = |program: &str, options: &[&str]| {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-        command.args(["run", "--trace", "t.jsonl"]).args(options).arg("--").arg(example(program)).arg("now.ppm");
-        Ran::of(&command.output().unwrap()).stderr
+        vulkan.run(&home, &[&["--trace", "t.jsonl"][..], options].concat(), program, &["now.ppm"]).stderr
     };
     let said = start("scene", &[]);
     assert!(said.contains("nothing had to be changed in 6 samplers, "), "{said}");
@@ -428,28 +413,23 @@ fn nothing_to_change_says_what_was_looked_at() {
     assert!(told.contains("Nothing had to be changed in 6 samplers, "), "{told}");
     let page = samplin_in(&home, ["report", "t.jsonl", "-o", "-"]).quiet(0);
     assert!(page.contains("Nothing had to be changed in 6 samplers, "));
-    let mut command = tool(&home);
-    command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-    let said = Ran::of(&command.arg("run").arg("--").arg(example("scene")).output().unwrap()).stderr;
+    let said = vulkan.run(&home, &[], "scene", &[]).stderr;
     assert!(said.contains("left as it is and named: ") && said.contains(": pair ("), "{said}");
 }
 
 #[test]
 fn validation_is_counted() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     if !Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json").is_file() {
         skip("the Khronos validation layer is not installed");
         return;
     }
     let home = Folder::new();
     let start = |arguments: &[&str]| {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-        command.args(["run", "--validate", "--summary-json", "s.json", "--"]).arg(example("faulty")).args(arguments);
-        let ran = Ran::of(&command.output().unwrap());
+        let ran = vulkan.run(&home, &["--validate", "--summary-json", "s.json"], "faulty", arguments);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let summary = std::fs::read_to_string(home.join("s.json")).unwrap();
-        (ran, serde_json::from_str::<serde_json::Value>(&summary).unwrap())
+        let summary = home.read("s.json");
+        (ran, serde_json::from_str::<Value>(&summary).unwrap())
     };
     let (ran, summary) = start(&["2"]);
     assert!(ran.stderr.contains("validation gave 2 messages: 2 errors, 0 warnings"), "{}", ran.stderr);
@@ -463,16 +443,13 @@ fn validation_is_counted() {
 /// Pipelines that are made again and again, as engines do: one record for the link, and how often it was met.
 #[test]
 fn a_link_of_a_remade_pipeline_is_told_once() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     for (level, records, repeated) in [("decisions", 1, 6), ("all", 7, 0)] {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-        command.args(["run", "--trace", "t.jsonl", "--trace-level", level, "--"]).arg(example("joined")).arg("7");
-        let ran = Ran::of(&command.output().unwrap());
+        let ran = vulkan.run(&home, &["--trace", "t.jsonl", "--trace-level", level], "joined", &["7"]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let text = std::fs::read_to_string(home.join("t.jsonl")).unwrap();
-        let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let text = home.read("t.jsonl");
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
         let pairs: Vec<_> = of("pair").into_iter().filter(|pair| pair["path"] == "draw").collect();
         let summary = of("summary").into_iter().find(|summary| summary["scope"] == "device").unwrap();
@@ -485,43 +462,45 @@ fn a_link_of_a_remade_pipeline_is_told_once() {
 #[test]
 fn a_link_is_followed_before_the_layer_refuses_it() {
     let home = Folder::new();
-    home.write("layer/libVkLayer_samplin.so", library());
-    let old = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    pretend_layer(&home);
+    let old = text_in("decisions.jsonl");
     home.write("real 100%.jsonl", &old);
     std::os::unix::fs::symlink("real 100%.jsonl", home.join("link.jsonl")).unwrap();
     std::os::unix::fs::symlink("later.jsonl", home.join("new.jsonl")).unwrap();
     let start = |options: &[&str], trace: Option<&str>| {
-        let mut command = tool(&home);
-        command.envs(trace.map(|trace| ("SAMPLIN_TRACE", home.join(trace))));
-        command.args(["run", "--layer", "layer", "--allow-untraced"]).args(options);
-        Ran::of(&command.args(["--", "sh", "-c", "echo $SAMPLIN_TRACE"]).output().unwrap())
+        Ran::by(
+            tool(&home)
+                .envs(trace.map(|trace| ("SAMPLIN_TRACE", home.join(trace))))
+                .args(["run", "--layer", "layer", "--allow-untraced"])
+                .args(options)
+                .args(["--", "sh", "-c", "echo $SAMPLIN_TRACE"]),
+        )
     };
-    let read = |name: &str| std::fs::read_to_string(home.join(name)).unwrap();
     let real = home.join("real 100%%.jsonl").display().to_string();
     for (options, trace) in [(&["--append", "--trace", "link.jsonl"][..], None), (&["--append"], Some("link.jsonl"))] {
         assert_eq!(start(options, trace).stdout.trim(), real, "{options:?}");
-        assert_eq!(read("real 100%.jsonl"), old);
+        assert_eq!(home.read("real 100%.jsonl"), old);
     }
     assert_eq!(start(&["--trace", "link.jsonl"], None).stdout.trim(), real);
-    assert!(read("real 100%.jsonl").is_empty() && home.join("link.jsonl").is_symlink());
+    assert!(home.read("real 100%.jsonl").is_empty() && home.join("link.jsonl").is_symlink());
     assert_eq!(start(&["--trace", "new.jsonl"], None).stdout.trim(), home.join("later.jsonl").display().to_string());
     // What the layer refuses is left whole.
     home.write("one.jsonl", &old);
     std::fs::hard_link(home.join("one.jsonl"), home.join("two.jsonl")).unwrap();
     let ran = start(&["--trace", "one.jsonl"], None);
     assert!(ran.code == 4 && ran.stderr.contains("it has a second name"), "{}", ran.stderr);
-    assert_eq!(read("two.jsonl"), old);
+    assert_eq!(home.read("two.jsonl"), old);
     // A link among the names with marks is not emptied either.
     std::os::unix::fs::symlink("one.jsonl", home.join("sh.jsonl")).unwrap();
     assert_eq!(start(&["--trace", "%e.jsonl"], None).code, 4);
-    assert_eq!(read("one.jsonl"), old);
+    assert_eq!(home.read("one.jsonl"), old);
 }
 
 /// No output takes the place of an input or of another output, by whatever name; and a trace none of what is no trace.
 #[test]
 fn outputs_do_not_overwrite_what_is_read() {
     let home = Folder::new();
-    home.write("layer/libVkLayer_samplin.so", library());
+    pretend_layer(&home);
     borrow(&home, "decisions.jsonl");
     home.write("known.toml", "");
     home.write("rules.toml", "");
@@ -571,9 +550,8 @@ fn outputs_do_not_overwrite_what_is_read() {
 /// Files that nobody names on the command line are inputs too: rules, settings, the device, the layer.
 #[test]
 fn outputs_do_not_overwrite_what_is_read_unnamed() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    home.write("layer/libVkLayer_samplin.so", library());
+    let home = holding(["all.jsonl"]);
+    pretend_layer(&home);
     home.write("soft2.toml", "");
     home.write(".config/samplin/samplin.toml", "");
     home.write("vk_layer_settings.txt", "samplin.log = off\n");
@@ -590,8 +568,7 @@ fn outputs_do_not_overwrite_what_is_read_unnamed() {
     let all = || files.map(|name| std::fs::read(home.join(name)).unwrap());
     let before = all();
     let start = |variables: &[(&str, &str)], arguments: &[&str]| {
-        let mut command = tool(&home);
-        Ran::of(&command.envs(variables.iter().copied()).args(arguments).output().unwrap())
+        Ran::by(tool(&home).envs(variables.iter().copied()).args(arguments))
     };
     let run = |variables: &[(&str, &str)], options: &[&str]| {
         let ends = ["--", "sh", "-c", "echo started"];
@@ -635,8 +612,6 @@ fn outputs_do_not_overwrite_what_is_read_unnamed() {
     assert_ne!(all(), before);
 }
 
-const MADE: &str = r#"{"rule":"linear-filter","catalog":"B-1","vuid":null,"field":"magFilter","from":"VK_FILTER_LINEAR","to":"VK_FILTER_NEAREST","because":"it lacks it","lost":"smoothing"}"#;
-
 /// A program that writes traces as the layer would: copies of these files, by these names.
 fn copying(files: &[(&str, &str)]) -> String {
     files.iter().map(|(from, to)| format!("cat {from} > {to};")).collect()
@@ -645,45 +620,43 @@ fn copying(files: &[(&str, &str)]) -> String {
 #[test]
 fn a_summary_of_several_processes_is_one_of_all() {
     let home = Folder::new();
-    pair(&home, "none", "");
-    pair(&home, "one", MADE);
+    home.write("none", one_pair(&[]));
+    home.write("one", one_pair(&[made("linear-filter")]));
     let summary = |script: &str| {
         let ran = run(&home, &["--trace", "t-%p.jsonl", "--summary-json", "s.json"], &["sh", "-c", script]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let text = std::fs::read_to_string(home.join("s.json")).unwrap();
+        let text = home.read("s.json");
         for number in 1..4 {
             let _ = std::fs::remove_file(home.path().join(format!("t-{number}.jsonl")));
         }
-        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+        serde_json::from_str::<Value>(&text).unwrap()
     };
     let told = summary(&copying(&[("none", "t-1.jsonl"), ("one", "t-2.jsonl"), ("one", "t-3.jsonl")]));
     assert_eq!((&told["instances"], &told["summary"]["changes"]), (&3.into(), &2.into()), "{told:#}");
     assert_eq!(told["summary"]["by_rule"][0]["changes"], 2);
     let paths: Vec<_> = ["t-1.jsonl", "t-2.jsonl", "t-3.jsonl"].iter().map(|name| home.join(name)).collect();
-    assert_eq!(told["traces"], serde_json::json!(paths));
+    assert_eq!(told["traces"], json!(paths));
     let each: Vec<_> = told["processes"].as_array().unwrap().iter().map(|one| &one["summary"]["changes"]).collect();
     assert_eq!(each, [0, 1, 1]);
     // Of one it is the same as ever.
     let told = summary(&copying(&[("one", "t-2.jsonl")]));
     assert_eq!((&told["instances"], &told["summary"]["changes"]), (&1.into(), &1.into()), "{told:#}");
-    assert_eq!((&told["trace"], &told["processes"]), (&serde_json::json!(paths[1]), &serde_json::Value::Null));
-    assert_eq!(told["traces"], serde_json::json!([paths[1]]));
+    assert_eq!((&told["trace"], &told["processes"]), (&json!(paths[1]), &Value::Null));
+    assert_eq!(told["traces"], json!([paths[1]]));
 }
 
 /// The same with the layer, and two programs of one name.
 #[test]
 fn a_real_summary_of_two_processes_is_one_of_both() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     let scene = example("scene");
     let changes = |script: &str| {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-        command.args(["run", "--summary-json", "s.json", "--", "sh", "-c", script]).env("SCENE", &scene);
-        let ran = Ran::of(&command.output().unwrap());
+        let ran = Ran::by(
+            vulkan.tool(&home).args(["run", "--summary-json", "s.json", "--", "sh", "-c", script]).env("SCENE", &scene),
+        );
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let text = std::fs::read_to_string(home.join("s.json")).unwrap();
-        let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let told: Value = serde_json::from_str(&home.read("s.json")).unwrap();
         (told["instances"].as_u64().unwrap(), told["summary"]["changes"].as_u64().unwrap())
     };
     let (one, many) = changes("$SCENE; true");
@@ -704,9 +677,12 @@ fn rules_with_mistakes_are_refused() {
         assert!(said.contains("wrong.toml:2:9: error: ") && said.contains("wrong.toml:4:9: error: "), "{said}");
     }
     let variable = |file: &str| {
-        let mut command = tool(&home);
-        command.env("SAMPLIN_CONFIG", file).args(["run", "--allow-untraced", "--layer", "layer", "--"]).args(ends);
-        Ran::of(&command.output().unwrap())
+        Ran::by(
+            tool(&home)
+                .env("SAMPLIN_CONFIG", file)
+                .args(["run", "--allow-untraced", "--layer", "layer", "--"])
+                .args(ends),
+        )
     };
     assert!(variable("wrong.toml").fails(3).contains("wrong.toml:4:9: error: "));
     assert!(variable("none.toml").fails(3).contains("none.toml"));
@@ -720,16 +696,10 @@ fn what_a_summary_leaves_out_is_counted() {
     let home = Folder::new();
     let rules = samplin_core::decide::Rule::ALL;
     let told = |count: usize, problems: usize| {
-        let changes: Vec<String> =
-            rules.iter().take(count).map(|rule| MADE.replace("linear-filter", rule.name())).collect();
-        pair(&home, "many", &changes.join(","));
-        let mut text = std::fs::read_to_string(home.join("many")).unwrap();
-        for number in 0..problems {
-            text += &format!(
-                "{{\"seq\":9,\"t_ns\":1,\"pid\":7,\"tid\":7,\"event\":\"settings\",\"level\":\"error\",\"key\":\"k{number}\",\"message\":\"m\"}}\n"
-            );
-        }
-        home.write("many", text);
+        let changes: Vec<Value> = rules.iter().take(count).map(|rule| made(rule.name())).collect();
+        let problem =
+            |number| record("settings", json!({ "level": "error", "key": format!("k{number}"), "message": "m" }));
+        home.write("many", one_pair(&changes) + &(0..problems).map(problem).collect::<String>());
         let ran = run(&home, &["--trace", "t.jsonl"], &["sh", "-c", "cat many > t.jsonl"]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         ran.stderr
@@ -743,9 +713,8 @@ fn what_a_summary_leaves_out_is_counted() {
 /// An output in a folder that is not there is a mistyped one: nothing is made, and nothing is started.
 #[test]
 fn a_folder_that_is_not_there_is_not_made_for_an_output() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    home.write("layer/libVkLayer_samplin.so", library());
+    let home = holding(["all.jsonl"]);
+    pretend_layer(&home);
     for arguments in [
         &["report", "all.jsonl", "-o", "nodir/r.html"][..],
         &["report", "all.jsonl", "-o", "r.html", "--csv", "nodir/r.csv"],
@@ -767,10 +736,9 @@ fn a_folder_that_is_not_there_is_not_made_for_an_output() {
 /// Temporary names that somebody has taken are not followed.
 #[test]
 fn planted_names_are_passed_over() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     home.write("victim", "precious\n");
-    home.write("layer/libVkLayer_samplin.so", library());
+    pretend_layer(&home);
     home.write("rules.toml", "[[rule]]\nset = { min_lod = 1 }\n");
     home.write("validation/v.json", r#"{"layer": {"name": "VK_LAYER_KHRONOS_validation", "library_path": "./v.so"}}"#);
     std::fs::create_dir(home.join("tmp")).unwrap();
@@ -794,7 +762,7 @@ fn planted_names_are_passed_over() {
         shell.env("HOME", home.path()).env("TMPDIR", home.join("tmp")).env("VK_LAYER_PATH", home.join("validation"));
         let ran = Ran::of(&shell.current_dir(home.path()).stdin(Stdio::null()).output().unwrap());
         assert_eq!(ran.code, code, "{command}: {}", ran.stderr);
-        assert_eq!(std::fs::read_to_string(home.join("victim")).unwrap(), "precious\n", "{command}");
+        assert_eq!(home.read("victim"), "precious\n", "{command}");
     }
     assert!(home.join("rep.html").is_file() && !home.join("rep.html").is_symlink());
     // Its own are gone, what was there is not.
@@ -813,10 +781,10 @@ fn a_cache_of_others_is_not_used() {
         let program =
             ["--allow-untraced", "--layer", "layer", "--trace", "t.jsonl", "--", "sh", "-c", "echo $SAMPLIN_DEVICE"];
         command.env_remove("HOME").env("TMPDIR", home.join(tmp)).args(["run", "--device", "v3d-4.2"]).args(program);
-        Ran::of(&command.output().unwrap())
+        Ran::by(&mut command)
     };
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-    home.write("layer/libVkLayer_samplin.so", library());
+    pretend_layer(&home);
     let own = std::fs::metadata(home.path()).unwrap().uid();
     let cache = |tmp: &str| home.join(tmp).join(format!("samplin-cache-{own}"));
     let rights = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();

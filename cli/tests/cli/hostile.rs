@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Folder, borrow, samplin_in};
+use crate::common::*;
 
 /// ESC with a colour that the tool never uses, a title ended by BEL, breaks, marks of direction, C1, the end of a CDATA section,
 /// a tag, and what GitHub would take for a break.
@@ -10,9 +10,8 @@ const NASTY: &str = "\u{1b}[35m\u{1b}]0;title\u{7}\r\n::error::x\u{202e}\u{2066}
 
 /// A home with a trace in which all that is text ends in [`NASTY`], and with the same trace as it was.
 fn home() -> Folder {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
-    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
+    let home = holding(["decisions.jsonl"]);
+    let text = home.read("decisions.jsonl");
     let lines: Vec<String> = text
         .lines()
         .map(|line| {

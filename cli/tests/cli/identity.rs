@@ -8,15 +8,15 @@ use crate::common::*;
 
 #[test]
 fn a_trace_says_when_of_what_and_with_which_driver() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     let run = |identity: &[&str]| {
         let mut command = tool(&home);
-        command.env("VK_DRIVER_FILES", &driver).env("VK_ICD_FILENAMES", &driver).arg("run").arg("--layer").arg(&layer);
+        vulkan.drive(&mut command).arg("run").arg("--layer").arg(&vulkan.layer);
         command.args(["--trace", "trace.jsonl"]).args(identity).arg("--").arg(example("scene")).arg("picture.ppm");
         let _ = std::fs::remove_file(home.join("trace.jsonl"));
         assert!(command.output().unwrap().status.success());
-        let text = std::fs::read_to_string(home.join("trace.jsonl")).unwrap();
+        let text = home.read("trace.jsonl");
         let mut records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         (records.next().unwrap(), records.find(|record| record["event"] == "device").unwrap())
     };

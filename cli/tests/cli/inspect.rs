@@ -3,12 +3,11 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::common::{Folder, Ran, borrow, data, samplin, samplin_in, snapshot, tool};
+use crate::common::*;
 
 #[test]
 fn a_trace_is_told() {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["decisions.jsonl"]);
     snapshot("inspect.txt", &samplin_in(&home, ["inspect", "decisions.jsonl"]).quiet(0));
     snapshot(
         "inspect-by.txt",
@@ -18,9 +17,7 @@ fn a_trace_is_told() {
 
 #[test]
 fn what_became_of_links_is_told() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["all.jsonl", "decisions.jsonl"]);
     snapshot("inspect-by-link.txt", &samplin_in(&home, ["inspect", "--by", "link", "all.jsonl"]).quiet(0));
     let told = samplin_in(&home, ["inspect", "--by", "link", "decisions.jsonl"]).quiet(0);
     assert!(told.contains("No shader joins"), "{told}");
@@ -33,7 +30,7 @@ fn what_became_of_links_is_told() {
     for (object, name) in [("of two images", "explain-link.txt"), ("of all sets", "explain-link-left.txt")] {
         snapshot(name, &samplin_in(&home, ["inspect", "all.jsonl", "--object", object]).quiet(0));
     }
-    let pipeline = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let pipeline = text_in("all.jsonl");
     let record = pipeline.lines().find(|line| line.contains("\"event\":\"shader\"")).unwrap();
     let record: serde_json::Value = serde_json::from_str(record).unwrap();
     let pipeline = record["pipeline"].as_str().unwrap();
@@ -44,8 +41,7 @@ fn what_became_of_links_is_told() {
 
 #[test]
 fn several_traces_add_up() {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["decisions.jsonl"]);
     let one = samplin_in(&home, ["inspect", "--json", "decisions.jsonl"]).json(0);
     let two = samplin_in(&home, ["inspect", "--json", "decisions.jsonl", "decisions.jsonl"]).json(0);
     assert_eq!(two["changes"].as_u64().unwrap(), one["changes"].as_u64().unwrap() * 2);
@@ -174,8 +170,7 @@ fn without_a_file_the_newest_is_taken() {
 
 #[test]
 fn objects_are_explained() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     for (name, object) in [
         ("explain-name.txt", "shadow"),
         ("explain-fingerprint.txt", &fingerprint_of("white border")),
@@ -196,7 +191,7 @@ fn objects_are_explained() {
 }
 
 fn record_of(name: &str) -> serde_json::Value {
-    let text = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let text = text_in("all.jsonl");
     text.lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
         .find(|record| record["names"]["sampler"] == name)
@@ -214,7 +209,7 @@ fn handle_of(name: &str) -> String {
 #[test]
 fn damage_is_counted_and_named_but_never_fatal() {
     let home = Folder::new();
-    let whole = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    let whole = text_in("decisions.jsonl");
     let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
     lines.insert(3, "{\"seq\":3,\"t_ns\":99,\"pid\":1,\"ev".to_owned());
     lines.insert(6, "\u{0}\u{0}\u{0}".to_owned());
@@ -292,7 +287,7 @@ fn is_root() -> bool {
 
 /// A trace of one device whose summaries say that `changed` samplers were changed and `records` left out.
 fn counted(changed: u64, records: u64) -> String {
-    let whole = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    let whole = text_in("decisions.jsonl");
     let mut text = String::new();
     for line in whole.lines() {
         let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -360,8 +355,7 @@ fn standard_input_is_a_trace_too() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_trouble() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     // A closed pipe from the start.
     let mut child = tool(&home)
         .args(["inspect", "--json", "all.jsonl"])
@@ -395,8 +389,7 @@ fn on_a_terminal(home: &Folder, arguments: &str, variables: &[(&str, &str)]) -> 
 
 #[test]
 fn colours_are_for_terminals_or_on_request() {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["decisions.jsonl"]);
     assert!(on_a_terminal(&home, "inspect decisions.jsonl", &[]).contains("\u{1b}[36m"));
     assert!(!on_a_terminal(&home, "inspect decisions.jsonl", &[("NO_COLOR", "1")]).contains('\u{1b}'));
     assert!(!on_a_terminal(&home, "inspect --json decisions.jsonl", &[]).contains('\u{1b}'));

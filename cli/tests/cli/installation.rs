@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{Folder, Ran, library, samplin_in, tool};
+use crate::common::*;
 use samplin_cli::doctor::{self, Level, Probe, ProbeResult};
 use samplin_cli::elf::Elf;
 use samplin_cli::system::System;
@@ -111,9 +111,7 @@ fn both_word_sizes_are_installed_and_taken_away() {
 fn what_users_write_is_examined() {
     let home = Folder::new();
     let examine = |variables: &[(&str, &str)]| {
-        let mut command = tool(&home);
-        command.args(["--json", "doctor"]).envs(variables.iter().copied());
-        let ran = Ran::of(&command.output().unwrap());
+        let ran = Ran::by(tool(&home).args(["--json", "doctor"]).envs(variables.iter().copied()));
         let value: Value = serde_json::from_str(&ran.stdout).unwrap();
         let wanted = |finding: &&Value| ["setting", "simulation", "rules"].iter().any(|id| finding["id"] == *id);
         let found = value["findings"].as_array().unwrap().iter().filter(wanted);
@@ -257,7 +255,7 @@ impl Made {
         for (name, value) in &self.variables {
             command.env(name, value);
         }
-        let ran = Ran::of(&command.output().unwrap());
+        let ran = Ran::by(&mut command);
         assert_eq!(ran.stderr, "");
         let value: Value = serde_json::from_str(&ran.stdout).unwrap();
         (value["findings"].as_array().unwrap().clone(), ran.code)
@@ -437,7 +435,7 @@ fn a_program_is_asked_what_it_needs() {
 fn a_process_is_asked_whether_it_has_the_layer() {
     let home = Folder::new();
     let ids = |process: u32| {
-        let told = Ran::of(&tool(&home).args(["doctor", "--json", &process.to_string()]).output().unwrap());
+        let told = Ran::by(tool(&home).args(["doctor", "--json", &process.to_string()]));
         let value: Value = serde_json::from_str(&told.stdout).unwrap();
         let findings = value["findings"].as_array().unwrap().clone();
         findings.iter().map(|finding| finding["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
@@ -572,9 +570,8 @@ fn a_loader_that_crashes_does_not_take_the_doctor_along() {
         "icd.json",
         r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "./libbroken.so", "api_version": "1.3.0"}}"#,
     );
-    let mut command = tool(&home);
-    command.env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd).args(["doctor", "--json"]);
-    let ran = Ran::of(&command.output().unwrap());
+    let ran =
+        Ran::by(tool(&home).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd).args(["doctor", "--json"]));
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     let value: Value = serde_json::from_str(&ran.stdout).unwrap();
     let ids: Vec<&str> =

@@ -2,18 +2,14 @@
 
 use samplin_core::decide::Rule;
 
-use crate::common::{Folder, borrow, samplin, samplin_in, snapshot};
-use crate::gates::CLEAN;
+use serde_json::json;
 
-fn home() -> Folder {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
-    home
-}
+use crate::common::*;
+use crate::gates::CLEAN;
 
 #[test]
 fn findings_are_told_in_every_format() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     for format in ["text", "junit", "github"] {
         let told = samplin_in(&home, ["check", "decisions.jsonl", "--format", format]).quiet(1);
         snapshot(&format!("check-{format}.txt"), &told);
@@ -27,7 +23,7 @@ fn findings_are_told_in_every_format() {
             .any(|finding| finding["rule"] == "linear-filter" && finding["vuid"] == "VUID-vkCmdDraw-magFilter-04553")
     );
     let mut lines: Vec<u64> = findings.iter().map(|finding| finding["line"].as_u64().unwrap()).collect();
-    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
+    let text = home.read("decisions.jsonl");
     assert!(lines.iter().all(|line| *line >= 1 && *line <= text.lines().count() as u64));
     let before = lines.clone();
     lines.sort_unstable();
@@ -36,7 +32,7 @@ fn findings_are_told_in_every_format() {
 
 #[test]
 fn rules_are_denied_and_allowed_by_name() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     let rules = |arguments: &[&str], code| -> Vec<String> {
         let all = [&["check", "decisions.jsonl", "--json"], arguments].concat();
         let value = samplin_in(&home, all).json(code);
@@ -69,15 +65,18 @@ fn a_clean_trace_passes() {
 #[test]
 fn what_the_layer_does_not_look_at_is_no_fault_until_it_is_denied() {
     let home = Folder::new();
-    let heap = r#"{"seq":2,"t_ns":3,"pid":7,"tid":7,"event":"unresolved","what":"descriptor-heap","why":"not looked at","rule":"heap"}"#;
-    home.write("heap.jsonl", format!("{CLEAN}{heap}\n"));
+    let left = |rule: &str| {
+        let left = json!({ "what": "descriptor-heap", "why": "not looked at", "rule": rule });
+        CLEAN.to_owned() + &record("unresolved", left)
+    };
+    home.write("heap.jsonl", left("heap"));
     samplin_in(&home, ["check", "heap.jsonl"]).quiet(0);
     for denied in ["heap", "unresolved"] {
         let value = samplin_in(&home, ["check", "heap.jsonl", "--json", "--deny", denied]).json(1);
         assert_eq!(value["findings"][0]["rule"], "heap", "{value:#}");
     }
     // Another rule that was broken and could not be mended is one.
-    home.write("flags.jsonl", format!("{CLEAN}{}\n", heap.replace("\"heap\"", "\"flags\"")));
+    home.write("flags.jsonl", left("flags"));
     samplin_in(&home, ["check", "flags.jsonl"]).quiet(1);
 }
 
@@ -85,24 +84,17 @@ fn what_the_layer_does_not_look_at_is_no_fault_until_it_is_denied() {
 #[test]
 fn a_limit_that_is_exceeded_is_a_fault() {
     let home = Folder::new();
-    let over = concat!(
-        r#"{"seq":1,"t_ns":2,"pid":7,"tid":7,"event":"unresolved","what":"limit exceeded","why":"too many","rule":"sampler-budget","#,
-        r#""vuid":"VUID-vkCreateSampler-maxSamplerAllocationCount-04110","limit":"maxSamplerAllocationCount","count":4001,"max":4000}"#,
-        "\n"
-    );
+    let limit = "maxSamplerAllocationCount";
+    let over = json!({
+        "what": "limit exceeded", "why": "too many", "rule": "sampler-budget", "limit": limit, "count": 4001, "max": 4000,
+        "vuid": format!("VUID-vkCreateSampler-{limit}-04110"),
+    });
+    let over = record("unresolved", over);
     let summary = |asked: u32| {
-        format!(
-            "{{\"seq\":2,\"t_ns\":3,\"pid\":7,\"tid\":7,\"event\":\"summary\",\"scope\":\"device\",\"census\":{{\
-             \"headroom\":{{\"maxSamplerAllocationCount\":0}},\
-             \"limits\":{{\"maxSamplerAllocationCount\":{{\"asked\":{asked},\"limit\":4000}}}}}}}}\n"
-        )
+        let census = json!({ "headroom": { limit: 0 }, "limits": { limit: { "asked": asked, "limit": 4000 } } });
+        record("summary", json!({ "scope": "device", "census": census }))
     };
-    let exempt = concat!(
-        r#"{"seq":3,"t_ns":4,"pid":7,"tid":7,"event":"exempt","what":"pair","rules":[{"name":"mine","file":"a.toml","line":3}],"#,
-        r#""fingerprint":"0123456789abcdef","format":"VK_FORMAT_R32_SFLOAT","changes":[{"rule":"linear-filter","catalog":"B-1","#,
-        r#""vuid":null,"field":"magFilter","from":"LINEAR","to":"NEAREST","because":"it lacks it","lost":"smoothing"}]}"#,
-        "\n"
-    );
+    let exempt = exempt("mine", "0123456789abcdef");
     home.write("over.jsonl", format!("{CLEAN}{over}{}", summary(4100)));
     home.write("full.jsonl", format!("{CLEAN}{}{exempt}", summary(4000)));
     let told = samplin_in(&home, ["check", "over.jsonl", "--deny", "sampler-budget"]).quiet(1);
@@ -117,7 +109,7 @@ fn a_limit_that_is_exceeded_is_a_fault() {
     assert!(told.contains("Repairs that rules switch off: 1"), "{told}");
     assert!(told.contains("linear-filter  pair on R32_SFLOAT  rule mine (a.toml:3)"), "{told}");
     samplin_in(&home, ["report", "full.jsonl", "--output", "page.html"]).quiet(0);
-    let page = std::fs::read_to_string(home.join("page.html")).unwrap();
+    let page = home.read("page.html");
     assert!(page.contains("Repairs that rules switch off") && page.contains("mine (a.toml:3)"));
 }
 
@@ -148,7 +140,7 @@ fn the_rules_on_offer_are_the_layers() {
 
 #[test]
 fn junit_is_well_formed() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     let told = samplin_in(&home, ["check", "decisions.jsonl", "--format", "junit"]).quiet(1);
     let mut open: Vec<&str> = Vec::new();
     for tag in told.split('<').skip(1).filter_map(|part| part.split('>').next()) {
@@ -163,11 +155,11 @@ fn junit_is_well_formed() {
 
 #[test]
 fn equal_runs_do_not_differ() {
-    let home = home();
+    let home = holding(["decisions.jsonl"]);
     let told = samplin_in(&home, ["diff", "decisions.jsonl", "decisions.jsonl"]).quiet(0);
     assert!(told.contains("No difference in"), "{told}");
     // The same run in another process: other handles, other times, other order.
-    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
+    let text = home.read("decisions.jsonl");
     let mut lines: Vec<String> =
         text.lines().map(|line| line.replace("\"0x", "\"0x1").replace("\"t_ns\":", "\"t_ns\":9")).collect();
     lines[2..].reverse();
@@ -177,8 +169,8 @@ fn equal_runs_do_not_differ() {
 
 #[test]
 fn new_gone_and_changed_decisions_are_told() {
-    let home = home();
-    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
+    let home = holding(["decisions.jsonl"]);
+    let text = home.read("decisions.jsonl");
     let is_pair = |line: &&str| line.contains("\"event\":\"pair\"") && line.contains("linear-filter");
     let gone = text.lines().position(|line| is_pair(&line)).unwrap();
     let changed = text.lines().enumerate().filter(|(_, line)| is_pair(line)).last().unwrap().0;
@@ -212,9 +204,8 @@ fn diff_needs_two_traces() {
 
 #[test]
 fn links_are_told_apart() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let home = holding(["all.jsonl"]);
+    let text = home.read("all.jsonl");
     for (from, to, told) in [
         ("\"how\":\"shadow\"", "\"how\":\"push\"", "decided otherwise: 1"),
         ("\"what\":\"no-free-set\"", "\"what\":\"sampler-limit\"", "only in A: 1"),
@@ -351,20 +342,20 @@ fn what_only_the_summary_counts_is_found() {
 fn a_run_without_an_end_is_not_green() {
     let home = Folder::new();
     let [layer, end] = CLEAN.split_inclusive('\n').collect::<Vec<_>>()[..] else { panic!() };
-    let device = "{\"seq\":1,\"t_ns\":2,\"pid\":7,\"tid\":7,\"event\":\"device\",\"device\":\"x\"}\n";
-    let case = "{\"seq\":1,\"t_ns\":2,\"pid\":7,\"tid\":7,\"event\":\"settings\",\"level\":\"warning\",\"key\":\"mode\",\"message\":\"m\"}\n";
+    let device = record("device", json!({ "device": "x" }));
+    let case = record("settings", json!({ "level": "warning", "key": "mode", "message": "m" }));
     home.write("clean.jsonl", CLEAN);
     home.write("two.jsonl", CLEAN.to_owned() + &CLEAN.replace(":7,", ":8,"));
     samplin_in(&home, ["check", "two.jsonl"]).quiet(0);
     let open = "a.jsonl: the run has no end: 1 instance without a summary";
     let cases = [
         (layer.to_owned(), open),
-        (device.to_owned(), open),
+        (device.clone(), open),
         (CLEAN.to_owned() + &layer.replace(":7,", ":8,"), open),
         // An end in another process is none of this one.
         (layer.to_owned() + &end.replace(":7,", ":8,"), open),
-        (layer.to_owned() + device + end, "a.jsonl: the run has no end: 1 device without a summary"),
-        (case.to_owned(), "a.jsonl: there is no run in it"),
+        (layer.to_owned() + &device + end, "a.jsonl: the run has no end: 1 device without a summary"),
+        (case, "a.jsonl: there is no run in it"),
     ];
     for (text, why) in cases {
         home.write("a.jsonl", &text);
@@ -387,13 +378,13 @@ fn a_run_without_an_end_is_not_green() {
     }
     // What is found is told all the same.
     borrow(&home, "decisions.jsonl");
-    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
+    let text = home.read("decisions.jsonl");
     let cut: Vec<&str> = text.lines().filter(|line| !line.contains("\"event\":\"summary\"")).collect();
     home.write("killed.jsonl", cut.join("\n") + "\n");
     samplin_in(&home, ["check", "killed.jsonl", "--deny", "stencil"]).quiet(1);
     samplin_in(&home, ["check", "killed.jsonl", "--deny", "ycbcr"]).fails(3);
     borrow(&home, "all.jsonl");
-    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let text = home.read("all.jsonl");
     let cut: Vec<&str> = text.lines().filter(|line| !line.contains("\"event\":\"summary\"")).collect();
     home.write("killed.jsonl", cut.join("\n") + "\n");
     for devices in [&["--device", "v3d-4.2"][..], &["--device", "v3d-4.2", "--device", "apple-a8"]] {
@@ -411,13 +402,7 @@ fn a_run_without_an_end_is_not_green() {
 #[test]
 fn what_rules_leave_alone_is_told() {
     let home = Folder::new();
-    let exempt = |name: &str, pair: u32| {
-        format!(
-            "{{\"seq\":3,\"t_ns\":4,\"pid\":7,\"tid\":7,\"event\":\"exempt\",\"what\":\"pair\",\"rules\":[{{\"name\":\"{name}\",\"file\":\"a.toml\",\"line\":3}}],\
-             \"fingerprint\":\"{pair:016x}\",\"format\":\"VK_FORMAT_R32_SFLOAT\",\"changes\":[{{\"rule\":\"linear-filter\",\"catalog\":\"B-1\",\
-             \"vuid\":null,\"field\":\"magFilter\",\"from\":\"LINEAR\",\"to\":\"NEAREST\",\"because\":\"it lacks it\",\"lost\":\"\"}}]}}\n"
-        )
-    };
+    let exempt = |name: &str, pair: u32| exempt(name, &format!("{pair:016x}"));
     home.write("clean.jsonl", CLEAN);
     home.write("off.jsonl", CLEAN.to_owned() + &exempt("mine", 1) + &exempt("mine", 2) + &exempt("other", 3));
     let told = "3 pairs are left alone by rules: mine (a.toml:3), other (a.toml:3)";

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::common::{Folder, Ran, example, samplin_in, skip, tool, vulkan};
+use crate::common::*;
 
 /// A shader whose line `line` reads a depth image through a sampler that would filter it.
 struct Fault {
@@ -110,7 +110,7 @@ OpFunctionEnd
 
 #[test]
 fn twenty_faults_have_the_right_file_and_line() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
     if !has("glslangValidator") || !has("spirv-as") {
         skip("there is no glslangValidator or no spirv-as");
@@ -151,11 +151,13 @@ fn twenty_faults_have_the_right_file_and_line() {
         };
         faults.push(Fault { file, line: line as u64 });
     }
-    let mut command = tool(&home);
-    command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-    command.args(["run", "--trace", "t.jsonl", "--"]).arg(example("lines"));
-    command.args((0..20).map(|number| format!("{number}.spv")));
-    let ran = Ran::of(&command.output().unwrap());
+    let ran = Ran::by(
+        vulkan
+            .tool(&home)
+            .args(["run", "--trace", "t.jsonl", "--"])
+            .arg(example("lines"))
+            .args((0..20).map(|number| format!("{number}.spv"))),
+    );
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     let found = samplin_in(&home, ["check", "t.jsonl", "--format", "sarif", "--deny", "linear-filter"]).quiet(1);
     let found: serde_json::Value = serde_json::from_str(&found).unwrap();

@@ -2,7 +2,7 @@
 
 use samplin_cli::preset::table::PRESETS;
 
-use crate::common::{Folder, Ran, example, samplin, samplin_in, tool, vulkan};
+use crate::common::*;
 
 #[test]
 fn the_file_is_readable_and_stays() {
@@ -40,18 +40,23 @@ struct Looked {
 
 impl Looked {
     fn with(words: &[&str]) -> Option<Self> {
-        let (layer, driver) = vulkan()?;
+        let vulkan = vulkan()?;
         let home = Folder::new();
-        let mut command = tool(&home);
-        command.args(words).args(["--trace", "t.jsonl", "--layer"]).arg(layer.join("target/release"));
-        command.arg("--").arg(example("looks")).env("VK_DRIVER_FILES", &driver).env("VK_ICD_FILENAMES", &driver);
-        let ran = Ran::of(&command.output().unwrap());
+        let ran = Ran::by(
+            vulkan
+                .drive(&mut tool(&home))
+                .args(words)
+                .args(["--trace", "t.jsonl", "--layer"])
+                .arg(vulkan.layer.join("target/release"))
+                .arg("--")
+                .arg(example("looks")),
+        );
         assert_eq!(ran.code, 0, "{words:?}: {}", ran.stderr);
         if let ["preset", name, ..] = words {
             let file = home.join(format!(".config/samplin/presets/{name}.toml"));
             assert!(ran.stderr.contains(&file.display().to_string()), "{}", ran.stderr);
         }
-        let trace = std::fs::read_to_string(home.join("t.jsonl")).unwrap();
+        let trace = home.read("t.jsonl");
         let trace = trace.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         Some(Self { lines: ran.stdout.lines().map(str::to_owned).collect(), trace })
     }

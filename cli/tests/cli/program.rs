@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::common::{Folder, borrow, library, samplin, samplin_in, skip, snapshot, tool};
+use crate::common::*;
 
 #[test]
 fn help_and_version_are_no_errors() {
@@ -240,8 +240,7 @@ fn everything_speaks_json() {
 /// Empty, damaged and binary files, folders, files that are not there: never a panic, always the name and a status.
 #[test]
 fn inputs_that_are_none_are_named() {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["decisions.jsonl"]);
     home.write("empty", "");
     home.write("binary", [0_u8, 159, 146, 150, 10, 255, 0].repeat(1000));
     home.write("long", "x".repeat(3_000_000));

@@ -5,12 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{Folder, Ran, example, library, samplin_in, skip, tool, vulkan};
-
-/// A layer that only has to be there: programs that create no instance never load it.
-fn pretend_layer(home: &Folder) {
-    home.write("layer/libVkLayer_samplin.so", library());
-}
+use crate::common::*;
 
 fn run(home: &Folder, options: &[&str], script: &str) -> Ran {
     pretend_layer(home);
@@ -57,7 +52,7 @@ fn a_device_is_found_before_the_program_runs() {
         if let Some(device) = variable {
             command.env("SAMPLIN_DEVICE", device);
         }
-        Ran::of(&command.output().unwrap())
+        Ran::by(&mut command)
     };
     let list = samplin_in(&home, ["--json", "caps", "--list"]).json(0);
     let all = samplin_in(&home, ["--json", "caps", "--all"]).json(0);
@@ -119,10 +114,12 @@ fn an_installed_implicit_layer_is_switched_on_instead() {
     let home = Folder::new();
     pretend_layer(&home);
     samplin_in(&home, ["install", "--layer", "layer"]).quiet(0);
-    let mut command = tool(&home);
-    command.env("DISABLE_SAMPLIN", "1").env("VK_INSTANCE_LAYERS", "VK_LAYER_OTHER:VK_LAYER_SAMPLIN_sampling");
-    command.args(["run", "--", "sh", "-c", "echo $ENABLE_SAMPLIN ${DISABLE_SAMPLIN-unset} $VK_INSTANCE_LAYERS"]);
-    let ran = Ran::of(&command.output().unwrap());
+    let ran = Ran::by(
+        tool(&home)
+            .env("DISABLE_SAMPLIN", "1")
+            .env("VK_INSTANCE_LAYERS", "VK_LAYER_OTHER:VK_LAYER_SAMPLIN_sampling")
+            .args(["run", "--", "sh", "-c", "echo $ENABLE_SAMPLIN ${DISABLE_SAMPLIN-unset} $VK_INSTANCE_LAYERS"]),
+    );
     assert_eq!(ran.stdout, "1 unset VK_LAYER_OTHER\n", "{}", ran.stderr);
 }
 
@@ -130,10 +127,15 @@ fn an_installed_implicit_layer_is_switched_on_instead() {
 fn a_filter_that_covers_the_layer_is_lifted() {
     let home = Folder::new();
     pretend_layer(&home);
-    let mut command = tool(&home);
-    command.env("VK_LOADER_LAYERS_DISABLE", "*");
-    command.args(["run", "--layer", "layer", "--", "sh", "-c", "echo $VK_LOADER_LAYERS_ALLOW"]);
-    let ran = Ran::of(&command.output().unwrap());
+    let ran = Ran::by(tool(&home).env("VK_LOADER_LAYERS_DISABLE", "*").args([
+        "run",
+        "--layer",
+        "layer",
+        "--",
+        "sh",
+        "-c",
+        "echo $VK_LOADER_LAYERS_ALLOW",
+    ]));
     assert_eq!(ran.stdout, "VK_LAYER_SAMPLIN_sampling\n");
     assert!(ran.stderr.contains("VK_LOADER_LAYERS_DISABLE=* covers the layer"), "{}", ran.stderr);
 }
@@ -219,9 +221,7 @@ fn the_validation_layer_goes_below() {
     pretend_layer(&home);
     let manifest = r#"{"layer": {"name": "VK_LAYER_KHRONOS_validation", "library_path": "./v.so"}}"#;
     let path = home.write("validation/v.json", manifest);
-    let mut command = tool(&home);
-    command.env("VK_LAYER_PATH", path.parent().unwrap());
-    command.args([
+    let ran = Ran::by(tool(&home).env("VK_LAYER_PATH", path.parent().unwrap()).args([
         "run",
         "--validate",
         "--layer",
@@ -230,28 +230,32 @@ fn the_validation_layer_goes_below() {
         "sh",
         "-c",
         "echo $VK_INSTANCE_LAYERS; echo $VK_LAYER_PATH",
-    ]);
-    let ran = Ran::of(&command.output().unwrap());
+    ]));
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(lines[0], "VK_LAYER_SAMPLIN_sampling:VK_LAYER_KHRONOS_validation");
     let folders: Vec<&str> = lines[1].split(':').collect();
     assert_eq!(folders.len(), 2, "what the user chose stays: {folders:?}");
     assert_eq!(Path::new(folders[1]), path.parent().unwrap());
     // Without one it says what to install.
-    let mut command = tool(&home);
-    command.env("VK_LAYER_PATH", home.join("layer"));
-    command.args(["run", "--validate", "--layer", "layer", "--", "true"]);
-    assert!(Ran::of(&command.output().unwrap()).fails(4).contains("vulkan-validationlayers"));
+    assert!(
+        Ran::by(tool(&home).env("VK_LAYER_PATH", home.join("layer")).args([
+            "run",
+            "--validate",
+            "--layer",
+            "layer",
+            "--",
+            "true"
+        ]))
+        .fails(4)
+        .contains("vulkan-validationlayers")
+    );
 }
 
 #[test]
 fn a_real_program_is_summed_up() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
-    let run = |arguments: &[&str]| {
-        let mut command = with_vulkan(&home, &layer, &driver);
-        Ran::of(&command.arg("run").args(arguments).arg("--").arg(example("scene")).output().unwrap())
-    };
+    let run = |arguments: &[&str]| vulkan.run(&home, arguments, "scene", &[]);
     let ran = run(&[]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.ends_with("descriptors written\n"), "the program's own output: {}", ran.stdout);
@@ -275,7 +279,7 @@ fn a_real_program_is_summed_up() {
 
 #[test]
 fn a_display_is_brought_up_where_there_is_none() {
-    let Some((layer, _)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     let has = |name: &str| {
         std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(name).is_file())
@@ -284,9 +288,8 @@ fn a_display_is_brought_up_where_there_is_none() {
         skip("there is no Xvfb or no vkcube");
         return;
     }
-    let mut command = tool(&home);
-    command.env("SAMPLIN_LAYER_DIR", layer).args(["run", "--headless", "--", "vkcube", "--c", "20"]);
-    let ran = Ran::of(&command.output().unwrap());
+    let ran =
+        Ran::by(tool(&home).env("SAMPLIN_LAYER_DIR", &vulkan.layer).args("run --headless -- vkcube --c 20".split(' ')));
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     for part in ["no display: started Xvfb as :", "the driver is lavapipe", "vkcube (", "nothing had to be changed in "]
     {
@@ -310,14 +313,14 @@ fn rules_are_checked() {
     let value = samplin_in(&home, ["rules", "check", "--json", "bad.toml"]).json(1);
     assert_eq!(value["problems"][0]["line"], 3);
     assert!(samplin_in(&home, ["rules", "check", "none.toml"]).fails(3).contains("none.toml: No such file"));
-    crate::common::borrow(&home, "all.jsonl");
+    borrow(&home, "all.jsonl");
     home.write("match.toml", "[[rule]]\nname = \"linear\"\nwhen = { mag_filter = \"linear\" }\nset = { max_lod = 1 }\n[[rule]]\nname = \"never\"\nwhen = { fingerprint = \"0000000000000001\" }\nset = { max_lod = 1 }\n");
     let told = samplin_in(&home, ["rules", "check", "match.toml", "--trace", "all.jsonl"]).quiet(0);
     assert!(told.contains("rule never matches no sampler") && !told.contains("rule linear matches no"), "{told}");
     home.write("other.toml", "[[rule]]\nname = \"here\"\nwhen = { exe = \"scene\", engine = \"samplin\", driver = \"llvmpipe*\" }\nset = { max_lod = 1 }\n[[rule]]\nname = \"elsewhere\"\nwhen = { exe = \"game\" }\nset = { max_lod = 1 }\n");
     let value = samplin_in(&home, ["rules", "check", "other.toml", "--trace", "all.jsonl", "--json"]).json(0);
     assert_eq!((&value["rules"][0]["samplers"], &value["rules"][1]["samplers"]), (&16.into(), &0.into()));
-    crate::common::borrow(&home, "decisions.jsonl");
+    borrow(&home, "decisions.jsonl");
     let failure = samplin_in(&home, ["rules", "check", "match.toml", "--trace", "decisions.jsonl"]).fails(3);
     assert!(failure.contains("decisions.jsonl: the trace does not hold every sampler"), "{failure}");
 }
@@ -331,33 +334,19 @@ fn a_rules_file_to_start_from_is_written() {
     assert!(samplin_in(&home, ["rules", "new", "samplin.toml"]).fails(2).contains("--force"));
     samplin_in(&home, ["rules", "new", "samplin.toml", "--force"]).quiet(0);
     let printed = samplin_in(&home, ["rules", "new"]).quiet(0);
-    assert_eq!(printed, std::fs::read_to_string(home.join("samplin.toml")).unwrap());
-}
-
-/// The tool in an environment for real programs.
-fn with_vulkan(home: &Folder, layer: &Path, driver: &Path) -> Command {
-    let mut command = tool(home);
-    command.env("VK_ICD_FILENAMES", driver).env("VK_DRIVER_FILES", driver).env("SAMPLIN_LAYER_DIR", layer);
-    command
+    assert_eq!(printed, home.read("samplin.toml"));
 }
 
 /// A real picture, which an override of one sampler of six breaks: judged by its pixels.
 #[test]
 fn the_sampler_that_breaks_the_picture_is_found() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     home.write("rules.toml", "[[rule]]\nname = \"soft\"\nset = { min_lod = 1 }\n");
     let picture = |name: &str, options: &[&str]| {
-        let mut command = with_vulkan(&home, &layer, &driver);
-        command
-            .args(["run", "--allow-untraced", "--trace", "off"])
-            .args(options)
-            .arg("--")
-            .arg(example("scene"))
-            .arg(name);
-        let ran = Ran::of(&command.output().unwrap());
+        let ran = vulkan.run(&home, &[&["--allow-untraced", "--trace", "off"][..], options].concat(), "scene", &[name]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        std::fs::read_to_string(home.join(name)).unwrap()
+        home.read(name)
     };
     let good = picture("good.ppm", &[]);
     let bad = picture("bad.ppm", &["--rules", "rules.toml"]);
@@ -372,13 +361,13 @@ fn the_sampler_that_breaks_the_picture_is_found() {
     assert_eq!(differing, [2], "one row of the picture is broken, that of the lookup table");
 
     let start = |arguments: &[&str]| {
-        let mut command = with_vulkan(&home, &layer, &driver);
+        let mut command = vulkan.tool(&home);
         command.args(["rules", "bisect", "--rules", "rules.toml"]).args(arguments);
         command.arg("--").arg(example("scene")).arg("now.ppm");
         command
     };
     let judge = ["--good-if", "cmp -s good.ppm now.ppm"];
-    let ran = Ran::of(&start(&judge).output().unwrap());
+    let ran = Ran::by(&mut start(&judge));
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("the rules change 6 sampler states"), "{}", ran.stderr);
     let told = ran.stdout;
@@ -387,11 +376,11 @@ fn the_sampler_that_breaks_the_picture_is_found() {
     assert!(first.ends_with(" \"lookup table\""), "{told}");
     // The rule that it proposes mends the picture, and the other overrides stay.
     let exemption = told.split_once("\n\n").unwrap().1;
-    let mended = exemption.to_owned() + &std::fs::read_to_string(home.join("rules.toml")).unwrap();
+    let mended = exemption.to_owned() + &home.read("rules.toml");
     home.write("mended.toml", mended);
     assert_eq!(picture("mended.ppm", &["--rules", "mended.toml"]), good);
 
-    let ran = Ran::of(&start(&["--json", "--good-if", "cmp -s good.ppm now.ppm"]).output().unwrap());
+    let ran = Ran::by(&mut start(&["--json", "--good-if", "cmp -s good.ppm now.ppm"]));
     let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(value["guilty"].as_array().unwrap().len(), 1);
     assert_eq!(value["guilty"][0]["name"], "lookup table");
@@ -405,7 +394,7 @@ fn the_sampler_that_breaks_the_picture_is_found() {
         text.push(byte[0]);
         if text.ends_with(b"[q]uit: ") {
             questions += 1;
-            let is_good = std::fs::read_to_string(home.join("now.ppm")).unwrap() == good;
+            let is_good = home.read("now.ppm") == good;
             // What is no answer is asked again.
             let words = if questions == 1 {
                 "hm"
@@ -425,12 +414,10 @@ fn the_sampler_that_breaks_the_picture_is_found() {
 /// Of more than a hundred repairs the one that breaks a picture: it is bad whenever the rules of a run leave that repair in force.
 #[test]
 fn the_repair_that_breaks_the_picture_is_found() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     let inspected = |options: &[&str], trace: &str| -> serde_json::Value {
-        let mut command = with_vulkan(&home, &layer, &driver);
-        command.args(["run", "--quiet", "--trace", trace]).args(options).arg("--").arg(example("scene"));
-        assert_eq!(Ran::of(&command.output().unwrap()).code, 0);
+        assert_eq!(vulkan.run(&home, &[&["--quiet", "--trace", trace][..], options].concat(), "scene", &[]).code, 0);
         samplin_in(&home, ["--json", "inspect", trace]).json(0)
     };
     let repaired = inspected(&[], "repaired.jsonl");
@@ -450,10 +437,10 @@ fn the_repair_that_breaks_the_picture_is_found() {
     assert_eq!(count(&exempt, "exempt"), count(&repaired, "decisions"));
 
     let start = |options: &[&str], judge: &str| {
-        let mut command = with_vulkan(&home, &layer, &driver);
+        let mut command = vulkan.tool(&home);
         command.args(options).args(["rules", "bisect", "--repairs", "--good-if", judge, "--", "sh", "-c"]);
         let program = format!("cp $SAMPLIN_CONFIG now.toml; {} > /dev/null", example("scene").display());
-        Ran::of(&command.arg(program).output().unwrap())
+        Ran::by(command.arg(program))
     };
     let judge = format!("grep -q 'linear-filter.*_D32_SFLOAT\".*{fingerprint}' now.toml");
     let ran = start(&[], &judge);
@@ -487,17 +474,22 @@ fn the_repair_that_breaks_the_picture_is_found() {
 
 #[test]
 fn a_search_that_finds_nothing_says_why() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
     home.write("rules.toml", "[[rule]]\nname = \"soft\"\nset = { min_lod = 1 }\n");
     home.write("idle.toml", "[[rule]]\nwhen = { exe = \"another\" }\nset = { min_lod = 1 }\n");
     home.write("empty.toml", "# nothing\n");
     home.write("wrong.toml", "[[rule]]\nset = { min_lodd = 1 }\n");
     let start = |rules: &str, options: &[&str]| {
-        let mut command = with_vulkan(&home, &layer, &driver);
-        command.args(["rules", "bisect", "--rules", rules]).args(options);
-        command.arg("--").arg(example("scene")).arg("now.ppm");
-        Ran::of(&command.output().unwrap())
+        Ran::by(
+            vulkan
+                .tool(&home)
+                .args(["rules", "bisect", "--rules", rules])
+                .args(options)
+                .arg("--")
+                .arg(example("scene"))
+                .arg("now.ppm"),
+        )
     };
     let ran = start("rules.toml", &["--good-if", "true"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "The picture is good with every override.\n"), "{}", ran.stderr);
@@ -511,25 +503,43 @@ fn a_search_that_finds_nothing_says_why() {
     assert!(start("empty.toml", &["--good-if", "true"]).fails(3).contains("empty.toml: there is no rule in it"));
     assert!(start("wrong.toml", &["--good-if", "true"]).fails(3).contains("wrong.toml:2:9: error: "));
     assert!(start("none.toml", &["--good-if", "true"]).fails(3).contains("none.toml: No such file"));
-    let mut command = with_vulkan(&home, &layer, &driver);
-    command.args(["rules", "bisect", "--good-if", "true", "--", "true"]);
-    assert!(Ran::of(&command.output().unwrap()).fails(2).contains("name one with --rules"));
-    let mut command = with_vulkan(&home, &layer, &driver);
-    command.args(["rules", "bisect", "--rules", "rules.toml", "--good-if", "true", "--", "true"]);
-    assert!(Ran::of(&command.output().unwrap()).fails(4).contains("the program left no trace"));
+    assert!(
+        Ran::by(vulkan.tool(&home).args(["rules", "bisect", "--good-if", "true", "--", "true"]))
+            .fails(2)
+            .contains("name one with --rules")
+    );
+    assert!(
+        Ran::by(vulkan.tool(&home).args([
+            "rules",
+            "bisect",
+            "--rules",
+            "rules.toml",
+            "--good-if",
+            "true",
+            "--",
+            "true"
+        ]))
+        .fails(4)
+        .contains("the program left no trace")
+    );
 }
 
 #[test]
 fn the_real_validation_layer_goes_below() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     if !Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json").is_file() {
         skip("the Khronos validation layer is not installed");
         return;
     }
     let home = Folder::new();
-    let mut command = with_vulkan(&home, &layer, &driver);
-    command.env("VK_LOADER_DEBUG", "layer").args(["run", "--validate", "--"]).arg(example("scene")).arg("now.ppm");
-    let ran = Ran::of(&command.output().unwrap());
+    let ran = Ran::by(
+        vulkan
+            .tool(&home)
+            .env("VK_LOADER_DEBUG", "layer")
+            .args(["run", "--validate", "--"])
+            .arg(example("scene"))
+            .arg("now.ppm"),
+    );
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     // The loader lists its call stack from the application down.
     let stack = ran.stderr.split("vkCreateInstance layer callstack setup to:").nth(1).expect("the loader says it");
@@ -543,11 +553,7 @@ fn the_real_validation_layer_goes_below() {
 fn a_program_without_repairs_has_none_to_blame() {
     let home = Folder::new();
     pretend_layer(&home);
-    let head = r#""t_ns":1,"pid":7,"tid":7"#;
-    home.write(
-        "clean",
-        format!("{{\"seq\":0,{head},\"event\":\"layer\",\"exe\":\"sh\",\"version\":\"0.1.0\",\"settings\":{{}}}}\n"),
-    );
+    home.write("clean", record("layer", serde_json::json!({ "exe": "sh", "version": "0.1.0", "settings": {} })));
     let start = |options: &[&str]| {
         let program = ["--", "sh", "-c", "test $SAMPLIN_TRACE = off || cat clean > $SAMPLIN_TRACE"];
         samplin_in(&home, [&["rules", "bisect", "--layer", "layer", "--good-if", "false"], options, &program].concat())
@@ -580,9 +586,12 @@ fn a_loader_by_another_name_says_its_version() {
     };
     std::fs::create_dir(home.join("lib")).unwrap();
     std::fs::copy(loader, home.join("lib/libvulkan.so.1")).unwrap();
-    let mut command = tool(&home);
-    command.env("LD_LIBRARY_PATH", home.join("lib")).env("VK_LOADER_LAYERS_DISABLE", "*");
-    let ran = Ran::of(&command.args(["run", "--layer", "layer", "--", "true"]).output().unwrap());
+    let ran = Ran::by(
+        tool(&home)
+            .env("LD_LIBRARY_PATH", home.join("lib"))
+            .env("VK_LOADER_LAYERS_DISABLE", "*")
+            .args(["run", "--layer", "layer", "--", "true"]),
+    );
     assert_eq!(ran.code, 4, "{}", ran.stderr);
     let is_old = ran.stderr.contains("loaders before 1.3.262 (here 1.");
     assert!(is_old || !ran.stderr.contains("loaders before"), "{}", ran.stderr);

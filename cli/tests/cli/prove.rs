@@ -1,11 +1,11 @@
 //! `samplin prove` and `samplin reproduce`: what the driver makes of the gallery's pairs, and programs of them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, Ran, data, samplin, samplin_in, skip, tool, vulkan};
+use crate::common::*;
 
 /// Cases of the gallery: pairs that drivers get wrong, pairs that shaders make good, and legal ones.
 const CASES: [&str; 10] = [
@@ -24,35 +24,26 @@ const CASES: [&str; 10] = [
 /// A folder with the trace of the gallery at the level all.
 struct Recorded {
     home: Folder,
-    layer: PathBuf,
-    driver: PathBuf,
+    vulkan: Vulkan,
 }
 
 impl Recorded {
     fn new() -> Option<Self> {
-        let (layer, driver) = vulkan()?;
-        let gallery = Path::new(env!("CARGO_BIN_EXE_samplin")).parent().unwrap().join("gallery");
-        if !gallery.is_file() {
-            skip("the gallery is not built");
-            return None;
-        }
-        let recorded = Self { home: Folder::new(), layer, driver };
+        let (vulkan, gallery) = (vulkan()?, gallery()?);
+        let recorded = Self { home: Folder::new(), vulkan };
         let mut command = recorded.tool();
         command.args(["run", "--quiet", "--trace-level", "all", "--trace", "all.jsonl", "--"]).arg(&gallery);
         command.args(["--no-validation", "--out", "gallery.png"]);
         for case in CASES {
             command.args(["--only", case]);
         }
-        let ran = Ran::of(&command.output().unwrap());
+        let ran = Ran::by(&mut command);
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
         Some(recorded)
     }
 
     fn tool(&self) -> Command {
-        let mut command = tool(&self.home);
-        command.env("VK_ICD_FILENAMES", &self.driver).env("VK_DRIVER_FILES", &self.driver);
-        command.env("SAMPLIN_LAYER_DIR", &self.layer);
-        command
+        self.vulkan.tool(&self.home)
     }
 }
 
@@ -85,14 +76,14 @@ fn the_gallerys_pairs_are_proven() {
     // The same on a page, beside what other devices would have.
     recorded.home.write("proof.json", serde_json::to_string(&proof).unwrap());
     let page = ["report", "all.jsonl", "--verdicts", "proof.json", "--devices", "all", "-o", "page.html"];
-    Ran::of(&recorded.tool().args(page).output().unwrap()).quiet(0);
+    Ran::by(recorded.tool().args(page)).quiet(0);
     let page = std::fs::read_to_string(recorded.home.join("page.html")).unwrap();
     assert!(
         page.contains("<td>repair needed") && page.contains("adreno-650") && page.len() < 2_000_000,
         "{}",
         page.len()
     );
-    let text = Ran::of(&recorded.tool().args(["prove", "all.jsonl", "--limit", "0"]).output().unwrap()).quiet(0);
+    let text = Ran::by(recorded.tool().args(["prove", "all.jsonl", "--limit", "0"])).quiet(0);
     assert!(text.contains("repair needed") && text.contains("instead of"), "{text}");
 }
 
@@ -104,7 +95,7 @@ fn programs_fail_without_the_layer_and_pass_with_it() {
         skip("there is no C++ compiler with the Vulkan headers");
         return;
     }
-    let proof = Ran::of(&recorded.tool().args(["prove", "all.jsonl", "--json"]).output().unwrap()).json(0);
+    let proof = Ran::by(recorded.tool().args(["prove", "all.jsonl", "--json"])).json(0);
     let home = recorded.home.path();
     let mut tried = 0;
     for pair in proof["pairs"].as_array().unwrap() {
@@ -114,18 +105,17 @@ fn programs_fail_without_the_layer_and_pass_with_it() {
         }
         let (fingerprint, line) = (pair["fingerprint"].as_str().unwrap(), pair["line"].to_string());
         let arguments = ["reproduce", "all.jsonl", "--object", fingerprint, "--line", &line, "-o", "pair.cpp"];
-        Ran::of(&recorded.tool().args(arguments).output().unwrap()).quiet(0);
+        Ran::by(recorded.tool().args(arguments)).quiet(0);
         let compiled = |legal: &str, name: &str| {
             let arguments = ["-std=c++17", "-Wall", "-Werror", legal, "pair.cpp", "-o", name, "-ldl"];
-            let ran = Ran::of(&Command::new("c++").args(arguments).current_dir(home).output().unwrap());
+            let ran = Ran::by(Command::new("c++").args(arguments).current_dir(home));
             assert_eq!(ran.code, 0, "{pair:#}\n{}", ran.stderr);
         };
         compiled("-DLEGAL=0", "pair");
         compiled("-DLEGAL=1", "legal");
         let run = |name: &str| {
             let mut command = Command::new(home.join(name));
-            let ran =
-                command.env("VK_ICD_FILENAMES", &recorded.driver).env("VK_DRIVER_FILES", &recorded.driver).output();
+            let ran = recorded.vulkan.drive(&mut command).output();
             Ran::of(&ran.unwrap())
         };
         let with =
@@ -146,15 +136,11 @@ fn programs_fail_without_the_layer_and_pass_with_it() {
 /// What is measured of a driver is what the layer knows of it, if it knows the driver.
 #[test]
 fn quirks_are_measured_and_known() {
-    let Some((layer, driver)) = vulkan() else { return };
+    let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
-    let run = |arguments: &[&str]| {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
-        Ran::of(&command.args(arguments).output().unwrap())
-    };
+    let run = |arguments: &[&str]| Ran::by(vulkan.tool(&home).args(arguments));
     let said = run(&["prove", "--quirks", "own.toml"]).quiet(0);
-    let text = std::fs::read_to_string(home.join("own.toml")).unwrap();
+    let text = home.read("own.toml");
     let file: toml::Table = text.parse().unwrap();
     let measured: Vec<&str> = file["quirks"].as_table().unwrap().keys().map(String::as_str).collect();
     assert!(!measured.is_empty() && measured.iter().all(|quirk| said.contains(quirk)), "{text}{said}");
@@ -198,7 +184,7 @@ fn what_cannot_be_proven_or_written_is_said() {
 #[test]
 fn names_are_written_only_when_asked_for() {
     let home = Folder::new();
-    let all = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let all = text_in("all.jsonl");
     let pair = all.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let pair = pair.filter(|record| record["event"] == "pair" && !record["names"]["sampler"].is_null());
     let name = pair.map(|pair| pair["names"]["sampler"].as_str().unwrap().to_owned()).next().expect("a named sampler");
@@ -207,9 +193,9 @@ fn names_are_written_only_when_asked_for() {
     for (file, is_comment) in [("pair.cpp", "//"), ("pair.rs", "//!")] {
         let plain = samplin_in(&home, ["reproduce", "all.jsonl", "--object", evil, "-o", file]);
         assert_eq!(plain.code, 0, "{}", plain.stderr);
-        assert!(!std::fs::read_to_string(home.join(file)).unwrap().contains("of it"));
+        assert!(!home.read(file).contains("of it"));
         samplin_in(&home, ["reproduce", "all.jsonl", "--object", evil, "-o", file, "--names"]).quiet(0);
-        let text = std::fs::read_to_string(home.join(file)).unwrap();
+        let text = home.read(file);
         let line = text.lines().find(|line| line.contains("of it")).expect("the name");
         assert!(line.starts_with(is_comment) && !line.contains('\\'), "{line}");
     }

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use crate::common::{Folder, borrow, samplin_in, skip, snapshot};
+use crate::common::*;
 use serde_json::{Value, json};
 
 fn page(home: &Folder) -> PathBuf {
@@ -18,8 +18,7 @@ fn page(home: &Folder) -> PathBuf {
 
 #[test]
 fn the_page_says_where_a_shader_finds_a_pair() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let page = samplin_in(&home, ["report", "all.jsonl", "-o", "-"]).quiet(0);
     let muted = "<br><span class=\"muted\" data-c=\"16\">";
     for part in [
@@ -40,16 +39,21 @@ fn the_page_says_where_a_shader_finds_a_pair() {
 #[test]
 fn the_page_says_where_the_run_comes_from() {
     let home = Folder::new();
-    let common = |event: &str| format!(r#""seq":0,"t_ns":0,"pid":7,"tid":7,"event":"{event}""#);
-    let layer = format!(
-        r#"{{{},"version":"0.1.0","commit":"8ac3160b99ed","started":"2026-11-26T12:16:22Z","arguments":["./a game","--level","2"],"exe":"a game","app":null,"engine":null,"api_version":"1.3.0","settings":{{}}}}"#,
-        common("layer")
-    );
-    let device = format!(
-        r#"{{{},"device":"llvmpipe","driver":{{"vendor_id":65541,"device_id":0,"driver_version":1,"api_version":"1.3.230","name":"llvm<pipe>","info":"Mesa 22.3.6"}},"limits":{{}},"features":{{}},"augmented":[],"simulated":null,"intercepts":[]}}"#,
-        common("device")
-    );
-    home.write("run.jsonl", format!("{layer}\n{layer}\n{device}\n"));
+    let layer = json!({
+        "version": "0.1.0", "commit": "8ac3160b99ed", "started": "2026-11-26T12:16:22Z",
+        "arguments": ["./a game", "--level", "2"], "exe": "a game", "app": null, "engine": null, "api_version": "1.3.0",
+        "settings": {},
+    });
+    let driver = json!({
+        "vendor_id": 65541, "device_id": 0, "driver_version": 1, "api_version": "1.3.230", "name": "llvm<pipe>",
+        "info": "Mesa 22.3.6",
+    });
+    let device = json!({
+        "device": "llvmpipe", "driver": driver, "limits": {}, "features": {}, "augmented": [], "simulated": null,
+        "intercepts": [],
+    });
+    let layer = record("layer", layer);
+    home.write("run.jsonl", format!("{layer}{layer}{}", record("device", device)));
     let page = samplin_in(&home, ["report", "run.jsonl", "-o", "-"]).quiet(0);
     for (key, value) in [
         ("begun", "2026-11-26 12:16:22 UTC"),
@@ -121,8 +125,7 @@ fn every_finding_says_how_to_repair_it() {
 /// As a table for other programs: every change and all that is left, whatever the page holds.
 #[test]
 fn the_findings_are_written_as_csv() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     samplin_in(&home, ["report", "all.jsonl", "-o", "page.html", "--csv", "all.csv", "--rows", "3"]).quiet(0);
     let mut reader = csv::Reader::from_path(home.join("all.csv")).unwrap();
     let head = reader.headers().unwrap().clone();
@@ -139,7 +142,7 @@ fn the_findings_are_written_as_csv() {
     assert!(lines.iter().any(|line| &line[at("what")] == "no-free-set" && &line[at("sampler_name")] == "of all sets"));
 
     let printed = samplin_in(&home, ["report", "all.jsonl", "-o", "page.html", "--csv", "-"]).quiet(0);
-    assert_eq!(printed, std::fs::read_to_string(home.join("all.csv")).unwrap());
+    assert_eq!(printed, home.read("all.csv"));
     samplin_in(&home, ["report", "all.jsonl", "-o", "-", "--csv", "-"]).fails(2);
     samplin_in(&home, ["report", "all.jsonl", "-o", "one", "--csv", "one"]).fails(2);
     samplin_in(&home, ["report", "all.jsonl", "--csv", "all.jsonl"]).fails(2);
@@ -149,18 +152,17 @@ fn the_findings_are_written_as_csv() {
 
 #[test]
 fn a_page_is_written() {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["decisions.jsonl"]);
     let told = samplin_in(&home, ["report", "decisions.jsonl", "-o", "page.html", "--title", "A <title>"]).quiet(0);
     assert!(told.starts_with("page.html: ") && told.contains("changes"), "{told}");
-    let page = std::fs::read_to_string(home.join("page.html")).unwrap();
+    let page = home.read("page.html");
     assert!(page.contains("<h1>A &lt;title&gt;</h1>"));
     assert!(page.contains("VUID-vkCmdDraw-magFilter-04553"));
     let printed = samplin_in(&home, ["report", "decisions.jsonl", "-o", "-", "--title", "A <title>"]).quiet(0);
     assert_eq!(printed, page);
     // What is in the page, without what it looks like.
     samplin_in(&home, ["report", "decisions.jsonl", "-o", "short.html", "--rows", "8"]).quiet(0);
-    let page = std::fs::read_to_string(home.join("short.html")).unwrap();
+    let page = home.read("short.html");
     let body = page.split("<main").nth(1).unwrap().split("</main>").next().unwrap();
     let lines: Vec<&str> = body.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     snapshot("report-body.txt", &(lines.join("\n") + "\n"));
@@ -168,10 +170,9 @@ fn a_page_is_written() {
 
 #[test]
 fn the_table_is_bounded() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     samplin_in(&home, ["report", "all.jsonl", "-o", "page.html", "--rows", "10"]).quiet(0);
-    let page = std::fs::read_to_string(home.join("page.html")).unwrap();
+    let page = home.read("page.html");
     let table = page.split("<table id=\"table\"").nth(1).unwrap().split("\n  </table>").next().unwrap();
     assert_eq!(table.matches("<tr class=\"row\"").count(), 10);
     assert_eq!(table.matches("data-c=\"1\"").count(), 10, "one of each");
@@ -181,8 +182,7 @@ fn the_table_is_bounded() {
 
 #[test]
 fn a_page_that_cannot_be_is_refused() {
-    let home = Folder::new();
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["decisions.jsonl"]);
     let failure = samplin_in(&home, ["report", "decisions.jsonl", "-o", "decisions.jsonl"]).fails(2);
     assert!(failure.contains("would replace the trace"), "{failure}");
     home.write("blocked", "a file");
@@ -197,13 +197,14 @@ fn a_page_that_cannot_be_is_refused() {
 #[test]
 fn hostile_text_stays_text() {
     let home = Folder::new();
-    let name = r#"</script><script>alert(1)</script>\"'&"#;
-    let line = format!(
-        r#"{{"seq":1,"t_ns":1,"pid":1,"tid":1,"event":"pair","sampler":"0x1","view":"0x2","names":{{"sampler":"{name}","view":null}},"fingerprint":"00000000000000aa","format":"VK_FORMAT_D16_UNORM","aspect":"depth","view_type":"VK_IMAGE_VIEW_TYPE_2D","swizzle":"rgba","path":"update","changes":[{{"rule":"<b>","catalog":"B-1","vuid":"\"><img src=x>","field":"magFilter","from":"<i>","to":null,"because":"<u>","lost":"<s>"}}],"variant":null}}"#
-    );
-    home.write("hostile.jsonl", line + "\n");
+    let name = r#"</script><script>alert(1)</script>"'&"#;
+    let change = json!({
+        "rule": "<b>", "catalog": "B-1", "vuid": "\"><img src=x>", "field": "magFilter", "from": "<i>", "to": null,
+        "because": "<u>", "lost": "<s>",
+    });
+    home.write("hostile.jsonl", pair(json!({ "sampler": name, "view": null }), "VK_FORMAT_D16_UNORM", json!([change])));
     samplin_in(&home, ["report", "hostile.jsonl", "-o", "page.html"]).quiet(0);
-    let page = std::fs::read_to_string(home.join("page.html")).unwrap();
+    let page = home.read("page.html");
     assert_eq!(page.matches("<script>").count(), 1, "only the page's own");
     assert!(!page.contains("#repair-"), "a rule that is not known has no page to lead to");
     for tag in ["<b>", "<i>", "<u>", "<s>", "<img"] {
@@ -245,13 +246,10 @@ impl Browser {
         let mut child = Command::new("sh")
             // The browser talks on descriptors 3 and 4.
             .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null", "sh", program])
-            .args([
-                "--headless=new",
-                "--remote-debugging-pipe",
-                "--no-first-run",
-                "--disable-gpu",
-                "--disable-background-networking",
-            ])
+            .args(
+                "--headless=new --remote-debugging-pipe --no-first-run --disable-gpu --disable-background-networking"
+                    .split(' '),
+            )
             .args(["--disable-component-update", "--disable-sync", "--no-default-browser-check", "--hide-scrollbars"])
             // Tests often run as root, or in containers without user namespaces.
             .arg("--no-sandbox")
@@ -512,12 +510,11 @@ fn what_is_left_is_sorted_and_searched_in_a_browser() {
 /// The page for all devices has the matrix, and what the run would lose on each, and can be sent around.
 #[test]
 fn the_page_says_what_each_device_would_lose() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let run = |devices: &str, page: &str| {
         let ran = ["report", "all.jsonl", "--devices", devices, "-o", page];
         samplin_in(&home, ran).quiet(0);
-        std::fs::read_to_string(home.join(page)).unwrap()
+        home.read(page)
     };
     let page = run("all", "all.html");
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
@@ -543,15 +540,11 @@ fn the_page_says_what_each_device_would_lose() {
 /// The buttons save what is shown: all that `--csv` writes, or what the filters leave of it.
 #[test]
 fn the_page_saves_what_it_shows() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     // Names that a spreadsheet or a table could take for something else.
-    let name = r#"=1+1, \"two\"\nlines <b>&amp;"#;
-    let pair = format!(
-        r#"{{"seq":1,"t_ns":1,"pid":1,"tid":1,"event":"pair","sampler":"0x1","view":"0x2","names":{{"sampler":"{name}","view":"@x"}},"fingerprint":"00000000000000aa","format":"VK_FORMAT_D16_UNORM","aspect":"depth","view_type":"VK_IMAGE_VIEW_TYPE_2D","swizzle":"rgba","path":"update","changes":[{{"rule":"lod-bias","catalog":"B-1","vuid":null,"field":"mipLodBias","from":-17.5,"to":-16.0,"because":"so","lost":"nothing"}}],"variant":null}}"#
-    );
-    let trace = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
-    home.write("all.jsonl", trace + &pair + "\n");
+    let name = "=1+1, \"two\"\nlines <b>&amp;";
+    let pair = pair(json!({ "sampler": name, "view": "@x" }), "VK_FORMAT_D16_UNORM", json!([made("lod-bias")]));
+    home.write("all.jsonl", home.read("all.jsonl") + &pair);
     samplin_in(&home, ["report", "all.jsonl", "-o", "report.html", "--csv", "all.csv"]).quiet(0);
     let lines = |path: PathBuf| {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_path(path).unwrap();
@@ -688,8 +681,7 @@ fn the_pages_code_decides_as_the_tool_does() {
     if Command::new("node").arg("--version").output().is_err() {
         return skip("there is no node");
     }
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let code = home.write("decide.wasm", samplin_cli::report::interactive::CODE);
     let shipped = samplin_cli::devices::SHIPPED;
     let files: Vec<PathBuf> = shipped.iter().map(|one| home.write(&format!("{}.json", one.short), one.text)).collect();
@@ -700,13 +692,12 @@ fn the_pages_code_decides_as_the_tool_does() {
     assert_eq!(answers.lines().count(), shipped.len());
     for (device, answer) in shipped.iter().zip(answers.lines()) {
         let answer: Value = serde_json::from_str(answer).unwrap();
-        let own = samplin_page::predict(&std::fs::read_to_string(home.join("all.jsonl")).unwrap(), device.text, false);
+        let own = samplin_page::predict(&home.read("all.jsonl"), device.text, false);
         assert!(answer == own, "{}: scripts/page-code builds the code anew", device.short);
     }
     // The tool reads the trace by itself.
     for device in shipped.iter().step_by(5) {
-        let answer =
-            samplin_page::predict(&std::fs::read_to_string(home.join("all.jsonl")).unwrap(), device.text, false);
+        let answer = samplin_page::predict(&home.read("all.jsonl"), device.text, false);
         assert_eq!(answer["records"].as_array().unwrap(), &natively(&home, device.short), "{}", device.short);
     }
 }
@@ -714,9 +705,7 @@ fn the_pages_code_decides_as_the_tool_does() {
 /// A reader chooses a device, or gives a file, and sees what the run would be there, from the page alone.
 #[test]
 fn a_page_predicts_by_itself() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
-    borrow(&home, "decisions.jsonl");
+    let home = holding(["all.jsonl", "decisions.jsonl"]);
     samplin_in(&home, ["report", "decisions.jsonl", "--interactive"]).fails(3);
     samplin_in(&home, ["report", "all.jsonl", "-o", "report.html", "--interactive"]).quiet(0);
     let Some(mut browser) = Browser::start() else { return };

@@ -3,12 +3,11 @@
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{Folder, borrow, samplin_in, skip, tool};
+use crate::common::*;
 
 #[test]
 fn scripts_get_what_there_is_now() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let json = samplin_in(&home, ["watch", "all.jsonl", "--once", "--json"]).json(0);
     let process = &json["processes"][0];
     assert_eq!((process["program"].as_str(), process["state"].as_str()), (Some("scene"), Some("ended")));
@@ -33,8 +32,7 @@ fn scripts_get_what_there_is_now() {
 
 #[test]
 fn what_cannot_be_watched_is_told() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     assert!(samplin_in(&home, ["watch", "all.jsonl"]).fails(2).contains("no terminal"));
     assert!(samplin_in(&home, ["watch", "4294967295", "--once"]).fails(3).contains("no process"));
     assert!(samplin_in(&home, ["watch", "none.jsonl", "--once"]).fails(3).contains("No such file"));
@@ -62,8 +60,7 @@ fn in_terminal(home: &Folder, flags: &str, line: &str, stdout: Stdio) -> Option<
 /// In a terminal of its own: the page comes up, a key writes the rules file, and another ends it.
 #[test]
 fn a_terminal_is_left_as_it_was() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let line =
         format!("stty rows 24 cols 80; {} watch all.jsonl --rules rules.toml; stty -a", env!("CARGO_BIN_EXE_samplin"));
     let Some(mut child) = in_terminal(&home, "-qec", &line, Stdio::piped()) else { return };
@@ -78,15 +75,14 @@ fn a_terminal_is_left_as_it_was() {
     assert!(output.status.success() && shown.contains("linear-filter"), "{shown}");
     let (page, after) = shown.rsplit_once("\u{1b}[?1049l").expect("the other screen ends");
     assert!(page.contains("\u{1b}[?1049h") && after.contains(" icanon") && after.contains(" echo "), "{after}");
-    let rules = std::fs::read_to_string(home.join("rules.toml")).unwrap();
+    let rules = home.read("rules.toml");
     assert!(rules.contains("repair = \"off\""), "{rules}");
 }
 
 /// A terminal that goes away, as with a lost connection, takes the page with it.
 #[test]
 fn a_terminal_that_is_gone_ends_it() {
-    let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    let home = holding(["all.jsonl"]);
     let line = format!("stty rows 24 cols 80; exec {} watch all.jsonl", env!("CARGO_BIN_EXE_samplin"));
     let Some(mut child) = in_terminal(&home, "-qc", &line, Stdio::null()) else { return };
     std::thread::sleep(std::time::Duration::from_secs(1));

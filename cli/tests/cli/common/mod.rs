@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 pub(crate) use samplin_testkit::Folder;
+use serde_json::{Value, json};
 
 /// What a run of the tool came to.
 #[derive(Debug)]
@@ -22,6 +23,12 @@ impl Ran {
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             code: output.status.code().unwrap_or(-1),
         }
+    }
+
+    /// What a command came to that has just been run.
+    #[track_caller]
+    pub(crate) fn by(command: &mut Command) -> Self {
+        Self::of(&command.output().expect("runs"))
     }
 
     /// Asserts the exit code and that nothing was said on standard error.
@@ -42,7 +49,7 @@ impl Ran {
     }
 
     #[track_caller]
-    pub(crate) fn json(self, code: i32) -> serde_json::Value {
+    pub(crate) fn json(self, code: i32) -> Value {
         let text = self.quiet(code);
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("not JSON: {error}\n{text}"))
     }
@@ -70,7 +77,7 @@ pub(crate) fn samplin<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -
 /// Runs the tool with these arguments in a home.
 #[track_caller]
 pub(crate) fn samplin_in<A: AsRef<OsStr>>(home: &Folder, arguments: impl IntoIterator<Item = A>) -> Ran {
-    Ran::of(&tool(home).args(arguments).output().expect("runs"))
+    Ran::by(tool(home).args(arguments))
 }
 
 /// The head of a native library, which is all that is looked at where none is loaded: that of this test itself.
@@ -84,6 +91,58 @@ pub(crate) fn library() -> Vec<u8> {
 /// A file of `tests/data`.
 pub(crate) fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// What a file of `tests/data` says.
+pub(crate) fn text_in(name: &str) -> String {
+    std::fs::read_to_string(data(name)).expect("reads")
+}
+
+/// A folder with these files of `tests/data`.
+pub(crate) fn holding<const N: usize>(names: [&str; N]) -> Folder {
+    let folder = Folder::new();
+    names.iter().for_each(|name| borrow(&folder, name));
+    folder
+}
+
+/// A line of a trace, of the process that [`CLEAN`](crate::gates::CLEAN) has: an event and what else is in its record.
+pub(crate) fn record(event: &str, rest: Value) -> String {
+    let mut record = json!({ "seq": 9, "t_ns": 9, "pid": 7, "tid": 7, "event": event });
+    let Value::Object(mut rest) = rest else { panic!("{rest} is no record") };
+    record.as_object_mut().expect("it is one").append(&mut rest);
+    format!("{record}\n")
+}
+
+/// The record of a pair with these changes.
+pub(crate) fn pair(names: Value, format: &str, changes: Value) -> String {
+    let pair = json!({
+        "sampler": "0x1", "view": "0x2", "names": names, "fingerprint": "00000000000000aa", "format": format,
+        "aspect": "color", "view_type": "VK_IMAGE_VIEW_TYPE_2D", "swizzle": "rgba", "path": "update",
+        "changes": changes, "rules": ["sharp"], "variant": null,
+    });
+    record("pair", pair)
+}
+
+/// The record of a pair that rules leave alone.
+pub(crate) fn exempt(rule: &str, fingerprint: &str) -> String {
+    let exempt = json!({
+        "what": "pair", "rules": [{ "name": rule, "file": "a.toml", "line": 3 }], "fingerprint": fingerprint,
+        "format": "VK_FORMAT_R32_SFLOAT", "changes": [made("linear-filter")],
+    });
+    record("exempt", exempt)
+}
+
+/// A change by a rule.
+pub(crate) fn made(rule: &str) -> Value {
+    json!({
+        "rule": rule, "catalog": "B-1", "vuid": null, "field": "magFilter", "from": "VK_FILTER_LINEAR",
+        "to": "VK_FILTER_NEAREST", "because": "it lacks it", "lost": "smoothing",
+    })
+}
+
+/// A layer that only has to be there: programs that create no instance never load it.
+pub(crate) fn pretend_layer(folder: &Folder) {
+    folder.write("layer/libVkLayer_samplin.so", library());
 }
 
 /// Copies a file of `tests/data` into a folder, so that messages name it without its folder.
@@ -125,15 +184,52 @@ pub(crate) fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_samplin")).parent().expect("is in a folder").join("examples").join(name)
 }
 
-/// The layer and a driver to run it on, or nothing, as [`skip`] says.
+/// The program `gallery`, or nothing, as [`skip`] says.
 #[track_caller]
-pub(crate) fn vulkan() -> Option<(PathBuf, PathBuf)> {
+pub(crate) fn gallery() -> Option<PathBuf> {
+    let gallery = Path::new(env!("CARGO_BIN_EXE_samplin")).parent().expect("is in a folder").join("gallery");
+    if !gallery.is_file() {
+        skip("the gallery is not built");
+        return None;
+    }
+    Some(gallery)
+}
+
+/// The layer, and the manifest of a driver to run it on.
+pub(crate) struct Vulkan {
+    pub layer: PathBuf,
+    pub driver: PathBuf,
+}
+
+impl Vulkan {
+    /// Has a program use the driver.
+    pub(crate) fn drive<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command.env("VK_ICD_FILENAMES", &self.driver).env("VK_DRIVER_FILES", &self.driver)
+    }
+
+    /// The tool, with the driver and the layer.
+    pub(crate) fn tool(&self, home: &Folder) -> Command {
+        let mut command = tool(home);
+        self.drive(&mut command).env("SAMPLIN_LAYER_DIR", &self.layer);
+        command
+    }
+
+    /// `samplin run` with these options, of an example with these arguments.
+    #[track_caller]
+    pub(crate) fn run(&self, home: &Folder, options: &[&str], program: &str, arguments: &[&str]) -> Ran {
+        Ran::by(self.tool(home).arg("run").args(options).arg("--").arg(example(program)).args(arguments))
+    }
+}
+
+/// The layer and a driver, or nothing, as [`skip`] says.
+#[track_caller]
+pub(crate) fn vulkan() -> Option<Vulkan> {
     let scene = example("scene");
     let found = match (layer(), lavapipe()) {
         _ if !scene.is_file() => Err("the example scene is not built".to_owned()),
         (None, _) => Err("the layer is not built: run scripts/build".to_owned()),
         (_, None) => Err("there is no lavapipe".to_owned()),
-        (Some(layer), Some(driver)) => Ok((layer, driver)),
+        (Some(layer), Some(driver)) => Ok(Vulkan { layer, driver }),
     };
     match found {
         Ok(found) => Some(found),
