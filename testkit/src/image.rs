@@ -702,7 +702,12 @@ pub struct View<'c> {
     components: vk::ComponentMapping,
 }
 
-impl View<'_> {
+impl<'c> View<'c> {
+    /// Where it was made.
+    pub fn context(&self) -> &'c Context {
+        self.context
+    }
+
     /// The handle.
     pub fn handle(&self) -> vk::ImageView {
         self.handle

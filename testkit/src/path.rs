@@ -336,7 +336,7 @@ fn push_and_sample(
     points: &[SamplePoint],
     (offset, stride): (usize, usize),
 ) -> Vec<Vec<Value>> {
-    let layout = SetLayout::with_flags(context, bindings, vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR);
+    let layout = SetLayout::pushed(context, bindings);
     let writes: Vec<_> = (0..)
         .zip(infos)
         .map(|(binding, info)| {

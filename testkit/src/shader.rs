@@ -279,6 +279,21 @@ impl<'c> Probe<'c> {
         &self.io_layout
     }
 
+    /// What a pair's own kind of lookup finds at these points, in one set of a layout.
+    ///
+    /// # Panics
+    ///
+    /// As [`Probe::new`].
+    pub fn read(
+        pair: &descriptor::Pair<'_, 'c>,
+        (layout, set): (&SetLayout<'c>, vk::DescriptorSet),
+        access: Access,
+        points: &[SamplePoint],
+    ) -> Vec<Value> {
+        let context = pair.view.context();
+        Self::new(context, layout, pair.op, pair.shape, pair.kind, access).run(&Bind::Set(set), points)
+    }
+
     /// Samples every point, in order.
     ///
     /// # Panics

@@ -9,11 +9,11 @@ use ash::vk::{self, Handle};
 use libtest_mimic::Trial;
 use samplin_suite::case::{assert_reported, assert_same, reported};
 use samplin_testkit::descriptor::{
-    Binding, Pool, SetLayout, Spelling, Template, TemplateData, update, write_combined, write_images,
+    Binding, Pool, SetLayout, Spelling, Template, TemplateData, write_combined, write_images,
 };
 use samplin_testkit::shader::{Access, Bind, Op};
 use samplin_testkit::{
-    Capability, Context, Pair, Path, Probe, SamplePoint, SamplerDesc, Value, reference, sample, sample_via,
+    Capability, Context, Held, Pair, Path, Probe, SamplePoint, SamplerDesc, Slot, Texture, Value, sample, sample_via,
 };
 
 const UINT: Scene = Scene::colour(vk::Format::R32_UINT);
@@ -86,9 +86,7 @@ fn immutable_conflict() -> Outcome {
             for sampler in [garbage(), vk::Sampler::null()] {
                 write_images(context, set, (3, 0), COMBINED, &[vk::DescriptorImageInfo { sampler, ..pair.info() }]);
             }
-            let access = Access::Single { binding: 3 };
-            Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access)
-                .run(&Bind::Set(set), &UINT.points(false));
+            Probe::read(&pair, (&layout, set), Access::Single { binding: 3 }, &UINT.points(false));
         }
         Ok(())
     })?;
@@ -115,9 +113,7 @@ fn immutable_array() -> Outcome {
         let info = vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() };
         write_images(context, set, (0, 0), COMBINED, &[info; 3]);
         write_images(context, set, (4, 1), COMBINED, &[info]);
-        let access = Access::Array { binding: 4, count: 2, element: 0 };
-        Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access)
-            .run(&Bind::Set(set), &UINT.points(false));
+        Probe::read(&pair, (&layout, set), Access::Array { binding: 4, count: 2, element: 0 }, &UINT.points(false));
         Ok(())
     })?;
     assert_unresolved(&judged, "immutable sampler", Some("linear-filter"), 1);
@@ -148,9 +144,7 @@ fn immutable_template() -> Outcome {
         let infos = [vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }, pair.info()];
         let template = Template::for_set(context, Spelling::Core, &layout, &[entry(0, 4), entry(1, 34)]);
         template.update(set, &TemplateData::pack(&infos, 4, 30));
-        let access = Access::Single { binding: looks_at };
-        Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access)
-            .run(&Bind::Set(set), &UINT.points(false));
+        Probe::read(&pair, (&layout, set), Access::Single { binding: looks_at }, &UINT.points(false));
         Ok(())
     };
     let ((), judged) = with_layer(Context::builder().record_only(), |context| body(context, 0))?;
@@ -168,8 +162,7 @@ fn immutable_push() -> Outcome {
         skip_if(Path::Push.missing(context))?;
         let (_image, view) = UINT.shown(context)?;
         let sampler = SamplerDesc::linear().create(context);
-        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-        let layout = SetLayout::with_flags(context, &[Binding::combined(0, 1).immutable(&[&sampler])], flags);
+        let layout = SetLayout::pushed(context, &[Binding::combined(0, 1).immutable(&[&sampler])]);
         let pair = Pair::new(&view, &sampler);
         let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, Access::Single { binding: 0 });
         let infos = [vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }];
@@ -191,21 +184,18 @@ fn immutable_push() -> Outcome {
 /// An immutable sampler that suits its view, next to garbage that nobody looks at.
 fn immutable_legal() -> Outcome {
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let (image, view) = RGBA8.shown(context)?;
+        let shown = Texture::new(context, RGBA8)?;
         let desc = SamplerDesc::trilinear();
         let sampler = desc.create(context);
         // One that would conflict, so that the layer has reason to look.
-        let (_numbers, _other) = UINT.shown(context)?;
-        let layout = SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler])]);
-        let (_pool, set) = Pool::set(context, &layout);
-        let pair = Pair::new(&view, &sampler);
-        write_images(context, set, (0, 0), COMBINED, &[vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }]);
-        let access = Access::Single { binding: 0 };
+        let _numbers = Texture::new(context, UINT)?;
+        let held = Held::of(context, &[shown.pair(&sampler, 0, 0).fixed()]);
+        let pair = Pair::new(&shown.view, &sampler);
+        let info = vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() };
+        write_images(context, held.set, (0, 0), COMBINED, &[info]);
         let points = RGBA8.points(false);
-        let got = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access).run(&Bind::Set(set), &points);
-        let texture = reference::Texture::read(&image, &view);
-        let wanted: Vec<Value> = points.iter().map(|point| reference::sample(&texture, &desc, point, 16.0)).collect();
-        assert_same(&got, &wanted, &desc, &RGBA8, "an immutable sampler");
+        let got = Probe::read(&pair, (&held.layout, held.set), Access::Single { binding: 0 }, &points);
+        assert_same(&got, &shown.wanted(&desc, &points), &desc, &RGBA8, "an immutable sampler");
         Ok(())
     })?;
     judged.assert_untouched("an immutable sampler");
@@ -216,14 +206,12 @@ fn immutable_legal() -> Outcome {
 fn immutable_alone() -> Outcome {
     let legal = SamplerDesc::linear().lod(0.25, 1.75);
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let (image, view) = RGBA8.shown(context)?;
+        let shown = Texture::new(context, RGBA8)?;
         let sampler = SamplerDesc::linear().lod(1.75, 0.25).create(context);
         let points = RGBA8.points(false);
-        let pair = Pair::new(&view, &sampler);
+        let pair = Pair::new(&shown.view, &sampler);
         let got = sample_via(context, Path::Immutable, &[pair], &points).map_err(Skip)?;
-        let texture = reference::Texture::read(&image, &view);
-        let wanted: Vec<Value> = points.iter().map(|point| reference::sample(&texture, &legal, point, 16.0)).collect();
-        assert_same(&got[0], &wanted, &legal, &RGBA8, "an immutable sampler");
+        assert_same(&got[0], &shown.wanted(&legal, &points), &legal, &RGBA8, "an immutable sampler");
         Ok(())
     })?;
     assert_eq!(judged.changes("sampler").len(), 2);
@@ -232,12 +220,16 @@ fn immutable_alone() -> Outcome {
 }
 
 /// Writes the conflicting pair to a set of a dynamic layout and checks that it was repaired.
-fn assert_repaired(context: &Context, pool: &Pool<'_>, layout: &SetLayout<'_>, pair: Pair<'_, '_>, wanted: &[Value]) {
+fn assert_repaired<'c>(
+    context: &'c Context,
+    pool: &Pool<'_>,
+    layout: &SetLayout<'c>,
+    pair: Pair<'_, 'c>,
+    wanted: &[Value],
+) {
     let set = pool.allocate(layout);
     write_combined(context, set, (0, 0), &[pair]);
-    let access = Access::Single { binding: 0 };
-    let got = Probe::new(context, layout, Op::Sample, pair.shape, pair.kind, access)
-        .run(&Bind::Set(set), &UINT.points(false));
+    let got = Probe::read(&pair, (layout, set), Access::Single { binding: 0 }, &UINT.points(false));
     assert_eq!(got, wanted, "a dynamic pair was not repaired");
 }
 
@@ -381,7 +373,7 @@ fn unnormalized_3d() -> Outcome {
     assert_reported(&judged.errors, ids, "with samplin, which follows pairs");
     // Each call makes a pipeline of its own, and one record tells of a state and a view class.
     assert_unresolved(&judged, "pair", Some("unnormalized"), 1);
-    let record = judged.trace.events("unresolved").next().expect("one");
+    let record = judged.only_left();
     assert_eq!(record["vuid"], "VUID-vkCmdDraw-None-08609");
     assert!(record["link"]["uses"].as_array().is_some_and(|uses| uses.contains(&"combined".into())), "{record:#}");
     Ok(())
@@ -406,13 +398,11 @@ fn unnormalized_fetched() -> Outcome {
         let (found, judged) = with_layer(Context::builder().setting("unfilterable", setting), |context| {
             let (image, view) = scene.shown(context)?;
             let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST).create(context);
-            let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-            let (_pool, set) = Pool::set(context, &layout);
-            let pair = Pair::new(&view, &sampler);
-            write_combined(context, set, (0, 0), &[pair]);
-            let probe = Probe::new(context, &layout, Op::Fetch, pair.shape, pair.kind, Access::Single { binding: 0 });
+            let held = Held::of(context, &[Slot::pair(&view, &sampler, 0, 0)]);
+            let pair = Pair { op: Op::Fetch, ..Pair::new(&view, &sampler) };
             let texels = image.read(vk::ImageAspectFlags::COLOR, 0, 0);
-            let found = probe.run(&Bind::Set(set), &[SamplePoint::at(0.0, 0.0, 0.0), SamplePoint::at(1.0, 0.0, 0.0)]);
+            let points = [SamplePoint::at(0.0, 0.0, 0.0), SamplePoint::at(1.0, 0.0, 0.0)];
+            let found = Probe::read(&pair, (&held.layout, held.set), Access::Single { binding: 0 }, &points);
             Ok((found, texels))
         })?;
         for (found, texel) in found.0.iter().zip(&found.1) {
@@ -429,11 +419,7 @@ fn unnormalized_fetched() -> Outcome {
 fn written(context: &Context, scene: Scene, sampler: &SamplerDesc) -> Outcome {
     let (_image, view) = scene.shown(context)?;
     let sampler = sampler.create(context);
-    let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-    let (_pool, set) = Pool::set(context, &layout);
-    let infos = [Pair::new(&view, &sampler).info()];
-    let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(COMBINED).image_info(&infos);
-    update(context, &[write], &[], &infos);
+    Held::of(context, &[Slot::pair(&view, &sampler, 0, 0)]);
     Ok(())
 }
 
@@ -451,7 +437,7 @@ fn comparison() -> Outcome {
         let base = Context::builder().setting("separate", "base");
         let ((), judged) = silent(base, "a descriptor that nothing uses", |context| written(context, scene, &sampler))?;
         assert_unresolved(&judged, "pair", Some("compare"), 1);
-        let record = judged.trace.events("unresolved").next().expect("one");
+        let record = judged.only_left();
         assert_eq!(record["vuid"], vuid, "{record:#}");
         let depths = Scene::depth(F::D32_SFLOAT);
         let ((), judged) = silent(Context::builder(), "depths", |context| written(context, depths, &sampler))?;

@@ -114,11 +114,9 @@ impl<'c> Five<'c> {
     }
 
     /// Samples descriptors of a set as these pairs, and `checks` the results or does not look at them.
-    fn look(&self, layout: &SetLayout<'_>, set: vk::DescriptorSet, looks: &[(Access, usize)], checks: bool) {
+    fn look(&self, layout: &SetLayout<'c>, set: vk::DescriptorSet, looks: &[(Access, usize)], checks: bool) {
         for (access, index) in looks {
-            let pair = self.pair(*index);
-            let probe = Probe::new(self.context, layout, Op::Sample, pair.shape, pair.kind, *access);
-            let got = probe.run(&Bind::Set(set), &points());
+            let got = Probe::read(&self.pair(*index), (layout, set), *access, &points());
             if checks {
                 self.check(*index, &got, "through a set");
             }
@@ -585,8 +583,7 @@ fn large_push_template() -> Outcome {
         let five = Five::new(context)?;
         let chosen = [2, 0, 3];
         let bindings = [0, 1, 2].map(|binding| Binding::combined(binding, 1));
-        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-        let layout = SetLayout::with_flags(context, &bindings, flags);
+        let layout = SetLayout::pushed(context, &bindings);
         let functions = ash::khr::push_descriptor::Device::new(context.instance(), context.device());
         let ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
         let entries = [0, 1, 2].map(|binding| entry(binding, 0, ty, 1, (FAR.0 + binding as usize * FAR.1, 0)));
@@ -627,8 +624,7 @@ fn push_wild_set() -> Outcome {
     let judged = twice(Context::builder, |context, checks| {
         skip_if(Path::Push.missing(context))?;
         let five = Five::new(context)?;
-        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-        let layout = SetLayout::with_flags(context, &[Binding::combined(0, 1)], flags);
+        let layout = SetLayout::pushed(context, &[Binding::combined(0, 1)]);
         let functions = ash::khr::push_descriptor::Device::new(context.instance(), context.device());
         let pair = five.pair(3);
         let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, Access::Single { binding: 0 });
