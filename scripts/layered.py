@@ -124,9 +124,10 @@ def built(name, kind="--bin"):
     """Has cargo build a program, or with `kind` an example, of the workspace. Returns its path.
 
     Of the whole workspace, as tests are built: with `-p` cargo joins the features of fewer packages, and compiles what differs
-    by them a second time.
+    by them a second time. With a small example whatever it is, because without any example or test cargo leaves their features out.
     """
-    command = ["cargo", "build", "--locked", "--workspace", kind, name, "--message-format", "json-render-diagnostics"]
+    command = ["cargo", "build", "--locked", "--workspace", kind, name, "--example", "ash"]
+    command += ["--message-format", "json-render-diagnostics"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     for line in done.stdout.splitlines():
         message = json.loads(line)

@@ -106,10 +106,12 @@ has_loader() {
 
 # built NAME [KIND]: builds a program of the workspace, or with --example or --test such a one, and prints its path. In the development
 # profile: link-time optimisation would take longer than the program's run. Of the whole workspace, as tests are built: with `-p`
-# cargo joins the features of fewer packages, and compiles what differs by them, parquet first of all, a second time.
+# cargo joins the features of fewer packages, and compiles what differs by them, parquet first of all, a second time. The same without any
+# example or test, whose dependencies have features of their own: so a small one is always built along.
 built() {
     local messages
-    messages=$(cd "$root" && cargo build --locked --workspace "${2:---bin}" "$1" --message-format json-render-diagnostics)
+    messages=$(cd "$root" && cargo build --locked --workspace "${2:---bin}" "$1" --example ash \
+        --message-format json-render-diagnostics)
     sed -n "s|.*\"executable\":\"\\([^\"]*/$1\\(-[0-9a-f]*\\)\\?\\)\".*|\\1|p" <<<"$messages" | tail -n 1
 }
 
