@@ -21,6 +21,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("live/off", off),
         ("live/kept-immutable", || immutable(true)),
         ("live/other-immutable", || immutable(false)),
+        ("live/kept-pipeline", || pipeline(true)),
+        ("live/other-pipeline", || pipeline(false)),
         ("live/pulse", || pulse(true, false)),
         ("live/pulse-of-pushes", || pulse(true, true)),
         ("live/pulse-of-legal", || pulse(false, false)),
@@ -381,6 +383,25 @@ fn immutable(is_meant: bool) -> Outcome {
     })?;
     let told: Vec<_> = judged.trace.events("retune").collect();
     let wanted = if is_meant { serde_json::json!({ "immutable-sampler": 1 }) } else { serde_json::json!({}) };
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert_eq!(told[0]["kept"], wanted, "{:#}", told[0]);
+    Ok(())
+}
+
+/// A pipeline stays, and is counted where rules ask for something else of pipelines.
+fn pipeline(is_meant: bool) -> Outcome {
+    const SHADING: &str = "[[rule]]\nset = { sample_shading = 1.0 }\n";
+    let folder = Folder::new();
+    let (_, judged) = silent(live(&folder, ""), "a pipeline", |context| {
+        let (_image, view) = Scene::colour(F::R8G8B8A8_UNORM).shown(context)?;
+        let sampler = SamplerDesc::trilinear().create(context);
+        let set = Set::new(context, true, Flags::empty());
+        let _painter = set.painter(context, &Pair::new(&view, &sampler))?;
+        retune(context, &folder, if is_meant { SHADING } else { RULE });
+        Ok(())
+    })?;
+    let told: Vec<_> = judged.trace.events("retune").collect();
+    let wanted = if is_meant { serde_json::json!({ "pipeline": 1 }) } else { serde_json::json!({}) };
     assert_eq!(told.len(), 1, "{told:#?}");
     assert_eq!(told[0]["kept"], wanted, "{:#}", told[0]);
     Ok(())
