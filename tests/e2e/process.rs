@@ -57,9 +57,11 @@ fn run(name: &'static str, ends: bool) -> Outcome {
     Ok(())
 }
 
-/// The process of a case.
+/// The process of a case. Mesa does not survive a full disk while it writes its cache of shaders.
 fn command(name: &str) -> Command {
-    again::command(&format!("process/{name}"))
+    let mut command = again::command(&format!("process/{name}"));
+    command.env("MESA_SHADER_CACHE_DISABLE", "true");
+    command
 }
 
 /// An illegal pair, whose pixels have to be those of the repair. `seed` makes it one that was not there before.
