@@ -81,6 +81,7 @@ fn calls_agree(stage: Stage) -> Outcome {
 fn calls_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
     let (builder, sampler, linear) = (Context::builder(), &conflict.sampler, linear());
     judge(&builder, conflict.oracle.where_seen(), &split(), &|context| {
+        skip_if(context.missing(stage.needs()))?;
         conflict.check(context)?;
         calls(context, stage, [conflict.scene, RGBA8], [sampler, &linear], [&conflict.legal, sampler, &linear])
     })?;
@@ -177,6 +178,7 @@ fn dynamic_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
     let (builder, sampler) = (Context::builder(), &conflict.sampler);
     let expected = Expected::one(How::Split, place(0, 0, 1), place(0, 1, 0));
     judge(&builder, conflict.oracle.where_seen(), &expected, &|context| {
+        skip_if(context.missing(stage.needs()))?;
         conflict.check(context)?;
         dynamic(context, stage, [RGBA8, conflict.scene, RGBA8], sampler, [sampler, &conflict.legal, sampler])
     })?;
@@ -364,6 +366,7 @@ fn immutable_good_and_bad(stage: Stage) -> Outcome {
 /// Image and sampler in bindings that hold what is written to them: a sampler where an image was, an image where a buffer was.
 fn mutable(stage: Stage) -> Outcome {
     let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
+        skip_if(context.missing(stage.needs()))?;
         skip_if(context.missing(&[Capability::MutableDescriptorType]))?;
         let texture = Texture::new(context, conflicts::UINT)?;
         let made = sampler.create(context);
@@ -473,6 +476,7 @@ fn aliased(stage: Stage) -> Outcome {
 /// Invocations choose different elements of an array at once. Its images are alike, so that each reads the same of its own.
 fn non_uniform(stage: Stage) -> Outcome {
     let look = |context: &Context, scenes: [Scene; 3], sampler: &SamplerDesc, legal: &SamplerDesc| {
+        skip_if(context.missing(stage.needs()))?;
         skip_if(context.missing(&[Capability::NonUniformIndexing]))?;
         let (textures, _sampler, slots) = arrays(context, &scenes, &[sampler])?;
         Held::of(context, &slots).looks((Program::NonUniform, stage), &[("an element", &textures[0], legal)])
