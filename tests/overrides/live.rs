@@ -370,6 +370,14 @@ fn off() -> Outcome {
     Ok(())
 }
 
+/// One change of the rules is told of, and what stays because of it: nothing, or one thing for a reason.
+fn kept(judged: &Judged, why: Option<&str>) {
+    let told: Vec<_> = judged.trace.events("retune").collect();
+    assert_eq!(told.len(), 1, "{told:#?}");
+    let wanted: Json = why.map(|why| (why.to_owned(), 1.into())).into_iter().collect::<serde_json::Map<_, _>>().into();
+    assert_eq!(told[0]["kept"], wanted, "{:#}", told[0]);
+}
+
 /// An immutable sampler stays, and is counted where rules ask for something else of it.
 fn immutable(is_meant: bool) -> Outcome {
     const OTHER: &str = "[[rule]]\nwhen = { mag_filter = \"nearest\" }\nset = { min_lod = 1 }\n";
@@ -381,10 +389,7 @@ fn immutable(is_meant: bool) -> Outcome {
         retune(context, &folder, if is_meant { RULE } else { OTHER });
         Ok(())
     })?;
-    let told: Vec<_> = judged.trace.events("retune").collect();
-    let wanted = if is_meant { serde_json::json!({ "immutable-sampler": 1 }) } else { serde_json::json!({}) };
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert_eq!(told[0]["kept"], wanted, "{:#}", told[0]);
+    kept(&judged, is_meant.then_some("immutable-sampler"));
     Ok(())
 }
 
@@ -400,10 +405,7 @@ fn pipeline(is_meant: bool) -> Outcome {
         retune(context, &folder, if is_meant { SHADING } else { RULE });
         Ok(())
     })?;
-    let told: Vec<_> = judged.trace.events("retune").collect();
-    let wanted = if is_meant { serde_json::json!({ "pipeline": 1 }) } else { serde_json::json!({}) };
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert_eq!(told[0]["kept"], wanted, "{:#}", told[0]);
+    kept(&judged, is_meant.then_some("pipeline"));
     Ok(())
 }
 
