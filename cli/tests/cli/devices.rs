@@ -11,11 +11,6 @@ fn shipped_devices_are_shown() {
     snapshot("caps-adreno-650.txt", &samplin(["caps", "adreno-650"]).quiet(0));
     snapshot("caps-all.txt", &samplin(["caps", "--all"]).quiet(0));
     snapshot("caps-diff.txt", &samplin(["caps", "v3d-4.2", "rtx-5080"]).quiet(0));
-    assert_eq!(samplin(["caps", "--device", "adreno-650"]).quiet(0), samplin(["caps", "adreno-650"]).quiet(0));
-    let same = samplin(["caps", "apple-a8", "apple-a8"]).quiet(0);
-    assert!(same.contains("They can do the same."), "{same}");
-    let formats = samplin(["caps", "apple-a8", "--formats"]).quiet(0);
-    assert!(formats.contains("ASTC_4x4_UNORM_BLOCK"), "{formats}");
 }
 
 #[test]
@@ -39,21 +34,6 @@ fn device_json_tells_the_same() {
 }
 
 #[test]
-fn names_that_mean_nothing_are_refused() {
-    let failure = samplin(["caps", "voodoo"]).fails(2);
-    assert!(failure.contains("no device is called voodoo") && failure.contains("adreno-650"), "{failure}");
-    let failure = samplin(["caps", "v3d"]).fails(2);
-    assert!(failure.contains("v3d-4.2, v3d-7.1"), "{failure}");
-    let home = Folder::new();
-    assert!(samplin_in(&home, ["caps", "./none.json"]).fails(3).contains("none.json: No such file"));
-    home.write("broken.json", "{\n  \"schema\": \"device-caps/1\",\n  oops\n}");
-    let failure = samplin_in(&home, ["caps", "./broken.json"]).fails(3);
-    assert!(failure.contains("./broken.json:3: the capability file is not JSON"), "{failure}");
-    home.write("other.json", "{\"schema\": \"something else\"}");
-    assert!(samplin_in(&home, ["caps", "other.json"]).fails(3).contains("not a capability file"));
-}
-
-#[test]
 fn the_real_device_can_be_saved_and_read_back() {
     let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
@@ -64,19 +44,6 @@ fn the_real_device_can_be_saved_and_read_back() {
     assert!(told.contains("They can do the same."), "{told}");
     let failure = run(&["caps", "gpu:7"]).fails(2);
     assert!(failure.contains("gpu:0 llvmpipe"), "{failure}");
-}
-
-#[test]
-fn without_a_driver_that_is_said() {
-    let home = Folder::new();
-    let failure = Ran::by(
-        tool(&home)
-            .env("VK_ICD_FILENAMES", "/nonexistent.json")
-            .env("VK_DRIVER_FILES", "/nonexistent.json")
-            .arg("caps"),
-    )
-    .fails(4);
-    assert!(failure.contains("samplin doctor") || failure.contains("libvulkan"), "{failure}");
 }
 
 #[test]
@@ -91,44 +58,6 @@ fn predictions_are_told() {
     let alone = samplin_in(&home, ["predict", "all.jsonl", "--device", "rtx-5080", "--alone", "--json"]).json(0);
     let both = samplin_in(&home, ["predict", "all.jsonl", "--device", "rtx-5080", "--json"]).json(0);
     assert!(alone["changes"].as_u64() < both["changes"].as_u64(), "what the recording device lacks does not count");
-}
-
-/// A Vulkan Profile, and a report of vulkan.gpuinfo.org, are devices as capability files are.
-#[test]
-fn a_device_may_be_in_any_form() {
-    let home = holding(["all.jsonl"]);
-    let predicted = |device: &str| {
-        let mut told = samplin_in(&home, ["predict", "all.jsonl", "--device", device, "--alone", "--json"]).json(0);
-        told["device"] = serde_json::Value::Null;
-        told
-    };
-    for device in ["adreno-650", "apple-a12", "hd-620"] {
-        samplin_in(&home, ["caps", device, "--profile", "profile.json"]).quiet(0);
-        samplin_in(&home, ["caps", "profile.json", "--save", "back.json"]).quiet(0);
-        assert!(samplin_in(&home, ["caps", device, "profile.json"]).quiet(0).contains("They can do the same."));
-        assert_eq!(predicted("profile.json"), predicted(device), "{device}");
-        assert_eq!(predicted("./back.json"), predicted(device), "{device}");
-    }
-    home.write(
-        "report.json",
-        r#"{"features": {"samplerAnisotropy": 1}, "properties": {"deviceName": "Voodoo", "limits": {"maxSamplerLodBias": 2}},
-            "formats": [[9, {"optimalTilingFeatures": 1, "linearTilingFeatures": 0, "bufferFeatures": 0}]]}"#,
-    );
-    assert!(samplin_in(&home, ["caps", "report.json"]).quiet(0).contains("Voodoo"));
-    let unsupported = &predicted("report.json")["unsupported_formats"];
-    assert!(unsupported["VK_FORMAT_R8G8B8A8_UNORM"].as_u64() > Some(0), "{unsupported}");
-    home.write("two.json", r#"{"capabilities": {}, "profiles": {"VP_A": {}, "VP_B": {"label": "B"}}}"#);
-    let failure = samplin_in(&home, ["caps", "two.json"]).fails(3);
-    assert!(failure.contains("several profiles: VP_A, VP_B") && failure.contains("FILE#NAME"), "{failure}");
-    assert!(samplin_in(&home, ["caps", "two.json#VP_B"]).quiet(0).starts_with("B"));
-}
-
-/// The device that a trace was recorded on decides as it did.
-#[test]
-fn a_prediction_for_the_same_device_changes_nothing() {
-    let home = holding(["all.jsonl"]);
-    samplin_in(&home, ["predict", "all.jsonl", "--device", "llvmpipe", "-o", "same.jsonl"]).quiet(0);
-    samplin_in(&home, ["diff", "all.jsonl", "same.jsonl"]).quiet(0);
 }
 
 /// What a prediction writes is a trace like any other.
@@ -148,22 +77,6 @@ fn a_prediction_keeps_to_the_schema() {
             }
         }
     }
-}
-
-#[test]
-fn too_little_is_not_guessed_from() {
-    let home = holding(["decisions.jsonl"]);
-    let failure = samplin_in(&home, ["predict", "decisions.jsonl", "--device", "adreno-650"]).fails(3);
-    assert!(failure.contains("does not hold every sampler") && failure.contains("--trace-level all"), "{failure}");
-    home.write("empty.jsonl", "");
-    assert!(
-        samplin_in(&home, ["predict", "empty.jsonl", "--device", "adreno-650"]).fails(3).contains("the trace is empty")
-    );
-    assert!(samplin_in(&home, ["predict", "none.jsonl", "--device", "adreno-650"]).fails(3).contains("No such file"));
-    samplin(["predict", "x.jsonl"]).fails(2);
-    borrow(&home, "all.jsonl");
-    let failure = samplin_in(&home, ["predict", "all.jsonl", "--device", "./none.json"]).fails(3);
-    assert!(failure.contains("none.json: No such file"), "{failure}");
 }
 
 /// The heart of predictions: for each of these devices, and one that is made up, they equal what the layer decides when it runs the same

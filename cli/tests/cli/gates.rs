@@ -5,12 +5,7 @@ use serde_json::{Value, json};
 use crate::common::*;
 
 /// A run with nothing to find fault with.
-pub(crate) const CLEAN: &str = concat!(
-    r#"{"seq":0,"t_ns":1,"pid":7,"tid":7,"event":"layer","exe":"game","version":"0.1.0","settings":{}}"#,
-    "\n",
-    r#"{"seq":1,"t_ns":2,"pid":7,"tid":7,"event":"summary","scope":"instance","dropped":0}"#,
-    "\n"
-);
+pub(crate) const CLEAN: &str = include_str!("../data/clean.jsonl");
 
 fn findings_of(value: &Value) -> Vec<Value> {
     value["findings"].as_array().unwrap().clone()
@@ -56,120 +51,6 @@ fn findings_are_allowed_by_what_they_are() {
     assert_eq!(value["allowed"][0]["reason"], "known since May (samplin-check.toml:1)");
 }
 
-#[test]
-fn entries_end_and_go_stale() {
-    let home = holding(["decisions.jsonl"]);
-    let text =
-        |arguments: &[&str], code| samplin_in(&home, [&["check", "decisions.jsonl"], arguments].concat()).quiet(code);
-    home.write(
-        "samplin-check.toml",
-        "[[allow]]\nrule = \"stencil\"\nreason = \"soon\"\nexpires = \"2999-12-31\"\n\n[[allow]]\nrule = \"ycbcr\"\nreason = \"never\"\n",
-    );
-    let told = text(&["--deny", "stencil"], 0);
-    assert!(told.contains("allowed") && !told.contains("stale"), "of ycbcr nothing is known: {told}");
-    let told = text(&["--deny", "stencil,ycbcr"], 0);
-    assert!(told.contains("samplin-check.toml:6: stale: nothing is found that this entry allows (never)"), "{told}");
-    assert!(!told.contains("expired"), "{told}");
-    home.write("samplin-check.toml", "[[allow]]\nrule = \"stencil\"\nreason = \"late\"\nexpires = \"2020-02-29\"\n");
-    let told = text(&["--deny", "stencil"], 1);
-    assert!(told.contains("samplin-check.toml:1: expired on 2020-02-29"), "{told}");
-    for (entry, wrong) in [
-        ("[[allow]]\nrule = \"stencil\"\n", "reason"),
-        ("[[allow]]\nreason = \"all\"\n", "needs a finding, rule"),
-        ("[[allow]]\nrule = \"stencil\"\nreason = \" \"\n", "needs a reason"),
-        ("[[allow]]\nrule = \"stencils\"\nreason = \"x\"\n", "there is no rule stencils"),
-        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"soon\"\n", "no day"),
-        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"2027-02-31\"\n", "no day"),
-        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"2027-02-29\"\n", "no day"),
-        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"2027-04-31\"\n", "no day"),
-        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = 2027-02-31\n", "samplin-check.toml:4"),
-        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = 2027-01-01T00:00:00Z\n", "no day"),
-        ("[[allow]]\nformat = \"R32_FLOAT\"\nreason = \"x\"\n", "no format R32_FLOAT; did you mean R32_SFLOAT?"),
-        ("[[allow]]\nfingerprint = \"12\"\nreason = \"x\"\n", "16 hexadecimal digits"),
-        ("[[allow]]\nfingerprint = \"0x23456789ABCDEF\"\nreason = \"x\"\n", "16 hexadecimal digits"),
-        ("\n[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpire = \"2999-01-01\"\n", "unknown field"),
-        ("[[allow\n", "samplin-check.toml:1"),
-    ] {
-        home.write("samplin-check.toml", entry);
-        let said = samplin_in(&home, ["check", "decisions.jsonl"]).fails(3);
-        assert!(said.contains("samplin-check.toml:") && said.contains(wrong), "{entry}: {said}");
-    }
-}
-
-/// A run in a pipeline takes minutes, so one is enough to learn of every mistake.
-#[test]
-fn every_mistake_of_a_file_is_told_at_once() {
-    let home = holding(["decisions.jsonl"]);
-    home.write(
-        "samplin-check.toml",
-        "[[allow]]\nrule = \"stencils\"\nreason = \"\"\n\n[[allow]]\nrule = \"stencil\"\nreason = 1\n\n\
-         [[allow]]\nformat = \"R99\"\nreason = \"x\"\nexpires = \"2027-13-01\"\n",
-    );
-    let said = samplin_in(&home, ["check", "decisions.jsonl"]).fails(3);
-    let told: Vec<&str> = said.lines().collect();
-    let starts = [
-        ":1: an entry needs a reason",
-        ":1: there is no rule stencils",
-        ":5: ",
-        ":9: there is no format R99",
-        ":9: expires",
-    ];
-    assert_eq!(told.len(), starts.len(), "{said}");
-    for (told, start) in told.iter().zip(starts) {
-        assert!(told.starts_with(&format!("samplin: samplin-check.toml{start}")), "{start}: {said}");
-    }
-    // A line break inside of a mistake is none.
-    home.write("samplin-check.toml", "[[allow]]\nrule = \"a\\nb\"\nreason = \"x\"\n");
-    let said = samplin_in(&home, ["check", "decisions.jsonl"]).fails(3);
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.contains(r"there is no rule a\nb"), "{said}");
-    // What is right, with quotes and without.
-    for day in ["\"2996-02-29\"", "2996-02-29", "2999-12-31"] {
-        let entry = format!("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = {day}\n");
-        home.write("samplin-check.toml", entry);
-        samplin_in(&home, ["check", "decisions.jsonl", "--deny", "stencil"]).quiet(0);
-    }
-    home.write("samplin-check.toml", "[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = 2020-02-29\n");
-    let told = samplin_in(&home, ["check", "decisions.jsonl", "--deny", "stencil"]).quiet(1);
-    assert!(told.contains("expired on 2020-02-29"), "{told}");
-}
-
-#[test]
-fn a_baseline_lets_pass_what_was_there() {
-    let home = holding(["decisions.jsonl"]);
-    samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).fails(3);
-    samplin_in(&home, ["check", "decisions.jsonl", "--update-baseline"]).fails(2);
-    let told =
-        samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml", "--update-baseline"]).quiet(0);
-    assert!(told.contains("known.toml: 0 kept, "), "{told}");
-    samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).quiet(0);
-    // Once more changes nothing.
-    let before = home.read("known.toml");
-    samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml", "--update-baseline"]).quiet(0);
-    assert_eq!(home.read("known.toml"), before);
-    // What is new is found, what is gone is named and taken out, reasons stay.
-    let text = text_in("decisions.jsonl");
-    let without: Vec<&str> = text.lines().filter(|line| !line.contains("\"rule\":\"stencil\"")).collect();
-    home.write("fewer.jsonl", without.join("\n") + "\n");
-    let told = samplin_in(&home, ["check", "fewer.jsonl", "--baseline", "known.toml"]).quiet(0);
-    assert!(told.contains("stale: nothing is found"), "{told}");
-    home.write(
-        "known.toml",
-        "# ours\n".to_owned() + &before.replacen("accepted on", "looked at by Ada, accepted on", 1) + "# more?\n",
-    );
-    samplin_in(&home, ["check", "fewer.jsonl", "--baseline", "known.toml", "--update-baseline"]).quiet(0);
-    let after = home.read("known.toml");
-    assert!(after.len() < before.len() && after.contains("looked at by Ada"), "{after}");
-    assert!(after.starts_with("# ours\n") && after.contains("# more?\n"), "comments stay: {after}");
-    let told = samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).quiet(1);
-    assert!(told.contains("stencil: ") && !told.contains(" minmax: "), "{told}");
-    // What is over is not renewed by the way.
-    home.write("known.toml", "[[allow]]\nrule = \"stencil\"\nreason = \"late\"\nexpires = \"2020-01-01\"\n");
-    let arguments = ["check", "decisions.jsonl", "--deny", "stencil", "--baseline", "known.toml", "--update-baseline"];
-    samplin_in(&home, arguments).quiet(1);
-    assert!(home.read("known.toml").contains("expires = \"2020-01-01\""));
-}
-
 /// What a baseline was not written for is found: another format, view or VUID of the same rule and sampler.
 #[test]
 fn a_baseline_lets_nothing_pass_that_is_new() {
@@ -209,36 +90,6 @@ fn a_baseline_lets_nothing_pass_that_is_new() {
     // An entry by hand allows whatever fits.
     home.write("known.toml", "[[allow]]\nrule = \"anisotropy\"\nreason = \"all\"\n");
     check(0, &["--deny", "anisotropy"]);
-    home.write("known.toml", "[[allow]]\nfinding = \"12\"\nreason = \"x\"\n");
-    let said = samplin_in(&home, ["check", "run.jsonl", "--baseline", "known.toml"]).fails(3);
-    assert!(said.contains("known.toml:") && said.contains("32 hexadecimal digits"), "{said}");
-}
-
-#[test]
-fn several_formats_are_written_at_once() {
-    let home = holding(["decisions.jsonl"]);
-    let outputs = ["text=o.txt", "json=o.json", "junit=o.xml", "github=o.gh", "markdown=o.md", "sarif=o.sarif"];
-    for command in
-        [&["check", "decisions.jsonl", "--allow", "stencil"][..], &["diff", "decisions.jsonl", "clean.jsonl"]]
-    {
-        home.write("clean.jsonl", CLEAN);
-        let formats = outputs.iter().flat_map(|output| ["--format", output]);
-        let all: Vec<&str> = command.iter().copied().chain(formats).collect();
-        let told = samplin_in(&home, &all).quiet(1);
-        let plain = samplin_in(&home, command).quiet(1);
-        assert_eq!(told, plain, "the text stays on standard output");
-        let value: Value = serde_json::from_str(&home.read("o.json")).unwrap();
-        assert!(!value["findings"].as_array().unwrap().is_empty());
-        assert!(home.read("o.xml").starts_with("<?xml") && home.read("o.gh").starts_with("::"));
-        assert!(home.read("o.md").contains("| rule | findings |") && home.read("o.txt").contains(" findings"));
-        let only = [command, &["--format", "markdown"]].concat();
-        assert_eq!(samplin_in(&home, only).quiet(1), home.read("o.md"));
-        let two = [command, &["--format", "markdown", "--format", "junit"]].concat();
-        assert!(samplin_in(&home, two).fails(2).contains("only one format"));
-    }
-    assert!(samplin_in(&home, ["check", "decisions.jsonl", "--format", "xml"]).fails(2).contains("no format xml"));
-    // A file that cannot be written is no success.
-    samplin_in(&home, ["check", "decisions.jsonl", "--format", "junit=none/o.xml/"]).fails(4);
 }
 
 #[test]
@@ -300,15 +151,6 @@ fn annotations_that_are_not_shown_are_counted() {
         (notices.len(), notices.last().unwrap().contains("not shown: 2 notices"))
     };
     assert_eq!((stale(10), stale(11)), ((10, false), (10, true)));
-}
-
-#[test]
-fn allowed_rules_are_skipped_in_junit() {
-    let home = holding(["decisions.jsonl"]);
-    home.write("samplin-check.toml", "[[allow]]\nrule = \"minmax\"\nreason = \"the shader's own <business>\"\n");
-    let told = samplin_in(&home, ["check", "decisions.jsonl", "--allow", "stencil", "--format", "junit"]).quiet(1);
-    assert!(told.contains("name=\"stencil\"><skipped message=\"this rule is allowed\"/>"), "{told}");
-    assert!(told.contains("the shader&apos;s own &lt;business&gt;") && told.contains("skipped=\"2\""), "{told}");
 }
 
 /// The log of a command, checked against the published schema and opened by a reader that is not ours.
@@ -412,44 +254,4 @@ fn the_line_of_the_shader_is_the_place() {
     assert!(github.contains("::warning file=shaders/lit.frag,line=42,title=depth-compare::no-free-set"), "{github}");
     let text = samplin_in(&home, ["check", "lined.jsonl"]).quiet(1);
     assert!(text.lines().any(|line| line.starts_with("shaders/lit.frag:42: depth-compare: no-free-set")), "{text}");
-}
-
-/// What a check does not look at stays in the baseline, and is not called stale.
-#[test]
-fn entries_about_other_rules_stay() {
-    let home = holding(["decisions.jsonl"]);
-    let check = |options: &[&str], code| {
-        let all = [&["check", "decisions.jsonl", "--baseline", "known.toml"], options].concat();
-        samplin_in(&home, all).quiet(code)
-    };
-    let read = || home.read("known.toml");
-    home.write(
-        "known.toml",
-        "[[allow]]\nrule = \"heap\"\nreason = \"later\"\n\n[[allow]]\nname = \"old\"\nreason = \"gone\"\n",
-    );
-    // The second is about any rule, and a check of all rules knows that it is stale; heaps it does not look at.
-    assert!(check(&["--update-baseline"], 0).contains("known.toml: 1 kept, "));
-    let whole = read();
-    assert!(whole.contains("rule = \"heap\"") && !whole.contains("\"old\""), "{whole}");
-    for options in
-        [&["--deny", "stencil"][..], &["--allow", "stencil"], &["--deny", "unresolved"], &["--deny", "minmax,compare"]]
-    {
-        let told = check(options, 0);
-        assert!(!told.contains("stale"), "{options:?}: {told}");
-        let told = check(&[options, &["--update-baseline"]].concat(), 0);
-        assert!(told.contains(" 0 added, 0 taken out"), "{options:?}: {told}");
-        assert_eq!(read(), whole, "{options:?}");
-    }
-    // What is denied and not found any more goes.
-    home.write("known.toml", whole.clone() + "\n[[allow]]\nrule = \"stencil\"\nname = \"nobody\"\nreason = \"x\"\n");
-    assert!(check(&["--deny", "minmax", "--update-baseline"], 0).contains("0 taken out"));
-    assert!(check(&["--deny", "stencil"], 0).contains("stale: nothing is found"));
-    assert!(check(&["--deny", "stencil", "--update-baseline"], 0).contains("1 taken out"));
-    assert_eq!(read(), whole);
-    // What only the summary counts is not allowed by the rule alone.
-    let counted = CLEAN.replace("\"instance\"", "\"device\",\"changes\":{\"stencil\":3}");
-    home.write("counted.jsonl", counted + CLEAN.lines().nth(1).unwrap() + "\n");
-    let arguments = ["check", "counted.jsonl", "--baseline", "counts.toml", "--update-baseline"];
-    samplin_in(&home, arguments).quiet(0);
-    samplin_in(&home, ["check", "decisions.jsonl", "--deny", "stencil", "--baseline", "counts.toml"]).quiet(1);
 }

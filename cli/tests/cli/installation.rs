@@ -30,38 +30,6 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-#[test]
-fn the_layer_is_installed_for_the_user_and_taken_away() {
-    let home = Folder::new();
-    home.write("build/libVkLayer_samplin.so", library());
-    let told = samplin_in(&home, ["install", "--layer", "build"]).quiet(0);
-    assert!(told.contains("ENABLE_SAMPLIN=1"), "{told}");
-    let data = home.join(".local/share");
-    let manifest = json(&data.join("vulkan/implicit_layer.d/VkLayer_samplin.implicit.json"));
-    let path = manifest["layer"]["library_path"].as_str().unwrap();
-    assert_eq!(Path::new(path), data.join("samplin/libVkLayer_samplin.so"), "absolute");
-    assert_eq!(std::fs::read(path).unwrap(), library());
-    assert!(data.join("samplin/devices/qualcomm-adreno-650-android.json").is_file());
-    assert_eq!(manifest["layer"]["enable_environment"]["ENABLE_SAMPLIN"], "1");
-
-    // The other kind takes its place.
-    let told = samplin_in(&home, ["install", "--explicit", "--layer", "build"]).quiet(0);
-    assert!(told.contains("removed") && told.contains("VK_INSTANCE_LAYERS"), "{told}");
-    assert!(!data.join("vulkan/implicit_layer.d/VkLayer_samplin.implicit.json").exists());
-    assert!(data.join("vulkan/explicit_layer.d/VkLayer_samplin.explicit.json").exists());
-
-    // From itself, once it is installed.
-    samplin_in(&home, ["install", "--implicit", "--layer", ".local/share/samplin"]).quiet(0);
-    assert_eq!(std::fs::read(path).unwrap(), library());
-
-    let left: Vec<String> = walk(&data);
-    assert!(!left.iter().any(|name| name.ends_with(".new")), "{left:?}");
-    let told = samplin_in(&home, ["uninstall"]).quiet(0);
-    assert!(told.contains("capability files"), "{told}");
-    assert_eq!(walk(&data), Vec::<String>::new());
-    assert!(samplin_in(&home, ["uninstall"]).quiet(0).contains("nothing is installed"));
-}
-
 /// Libraries of both word sizes are found in one folder, in two that distributions have beside each other, or where somebody names them.
 #[test]
 fn both_word_sizes_are_installed_and_taken_away() {
@@ -149,64 +117,6 @@ fn walk(folder: &Path) -> Vec<String> {
         }
     }
     found
-}
-
-#[test]
-fn a_prefix_of_ones_own_is_told_about() {
-    let home = Folder::new();
-    home.write("lib.so", library());
-    let told = samplin_in(&home, ["install", "--prefix", "opt", "--layer", "lib.so"]).quiet(0);
-    assert!(told.contains("XDG_DATA_DIRS="), "{told}");
-    assert!(home.join("opt/lib/libVkLayer_samplin.so").is_file());
-    let value = samplin_in(&home, ["install", "--prefix", "opt", "--layer", "lib.so", "--json"]).json(0);
-    assert_eq!(value["visible"], false);
-    let value = samplin_in(&home, ["uninstall", "--prefix", "opt", "--json"]).json(0);
-    assert!(value["removed"].as_array().unwrap().len() > 10);
-}
-
-/// The line that a shell is given can be pasted, whatever is in the name.
-#[test]
-fn a_prefix_with_blanks_is_quoted_for_the_shell() {
-    let home = Folder::new();
-    home.write("lib.so", library());
-    let told = samplin_in(&home, ["install", "--prefix", "a b$c", "--layer", "lib.so"]).quiet(0);
-    let line = told.lines().find_map(|line| line.split_once(": export ")).expect("a line to paste").1;
-    let script = format!("export {line}; printf %s \"${{XDG_DATA_DIRS%%:*}}\"");
-    let output = std::process::Command::new("bash").args(["-c", &script]).env_remove("XDG_DATA_DIRS").output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), home.join("a b$c/share").display().to_string());
-}
-
-#[test]
-fn what_installing_made_goes_and_what_was_there_stays() {
-    let home = Folder::new();
-    home.write("lib.so", library());
-    std::fs::create_dir_all(home.join("opt/share/vulkan")).unwrap();
-    samplin_in(&home, ["install", "--prefix", "opt", "--layer", "lib.so"]).quiet(0);
-    samplin_in(&home, ["install", "--prefix", "opt", "--explicit", "--layer", "lib.so"]).quiet(0);
-    samplin_in(&home, ["uninstall", "--prefix", "opt"]).quiet(0);
-    assert!(home.join("opt/share/vulkan").is_dir(), "an empty folder that was there before");
-    let left: Vec<_> = std::fs::read_dir(home.join("opt/share/vulkan")).unwrap().collect();
-    assert!(left.is_empty() && !home.join("opt/lib").exists() && !home.join("opt/share/samplin").exists());
-    samplin_in(&home, ["install", "--prefix", "new", "--layer", "lib.so"]).quiet(0);
-    home.write("new/lib/other", "somebody else's");
-    samplin_in(&home, ["uninstall", "--prefix", "new"]).quiet(0);
-    assert!(home.join("new/lib/other").is_file() && !home.join("new/share").exists());
-}
-
-#[test]
-fn installations_that_cannot_be_are_refused() {
-    let home = Folder::new();
-    let failure = samplin_in(&home, ["install", "--layer", "nowhere"]).fails(4);
-    assert!(failure.contains("nowhere: there is no libVkLayer_samplin.so"), "{failure}");
-    home.write("libVkLayer_samplin.so", foreign());
-    let failure = samplin_in(&home, ["install", "--layer", "libVkLayer_samplin.so"]).fails(4);
-    assert!(failure.contains("64-bit RISC-V"), "{failure}");
-    home.write("lib.so", library());
-    home.write("blocked", "a file where a folder should be");
-    let failure = samplin_in(&home, ["install", "--prefix", "blocked", "--layer", "lib.so"]).fails(4);
-    assert!(failure.contains("blocked"), "{failure}");
-    samplin_in(&home, ["install", "--user", "--system"]).fails(2);
-    samplin_in(&home, ["install", "--implicit", "--explicit"]).fails(2);
 }
 
 /// A made-up system: a root folder with a loader and a driver, and a home.

@@ -19,5 +19,5 @@ mod program;
 mod programs;
 mod prove;
 mod report;
+mod transcripts;
 mod watch;
-mod words;

@@ -1,36 +1,6 @@
 //! `samplin preset`: the file, where it is, and what each preset does to pictures.
 
-use samplin_cli::preset::table::PRESETS;
-
 use crate::common::*;
-
-#[test]
-fn the_file_is_readable_and_stays() {
-    let home = Folder::new();
-    let text = samplin_in(&home, ["preset", "sharp"]).quiet(0);
-    let path = home.join(".config/samplin/presets/sharp.toml");
-    assert!(text.contains(&path.display().to_string()) && text.contains("samplin run --rules"), "{text}");
-    let file = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(file, samplin(["preset", "sharp", "--print"]).quiet(0));
-    assert!(
-        samplin_in(&home, ["rules", "check", &path.display().to_string()]).quiet(0).contains("2 rules, no problem")
-    );
-    // What the player changed is not lost, unless that is asked for.
-    let own = file.replace("-0.5", "-0.25");
-    std::fs::write(&path, &own).unwrap();
-    assert!(samplin_in(&home, ["preset", "sharp"]).quiet(0).contains("not as the preset has it"));
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), own);
-    samplin_in(&home, ["preset", "sharp", "--force"]).quiet(0);
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), file);
-    let json = samplin_in(&home, ["preset", "safe", "-o", "safe.toml", "--json"]).json(0);
-    assert_eq!((json["file"].as_str(), json["settings"]["storage"].as_str()), (Some("safe.toml"), Some("emulate")));
-    assert!(home.join("safe.toml").is_file());
-    for preset in PRESETS {
-        assert!(samplin(["preset"]).quiet(0).contains(preset.name));
-    }
-    assert!(samplin(["preset", "sharper"]).fails(2).contains("sharp"));
-    assert!(samplin(["preset", "sharp", "-o", "no/such/folder.toml"]).fails(4).contains("there is no folder"));
-}
 
 /// A run of the example under the layer: what it saw, and what the trace says.
 struct Looked {

@@ -30,40 +30,6 @@ fn help_and_version_are_no_errors() {
     }
     assert!(samplin(["--version"]).quiet(0).starts_with(concat!("samplin ", env!("CARGO_PKG_VERSION"))));
     snapshot("help.txt", &samplin(["-h"]).quiet(0));
-    let foot = help.split("Exit status: ").nth(1).unwrap();
-    assert!(foot.contains("126") && foot.contains("127"), "{foot}");
-}
-
-/// What every command takes comes last, after what is its own.
-#[test]
-fn global_options_come_last_in_help() {
-    for command in [&["run"][..], &["check"], &["report"], &["caps"], &["rules", "bisect"], &["inspect"]] {
-        let help = samplin([command, &["--help"]].concat()).quiet(0);
-        let options: Vec<&str> = help
-            .lines()
-            .filter_map(|line| {
-                line.trim_start().strip_prefix("--").or_else(|| line.trim_start().strip_prefix("-h, --"))
-            })
-            .collect();
-        let names: Vec<&str> = options.iter().filter_map(|line| line.split(&[' ', '<', '['][..]).next()).collect();
-        assert_eq!(names[names.len() - 3..], ["json", "color", "help"], "{command:?}: {names:?}");
-    }
-}
-
-#[test]
-fn wrong_usage_is_two() {
-    assert!(samplin::<&str>([]).fails(2).contains("Usage"));
-    assert!(samplin(["conjure"]).fails(2).contains("conjure"));
-    assert!(samplin(["inspect", "--nonsense"]).fails(2).contains("--nonsense"));
-}
-
-#[test]
-fn every_shell_gets_completions() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let text = samplin(["completions", shell]).quiet(0);
-        assert!(text.contains("COMPLETE") && text.contains("samplin"), "{shell}");
-    }
-    samplin(["completions", "dos"]).fails(2);
 }
 
 #[test]
@@ -96,33 +62,6 @@ fn bash_completes_with_them() {
     assert_eq!(complete("run -- vk-some"), "vk-something");
     assert_eq!(complete("explain linear"), "linear-filter linear-mipmap");
     assert_eq!(complete("settings trace_"), "trace_level trace_identity trace_limit");
-}
-
-#[test]
-fn manual_pages_have_the_sections_that_pages_have() {
-    let page = samplin(["man"]).quiet(0);
-    assert!(page.contains("\n.TH samplin 1"), "{}", &page[..200]);
-    for heading in ["NAME", "SYNOPSIS", "SUBCOMMANDS", "EXAMPLES", "ENVIRONMENT", "FILES", "\"EXIT STATUS\""] {
-        assert!(page.contains(&format!("\n.SH {heading}\n")), "{heading}");
-    }
-    assert!(
-        ["SAMPLIN_UNFILTERABLE", "XDG_STATE_HOME", "samplin\\-predict(1)"].into_iter().all(|word| page.contains(word))
-    );
-    assert!(!page.contains("probe"), "what is hidden stays hidden");
-    let rules = samplin(["man", "rules"]).quiet(0);
-    assert!(rules.contains("samplin\\-rules\\-bisect(1)"), "{rules}");
-    let bisect = samplin(["man", "rules", "bisect"]).quiet(0);
-    assert!(bisect.contains("\n.TH samplin-rules-bisect 1") && bisect.contains("\\-\\-good\\-if"), "{bisect}");
-    for (command, has, lacks) in [
-        ("run", "SAMPLIN_MODE", "samplin\\-check.toml"),
-        ("check", "samplin\\-check.toml", "SAMPLIN_MODE"),
-        ("explain", "NO_COLOR", ".SH FILES"),
-    ] {
-        let page = samplin(["man", command]).quiet(0);
-        assert!(page.contains("\n.SH ENVIRONMENT\n") && page.contains(has), "{command}: {page}");
-        assert!(!page.split(".SH ENVIRONMENT").nth(1).unwrap().contains(lacks), "{command}: {page}");
-    }
-    assert!(samplin(["man", "conjure"]).fails(2).contains("no command conjure"));
 }
 
 #[test]

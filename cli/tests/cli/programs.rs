@@ -109,51 +109,6 @@ fn the_layer_is_found_where_the_tool_is() {
     assert_eq!(layer_in_force(&home, "elsewhere/samplin"), ".local/share/samplin/libVkLayer_samplin.so");
 }
 
-#[test]
-fn an_installed_implicit_layer_is_switched_on_instead() {
-    let home = Folder::new();
-    pretend_layer(&home);
-    samplin_in(&home, ["install", "--layer", "layer"]).quiet(0);
-    let ran = Ran::by(
-        tool(&home)
-            .env("DISABLE_SAMPLIN", "1")
-            .env("VK_INSTANCE_LAYERS", "VK_LAYER_OTHER:VK_LAYER_SAMPLIN_sampling")
-            .args(["run", "--", "sh", "-c", "echo $ENABLE_SAMPLIN ${DISABLE_SAMPLIN-unset} $VK_INSTANCE_LAYERS"]),
-    );
-    assert_eq!(ran.stdout, "1 unset VK_LAYER_OTHER\n", "{}", ran.stderr);
-}
-
-#[test]
-fn a_filter_that_covers_the_layer_is_lifted() {
-    let home = Folder::new();
-    pretend_layer(&home);
-    let ran = Ran::by(tool(&home).env("VK_LOADER_LAYERS_DISABLE", "*").args([
-        "run",
-        "--layer",
-        "layer",
-        "--",
-        "sh",
-        "-c",
-        "echo $VK_LOADER_LAYERS_ALLOW",
-    ]));
-    assert_eq!(ran.stdout, "VK_LAYER_SAMPLIN_sampling\n");
-    assert!(ran.stderr.contains("VK_LOADER_LAYERS_DISABLE=* covers the layer"), "{}", ran.stderr);
-}
-
-#[test]
-fn the_status_is_passed_on() {
-    let home = Folder::new();
-    let ran = run(&home, &[], "exit 7");
-    assert_eq!(ran.code, 7);
-    assert!(ran.stderr.contains("the program ended with exit status 7"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("no Vulkan instance was traced"), "{}", ran.stderr);
-    let ran = run(&home, &[], "kill -9 $$");
-    assert_eq!(ran.code, 137);
-    assert!(ran.stderr.contains("signal 9 (SIGKILL)"), "{}", ran.stderr);
-    let ran = run(&home, &["--quiet"], "exit 3");
-    assert_eq!((ran.code, ran.stderr.as_str()), (3, ""));
-}
-
 /// The exit status of a process that ought to end now; one that does not is ended, with its children.
 fn ends(child: &mut Child) -> Option<i32> {
     for _ in 0..1000 {
@@ -191,64 +146,6 @@ fn signals_are_passed_on() {
         assert!(sent.success());
         assert_eq!(ends(&mut child), Some(expected), "SIG{signal}");
     }
-}
-
-#[test]
-fn what_cannot_be_run_is_refused() {
-    let home = Folder::new();
-    pretend_layer(&home);
-    let run = |arguments: &[&str]| samplin_in(&home, [&["run", "--layer", "layer"], arguments].concat());
-    assert!(run(&["--", "no-such-program"]).fails(127).contains("no-such-program: there is no such program"));
-    home.write("data.txt", "");
-    assert!(run(&["--", "./data.txt"]).fails(126).contains("chmod +x"));
-    assert!(samplin_in(&home, ["run"]).fails(2).contains("PROGRAM"));
-    let failure = run(&["--set", "bordr=strict", "--", "true"]).fails(2);
-    assert!(failure.contains("the setting bordr: there is no such setting; did you mean border?"), "{failure}");
-    let failure = run(&["--set", "border=strickt", "--", "true"]).fails(2);
-    assert!(failure.contains("did you mean \"strict\"?"), "{failure}");
-    assert!(run(&["--set", "border", "--", "true"]).fails(2).contains("KEY=VALUE"));
-    assert!(run(&["--mode", "audit", "--set", "mode=off", "--", "true"]).fails(2).contains("given twice"));
-    assert!(run(&["--mode", "audible", "--", "true"]).fails(2).contains("audit"));
-    assert!(run(&["--rules", "none.toml", "--", "true"]).fails(3).contains("none.toml: No such file"));
-    assert!(run(&["--device", "voodoo", "--", "true"]).fails(2).contains("no device is called voodoo"));
-    let failure = samplin_in(&home, ["run", "--layer", "nowhere", "--", "true"]).fails(4);
-    assert!(failure.contains("nowhere"), "{failure}");
-}
-
-#[test]
-fn the_validation_layer_goes_below() {
-    let home = Folder::new();
-    pretend_layer(&home);
-    let manifest = r#"{"layer": {"name": "VK_LAYER_KHRONOS_validation", "library_path": "./v.so"}}"#;
-    let path = home.write("validation/v.json", manifest);
-    let ran = Ran::by(tool(&home).env("VK_LAYER_PATH", path.parent().unwrap()).args([
-        "run",
-        "--validate",
-        "--layer",
-        "layer",
-        "--",
-        "sh",
-        "-c",
-        "echo $VK_INSTANCE_LAYERS; echo $VK_LAYER_PATH",
-    ]));
-    let lines: Vec<&str> = ran.stdout.lines().collect();
-    assert_eq!(lines[0], "VK_LAYER_SAMPLIN_sampling:VK_LAYER_KHRONOS_validation");
-    let folders: Vec<&str> = lines[1].split(':').collect();
-    assert_eq!(folders.len(), 2, "what the user chose stays: {folders:?}");
-    assert_eq!(Path::new(folders[1]), path.parent().unwrap());
-    // Without one it says what to install.
-    assert!(
-        Ran::by(tool(&home).env("VK_LAYER_PATH", home.join("layer")).args([
-            "run",
-            "--validate",
-            "--layer",
-            "layer",
-            "--",
-            "true"
-        ]))
-        .fails(4)
-        .contains("vulkan-validationlayers")
-    );
 }
 
 #[test]
@@ -295,46 +192,6 @@ fn a_display_is_brought_up_where_there_is_none() {
     {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
-}
-
-#[test]
-fn rules_are_checked() {
-    let home = Folder::new();
-    home.write("good.toml", "[[rule]]\nname = \"sharp\"\nset = { max_anisotropy = 16 }\n");
-    home.write(
-        "bad.toml",
-        "[[rule]]\nname = \"sharp\"\nset = { max_anisotropie = 16 }\n\n[[rule]]\nset = { max_lod = 1 }\n",
-    );
-    let told = samplin_in(&home, ["rules", "check", "good.toml"]).quiet(0);
-    assert!(told.contains("good.toml: 1 rule, no problem") && told.contains("sharp"), "{told}");
-    let told = samplin_in(&home, ["rules", "check", "bad.toml"]).quiet(1);
-    assert!(told.contains("bad.toml:3:9: error: ") && told.contains("did you mean max_anisotropy?"), "{told}");
-    assert!(told.contains("1 rule in force, 1 problem"), "{told}");
-    let value = samplin_in(&home, ["rules", "check", "--json", "bad.toml"]).json(1);
-    assert_eq!(value["problems"][0]["line"], 3);
-    assert!(samplin_in(&home, ["rules", "check", "none.toml"]).fails(3).contains("none.toml: No such file"));
-    borrow(&home, "all.jsonl");
-    home.write("match.toml", "[[rule]]\nname = \"linear\"\nwhen = { mag_filter = \"linear\" }\nset = { max_lod = 1 }\n[[rule]]\nname = \"never\"\nwhen = { fingerprint = \"0000000000000001\" }\nset = { max_lod = 1 }\n");
-    let told = samplin_in(&home, ["rules", "check", "match.toml", "--trace", "all.jsonl"]).quiet(0);
-    assert!(told.contains("rule never matches no sampler") && !told.contains("rule linear matches no"), "{told}");
-    home.write("other.toml", "[[rule]]\nname = \"here\"\nwhen = { exe = \"scene\", engine = \"samplin\", driver = \"llvmpipe*\" }\nset = { max_lod = 1 }\n[[rule]]\nname = \"elsewhere\"\nwhen = { exe = \"game\" }\nset = { max_lod = 1 }\n");
-    let value = samplin_in(&home, ["rules", "check", "other.toml", "--trace", "all.jsonl", "--json"]).json(0);
-    assert_eq!((&value["rules"][0]["samplers"], &value["rules"][1]["samplers"]), (&16.into(), &0.into()));
-    borrow(&home, "decisions.jsonl");
-    let failure = samplin_in(&home, ["rules", "check", "match.toml", "--trace", "decisions.jsonl"]).fails(3);
-    assert!(failure.contains("decisions.jsonl: the trace does not hold every sampler"), "{failure}");
-}
-
-#[test]
-fn a_rules_file_to_start_from_is_written() {
-    let home = Folder::new();
-    let told = samplin_in(&home, ["rules", "new", "samplin.toml"]).quiet(0);
-    assert!(told.contains("samplin.toml: "), "{told}");
-    samplin_in(&home, ["rules", "check", "samplin.toml"]).quiet(0);
-    assert!(samplin_in(&home, ["rules", "new", "samplin.toml"]).fails(2).contains("--force"));
-    samplin_in(&home, ["rules", "new", "samplin.toml", "--force"]).quiet(0);
-    let printed = samplin_in(&home, ["rules", "new"]).quiet(0);
-    assert_eq!(printed, home.read("samplin.toml"));
 }
 
 /// A real picture, which an override of one sampler of six breaks: judged by its pixels.
@@ -546,30 +403,6 @@ fn the_real_validation_layer_goes_below() {
     let place = |name: &str| stack.find(name).unwrap_or_else(|| panic!("{name} is not in the stack:\n{stack}"));
     assert!(place("VK_LAYER_SAMPLIN_sampling") < place("VK_LAYER_KHRONOS_validation"), "{stack}");
     assert!(place("VK_LAYER_KHRONOS_validation") < place("<Drivers>"), "{stack}");
-}
-
-/// A program of which nothing is repaired has no repair to blame, and no input that is wrong.
-#[test]
-fn a_program_without_repairs_has_none_to_blame() {
-    let home = Folder::new();
-    pretend_layer(&home);
-    home.write("clean", record("layer", serde_json::json!({ "exe": "sh", "version": "0.1.0", "settings": {} })));
-    let start = |options: &[&str]| {
-        let program = ["--", "sh", "-c", "test $SAMPLIN_TRACE = off || cat clean > $SAMPLIN_TRACE"];
-        samplin_in(&home, [&["rules", "bisect", "--layer", "layer", "--good-if", "false"], options, &program].concat())
-    };
-    let ran = start(&["--repairs"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert_eq!(
-        ran.stdout,
-        "samplin repairs nothing of this program that a rule could switch off, so no repair is to blame.\n"
-    );
-    let ran = start(&["--repairs", "--json"]);
-    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!((ran.code, &value["guilty"], &value["runs"]), (0, &serde_json::json!([]), &1.into()));
-    // A rules file that does nothing is an input that is wrong.
-    home.write("idle.toml", "[[rule]]\nwhen = { exe = \"another\" }\nset = { min_lod = 1 }\n");
-    assert!(start(&["--rules", "idle.toml"]).fails(3).contains("change no sampler of this program"));
 }
 
 /// The loader's version is asked of the loader: its file may have any name.

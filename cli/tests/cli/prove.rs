@@ -162,24 +162,6 @@ fn quirks_are_measured_and_known() {
     assert!(known.iter().all(|quirk| saved.contains(&format!("quirk {quirk}: "))), "{saved}");
 }
 
-#[test]
-fn what_cannot_be_proven_or_written_is_said() {
-    let home = Folder::new();
-    home.write("empty.jsonl", "");
-    assert!(samplin_in(&home, ["prove", "empty.jsonl"]).fails(3).contains("the trace is empty"));
-    let decisions = data("decisions.jsonl");
-    let decisions = decisions.to_str().unwrap();
-    let said = samplin_in(&home, ["prove", decisions]).fails(3);
-    assert!(said.contains("--trace-level all"), "{said}");
-    let all = data("all.jsonl");
-    let all = all.to_str().unwrap();
-    assert!(samplin(["reproduce", all, "--object", "x", "-o", "pair.txt"]).fails(2).contains("FILE.cpp or FILE.rs"));
-    let said = samplin_in(&home, ["reproduce", all, "--object", "no such name", "-o", "pair.rs"]).fails(3);
-    assert!(said.contains("no pair with no such name"), "{said}");
-    assert!(!home.join("pair.rs").exists());
-    assert_eq!(samplin(["prove", "--driver", "/none.json", all]).code, 3);
-}
-
 /// The application's names stay out of a program unless they are asked for, and cannot end its comments.
 #[test]
 fn names_are_written_only_when_asked_for() {

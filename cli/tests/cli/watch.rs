@@ -30,16 +30,6 @@ fn scripts_get_what_there_is_now() {
     assert_eq!(by_process.json(0)["changes"], inspected["changes"]);
 }
 
-#[test]
-fn what_cannot_be_watched_is_told() {
-    let home = holding(["all.jsonl"]);
-    assert!(samplin_in(&home, ["watch", "all.jsonl"]).fails(2).contains("no terminal"));
-    assert!(samplin_in(&home, ["watch", "4294967295", "--once"]).fails(3).contains("no process"));
-    assert!(samplin_in(&home, ["watch", "none.jsonl", "--once"]).fails(3).contains("No such file"));
-    assert!(samplin_in(&home, ["watch", "--once", "--", "true"]).fails(2).contains("--once"));
-    assert!(samplin_in(&home, ["watch", ".", "all.jsonl", "--once"]).fails(2).contains("one folder"));
-}
-
 /// Starts a line of a shell in a terminal of its own; none if nothing here makes terminals.
 fn in_terminal(home: &Folder, flags: &str, line: &str, stdout: Stdio) -> Option<Child> {
     let mut script = Command::new("script");

@@ -57,7 +57,12 @@ impl Ran {
 
 /// The tool, in an environment with nothing but a home folder.
 pub(crate) fn tool(home: &Folder) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_samplin"));
+    alone(env!("CARGO_BIN_EXE_samplin"), home)
+}
+
+/// A program in that environment.
+pub(crate) fn alone(program: &str, home: &Folder) -> Command {
+    let mut command = Command::new(program);
     command
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -121,15 +126,6 @@ pub(crate) fn pair(names: Value, format: &str, changes: Value) -> String {
         "changes": changes, "rules": ["sharp"], "variant": null,
     });
     record("pair", pair)
-}
-
-/// The record of a pair that rules leave alone.
-pub(crate) fn exempt(rule: &str, fingerprint: &str) -> String {
-    let exempt = json!({
-        "what": "pair", "rules": [{ "name": rule, "file": "a.toml", "line": 3 }], "fingerprint": fingerprint,
-        "format": "VK_FORMAT_R32_SFLOAT", "changes": [made("linear-filter")],
-    });
-    record("exempt", exempt)
 }
 
 /// A change by a rule.
