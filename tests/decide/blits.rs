@@ -33,7 +33,8 @@ pub(crate) const ROWS: &[BlitRow] = table! {
 };
 
 /// Judges the rows.
-pub(crate) fn check() {
+#[test]
+fn check() {
     let source = |(format, image_type, features): BlitSide| BlitSource { format, image_type, features: Some(features) };
     for (id, vuid, filter, illegal, changes, legal) in ROWS {
         let decision = decide::blit(*filter, &source(*illegal));
@@ -49,7 +50,8 @@ pub(crate) fn check() {
 }
 
 /// Formats of two images, and the rule that a blit between them breaks whatever its filter.
-pub(crate) fn formats() {
+#[test]
+fn formats() {
     let rows = [
         (F::R8G8B8A8_UNORM, F::R32G32B32A32_SFLOAT, None),
         (F::R8_SINT, F::R32_SINT, None),

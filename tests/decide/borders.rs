@@ -6,7 +6,7 @@ use crate::setting::*;
 const EXCHANGED: [Swizzle; 4] = [Swizzle::B, Swizzle::IDENTITY, Swizzle::R, Swizzle::IDENTITY];
 
 pub(crate) const ROWS: &[Row] = rows! { t:
-    "B-50" None => {
+    "B-50" None =>
         "an integer border on a float view"
             { t.border(vk::BorderColor::INT_OPAQUE_WHITE); t.sees(F::R8G8B8A8_SRGB, NONE); }
             => ["B-50 borderColor INT_OPAQUE_WHITE -> FLOAT_OPAQUE_WHITE"]
@@ -44,9 +44,8 @@ pub(crate) const ROWS: &[Row] = rows! { t:
               t.sees(F::R8_UNORM, NONE); }
             => ["B-50 borderColor INT_OPAQUE_BLACK -> FLOAT_OPAQUE_BLACK"]
             // Garbage has no kind.
-            but { t.s.border_color = vk::BorderColor::from_raw(0x4b1d); }
-    }
-    "B-51" None => {
+            but { t.s.border_color = vk::BorderColor::from_raw(0x4b1d); };
+    "B-51" None =>
         "a float border on an integer view: white is 1, not the maximum"
             { t.border(vk::BorderColor::FLOAT_OPAQUE_WHITE); t.sees(F::R32_UINT, NONE); }
             => ["B-51 borderColor FLOAT_OPAQUE_WHITE -> INT_OPAQUE_WHITE"]
@@ -73,9 +72,8 @@ pub(crate) const ROWS: &[Row] = rows! { t:
               t.sees(F::R16_SINT, NONE).view_type = vk::ImageViewType::CUBE; }
             => ["B-51 borderColor FLOAT_OPAQUE_BLACK -> INT_OPAQUE_BLACK"]
             // B-70: seamless ones ignore the address modes.
-            but { t.s.flags = vk::SamplerCreateFlags::empty(); }
-    }
-    "B-52" None => {
+            but { t.s.flags = vk::SamplerCreateFlags::empty(); };
+    "B-52" None =>
         "opaque black through a swizzled view: the device is told the swizzle"
             { t.border(vk::BorderColor::FLOAT_OPAQUE_BLACK);
               t.sees(F::B8G8R8A8_SRGB, NONE).components[3] = Swizzle::ONE;
@@ -98,9 +96,8 @@ pub(crate) const ROWS: &[Row] = rows! { t:
             { t.border(vk::BorderColor::FLOAT_OPAQUE_BLACK); t.untold(F::B8G8R8A8_UNORM, EXCHANGED);
               t.policy.strict_border = true; }
             => ["B-52 borderColor FLOAT_OPAQUE_BLACK -> FLOAT_TRANSPARENT_BLACK"]
-            but { t.policy.strict_border = false; }
-    }
-    "B-53" None => {
+            but { t.policy.strict_border = false; };
+    "B-53" None =>
         "a custom colour through a swizzled view: the device is told the swizzle"
             {
                 t.float_border([0.5, 0.25, 0.0, 1.0], F::UNDEFINED);
@@ -125,9 +122,8 @@ pub(crate) const ROWS: &[Row] = rows! { t:
               t.policy.strict_border = true; }
             => ["B-53 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"]
             // It is grey in whichever order.
-            but { t.policy.strict_border = false; }
-    }
-    "B-54" None => {
+            but { t.policy.strict_border = false; };
+    "B-54" None =>
         "a border swizzle that is not the view's"
             { t.float_border([0.5; 4], F::UNDEFINED);
               t.s.border_mapping = Some(BorderMapping { components: [Swizzle::IDENTITY; 4], srgb: false });
@@ -138,18 +134,16 @@ pub(crate) const ROWS: &[Row] = rows! { t:
                 // Either form of identity matches the other.
                 t.s.border_mapping =
                     Some(BorderMapping { components: [Swizzle::R, Swizzle::ZERO, Swizzle::B, Swizzle::A], srgb: false });
-            }
-    }
-    "B-55" None => {
+            };
+    "B-55" None =>
         "a border swizzle for sRGB on a view that is not"
             { t.border(vk::BorderColor::FLOAT_OPAQUE_BLACK);
               t.s.border_mapping = Some(BorderMapping { components: [Swizzle::IDENTITY; 4], srgb: true });
               t.sees(F::R8G8B8A8_UNORM, NONE); }
             => [
                 "B-55 components [IDENTITY, IDENTITY, IDENTITY, IDENTITY] srgb=true -> [IDENTITY, IDENTITY, IDENTITY, IDENTITY] srgb=false"]
-            but { t.seen().format = F::R8G8B8A8_SRGB; }
-    }
-    "B-56" Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015") => {
+            but { t.seen().format = F::R8G8B8A8_SRGB; };
+    "B-56" Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015") =>
         "no format on a view of packed 4444"
             { t.float_border([0.5, 0.25, 0.0, 1.0], F::UNDEFINED); t.sees(F::B4G4R4A4_UNORM_PACK16, NONE); }
             => ["B-56 format UNDEFINED -> B4G4R4A4_UNORM_PACK16"]
@@ -168,16 +162,14 @@ pub(crate) const ROWS: &[Row] = rows! { t:
             { t.float_border([0.5, 0.25, 0.25, 1.0], F::UNDEFINED); t.s.address_mode = [Mode::REPEAT; 3];
               t.sees(F::B5G5R5A1_UNORM_PACK16, NONE); }
             => ["B-56 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK"]
-            but { t.seen().format = F::A1R5G5B5_UNORM_PACK16; }
-    }
-    "B-57" None => {
+            but { t.seen().format = F::A1R5G5B5_UNORM_PACK16; };
+    "B-57" None =>
         "a format that is not the view's"
             { t.float_border([0.5; 4], F::R8G8B8A8_UNORM); t.sees(F::R8G8B8A8_SRGB, NONE); }
             => ["B-57 format R8G8B8A8_UNORM -> R8G8B8A8_SRGB"]
             // Nobody sees it.
-            but { t.s.address_mode = [Mode::MIRRORED_REPEAT; 3]; }
-    }
-    "B-58" None => {
+            but { t.s.address_mode = [Mode::MIRRORED_REPEAT; 3]; };
+    "B-58" None =>
         "a value that the view's format cannot hold"
             { t.float_border([-1.0, 2.0, 0.5, 1.0], F::UNDEFINED); t.sees(F::R8G8B8A8_UNORM, NONE); }
             => ["B-58 customBorderColor [-1.0, 2.0, 0.5, 1.0] -> [0.0, 1.0, 0.5, 1.0]"]
@@ -190,13 +182,11 @@ pub(crate) const ROWS: &[Row] = rows! { t:
         "with a format stencil is R"
             { t.int_border([7, 511, 0, 0], F::UNDEFINED); t.sees(F::S8_UINT, NONE); }
             => ["B-58 customBorderColor [7, 511, 0, 0] -> [7, 255, 0, 0]"]
-            but { t.int_border([7, 511, 0, 0], F::S8_UINT); }
-    }
-    "B-64" Some("VUID-vkCmdDraw-flags-02696") => {
+            but { t.int_border([7, 511, 0, 0], F::S8_UINT); };
+    "B-64" Some("VUID-vkCmdDraw-flags-02696") =>
         "any other address mode on a corner-sampled image"
             { t.s.address_mode = [Mode::REPEAT, Mode::CLAMP_TO_EDGE, Mode::CLAMP_TO_BORDER];
               t.sees(F::R8_UNORM, NONE).corner_sampled = true; }
             => ["B-64 addressModeU REPEAT -> CLAMP_TO_EDGE", "B-64 addressModeW CLAMP_TO_BORDER -> CLAMP_TO_EDGE"]
-            but { t.seen().corner_sampled = false; }
-    }
+            but { t.seen().corner_sampled = false; };
 };

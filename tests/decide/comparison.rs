@@ -3,7 +3,7 @@
 use crate::setting::*;
 
 pub(crate) const ROWS: &[Row] = rows! { t:
-    "B-30" None => {
+    "B-30" None =>
         "comparison on stencil"
             { t.s.compare_enable = true; t.sees(F::D24_UNORM_S8_UINT, EVERY).aspect = decide::Aspect::Stencil;
               t.seen().reads = Reads::Plain; }
@@ -23,9 +23,8 @@ pub(crate) const ROWS: &[Row] = rows! { t:
             => ["B-30 compareEnable true -> false", "B-1 magFilter LINEAR -> NEAREST",
                 "B-1 minFilter LINEAR -> NEAREST", "B-2 mipmapMode LINEAR -> NEAREST"]
             // What is compared is not filtered before.
-            but { t.sees(F::D16_UNORM, COMPARES).reads = Reads::Compared; }
-    }
-    "B-31" Some("VUID-vkCmdDraw-None-06479") => {
+            but { t.sees(F::D16_UNORM, COMPARES).reads = Reads::Compared; };
+    "B-31" Some("VUID-vkCmdDraw-None-06479") =>
         "comparison on a colour format that an instruction compares with: the shader compares and filters"
             { t.filters(LINEAR);
               (t.s.mipmap_mode, t.s.compare_enable, t.policy.compares) = (MIP_LINEAR, true, true);
@@ -56,9 +55,8 @@ pub(crate) const ROWS: &[Row] = rows! { t:
             { (t.s.compare_enable, t.policy.compares) = (true, true); t.caps.mutable_comparison_samplers = false;
               t.sees(F::R32_SFLOAT, NONE).reads = Reads::Compared; }
             => ["B-31 compareEnable true -> false"]
-            but { t.s.compare_enable = false; }
-    }
-    "B-36" Some("VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450") => {
+            but { t.s.compare_enable = false; };
+    "B-36" Some("VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450") =>
         "the same where the shader cannot compare"
             { t.s.compare_enable = true; t.caps.mutable_comparison_samplers = false;
               t.sees(F::R32_SFLOAT, NONE).reads = Reads::Compared; }
@@ -68,13 +66,13 @@ pub(crate) const ROWS: &[Row] = rows! { t:
             { t.s.compare_enable = true; t.sees(F::D16_UNORM, EVERY); t.caps.mutable_comparison_samplers = false; }
             => ["B-36 compareEnable true -> false"]
             // At creation it may yet become immutable.
-            but { t.view = None; }
-    }
+            but { t.view = None; };
 };
 
 /// A departure from the statement of B-30, which has no condition on the view: a view that can be compared keeps the comparison also where
 /// no instruction compares.
-pub(crate) fn comparable() {
+#[test]
+fn comparable() {
     for (format, features, is_left) in
         [(F::D16_UNORM, NONE, true), (F::R32_SFLOAT, COMPARES, true), (F::R32_SFLOAT, NONE, false)]
     {
@@ -89,7 +87,8 @@ pub(crate) fn comparable() {
 
 /// "If the image being sampled has an unsigned normalized fixed-point format, then Dref is clamped to [0,1] before the compare operation"
 /// (Depth Compare Operation).
-pub(crate) fn references() {
+#[test]
+fn references() {
     for (format, clamps) in [
         (F::D16_UNORM, true),
         (F::D24_UNORM_S8_UINT, true),
@@ -113,7 +112,8 @@ pub(crate) fn references() {
 }
 
 /// What keeps the shader from comparing: then the sampler stays, and nothing stands in for it.
-pub(crate) fn refused() {
+#[test]
+fn refused() {
     type Case = (&'static str, fn(&mut Setting));
     let cases: [Case; 9] = [
         ("a flag", |t| t.s.flags = NON_SEAMLESS),

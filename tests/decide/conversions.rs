@@ -3,14 +3,13 @@
 use crate::setting::*;
 
 pub(crate) const ROWS: &[Row] = rows! { t:
-    "A-40" Some("VUID-VkSamplerCreateInfo-minFilter-01645") => {
+    "A-40" Some("VUID-VkSamplerCreateInfo-minFilter-01645") =>
         "filters other than the chroma filter"
             { t.converts(); t.filters(NEAREST); }
             => ["A-40 magFilter NEAREST -> LINEAR", "A-40 minFilter NEAREST -> LINEAR"]
             but {
-              t.s.ycbcr = t.s.ycbcr.map(|conversion| YcbcrConversion { separate_reconstruction: true, ..conversion }); }
-    }
-    "A-41" Some("VUID-VkSamplerCreateInfo-addressModeU-01646") => {
+              t.s.ycbcr = t.s.ycbcr.map(|conversion| YcbcrConversion { separate_reconstruction: true, ..conversion }); };
+    "A-41" Some("VUID-VkSamplerCreateInfo-addressModeU-01646") =>
         "address modes, W too"
             { t.converts(); t.s.address_mode = [Mode::REPEAT, Mode::CLAMP_TO_EDGE, Mode::CLAMP_TO_BORDER]; }
             => ["A-41 addressModeU REPEAT -> CLAMP_TO_EDGE", "A-41 addressModeW CLAMP_TO_BORDER -> CLAMP_TO_EDGE"]
@@ -18,14 +17,12 @@ pub(crate) const ROWS: &[Row] = rows! { t:
         "anisotropy and unnormalized coordinates"
             { t.converts(); t.anisotropic(2.0); t.s.unnormalized_coordinates = true; }
             => ["A-41 anisotropyEnable true -> false", "A-41 unnormalizedCoordinates true -> false"]
-            but { (t.s.anisotropy_enable, t.s.unnormalized_coordinates) = (false, false); }
-    }
-    "A-42" Some("VUID-VkSamplerCreateInfo-None-01647") => {
+            but { (t.s.anisotropy_enable, t.s.unnormalized_coordinates) = (false, false); };
+    "A-42" Some("VUID-VkSamplerCreateInfo-None-01647") =>
         "a reduction"
             { t.converts(); t.s.reduction_mode = MAX; }
             => ["A-42 reductionMode MAX -> WEIGHTED_AVERAGE"]
-            but { t.s.reduction_mode = Some(vk::SamplerReductionMode::WEIGHTED_AVERAGE); }
-    }
+            but { t.s.reduction_mode = Some(vk::SamplerReductionMode::WEIGHTED_AVERAGE); };
 };
 
 /// Rule, valid-usage id, illegal state, missing feature, changes. The twin has the feature.
@@ -48,7 +45,8 @@ pub(crate) const AT_CREATION: &[ConversionRow] = table! {
 };
 
 /// Judges the rows of [`AT_CREATION`].
-pub(crate) fn at_creation() {
+#[test]
+fn at_creation() {
     let everything = EVERY;
     for (id, vuid, illegal, missing, changes) in AT_CREATION {
         let mut state = ConversionState {

@@ -3,7 +3,7 @@
 use crate::setting::*;
 
 pub(crate) const ROWS: &[Row] = rows! { t:
-    "A-30" Some("VUID-VkSamplerCreateInfo-customBorderColors-04085") => {
+    "A-30" Some("VUID-VkSamplerCreateInfo-customBorderColors-04085") =>
         "a custom colour without the feature becomes the nearest predefined one"
             { t.float_border([0.9, 0.8, 0.7, 1.0], F::UNDEFINED); t.caps.custom_border_colors = false; }
             => ["A-30 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"]
@@ -32,15 +32,13 @@ pub(crate) const ROWS: &[Row] = rows! { t:
               t.untold(F::R8G8B8A8_UINT, [Swizzle::A, Swizzle::A, Swizzle::A, Swizzle::A]);
               t.caps.custom_border_colors = false; }
             => ["A-30 borderColor INT_CUSTOM_EXT -> INT_OPAQUE_WHITE"]
-            but { t.s.border_color = vk::BorderColor::INT_OPAQUE_WHITE; }
-    }
-    "A-31" Some("VUID-VkSamplerCreateInfo-borderColor-04011") => {
+            but { t.s.border_color = vk::BorderColor::INT_OPAQUE_WHITE; };
+    "A-31" Some("VUID-VkSamplerCreateInfo-borderColor-04011") =>
         "a custom colour that is not chained"
             { t.border(vk::BorderColor::INT_CUSTOM_EXT); }
             => ["A-31 borderColor INT_CUSTOM_EXT -> INT_TRANSPARENT_BLACK"]
-            but { t.int_border([1, 2, 3, 4], F::UNDEFINED); }
-    }
-    "A-32" Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04014") => {
+            but { t.int_border([1, 2, 3, 4], F::UNDEFINED); };
+    "A-32" Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04014") =>
         "no format where the device wants one, and no view yet"
             { t.float_border([0.1, 0.0, 0.0, 0.1], F::UNDEFINED); t.caps.custom_border_color_without_format = false; }
             => ["A-32 borderColor FLOAT_CUSTOM_EXT -> FLOAT_TRANSPARENT_BLACK"]
@@ -62,9 +60,8 @@ pub(crate) const ROWS: &[Row] = rows! { t:
             { t.float_border([1.0; 4], F::UNDEFINED); t.sees(F::R8G8_UNORM, NONE);
               t.caps.custom_border_color_without_format = false; }
             => ["A-32 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"]
-            but { t.float_border([1.0; 4], F::R8G8_UNORM); }
-    }
-    "A-33" Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-07605") => {
+            but { t.float_border([1.0; 4], F::R8G8_UNORM); };
+    "A-33" Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-07605") =>
         "an integer format for a float colour"
             { t.float_border([0.4, 0.6, -3.0, 1000.0], F::R8G8B8A8_UINT); }
             => ["A-33 borderColor FLOAT_CUSTOM_EXT -> INT_CUSTOM_EXT",
@@ -80,9 +77,8 @@ pub(crate) const ROWS: &[Row] = rows! { t:
             { t.int_border([5, 6, 7, 300], F::R8G8B8A8_UNORM); t.sees(F::R8G8B8A8_UINT, NONE); }
             => ["A-33 format R8G8B8A8_UNORM -> R8G8B8A8_UINT",
                 "A-34 customBorderColor [5, 6, 7, 300] -> [5, 6, 7, 255]"]
-            but { t.int_border([5, 6, 7, 8], F::R8G8B8A8_UINT); }
-    }
-    "A-34" Some("VUID-VkSamplerCreateInfo-borderColor-04442") => {
+            but { t.int_border([5, 6, 7, 8], F::R8G8B8A8_UINT); };
+    "A-34" Some("VUID-VkSamplerCreateInfo-borderColor-04442") =>
         "outside UNORM"
             { t.float_border([-0.5, 1.5, f32::NAN, 0.5], F::R8G8B8A8_UNORM); }
             => ["A-34 customBorderColor [-0.5, 1.5, NaN, 0.5] -> [0.0, 1.0, 0.0, 0.5]"]
@@ -118,13 +114,11 @@ pub(crate) const ROWS: &[Row] = rows! { t:
             { t.float_border([1e9, f32::INFINITY, f32::NAN, 1e9], F::E5B9G9R9_UFLOAT_PACK32); }
             => [
                 "A-34 customBorderColor [1000000000.0, inf, NaN, 1000000000.0] -> [65408.0, 65408.0, 0.0, 1000000000.0]"]
-            but { t.float_border([f32::INFINITY, 1e9, 0.0, -1.0], F::B10G11R11_UFLOAT_PACK32); }
-    }
-    "A-36" Some("VUID-VkSamplerBorderColorComponentMappingCreateInfoEXT-borderColorSwizzle-06437") => {
+            but { t.float_border([f32::INFINITY, 1e9, 0.0, -1.0], F::B10G11R11_UFLOAT_PACK32); };
+    "A-36" Some("VUID-VkSamplerBorderColorComponentMappingCreateInfoEXT-borderColorSwizzle-06437") =>
         "a border swizzle without the feature"
             { t.s.border_mapping = Some(BorderMapping { components: [Swizzle::ONE; 4], srgb: false });
               t.caps.border_color_swizzle = false; }
             => ["A-36 components present -> absent"]
-            but { t.caps.border_color_swizzle = true; }
-    }
+            but { t.caps.border_color_swizzle = true; };
 };

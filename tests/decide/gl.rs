@@ -3,7 +3,7 @@
 use crate::setting::*;
 
 pub(crate) const ROWS: &[Row] = rows! { t:
-    "S-4" None => {
+    "S-4" None =>
         "GL_CLAMP with LINEAR on a view blends with the border"
             { t.caps.gl_address_modes = true; t.filters(LINEAR);
               t.s.address_mode = [decide::GL_CLAMP, Mode::REPEAT, Mode::REPEAT]; t.sees(F::R8_UNORM, FILTERS); }
@@ -53,6 +53,5 @@ pub(crate) const ROWS: &[Row] = rows! { t:
               t.s.address_mode[0] = decide::GL_CLAMP; t.sees(F::R32_SFLOAT, NONE); }
             => ["B-1 magFilter LINEAR -> NEAREST", "B-1 minFilter LINEAR -> NEAREST",
                 "S-4 addressModeU 10496 -> CLAMP_TO_BORDER"]
-            but { t.filters(NEAREST); t.s.address_mode[0] = Mode::CLAMP_TO_BORDER; }
-    }
+            but { t.filters(NEAREST); t.s.address_mode[0] = Mode::CLAMP_TO_BORDER; };
 };

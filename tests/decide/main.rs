@@ -42,58 +42,7 @@ const TABLES: [&[Row]; 10] = [
 ];
 
 #[test]
-fn filters_lod_and_anisotropy() {
-    check(filters::ROWS);
-}
-
-#[test]
-fn unnormalized_coordinates() {
-    check(unnormalized::ROWS);
-    unnormalized::twins();
-    unnormalized::kept();
-}
-
-#[test]
-fn address_modes_comparison_and_reduction() {
-    check(addresses::ROWS);
-}
-
-#[test]
-fn custom_border_colors() {
-    check(custom_borders::ROWS);
-}
-
-#[test]
-fn conversions() {
-    check(conversions::ROWS);
-}
-
-#[test]
-fn flags_and_vendor_structures() {
-    check(flags::ROWS);
-}
-
-#[test]
-fn filtering_against_format_features() {
-    check(filtering::ROWS);
-}
-
-#[test]
-fn comparison_against_the_view() {
-    check(comparison::ROWS);
-    comparison::comparable();
-    comparison::references();
-    comparison::refused();
-}
-
-#[test]
-fn borders_against_the_view() {
-    check(borders::ROWS);
-}
-
-#[test]
 fn gl_address_modes() {
-    check(gl::ROWS);
     // The shader saturates exactly the axes that became CLAMP_TO_BORDER.
     let mut setting = Setting::new();
     (gl::ROWS[0].illegal)(&mut setting);
@@ -240,51 +189,6 @@ fn losses_are_what_happens() {
         let is_left = samplin_checker::VIEW_ONLY.contains(&row.id()) || row.rule() == decide::Rule::DeclaredView;
         assert_eq!(row.lost().is_empty(), is_left, "{}", row.id());
     }
-}
-
-#[test]
-fn what_only_another_view_could_mend() {
-    views::check_unmendable();
-}
-
-#[test]
-fn pairs_with_a_conversion_are_left_alone() {
-    views::with_a_conversion();
-}
-
-#[test]
-fn blits() {
-    blits::check();
-}
-
-#[test]
-fn conversions_at_creation() {
-    conversions::at_creation();
-}
-
-#[test]
-fn usages_of_views() {
-    usages::check();
-    usages::kept();
-    usages::beside_storage();
-    usages::looked_at();
-}
-
-#[test]
-fn formats_of_blits() {
-    blits::formats();
-}
-
-#[test]
-fn usages_of_images() {
-    usages::images();
-}
-
-#[test]
-fn shading_for_each_sample() {
-    samples::check();
-    samples::wishes();
-    samples::checked();
 }
 
 // --- the catalogue as a whole --------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ pub(crate) const ROWS: &[ShadingRow] = table! {
     ((false, -0.0), false, true, (false, -0.0), &[]),
 };
 
-pub(crate) fn check() {
+#[test]
+fn check() {
     for (asked, supported, single, wanted, changes) in ROWS {
         let asked = SampleShading { enable: asked.0, least: asked.1 };
         let (got, made) = sample_shading(asked, *supported, *single);
@@ -75,7 +76,8 @@ const WISHES: &[WishRow] = table! {
         &["O-1 minSampleShading 0 -> 1"]),
 };
 
-pub(crate) fn wishes() {
+#[test]
+fn wishes() {
     let all = |guards: &[Guard]| {
         let mut set = Guards::NONE;
         guards.iter().for_each(|guard| set.insert(*guard));
@@ -107,7 +109,8 @@ pub(crate) fn wishes() {
 }
 
 /// The checker finds what the layer finds, where it says; what comes of a state is legal, and a legal one stays bit for bit.
-pub(crate) fn checked() {
+#[test]
+fn checked() {
     const LEAST: [f32; 14] = [
         0.0,
         -0.0,

@@ -227,9 +227,7 @@ pub(crate) use table;
 /// Rows by their statements: the id, its valid usage, and for each row what is wrong, what is done to the setting `$t` for that, the changes,
 /// and what makes it legal.
 macro_rules! rows {
-    ($t:ident: $($id:literal $vuid:expr => {
-        $($what:literal $illegal:block => [$($change:expr),*] but $legal:block)*
-    })*) => {
+    ($t:ident: $($id:literal $vuid:expr => $($what:literal $illegal:block => [$($change:expr),*] but $legal:block)*;)*) => {
         &[$($(Row { id: $id, vuid: $vuid, what: $what, illegal: |$t| $illegal, changes: &[$($change),*], legal: |$t| $legal },)*)*]
     };
 }

@@ -3,7 +3,7 @@
 use crate::setting::*;
 
 pub(crate) const ROWS: &[Row] = rows! { t:
-    "A-10" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01072") => {
+    "A-10" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01072") =>
         "filters differ"
             { t.texels(); t.s.mag_filter = LINEAR; }
             => ["A-10 magFilter LINEAR -> NEAREST"]
@@ -11,131 +11,66 @@ pub(crate) const ROWS: &[Row] = rows! { t:
         "filters differ and neither is NEAREST"
             { t.texels(); (t.s.mag_filter, t.s.min_filter) = (CUBIC, LINEAR); }
             => ["A-10 magFilter CUBIC_EXT -> NEAREST", "A-10 minFilter LINEAR -> NEAREST"]
-            but { t.s.min_filter = CUBIC; }
-    }
-    "A-11" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01073") => {
+            but { t.s.min_filter = CUBIC; };
+    "A-11" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01073") =>
         "LINEAR between mip levels"
             { t.texels(); t.s.mipmap_mode = MIP_LINEAR; }
             => ["A-11 mipmapMode LINEAR -> NEAREST"]
             but { t.s.unnormalized_coordinates = false; }
-    }
-    "A-12" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01074") => {
+        "levels that the view has not lose nothing"
+            { t.divides(Divide::Suited); t.s.mipmap_mode = MIP_LINEAR; }
+            => ["A-11 mipmapMode LINEAR -> NEAREST"]
+            but { t.s.mipmap_mode = MIP_NEAREST; };
+    "A-12" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01074") =>
         "a LOD range"
             { t.texels(); (t.s.min_lod, t.s.max_lod) = (-1.0, 1000.0); }
             => ["A-12 minLod -1 -> 0", "A-12 maxLod 1000 -> 0"]
-            but { (t.s.min_lod, t.s.max_lod) = (-0.0, 0.0); }
-    }
-    "A-13" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075") => {
+            but { (t.s.min_lod, t.s.max_lod) = (-0.0, 0.0); };
+    "A-13" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075") =>
         "wrapping"
             { t.texels(); t.s.address_mode = [Mode::REPEAT, Mode::MIRROR_CLAMP_TO_EDGE, Mode::REPEAT]; }
             => ["A-13 addressModeU REPEAT -> CLAMP_TO_EDGE",
                 "A-13 addressModeV MIRROR_CLAMP_TO_EDGE -> CLAMP_TO_EDGE"]
             // W is free.
             but { t.s.address_mode = [Mode::CLAMP_TO_BORDER, Mode::CLAMP_TO_EDGE, Mode::REPEAT]; }
-    }
-    "A-14" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01076") => {
-        "anisotropy"
-            { t.texels(); t.anisotropic(4.0); }
-            => ["A-14 anisotropyEnable true -> false"]
-            but { t.s.anisotropy_enable = false; }
-    }
-    "A-15" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077") => {
-        "comparison"
-            { t.texels(); (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS); }
-            => ["A-15 compareEnable true -> false"]
-            but { t.s.unnormalized_coordinates = false; }
-    }
-    "A-10" None => {
-        "filters differ, and the shader divides"
-            { t.divides(Divide::Suited); t.s.mag_filter = LINEAR; }
-            => ["S-5 unnormalizedCoordinates true -> false"]
-            but { t.s.min_filter = LINEAR; }
-    }
-    "A-13" None => {
-        "wrapping of an axis that the view has, with levels that it has not, and the shader divides"
-            { t.divides(Divide::Suited); t.s.address_mode = [Mode::CLAMP_TO_EDGE, Mode::REPEAT, Mode::REPEAT];
-              (t.s.mipmap_mode, t.s.max_lod) = (MIP_LINEAR, 4.0); }
-            => ["S-5 unnormalizedCoordinates true -> false"]
-            but { t.s.address_mode[1] = Mode::CLAMP_TO_BORDER; (t.s.mipmap_mode, t.s.max_lod) = (MIP_NEAREST, 0.0); }
-    }
-    "A-13" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075") => {
         "wrapping of an axis that the view has not loses nothing"
             { t.divides(Divide::Suited); t.s.address_mode[1] = Mode::REPEAT;
               (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_1D, vk::ImageType::TYPE_1D); }
             => ["A-13 addressModeV REPEAT -> CLAMP_TO_EDGE"]
             but { t.s.address_mode[1] = Mode::CLAMP_TO_EDGE; }
-    }
-    "A-11" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01073") => {
-        "levels that the view has not lose nothing"
-            { t.divides(Divide::Suited); t.s.mipmap_mode = MIP_LINEAR; }
-            => ["A-11 mipmapMode LINEAR -> NEAREST"]
-            but { t.s.mipmap_mode = MIP_NEAREST; }
-    }
-    "A-14" None => {
-        "anisotropy, and the shader divides"
-            { t.divides(Divide::Suited); t.anisotropic(4.0); }
-            => ["S-5 unnormalizedCoordinates true -> false"]
+        "unnormalized=base: shaders divide nothing"
+            { t.divides(Divide::Suited); t.policy.divides = false; t.s.address_mode[0] = Mode::REPEAT; }
+            => ["A-13 addressModeU REPEAT -> CLAMP_TO_EDGE"]
+            but { t.s.address_mode[0] = Mode::CLAMP_TO_EDGE; };
+    "A-14" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01076") =>
+        "anisotropy"
+            { t.texels(); t.anisotropic(4.0); }
+            => ["A-14 anisotropyEnable true -> false"]
             but { t.s.anisotropy_enable = false; }
-    }
-    "A-14" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01076") => {
         "anisotropy that the device has not loses nothing"
             { t.divides(Divide::Suited); t.caps.sampler_anisotropy = false; t.anisotropic(4.0); }
             => ["A-14 anisotropyEnable true -> false"]
-            but { t.s.anisotropy_enable = false; }
-    }
-    "A-15" None => {
-        "comparison that an instruction asks for, and the shader divides"
-            { t.divides(Divide::Suited); t.sees(F::D16_UNORM, COMPARES);
-              (t.seen().reads, t.seen().divide) = (Reads::Compared, Divide::Suited);
-              (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS); }
-            => ["S-5 unnormalizedCoordinates true -> false"]
-            but { t.s.compare_enable = false; }
-        "the same with a format that cannot be compared: the shader divides and compares"
-            { t.divides(Divide::Suited); t.policy.compares = true; t.sees(F::R32_SFLOAT, NONE);
-              (t.seen().reads, t.seen().divide) = (Reads::Compared, Divide::Suited);
-              (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS); }
-            => ["S-5 unnormalizedCoordinates true -> false", "B-31 compareEnable true -> false"]
-            but { t.s.compare_enable = false; }
-    }
-    "A-15" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077") => {
+            but { t.s.anisotropy_enable = false; };
+    "A-15" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077") =>
+        "comparison"
+            { t.texels(); (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS); }
+            => ["A-15 compareEnable true -> false"]
+            but { t.s.unnormalized_coordinates = false; }
         "comparison that none asks for loses nothing"
             { t.divides(Divide::Suited); (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS); }
             => ["A-15 compareEnable true -> false"]
-            but { t.s.compare_enable = false; }
-    }
-    "B-40" None => {
-        "a view in 3D, and the shader divides"
-            { t.divides(Divide::Suited);
-              (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_3D, vk::ImageType::TYPE_3D); }
+            but { t.s.compare_enable = false; };
+    "A-10" None =>
+        "filters differ, and the shader divides"
+            { t.divides(Divide::Suited); t.s.mag_filter = LINEAR; }
             => ["S-5 unnormalizedCoordinates true -> false"]
-            but { (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_2D, vk::ImageType::TYPE_2D); }
-    }
-    "B-41" None => {
-        "a view of several levels, and the shader divides"
-            { t.divides(Divide::Suited); t.seen().single_level = false; }
+            but { t.s.min_filter = LINEAR; };
+    "A-13" None =>
+        "wrapping of an axis that the view has, with levels that it has not, and the shader divides"
+            { t.divides(Divide::Suited); t.s.address_mode = [Mode::CLAMP_TO_EDGE, Mode::REPEAT, Mode::REPEAT];
+              (t.s.mipmap_mode, t.s.max_lod) = (MIP_LINEAR, 4.0); }
             => ["S-5 unnormalizedCoordinates true -> false"]
-            but { t.seen().single_level = true; }
-    }
-    "S-5" Some("VUID-vkCmdDraw-None-08610") => {
-        "an implicit level of detail or a projection, and the shader divides"
-            { t.divides(Divide::Lookup); }
-            => ["S-5 unnormalizedCoordinates true -> false"]
-            but { t.divides(Divide::Suited); }
-    }
-    "S-5" Some("VUID-vkCmdDraw-None-08611") => {
-        "a bias or an offset, and the shader divides"
-            { t.divides(Divide::Offset); }
-            => ["S-5 unnormalizedCoordinates true -> false"]
-            but { t.s.unnormalized_coordinates = false; }
-    }
-    "S-5" None => {
-        // The id speaks of `OpImageSample*` alone, the text of functions.
-        "an offset of a gather, and the shader divides"
-            { t.divides(Divide::Gather); }
-            => ["S-5 unnormalizedCoordinates true -> false"]
-            but { t.divides(Divide::Never); }
-    }
-    "A-13" None => {
+            but { t.s.address_mode[1] = Mode::CLAMP_TO_BORDER; (t.s.mipmap_mode, t.s.max_lod) = (MIP_NEAREST, 0.0); }
         "wrapping, with a comparison that no instruction asks for: the shader divides, and the sampler does not compare"
             {
                 t.divides(Divide::Suited);
@@ -147,14 +82,52 @@ pub(crate) const ROWS: &[Row] = rows! { t:
                 (t.s.address_mode[0], t.s.compare_enable) = (Mode::REPEAT, true);
             }
             => ["S-5 unnormalizedCoordinates true -> false", "A-15 compareEnable true -> false"]
-            but { (t.s.address_mode[0], t.s.compare_enable) = (Mode::CLAMP_TO_EDGE, false); }
-    }
-    "A-13" Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075") => {
-        "unnormalized=base: shaders divide nothing"
-            { t.divides(Divide::Suited); t.policy.divides = false; t.s.address_mode[0] = Mode::REPEAT; }
-            => ["A-13 addressModeU REPEAT -> CLAMP_TO_EDGE"]
-            but { t.s.address_mode[0] = Mode::CLAMP_TO_EDGE; }
-    }
+            but { (t.s.address_mode[0], t.s.compare_enable) = (Mode::CLAMP_TO_EDGE, false); };
+    "A-14" None =>
+        "anisotropy, and the shader divides"
+            { t.divides(Divide::Suited); t.anisotropic(4.0); }
+            => ["S-5 unnormalizedCoordinates true -> false"]
+            but { t.s.anisotropy_enable = false; };
+    "A-15" None =>
+        "comparison that an instruction asks for, and the shader divides"
+            { t.divides(Divide::Suited); t.sees(F::D16_UNORM, COMPARES);
+              (t.seen().reads, t.seen().divide) = (Reads::Compared, Divide::Suited);
+              (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS); }
+            => ["S-5 unnormalizedCoordinates true -> false"]
+            but { t.s.compare_enable = false; }
+        "the same with a format that cannot be compared: the shader divides and compares"
+            { t.divides(Divide::Suited); t.policy.compares = true; t.sees(F::R32_SFLOAT, NONE);
+              (t.seen().reads, t.seen().divide) = (Reads::Compared, Divide::Suited);
+              (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS); }
+            => ["S-5 unnormalizedCoordinates true -> false", "B-31 compareEnable true -> false"]
+            but { t.s.compare_enable = false; };
+    "B-40" None =>
+        "a view in 3D, and the shader divides"
+            { t.divides(Divide::Suited);
+              (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_3D, vk::ImageType::TYPE_3D); }
+            => ["S-5 unnormalizedCoordinates true -> false"]
+            but { (t.seen().view_type, t.seen().image_type) = (vk::ImageViewType::TYPE_2D, vk::ImageType::TYPE_2D); };
+    "B-41" None =>
+        "a view of several levels, and the shader divides"
+            { t.divides(Divide::Suited); t.seen().single_level = false; }
+            => ["S-5 unnormalizedCoordinates true -> false"]
+            but { t.seen().single_level = true; };
+    "S-5" Some("VUID-vkCmdDraw-None-08610") =>
+        "an implicit level of detail or a projection, and the shader divides"
+            { t.divides(Divide::Lookup); }
+            => ["S-5 unnormalizedCoordinates true -> false"]
+            but { t.divides(Divide::Suited); };
+    "S-5" Some("VUID-vkCmdDraw-None-08611") =>
+        "a bias or an offset, and the shader divides"
+            { t.divides(Divide::Offset); }
+            => ["S-5 unnormalizedCoordinates true -> false"]
+            but { t.s.unnormalized_coordinates = false; };
+    "S-5" None =>
+        // The id speaks of `OpImageSample*` alone, the text of functions.
+        "an offset of a gather, and the shader divides"
+            { t.divides(Divide::Gather); }
+            => ["S-5 unnormalizedCoordinates true -> false"]
+            but { t.divides(Divide::Never); };
 };
 
 /// What the shader makes up for is what the sampler or the view would otherwise be changed or left for: both cite the same statement.
@@ -167,7 +140,8 @@ pub(crate) const TWINS: [(Catalog, Catalog); 6] = [
     (Catalog::TexelLevels, Catalog::B41),
 ];
 
-pub(crate) fn twins() {
+#[test]
+fn twins() {
     for (divided, other) in TWINS {
         assert_eq!(divided.source(), other.source(), "{divided:?} and {other:?}");
     }
@@ -175,7 +149,8 @@ pub(crate) fn twins() {
 
 /// Flags and modes that have rules of their own about texels keep the repair that needs no shader, and so does what a user has switched
 /// off.
-pub(crate) fn kept() {
+#[test]
+fn kept() {
     let wraps = |edit: fn(&mut Setting)| {
         let mut t = Setting::new();
         t.divides(Divide::Suited);

@@ -56,7 +56,8 @@ fn view(inherited: Usage, features: Feature) -> ViewUsage {
 }
 
 /// Judges the rows.
-pub(crate) fn check() {
+#[test]
+fn check() {
     for (id, vuid, inherited, illegal, left, legal) in ROWS {
         let (narrowed, changes) = view_usage(&view(*inherited, *illegal)).expect("a legal usage");
         assert_eq!(narrowed, bits(*left), "{vuid}");
@@ -70,7 +71,8 @@ pub(crate) fn check() {
 }
 
 /// What must not be narrowed, and why.
-pub(crate) fn kept() {
+#[test]
+fn kept() {
     let both = usage(&[Usage::SAMPLED, Usage::STORAGE]);
     let narrowable = view(both, SAMPLED);
     assert!(view_usage(&narrowable).is_ok());
@@ -92,7 +94,8 @@ pub(crate) fn kept() {
 }
 
 /// What a view is left with when shaders store through another one.
-pub(crate) fn beside_storage() {
+#[test]
+fn beside_storage() {
     let all = usage(&[Usage::SAMPLED, Usage::STORAGE]) | Usage::TRANSFER_DST;
     let left = |usage, features| usage_beside_storage(bits(usage), features);
     assert_eq!(left(all, SAMPLED), bits(Usage::SAMPLED | Usage::TRANSFER_DST));
@@ -103,7 +106,8 @@ pub(crate) fn beside_storage() {
 }
 
 /// H-2: an image whose usage another format of its list has.
-pub(crate) fn images() {
+#[test]
+fn images() {
     let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
     let extended = u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw());
     let used = bits(usage(&[Usage::SAMPLED, Usage::STORAGE]));
@@ -125,7 +129,8 @@ pub(crate) fn images() {
 }
 
 /// Which views are looked at: those of another format, and those of the image's own where it says that its format need not have the usage.
-pub(crate) fn looked_at() {
+#[test]
+fn looked_at() {
     let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
     let extended = u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw());
     for (flags, other, own) in [

@@ -12,13 +12,13 @@ pub(crate) struct ViewRow {
 }
 
 macro_rules! view_rows {
-    ($t:ident: $($catalog:path, $id:literal $vuid:expr => { $($unmendable:block but $legal:block)* })*) => {
+    ($t:ident: $($catalog:path, $id:literal $vuid:expr => $($unmendable:block but $legal:block)*;)*) => {
         &[$($(ViewRow { catalog: $catalog, id: $id, vuid: $vuid, unmendable: |$t| $unmendable, legal: |$t| $legal },)*)*]
     };
 }
 
 pub(crate) const ROWS: &[ViewRow] = view_rows! { t:
-    Catalog::B35, "B-35" Some("VUID-vkCmdDraw-None-06479") => {
+    Catalog::B35, "B-35" Some("VUID-vkCmdDraw-None-06479") =>
         // An instruction that compares is undefined without comparison too.
         { t.s.compare_enable = true; t.filters(LINEAR); t.sees(F::R32_SFLOAT, NONE).reads = Reads::Compared; }
             but { t.gains(COMPARES); }
@@ -30,37 +30,29 @@ pub(crate) const ROWS: &[ViewRow] = view_rows! { t:
             but { t.s.compare_enable = false; }
         // Whoever writes a descriptor does not know who reads it.
         { t.s.compare_enable = true; t.sees(F::R8G8B8A8_UNORM, FILTERS); }
-            but { t.sees(F::D32_SFLOAT, NONE); }
-    }
-    Catalog::B33, "B-33" None => {
+            but { t.sees(F::D32_SFLOAT, NONE); };
+    Catalog::B33, "B-33" None =>
         { t.s.compare_enable = true; t.sees(F::D24_UNORM_S8_UINT, EVERY).aspect = decide::Aspect::Stencil;
           t.seen().reads = Reads::Compared; }
             but { t.seen().aspect = decide::Aspect::Depth; }
         { t.s.compare_enable = true; t.sees(F::S8_UINT, EVERY).aspect = decide::Aspect::Stencil; }
-            but { t.s.compare_enable = false; }
-    }
-    Catalog::B40, "B-40" Some("VUID-vkCmdDraw-None-08609") => {
+            but { t.s.compare_enable = false; };
+    Catalog::B40, "B-40" Some("VUID-vkCmdDraw-None-08609") =>
         // A shader that only fetches never looks at the sampler.
         { t.texels(); t.sees(F::R8_UNORM, NONE).view_type = vk::ImageViewType::TYPE_3D;
           t.seen().reads = Reads::Compared; }
             but { t.seen().reads = Reads::Unknown; }
-    }
-    Catalog::B41, "B-41" Some("VUID-vkCmdDraw-unnormalizedCoordinates-09635") => {
-        { t.texels(); t.sees(F::R8_UNORM, NONE).single_level = false; t.seen().reads = Reads::Plain; }
-            but { t.seen().reads = Reads::Unknown; }
-    }
-    Catalog::B40, "B-40" Some("VUID-vkCmdDraw-None-08609") => {
         { t.texels(); t.sees(F::R8_UNORM, NONE).view_type = vk::ImageViewType::TYPE_2D_ARRAY;
           t.seen().reads = Reads::Plain; }
-            but { t.seen().view_type = vk::ImageViewType::TYPE_1D; }
-    }
-    Catalog::B41, "B-41" Some("VUID-vkCmdDraw-unnormalizedCoordinates-09635") => {
+            but { t.seen().view_type = vk::ImageViewType::TYPE_1D; };
+    Catalog::B41, "B-41" Some("VUID-vkCmdDraw-unnormalizedCoordinates-09635") =>
+        { t.texels(); t.sees(F::R8_UNORM, NONE).single_level = false; t.seen().reads = Reads::Plain; }
+            but { t.seen().reads = Reads::Unknown; }
         { t.texels(); t.sees(F::R8_UNORM, NONE).single_level = false; t.seen().reads = Reads::Plain; }
             but { t.s.unnormalized_coordinates = false; }
         { t.texels(); t.sees(F::R8_UNORM, NONE).single_layer = false; t.seen().reads = Reads::Plain; }
-            but { t.seen().single_layer = true; }
-    }
-    Catalog::B65, "B-65" None => {
+            but { t.seen().single_layer = true; };
+    Catalog::B65, "B-65" None =>
         // Grey that is a little red, of a view that exchanges red and blue: any predefined colour is further away than a little blue.
         { t.float_border([0.6, 0.5, 0.5, 1.0], F::UNDEFINED);
           t.untold(F::R8G8B8A8_UNORM, [Swizzle::B, Swizzle::IDENTITY, Swizzle::R, Swizzle::IDENTITY]); }
@@ -68,17 +60,15 @@ pub(crate) const ROWS: &[ViewRow] = view_rows! { t:
         // Alpha that is shown twice: opaque black is as near as transparent black, and white further away.
         { t.border(vk::BorderColor::FLOAT_OPAQUE_BLACK);
           t.untold(F::R8G8B8A8_UNORM, [Swizzle::IDENTITY, Swizzle::IDENTITY, Swizzle::A, Swizzle::IDENTITY]); }
-            but { t.caps.border_color_swizzle_from_image = true; }
-    }
-    Catalog::B66, "B-66" Some("VUID-VkImageViewCreateInfo-usage-02274") => {
+            but { t.caps.border_color_swizzle_from_image = true; };
+    Catalog::B66, "B-66" Some("VUID-VkImageViewCreateInfo-usage-02274") =>
         // A format that the device does not have at all: the filter is not the news.
         { t.filters(LINEAR);
           (t.s.mipmap_mode, t.s.reduction_mode) = (MIP_LINEAR, Some(vk::SamplerReductionMode::MIN));
           t.sees(F::D24_UNORM_S8_UINT, NONE).features = Some(Feature::TRANSFER_DST); }
             // What is not known is not touched.
-            but { t.seen().features = None; }
-    }
-    Catalog::B78, "B-78" None => {
+            but { t.seen().features = None; };
+    Catalog::B78, "B-78" None =>
         // A plain sampler on a subsampled image.
         { t.sees(F::R8_UNORM, NONE).subsampled = true; }
             but { t.seen().subsampled = false; }
@@ -87,11 +77,11 @@ pub(crate) const ROWS: &[ViewRow] = view_rows! { t:
             but { t.s.flags = vk::SamplerCreateFlags::empty(); }
         // A subsampled sampler that is not immutable.
         { t.flagged(SUBSAMPLED); t.sees(F::R8_UNORM, NONE).subsampled = true; }
-            but { t.view = None; }
-    }
+            but { t.view = None; };
 };
 
-pub(crate) fn check_unmendable() {
+#[test]
+fn check_unmendable() {
     for row in ROWS {
         let mut setting = Setting::new();
         (row.unmendable)(&mut setting);
@@ -110,7 +100,8 @@ pub(crate) fn check_unmendable() {
 }
 
 /// Views and samplers with a conversion form pairs by rules of their own (B.6): nothing of section B touches them.
-pub(crate) fn with_a_conversion() {
+#[test]
+fn with_a_conversion() {
     let mut setting = Setting::new();
     setting.converts();
     setting.s.compare_enable = true;
