@@ -100,41 +100,6 @@ fn one_pair(changes: &[Value]) -> String {
     layer.to_owned() + &pair(names, "VK_FORMAT_R8G8B8A8_UNORM", changes.into()) + end
 }
 
-#[test]
-fn a_wish_that_was_held_back_is_no_change() {
-    let home = Folder::new();
-    let overridden = |catalog: &str, field: &str, from: f64, to: f64, because: &str| {
-        json!({
-            "rule": "override", "catalog": catalog, "vuid": null, "field": field, "from": from, "to": to,
-            "because": because, "lost": "the override",
-        })
-    };
-    let why = "held back: the view has one mip level (guard single_mip)";
-    let held = overridden("O-2", "maxAnisotropy", 16.0, 1.0, why);
-    home.write("held.jsonl", one_pair(std::slice::from_ref(&held)));
-    let told = "0 applied, 1 held back: max_anisotropy = 16 (one mip level)";
-    let inspected = samplin_in(&home, ["inspect", "held.jsonl"]).quiet(0);
-    assert!(inspected.contains(told) && !inspected.contains("16 → 1"), "{inspected}");
-    let value = samplin_in(&home, ["inspect", "--json", "held.jsonl"]).json(0);
-    assert_eq!((&value["changes"], &value["scope"]["held_back"][0]["count"]), (&0.into(), &1.into()));
-    samplin_in(&home, ["check", "held.jsonl"]).quiet(0);
-    samplin_in(&home, ["check", "held.jsonl", "--deny", "override"]).quiet(0);
-    let page = samplin_in(&home, ["report", "held.jsonl", "-o", "-"]).quiet(0);
-    assert!(page.contains(told) && !page.contains("16 → 1"));
-    let story = samplin_in(&home, ["inspect", "held.jsonl", "--object", "0x1"]).quiet(0);
-    assert!(story.contains("held back: max_anisotropy = 16 (one mip level)") && !story.contains("→"), "{story}");
-    // One that was carried out is one, beside another that was not.
-    let applied = overridden("O-1", "minLod", 0.0, 1.0, "a rule says so");
-    home.write("both.jsonl", one_pair(&[applied, held]));
-    let inspected = samplin_in(&home, ["inspect", "both.jsonl"]).quiet(0);
-    assert!(inspected.contains("1 applied, 1 held back"), "{inspected}");
-    samplin_in(&home, ["check", "both.jsonl"]).quiet(1);
-    samplin_in(&home, ["diff", "held.jsonl", "both.jsonl"]).quiet(1);
-    // Through tables as well.
-    samplin_in(&home, ["export", "held.jsonl", "--parquet", "tables"]).quiet(0);
-    samplin_in(&home, ["check", "tables"]).quiet(0);
-}
-
 /// The same with the layer: the wish is one of a rules file, the image has one level.
 #[test]
 fn a_real_wish_that_is_held_back_is_told_so() {
@@ -210,44 +175,6 @@ fn a_link_of_a_remade_pipeline_is_told_once() {
         assert_eq!(pairs.len(), records, "{level}");
         assert_eq!(summary["separate"]["repeated"], repeated, "{level}: {summary:#}");
     }
-}
-
-/// The layer follows no link, so the tool does: what the link leads to is the trace, and nothing else is emptied.
-#[test]
-fn a_link_is_followed_before_the_layer_refuses_it() {
-    let home = Folder::new();
-    pretend_layer(&home);
-    let old = text_in("decisions.jsonl");
-    home.write("real 100%.jsonl", &old);
-    std::os::unix::fs::symlink("real 100%.jsonl", home.join("link.jsonl")).unwrap();
-    std::os::unix::fs::symlink("later.jsonl", home.join("new.jsonl")).unwrap();
-    let start = |options: &[&str], trace: Option<&str>| {
-        Ran::by(
-            tool(&home)
-                .envs(trace.map(|trace| ("SAMPLIN_TRACE", home.join(trace))))
-                .args(["run", "--layer", "layer", "--allow-untraced"])
-                .args(options)
-                .args(["--", "sh", "-c", "echo $SAMPLIN_TRACE"]),
-        )
-    };
-    let real = home.join("real 100%%.jsonl").display().to_string();
-    for (options, trace) in [(&["--append", "--trace", "link.jsonl"][..], None), (&["--append"], Some("link.jsonl"))] {
-        assert_eq!(start(options, trace).stdout.trim(), real, "{options:?}");
-        assert_eq!(home.read("real 100%.jsonl"), old);
-    }
-    assert_eq!(start(&["--trace", "link.jsonl"], None).stdout.trim(), real);
-    assert!(home.read("real 100%.jsonl").is_empty() && home.join("link.jsonl").is_symlink());
-    assert_eq!(start(&["--trace", "new.jsonl"], None).stdout.trim(), home.join("later.jsonl").display().to_string());
-    // What the layer refuses is left whole.
-    home.write("one.jsonl", &old);
-    std::fs::hard_link(home.join("one.jsonl"), home.join("two.jsonl")).unwrap();
-    let ran = start(&["--trace", "one.jsonl"], None);
-    assert!(ran.code == 4 && ran.stderr.contains("it has a second name"), "{}", ran.stderr);
-    assert_eq!(home.read("two.jsonl"), old);
-    // A link among the names with marks is not emptied either.
-    std::os::unix::fs::symlink("one.jsonl", home.join("sh.jsonl")).unwrap();
-    assert_eq!(start(&["--trace", "%e.jsonl"], None).code, 4);
-    assert_eq!(home.read("one.jsonl"), old);
 }
 
 /// A program that writes traces as the layer would: copies of these files, by these names.

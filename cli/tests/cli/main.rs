@@ -3,7 +3,6 @@
 mod ci;
 mod common;
 mod devices;
-mod draws;
 #[cfg(feature = "parquet")]
 mod export;
 mod gates;

@@ -122,4 +122,4 @@ macro_rules! transcripts {
     };
 }
 
-transcripts! { check devices #[cfg(feature = "parquet")] export gates inspect install outputs program rules run words }
+transcripts! { check devices draws #[cfg(feature = "parquet")] export gates inspect install outputs program rules run summaries words }
