@@ -34,9 +34,7 @@ fn run(name: &str, target: fn(&[u8])) {
     assert!(!files.is_empty(), "{name} has no seeds");
     // Files that are there for something else, as `scripts/fuzz` takes them.
     if name == "rules" {
-        files.extend(
-            files_of("tests/data/rules").into_iter().filter(|file| file.extension().is_some_and(|e| e == "toml")),
-        );
+        files.extend(samplin_testkit::folder::files(root().join("tests/data/rules"), "toml"));
         files.push(root().join("manifest/samplin.toml"));
     }
     // Both passes are about the same declarations.
@@ -69,11 +67,6 @@ fn run(name: &str, target: fn(&[u8])) {
 }
 
 #[test]
-fn chains_of_any_shape() {
-    run("chain", targets::chain);
-}
-
-#[test]
 fn settings_that_say_anything() {
     run("settings", targets::settings);
     // The target has one file for all inputs.
@@ -82,52 +75,26 @@ fn settings_that_say_anything() {
     }
 }
 
-#[test]
-fn rules_that_say_anything() {
-    run("rules", targets::rules);
+/// Tests of functions, by the names that `scripts/fuzz` has for them.
+macro_rules! tests {
+    ($($test:ident: $name:ident)*) => {
+        $(#[test]
+        fn $test() {
+            run(stringify!($name), targets::$name);
+        })*
+    };
 }
 
-#[test]
-fn traces_that_say_anything() {
-    run("trace", targets::trace);
-}
-
-#[test]
-fn shaders_that_say_anything() {
-    run("spirv", targets::spirv);
-}
-
-#[test]
-fn links_of_any_kind() {
-    run("sampling", targets::sampling);
-}
-
-#[test]
-fn samplers_that_are_looked_up_anywhere() {
-    run("select", targets::select);
-}
-
-#[test]
-fn declarations_of_images_that_say_anything() {
-    run("image_access", targets::image_access);
-}
-
-#[test]
-fn formats_of_images_that_say_anything() {
-    run("image_formats", targets::image_formats);
-}
-
-#[test]
-fn counters_of_any_kind() {
-    run("atomic_counters", targets::atomic_counters);
-}
-
-#[test]
-fn samples_of_any_kind() {
-    run("sample_builtins", targets::sample_builtins);
-}
-
-#[test]
-fn inputs_of_any_kind() {
-    run("sample_inputs", targets::sample_inputs);
+tests! {
+    chains_of_any_shape: chain
+    rules_that_say_anything: rules
+    traces_that_say_anything: trace
+    shaders_that_say_anything: spirv
+    links_of_any_kind: sampling
+    samplers_that_are_looked_up_anywhere: select
+    declarations_of_images_that_say_anything: image_access
+    formats_of_images_that_say_anything: image_formats
+    counters_of_any_kind: atomic_counters
+    samples_of_any_kind: sample_builtins
+    inputs_of_any_kind: sample_inputs
 }

@@ -1,15 +1,12 @@
 """Tests of the check of links in scripts/book, on pages made here."""
 
-import importlib.machinery
-import importlib.util
 import pathlib
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-LOADER = importlib.machinery.SourceFileLoader("book", str(ROOT / "scripts/book"))
-book = importlib.util.module_from_spec(importlib.util.spec_from_loader("book", LOADER))
-LOADER.exec_module(book)
+from loaded import load
+
+book = load("book")
 
 
 class Links(unittest.TestCase):

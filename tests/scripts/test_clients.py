@@ -1,26 +1,11 @@
 """Tests of how scripts/clients judges a client: by its pictures and its traces."""
 
-import importlib.machinery
-import importlib.util
 import json
 import pathlib
-import sys
 import tempfile
 import unittest
 
-SCRIPTS = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts"
-
-
-def load(name):
-    """A script as a module."""
-    sys.path.insert(0, str(SCRIPTS))
-    # Scripts have no suffix; nothing is to be written beside them.
-    sys.dont_write_bytecode = True
-    loader = importlib.machinery.SourceFileLoader(name, str(SCRIPTS / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
-
+from loaded import load
 
 clients = load("clients")
 

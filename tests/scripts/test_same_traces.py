@@ -1,16 +1,15 @@
 """Tests of scripts/same-traces with small traces: what may be different in every run, and everything else."""
 
 import copy
-import importlib.machinery
-import importlib.util
 import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts/same-traces"
+from loaded import SCRIPTS, load
+
+SCRIPT = SCRIPTS / "same-traces"
 # Settings as the layer writes them, all but one of no interest here.
 SETTINGS = {"trace": {"value": "/one", "source": "environment"}, "mode": {"value": "legalize", "source": "default"}}
 # Stands in for a program: says which layer it was given and how it is set up.
@@ -20,17 +19,6 @@ echo "{\\"seq\\":0,\\"t_ns\\":1,\\"pid\\":1,\\"tid\\":1,\\"event\\":\\"$VK_INSTA
 echo "LAYER: Loading layer library ${2:-$VK_LAYER_PATH/./target/release/libVkLayer_samplin.so}"
 exit "${1:-0}"
 """
-
-
-def load():
-    """The script as a module."""
-    sys.path.insert(0, str(SCRIPT.parent))
-    # Nothing is to be written beside it.
-    sys.dont_write_bytecode = True
-    loader = importlib.machinery.SourceFileLoader("same_traces", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("same_traces", loader))
-    loader.exec_module(module)
-    return module
 
 
 def sampler(handle, **members):
@@ -203,7 +191,7 @@ class SameTraces(unittest.TestCase):
         program = self.folder / "program"
         program.write_text(PROGRAM, encoding="utf-8")
         program.chmod(0o755)
-        script = load()
+        script = load("same-traces")
         (trace,) = script.run("vkcube", [program], self.folder, "apple-a12", self.folder / "out")
         ((_, (record,)),) = script.read(trace)
         wanted = {"event": f"VK_LAYER_SAMPLIN_sampling {self.folder}", "level": "all", "device": "apple-a12"}

@@ -1,27 +1,12 @@
 """Tests of how scripts/switches judges a run: by its exit status, by what was repaired, and by its modules."""
 
-import importlib.machinery
-import importlib.util
 import pathlib
 import shutil
 import struct
-import sys
 import tempfile
 import unittest
 
-SCRIPTS = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts"
-
-
-def load(name):
-    """A script as a module."""
-    sys.path.insert(0, str(SCRIPTS))
-    # Scripts have no suffix; nothing is to be written beside them.
-    sys.dont_write_bytecode = True
-    loader = importlib.machinery.SourceFileLoader(name, str(SCRIPTS / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
-
+from loaded import load
 
 switches = load("switches")
 # A header, OpCapability Shader, OpMemoryModel Logical GLSL450: without entry points, which Vulkan does not take.
