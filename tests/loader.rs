@@ -249,6 +249,18 @@ impl Outcome {
         assert!(self.repairs() > 0, "the illegal sampler was not repaired: {:?}", self.trace);
     }
 
+    /// Whether samplin is nearer the application than validation, or nothing where that is not installed.
+    #[track_caller]
+    fn is_above_validation(&self) -> Option<bool> {
+        self.assert_on();
+        let position = |wanted: &str| self.chain.iter().position(|name| name == wanted);
+        let Some(validation) = position(layer::VALIDATION) else {
+            skip("the Khronos validation layer is not installed");
+            return None;
+        };
+        position(layer::SAMPLIN).map(|samplin| samplin < validation)
+    }
+
     #[track_caller]
     fn assert_off(&self) {
         assert!(!self.mapped, "the library is loaded:\n{}", self.stderr);
@@ -276,10 +288,6 @@ fn instance_chain(log: &str) -> Vec<String> {
         .filter_map(|line| line.rsplit_once("LAYER:")?.1.trim().strip_prefix("VK_LAYER_"))
         .map(|rest| format!("VK_LAYER_{rest}"))
         .collect()
-}
-
-fn position(chain: &[String], name: &str) -> usize {
-    chain.iter().position(|entry| entry == name).unwrap_or_else(|| panic!("{name} is not in {chain:?}"))
 }
 
 // --- on -------------------------------------------------------------------------------------------------------------
@@ -389,19 +397,11 @@ fn samplin_is_above_validation() {
         Run::new(name).env("VK_ADD_LAYER_PATH", &folder).env("VK_INSTANCE_LAYERS", layers.join(":")).start()
     };
     let outcome = run("above", &[layer::SAMPLIN, layer::VALIDATION]);
-    outcome.assert_on();
-    if !outcome.chain.iter().any(|name| name == layer::VALIDATION) {
-        return skip("the Khronos validation layer is not installed");
-    }
-    assert!(
-        position(&outcome.chain, layer::SAMPLIN) < position(&outcome.chain, layer::VALIDATION),
-        "{:?}",
-        outcome.chain
-    );
+    let Some(is_above) = outcome.is_above_validation() else { return };
+    assert!(is_above, "{:?}", outcome.chain);
 
     let listed_last = run("below", &[layer::VALIDATION, layer::SAMPLIN]);
-    listed_last.assert_on();
-    let samplin_first = position(&listed_last.chain, layer::SAMPLIN) < position(&listed_last.chain, layer::VALIDATION);
+    let samplin_first = listed_last.is_above_validation().expect("it is installed");
     if listed_last.loader >= ORDER_HONOURED {
         assert!(!samplin_first, "{:?}", listed_last.chain);
     } else if listed_last.loader == DEBIAN_12 {
@@ -417,15 +417,7 @@ fn implicit_samplin_is_above_validation() {
         .env("ENABLE_SAMPLIN", "1")
         .env("VK_INSTANCE_LAYERS", layer::VALIDATION)
         .start();
-    outcome.assert_on();
-    if !outcome.chain.iter().any(|name| name == layer::VALIDATION) {
-        return skip("the Khronos validation layer is not installed");
-    }
-    assert!(
-        position(&outcome.chain, layer::SAMPLIN) < position(&outcome.chain, layer::VALIDATION),
-        "{:?}",
-        outcome.chain
-    );
+    assert!(outcome.is_above_validation().unwrap_or(true), "{:?}", outcome.chain);
 }
 
 /// Nothing in the manifests or the library makes a loader complain, for an application of its own Vulkan version.

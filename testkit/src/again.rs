@@ -2,6 +2,8 @@
 //!
 //! The process that is started plays a [`part`] and ends with [`tell`]; [`run`] holds it to both.
 
+#[cfg(unix)]
+use crate::Folder;
 use crate::skip::{Outcome, Skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,6 +18,28 @@ const SKIPPED: &str = "the part cannot be played: ";
 /// This program.
 pub fn program() -> PathBuf {
     std::env::current_exe().expect("the running program has a path")
+}
+
+/// A copy of this program that runs as another user than the one who starts it.
+///
+/// # Errors
+///
+/// Where nobody may make one.
+#[cfg(unix)]
+pub fn of_another_user(folder: &Folder) -> Result<PathBuf, Skip> {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    let allow =
+        |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("sets");
+    allow(folder.path(), 0o777);
+    let copy = folder.join("program");
+    // Copied by another process: while this one held it open for writing, a child that another test starts at this moment
+    // would hold it open too, and it could not be run.
+    let copied = Command::new("cp").arg(program()).arg(&copy).status().expect("runs cp");
+    assert!(copied.success());
+    chown(&copy, Some(65_534), Some(65_534))
+        .map_err(|_| Skip("only root can make a program of another user".into()))?;
+    allow(&copy, 0o6755);
+    Ok(copy)
 }
 
 /// The part that this process is to play; `None` when it is the one that runs the tests.

@@ -52,6 +52,15 @@ impl Folder {
     }
 }
 
+/// The files of a folder whose names end so, in the order of their names.
+pub fn files(folder: impl AsRef<Path>, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|path| path.extension().is_some_and(|found| found == extension));
+    files.sort();
+    files
+}
+
 impl Drop for Folder {
     fn drop(&mut self) {
         if !std::thread::panicking() {

@@ -1,6 +1,7 @@
 //! Mistakes in rules files, and what is said of them.
 
 use super::*;
+use samplin_testkit::folder;
 
 /// The tests of this file.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -13,14 +14,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// The malformed files, each with what is expected beside it.
 pub(crate) fn malformed() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/rules");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .expect("the folder of malformed rules")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .collect();
-    files.sort();
-    files
+    folder::files(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rules"), "toml")
 }
 
 /// What a file is expected to come to: `line:column: message` for each problem, then `rules: a, b` for those left in force.

@@ -365,13 +365,7 @@ fn folder() -> PathBuf {
 
 /// Paths of the shipped files, by name.
 fn devices() -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder())
-        .expect("the folder of devices")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .collect();
-    files.sort();
-    files
+    samplin_testkit::folder::files(folder(), "json")
 }
 
 fn simulate(path: &Path) -> ContextBuilder {

@@ -99,18 +99,8 @@ fn a_process_with_more_rights_than_its_user_writes_nothing() {
         tracing::warn!("nobody may be told");
         return again::tell(Ok(()));
     }
-    if !is_root() {
-        return skip("only root can make a program of another user");
-    }
     let folder = Folder::new();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("sets");
-    let program = folder.join("program");
-    // Copied by another process: while this one held it open for writing, a child that another test starts at this moment
-    // would hold it open too, and it could not be run.
-    let copied = Command::new("cp").arg(again::program()).arg(&program).status().expect("runs cp");
-    assert!(copied.success());
-    std::os::unix::fs::chown(&program, Some(65_534), Some(65_534)).expect("gives it away");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o6755)).expect("sets");
+    let Ok(program) = again::of_another_user(&folder).map_err(|why| skip(why.0)) else { return };
     let path = folder.join("t.jsonl");
     let output = run_again(&program, NAME, &[("HOME", folder.text()), ("SAMPLIN_TEST_PATH", utf8(&path))]);
     if output.said("elevated") != "true" {
