@@ -239,67 +239,6 @@ fn views_of_swapchains_are_looked_at_where_their_format_lacks_something() {
     }
 }
 
-/// Descriptors show one aspect of a view with two on every device: a prediction has what the run had.
-#[test]
-fn aspects_that_descriptors_show_are_predicted() {
-    let (home, text, first) = with_all();
-    let view = |path: &str, to: &str| {
-        serde_json::json!({
-            "seq": 999_999, "t_ns": 1, "pid": first["pid"], "tid": 1, "event": "view", "view": "0x9", "name": null,
-            "format": "VK_FORMAT_D32_SFLOAT_S8_UINT", "path": path,
-            "changes": [{
-                "rule": "aspect", "catalog": "H-6", "vuid": "VUID-VkDescriptorImageInfo-imageView-01976",
-                "field": "aspectMask", "from": ["VK_IMAGE_ASPECT_DEPTH_BIT", "VK_IMAGE_ASPECT_STENCIL_BIT"], "to": [to],
-                "because": "a descriptor shows one", "lost": "nothing",
-            }],
-        })
-    };
-    let views = [view("descriptor", "VK_IMAGE_ASPECT_DEPTH_BIT"), view("draw", "VK_IMAGE_ASPECT_STENCIL_BIT")];
-    let views = views.map(|view| view.to_string()).join("\n");
-    home.write("run.jsonl", format!("{}\n{views}\n", text.trim_end()));
-    let told = samplin_in(&home, ["predict", "run.jsonl", "--device", "rtx-5080", "--json"]).json(0);
-    let rules = told["by_rule"].as_array().unwrap();
-    let aspects: Vec<_> = rules.iter().filter(|rule| rule["rule"] == "aspect").map(|rule| &rule["changes"]).collect();
-    assert_eq!(aspects, [2], "{told:#}");
-}
-
-/// Where samplers are shared, as many count as there are states.
-#[test]
-fn shared_samplers_count_by_their_states() {
-    let (home, text, first) = with_all();
-    let most = u64::from(SAMPLERS);
-    for (setting, mode, samplers, states, is_over) in [
-        ("share", "legalize", most + 1, most, false),
-        ("auto", "legalize", most + 1, most, false),
-        ("share", "legalize", most + 2, most + 1, true),
-        ("own", "legalize", most + 1, most, true),
-        // Nothing is shared there.
-        ("share", "audit", most + 1, most, true),
-    ] {
-        let mut lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        for layer in lines.iter_mut().filter(|record| record["event"] == "layer") {
-            layer["settings"]["samplers"]["value"] = setting.into();
-            layer["settings"]["mode"]["value"] = mode.into();
-        }
-        lines.push(serde_json::json!({
-            "seq": 999_999, "t_ns": 1, "pid": first["pid"], "tid": 1, "event": "summary", "scope": "device",
-            "samplers": { "created": samplers, "live": 0, "peak": samplers, "changed": 0 },
-            "census": {
-                "unique_states": { "ever": states, "live": 0, "peak": states },
-                "limits": { "maxSamplerAllocationCount": { "asked": samplers, "limit": 32768 } },
-            },
-        }));
-        home.write("run.jsonl", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
-        let told =
-            samplin_in(&home, ["predict", "run.jsonl", "--device", "apple-m1", "--deny", "sampler-budget"]).stdout;
-        assert_eq!(
-            told.contains("denied: sampler-budget: limit exceeded: "),
-            is_over,
-            "{setting} {mode} {samplers} {states}: {told}"
-        );
-    }
-}
-
 /// Samplers with custom border colours that follow one another are not as many at once.
 #[test]
 fn border_colours_are_refused_by_how_many_are_alive_at_once() {

@@ -27,29 +27,6 @@ fn run(home: &Folder, options: &[&str], program: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_trace_is_begun_anew_and_counts_this_run_alone() {
-    let Some(vulkan) = vulkan() else { return };
-    let home = holding(["decisions.jsonl"]);
-    let start =
-        |options: &[&str]| vulkan.run(&home, &[&["--trace", "decisions.jsonl"][..], options].concat(), "scene", &[]);
-    let head = |ran: &Ran| {
-        let line = ran.stderr.lines().find(|line| line.contains(" changes in ")).map(str::to_owned);
-        line.unwrap_or_else(|| panic!("{}", ran.stderr))
-    };
-    let first = start(&[]);
-    let length = std::fs::metadata(home.join("decisions.jsonl")).unwrap().len();
-    let second = start(&[]);
-    assert_eq!((head(&first), first.code), (head(&second), second.code));
-    let again = std::fs::metadata(home.join("decisions.jsonl")).unwrap().len();
-    assert!(again.abs_diff(length) < length / 10, "{length} {again}");
-    let third = start(&["--append"]);
-    assert_eq!(head(&first), head(&third), "the summary is of this run, whatever is before it");
-    assert!(std::fs::metadata(home.join("decisions.jsonl")).unwrap().len() > length * 3 / 2);
-    let told = samplin_in(&home, ["inspect", "decisions.jsonl"]).quiet(0);
-    assert!(told.contains("scene (2 processes)"), "{told}");
-}
-
-#[test]
 fn compressed_traces_are_read() {
     let home = Folder::new();
     for name in ["decisions.jsonl", "all.jsonl"] {
@@ -100,42 +77,6 @@ fn one_pair(changes: &[Value]) -> String {
     layer.to_owned() + &pair(names, "VK_FORMAT_R8G8B8A8_UNORM", changes.into()) + end
 }
 
-/// The same with the layer: the wish is one of a rules file, the image has one level.
-#[test]
-fn a_real_wish_that_is_held_back_is_told_so() {
-    let Some(vulkan) = vulkan() else { return };
-    let home = Folder::new();
-    home.write("rules.toml", "[[rule]]\nname = \"sharp\"\nset = { max_anisotropy = 16 }\n");
-    let ran = vulkan.run(&home, &["--rules", "rules.toml", "--trace", "t.jsonl"], "scene", &[]);
-    assert!(ran.stderr.contains("held back: max_anisotropy = 16 ("), "{}", ran.stderr);
-    let value = samplin_in(&home, ["check", "t.jsonl", "--deny", "override", "--json"]);
-    assert!(!value.stdout.contains("held back"), "{}", value.stdout);
-}
-
-#[test]
-fn nothing_to_change_says_what_was_looked_at() {
-    let Some(vulkan) = vulkan() else { return };
-    let home = Folder::new();
-    let start = |program: &str, options: &[&str]| {
-        vulkan.run(&home, &[&["--trace", "t.jsonl"][..], options].concat(), program, &["now.ppm"]).stderr
-    };
-    let said = start("scene", &[]);
-    assert!(said.contains("nothing had to be changed in 6 samplers, "), "{said}");
-    assert!(
-        said.contains("descriptors with an image and a sampler") && said.contains("pairs that shaders join"),
-        "{said}"
-    );
-    assert!(said.contains("not checked: what no rule of samplin covers"), "{said}");
-    let said = start("scene", &["--set", "separate=base"]);
-    assert!(said.contains("not checked: pairs that only shaders join (separate = base)"), "{said}");
-    let told = samplin_in(&home, ["inspect", "t.jsonl"]).quiet(0);
-    assert!(told.contains("Nothing had to be changed in 6 samplers, "), "{told}");
-    let page = samplin_in(&home, ["report", "t.jsonl", "-o", "-"]).quiet(0);
-    assert!(page.contains("Nothing had to be changed in 6 samplers, "));
-    let said = vulkan.run(&home, &[], "scene", &[]).stderr;
-    assert!(said.contains("left as it is and named: ") && said.contains(": pair ("), "{said}");
-}
-
 #[test]
 fn validation_is_counted() {
     let Some(vulkan) = vulkan() else { return };
@@ -157,24 +98,6 @@ fn validation_is_counted() {
     assert_eq!((&summary["validation"]["errors"], &summary["instances"]), (&2.into(), &1.into()));
     let (ran, _) = start(&["0"]);
     assert!(ran.stderr.contains("validation gave no message"), "{}", ran.stderr);
-}
-
-/// Pipelines that are made again and again, as engines do: one record for the link, and how often it was met.
-#[test]
-fn a_link_of_a_remade_pipeline_is_told_once() {
-    let Some(vulkan) = vulkan() else { return };
-    let home = Folder::new();
-    for (level, records, repeated) in [("decisions", 1, 6), ("all", 7, 0)] {
-        let ran = vulkan.run(&home, &["--trace", "t.jsonl", "--trace-level", level], "joined", &["7"]);
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let text = home.read("t.jsonl");
-        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
-        let pairs: Vec<_> = of("pair").into_iter().filter(|pair| pair["path"] == "draw").collect();
-        let summary = of("summary").into_iter().find(|summary| summary["scope"] == "device").unwrap();
-        assert_eq!(pairs.len(), records, "{level}");
-        assert_eq!(summary["separate"]["repeated"], repeated, "{level}: {summary:#}");
-    }
 }
 
 /// A program that writes traces as the layer would: copies of these files, by these names.
@@ -208,26 +131,6 @@ fn a_summary_of_several_processes_is_one_of_all() {
     assert_eq!((&told["instances"], &told["summary"]["changes"]), (&1.into(), &1.into()), "{told:#}");
     assert_eq!((&told["trace"], &told["processes"]), (&json!(paths[1]), &Value::Null));
     assert_eq!(told["traces"], json!([paths[1]]));
-}
-
-/// The same with the layer, and two programs of one name.
-#[test]
-fn a_real_summary_of_two_processes_is_one_of_both() {
-    let Some(vulkan) = vulkan() else { return };
-    let home = Folder::new();
-    let scene = example("scene");
-    let changes = |script: &str| {
-        let ran = Ran::by(
-            vulkan.tool(&home).args(["run", "--summary-json", "s.json", "--", "sh", "-c", script]).env("SCENE", &scene),
-        );
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let told: Value = serde_json::from_str(&home.read("s.json")).unwrap();
-        (told["instances"].as_u64().unwrap(), told["summary"]["changes"].as_u64().unwrap())
-    };
-    let (one, many) = changes("$SCENE; true");
-    assert!(one == 1 && many > 100, "{one} {many}");
-    assert_eq!(changes("$SCENE; $SCENE now.ppm"), (2, many));
-    assert_eq!(changes("$SCENE now.ppm; $SCENE"), (2, many));
 }
 
 /// A list that is cut says how much of it is not there.

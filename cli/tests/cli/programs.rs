@@ -149,32 +149,6 @@ fn signals_are_passed_on() {
 }
 
 #[test]
-fn a_real_program_is_summed_up() {
-    let Some(vulkan) = vulkan() else { return };
-    let home = Folder::new();
-    let run = |arguments: &[&str]| vulkan.run(&home, arguments, "scene", &[]);
-    let ran = run(&[]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stdout.ends_with("descriptors written\n"), "the program's own output: {}", ran.stdout);
-    for part in ["scene (", "on llvmpipe", "changes in", "linear-filter", ".local/state/samplin/scene-"] {
-        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
-    }
-    // The newest trace is that one.
-    let told = samplin_in(&home, ["inspect"]);
-    assert!(told.stdout.contains("scene (") && told.stderr.contains("the newest trace is "), "{told:?}");
-    let ran = run(&["--json"]);
-    let json = ran.stdout.split_once('\n').unwrap().1;
-    let value: serde_json::Value = serde_json::from_str(json).unwrap();
-    assert_eq!(value["status"], 0);
-    assert!(value["summary"]["changes"].as_u64() > Some(100));
-    let ran = run(&["--mode", "audit", "--trace", "%e.jsonl"]);
-    assert!(ran.stderr.contains("would be made"), "{}", ran.stderr);
-    assert!(home.join("scene.jsonl").is_file());
-    let ran = run(&["--mode", "off"]);
-    assert!(ran.stderr.contains("the mode is off"), "{}", ran.stderr);
-}
-
-#[test]
 fn a_display_is_brought_up_where_there_is_none() {
     let Some(vulkan) = vulkan() else { return };
     let home = Folder::new();
@@ -327,58 +301,6 @@ fn the_repair_that_breaks_the_picture_is_found() {
         let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!((ran.code, &told["guilty"], &told["runs"]), (code, &serde_json::json!([]), &runs.into()), "{told}");
     }
-}
-
-#[test]
-fn a_search_that_finds_nothing_says_why() {
-    let Some(vulkan) = vulkan() else { return };
-    let home = Folder::new();
-    home.write("rules.toml", "[[rule]]\nname = \"soft\"\nset = { min_lod = 1 }\n");
-    home.write("idle.toml", "[[rule]]\nwhen = { exe = \"another\" }\nset = { min_lod = 1 }\n");
-    home.write("empty.toml", "# nothing\n");
-    home.write("wrong.toml", "[[rule]]\nset = { min_lodd = 1 }\n");
-    let start = |rules: &str, options: &[&str]| {
-        Ran::by(
-            vulkan
-                .tool(&home)
-                .args(["rules", "bisect", "--rules", rules])
-                .args(options)
-                .arg("--")
-                .arg(example("scene"))
-                .arg("now.ppm"),
-        )
-    };
-    let ran = start("rules.toml", &["--good-if", "true"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "The picture is good with every override.\n"), "{}", ran.stderr);
-    let ran = start("rules.toml", &["--good-if", "false"]);
-    assert_eq!(ran.code, 1, "{}", ran.stderr);
-    assert_eq!(ran.stdout, "The picture is bad without any override, so no rule is to blame.\n");
-    assert!(start("rules.toml", &["--good-if", "no-such-judge"]).fails(2).contains("the shell cannot run it"));
-    let failure = start("rules.toml", &[]).fails(2);
-    assert!(failure.contains("no answer") && failure.contains("--good-if"), "{failure}");
-    assert!(start("idle.toml", &["--good-if", "true"]).fails(3).contains("change no sampler of this program"));
-    assert!(start("empty.toml", &["--good-if", "true"]).fails(3).contains("empty.toml: there is no rule in it"));
-    assert!(start("wrong.toml", &["--good-if", "true"]).fails(3).contains("wrong.toml:2:9: error: "));
-    assert!(start("none.toml", &["--good-if", "true"]).fails(3).contains("none.toml: No such file"));
-    assert!(
-        Ran::by(vulkan.tool(&home).args(["rules", "bisect", "--good-if", "true", "--", "true"]))
-            .fails(2)
-            .contains("name one with --rules")
-    );
-    assert!(
-        Ran::by(vulkan.tool(&home).args([
-            "rules",
-            "bisect",
-            "--rules",
-            "rules.toml",
-            "--good-if",
-            "true",
-            "--",
-            "true"
-        ]))
-        .fails(4)
-        .contains("the program left no trace")
-    );
 }
 
 #[test]

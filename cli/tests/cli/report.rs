@@ -16,56 +16,6 @@ fn page(home: &Folder) -> PathBuf {
     home.join("report.html")
 }
 
-#[test]
-fn the_page_says_where_a_shader_finds_a_pair() {
-    let home = holding(["all.jsonl"]);
-    let page = samplin_in(&home, ["report", "all.jsonl", "-o", "-"]).quiet(0);
-    let muted = "<br><span class=\"muted\" data-c=\"16\">";
-    for part in [
-        format!(
-            "<span data-c=\"15\">shadow</span>{muted}fragment: image at set 0 binding 0, sampler at set 0 binding 1</span>"
-        ),
-        format!(
-            "<span data-c=\"15\">split</span>{muted}compute: image at set 0 binding 2, sampler at set 0 binding 1</span>"
-        ),
-        format!("no-free-set</span>{muted}compute: image at set 0 binding 2"),
-        "“<span data-c=\"12\">of all sets</span>”".to_owned(),
-    ] {
-        assert!(page.contains(&part), "{part}");
-    }
-}
-
-/// What the page says of itself: when, of which command, under which layer, on which driver.
-#[test]
-fn the_page_says_where_the_run_comes_from() {
-    let home = Folder::new();
-    let layer = json!({
-        "version": "0.1.0", "commit": "8ac3160b99ed", "started": "2026-11-26T12:16:22Z",
-        "arguments": ["./a game", "--level", "2"], "exe": "a game", "app": null, "engine": null, "api_version": "1.3.0",
-        "settings": {},
-    });
-    let driver = json!({
-        "vendor_id": 65541, "device_id": 0, "driver_version": 1, "api_version": "1.3.230", "name": "llvm<pipe>",
-        "info": "Mesa 22.3.6",
-    });
-    let device = json!({
-        "device": "llvmpipe", "driver": driver, "limits": {}, "features": {}, "augmented": [], "simulated": null,
-        "intercepts": [],
-    });
-    let layer = record("layer", layer);
-    home.write("run.jsonl", format!("{layer}{layer}{}", record("device", device)));
-    let page = samplin_in(&home, ["report", "run.jsonl", "-o", "-"]).quiet(0);
-    for (key, value) in [
-        ("begun", "2026-11-26 12:16:22 UTC"),
-        ("command", "&#x27;.&#x2f;a game&#x27; --level 2"),
-        ("layer", "samplin 0.1.0 (8ac3160b99ed)"),
-        ("driver", "llvm&lt;pipe&gt;, Mesa 22.3.6"),
-    ] {
-        assert_eq!(page.matches(&format!("<dt>{key}</dt>")).count(), 1, "{key}");
-        assert!(page.contains(&format!("<dt>{key}</dt><dd>{value}</dd>")), "{key}: {page}");
-    }
-}
-
 /// Rows are grouped by rule, format and reason; the samplers and all that they sum up to are inside.
 #[test]
 fn changes_are_grouped_with_their_samplers_inside() {
@@ -119,7 +69,6 @@ fn every_finding_says_how_to_repair_it() {
     let repair = page.split("id=\"repair-linear-filter\"").nth(1).unwrap().split("</article>").next().unwrap();
     assert!(repair.contains("vkGetPhysicalDeviceFormatProperties(gpu, format, &amp;p);"), "{repair}");
     assert!(repair.contains("<code>VK_FORMAT_R16_SFLOAT</code>"), "{repair}");
-    assert!(page.contains("To repair it: leave one of the device's maxBoundDescriptorSets free."));
 }
 
 /// As a table for other programs: every change and all that is left, whatever the page holds.
@@ -153,63 +102,12 @@ fn the_findings_are_written_as_csv() {
 #[test]
 fn a_page_is_written() {
     let home = holding(["decisions.jsonl"]);
-    let told = samplin_in(&home, ["report", "decisions.jsonl", "-o", "page.html", "--title", "A <title>"]).quiet(0);
-    assert!(told.starts_with("page.html: ") && told.contains("changes"), "{told}");
-    let page = home.read("page.html");
-    assert!(page.contains("<h1>A &lt;title&gt;</h1>"));
-    assert!(page.contains("VUID-vkCmdDraw-magFilter-04553"));
-    let printed = samplin_in(&home, ["report", "decisions.jsonl", "-o", "-", "--title", "A <title>"]).quiet(0);
-    assert_eq!(printed, page);
     // What is in the page, without what it looks like.
     samplin_in(&home, ["report", "decisions.jsonl", "-o", "short.html", "--rows", "8"]).quiet(0);
     let page = home.read("short.html");
     let body = page.split("<main").nth(1).unwrap().split("</main>").next().unwrap();
     let lines: Vec<&str> = body.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     snapshot("report-body.txt", &(lines.join("\n") + "\n"));
-}
-
-#[test]
-fn the_table_is_bounded() {
-    let home = holding(["all.jsonl"]);
-    samplin_in(&home, ["report", "all.jsonl", "-o", "page.html", "--rows", "10"]).quiet(0);
-    let page = home.read("page.html");
-    let table = page.split("<table id=\"table\"").nth(1).unwrap().split("\n  </table>").next().unwrap();
-    assert_eq!(table.matches("<tr class=\"row\"").count(), 10);
-    assert_eq!(table.matches("data-c=\"1\"").count(), 10, "one of each");
-    assert!(page.contains("The table holds the 10 most frequent of"));
-    assert!(table.contains(" more; <code>--rows</code> sets how many"));
-}
-
-#[test]
-fn a_page_that_cannot_be_is_refused() {
-    let home = holding(["decisions.jsonl"]);
-    let failure = samplin_in(&home, ["report", "decisions.jsonl", "-o", "decisions.jsonl"]).fails(2);
-    assert!(failure.contains("would replace the trace"), "{failure}");
-    home.write("blocked", "a file");
-    assert!(
-        samplin_in(&home, ["report", "decisions.jsonl", "-o", "blocked/page.html"])
-            .fails(4)
-            .contains("blocked/page.html")
-    );
-    assert!(samplin_in(&home, ["report", "none.jsonl"]).fails(3).contains("none.jsonl: No such file"));
-}
-
-#[test]
-fn hostile_text_stays_text() {
-    let home = Folder::new();
-    let name = r#"</script><script>alert(1)</script>"'&"#;
-    let change = json!({
-        "rule": "<b>", "catalog": "B-1", "vuid": "\"><img src=x>", "field": "magFilter", "from": "<i>", "to": null,
-        "because": "<u>", "lost": "<s>",
-    });
-    home.write("hostile.jsonl", pair(json!({ "sampler": name, "view": null }), "VK_FORMAT_D16_UNORM", json!([change])));
-    samplin_in(&home, ["report", "hostile.jsonl", "-o", "page.html"]).quiet(0);
-    let page = home.read("page.html");
-    assert_eq!(page.matches("<script>").count(), 1, "only the page's own");
-    assert!(!page.contains("#repair-"), "a rule that is not known has no page to lead to");
-    for tag in ["<b>", "<i>", "<u>", "<s>", "<img"] {
-        assert!(!page.contains(tag), "{tag}");
-    }
 }
 
 /// A browser with one page.
@@ -507,36 +405,6 @@ fn what_is_left_is_sorted_and_searched_in_a_browser() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-/// The page for all devices has the matrix, and what the run would lose on each, and can be sent around.
-#[test]
-fn the_page_says_what_each_device_would_lose() {
-    let home = holding(["all.jsonl"]);
-    let run = |devices: &str, page: &str| {
-        let ran = ["report", "all.jsonl", "--devices", devices, "-o", page];
-        samplin_in(&home, ran).quiet(0);
-        home.read(page)
-    };
-    let page = run("all", "all.html");
-    assert!(page.len() < 2_000_000, "{} bytes", page.len());
-    let (_, losses) = page.split_once("What the run would lose there").unwrap();
-    for shipped in samplin_config::devices::SHIPPED {
-        assert!(losses.contains(&format!("<th scope=\"row\">{}</th>", shipped.short)), "{}", shipped.short);
-    }
-    let page = run("adreno-650,rtx-5080", "two.html");
-    let (_, losses) = page.split_once("What the run would lose there").unwrap();
-    let row = |name: &str| {
-        let (_, row) = losses.split_once(&format!("<th scope=\"row\">{name}</th>")).unwrap();
-        row.split("</tr>").next().unwrap().to_owned()
-    };
-    assert!(row("adreno-650").contains("smoothing ("), "{}", row("adreno-650"));
-    assert!(
-        row("adreno-650").contains("BC1_<wbr>RGBA_<wbr>UNORM_<wbr>BLOCK cannot be sampled"),
-        "{}",
-        row("adreno-650")
-    );
-    assert!(!losses.contains("apple-a8"));
-}
-
 /// The buttons save what is shown: all that `--csv` writes, or what the filters leave of it.
 #[test]
 fn the_page_saves_what_it_shows() {
@@ -705,8 +573,7 @@ fn the_pages_code_decides_as_the_tool_does() {
 /// A reader chooses a device, or gives a file, and sees what the run would be there, from the page alone.
 #[test]
 fn a_page_predicts_by_itself() {
-    let home = holding(["all.jsonl", "decisions.jsonl"]);
-    samplin_in(&home, ["report", "decisions.jsonl", "--interactive"]).fails(3);
+    let home = holding(["all.jsonl"]);
     samplin_in(&home, ["report", "all.jsonl", "-o", "report.html", "--interactive"]).quiet(0);
     let Some(mut browser) = Browser::start() else { return };
     browser.open(&home.join("report.html"), "");

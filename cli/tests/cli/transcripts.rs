@@ -4,7 +4,8 @@
 //! blanks: standard output, then standard error with `! ` in front of each line, then an exit status other than 0 in brackets.
 //! `...` stands for any number of lines, `[..]` for any text in one. `UPDATE_SNAPSHOTS=1` writes what was printed in place of what differs.
 //!
-//! In the shell, `$DATA` is `tests/data`, `$LIBRARY` the head of a library, and `$LAYER` a folder with a layer that only has to be there.
+//! In the shell, `$DATA` is `tests/data`, `$LIBRARY` the head of a library, and `$LAYER` a folder with a layer that only has to be there. The
+//! tool and its examples are programs. `vulkan.txt` has a driver and the real layer.
 
 use std::path::Path;
 
@@ -33,11 +34,15 @@ fn fit(expected: &[&str], lines: &[&str]) -> bool {
 }
 
 /// What a line for the shell prints, as a transcript has it.
-fn printed(home: &Folder, pretended: &Folder, line: &str) -> String {
+fn printed(home: &Folder, pretended: &Folder, vulkan: Option<&Vulkan>, line: &str) -> String {
     let programs = Path::new(env!("CARGO_BIN_EXE_samplin")).parent().expect("is in a folder");
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("there are programs"));
+    let others = std::env::var("PATH").expect("there are programs");
+    let path = format!("{0}:{0}/examples:{others}", programs.display());
     let mut shell = alone("sh", home);
     shell.args(["-c", line]).env("PATH", path).env("DATA", DATA).env("LAYER", pretended.join("layer"));
+    if let Some(vulkan) = vulkan {
+        vulkan.drive(&mut shell).env("SAMPLIN_LAYER_DIR", &vulkan.layer);
+    }
     let ran = Ran::by(shell.env("LIBRARY", pretended.join("layer/libVkLayer_samplin.so")));
     let status = if ran.code == 0 { String::new() } else { format!("[{}]\n", ran.code) };
     let said: String = ran.stderr.lines().map(|line| format!("! {line}\n")).collect();
@@ -49,7 +54,7 @@ fn printed(home: &Folder, pretended: &Folder, line: &str) -> String {
 }
 
 #[track_caller]
-fn transcript(name: &str) {
+fn transcript(name: &str, vulkan: Option<&Vulkan>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/transcripts/{name}.txt"));
     let text = std::fs::read_to_string(&path).expect("reads");
     let lines: Vec<&str> = text.lines().collect();
@@ -73,7 +78,7 @@ fn transcript(name: &str) {
         while expected.last() == Some(&"") {
             expected.pop();
         }
-        let printed = printed(&home, &pretended, &command.join("\n"));
+        let printed = printed(&home, &pretended, vulkan, &command.join("\n"));
         let printed: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
         let is_right = fit(&expected, &printed);
         for line in if is_right { &expected } else { &printed } {
@@ -117,9 +122,16 @@ macro_rules! transcripts {
         $($(#[$condition])?
         #[test]
         fn $name() {
-            transcript(stringify!($name));
+            transcript(stringify!($name), None);
         })*
     };
 }
 
-transcripts! { check devices draws #[cfg(feature = "parquet")] export gates inspect install outputs program rules run summaries words }
+transcripts! { check devices draws #[cfg(feature = "parquet")] export gates inspect install outputs program report rules run summaries words }
+
+#[test]
+fn vulkan() {
+    if let Some(vulkan) = crate::common::vulkan() {
+        transcript("vulkan", Some(&vulkan));
+    }
+}
