@@ -19,10 +19,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("live/written", written),
         ("live/mistake", mistake),
         ("live/off", off),
-        ("live/kept-immutable", || immutable(true)),
-        ("live/other-immutable", || immutable(false)),
-        ("live/kept-pipeline", || pipeline(true)),
-        ("live/other-pipeline", || pipeline(false)),
+        ("live/kept-immutable", || kept_of(RULE, Some("immutable-sampler"))),
+        ("live/kept-pipeline", || kept_of("[[rule]]\nset = { sample_shading = 1.0 }\n", Some("pipeline"))),
+        ("live/other-immutable", || {
+            kept_of("[[rule]]\nwhen = { mag_filter = \"nearest\" }\nset = { min_lod = 1 }\n", None)
+        }),
         ("live/pulse", || pulse(true, false)),
         ("live/pulse-of-pushes", || pulse(true, true)),
         ("live/pulse-of-legal", || pulse(false, false)),
@@ -327,21 +328,26 @@ fn written() -> Outcome {
     Ok(())
 }
 
+/// A sampler that reads the same after each of two texts of the rules.
+fn reads_the_same(builder: ContextBuilder, folder: &Folder, what: &str, texts: [&str; 2]) -> Result<Judged, Skip> {
+    let (all, judged) = silent(builder, what, |context| {
+        let (_image, view) = Scene::colour(F::R8G8B8A8_UNORM).shown(context)?;
+        let sampler = SamplerDesc::trilinear().create(context);
+        let read_after = |text| {
+            retune(context, folder, text);
+            read(context, Reach::Update, Pair::new(&view, &sampler))
+        };
+        Ok([read_after(texts[0])?, read_after(texts[1])?])
+    })?;
+    assert_eq!(all[0], all[1]);
+    Ok(judged)
+}
+
 /// A file with a mistake changes nothing, and its line is recorded.
 fn mistake() -> Outcome {
     let folder = Folder::new();
-    let (all, judged) = silent(live(&folder, RULE), "a mistake in the rules", |context| {
-        let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let (_image, view) = scene.shown(context)?;
-        let sampler = SamplerDesc::trilinear().create(context);
-        let mut all = Vec::new();
-        for text in [RULE, "[[rule]]\nset = { min_lod = 2 }\n[[rule]]\nset = { min_lud = 2 }\n"] {
-            retune(context, &folder, text);
-            all.push(read(context, Reach::Update, Pair::new(&view, &sampler))?);
-        }
-        Ok(all)
-    })?;
-    assert_eq!(all[0], all[1]);
+    let texts = [RULE, "[[rule]]\nset = { min_lod = 2 }\n[[rule]]\nset = { min_lud = 2 }\n"];
+    let judged = reads_the_same(live(&folder, RULE), &folder, "a mistake in the rules", texts)?;
     let problems: Vec<_> = judged.trace.events("settings").map(|record| record["line"].as_u64()).collect();
     assert_eq!(problems, [Some(4)]);
     assert_eq!(judged.trace.events("retune").count(), 0);
@@ -351,18 +357,7 @@ fn mistake() -> Outcome {
 /// Without the setting nothing follows, and nothing is intercepted for it.
 fn off() -> Outcome {
     let folder = Folder::new();
-    let (all, judged) = silent(with_rules(&folder, ""), "rules that stay", |context| {
-        let scene = Scene::colour(F::R8G8B8A8_UNORM);
-        let (_image, view) = scene.shown(context)?;
-        let sampler = SamplerDesc::trilinear().create(context);
-        let mut all = Vec::new();
-        for text in ["", RULE] {
-            retune(context, &folder, text);
-            all.push(read(context, Reach::Update, Pair::new(&view, &sampler))?);
-        }
-        Ok(all)
-    })?;
-    assert_eq!(all[0], all[1]);
+    let judged = reads_the_same(with_rules(&folder, ""), &folder, "rules that stay", ["", RULE])?;
     assert_eq!(judged.trace.events("retune").count(), 0);
     let devices: Vec<_> = judged.trace.events("device").collect();
     assert!(!devices[0]["intercepts"].to_string().contains("vkQueueSubmit"), "{:#}", devices[0]["intercepts"]);
@@ -378,34 +373,19 @@ fn kept(judged: &Judged, why: Option<&str>) {
     assert_eq!(told[0]["kept"], wanted, "{:#}", told[0]);
 }
 
-/// An immutable sampler stays, and is counted where rules ask for something else of it.
-fn immutable(is_meant: bool) -> Outcome {
-    const OTHER: &str = "[[rule]]\nwhen = { mag_filter = \"nearest\" }\nset = { min_lod = 1 }\n";
+/// An immutable sampler and a pipeline stay, and one of them is counted where rules ask for something else of it.
+fn kept_of(text: &str, why: Option<&str>) -> Outcome {
     let folder = Folder::new();
-    let (_, judged) = silent(live(&folder, ""), "an immutable sampler", |context| {
+    let (_, judged) = silent(live(&folder, ""), "what stays", |context| {
         let (_image, view) = Scene::colour(F::R8G8B8A8_UNORM).shown(context)?;
         let sampler = SamplerDesc::trilinear().create(context);
         let _held = Held::of(context, &[Slot::pair(&view, &sampler, 0, 0).fixed()]);
-        retune(context, &folder, if is_meant { RULE } else { OTHER });
-        Ok(())
-    })?;
-    kept(&judged, is_meant.then_some("immutable-sampler"));
-    Ok(())
-}
-
-/// A pipeline stays, and is counted where rules ask for something else of pipelines.
-fn pipeline(is_meant: bool) -> Outcome {
-    const SHADING: &str = "[[rule]]\nset = { sample_shading = 1.0 }\n";
-    let folder = Folder::new();
-    let (_, judged) = silent(live(&folder, ""), "a pipeline", |context| {
-        let (_image, view) = Scene::colour(F::R8G8B8A8_UNORM).shown(context)?;
-        let sampler = SamplerDesc::trilinear().create(context);
         let set = Set::new(context, true, Flags::empty());
         let _painter = set.painter(context, &Pair::new(&view, &sampler))?;
-        retune(context, &folder, if is_meant { SHADING } else { RULE });
+        retune(context, &folder, text);
         Ok(())
     })?;
-    kept(&judged, is_meant.then_some("pipeline"));
+    kept(&judged, why);
     Ok(())
 }
 

@@ -2,8 +2,14 @@
 
 use super::*;
 
+const CHILD: &str = "automatic::child";
+
 /// The child's part: opens the automatic trace, writes two records and says what came of it.
-fn trace_automatically() {
+#[test]
+fn child() {
+    if !again::plays(CHILD) {
+        return;
+    }
     let (trace, problems) = Trace::open(&TraceTarget::Auto, TraceLevel::All);
     trace.emit("a", &json!({}));
     trace.emit("b", &json!({}));
@@ -15,10 +21,6 @@ fn trace_automatically() {
 
 #[test]
 fn the_automatic_file_is_in_the_state_folder() {
-    const NAME: &str = "automatic::the_automatic_file_is_in_the_state_folder";
-    if again::plays(NAME) {
-        return trace_automatically();
-    }
     let folder = Folder::new();
     let home = folder.text();
     for (variables, state) in [
@@ -27,7 +29,7 @@ fn the_automatic_file_is_in_the_state_folder() {
         // A relative path is to be ignored.
         (vec![("HOME", home), ("XDG_STATE_HOME", "state")], folder.join(".local/state")),
     ] {
-        let output = run_again(&again::program(), NAME, &variables);
+        let output = run_again(&again::program(), CHILD, &variables);
         let name = format!("{}-{}.jsonl", platform::executable_name(), output.said("pid"));
         let path = state.join("samplin").join(name);
         assert_eq!(output.said("path"), utf8(&path));
@@ -40,10 +42,6 @@ fn the_automatic_file_is_in_the_state_folder() {
 
 #[test]
 fn the_automatic_file_fails_silently() {
-    const NAME: &str = "automatic::the_automatic_file_fails_silently";
-    if again::plays(NAME) {
-        return trace_automatically();
-    }
     let folder = Folder::new();
     fs::write(folder.join("file"), "").expect("writes");
     for (state, on) in [
@@ -52,7 +50,7 @@ fn the_automatic_file_fails_silently() {
         // What only the first record finds out, for root.
         ("/proc", "false problems="),
     ] {
-        let output = run_again(&again::program(), NAME, &[("XDG_STATE_HOME", state)]);
+        let output = run_again(&again::program(), CHILD, &[("XDG_STATE_HOME", state)]);
         assert!(output.said("on").starts_with(on), "{output:?}");
         assert_eq!(output.stderr, "");
     }
@@ -60,10 +58,6 @@ fn the_automatic_file_fails_silently() {
 
 #[test]
 fn twenty_automatic_files_are_kept() {
-    const NAME: &str = "automatic::twenty_automatic_files_are_kept";
-    if again::plays(NAME) {
-        return trace_automatically();
-    }
     let folder = Folder::new();
     let traces = folder.join("samplin");
     fs::create_dir(&traces).expect("creates");
@@ -75,7 +69,7 @@ fn twenty_automatic_files_are_kept() {
         File::create(old(age)).and_then(|file| file.set_modified(then)).expect("creates");
     }
     fs::write(traces.join("notes.txt"), "").expect("writes");
-    let output = run_again(&again::program(), NAME, &[("XDG_STATE_HOME", folder.text())]);
+    let output = run_again(&again::program(), CHILD, &[("XDG_STATE_HOME", folder.text())]);
     let count = fs::read_dir(&traces).expect("reads").count();
     assert_eq!(count, 21, "20 traces and the notes");
     assert!(Path::new(output.said("path")).exists());

@@ -75,7 +75,7 @@ fn every_cut_of_a_trace_can_be_read() {
 }
 
 #[test]
-fn what_may_not_be_read_is_named() {
+fn what_cannot_be_read_is_named() {
     let home = Folder::new();
     if is_root() {
         samplin_testkit::skip("permissions, because root reads everything");
