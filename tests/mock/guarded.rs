@@ -185,81 +185,6 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
 }
 
 #[test]
-fn writes_are_neither_written_nor_read_beyond_their_end() {
-    let device = Device::usual();
-    let (sampler, legal, illegal, set) = scene(&device);
-    for view in [legal, illegal] {
-        let mut memory = Guarded::new();
-        let node = memory.value(unknown(ptr::null()));
-        let infos = memory.slice(&[pair(sampler, view); 33]);
-        let write = vk::WriteDescriptorSet {
-            p_next: node.cast(),
-            descriptor_count: 33,
-            p_image_info: infos,
-            ..combined(set, 0, &[])
-        };
-        let writes = memory.slice(&[write; 3]);
-        let copies = memory.slice(&[vk::CopyDescriptorSet { p_next: node.cast(), ..Default::default() }]);
-        call!(device.update(device.raw, 3, writes, 1, copies));
-        let point = COMPUTE;
-        call!(device.push(device.commands, point, vk::PipelineLayout::null(), 0, 3, writes));
-        let info = memory.value(vk::PushDescriptorSetInfoKHR {
-            p_next: node.cast(),
-            descriptor_write_count: 3,
-            p_descriptor_writes: writes,
-            ..Default::default()
-        });
-        call!(device.push2(device.commands, info));
-        let mut seen = 0;
-        for call in device.driver.calls() {
-            let (Args::Update { writes: down, .. }
-            | Args::Push { writes: down, .. }
-            | Args::Push2 { writes: down, .. }) = &call.args
-            else {
-                continue;
-            };
-            assert_eq!(down.at == writes as usize, view == legal);
-            assert!(down.items.iter().all(|write| write.images.len() == 33 && write.raw.p_next == node.cast()));
-            seen += 1;
-        }
-        assert_eq!(seen, 3);
-        // Single pairs.
-        let image = memory.value(pair(sampler, view));
-        let info = memory.value(vk::DescriptorGetInfoEXT {
-            p_next: node.cast(),
-            ty: COMBINED,
-            data: vk::DescriptorDataEXT { p_combined_image_sampler: image },
-            ..Default::default()
-        });
-        let mut out = [0_u8; 16];
-        call!(device.get_descriptor(device.raw, info, 16, out.as_mut_ptr().cast()));
-        let info = memory.value(vk::ImageViewHandleInfoNVX {
-            p_next: node.cast(),
-            image_view: view,
-            descriptor_type: COMBINED,
-            sampler,
-            ..Default::default()
-        });
-        call!(device.get_view_handle(device.raw, info));
-        // Blits.
-        let source = device.image(if view == legal { FILTERED } else { INTEGERS });
-        let regions = memory.slice(&[vk::ImageBlit2::default(); 2]);
-        let info = memory.value(vk::BlitImageInfo2 {
-            p_next: node.cast(),
-            src_image: source,
-            region_count: 2,
-            p_regions: regions,
-            filter: Filter::LINEAR,
-            ..Default::default()
-        });
-        call!(device.blit2(device.commands, info));
-        let regions = memory.slice(&[vk::ImageBlit::default(); 2]);
-        let layout = vk::ImageLayout::GENERAL;
-        call!(device.blit(device.commands, source, layout, source, layout, 2, regions, Filter::LINEAR));
-    }
-}
-
-#[test]
 fn template_data_is_read_where_it_is_described_only() {
     let device = Device::usual();
     let (sampler, legal, illegal, set) = scene(&device);
@@ -311,40 +236,6 @@ fn template_data_is_read_where_it_is_described_only() {
             assert_eq!(seen, 2);
         }
     }
-}
-
-#[test]
-fn samplers_of_immutable_bindings_may_be_garbage() {
-    let device = InstanceBuilder::new().traced("all").device();
-    let (sampler, legal, _, _) = scene(&device);
-    let nearest = device.nearest();
-    let immutable = [nearest, sampler];
-    let with = |number| binding(number, COMBINED, 2).immutable_samplers(&immutable);
-    let layout = device.layout(&[with(0), binding(1, COMBINED, 2)]);
-    let pool = device.pool();
-    let set = device.sets(pool, &[layout])[0];
-    let pipeline = device.pipeline_layout(&[layout]);
-    for garbage in [0, 1, u64::MAX, u64::MAX - 1, 0x5500_0000_0140, sampler.as_raw() + 1, legal.as_raw()] {
-        let infos = [pair(vk::Sampler::from_raw(garbage), legal); 2];
-        let writes = [combined(set, 0, &infos)];
-        device.update(&writes, &[]);
-        device.push(pipeline, 0, &writes);
-        let template = device.template(layout, &[entry(0, 0, 2, COMBINED, 0, INFO)]);
-        device.update_with_template(set, template, infos.as_ptr().cast());
-        let views = [sampler_alone(sampler), pair(sampler, vk::ImageView::from_raw(garbage))];
-        device.update(&[combined(set, 1, &views)], &[]);
-        for call in device.driver.calls() {
-            match call.args {
-                Args::Update { writes: down, .. } | Args::Push { writes: down, .. } => {
-                    let given = [infos.as_ptr(), views.as_ptr()];
-                    assert!(down.items.iter().all(|write| given.contains(&write.raw.p_image_info)), "{down:?}");
-                }
-                Args::Template { data, .. } => assert_eq!(data, infos.as_ptr() as usize),
-                _ => {}
-            }
-        }
-    }
-    assert!(device.driver.variants().is_empty());
 }
 
 #[test]

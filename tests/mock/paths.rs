@@ -98,37 +98,6 @@ fn a_template_of_huge_extent_is_not_copied() {
 }
 
 #[test]
-fn entries_that_share_their_data_keep_what_is_not_a_pair() {
-    // One structure feeds a pair, a separate sampler and a separate image: legal, and only the pair may change.
-    let scene = Pairs::usual();
-    let shared = [entry(0, 0, 1, COMBINED, 0, INFO), entry(1, 0, 1, SAMPLER, 0, INFO), entry(2, 0, 1, IMAGE, 0, INFO)];
-    let data = pair(scene.sampler, scene.illegal);
-    let template = scene.template(scene.layout(&[]), &shared);
-    let set = scene.plain_set();
-    scene.driver.calls();
-    scene.update_with_template(set, template, ptr::from_ref(&data).cast());
-    // What each binding holds in the end.
-    let mut held = [vk::Sampler::null(); 3];
-    for call in scene.driver.calls() {
-        match call.args {
-            Args::Template { elements, .. } => {
-                for element in elements {
-                    held[element.entry] = element.image.expect("an image").sampler;
-                }
-            }
-            Args::Update { writes, .. } => {
-                for write in writes.items {
-                    held[write.raw.dst_binding as usize] = write.images[0].sampler;
-                }
-            }
-            _ => {}
-        }
-    }
-    assert!(scene.is_variant(held[0]));
-    assert_eq!(held[1], scene.sampler, "the separate sampler is the application's");
-}
-
-#[test]
 fn immutable_samplers_are_left_alone_across_bindings() {
     let scene = Pairs::traced();
     let (a, b) = (scene.linear(), scene.nearest());
@@ -165,49 +134,6 @@ fn immutable_samplers_are_left_alone_across_bindings() {
     }
     // Dynamic bindings of the same set are repaired.
     assert!(scene.is_variant(scene.written_to(set, 12, pair(scene.sampler, scene.illegal))));
-}
-
-#[test]
-fn writes_to_ordinary_sets_are_repaired_beside_those_to_immutable_samplers() {
-    let scene = Pairs::traced();
-    let immutable =
-        scene.layout(&[binding(0, COMBINED, 1).immutable_samplers(&[scene.sampler]), binding(1, COMBINED, 1)]);
-    let ordinary = scene.layout(&[binding(0, COMBINED, 16)]);
-    let sets = scene.sets(scene.pool(), &[immutable, ordinary, ordinary]);
-    // Set, binding, whether the view is one that conflicts, and whether another sampler has to go down.
-    type Asked = (usize, u32, bool, bool);
-    const FIXED: Asked = (0, 0, true, false);
-    const DYNAMIC: Asked = (0, 1, true, true);
-    const ILLEGAL: Asked = (1, 0, true, true);
-    const OTHER: Asked = (2, 0, true, true);
-    const LEGAL: Asked = (1, 0, false, false);
-    let calls: [&[Asked]; 9] = [
-        &[ILLEGAL, LEGAL],
-        &[LEGAL, ILLEGAL, OTHER],
-        &[ILLEGAL, FIXED],
-        &[FIXED, ILLEGAL],
-        &[LEGAL, OTHER, DYNAMIC, FIXED, ILLEGAL],
-        &[DYNAMIC, FIXED],
-        &[FIXED, FIXED],
-        &[LEGAL, LEGAL],
-        &[OTHER; 16],
-    ];
-    for call in calls {
-        let given = call.iter().map(|(_, _, conflicts, _)| if *conflicts { scene.illegal } else { scene.legal });
-        let infos: Vec<_> = given.map(|view| [pair(scene.sampler, view)]).collect();
-        let asked = call.iter().zip(&infos);
-        let writes: Vec<_> = asked.map(|((set, binding, ..), info)| combined(sets[*set], *binding, info)).collect();
-        let down = scene.updates(&writes);
-        let changes = call.iter().any(|(.., changes)| *changes);
-        assert_eq!(down.at == writes.as_ptr() as usize, !changes, "{call:?}");
-        assert_eq!(down.items.len(), call.len());
-        for (item, asked) in down.items.iter().zip(call) {
-            let sampler = item.images[0].sampler;
-            assert_eq!(scene.is_variant(sampler), asked.3, "{asked:?} in {call:?}");
-            assert!(asked.3 || sampler == scene.sampler, "{asked:?} in {call:?}");
-        }
-    }
-    assert_eq!(scene.left_as("immutable sampler").len(), 1, "said once, whatever stands beside it");
 }
 
 #[test]
@@ -429,55 +355,6 @@ fn what_was_said_of_an_immutable_sampler_is_not_held_of_another_one() {
         write(&vk::SamplerCreateInfo { max_lod: 4.0 + f32::from(n), ..linear_info() });
     }
     assert_eq!(scene.left_as("immutable sampler").len(), 2 + 600);
-}
-
-#[test]
-fn sets_are_forgotten_with_their_pool() {
-    let scene = Pairs::on(InstanceBuilder::new().driver(|driver| driver.reuse = crate::driver::Reuse::AtOnce).device());
-    let immutable = [scene.sampler];
-    let with = scene.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable)]);
-    let without = scene.layout(&[binding(0, COMBINED, 1)]);
-    let changes = |set| scene.is_variant(scene.written_to(set, 0, pair(scene.sampler, scene.illegal)));
-    let mut pool = scene.pool();
-    for how in 0..3 {
-        let set = scene.sets(pool, &[with])[0];
-        assert!(!changes(set));
-        match how {
-            0 => {
-                let sets = [vk::DescriptorSet::null(), set];
-                scene.free(pool, &sets);
-            }
-            1 => {
-                scene.reset_pool(pool);
-            }
-            _ => {
-                scene.destroy_pool(pool);
-                pool = scene.pool();
-            }
-        }
-        let again = scene.sets(pool, &[without])[0];
-        assert_eq!(again, set, "the driver hands the handle out again");
-        assert!(changes(again));
-        scene.reset_pool(pool);
-    }
-}
-
-#[test]
-fn unknown_and_null_handles_are_no_conflict() {
-    let scene = Pairs::usual();
-    let set = scene.plain_set();
-    let (null, stranger) = (vk::ImageView::null(), vk::ImageView::from_raw(0x1234_5678));
-    let infos = [
-        pair(scene.sampler, null),
-        pair(scene.sampler, stranger),
-        image_alone(scene.illegal),
-        pair(vk::Sampler::from_raw(0x1234_5678), scene.illegal),
-        pair(vk::Sampler::from_raw(u64::MAX), vk::ImageView::from_raw(u64::MAX)),
-    ];
-    let writes = [combined(set, 0, &infos)];
-    scene.driver.calls();
-    scene.update(&writes, &[]);
-    assert!(scene.took(c"vkUpdateDescriptorSets", writes.as_ptr()));
 }
 
 #[test]

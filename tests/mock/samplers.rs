@@ -7,7 +7,7 @@ use std::ptr;
 use ash::vk::{self, Handle};
 
 use crate::args;
-use crate::driver::{Args, Chained, Feature};
+use crate::driver::{Args, Chained};
 use crate::loader::*;
 
 /// A device with these extensions and features, and a trace.
@@ -105,59 +105,6 @@ fn conversions_are_repaired_and_keep_their_handle() {
 }
 
 #[test]
-fn a_separate_reconstruction_filter_may_differ() {
-    let device = device_with(&[], ptr::null(), |driver| {
-        let bits = Feature::SAMPLED_IMAGE
-            | Feature::SAMPLED_IMAGE_FILTER_LINEAR
-            | Feature::MIDPOINT_CHROMA_SAMPLES
-            | Feature::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER;
-        driver.formats.retain(|(format, _)| *format != PLANAR);
-        driver.formats.push((PLANAR, crate::driver::FormatSupport { optimal: bits, ..Default::default() }));
-    });
-    let info = vk::SamplerYcbcrConversionCreateInfo {
-        format: PLANAR,
-        x_chroma_offset: vk::ChromaLocation::MIDPOINT,
-        y_chroma_offset: vk::ChromaLocation::MIDPOINT,
-        ..Default::default()
-    };
-    let (made, _) = conversion(&device, &info);
-    let mut chained = vk::SamplerYcbcrConversionInfo::default().conversion(made);
-    let info = linear_info().push_next(&mut chained);
-    let (_, _, own) = create(&device, &info);
-    assert!(own, "LINEAR with a NEAREST chroma filter is legal here");
-}
-
-#[test]
-fn the_portability_subset_takes_bias_and_dynamic_comparison() {
-    let subset = [ash::khr::portability_subset::NAME];
-    for (bias, comparison) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-        let features = vk::PhysicalDevicePortabilitySubsetFeaturesKHR {
-            sampler_mip_lod_bias: bias,
-            mutable_comparison_samplers: comparison,
-            ..Default::default()
-        };
-        let device = device_with(&subset, ptr::from_ref(&features).cast(), |_| ());
-        let info = vk::SamplerCreateInfo { mip_lod_bias: 0.5, ..linear_info() };
-        let (_, down, own) = create(&device, &info);
-        assert_eq!((own, down.value.mip_lod_bias == 0.5), (bias == 1, bias == 1));
-        let info = vk::SamplerCreateInfo { compare_enable: 1, compare_op: vk::CompareOp::LESS, ..Default::default() };
-        let (sampler, _, own) = create(&device, &info);
-        assert!(own, "it could be immutable");
-        let after = written(&device, sampler, device.view(DEPTH));
-        assert_eq!(after == sampler, comparison == 1);
-        if after != sampler {
-            assert_eq!((device.model(after.as_raw()).compare_enable, device.is_variant(after)), (0, true));
-        }
-    }
-    // Without the extension both are there.
-    let device = plain();
-    let (sampler, _, own) =
-        create(&device, &vk::SamplerCreateInfo { mip_lod_bias: 0.5, compare_enable: 1, ..linear_info() });
-    assert!(own);
-    assert_eq!(written(&device, sampler, device.view(DEPTH)), sampler);
-}
-
-#[test]
 fn subsampled_samplers_are_never_exchanged() {
     let device = device_with(&[ash::ext::fragment_density_map::NAME], ptr::null(), |_| ());
     let info = vk::SamplerCreateInfo { flags: vk::SamplerCreateFlags::SUBSAMPLED_EXT, max_lod: 0.0, ..linear_info() };
@@ -209,23 +156,6 @@ fn image_processing_samplers_follow_their_limits() {
     let behind: Vec<usize> = down.chain.iter().skip(1).map(|node| node.at).collect();
     assert_eq!(behind, [ptr::from_ref(&weights) as usize, ptr::from_ref(&node) as usize]);
     assert_eq!(window.window_extent.width, 100, "the application's stays as it is");
-}
-
-#[test]
-fn cubic_weights_need_their_feature() {
-    let extensions = [ash::ext::filter_cubic::NAME, ash::qcom::filter_cubic_weights::NAME];
-    for selectable in [0, 1] {
-        let features =
-            vk::PhysicalDeviceCubicWeightsFeaturesQCOM { selectable_cubic_weights: selectable, ..Default::default() };
-        let device = device_with(&extensions, ptr::from_ref(&features).cast(), |_| ());
-        let mut weights =
-            vk::SamplerCubicWeightsCreateInfoQCOM::default().cubic_weights(vk::CubicFilterWeightsQCOM::B_SPLINE);
-        let info = linear_info().mag_filter(Filter::CUBIC_EXT).push_next(&mut weights);
-        let (_, down, own) = create(&device, &info);
-        assert_eq!(own, selectable == 1);
-        assert_eq!(down.chain.len(), selectable as usize);
-        assert_eq!(down.value.mag_filter, Filter::CUBIC_EXT);
-    }
 }
 
 #[test]
@@ -326,34 +256,6 @@ fn unknown_structures_stay_where_they_can() {
     let (_, down, own) = create(&device, &info);
     assert!(!own);
     assert_eq!((down.value.p_next, down.value.mip_lod_bias), (info.p_next, -4.0));
-}
-
-#[test]
-fn a_variant_carries_every_structure_of_its_sampler() {
-    let custom = any_border();
-    let extensions = [ash::ext::custom_border_color::NAME];
-    let device = device_with(&extensions, ptr::from_ref(&custom).cast(), |_| ());
-    let color = vk::ClearColorValue { float32: [0.25, 0.5, 0.75, 1.0] };
-    let border = vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(color).format(FLOATS);
-    let info = vk::SamplerCreateInfo {
-        p_next: ptr::from_ref(&border).cast(),
-        address_mode_u: vk::SamplerAddressMode::CLAMP_TO_BORDER,
-        border_color: vk::BorderColor::FLOAT_CUSTOM_EXT,
-        ..linear_info()
-    };
-    let (sampler, _, own) = create(&device, &info);
-    assert!(own);
-    device.driver.calls();
-    let variant = written(&device, sampler, device.view(FLOATS));
-    assert_ne!(variant, sampler);
-    let model = device.driver.sampler(variant.as_raw()).unwrap();
-    assert!(model.by_layer);
-    assert_eq!(model.info.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT);
-    let found: vk::SamplerCustomBorderColorCreateInfoEXT<'_> =
-        model.chain.iter().find_map(crate::driver::Node::get).expect("the colour is chained");
-    // SAFETY: the member that was set.
-    assert_eq!((unsafe { found.custom_border_color.float32 }, found.format), ([0.25, 0.5, 0.75, 1.0], border.format));
-    assert_eq!((model.info.mag_filter, model.info.max_lod), (Filter::NEAREST, info.max_lod));
 }
 
 #[test]

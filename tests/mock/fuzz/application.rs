@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::ptr;
 use std::rc::Rc;
@@ -17,9 +18,9 @@ use samplin_core::decide::{
 };
 
 use super::chain::{Unknown, put, read_back, with_info};
-use crate::driver::{Args, Call, FormatSupport, Reuse};
+use crate::driver::{Args, Array, Call, Element, FormatSupport, Reuse, Write};
 use crate::loader::*;
-use crate::pages::dangling;
+use crate::pages::{Guarded, dangling};
 use crate::stress::Random;
 use samplin_checker::draw::{self, Dice};
 use samplin_checker::{blit_violations, fixable, formats, replay, replays, violations};
@@ -135,14 +136,15 @@ struct Drawn {
 type Given = (Destination, u32, u64, vk::DescriptorImageInfo);
 
 impl Drawn {
-    fn raw(&self, dst_set: vk::DescriptorSet) -> vk::WriteDescriptorSet<'_> {
+    fn raw(&self, dst_set: u64, infos: &'static [vk::DescriptorImageInfo]) -> vk::WriteDescriptorSet<'static> {
         vk::WriteDescriptorSet {
-            dst_set,
+            p_next: unknown(),
+            dst_set: vk::DescriptorSet::from_raw(dst_set),
             dst_binding: self.number,
             dst_array_element: self.element,
             descriptor_count: self.infos.len() as u32,
             descriptor_type: self.ty,
-            p_image_info: if self.ty == Ty::UNIFORM_BUFFER { dangling() } else { self.infos.as_ptr() },
+            p_image_info: if self.ty == Ty::UNIFORM_BUFFER { dangling() } else { infos.as_ptr() },
             // Ignored for this type, and needed by none of the driver's checks.
             p_buffer_info: dangling(),
             p_texel_buffer_view: dangling(),
@@ -157,8 +159,55 @@ impl Drawn {
     }
 }
 
+/// A structure that the layer does not know, which stays where it is chained.
+fn unknown() -> *const c_void {
+    const NODE: &vk::BaseInStructure<'static> = &vk::BaseInStructure {
+        s_type: vk::StructureType::from_raw(0x7fff_0098),
+        p_next: ptr::null(),
+        _marker: std::marker::PhantomData,
+    };
+    ptr::from_ref(NODE).cast()
+}
+
+/// What is ignored in place of a sampler.
+const GARBAGE: [u64; 6] = [0, 1, u64::MAX, u64::MAX - 1, 0x5500_0000_0141, 0xdead_beef_0000];
+
+/// Structures with the same members, whose pointers lead to the same places.
+#[track_caller]
+fn assert_same(down: impl Debug, given: impl Debug) {
+    assert_eq!(format!("{down:?}"), format!("{given:?}"));
+}
+
+/// Writes arrive with everything that was given but image infos, which are judged by themselves.
+fn assert_alike(changed: bool, given: &[vk::WriteDescriptorSet<'_>], down: &Array<Write>) {
+    assert!(changed || down.at == given.as_ptr() as usize, "what is legal goes down as it is");
+    assert_eq!(down.items.len(), given.len());
+    for (down, given) in down.items.iter().zip(given) {
+        let p_image_info = if given.descriptor_type == COMBINED { given.p_image_info } else { down.raw.p_image_info };
+        assert_same(vk::WriteDescriptorSet { p_image_info, ..down.raw }, given);
+    }
+}
+
+/// The elements of a template's data arrive from where they are described, and nothing but pairs changes.
+fn assert_elements(at: usize, elements: &[Element], entries: &[vk::DescriptorUpdateTemplateEntry], data: &[u8]) {
+    assert_eq!(at % 16, data.as_ptr() as usize % 16, "what was aligned stays aligned");
+    for element in elements {
+        let entry = &entries[element.entry];
+        let offset = entry.offset + element.index * entry.stride;
+        assert_eq!(element.at - at, offset);
+        assert_eq!(element.bytes, data[offset..][..element.bytes.len()]);
+        if let Some(image) = element.image.filter(|_| entry.descriptor_type != COMBINED) {
+            // SAFETY: the block has room for every element; any bits are a valid image info.
+            let given = unsafe { data.as_ptr().add(offset).cast::<vk::DescriptorImageInfo>().read_unaligned() };
+            assert_same(image, given);
+        }
+    }
+}
+
 pub(crate) struct Application {
     random: Random,
+    /// What the application passes in a call: it can only be read, and nothing behind it.
+    memory: Guarded,
     device: Device,
     caps: DeviceCaps,
     policy: Policy,
@@ -384,6 +433,7 @@ impl Application {
         crate::driver::ATTEMPTS.take();
         Self {
             random,
+            memory: Guarded::new(),
             device,
             caps,
             policy,
@@ -408,6 +458,7 @@ impl Application {
     /// Does one thing.
     pub(crate) fn step(&mut self) {
         self.tally.calls += 1;
+        self.memory = Guarded::new();
         match self.random.below(32) {
             0..4 => self.create_sampler(),
             4 => self.destroy_sampler(),
@@ -457,6 +508,27 @@ impl Application {
         self.log.push(text);
     }
 
+    fn lend<T: Copy>(&mut self, items: &[T]) -> &'static [T] {
+        if items.is_empty() {
+            return &[];
+        }
+        // SAFETY: a copy that lives until the next step, as no user of it does.
+        unsafe { std::slice::from_raw_parts(self.memory.slice(items), items.len()) }
+    }
+
+    fn lend_one<T: Copy>(&mut self, value: T) -> &'static T {
+        &self.lend(&[value])[0]
+    }
+
+    fn lend_writes(
+        &mut self,
+        drawn: &[Drawn],
+        set: impl Fn(&Self, &Drawn) -> u64,
+    ) -> &'static [vk::WriteDescriptorSet<'static>] {
+        let writes: Vec<_> = drawn.iter().map(|write| write.raw(set(self, write), self.lend(&write.infos))).collect();
+        self.lend(&writes)
+    }
+
     // ---- samplers ----
 
     fn create_sampler(&mut self) {
@@ -499,7 +571,10 @@ impl Application {
             self.say(format!("no sampler: {result:?}"));
             return;
         }
-        let [Call { args: Args::CreateSampler { info: down, .. }, .. }] = &calls[..] else { panic!("{calls:?}") };
+        let [Call { args: Args::CreateSampler { info: down, allocator: given, out: at }, .. }] = &calls[..] else {
+            panic!("{calls:?}")
+        };
+        assert_eq!((*given, *at), (allocator() as usize, &raw const out as usize));
         let state = self.state_of(out.as_raw());
         let broken = self.fixable(&original, None);
         let gl = original.address_mode.iter().any(|mode| [0x2900, 0x8742].contains(&mode.as_raw()));
@@ -915,7 +990,7 @@ impl Application {
             }
         };
         if !of.immutable.is_empty() {
-            let ignored = if self.chance(50) { dangling_handle() } else { 0 };
+            let ignored = GARBAGE[self.index(GARBAGE.len())];
             return Some(pair(vk::Sampler::from_raw(ignored), view));
         }
         if self.samplers.is_empty() {
@@ -968,12 +1043,11 @@ impl Application {
             let set = own.index(own.sets.len());
             (set, Rc::clone(&own.sets[set].layout))
         });
-        let set_of = |write: &Drawn| vk::DescriptorSet::from_raw(self.sets[write.to].handle);
-        let writes: Vec<_> = drawn.iter().map(|write| write.raw(set_of(write))).collect();
+        let writes = self.lend_writes(&drawn, |own, write| own.sets[write.to].handle);
         let copies = self.draw_copies();
-        let raw_copies: Vec<_> = copies.iter().map(|(copy, ..)| *copy).collect();
+        let raw_copies = self.lend(&copies.iter().map(|(copy, ..)| *copy).collect::<Vec<_>>());
         self.say(format!("update {drawn:x?} copies {raw_copies:x?}"));
-        self.device.update(&writes, &raw_copies);
+        self.device.update(writes, raw_copies);
         let to = |write: &Drawn| {
             let set = &self.sets[write.to];
             Destination { layout: Rc::clone(&set.layout), set: Some(set.handle) }
@@ -985,16 +1059,7 @@ impl Application {
         };
         assert_eq!(copied.at, raw_copies.as_ptr() as usize, "copies go down as they are");
         let changed = self.receive(&given, &calls);
-        if !changed {
-            assert_eq!(down.at, writes.as_ptr() as usize, "legal writes go down as they are");
-        }
-        for (mine, arrived) in writes.iter().zip(&down.items) {
-            assert_eq!(mine.descriptor_count, arrived.raw.descriptor_count);
-            assert_eq!(mine.p_buffer_info, arrived.raw.p_buffer_info, "ignored members go down as they are");
-            if mine.descriptor_type != COMBINED {
-                assert_eq!(mine.p_image_info, arrived.raw.p_image_info);
-            }
-        }
+        assert_alike(changed, writes, down);
         for (_, from, to) in copies {
             let slot = self.sets[from.0].slots.get(&from.1).copied();
             match slot {
@@ -1044,31 +1109,38 @@ impl Application {
         let layout = Rc::clone(&pipeline.sets[number]);
         let drawn = self.draw_writes(4, |_| (0, Rc::clone(&layout)));
         // The set is ignored by pushes.
-        let ignored = vk::DescriptorSet::from_raw(dangling_handle());
-        let writes: Vec<_> = drawn.iter().map(|write| write.raw(ignored)).collect();
+        let writes = self.lend_writes(&drawn, |_, _| dangling_handle());
         let raw = vk::PipelineLayout::from_raw(pipeline.handle);
+        let info = vk::PushDescriptorSetInfoKHR { p_next: unknown(), ..Default::default() }
+            .stage_flags(Stage::ALL)
+            .layout(raw)
+            .set(number as u32)
+            .descriptor_writes(writes);
+        let info = self.lend_one(info);
         self.say(format!("push {drawn:x?} set {number} of {:#x}", pipeline.handle));
         if self.chance(50) {
-            self.device.push(raw, number as u32, &writes);
+            self.device.push(raw, number as u32, writes);
         } else {
-            let info = vk::PushDescriptorSetInfoKHR::default()
-                .stage_flags(Stage::ALL)
-                .layout(raw)
-                .set(number as u32)
-                .descriptor_writes(&writes);
-            self.device.push2(&info);
+            self.device.push2(info);
         }
         let to = Destination { layout, set: None };
         let given: Vec<_> = drawn.iter().flat_map(|write| write.pairs(&to)).collect();
         let calls = self.calls();
         let changed = self.receive(&given, &calls);
         let down = match &calls[..] {
-            [Call { args: Args::Push { writes, .. } | Args::Push2 { writes, .. }, .. }] => writes,
+            [Call { args: Args::Push { writes, layout, set }, .. }] => {
+                assert_eq!((*layout, *set), (pipeline.handle, number as u32));
+                writes
+            }
+            [Call { args: Args::Push2 { writes, info: down }, .. }] => {
+                assert!(changed || down.at == ptr::from_ref(info) as usize, "what is legal goes down as it is");
+                let p_descriptor_writes = info.p_descriptor_writes;
+                assert_same(vk::PushDescriptorSetInfoKHR { p_descriptor_writes, ..down.value }, info);
+                writes
+            }
             _ => panic!("{calls:?}"),
         };
-        if !changed {
-            assert_eq!(down.at, writes.as_ptr() as usize, "legal pushes go down as they are");
-        }
+        assert_alike(changed, writes, down);
     }
 
     // ---- templates ----
@@ -1188,8 +1260,14 @@ impl Application {
         let text: Vec<_> = given.iter().map(|g| (g.1, g.2, g.3)).collect();
         let text = format!("apply {:#x} to {handle:#x}: {text:x?}", template.handle);
         self.say(text);
-        let before = data.clone();
-        let pointer = data.as_ptr().cast::<c_void>();
+        let pointer = self.lend(&data).as_ptr().cast::<c_void>();
+        let number = if let Target::Push(_, number) = template.target { number } else { 0 };
+        let info =
+            vk::PushDescriptorSetWithTemplateInfoKHR { p_next: unknown(), p_data: pointer, ..Default::default() }
+                .descriptor_update_template(raw)
+                .layout(vk::PipelineLayout::from_raw(handle))
+                .set(number);
+        let info = self.lend_one(info);
         let device = &self.device;
         match &template.target {
             Target::Sets(_) => device.update_with_template(vk::DescriptorSet::from_raw(handle), raw, pointer),
@@ -1198,28 +1276,29 @@ impl Application {
                 if self.random.below(2) == 0 {
                     call!(device.push_with_template(device.commands, raw, layout, *number, pointer));
                 } else {
-                    let info = vk::PushDescriptorSetWithTemplateInfoKHR {
-                        descriptor_update_template: raw,
-                        layout,
-                        set: *number,
-                        p_data: pointer,
-                        ..Default::default()
-                    };
-                    call!(device.push_with_template2(device.commands, &info));
+                    call!(device.push_with_template2(device.commands, info));
                 }
             }
         }
-        assert_eq!(data, before, "the application's data is not written to");
         let calls = self.calls();
         let changed = self.receive_with(&given, &calls, &template.entries);
-        if !changed {
-            let at = match &calls[..] {
-                [Call { args: Args::Template { data, .. }, .. }] => *data,
-                [Call { args: Args::Template2 { info, .. }, .. }] => info.value.p_data as usize,
-                _ => panic!("{calls:?}"),
-            };
-            assert_eq!(at, pointer as usize, "legal data goes down as it is");
-        }
+        let (at, elements) = match &calls[0].args {
+            Args::Template { target, template: used, data, elements } => {
+                assert_eq!((*target, *used), (set.unwrap_or(number.into()), template.handle));
+                (*data, elements)
+            }
+            Args::Template2 { info: down, elements } => {
+                assert_same(vk::PushDescriptorSetWithTemplateInfoKHR { p_data: pointer, ..down.value }, info);
+                let is_copy = down.value.p_data != pointer;
+                assert_eq!(down.at != ptr::from_ref(info) as usize, is_copy, "copied only to be changed");
+                (down.value.p_data as usize, elements)
+            }
+            _ => panic!("{calls:?}"),
+        };
+        assert!(changed || (at, calls.len()) == (pointer as usize, 1), "legal data goes down as it is");
+        // SAFETY: lent for this step.
+        let lent = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), data.len()) };
+        assert_elements(at, elements, &template.entries, lent);
     }
 
     // ---- the rest ----
@@ -1229,31 +1308,56 @@ impl Application {
             return;
         };
         self.say(format!("get descriptor {info:x?}"));
+        let info = self.lend_one(info);
+        let get = vk::DescriptorGetInfoEXT {
+            p_next: unknown(),
+            ty: COMBINED,
+            data: vk::DescriptorDataEXT { p_combined_image_sampler: info },
+            ..Default::default()
+        };
+        let of_view = vk::ImageViewHandleInfoNVX {
+            p_next: unknown(),
+            image_view: info.image_view,
+            descriptor_type: COMBINED,
+            sampler: info.sampler,
+            ..Default::default()
+        };
+        let (get, of_view) = (self.lend_one(get), self.lend_one(of_view));
         let device = &self.device;
         let (down, same) = if device.fns.get_descriptor.is_some() && self.random.below(2) == 0 {
-            let get = vk::DescriptorGetInfoEXT {
-                ty: COMBINED,
-                data: vk::DescriptorDataEXT { p_combined_image_sampler: &info },
-                ..Default::default()
-            };
-            let mut out = [0_u8; 32];
-            call!(device.get_descriptor(device.raw, &get, out.len(), out.as_mut_ptr().cast()));
+            let mut out = [0_u64; 4];
+            call!(device.get_descriptor(device.raw, get, 32, out.as_mut_ptr().cast()));
             let calls = self.calls();
-            let [Call { args: Args::GetDescriptor { image: Some((at, image)), .. }, .. }] = &calls[..] else {
+            let [Call { args: Args::GetDescriptor { info: arrived, image: Some((at, image)), .. }, .. }] = &calls[..]
+            else {
                 panic!("{calls:?}")
             };
-            (image.sampler.as_raw(), *at == ptr::from_ref(&info) as usize)
+            assert_eq!((arrived.value.p_next, arrived.value.ty), (get.p_next, COMBINED));
+            assert_same(vk::DescriptorImageInfo { sampler: info.sampler, ..*image }, info);
+            assert_eq!(out[0], image.sampler.as_raw(), "the descriptor is the driver's");
+            let is_own = *at == ptr::from_ref(info) as usize;
+            assert_eq!(is_own, arrived.at == ptr::from_ref(get) as usize);
+            (image.sampler.as_raw(), is_own)
         } else {
-            let get = vk::ImageViewHandleInfoNVX {
-                image_view: info.image_view,
-                descriptor_type: COMBINED,
-                sampler: info.sampler,
-                ..Default::default()
-            };
-            call!(device.get_view_handle(device.raw, &get));
+            let handles = [
+                call!(device.get_view_handle(device.raw, of_view)).into(),
+                call!(device.get_view_handle64(device.raw, of_view)),
+            ];
             let calls = self.calls();
-            let [Call { args: Args::ViewHandle { info: arrived }, .. }] = &calls[..] else { panic!("{calls:?}") };
-            (arrived.value.sampler.as_raw(), arrived.at == ptr::from_ref(&get) as usize)
+            let [
+                Call { args: Args::ViewHandle { info: one }, .. },
+                Call { args: Args::ViewHandle { info: other }, .. },
+            ] = &calls[..]
+            else {
+                panic!("{calls:?}")
+            };
+            let down = one.value.sampler;
+            assert_eq!(handles, [down.as_raw() & u64::from(u32::MAX), down.as_raw()], "the handle is the driver's");
+            for arrived in [one, other] {
+                assert_same(arrived.value, vk::ImageViewHandleInfoNVX { sampler: down, ..*of_view });
+                assert_eq!(arrived.at == ptr::from_ref(of_view) as usize, down == info.sampler);
+            }
+            (down.as_raw(), down == info.sampler)
         };
         self.judge(info.sampler.as_raw(), info.image_view.as_raw(), down);
         assert_eq!(same, down == info.sampler.as_raw(), "a legal pair goes down as it is");
@@ -1267,28 +1371,31 @@ impl Application {
         let source = BlitSource { format: image.format, image_type: image.image_type, features };
         let raw = vk::Image::from_raw(image.handle);
         let general = vk::ImageLayout::GENERAL;
+        let regions = self.lend(&[vk::ImageBlit::default(); 2]);
+        let info = vk::BlitImageInfo2 { p_next: unknown(), ..Default::default() }
+            .src_image(raw)
+            .src_image_layout(general)
+            .dst_image(raw)
+            .dst_image_layout(general)
+            .regions(self.lend(&[vk::ImageBlit2::default(); 2]))
+            .filter(filter);
+        let info = self.lend_one(info);
         let device = &self.device;
         let down = if self.random.below(2) == 0 {
-            call!(device.blit(device.commands, raw, general, raw, general, 0, ptr::null(), filter));
+            call!(device.blit(device.commands, raw, general, raw, general, 2, regions.as_ptr(), filter));
             match &self.calls()[..] {
-                [Call { args: Args::Blit { filter, source, .. }, .. }] if *source == raw.as_raw() => *filter,
+                [Call { args: Args::Blit { filter, source, regions: at }, .. }] => {
+                    assert_eq!((*source, *at), (raw.as_raw(), regions.as_ptr() as usize));
+                    *filter
+                }
                 calls => panic!("{calls:?}"),
             }
         } else {
-            let info = vk::BlitImageInfo2 {
-                src_image: raw,
-                src_image_layout: general,
-                dst_image: raw,
-                dst_image_layout: general,
-                filter,
-                ..Default::default()
-            };
-            call!(device.blit2(device.commands, &info));
+            call!(device.blit2(device.commands, info));
             match &self.calls()[..] {
                 [Call { args: Args::Blit2 { info: down }, .. }] => {
-                    if down.value.filter == filter {
-                        assert_eq!(down.at, ptr::from_ref(&info) as usize);
-                    }
+                    assert_eq!(down.value.filter == filter, down.at == ptr::from_ref(info) as usize);
+                    assert_same(vk::BlitImageInfo2 { filter, ..down.value }, info);
                     down.value.filter
                 }
                 calls => panic!("{calls:?}"),
