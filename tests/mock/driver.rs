@@ -77,6 +77,34 @@ macro_rules! fill {
     }};
 }
 
+/// The loader's node with the link in a chain, or null.
+macro_rules! link {
+    ($first:expr, $type:ty, $s_type:ident) => {{
+        let mut next = $first.cast::<$type>();
+        let is_link =
+            |node: &$type| node.s_type == vk::StructureType::$s_type && node.function == LayerFunction::LINK_INFO;
+        while next.as_ref().is_some_and(|node| !is_link(node)) {
+            next = (*next).p_next.cast();
+        }
+        next.cast_mut()
+    }};
+}
+
+/// The list of modifiers, if the caller has room for it.
+macro_rules! modifiers {
+    ($own:ident, $support:ident, $type:ident, $features:expr) => {
+        $own.drm_format_modifier_count = $support.modifiers.len() as u32;
+        let items = $own.p_drm_format_modifier_properties;
+        for (index, (modifier, features)) in $support.modifiers.iter().enumerate().filter(|_| !items.is_null()) {
+            items.add(index).write(vk::$type {
+                drm_format_modifier: *modifier,
+                drm_format_modifier_plane_count: 1,
+                drm_format_modifier_tiling_features: $features(*features),
+            });
+        }
+    };
+}
+
 mod followed;
 mod heaps;
 pub(crate) mod machine;
@@ -117,15 +145,16 @@ pub(crate) struct FormatSupport {
 }
 
 /// When the value of a destroyed handle is handed out again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Reuse {
+    #[default]
     Never,
     /// By the very next creation of that kind.
     AtOnce,
 }
 
 /// What the driver is like.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Config {
     /// `VkPhysicalDeviceProperties::apiVersion`.
     pub(crate) api_version: u32,
@@ -189,14 +218,11 @@ impl Config {
         let depth = SAMPLED | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON;
         Self {
             api_version: vk::API_VERSION_1_3,
-            lavapipe: None,
             extensions: EXTENSIONS.to_vec(),
             max_anisotropy: 16.0,
             max_lod_bias: 4.0,
             max_samplers: 4000,
             max_custom_borders: 4096,
-            embedded_places: 0,
-            max_sample_mask_words: 0,
             storage_buffers: 4,
             filter_minmax_component_mapping: true,
             max_block_match_window: [64, 64],
@@ -221,23 +247,13 @@ impl Config {
                     },
                 ),
             ],
-            reuse: Reuse::Never,
-            share_samplers: false,
-            hidden: Vec::new(),
-            careless: false,
             modifier: 9,
-            cubic: Arc::default(),
-            asked: Arc::default(),
             swapchain_images: 3,
-            tells_features: false,
-            permits: false,
             instance_version: vk::API_VERSION_1_0,
             set_limits: [8, 16, 96],
-            after_bind: 0,
             // The least that every device has.
             block_limits: [12, 72, 128],
-            follows: false,
-            queries: Arc::default(),
+            ..Self::default()
         }
     }
 
@@ -369,73 +385,21 @@ type Texels = vk::DescriptorAddressInfoEXT<'static>;
 /// Arguments of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Args {
-    CreateSampler {
-        info: Chained<vk::SamplerCreateInfo<'static>>,
-        allocator: usize,
-        out: usize,
-    },
-    CreateConversion {
-        info: Chained<vk::SamplerYcbcrConversionCreateInfo<'static>>,
-        allocator: usize,
-        out: usize,
-    },
-    Create {
-        info: usize,
-        allocator: usize,
-        out: usize,
-    },
-    Destroy {
-        handle: u64,
-        allocator: usize,
-    },
-    Update {
-        writes: Array<Write>,
-        copies: Array<vk::CopyDescriptorSet<'static>>,
-    },
-    Push {
-        layout: u64,
-        set: u32,
-        writes: Array<Write>,
-    },
-    Push2 {
-        info: Chained<vk::PushDescriptorSetInfoKHR<'static>>,
-        writes: Array<Write>,
-    },
-    Template {
-        target: u64,
-        template: u64,
-        data: usize,
-        elements: Vec<Element>,
-    },
-    Template2 {
-        info: Chained<vk::PushDescriptorSetWithTemplateInfoKHR<'static>>,
-        elements: Vec<Element>,
-    },
-    GetDescriptor {
-        info: Chained<vk::DescriptorGetInfoEXT<'static>>,
-        image: At<Image>,
-        texels: At<Texels>,
-    },
-    HeapSamplers {
-        at: usize,
-        infos: Vec<Chained<vk::SamplerCreateInfo<'static>>>,
-    },
-    HeapResources {
-        at: usize,
-        views: Vec<Option<Chained<vk::ImageViewCreateInfo<'static>>>>,
-        formats: Vec<Option<vk::Format>>,
-    },
-    ViewHandle {
-        info: Chained<vk::ImageViewHandleInfoNVX<'static>>,
-    },
-    Blit {
-        source: u64,
-        filter: vk::Filter,
-        regions: usize,
-    },
-    Blit2 {
-        info: Chained<vk::BlitImageInfo2<'static>>,
-    },
+    CreateSampler { info: Chained<vk::SamplerCreateInfo<'static>>, allocator: usize, out: usize },
+    CreateConversion { info: Chained<vk::SamplerYcbcrConversionCreateInfo<'static>>, allocator: usize },
+    Create { info: usize, allocator: usize, out: usize },
+    Destroy { handle: u64, allocator: usize },
+    Update { writes: Array<Write>, copies: Array<vk::CopyDescriptorSet<'static>> },
+    Push { layout: u64, set: u32, writes: Array<Write> },
+    Push2 { info: Chained<vk::PushDescriptorSetInfoKHR<'static>>, writes: Array<Write> },
+    Template { target: u64, template: u64, data: usize, elements: Vec<Element> },
+    Template2 { info: Chained<vk::PushDescriptorSetWithTemplateInfoKHR<'static>>, elements: Vec<Element> },
+    GetDescriptor { info: Chained<vk::DescriptorGetInfoEXT<'static>>, image: At<Image>, texels: At<Texels> },
+    HeapSamplers { at: usize, infos: Vec<Chained<vk::SamplerCreateInfo<'static>>> },
+    HeapResources { at: usize, views: Vec<Option<Chained<vk::ImageViewCreateInfo<'static>>>> },
+    ViewHandle { info: Chained<vk::ImageViewHandleInfoNVX<'static>> },
+    Blit { source: u64, filter: vk::Filter, regions: usize },
+    Blit2 { info: Chained<vk::BlitImageInfo2<'static>> },
     Other(Vec<u64>),
 }
 
@@ -551,6 +515,23 @@ unsafe fn array<T: Copy>(first: *const T, count: u32) -> Vec<T> {
     (0..count as usize).map(|index| unsafe { first.add(index).read() }).collect()
 }
 
+/// Both calls of the idiom: how many there are, and as many as there is room for.
+///
+/// # Safety
+///
+/// `count` is valid, and `out` null or with room for so many.
+unsafe fn enumerate<T: Copy>(count: *mut u32, out: *mut T, items: &[T]) -> Result<(), vk::Result> {
+    // SAFETY: forwarded from the caller.
+    unsafe {
+        let room = if out.is_null() { items.len() } else { items.len().min(*count as usize) };
+        if !out.is_null() {
+            ptr::copy_nonoverlapping(items.as_ptr(), out, room);
+        }
+        count.write(room as u32);
+        if room < items.len() { Err(vk::Result::INCOMPLETE) } else { Ok(()) }
+    }
+}
+
 /// # Safety
 ///
 /// The writes are valid.
@@ -623,10 +604,30 @@ struct Objects {
 }
 
 impl Objects {
-    /// A handle is free.
-    fn release(&mut self, reuse: Reuse, kind: Kind, handle: u64) {
+    /// An object is gone, and its handle free.
+    fn remove(&mut self, reuse: Reuse, kind: Kind, handle: u64) -> Option<Object> {
+        let object = self.live.remove(&(kind, handle))?;
+        if let Data::Sampler(model) = &object.data {
+            self.samplers -= 1;
+            self.custom -= u32::from(is_custom(model));
+        }
         if reuse == Reuse::AtOnce {
             self.free.entry(kind).or_default().push(handle);
+        }
+        Some(object)
+    }
+
+    /// Whether the driver has let go of an object before, so that the handle may be another's by now.
+    fn was_freed_early(&mut self, kind: Kind, handle: u64) -> bool {
+        let index = self.freed_early.iter().position(|freed| *freed == (kind, handle));
+        index.map(|index| self.freed_early.swap_remove(index)).is_some()
+    }
+
+    /// The sets of a pool.
+    fn sets(&mut self, pool: vk::DescriptorPool) -> Option<&mut Vec<u64>> {
+        match &mut self.live.get_mut(&(Kind::Pool, pool.as_raw()))?.data {
+            Data::Sets(sets) => Some(sets),
+            _ => None,
         }
     }
 }
@@ -646,6 +647,7 @@ pub(crate) struct OwnFailure {
 }
 
 /// One device.
+#[derive(Default)]
 pub(crate) struct DeviceState {
     pub(crate) config: Arc<Config>,
     pub(crate) enabled: Vec<String>,
@@ -835,8 +837,7 @@ impl DeviceState {
             return;
         }
         let mut objects = lock(&self.objects);
-        if let Some(index) = objects.freed_early.iter().position(|freed| *freed == (kind, handle)) {
-            objects.freed_early.swap_remove(index);
+        if objects.was_freed_early(kind, handle) {
             return;
         }
         let Some(object) = objects.live.get_mut(&(kind, handle)) else {
@@ -852,30 +853,14 @@ impl DeviceState {
         if object.count > 0 {
             return;
         }
-        let object = objects.live.remove(&(kind, handle));
-        objects.release(self.config.reuse, kind, handle);
-        match object.map(|object| object.data) {
-            Some(Data::Sampler(model)) => {
-                objects.samplers -= 1;
-                objects.custom -= u32::from(is_custom(&model));
-            }
-            Some(Data::Sets(sets)) => {
-                for set in sets {
-                    objects.live.remove(&(Kind::Set, set));
-                    objects.release(self.config.reuse, Kind::Set, set);
+        let reuse = self.config.reuse;
+        match objects.remove(reuse, kind, handle).map(|object| object.data) {
+            Some(Data::Sets(sets)) => sets.iter().for_each(|set| _ = objects.remove(reuse, Kind::Set, *set)),
+            Some(Data::Images(images)) => images.into_iter().for_each(|image| {
+                if !objects.was_freed_early(Kind::Image, image) {
+                    objects.remove(reuse, Kind::Image, image);
                 }
-            }
-            Some(Data::Images(images)) => {
-                for image in images {
-                    // The driver has let go of it before, and the handle may be another image's by now.
-                    if let Some(index) = objects.freed_early.iter().position(|freed| *freed == (Kind::Image, image)) {
-                        objects.freed_early.swap_remove(index);
-                        continue;
-                    }
-                    objects.live.remove(&(Kind::Image, image));
-                    objects.release(self.config.reuse, Kind::Image, image);
-                }
-            }
+            }),
             _ => {}
         }
     }
@@ -884,12 +869,7 @@ impl DeviceState {
     /// another thread's object, and must leave that alone.
     pub(crate) fn free_early(&self, kind: Kind, handle: u64) {
         let mut objects = lock(&self.objects);
-        if let Some(object) = objects.live.remove(&(kind, handle)) {
-            if let Data::Sampler(model) = &object.data {
-                objects.samplers -= 1;
-                objects.custom -= u32::from(is_custom(model));
-            }
-            objects.release(self.config.reuse, kind, handle);
+        if objects.remove(self.config.reuse, kind, handle).is_some() {
             objects.freed_early.push((kind, handle));
         }
     }
@@ -989,6 +969,7 @@ struct PhysicalObject {
 }
 
 #[repr(C)]
+#[derive(Default)]
 struct DeviceObject {
     key: usize,
     state: Arc<DeviceState>,
@@ -1340,21 +1321,8 @@ answers! {
     fn create_instance(
         info: *const vk::InstanceCreateInfo<'_>, _allocator: Callbacks<'_>, out: *mut vk::Instance,
     ) -> VkResult {
-        let mut next = (*info).p_next;
-        let mut found = None;
-        let mut seen = 0;
-        while !next.is_null() && seen < 300 {
-            let node = next.cast::<LayerInstanceCreateInfo>();
-            if (*node).s_type == vk::StructureType::LOADER_INSTANCE_CREATE_INFO
-                && (*node).function == LayerFunction::LINK_INFO
-            {
-                found = Some((*node).u.p_layer_info as usize);
-                break;
-            }
-            next = (*node).p_next;
-            seen += 1;
-        }
-        check_link(found);
+        let link = link!((*info).p_next, LayerInstanceCreateInfo, LOADER_INSTANCE_CREATE_INFO);
+        check_link(link.as_ref().map(|link| link.u.p_layer_info as usize));
         NEXT_RESULTS.with_borrow_mut(VecDeque::pop_front).map_or(Ok(()), Err)?;
         let Some(config) = NEXT_CONFIG.take() else { return Err(vk::Result::ERROR_INITIALIZATION_FAILED) };
         let asked = (*info).p_application_info.as_ref().map_or(0, |app| app.api_version);
@@ -1402,21 +1370,9 @@ answers! {
     fn enumerate_device_extension_properties(
         physical: vk::PhysicalDevice, _layer: *const c_char, count: *mut u32, out: *mut vk::ExtensionProperties,
     ) -> VkResult {
-        let names = &physical_object(physical).config.extensions;
-        if out.is_null() {
-            count.write(names.len() as u32);
-            return Ok(());
-        }
-        let room = (*count as usize).min(names.len());
-        for (index, name) in names.iter().take(room).enumerate() {
-            let mut properties = vk::ExtensionProperties::default();
-            for (to, from) in properties.extension_name.iter_mut().zip(name.to_bytes()) {
-                *to = *from as c_char;
-            }
-            out.add(index).write(properties);
-        }
-        count.write(room as u32);
-        if room < names.len() { Err(vk::Result::INCOMPLETE)? }
+        let _outside = Outside::new();
+        let of = |name: &&CStr| vk::ExtensionProperties::default().extension_name(name).expect("it is short enough");
+        enumerate(count, out, &physical_object(physical).config.extensions.iter().map(of).collect::<Vec<_>>())?;
     }
 }
 
@@ -1610,26 +1566,10 @@ answers! {
                 own.buffer_features = support.buffer;
             }
             vk::DrmFormatModifierPropertiesListEXT<'_>: |own| {
-                let items = own.p_drm_format_modifier_properties;
-                own.drm_format_modifier_count = support.modifiers.len() as u32;
-                for (index, (modifier, features)) in support.modifiers.iter().enumerate().filter(|_| !items.is_null()) {
-                    items.add(index).write(vk::DrmFormatModifierPropertiesEXT {
-                        drm_format_modifier: *modifier,
-                        drm_format_modifier_plane_count: 1,
-                        drm_format_modifier_tiling_features: narrow(*features),
-                    });
-                }
+                modifiers!(own, support, DrmFormatModifierPropertiesEXT, narrow);
             }
             vk::DrmFormatModifierPropertiesList2EXT<'_>: |own| {
-                let items = own.p_drm_format_modifier_properties;
-                own.drm_format_modifier_count = support.modifiers.len() as u32;
-                for (index, (modifier, features)) in support.modifiers.iter().enumerate().filter(|_| !items.is_null()) {
-                    items.add(index).write(vk::DrmFormatModifierProperties2EXT {
-                        drm_format_modifier: *modifier,
-                        drm_format_modifier_plane_count: 1,
-                        drm_format_modifier_tiling_features: *features,
-                    });
-                }
+                modifiers!(own, support, DrmFormatModifierProperties2EXT, std::convert::identity);
             }
         }
     }
@@ -1638,23 +1578,8 @@ answers! {
         physical: vk::PhysicalDevice, info: *const vk::DeviceCreateInfo<'_>, _allocator: Callbacks<'_>,
         out: *mut vk::Device,
     ) -> VkResult {
-        let mut next = (*info).p_next;
-        let mut found = None;
-        let mut link: *mut LayerDeviceCreateInfo = ptr::null_mut();
-        let mut seen = 0;
-        while !next.is_null() && seen < 300 {
-            let node = next.cast::<LayerDeviceCreateInfo>();
-            if (*node).s_type == vk::StructureType::LOADER_DEVICE_CREATE_INFO
-                && (*node).function == LayerFunction::LINK_INFO
-            {
-                found = Some((*node).u.p_layer_info as usize);
-                link = node.cast_mut();
-                break;
-            }
-            next = (*node).p_next;
-            seen += 1;
-        }
-        check_link(found);
+        let link = link!((*info).p_next, LayerDeviceCreateInfo, LOADER_DEVICE_CREATE_INFO);
+        check_link(link.as_ref().map(|link| link.u.p_layer_info as usize));
         if let Some(link) = link.as_mut() {
             // As every layer does, for the one below it.
             link.u.p_layer_info = ptr::null_mut();
@@ -1681,31 +1606,11 @@ answers! {
             enabled: strings((*info).pp_enabled_extension_names, (*info).enabled_extension_count),
             api_version: instance.config.api_version.min(instance.api_version),
             instance_extensions: instance.extensions.clone(),
-            calls: Mutex::default(),
             recording: AtomicBool::new(true),
-            objects: Mutex::default(),
-            observer: Mutex::default(),
-            observed: AtomicBool::new(false),
-            failures: Mutex::default(),
-            own_failure: Mutex::default(),
-            fallible: AtomicU64::new(0),
-            fail_nth: AtomicU64::new(0),
             fail_with: Mutex::new(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
-            errors: Mutex::default(),
-            names: Mutex::default(),
-            machine: Mutex::default(),
-            mapped: Mutex::default(),
-            deferred: Mutex::default(),
-            embedded: Mutex::default(),
-            colours: Mutex::default(),
+            ..Default::default()
         };
-        let object = Box::new(DeviceObject {
-            key: new_key(),
-            state: Arc::new(state),
-            children: Mutex::default(),
-            unused: Mutex::default(),
-            destroyed: Arc::default(),
-        });
+        let object = Box::new(DeviceObject { key: new_key(), state: Arc::new(state), ..Default::default() });
         out.write(vk::Device::from_raw(Box::into_raw(object) as usize as u64));
     }
 
@@ -1786,25 +1691,8 @@ answers! {
 /// Whether two samplers have the same state: members and chained structures, wherever those are.
 fn same_sampler(a: &SamplerModel, b: &SamplerModel) -> bool {
     let members = |model: &SamplerModel| {
-        let i = &model.info;
-        [
-            i.flags.as_raw(),
-            i.mag_filter.as_raw() as u32,
-            i.min_filter.as_raw() as u32,
-            i.mipmap_mode.as_raw() as u32,
-            i.address_mode_u.as_raw() as u32,
-            i.address_mode_v.as_raw() as u32,
-            i.address_mode_w.as_raw() as u32,
-            i.mip_lod_bias.to_bits(),
-            i.anisotropy_enable,
-            if i.anisotropy_enable == 0 { 0 } else { i.max_anisotropy.to_bits() },
-            i.compare_enable,
-            i.compare_op.as_raw() as u32,
-            i.min_lod.to_bits(),
-            i.max_lod.to_bits(),
-            i.border_color.as_raw() as u32,
-            i.unnormalized_coordinates,
-        ]
+        let max_anisotropy = if model.info.anisotropy_enable == 0 { 0.0 } else { model.info.max_anisotropy };
+        format!("{:?}", vk::SamplerCreateInfo { p_next: ptr::null(), max_anisotropy, ..model.info })
     };
     let chain = |model: &SamplerModel| -> Vec<String> { model.chain.iter().map(Node::text).collect() };
     members(a) == members(b) && chain(a) == chain(b)
@@ -1848,7 +1736,7 @@ answers! {
         out: *mut vk::SamplerYcbcrConversion,
     ) -> VkResult {
         let state = dev(device);
-        let args = Args::CreateConversion { info: copy(info), allocator: allocator as usize, out: out as usize };
+        let args = Args::CreateConversion { info: copy(info), allocator: allocator as usize };
         state.arrive(c"vkCreateSamplerYcbcrConversion", args);
         state.fails(c"vkCreateSamplerYcbcrConversion")?;
         out.write(vk::SamplerYcbcrConversion::from_raw(state.make(Kind::Conversion, allocator as usize, Data::None)));
@@ -1880,16 +1768,7 @@ answers! {
             Some(Data::Images(images)) => images.clone(),
             _ => Vec::new(),
         };
-        if out.is_null() {
-            count.write(images.len() as u32);
-            return Ok(());
-        }
-        let room = (*count as usize).min(images.len());
-        for (index, image) in images.iter().take(room).enumerate() {
-            out.add(index).write(vk::Image::from_raw(*image));
-        }
-        count.write(room as u32);
-        if room < images.len() { Err(vk::Result::INCOMPLETE)? }
+        enumerate(count, out, &images.into_iter().map(vk::Image::from_raw).collect::<Vec<_>>())?;
     }
 
     fn get_modifier(
@@ -1917,10 +1796,7 @@ answers! {
             let set = state.make(Kind::Set, 0, Data::None);
             followed::allocated(state, &*info, index, set);
             out.add(index).write(vk::DescriptorSet::from_raw(set));
-            let pool = (Kind::Pool, (*info).descriptor_pool.as_raw());
-            if let Some(Data::Sets(sets)) = lock(&state.objects).live.get_mut(&pool).map(|object| &mut object.data) {
-                sets.push(set);
-            }
+            lock(&state.objects).sets((*info).descriptor_pool).into_iter().for_each(|sets| sets.push(set));
         }
     }
 
@@ -1928,15 +1804,11 @@ answers! {
         let state = dev(device);
         state.arrive(c"vkFreeDescriptorSets", Args::Other(vec![pool.as_raw(), u64::from(count), sets as u64]));
         for set in array(sets, count) {
-            state.follow(|machine| machine.free(set.as_raw()));
-            let owner = (Kind::Pool, pool.as_raw());
+            let set = set.as_raw();
+            state.follow(|machine| machine.free(set));
             let mut objects = lock(&state.objects);
-            if let Some(Data::Sets(list)) = objects.live.get_mut(&owner).map(|object| &mut object.data) {
-                list.retain(|other| *other != set.as_raw());
-            }
-            if objects.live.remove(&(Kind::Set, set.as_raw())).is_some() {
-                objects.release(state.config.reuse, Kind::Set, set.as_raw());
-            }
+            objects.sets(pool).into_iter().for_each(|sets| sets.retain(|other| *other != set));
+            objects.remove(state.config.reuse, Kind::Set, set);
         }
     }
 
@@ -1945,13 +1817,8 @@ answers! {
         state.arrive(c"vkResetDescriptorPool", Args::Other(vec![pool.as_raw()]));
         state.follow(|machine| machine.reset_pool(pool.as_raw()));
         let mut objects = lock(&state.objects);
-        let gone = match objects.live.get_mut(&(Kind::Pool, pool.as_raw())).map(|object| &mut object.data) {
-            Some(Data::Sets(list)) => std::mem::take(list),
-            _ => Vec::new(),
-        };
-        for set in gone {
-            objects.live.remove(&(Kind::Set, set));
-            objects.release(state.config.reuse, Kind::Set, set);
+        for set in objects.sets(pool).map(std::mem::take).unwrap_or_default() {
+            objects.remove(state.config.reuse, Kind::Set, set);
         }
     }
 

@@ -301,18 +301,6 @@ answers! {
         state.arrive(c"vkCmdBindPipelineShaderGroupNV", Args::Other(passed));
         state.follow(|machine| machine.bind_pipeline(commands.as_raw(), place(point), pipeline.as_raw()));
     }
-
-    pub(super) fn execute_generated_commands_nv(
-        commands: vk::CommandBuffer, _is_preprocessed: vk::Bool32, info: *const vk::GeneratedCommandsInfoNV<'_>,
-    ) {
-        cmd(commands).arrive(c"vkCmdExecuteGeneratedCommandsNV", Args::Other(vec![info as u64]));
-    }
-
-    pub(super) fn execute_generated_commands(
-        commands: vk::CommandBuffer, _is_preprocessed: vk::Bool32, info: *const std::ffi::c_void,
-    ) {
-        cmd(commands).arrive(c"vkCmdExecuteGeneratedCommandsEXT", Args::Other(vec![info as u64]));
-    }
 }
 
 /// Commands whose arguments are noted, and nothing else.
@@ -331,6 +319,13 @@ noted! {
     dispatch c"vkCmdDispatch" (x: u32, y: u32, z: u32);
     trace_rays c"vkCmdTraceRaysKHR" (
         raygen: Region, miss: Region, hit: Region, callable: Region, width: u32, height: u32, depth: u32
+    );
+    execute_generated_commands_nv c"vkCmdExecuteGeneratedCommandsNV" (
+        is_preprocessed: vk::Bool32, info: *const vk::GeneratedCommandsInfoNV<'_>
+    );
+    execute_generated_commands c"vkCmdExecuteGeneratedCommandsEXT" (is_preprocessed: vk::Bool32, info: *const std::ffi::c_void);
+    preprocess_generated_commands_nv c"vkCmdPreprocessGeneratedCommandsNV" (
+        info: *const vk::GeneratedCommandsInfoNV<'_>
     );
     begin_label c"vkCmdBeginDebugUtilsLabelEXT" (info: *const vk::DebugUtilsLabelEXT<'_>);
     insert_label c"vkCmdInsertDebugUtilsLabelEXT" (info: *const vk::DebugUtilsLabelEXT<'_>);
@@ -357,20 +352,14 @@ submitted! {
 }
 
 answers! {
-    pub(super) fn set_line_width(commands: vk::CommandBuffer, width: f32) {
-        cmd(commands).follow(|machine| machine.set_line_width(commands.as_raw(), width));
-    }
-
-    pub(super) fn preprocess_generated_commands_nv(
-        commands: vk::CommandBuffer, info: *const vk::GeneratedCommandsInfoNV<'_>,
-    ) {
-        cmd(commands).arrive(c"vkCmdPreprocessGeneratedCommandsNV", Args::Other(vec![info as u64]));
-    }
-
     pub(super) fn preprocess_generated_commands(
         commands: vk::CommandBuffer, info: *const std::ffi::c_void, _state: vk::CommandBuffer,
     ) {
         cmd(commands).arrive(c"vkCmdPreprocessGeneratedCommandsEXT", Args::Other(vec![info as u64]));
+    }
+
+    pub(super) fn set_line_width(commands: vk::CommandBuffer, width: f32) {
+        cmd(commands).follow(|machine| machine.set_line_width(commands.as_raw(), width));
     }
 
     /// From there on nothing is bound at this bind point: offsets of a layout that is compatible with none of sets.

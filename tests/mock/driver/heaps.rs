@@ -43,12 +43,7 @@ answers! {
             _ => None,
         };
         let views = array(resources, count).iter().map(of).collect();
-        let texels = |resource: &ResourceDescriptorInfoEXT| {
-            let is_texels = resource.ty == vk::DescriptorType::STORAGE_TEXEL_BUFFER;
-            is_texels.then(|| resource.data.p_texel_buffer.as_ref().map(|texels| texels.format)).flatten()
-        };
-        let formats = array(resources, count).iter().map(texels).collect();
-        let args = Args::HeapResources { at: resources as usize, views, formats };
+        let args = Args::HeapResources { at: resources as usize, views };
         dev(device).arrive(c"vkWriteResourceDescriptorsEXT", args);
     }
 
