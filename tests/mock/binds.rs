@@ -1,6 +1,4 @@
 //! Binds that come again: what goes down for each, once it is known what the pipeline and its sets come to.
-//!
-//! The shortest way is that of the first device of a process, so each test is about it in a process of its own.
 
 use std::cell::Cell;
 
@@ -48,7 +46,7 @@ impl Scene {
         Self::quiet(InstanceBuilder::new().driver(|config| config.reuse = reuse).traced("decisions"))
     }
 
-    fn quiet(builder: InstanceBuilder) -> Self {
+    pub(crate) fn quiet(builder: InstanceBuilder) -> Self {
         let device = builder.driver(|config| config.follows = true).set("separate", "resolve").device();
         let of_set = device.layout(&of_compute(TYPES));
         let layouts = [device.pipeline_layout(&[of_set]), device.pipeline_layout(&[of_set, of_set])];
@@ -261,59 +259,6 @@ fn links_are_split_as_they_conflict_and_once() {
     assert_eq!(made(), 0, "they go with the application's");
 }
 
-/// Of two sets that pass in turn the copy is of the one that is bound.
-#[test]
-fn a_copy_is_of_the_set_that_passed_last() {
-    let scene = Scene::new();
-    let (device, layout) = (&scene.device, scene.layouts[1]);
-    let pipeline = scene.pipeline_of(layout, 1);
-    let sets =
-        [1.0, 2.0].map(|mark| (scene.set_with([FILTERED; 2], device.sampler(&linear_info().max_lod(mark))), mark));
-    let (legal, conflicts) = (scene.set([FILTERED; 2]), scene.set([FLOATS; 2]));
-    scene.bind(pipeline);
-    for _ in 0..3 {
-        for (set, mark) in sets {
-            for (images, filter) in [(legal, Filter::LINEAR), (conflicts, Filter::NEAREST)] {
-                scene.bind_sets(layout, 0, &[sets[0].0, legal]);
-                scene.bind_sets(layout, 0, &[set]);
-                scene.bind_sets(layout, 1, &[images]);
-                let model = |read: &Read| device.model(read.handle);
-                let found: Vec<_> = scene.reads().iter().map(model).map(|own| (own.max_lod, own.min_filter)).collect();
-                assert!(found.iter().all(|found| *found == (mark, filter)), "{found:?} for {mark} and {filter:?}");
-            }
-        }
-    }
-}
-
-/// What another command buffer found is taken over for the same sets and for no others.
-#[test]
-fn what_another_command_buffer_found_is_about_the_same_sets() {
-    let scene = Scene::new();
-    let layout = scene.layouts[0];
-    let pipelines = [scene.pipeline(), scene.pipeline()];
-    let mut sets = CONTENTS.map(|(formats, own)| (scene.set(formats), own));
-    let others = CONTENTS.map(|(formats, own)| (scene.set(formats), own));
-    for _ in 0..3 {
-        // The first turn in each finds out that it was found, and then takes over what is new in the other.
-        for buffer in [scene.device.command_buffer(), scene.device.command_buffer()] {
-            scene.commands.set(buffer);
-            scene.begin();
-            for (set, own) in sets.iter().chain(&others).chain(sets.iter().rev()) {
-                for pipeline in pipelines {
-                    scene.bind(pipeline);
-                    scene.bind_sets(layout, 0, &[*set]);
-                    assert_eq!(scene.own(), *own);
-                }
-            }
-        }
-        // Written between command buffers, it is another set for all of them.
-        let ((set, was), (_, is)) = (&mut sets[1], CONTENTS[2]);
-        let now = if *was == is { CONTENTS[1] } else { CONTENTS[2] };
-        scene.write_images(*set, now.0);
-        *was = now.1;
-    }
-}
-
 impl Scene {
     /// A pipeline layout with a set that is pushed, as the others otherwise, and those of `above`.
     fn push_layout(&self, above: &[vk::DescriptorSetLayout]) -> vk::PipelineLayout {
@@ -522,79 +467,6 @@ fn what_sets_need_besides_is_bound_for_the_draw() {
         assert_eq!(scene.own(), *own, "turn {turn}");
         let bound = scene.bound_sets();
         assert_eq!(bound.first() != Some(&sets[0].as_raw()), is_copy, "turn {turn}");
-    }
-}
-
-/// Two command buffers are recorded by turns: what is bound in one is not bound in the other, whatever was found out in it.
-#[test]
-fn what_is_bound_in_one_command_buffer_is_not_bound_in_another() {
-    let scene = Scene::new();
-    let layout = scene.layouts[0];
-    let pipeline = scene.pipeline();
-    let sets = CONTENTS.map(|(formats, own)| ([scene.set(formats)], own));
-    let buffers = [scene.device.command_buffer(), scene.device.command_buffer()];
-    for turn in 0..3 {
-        for buffer in buffers {
-            scene.commands.set(buffer);
-            scene.begin();
-            scene.bind(pipeline);
-        }
-        // Each of the sets in one of them beside each of the others, and beside itself, in the other.
-        for (here, here_own) in &sets {
-            for (there, there_own) in &sets {
-                for (buffer, (sets, own)) in buffers.into_iter().zip([(here, here_own), (there, there_own)]) {
-                    scene.commands.set(buffer);
-                    scene.bind_sets(layout, 0, sets);
-                    assert_eq!(scene.own(), *own, "turn {turn}");
-                }
-                scene.commands.set(buffers[0]);
-                assert_eq!(scene.own(), *here_own, "turn {turn}: the first one is as it was");
-                let again = scene.arrives(here, || scene.bind_sets(layout, 0, here));
-                assert!(again.len() <= 2 && !again.contains(&Own), "turn {turn}: {again:?}");
-                assert_eq!(scene.own(), *here_own, "turn {turn}");
-            }
-        }
-    }
-}
-
-/// A view is gone, and another with its handle and of another format is where it was: the same words are written, and mean
-/// something else.
-#[test]
-fn a_set_with_a_view_in_the_place_of_one_that_is_gone_is_looked_at_again() {
-    // The shortest way is that of the first device.
-    for (formats, own) in CONTENTS.into_iter().rev() {
-        let scene = Scene::with(Reuse::AtOnce);
-        let (device, pipeline, layout) = (&scene.device, scene.pipeline(), scene.layouts[0]);
-        let images = [FILTERED, FLOATS].map(|format| (format, device.image(format)));
-        let view = |format| {
-            let (_, image) = images.iter().find(|(other, _)| *other == format).expect("one of both");
-            device.view_of(*image, format)
-        };
-        let (sets, legal) = ([scene.set([FILTERED; 2])], [scene.set([FILTERED; 2])]);
-        let mut views: [Option<vk::ImageView>; 2] = [None; 2];
-        let none: [Option<vk::ImageView>; 2] = [None; 2];
-        for turn in 0..4 {
-            let (formats, own) = if turn % 2 == 0 { ([FILTERED; 2], [true; 2]) } else { (formats, own) };
-            let before = views;
-            for (number, format) in (0..).zip(formats) {
-                let at = number as usize;
-                // What was recorded with it is invalid from now on.
-                views[at].iter().for_each(|view| device.destroy_view(*view));
-                let made = view(format);
-                views[at] = Some(made);
-                device.write_image(sets[0], number, made);
-            }
-            assert!(before == none || before == views, "the driver hands them out again");
-            for _ in 0..2 {
-                scene.begin();
-                scene.bind(pipeline);
-                // Where nothing conflicts binds pass, and one that does must not.
-                for sets in [&legal, &legal, &sets, &sets] {
-                    scene.bind_sets(layout, 0, sets);
-                }
-                assert_eq!(scene.own(), own, "{formats:?}, turn {turn}");
-            }
-        }
     }
 }
 
