@@ -111,7 +111,7 @@ fn what_the_application_asks_for_beyond_a_limit_is_told_once() {
             // A driver that takes more than the limit that is told of: a simulated one.
             let file = accepts.then(|| simulated(name_of(border), LIMIT));
             let builder = match &file {
-                Some(path) => builder.set("device", path.to_str().unwrap()),
+                Some(file) => builder.set("device", file.path()),
                 None => builder,
             };
             let device = with_custom_borders(builder);
@@ -156,10 +156,10 @@ fn what_the_application_asks_for_beyond_a_limit_is_told_once() {
 }
 
 /// A capability file with one limit and nothing else.
-fn simulated(limit: &str, value: u32) -> std::path::PathBuf {
+fn simulated(limit: &str, value: u32) -> File {
     let sampled = serde_json::json!({ "optimalTilingFeatures": ["VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT"] });
     let formats = serde_json::json!({ "VK_FORMAT_R8G8B8A8_UNORM": sampled });
-    caps_file(&format!("budget-{limit}"), serde_json::json!({ limit: value }), formats)
+    caps_file(serde_json::json!({ limit: value }), formats)
 }
 
 #[test]
@@ -268,24 +268,21 @@ struct Reached {
 }
 
 /// A capability file of a device with these limits, and with LINEAR for the two formats that the sequences filter.
-fn limits_file(samplers: u32, borders: u32) -> std::path::PathBuf {
+fn limits_file(samplers: u32, borders: u32) -> File {
     let linear = ["SAMPLED_IMAGE_BIT", "SAMPLED_IMAGE_FILTER_LINEAR_BIT"].map(|bit| format!("VK_FORMAT_FEATURE_{bit}"));
     let features = serde_json::json!({ "optimalTilingFeatures": linear });
     caps_file(
-        &format!("limits-{samplers}-{borders}"),
         serde_json::json!({ "maxSamplerAllocationCount": samplers, "maxCustomBorderColorSamplers": borders }),
         serde_json::json!({ "VK_FORMAT_R8G8B8A8_UNORM": features, "VK_FORMAT_B8G8R8A8_UNORM": features }),
     )
 }
 
 /// A capability file with these limits and formats and nothing else.
-fn caps_file(name: &str, limits: serde_json::Value, formats: serde_json::Value) -> std::path::PathBuf {
+fn caps_file(limits: serde_json::Value, formats: serde_json::Value) -> File {
     let file = serde_json::json!({
-        "schema": "device-caps/1", "name": name, "effective": {}, "limits": limits, "formats": formats,
+        "schema": "device-caps/1", "name": "limits", "effective": {}, "limits": limits, "formats": formats,
     });
-    let path = std::env::temp_dir().join(format!("samplin-{name}-{}.json", std::process::id()));
-    std::fs::write(&path, file.to_string()).expect("the file is written");
-    path
+    File::new("json", file.to_string())
 }
 
 /// A random application on a device with these limits on samplers and on custom border colours. What is legal by the
@@ -368,11 +365,8 @@ fn an_application_may_use_every_limit_to_its_last_place() {
         [false, true].into_iter().flat_map(|by_file| limits.iter().map(move |l| (by_file, *l))).collect();
     for (nth, (simulated, (samplers, borders))) in devices.iter().copied().enumerate() {
         let device = if simulated {
-            let path = limits_file(samplers, borders);
-            let builder = InstanceBuilder::new().set("samplers", "own").set("device", path.to_str().expect("UTF-8"));
-            let device = with_custom_borders(builder);
-            std::fs::remove_file(path).expect("the file is removed");
-            device
+            let file = limits_file(samplers, borders);
+            with_custom_borders(InstanceBuilder::new().set("samplers", "own").set("device", file.path()))
         } else {
             with_custom_borders(InstanceBuilder::new().set("samplers", "own").driver(|driver| {
                 (driver.max_samplers, driver.max_custom_borders) = (samplers, borders);
@@ -457,24 +451,9 @@ fn a_variant_that_cannot_be_made_is_given_up() {
     }
 }
 
-/// What a script made: everything is `None` that failed.
-#[derive(Default)]
-pub(crate) struct Made {
-    image: Option<vk::Image>,
-    view: Option<vk::ImageView>,
-    samplers: Vec<vk::Sampler>,
-    layout: Option<vk::DescriptorSetLayout>,
-    pipeline: Option<vk::PipelineLayout>,
-    pool: Option<vk::DescriptorPool>,
-    template: Option<vk::DescriptorUpdateTemplate>,
-    conversion: Option<vk::SamplerYcbcrConversion>,
-    swapchain: Option<vk::SwapchainKHR>,
-    failed: Vec<&'static str>,
-}
-
-/// Every call that can fail, once, and uses of what they made. Returns what was made.
-pub(crate) fn script(device: &Device, failure: vk::Result) -> Made {
-    let mut made = Made::default();
+/// Every call that can fail, once, and uses of what they made. Returns what failed.
+pub(crate) fn script(device: &Device, failure: vk::Result) -> Vec<&'static str> {
+    let mut failed = Vec::new();
     macro_rules! create {
         ($create:ident $handle:ident = $info:expr) => {{
             let mut out = vk::$handle::from_raw(0xabab);
@@ -484,57 +463,56 @@ pub(crate) fn script(device: &Device, failure: vk::Result) -> Made {
             } else {
                 assert_eq!(result, failure, "the driver's result");
                 assert_eq!(out.as_raw(), 0xabab, "the output stays as it was");
-                made.failed.push(stringify!($create));
+                failed.push(stringify!($create));
                 None
             }
         }};
     }
-    made.image = create!(create_image Image = &image_info(INTEGERS).tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT));
-    made.view = made.image.and_then(|image| create!(create_view ImageView = &view_info(image, INTEGERS)));
+    let image = create!(create_image Image = &image_info(INTEGERS).tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT));
+    let view = image.and_then(|image| create!(create_view ImageView = &view_info(image, INTEGERS)));
+    let mut samplers = Vec::new();
     for bias in [0.0, 0.0, 100.0] {
-        made.samplers.extend(create!(create_sampler Sampler = &biased(bias)));
+        samplers.extend(create!(create_sampler Sampler = &biased(bias)));
     }
-    let immutable = made.samplers.clone();
-    let bindings =
-        [binding(0, COMBINED, 4), binding(1, COMBINED, immutable.len() as u32).immutable_samplers(&immutable)];
+    let bindings = [binding(0, COMBINED, 4), binding(1, COMBINED, samplers.len() as u32).immutable_samplers(&samplers)];
     let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-    made.layout = create!(create_layout DescriptorSetLayout = &info);
-    let layouts = [made.layout.unwrap_or_default()];
-    made.pipeline =
+    let layout = create!(create_layout DescriptorSetLayout = &info);
+    let layouts = [layout.unwrap_or_default()];
+    let pipeline =
         create!(create_pipeline_layout PipelineLayout = &vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts));
-    made.pool = create!(create_pool DescriptorPool = &vk::DescriptorPoolCreateInfo::default());
+    let pool = create!(create_pool DescriptorPool = &vk::DescriptorPoolCreateInfo::default());
     let entries = [entry(0, 0, 1, COMBINED, 0, INFO)];
     let info = vk::DescriptorUpdateTemplateCreateInfo::default()
         .descriptor_update_entries(&entries)
         .descriptor_set_layout(layouts[0]);
-    made.template = create!(create_template DescriptorUpdateTemplate = &info);
+    let template = create!(create_template DescriptorUpdateTemplate = &info);
     let info =
         vk::SamplerYcbcrConversionCreateInfo { format: PLANAR, chroma_filter: Filter::LINEAR, ..Default::default() };
-    made.conversion = create!(create_conversion SamplerYcbcrConversion = &info);
+    create!(create_conversion SamplerYcbcrConversion = &info);
     let info = vk::SwapchainCreateInfoKHR::default().image_format(INTEGERS);
-    made.swapchain = create!(create_swapchain SwapchainKHR = &info);
-    if let Some(swapchain) = made.swapchain {
+    let swapchain = create!(create_swapchain SwapchainKHR = &info);
+    if let Some(swapchain) = swapchain {
         let (mut count, mut images) = (3, [vk::Image::from_raw(0xabab); 3]);
         let result = call!(device.get_swapchain_images(device.raw, swapchain, &mut count, images.as_mut_ptr()));
         if result != SUCCESS {
             assert_eq!((count, images), (3, [vk::Image::from_raw(0xabab); 3]));
-            made.failed.push("get_swapchain_images");
+            failed.push("get_swapchain_images");
         }
     }
     let mut sets = [vk::DescriptorSet::from_raw(0xabab); 2];
-    if let (Some(pool), Some(layout)) = (made.pool, made.layout) {
+    if let (Some(pool), Some(layout)) = (pool, layout) {
         let layouts = [layout; 2];
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
         let result = call!(device.allocate_sets(device.raw, &info, sets.as_mut_ptr()));
         if result == SUCCESS {
             // Conflicts, so that variants are made (or not).
-            for sampler in &made.samplers {
-                let infos = [pair(*sampler, made.view.unwrap_or_default())];
+            for sampler in &samplers {
+                let infos = [pair(*sampler, view.unwrap_or_default())];
                 device.update(&[combined(sets[0], 0, &infos), combined(sets[1], 1, &infos)], &[]);
-                if let Some(template) = made.template {
+                if let Some(template) = template {
                     device.update_with_template(sets[0], template, infos.as_ptr().cast());
                 }
-                if let Some(layout) = made.pipeline {
+                if let Some(layout) = pipeline {
                     device.push(layout, 0, &[combined(sets[0], 0, &infos)]);
                 }
                 let get = vk::ImageViewHandleInfoNVX {
@@ -547,24 +525,10 @@ pub(crate) fn script(device: &Device, failure: vk::Result) -> Made {
             }
         } else {
             assert_eq!(sets, [vk::DescriptorSet::from_raw(0xabab); 2]);
-            made.failed.push("allocate_sets");
+            failed.push("allocate_sets");
         }
     }
-    made
-}
-
-pub(crate) fn destroy(device: &Device, made: Made) {
-    for sampler in made.samplers {
-        device.destroy_sampler(sampler);
-    }
-    device.destroy_view(made.view.unwrap_or_default());
-    device.destroy_image(made.image.unwrap_or_default());
-    device.destroy_layout(made.layout.unwrap_or_default());
-    device.destroy_pipeline_layout(made.pipeline.unwrap_or_default());
-    device.destroy_pool(made.pool.unwrap_or_default());
-    device.destroy_template(made.template.unwrap_or_default());
-    device.destroy_conversion(made.conversion.unwrap_or_default());
-    device.destroy_swapchain(made.swapchain.unwrap_or_default());
+    failed
 }
 
 /// What calls fail with: every error that the calls of the script may have.
@@ -592,9 +556,9 @@ fn any_call_may_fail(failure: vk::Result) -> u64 {
         let device = Device::usual();
         device.driver.fail_nth.store(nth, Ordering::Relaxed);
         *crate::driver::lock(&device.driver.fail_with) = failure;
-        let made = script(&device, failure);
-        let (count, expected) = (device.driver.fallible(), made.failed.clone());
-        destroy(&device, made);
+        let expected = script(&device, failure);
+        let count = device.driver.fallible();
+        device.destroy_all();
         assert_nothing_left(&device, &format!("after call {nth} failed"));
         device.finish();
         // A variant that fails is nobody's failure, nor is the modifier that is asked for behind the application's back.

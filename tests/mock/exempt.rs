@@ -1,9 +1,7 @@
 //! `set = { repair = "off" }`: on each way that a pair takes to the driver it arrives as the application asked for it, with one record;
 //! the pair beside it, which no such rule matches, is repaired as ever.
 
-use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk::{self, Handle};
 use serde_json::Value;
@@ -12,33 +10,15 @@ use crate::binds;
 use crate::driver::{Args, lock};
 use crate::loader::*;
 
-/// A rules file that is removed at the end.
-pub(crate) struct Rules(PathBuf);
-
-impl Rules {
-    pub(crate) fn new(text: &str) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("samplin-exempt-{}-{number}.toml", std::process::id()));
-        std::fs::write(&path, text).unwrap();
-        Self(path)
-    }
-
-    pub(crate) fn builder(&self) -> InstanceBuilder {
-        InstanceBuilder::new().set("config", self.0.to_str().unwrap()).traced("decisions")
-    }
-}
-
-impl Drop for Rules {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
+/// A driver's instance with these rules.
+fn builder(rules: &File) -> InstanceBuilder {
+    InstanceBuilder::new().set("config", rules.path()).traced("decisions")
 }
 
 /// A device that leaves alone what one rule matches.
-fn exempting(when: &str) -> (Rules, Device) {
-    let rules = Rules::new(&format!("[[rule]]\nwhen = {when}\nset = {{ repair = \"off\" }}\n"));
-    let device = rules.builder().device();
+fn exempting(when: &str) -> (File, Device) {
+    let rules = File::new("toml", format!("[[rule]]\nwhen = {when}\nset = {{ repair = \"off\" }}\n"));
+    let device = builder(&rules).device();
     (rules, device)
 }
 
@@ -63,8 +43,8 @@ fn rule_of(record: &Value) -> (&str, u64, bool) {
 fn a_pair_is_left_alone_on_every_way() {
     use Way::{Push, PushTemplate, Template, Update};
     for name in [Some(Update), Some(Template), Some(Push), Some(PushTemplate), None] {
-        let rules = Rules::new(BY_FORMAT);
-        let device = rules.builder().device();
+        let rules = File::new("toml", BY_FORMAT);
+        let device = builder(&rules).device();
         let (sampler, left, repaired) = (device.linear(), device.view(FLOATS), device.view(INTEGERS));
         let layout = device.pipeline_layout(&[]);
         let way = |view| match name {
@@ -90,7 +70,8 @@ fn a_pair_is_left_alone_on_every_way() {
 /// The layer knows the driver by its id and its build. A simulated device has the quirks of its file, and none of the driver's.
 #[test]
 fn a_rule_asks_for_a_quirk_of_the_device() {
-    let rules = Rules::new(
+    let rules = File::new(
+        "toml",
         "\n[[rule]]\nwhen = { quirk = \"linear-needs-no-bit\", format = \"R32_SFLOAT\" }\nset = { repair = \"off\" }\n",
     );
     let file = |quirks: &str| {
@@ -98,7 +79,7 @@ fn a_rule_asks_for_a_quirk_of_the_device() {
         let formats = format!(r#"{{"VK_FORMAT_R32_SFLOAT": {sampled}, "VK_FORMAT_R32_UINT": {sampled}}}"#);
         format!(r#"{{"schema": "device-caps/1", "quirks": [{quirks}], "formats": {formats}}}"#)
     };
-    let simulated = Rules::new("");
+    let simulated = File::new("toml", "");
     let (old, new) = (c"Mesa 22.3.6 (LLVM 15.0.6)", c"Mesa 25.0.7 (LLVM 15.0.6)");
     for (info, quirks, is_left) in [
         (Some(old), None, true),
@@ -108,13 +89,13 @@ fn a_rule_asks_for_a_quirk_of_the_device() {
         (Some(new), Some("\"linear-needs-no-bit\""), true),
     ] {
         for is_traced in [true, false] {
-            let mut builder = InstanceBuilder::new().set("config", rules.0.to_str().unwrap());
+            let mut builder = InstanceBuilder::new().set("config", rules.path());
             if is_traced {
                 builder = builder.traced("decisions");
             }
             if let Some(quirks) = quirks {
                 std::fs::write(&simulated.0, file(quirks)).unwrap();
-                builder = builder.set("device", simulated.0.to_str().unwrap());
+                builder = builder.set("device", simulated.path());
             }
             let device = builder.driver(|config| config.lavapipe = info).device();
             let (sampler, twin) = (device.linear(), device.view(INTEGERS));
@@ -183,8 +164,8 @@ fn what_creation_changes_is_left_where_the_rule_looks_at_the_sampler() {
 /// A number by order of creation is that of one sampler, also where the driver refuses one while another thread creates the next.
 #[test]
 fn no_two_samplers_have_the_same_number() {
-    let rules = Rules::new("[[rule]]\nwhen = { nth = 2 }\nset = { repair = \"off\" }\n");
-    let device = rules.builder().device();
+    let rules = File::new("toml", "[[rule]]\nwhen = { nth = 2 }\nset = { repair = \"off\" }\n");
+    let device = builder(&rules).device();
     let info = |lod| vk::SamplerCreateInfo { anisotropy_enable: 1, max_anisotropy: 1e6, max_lod: lod, ..linear_info() };
     let (arrived, arrives) = std::sync::mpsc::channel();
     let (refuse, refused) = std::sync::mpsc::channel();
@@ -216,8 +197,8 @@ fn no_two_samplers_have_the_same_number() {
 #[test]
 fn a_wish_is_never_created_illegally() {
     let text = "[[rule]]\nset = { repair = \"off\" }\n[[rule]]\nset = { max_anisotropy = 1000000 }\nguards_off = [\"single_mip\"]\n";
-    let rules = Rules::new(text);
-    let device = rules.builder().device();
+    let rules = File::new("toml", text);
+    let device = builder(&rules).device();
     let sampler = device.linear();
     let arrived = written(&device, sampler, device.view(FILTERED));
     let model = device.model(arrived.as_raw());
@@ -229,8 +210,8 @@ fn a_wish_is_never_created_illegally() {
 
 #[test]
 fn a_sampler_is_named_by_fingerprint_and_by_name() {
-    let first = Rules::new("");
-    let device = first.builder().device();
+    let first = File::new("toml", "");
+    let device = builder(&first).device();
     written(&device, device.linear(), device.view(FLOATS));
     let fingerprint = device.records("pair")[0]["fingerprint"].as_str().unwrap().to_owned();
     let when = |when: &str| format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ repair = \"off\" }}\n");
@@ -241,8 +222,8 @@ fn a_sampler_is_named_by_fingerprint_and_by_name() {
         (when("name = \"shadow*\""), false, false),
         (when("name = \"other\""), true, false),
     ] {
-        let rules = Rules::new(&text);
-        let device = rules.builder().device();
+        let rules = File::new("toml", &text);
+        let device = builder(&rules).device();
         let sampler = device.linear();
         if is_named {
             device.name(sampler, c"shadow map");
@@ -255,8 +236,8 @@ fn a_sampler_is_named_by_fingerprint_and_by_name() {
 #[test]
 fn an_immutable_sampler_that_is_left_alone_is_no_fault() {
     for (rule, what) in [(BY_FORMAT, "exempt"), ("", "unresolved")] {
-        let rules = Rules::new(rule);
-        let device = rules.builder().set("separate", "base").device();
+        let rules = File::new("toml", rule);
+        let device = builder(&rules).set("separate", "base").device();
         let samplers = [device.linear()];
         let set = device.set(&[binding(0, COMBINED, 1).immutable_samplers(&samplers)]);
         let infos = [image_alone(device.view(FLOATS))];
@@ -329,8 +310,8 @@ fn separate_samplers_are_left_alone_in_copies_splits_and_with_one_for_all() {
             ([FLOATS, INTEGERS], [true, shared == "keep"]),
             ([INTEGERS, INTEGERS], [false, false]),
         ] {
-            let rules = Rules::new(BY_FORMAT);
-            let scene = binds::Scene::of(rules.builder().set("separate_shared", shared));
+            let rules = File::new("toml", BY_FORMAT);
+            let scene = binds::Scene::of(builder(&rules).set("separate_shared", shared));
             let (pipeline, set) = (scene.pipeline(), scene.set(formats));
             for _ in 0..2 {
                 scene.bind(pipeline);

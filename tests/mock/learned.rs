@@ -1,12 +1,13 @@
 //! When pipelines are split: in the bind that finds a conflict, or when they are made, by what was learned before; and what may be kept
 //! for that.
 
-use std::path::{Path, PathBuf};
-use std::{env, fs, process};
+use std::path::PathBuf;
+use std::{env, fs};
 
 use ash::vk::{self, Handle};
 use serde_json::Value;
 
+use crate::binds;
 use crate::loader::*;
 use crate::separate::joins;
 
@@ -20,39 +21,36 @@ struct Scene {
     commands: vk::CommandBuffer,
 }
 
+impl std::ops::Deref for Scene {
+    type Target = Device;
+
+    fn deref(&self) -> &Device {
+        &self.device
+    }
+}
+
 impl Scene {
     fn new(settings: &[(&str, &str)]) -> Self {
         Self::with(settings, [FILTERED, FLOATS])
     }
 
     fn with(settings: &[(&str, &str)], formats: [vk::Format; 2]) -> Self {
-        let builder = InstanceBuilder::new().driver(|config| config.follows = true).settings(settings);
-        let device = builder.traced("decisions").device();
-        let of_set = device.layout(&of_compute([IMAGE, IMAGE, SAMPLER]));
-        let layout = device.pipeline_layout(&[of_set]);
-        let set = device.sets(device.pool(), &[of_set])[0];
-        (0..).zip(formats).for_each(|(number, format)| device.write_image(set, number, device.view(format)));
-        device.write_sampler(set, 2, device.linear());
-        let commands = device.command_buffer();
-        Self { device, layout, set, commands }
+        let scene = binds::Scene::quiet(InstanceBuilder::new().settings(settings).traced("decisions"));
+        let (set, layout, commands) = (scene.set(formats), scene.layouts[0], scene.commands.get());
+        Self { device: scene.device, layout, set, commands }
     }
 
     /// A pipeline that reads these images through the sampler, of a module with `more` words that mean nothing.
     fn pipeline(&self, images: &[u32], more: usize) -> vk::Pipeline {
-        let device = &self.device;
         let mut words = joins(5, &images.iter().map(|image| [(0, *image), (0, 2)]).collect::<Vec<_>>());
         // OpNop
         words.extend(std::iter::repeat_n(0x1_0000, more));
-        device.compute(self.layout, &words)
+        self.compute(self.layout, &words)
     }
 
     /// Binds a pipeline and the set, and dispatches.
     fn bind(&self, pipeline: vk::Pipeline) {
-        self.device.record(self.commands, (COMPUTE, pipeline), self.layout, &[self.set]);
-    }
-
-    fn records(&self, event: &str) -> Vec<Value> {
-        self.device.records(event)
+        self.record(self.commands, (COMPUTE, pipeline), self.layout, &[self.set]);
     }
 
     /// For each shader that was split whether that was learned.
@@ -66,10 +64,6 @@ impl Scene {
         drop(self.device);
         let all = instance.records("summary");
         all.into_iter().find(|record| record["scope"] == "device").expect("one")["separate"].clone()
-    }
-
-    fn left(&self) -> Vec<String> {
-        self.device.left()
     }
 }
 
@@ -255,18 +249,9 @@ fn images_of_a_shared_sampler_get_what_suits_them_all() {
 
 // ---- the file ----
 
-/// A path of this test alone, removed at the end.
-struct Kept(PathBuf);
-
-impl Kept {
-    fn new(name: &str) -> Self {
-        let path = env::temp_dir().join(format!("samplin-mock-learned-{}-{name}", process::id()));
-        let _ = fs::remove_file(&path);
-        Self(path)
-    }
-
+impl File {
     fn setting(&self) -> [(&'static str, &str); 1] {
-        [("learned", self.0.to_str().expect("UTF-8"))]
+        [("learned", self.path())]
     }
 
     fn lines(&self) -> Vec<String> {
@@ -274,22 +259,12 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-fn is_there(path: &Path) -> bool {
-    path.exists()
-}
-
 #[test]
 fn links_are_learned_from_run_to_run() {
-    let file = Kept::new("runs");
+    let file = File::at("learned");
     let scene = Scene::new(&file.setting());
     let first = scene.pipeline(&[0, 1], 0);
-    assert!(!is_there(&file.0), "nothing is written before anything is learned");
+    assert!(!file.0.exists(), "nothing is written before anything is learned");
     scene.bind(first);
     let lines = file.lines();
     assert_eq!((lines.len(), lines[0].as_str()), (2, HEADER.trim_end()), "{lines:?}");
@@ -308,7 +283,7 @@ fn links_are_learned_from_run_to_run() {
 
 #[test]
 fn two_that_learn_at_once_keep_what_the_other_wrote() {
-    let file = Kept::new("two");
+    let file = File::at("learned");
     // Both read before either writes; their bad images are in different bindings.
     let scenes = [[FILTERED, FLOATS], [FLOATS, FILTERED]].map(|formats| Scene::with(&file.setting(), formats));
     for scene in &scenes {
@@ -327,8 +302,7 @@ fn what_is_no_list_is_neither_read_nor_written() {
     let notes = "0123456789abcdef is not ours\n".to_owned();
     let huge = format!("{HEADER}{}", "0123456789abcdef # image 0.0, sampler 0.0\n".repeat(110_000));
     for (name, text) in [("notes", notes.into_bytes()), ("huge", huge.into_bytes()), ("bytes", vec![0xff; 64])] {
-        let file = Kept::new(name);
-        fs::write(&file.0, &text).expect("writes");
+        let file = File::new("learned", &text);
         let scene = Scene::new(&file.setting());
         scene.bind(scene.pipeline(&[0, 1], 0));
         let records = scene.records("settings");
@@ -346,7 +320,7 @@ fn what_is_no_list_is_neither_read_nor_written() {
 
 #[test]
 fn audit_neither_reads_nor_writes_the_list() {
-    let file = Kept::new("audit");
+    let file = File::at("learned");
     let scene = Scene::new(&file.setting());
     scene.bind(scene.pipeline(&[0, 1], 0));
     let before = file.lines();
@@ -357,5 +331,5 @@ fn audit_neither_reads_nor_writes_the_list() {
     assert_eq!(file.lines(), before);
     fs::remove_file(&file.0).expect("removes");
     audit.bind(audit.pipeline(&[0, 1], 1));
-    assert!(!is_there(&file.0));
+    assert!(!file.0.exists());
 }

@@ -7,9 +7,8 @@
 //! test passes what the command's valid usage asks for, or says why not.
 
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::path::PathBuf;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use ash::vk::{self, Handle};
@@ -117,7 +116,7 @@ pub(crate) struct InstanceBuilder {
     pub(crate) chain: *const c_void,
     /// Whether nodes of other functions stand before the link.
     pub(crate) other_nodes: bool,
-    traced: Option<PathBuf>,
+    traced: Option<Arc<File>>,
 }
 
 /// Allocation callbacks that nobody calls: the application's allocator, to tell its objects from the layer's.
@@ -171,12 +170,9 @@ impl InstanceBuilder {
 
     /// Writes a trace of this level.
     pub(crate) fn traced(mut self, level: &str) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("samplin-mock-{}-{number}.jsonl", std::process::id()));
-        let _ = std::fs::remove_file(&path);
-        self = self.set("trace", path.to_str().expect("a path in UTF-8")).set("trace_level", level);
-        self.traced = Some(path);
+        let file = File::at("jsonl");
+        self = self.set("trace", file.path()).set("trace_level", level);
+        self.traced = Some(Arc::new(file));
         self
     }
 
@@ -223,7 +219,7 @@ impl InstanceBuilder {
         }
         let destroyed = instance_destroyed(raw);
         let fns = Commands::load(|name| gipa(raw, name));
-        Ok(Instance { raw, fns, destroyed, trace: this.traced, kept: AtomicBool::new(false) })
+        Ok(Instance { raw, fns, destroyed, trace: this.traced })
     }
 
     /// A device with every extension of the driver.
@@ -358,23 +354,13 @@ pub(crate) struct Instance {
     pub(crate) raw: vk::Instance,
     pub(crate) fns: Commands,
     pub(crate) destroyed: Arc<AtomicBool>,
-    trace: Option<PathBuf>,
-    /// Somebody else removes the trace.
-    kept: AtomicBool,
+    trace: Option<Arc<File>>,
 }
 
-/// The trace of an instance that may be gone; removed on drop.
-pub(crate) struct KeptTrace(PathBuf);
-
-impl KeptTrace {
+impl File {
+    /// What a trace says, also of an instance that is gone.
     pub(crate) fn read(&self) -> Trace {
         Trace::read(&self.0).expect("a well-formed trace")
-    }
-}
-
-impl Drop for KeptTrace {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
     }
 }
 
@@ -446,14 +432,12 @@ impl Instance {
 
     /// The trace so far.
     pub(crate) fn trace(&self) -> Trace {
-        let path = self.trace.as_ref().expect("the instance was created with a trace");
-        Trace::read(path).expect("a well-formed trace")
+        self.keep_trace().read()
     }
 
     /// The trace for a look after the end.
-    pub(crate) fn keep_trace(&self) -> KeptTrace {
-        self.kept.store(true, Ordering::Relaxed);
-        KeptTrace(self.trace.clone().expect("the instance was created with a trace"))
+    pub(crate) fn keep_trace(&self) -> Arc<File> {
+        self.trace.clone().expect("the instance was created with a trace")
     }
 
     /// Records of one event so far.
@@ -468,9 +452,6 @@ impl Drop for Instance {
         unsafe { (self.fns.destroy_instance.unwrap())(self.raw, allocator()) };
         if !std::thread::panicking() {
             assert!(self.destroyed.load(Ordering::Acquire), "vkDestroyInstance did not reach the driver");
-        }
-        if let Some(path) = self.trace.as_ref().filter(|_| !self.kept.load(Ordering::Relaxed)) {
-            let _ = std::fs::remove_file(path);
         }
     }
 }
@@ -607,17 +588,13 @@ impl Device {
         self.view_of(self.image(format), format)
     }
 
-    pub(crate) fn try_layout(
-        &self,
-        info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-    ) -> Result<vk::DescriptorSetLayout, vk::Result> {
-        let mut out = vk::DescriptorSetLayout::null();
-        call!(self.create_layout(self.raw, info, allocator(), &mut out)).result_with_success(out)
+    pub(crate) fn layout_of(&self, info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> vk::DescriptorSetLayout {
+        create!(self.create_layout(info))
     }
 
     pub(crate) fn layout(&self, bindings: &[vk::DescriptorSetLayoutBinding<'_>]) -> vk::DescriptorSetLayout {
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
-        self.try_layout(&info).expect("the layout is created")
+        self.layout_of(&info)
     }
 
     pub(crate) fn pipeline_layout(&self, sets: &[vk::DescriptorSetLayout]) -> vk::PipelineLayout {
@@ -679,12 +656,11 @@ impl Device {
         call!(self.update(self.raw, writes.len() as u32, writes.as_ptr(), copies.len() as u32, copies.as_ptr()));
     }
 
-    pub(crate) fn try_template(
+    pub(crate) fn template_of(
         &self,
         info: &vk::DescriptorUpdateTemplateCreateInfo<'_>,
-    ) -> Result<vk::DescriptorUpdateTemplate, vk::Result> {
-        let mut out = vk::DescriptorUpdateTemplate::null();
-        call!(self.create_template(self.raw, info, allocator(), &mut out)).result_with_success(out)
+    ) -> vk::DescriptorUpdateTemplate {
+        create!(self.create_template(info))
     }
 
     /// A template for sets of `layout`.
@@ -697,7 +673,7 @@ impl Device {
             .descriptor_update_entries(entries)
             .template_type(vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET)
             .descriptor_set_layout(layout);
-        self.try_template(&info).expect("the template is created")
+        self.template_of(&info)
     }
 
     /// A template for pushes. Its set layout is ignored, so it is garbage.
@@ -707,7 +683,7 @@ impl Device {
             .template_type(vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR)
             .pipeline_bind_point(vk::PipelineBindPoint::COMPUTE)
             .descriptor_set_layout(vk::DescriptorSetLayout::from_raw(0xdead_beef));
-        self.try_template(&info).expect("the template is created")
+        self.template_of(&info)
     }
 
     pub(crate) fn update_with_template(

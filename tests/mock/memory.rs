@@ -11,7 +11,7 @@ use samplin::memory::faults::{self, Plan};
 use samplin_testkit::again::alone;
 
 use crate::binds::Scene;
-use crate::budget::{destroy, script};
+use crate::budget::script;
 use crate::driver::Kind;
 use crate::loader::*;
 use crate::separate::joins;
@@ -76,9 +76,9 @@ fn small_allocations_fail() {
                 let Ok(instance) = made.map(Arc::new) else { continue };
                 let made = instance.try_device(&info).map_err(|error| refuse(1, error));
                 let Ok(device) = made else { continue };
-                let made = script(&device, FAILURE);
+                script(&device, FAILURE);
                 let seen = faults::seen();
-                destroy(&device, made);
+                device.destroy_all();
                 drop(plan);
                 assert_driver_is_clean(device, &format!("after allocation {first}"));
                 drop(instance);
@@ -276,30 +276,15 @@ fn grow(device: &Device) {
         device.destroy_layout(layout);
     }
     let conversion = vk::SamplerYcbcrConversionCreateInfo { format: PLANAR, ..Default::default() };
-    let (mut conversions, mut swapchains) = (Vec::new(), Vec::new());
-    let (mut layouts, mut pools, mut templates, mut pipelines) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for n in 0..MANY {
-        conversions.push(device.conversion(&conversion));
-        let info = vk::SwapchainCreateInfoKHR::default().image_format(INTEGERS);
-        swapchains.push(create!(device.create_swapchain(&info)));
+        device.conversion(&conversion);
+        create!(device.create_swapchain(&vk::SwapchainCreateInfoKHR::default().image_format(INTEGERS)));
         let immutable = if n == 0 { &samplers } else { &samplers[..1] };
-        let bindings = [binding(0, COMBINED, immutable.len() as u32).immutable_samplers(immutable)];
-        layouts.push(device.layout(&bindings));
-        pipelines.push(device.pipeline_layout(&layouts[layouts.len() - 1..]));
-        pools.push(device.pool());
-        device.sets(pools[pools.len() - 1], &layouts[layouts.len() - 1..]);
-        templates.push(device.template(layouts[layouts.len() - 1], &[entry(0, 0, 1, COMBINED, 0, INFO)]));
+        let layout = device.layout(&[binding(0, COMBINED, immutable.len() as u32).immutable_samplers(immutable)]);
+        device.pipeline_layout(&[layout]);
+        device.sets(device.pool(), &[layout]);
+        device.template(layout, &[entry(0, 0, 1, COMBINED, 0, INFO)]);
     }
     samplers.iter().for_each(|sampler| device.name(*sampler, c"a sampler"));
-    samplers.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
-    for (image, view) in images.into_iter().zip(views) {
-        device.destroy_view(view);
-        device.destroy_image(image);
-    }
-    templates.into_iter().for_each(|own| device.destroy_template(own));
-    pools.into_iter().for_each(|own| device.destroy_pool(own));
-    pipelines.into_iter().for_each(|own| device.destroy_pipeline_layout(own));
-    layouts.into_iter().for_each(|own| device.destroy_layout(own));
-    conversions.into_iter().for_each(|own| device.destroy_conversion(own));
-    swapchains.into_iter().for_each(|own| device.destroy_swapchain(own));
+    device.destroy_all();
 }

@@ -153,15 +153,7 @@ fn records_are_gone_when_a_destroy_call_arrives() {
             driver.error(format!("{command:?} arrives while the layer still knows {kind:?} {handle:#x}"));
         }
     });
-    device.destroy_sampler(sampler);
-    device.destroy_view(view);
-    device.destroy_image(image);
-    device.destroy_layout(layout);
-    device.destroy_pipeline_layout(pipeline);
-    device.destroy_template(template);
-    device.destroy_conversion(conversion);
-    device.destroy_swapchain(swapchain);
-    device.destroy_pool(pool);
+    device.destroy_all();
     assert_eq!(seen.load(Ordering::Relaxed), 9, "each is destroyed");
 }
 

@@ -392,22 +392,18 @@ fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
     let one = vk::SamplerCreateInfo { max_anisotropy: 1.0, ..flat };
     let mixed = vk::SamplerCreateInfo { min_filter: Filter::LINEAR, ..flat };
     // A weak device of our own, which a quirk alone tells from one that is only weak.
-    let folder = std::env::temp_dir().join(format!("samplin-quirk-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
     let file = |quirks: &str| {
-        let path = folder.join(format!("quirks{}.json", quirks.len()));
-        let text = format!(r#"{{"schema": "device-caps/1", "quirks": [{quirks}], "formats": {{}}}}"#);
-        std::fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
+        File::new("json", format!(r#"{{"schema": "device-caps/1", "quirks": [{quirks}], "formats": {{}}}}"#))
     };
-    let (quirky, plain) = (file("\"anisotropy-smooths-nearest\""), file(""));
+    let files = [file("\"anisotropy-smooths-nearest\""), file("")];
+    let [quirky, plain] = files.each_ref().map(File::path);
     for (settings, off) in [
         (&[("aniso_nearest", "off")][..], true),
         (&[("aniso_nearest", "keep")], false),
         (&[], false),
-        (&[("device", &*quirky)], true),
-        (&[("device", &quirky), ("aniso_nearest", "keep")], false),
-        (&[("device", &plain)], false),
+        (&[("device", quirky)], true),
+        (&[("device", quirky), ("aniso_nearest", "keep")], false),
+        (&[("device", plain)], false),
         (&[("aniso_nearest", "off"), ("mode", "audit")], false),
     ] {
         let device = InstanceBuilder::new().traced("decisions").settings(settings).bare(&[]);
@@ -425,7 +421,6 @@ fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
             assert_eq!((&change["rule"], &change["catalog"]), (&"anisotropy".into(), &"S-6".into()), "{record:#}");
         }
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// A custom border colour that is chained and not asked for is legal, and mostly a mistake.

@@ -762,9 +762,9 @@ fn a_conflict_is_told_of_by_when_it_comes() {
 /// The second run compiles when the pipeline is created, and nothing at a bind.
 #[test]
 fn what_was_looked_up_is_learned() {
-    let path = std::env::temp_dir().join(format!("samplin-tables-{}", std::process::id()));
+    let file = File::at("learned");
     for run in 0..2 {
-        let builder = roomy().set("bindless", "resolve").set("learned", path.to_str().expect("UTF-8"));
+        let builder = roomy().set("bindless", "resolve").set("learned", file.path());
         let world = World::on(builder, LATE, COUNTS);
         let learned =
             || -> Vec<bool> { world.device.records("shader").iter().map(|record| record["learned"] == true).collect() };
@@ -773,5 +773,5 @@ fn what_was_looked_up_is_learned() {
         learn(&world);
         assert_eq!(learned(), [run == 1], "bound in run {run}");
     }
-    std::fs::remove_file(path).expect("the list was written");
+    assert!(file.0.exists(), "the list was written");
 }

@@ -2,10 +2,8 @@
 //! than those of the test machines.
 
 use std::ffi::{CStr, c_void};
-use std::path::PathBuf;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
 
@@ -16,22 +14,16 @@ const V13: u32 = vk::API_VERSION_1_3;
 const V14: u32 = vk::make_api_version(0, 1, 4, 0);
 const CLAMP: &CStr = ash::qcom::filter_cubic_clamp::NAME;
 
-/// A capability file that is removed again.
-struct File(PathBuf);
+/// A capability file.
+fn caps(effective: &str, limits: &str, formats: &str) -> File {
+    let text = format!(
+        r#"{{"schema": "device-caps/1", "name": "mock", "formats_covered": {{}},
+            "effective": {{{effective}}}, "limits": {{{limits}}}, "formats": {{{formats}}}}}"#
+    );
+    File::new("json", text)
+}
 
 impl File {
-    fn new(effective: &str, limits: &str, formats: &str) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("samplin-mock-{}-{number}.json", std::process::id()));
-        let text = format!(
-            r#"{{"schema": "device-caps/1", "name": "mock", "formats_covered": {{}},
-                "effective": {{{effective}}}, "limits": {{{limits}}}, "formats": {{{formats}}}}}"#
-        );
-        std::fs::write(&path, text).expect("a file");
-        Self(path)
-    }
-
     fn show(&self, visible: &str, change: impl FnOnce(&mut Config)) -> (Arc<Instance>, DeviceInfo) {
         let mut builder = InstanceBuilder::new().driver(|driver| {
             driver.tells_features = true;
@@ -39,14 +31,7 @@ impl File {
         });
         builder.api_version = V14;
         let info = builder.device_info();
-        let builder = builder.set("device", self.0.to_str().expect("UTF-8")).set("device_visible", visible);
-        (builder.instance(), info)
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        (builder.set("device", self.path()).set("device_visible", visible).instance(), info)
     }
 }
 
@@ -81,7 +66,7 @@ fn chains() -> Vec<(&'static str, Lend)> {
 fn a_hidden_feature_cannot_be_enabled() {
     for (key, chain) in chains() {
         for (said, visible, refused) in [("false", "on", true), ("true", "on", false), ("false", "off", false)] {
-            let file = File::new(&format!(r#""{key}": {said}"#), "", "");
+            let file = caps(&format!(r#""{key}": {said}"#), "", "");
             let (instance, _) = file.show(visible, |_| ());
             ATTEMPTS.with_borrow_mut(Vec::clear);
             // Nothing but the one bit, and an unknown structure in front.
@@ -106,7 +91,7 @@ fn a_hidden_feature_cannot_be_enabled() {
     }
     // The same in pEnabledFeatures.
     for visible in ["on", "off"] {
-        let (instance, _) = File::new(r#""samplerAnisotropy": false"#, "", "").show(visible, |_| ());
+        let (instance, _) = caps(r#""samplerAnisotropy": false"#, "", "").show(visible, |_| ());
         let result = instance.try_device(&DeviceInfo::default()).map(drop);
         let expected = if visible == "on" { Err(vk::Result::ERROR_FEATURE_NOT_PRESENT) } else { Ok(()) };
         assert_eq!(result, expected);
@@ -126,7 +111,7 @@ fn an_extension_goes_with_the_feature_that_it_demands() {
         ("filterCubic", vec![ash::ext::filter_cubic::NAME, CLAMP, ash::qcom::filter_cubic_weights::NAME]),
     ] {
         for visible in ["on", "off"] {
-            let file = File::new(&format!(r#""{key}": false"#), "", "");
+            let file = caps(&format!(r#""{key}": false"#), "", "");
             let (instance, info) = file.show(visible, |_| ());
             let enumerate: vk::PFN_vkEnumerateDeviceExtensionProperties =
                 instance.get(c"vkEnumerateDeviceExtensionProperties");
@@ -169,7 +154,7 @@ fn the_version_is_one_that_does_not_demand_what_is_hidden() {
         ("", "", "", V14, V13),
     ] {
         for visible in ["on", "off"] {
-            let file = File::new(effective, limits, formats);
+            let file = caps(effective, limits, formats);
             let (instance, _) = file.show(visible, |driver| driver.api_version = version + 7);
             let (mut one, mut two) =
                 (vk::PhysicalDeviceProperties::default(), vk::PhysicalDeviceProperties2::default());
@@ -200,7 +185,7 @@ fn image_queries_agree_with_the_format_features() {
     let (optimal, linear) = (vk::ImageTiling::OPTIMAL, vk::ImageTiling::LINEAR);
     let extended = vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE;
     for visible in ["on", "off"] {
-        let (instance, _) = File::new("", "", FORMATS).show(visible, |driver| {
+        let (instance, _) = caps("", "", FORMATS).show(visible, |driver| {
             let all = FormatSupport {
                 optimal: Feature::from_raw(0xffff),
                 linear: Feature::from_raw(0xffff),
@@ -275,7 +260,7 @@ fn image_queries_agree_with_the_format_features() {
 #[test]
 fn format_features_are_those_that_can_be_together() {
     for visible in ["on", "off"] {
-        let (instance, _) = File::new("", "", FORMATS).show(visible, |driver| {
+        let (instance, _) = caps("", "", FORMATS).show(visible, |driver| {
             let all = Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_LINEAR;
             let (_, support) = driver.formats.iter_mut().find(|(format, _)| *format == MODIFIED).expect("it is there");
             support.modifiers = vec![(7, all | Feature::BLIT_SRC), (9, Feature::SAMPLED_IMAGE)];

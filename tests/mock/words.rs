@@ -1,6 +1,8 @@
 //! The words of these tests: formats and types by one name each, and what an application does in one line.
 
 use std::ffi::CStr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
@@ -138,6 +140,36 @@ pub(crate) fn texts(records: &[Value], member: &str) -> Vec<String> {
     records.iter().map(|record| record[member].as_str().unwrap_or_default().to_owned()).collect()
 }
 
+/// A file of a test alone, removed at the end.
+pub(crate) struct File(pub(crate) PathBuf);
+
+impl File {
+    /// Nothing is there yet.
+    pub(crate) fn at(ending: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("samplin-mock-{}-{}.{ending}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let file = Self(std::env::temp_dir().join(name));
+        let _ = std::fs::remove_file(&file.0);
+        file
+    }
+
+    pub(crate) fn new(ending: &str, text: impl AsRef<[u8]>) -> Self {
+        let file = Self::at(ending);
+        std::fs::write(&file.0, text).expect("the file is written");
+        file
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0.to_str().expect("a path in UTF-8")
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
 /// How pairs of image and sampler reach the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -206,7 +238,7 @@ impl Device {
         bindings: &[vk::DescriptorSetLayoutBinding<'_>],
     ) -> vk::DescriptorSetLayout {
         let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(bindings);
-        self.try_layout(&info).expect("the layout is created")
+        self.layout_of(&info)
     }
 
     /// A layout whose bindings have these flags; one of sets that are updated after a bind, if one of them has that.
@@ -220,7 +252,7 @@ impl Device {
         if of_bindings.iter().any(|flags| flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND)) {
             info.flags |= vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
         }
-        self.try_layout(&info).expect("the layout is created")
+        self.layout_of(&info)
     }
 
     pub(crate) fn pool_flagged(&self, flags: vk::DescriptorPoolCreateFlags) -> vk::DescriptorPool {
@@ -463,7 +495,7 @@ impl Device {
 
     /// Nothing is written down of calls from here on.
     pub(crate) fn forget_calls(&self) {
-        self.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
+        self.driver.recording.store(false, Ordering::Relaxed);
     }
 
     /// What `look` makes of each call from here on, as it arrives.
@@ -507,30 +539,53 @@ impl Device {
     }
 }
 
-/// Commands that destroy an object with the application's allocator.
+/// Commands that destroy an object with the application's allocator, users of others first.
 macro_rules! destroys {
-    ($($name:ident $handle:ident)+) => {
+    ($($name:ident $handle:ident $kind:ident)+) => {
         impl Device {
             $(pub(crate) fn $name(&self, object: vk::$handle) {
                 call!(self.$name(self.raw, object, allocator()));
             })+
+
+            /// Destroys what is alive of the application's.
+            pub(crate) fn destroy_all(&self) {
+                $(
+                    let mut all = self.driver.live(Kind::$kind);
+                    all.retain(|own| !self.driver.is_layers(Kind::$kind, *own));
+                    all.into_iter().for_each(|own| self.$name(Handle::from_raw(own)));
+                )+
+            }
         }
     };
 }
 
 destroys! {
-    destroy_sampler Sampler
-    destroy_image Image
-    destroy_view ImageView
-    destroy_module ShaderModule
-    destroy_pipeline Pipeline
-    destroy_layout DescriptorSetLayout
-    destroy_pipeline_layout PipelineLayout
-    destroy_pool DescriptorPool
-    destroy_template DescriptorUpdateTemplate
-    destroy_conversion SamplerYcbcrConversion
-    destroy_swapchain SwapchainKHR
-    destroy_shader ShaderEXT
-    destroy_command_pool CommandPool
-    destroy_render_pass RenderPass
+    destroy_pipeline Pipeline Pipeline
+    destroy_shader ShaderEXT Shader
+    destroy_render_pass RenderPass RenderPass
+    destroy_module ShaderModule Module
+    destroy_command_pool CommandPool CommandPool
+    destroy_template DescriptorUpdateTemplate Template
+    destroy_pool DescriptorPool Pool
+    destroy_pipeline_layout PipelineLayout PipelineLayout
+    destroy_layout DescriptorSetLayout Layout
+    destroy_sampler Sampler Sampler
+    destroy_conversion SamplerYcbcrConversion Conversion
+    destroy_view ImageView View
+    destroy_image Image Image
+    destroy_swapchain SwapchainKHR Swapchain
+}
+
+impl Device {
+    /// Destroys all that the application has left, and the device: nothing is left in the driver.
+    pub(crate) fn end(self) {
+        self.destroy_all();
+        let driver = Arc::clone(&self.driver);
+        driver.check();
+        drop(self);
+        driver.check();
+        for kind in Kind::ALL {
+            assert_eq!(driver.live(*kind), [0; 0], "{kind:?} after the device");
+        }
+    }
 }

@@ -881,7 +881,7 @@ impl Application {
                 sampler.pinned |= bindings.iter().any(|binding| binding.immutable.contains(&sampler.handle));
             }
         }
-        let handle = self.device.try_layout(&info).expect("the layout is created").as_raw();
+        let handle = self.device.layout_of(&info).as_raw();
         self.calls();
         let text: Vec<_> = bindings.iter().map(|b| (b.number, b.ty.as_raw(), b.count, &b.immutable)).collect();
         let text = format!("layout {handle:#x} {text:x?} buffer {buffer}");
@@ -1197,7 +1197,7 @@ impl Application {
                     .descriptor_set_layout(vk::DescriptorSetLayout::from_raw(dangling_handle()))
                     .pipeline_layout(vk::PipelineLayout::from_raw(pipeline.handle))
                     .set(*set);
-                self.device.try_template(&info).expect("the template is created")
+                self.device.template_of(&info)
             }
         };
         self.calls();
@@ -1567,33 +1567,8 @@ impl Application {
     pub(crate) fn finish(mut self) -> Tally {
         self.verify();
         assert!(!self.device.entry().ground.is_broken(), "a hook panicked");
-        let device = &self.device;
-        for own in self.templates.drain(..) {
-            device.destroy_template(vk::DescriptorUpdateTemplate::from_raw(own.handle));
-        }
-        self.sets.clear();
-        for pool in self.pools.drain(..) {
-            device.destroy_pool(vk::DescriptorPool::from_raw(pool));
-        }
-        for layout in self.pipelines.drain(..) {
-            device.destroy_pipeline_layout(vk::PipelineLayout::from_raw(layout.handle));
-        }
-        for layout in self.layouts.drain(..) {
-            device.destroy_layout(vk::DescriptorSetLayout::from_raw(layout.handle));
-        }
-        for sampler in self.samplers.drain(..) {
-            device.destroy_sampler(vk::Sampler::from_raw(sampler.handle));
-        }
-        for (conversion, _) in self.conversions.drain() {
-            device.destroy_conversion(vk::SamplerYcbcrConversion::from_raw(conversion));
-        }
-        for view in self.views.drain(..) {
-            device.destroy_view(vk::ImageView::from_raw(view.handle));
-        }
-        for image in self.images.drain(..) {
-            device.destroy_image(vk::Image::from_raw(image.handle));
-        }
-        assert_nothing_left(device, "at the end");
+        self.device.destroy_all();
+        assert_nothing_left(&self.device, "at the end");
         self.device.finish();
         self.tally
     }

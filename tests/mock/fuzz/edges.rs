@@ -216,7 +216,7 @@ impl Edges {
         if bindings.is_empty() {
             info.p_bindings = dangling();
         }
-        let layout = self.device.try_layout(&info).expect("the layout is created");
+        let layout = self.device.layout_of(&info);
         self.layouts.push(layout);
     }
 
@@ -360,7 +360,7 @@ impl Edges {
                 set: self.odd(),
                 ..Default::default()
             };
-            let template = self.device.try_template(&info).expect("the template is created");
+            let template = self.device.template_of(&info);
             self.templates.push((template, 1024));
         }
         let index = self.below(self.templates.len() as u64) as usize;
@@ -473,15 +473,10 @@ impl Edges {
             self.destroy();
         }
         let device = &self.device;
-        let drain = |kind| device.driver.live(kind);
-        for (kind, live) in [Kind::Sampler, Kind::View, Kind::Image].map(|kind| (kind, drain(kind))) {
-            assert!(live.is_empty(), "{kind:?} {live:x?}");
+        device.destroy_all();
+        for kind in [Kind::Sampler, Kind::View, Kind::Image, Kind::Layout, Kind::PipelineLayout] {
+            assert_eq!(device.driver.live(kind), [0; 0], "{kind:?}");
         }
-        for layout in self.layouts.drain(..) {
-            device.destroy_layout(layout);
-        }
-        assert_eq!(drain(Kind::Layout), [0; 0]);
-        assert_eq!(drain(Kind::PipelineLayout), [0; 0]);
         if mode != "off" {
             assert!(!device.entry().ground.is_broken(), "a hook panicked");
             assert_nothing_left(device, "at the end");
