@@ -107,11 +107,11 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
     let pool = device.pool();
     // Arrays of no elements.
     let info = vk::DescriptorSetLayoutCreateInfo { p_bindings: dangling(), ..Default::default() };
-    let empty = device.try_layout(&info).expect("the layout is created");
+    let empty = device.layout_of(&info);
     let info = vk::PipelineLayoutCreateInfo { p_set_layouts: dangling(), ..Default::default() };
     create!(device.create_pipeline_layout(&info));
     let info = vk::DescriptorUpdateTemplateCreateInfo { p_descriptor_update_entries: dangling(), ..Default::default() };
-    let template = device.try_template(&info).expect("the template is created");
+    let template = device.template_of(&info);
     device.update_with_template(device.plain_set(), template, dangling());
     // Immutable samplers of a type that has none, and of a binding without descriptors.
     let ignored = |mut b: vk::DescriptorSetLayoutBinding<'static>| {
@@ -139,7 +139,7 @@ fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
         p_descriptor_update_entries: dangling(),
         ..Default::default()
     };
-    device.try_template(&info).expect("the template is created");
+    device.template_of(&info);
     // Descriptor writes of nothing, and of everything that is no image.
     let (_, _, illegal, set) = scene(&device);
     let count0 = vk::WriteDescriptorSet {

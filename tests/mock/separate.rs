@@ -10,13 +10,14 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::ptr;
+use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use fastrand::Rng;
 use samplin_testkit::assembly::{Assembly, Capability, Decoration, Op, StorageClass};
 
 use crate::driver::machine::{ARRAY, Machine, Place, Read, Snapshot};
-use crate::driver::{Kind, OwnFailure, Reuse, lock};
+use crate::driver::{OwnFailure, Reuse, lock};
 use crate::fuzz::{for_seeds, step_with_log, with_log};
 use crate::loader::*;
 use crate::pages::dangling;
@@ -206,6 +207,7 @@ struct Set {
     is_fixed: bool,
 }
 
+#[derive(Clone)]
 struct Buffer {
     handle: vk::CommandBuffer,
     pool: vk::CommandPool,
@@ -226,9 +228,22 @@ const POINTS: [Point; 2] = [GRAPHICS, COMPUTE];
 /// A pipeline, and set and binding of an image and of a sampler.
 type Left = (u64, (u32, u32), (u32, u32));
 
+/// How many objects, from the front of each list, several threads use: those stay as they are.
+#[derive(Clone, Copy, Default)]
+struct Shared {
+    samplers: usize,
+    views: usize,
+    layouts: usize,
+    pipelines: usize,
+    pools: usize,
+    sets: usize,
+}
+
+#[derive(Clone)]
 struct Application {
     rng: Rng,
-    device: Device,
+    device: Arc<Device>,
+    shared: Shared,
     machine: Machine,
     samplers: Vec<(vk::Sampler, bool, f32)>,
     immutable: vk::Sampler,
@@ -264,6 +279,10 @@ impl Application {
         let reuse = if rng.bool() { Reuse::AtOnce } else { Reuse::Never };
         let limit = *rng.choice(&[4, 8, 8, 8]).expect("there are some");
         let late = if rng.u8(0..4) == 0 { rng.u64(0..STEPS / 2) } else { 0 };
+        Self::with(rng, (reuse, limit, late), faults, is_traced)
+    }
+
+    fn with(rng: Rng, (reuse, limit, late): (Reuse, u32, u64), faults: bool, is_traced: bool) -> Self {
         let builder = InstanceBuilder::new()
             .driver(|config| {
                 config.follows = true;
@@ -279,7 +298,8 @@ impl Application {
         let plain = device.nearest();
         let mut application = Self {
             rng,
-            device,
+            device: Arc::new(device),
+            shared: Shared::default(),
             machine: Machine::default(),
             samplers: vec![(immutable, true, 0.5)],
             immutable,
@@ -329,7 +349,17 @@ impl Application {
         }
         (0..4).for_each(|_| self.create_sampler());
         (0..5).for_each(|_| self.create_view());
-        // Sets whose image may be updated after a bind come from the first one, all others from either.
+        self.create_pools();
+        (0..3).for_each(|_| self.create_pipeline());
+        (0..SHAPES.len())
+            .chain(0..SHAPES.len())
+            .filter(|shape| *shape != PUSHED)
+            .for_each(|shape| self.allocate(shape));
+        (0..2).for_each(|_| self.create_buffer());
+    }
+
+    /// Sets whose image may be updated after a bind come from the first one, all others from either.
+    fn create_pools(&mut self) {
         for flags in [vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND, vk::DescriptorPoolCreateFlags::empty()] {
             let info = vk::DescriptorPoolCreateInfo::default().flags(flags);
             let device = &self.device;
@@ -338,12 +368,28 @@ impl Application {
             unsafe { self.machine.pool(pool.as_raw(), &info) };
             self.pools.push(pool);
         }
-        (0..3).for_each(|_| self.create_pipeline());
-        (0..SHAPES.len())
-            .chain(0..SHAPES.len())
-            .filter(|shape| *shape != PUSHED)
-            .for_each(|shape| self.allocate(shape));
-        (0..2).for_each(|_| self.create_buffer());
+    }
+
+    /// The application of a thread, which has what is there in common with others, and pools and command buffers of its own.
+    fn of_thread(&self, seed: u64) -> Self {
+        let mut own = self.clone();
+        (own.rng, own.buffers) = (Rng::with_seed(seed), Vec::new());
+        own.shared = Shared {
+            samplers: own.samplers.len(),
+            views: own.views.len(),
+            layouts: own.layouts.len(),
+            pipelines: own.pipelines.len(),
+            pools: own.pools.len(),
+            sets: own.sets.len(),
+        };
+        own.create_pools();
+        (0..2).for_each(|_| own.create_buffer());
+        own
+    }
+
+    /// Whether there are others beside this one.
+    fn is_one_of_several(&self) -> bool {
+        self.shared.pools > 0
     }
 
     fn set_layout(&mut self, shape: usize) -> vk::DescriptorSetLayout {
@@ -368,7 +414,7 @@ impl Application {
         let mut chained =
             vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags[..bindings.len()]);
         let info = info.bindings(&bindings).push_next(&mut chained);
-        let layout = self.device.try_layout(&info).expect("the layout is created");
+        let layout = self.device.layout_of(&info);
         // SAFETY: a valid create info.
         unsafe { self.machine.layout(layout.as_raw(), &info) };
         layout
@@ -612,8 +658,8 @@ impl Application {
     // ---- sets ----
 
     fn allocate(&mut self, shape: usize) {
-        let pool = self.rng.usize(0..self.pools.len());
-        let pool = if shape == LOOSE { 0 } else { pool };
+        let pool = self.rng.usize(self.shared.pools..self.pools.len());
+        let pool = if shape == LOOSE { self.shared.pools } else { pool };
         let handle = self.device.sets(self.pools[pool], &[self.shapes[shape]])[0];
         self.machine.allocate(self.pools[pool].as_raw(), self.shapes[shape].as_raw(), handle.as_raw());
         self.log.push(format!("allocate {handle:?} of shape {shape}"));
@@ -783,7 +829,8 @@ impl Application {
     }
 
     fn change_set(&mut self) {
-        let Some(index) = self.some(self.sets.len()).filter(|index| !self.sets[*index].is_fixed) else { return };
+        let some = self.some_own(self.shared.sets, self.sets.len());
+        let Some(index) = some.filter(|index| !self.sets[*index].is_fixed) else { return };
         let set = self.sets[index].clone();
         match self.rng.u8(0..4) {
             0 if !PARTIAL.contains(&set.shape) => self.write_with_template(&set),
@@ -802,19 +849,24 @@ impl Application {
     }
 
     fn some(&mut self, count: usize) -> Option<usize> {
-        (count > 0).then(|| self.rng.usize(0..count))
+        self.some_own(0, count)
+    }
+
+    /// One of a list that begins with what others use too.
+    fn some_own(&mut self, shared: usize, count: usize) -> Option<usize> {
+        (count > shared).then(|| self.rng.usize(shared..count))
     }
 
     fn remove_sets(&mut self) {
         if self.rng.u8(0..4) == 0 {
-            let pool = self.rng.usize(0..self.pools.len());
+            let pool = self.rng.usize(self.shared.pools..self.pools.len());
             self.log.push(format!("reset {:?}", self.pools[pool]));
             let gone: Vec<Set> = self.sets.iter().filter(|set| set.pool == pool).cloned().collect();
             gone.iter().for_each(|set| self.touch(set.handle.as_raw()));
             self.device.reset_pool(self.pools[pool]);
             self.machine.reset_pool(self.pools[pool].as_raw());
             self.sets.retain(|set| set.pool != pool);
-        } else if let Some(index) = self.some(self.sets.len()) {
+        } else if let Some(index) = self.some_own(self.shared.sets, self.sets.len()) {
             let set = self.sets.swap_remove(index);
             self.log.push(format!("free {:?}", set.handle));
             self.touch(set.handle.as_raw());
@@ -852,8 +904,8 @@ impl Application {
     }
 
     fn remove_sampler(&mut self) {
-        if self.samplers.len() > 3 {
-            let index = self.rng.usize(1..self.samplers.len());
+        if self.samplers.len() > self.shared.samplers.max(3) {
+            let index = self.rng.usize(self.shared.samplers.max(1)..self.samplers.len());
             let (sampler, ..) = self.samplers.swap_remove(index);
             self.log.push(format!("destroy {sampler:?}"));
             self.touch_sets_with(sampler.as_raw());
@@ -863,8 +915,8 @@ impl Application {
     }
 
     fn remove_view(&mut self) {
-        if self.views.len() > 2 {
-            let index = self.rng.usize(0..self.views.len());
+        if self.views.len() > self.shared.views.max(2) {
+            let index = self.rng.usize(self.shared.views..self.views.len());
             let (view, image, _) = self.views.swap_remove(index);
             self.log.push(format!("destroy {view:?}"));
             self.touch_sets_with(view.as_raw());
@@ -875,7 +927,7 @@ impl Application {
     }
 
     fn remove_pipeline(&mut self) {
-        if let Some(index) = self.some(self.pipelines.len()) {
+        if let Some(index) = self.some_own(self.shared.pipelines, self.pipelines.len()) {
             let Pipeline { handle: pipeline, shaders, .. } = self.pipelines.swap_remove(index);
             self.log.push(format!("destroy {pipeline:?} {shaders:?}"));
             for handle in shaders.iter().map(|(_, shader)| shader.as_raw()).chain([pipeline.as_raw()]) {
@@ -899,8 +951,8 @@ impl Application {
     }
 
     fn remove_layout(&mut self) {
-        if self.rng.bool() {
-            let Some(index) = self.some(self.layouts.len()) else { return };
+        if self.rng.bool() || self.is_one_of_several() {
+            let Some(index) = self.some_own(self.shared.layouts, self.layouts.len()) else { return };
             let layout = self.layouts.swap_remove(index).handle;
             self.log.push(format!("destroy {layout:?}"));
             self.destroy_pipeline_layout(layout);
@@ -1096,6 +1148,10 @@ impl Application {
 
     /// Begins transform feedback, or ends it.
     fn feed_back(&mut self) {
+        // What is left then is told of in a trace, which threads have none of.
+        if self.is_one_of_several() {
+            return;
+        }
         let at = self.buffer();
         let commands = self.buffers[at].handle;
         let raw = commands.as_raw();
@@ -1258,6 +1314,8 @@ impl Application {
             // It is told of as far as it can be known when its pipeline is bound.
             self.tally.early += 1;
         } else if !asked.is_loose {
+            let may_be_left = !self.is_one_of_several() || asked.handle == self.immutable.as_raw();
+            assert!(may_be_left, "nothing keeps {asked:x?} from being repaired");
             self.tally.told += 1;
             let place = |(set, binding, _): Place| (set, binding);
             self.left.insert((pipeline, place(asked.image), place(asked.sampler)));
@@ -1330,40 +1388,7 @@ impl Application {
     fn finish(mut self) -> Tally {
         self.execute();
         self.tally.wanting = self.told();
-        let (device, driver) = (&self.device, std::sync::Arc::clone(&self.device.driver));
-        for pipeline in &self.pipelines {
-            self.destroy(pipeline.handle, &pipeline.shaders);
-        }
-        for pool in &self.pools {
-            device.destroy_pool(*pool);
-        }
-        for buffer in &self.buffers {
-            call!(device.free_command_buffers(device.raw, buffer.pool, 1, &buffer.handle));
-            device.destroy_command_pool(buffer.pool);
-        }
-        for template in &self.templates {
-            device.destroy_template(*template);
-        }
-        for layout in &self.layouts {
-            device.destroy_pipeline_layout(layout.handle);
-        }
-        for layout in &self.shapes {
-            device.destroy_layout(*layout);
-        }
-        for (sampler, ..) in &self.samplers {
-            device.destroy_sampler(*sampler);
-        }
-        device.destroy_sampler(self.plain);
-        for (view, image, _) in &self.views {
-            device.destroy_view(*view);
-            device.destroy_image(*image);
-        }
-        driver.check();
-        drop(self.device);
-        driver.check();
-        for kind in Kind::ALL {
-            assert_eq!(driver.live(*kind), [0_u64; 0], "{kind:?} after the device");
-        }
+        Arc::into_inner(self.device).expect("no other application is left").end();
         self.tally
     }
 
@@ -1467,7 +1492,7 @@ impl Endless {
             application.remove_view();
         }
         while application.layouts.len() > Self::PIPELINES {
-            let layout = application.layouts.swap_remove(0).handle;
+            let layout = application.layouts.swap_remove(application.shared.layouts).handle;
             application.destroy_pipeline_layout(layout);
         }
     }
@@ -1535,257 +1560,28 @@ fn calls_of_the_layers_own_may_fail() {
     }
 }
 
-// ---- threads ----
-
-/// A thread of an application of several: what it has for itself, and what all of them use.
-struct Recorder<'a> {
-    device: &'a Device,
-    rng: Rng,
-    machine: Machine,
-    /// Handles, and whether they filter.
-    samplers: &'a [(vk::Sampler, bool)],
-    views: &'a [(vk::ImageView, bool)],
-    shape: vk::DescriptorSetLayout,
-    layout: vk::PipelineLayout,
-    pipelines: &'a [vk::Pipeline],
-    shared: &'a [vk::DescriptorSet],
-    pool: vk::DescriptorPool,
-    own: Vec<vk::DescriptorSet>,
-    commands: vk::CommandBuffer,
-    /// Pairs that were read, and those of them that were repaired.
-    read: u64,
-    repaired: u64,
-}
-
-/// The shape of all sets of the threads: two images and the sampler that both are read through.
-const JOINED: usize = 2;
-
-impl Recorder<'_> {
-    fn fill(&mut self, set: vk::DescriptorSet) {
-        for number in 0..3 {
-            let info = match number {
-                2 => sampler_alone(self.rng.choice(self.samplers).expect("there are some").0),
-                _ => image_alone(self.rng.choice(self.views).expect("there are some").0),
-            };
-            self.write(set, number, info);
-        }
-    }
-
-    fn write(&mut self, set: vk::DescriptorSet, number: u32, info: vk::DescriptorImageInfo) {
-        let ty = SHAPES[JOINED][number as usize].0;
-        self.device.write(set, (number, 0), ty, info);
-        self.machine.write(set.as_raw(), ty, (number, 0), &[info]);
-    }
-
-    fn allocate(&mut self) {
-        let set = self.device.sets(self.pool, &[self.shape])[0];
-        self.machine.allocate(self.pool.as_raw(), self.shape.as_raw(), set.as_raw());
-        self.own.push(set);
-        self.fill(set);
-    }
-
-    /// Changes what only this thread has, between two recordings.
-    fn change(&mut self) {
-        let device = self.device;
-        match self.rng.u8(0..8) {
-            0 => {
-                device.reset_pool(self.pool);
-                self.machine.reset_pool(self.pool.as_raw());
-                self.own.clear();
-            }
-            1 if !self.own.is_empty() => {
-                let set = self.own.swap_remove(self.rng.usize(0..self.own.len()));
-                device.free(self.pool, &[set]);
-                self.machine.free(set.as_raw());
-            }
-            2..5 if !self.own.is_empty() => {
-                let set = self.own[self.rng.usize(0..self.own.len())];
-                self.fill(set);
-            }
-            _ => {}
-        }
-        while self.own.len() < 4 {
-            self.allocate();
-        }
-    }
-
-    fn record(&mut self) {
-        let (device, commands) = (self.device, self.commands);
-        device.begin(commands);
-        self.machine.clear(commands.as_raw());
-        let point = COMPUTE;
-        for _ in 0..12 {
-            if self.rng.bool() {
-                let pipeline = *self.rng.choice(self.pipelines).expect("there are some");
-                device.bind_pipeline(commands, point, pipeline);
-                self.machine.bind_pipeline(commands.as_raw(), 1, pipeline.as_raw());
-            } else {
-                let first = self.rng.usize(0..2);
-                let any = |rng: &mut Rng| {
-                    let from = if rng.bool() { self.shared } else { &self.own };
-                    *rng.choice(from).expect("there are some")
-                };
-                let sets: Vec<_> = (first..2).map(|_| any(&mut self.rng)).collect();
-                device.bind_sets_at(commands, point, (self.layout, first as u32), &sets, &[]);
-                self.machine.bind_sets(commands.as_raw(), 1, self.layout.as_raw(), first as u32, &sets, &[]);
-            }
-            self.look();
-        }
-    }
-
-    /// Compares what the shader would read by what was called with what it would read in truth.
-    fn look(&mut self) {
-        assert!(self.machine.errors.is_empty(), "the application is wrong: {:#?}", self.machine.errors);
-        let Ok(asked) = self.machine.draw(self.commands.as_raw(), 1) else { return };
-        self.device.act(self.commands, COMPUTE);
-        let found = lock(&self.device.driver.machine).draw(self.commands.as_raw(), 1);
-        let found = found.unwrap_or_else(|why| panic!("a valid draw is broken: {why}"));
-        assert_eq!(asked.len(), found.len());
-        for (asked, found) in asked.iter().zip(&found) {
-            assert_eq!((asked.image, asked.view), (found.image, found.view), "another image is read");
-            let is_linear = self.samplers.iter().any(|(other, linear)| other.as_raw() == asked.handle && *linear);
-            let filters = self.views.iter().any(|(other, filters)| other.as_raw() == asked.view && *filters);
-            self.read += 1;
-            if filters || !is_linear {
-                assert_eq!(asked.handle, found.handle, "a legal pair is read through another sampler");
-                continue;
-            }
-            self.repaired += 1;
-            let of = |handle| self.device.driver.sampler(handle).expect("a live sampler").info;
-            let (own, other) = (of(asked.handle), of(found.handle));
-            assert_eq!(own.max_lod, other.max_lod, "it has got the sampler of another");
-            assert_eq!([other.mag_filter, other.min_filter], [Filter::NEAREST; 2], "a pair is not repaired");
-        }
-    }
-}
-
+/// Threads record with what they have in common, and make, write and destroy what is their own.
 #[test]
 fn eight_threads_record_at_once() {
-    const THREADS: u64 = 8;
-    let device = InstanceBuilder::new()
-        .driver(|config| {
-            config.follows = true;
-            config.reuse = Reuse::AtOnce;
-        })
-        .set("separate", "resolve")
-        .device();
-    device.forget_calls();
-    let mut machine = Machine::default();
-    let samplers: Vec<_> = (0..6)
-        .map(|n| {
-            let filter = if n % 3 == 0 { Filter::NEAREST } else { Filter::LINEAR };
-            let info = linear_info().max_lod(1.0 + n as f32).mag_filter(filter).min_filter(filter);
-            (device.sampler(&info), n % 3 != 0)
-        })
-        .collect();
-    let images = FORMATS.map(|format| device.image(format));
-    let views: Vec<_> = (0..8).map(|n| (device.view_of(images[n % 2], FORMATS[n % 2]), n % 2 == 0)).collect();
-    let bindings = of_compute([IMAGE, IMAGE, SAMPLER]).map(|binding| binding.stage_flags(Stage::ALL));
-    let shape = device.layout(&bindings);
-    // SAFETY: a valid create info, as below.
-    unsafe {
-        machine.layout(shape.as_raw(), &vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings));
-    }
-    let sets = [shape; 2];
-    let layout = device.pipeline_layout(&sets);
-    // SAFETY: as above.
-    unsafe {
-        machine.pipeline_layout(layout.as_raw(), &vk::PipelineLayoutCreateInfo::default().set_layouts(&sets));
-    }
-    // One link, both of a shared sampler, across sets.
-    let links: [&[[(u32, u32); 2]]; 4] = [
-        &[[(0, 0), (0, 2)]],
-        &[[(0, 0), (0, 2)], [(0, 1), (0, 2)]],
-        &[[(1, 0), (0, 2)]],
-        &[[(0, 0), (0, 2)], [(1, 1), (1, 2)], [(0, 1), (1, 2)]],
-    ];
-    let pipelines: Vec<_> = links
-        .iter()
-        .map(|links| {
-            let words = joins(5, links);
-            let module = device.module(&words);
-            machine.module(module.as_raw(), &words);
-            let info = vk::ComputePipelineCreateInfo::default().layout(layout);
-            let pipeline = device.compute_with(&info.stage(stage(Stage::COMPUTE, module)));
-            machine.pipeline(pipeline.as_raw(), layout.as_raw(), &[module.as_raw()]);
-            device.destroy_module(module);
-            pipeline
-        })
-        .collect();
-    let info = vk::DescriptorPoolCreateInfo::default();
-    let pools: Vec<_> = (0..=THREADS)
-        .map(|_| {
-            let pool = create!(device.create_pool(&info));
-            // SAFETY: as above.
-            unsafe { machine.pool(pool.as_raw(), &info) };
-            pool
-        })
-        .collect();
-    let command_pools: Vec<_> = (0..THREADS)
-        .map(|_| {
-            let pool = device.command_pool();
-            let [commands] = device.command_buffers(pool);
-            (pool, commands)
-        })
-        .collect();
-    let recorder = |machine: Machine, seed, pool, commands| Recorder {
-        device: &device,
-        rng: Rng::with_seed(seed),
-        machine,
-        samplers: &samplers,
-        views: &views,
-        shape,
-        layout,
-        pipelines: &pipelines,
-        shared: &[],
-        pool,
-        own: Vec::new(),
-        commands,
-        read: 0,
-        repaired: 0,
-    };
-    let mut first = recorder(machine, 99, pools[THREADS as usize], vk::CommandBuffer::null());
-    (0..4).for_each(|_| first.allocate());
-    let (machine, shared) = (first.machine, first.own);
-    let seconds = if cfg!(debug_assertions) { 2 } else { 1 };
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
-    let (read, repaired) = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
-            .map(|thread| {
-                let (pool, (_, commands)) = (pools[thread as usize], command_pools[thread as usize]);
-                let mut own = Recorder { shared: &shared, ..recorder(machine.clone(), thread, pool, commands) };
+    let mut first = Application::with(Rng::with_seed(99), (Reuse::AtOnce, 8, 0), false, false);
+    first.begin_conflicts();
+    let mut tally = Tally::default();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|seed| {
+                let mut own = Endless(first.of_thread(seed));
                 scope.spawn(move || {
-                    while std::time::Instant::now() < until {
-                        own.change();
-                        own.record();
-                    }
-                    (own.read, own.repaired)
+                    (0..60).for_each(|_| own.go_on());
+                    own.0.execute();
+                    own.0.tally
                 })
             })
             .collect();
-        let done = threads.into_iter().map(|thread| thread.join().expect("the thread ends"));
-        done.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+        threads.into_iter().for_each(|thread| tally += thread.join().expect("the thread ends"));
     });
-    println!("{read} pairs read, {repaired} of them repaired");
-    assert!(read > 1000 && repaired > read / 10 && repaired < read);
-    device.driver.check();
-    pipelines.iter().for_each(|pipeline| device.destroy_pipeline(*pipeline));
-    pools.iter().for_each(|pool| device.destroy_pool(*pool));
-    for (pool, commands) in &command_pools {
-        call!(device.free_command_buffers(device.raw, *pool, 1, commands));
-        device.destroy_command_pool(*pool);
-    }
-    device.destroy_pipeline_layout(layout);
-    device.destroy_layout(shape);
-    samplers.iter().for_each(|(sampler, _)| device.destroy_sampler(*sampler));
-    views.iter().for_each(|(view, _)| device.destroy_view(*view));
-    images.into_iter().for_each(|image| device.destroy_image(image));
-    let driver = std::sync::Arc::clone(&device.driver);
-    driver.check();
-    drop(device);
-    for kind in Kind::ALL {
-        assert_eq!(driver.live(*kind), [0_u64; 0], "{kind:?} after the device");
-    }
+    println!("{tally:?}");
+    assert!(tally.legal > 10_000 && tally.repaired > tally.legal / 10 && tally.executed > 100, "{tally:?}");
+    first.finish();
 }
 
 // ---- memory ----
