@@ -10,7 +10,7 @@ use std::process::Command;
 use ash::vk;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined, write_images};
-use samplin_testkit::shader::target_of;
+use samplin_testkit::shader::{COLOUR, target_of};
 use samplin_testkit::{Folder, Image, ImageDesc, Pair, SamplerDesc, Value, View, ViewDesc};
 use serde_json::json;
 
@@ -196,9 +196,7 @@ impl Frame {
             .samples(vk::SampleCountFlags::TYPE_1)
             .load_op(vk::AttachmentLoadOp::DONT_CARE)
             .final_layout(vk::ImageLayout::GENERAL)];
-        let references = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::GENERAL }];
-        let views = [view.handle()];
-        let (render_pass, framebuffer) = target_of(device, &attachments, [&references, &[]], &views, [SIDE; 2]);
+        let (render_pass, framebuffer) = target_of(device, &attachments, COLOUR, &[view.handle()], [SIDE; 2]);
         Self { render_pass, framebuffer }
     }
 }

@@ -93,10 +93,7 @@ impl Ended {
 }
 
 /// Runs such a process, which has to come to its end.
-///
-/// # Errors
-///
-/// What it was [told](tell) to skip for.
+/// The error is what it was [told](tell) to skip for.
 pub fn run(command: &mut Command) -> Result<Ended, Skip> {
     let output = command.output().expect("the program starts again");
     let [stdout, stderr] = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());

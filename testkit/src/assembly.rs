@@ -26,10 +26,7 @@ fn push(to: &mut Vec<u32>, op: Op, operands: &[u32]) {
 
 impl Assembly {
     /// An empty module of a stage: vertex, fragment, compute or ray generation.
-    ///
-    /// # Panics
-    ///
-    /// With another stage.
+    /// Panics with another stage.
     pub fn new(stage: Stage) -> Self {
         let (model, mode): (u32, &[u32]) = match stage {
             Stage::VERTEX => (0, &[]),

@@ -192,10 +192,6 @@ impl ContextBuilder {
     }
 
     /// Hands the path of a file over as a setting.
-    ///
-    /// # Panics
-    ///
-    /// When it is no UTF-8.
     pub fn file(self, key: &str, path: impl AsRef<Path>) -> Self {
         self.setting(key, path.as_ref().to_str().expect("paths of tests are UTF-8"))
     }
@@ -217,10 +213,7 @@ impl ContextBuilder {
     }
 
     /// A context with the validation layer, where that is visible; `None`, and a message, without loader or driver.
-    ///
-    /// # Panics
-    ///
-    /// Where `CI` is set, in place of the message.
+    /// Panics where `CI` is set, in place of the message.
     pub fn validated(self) -> Option<Context> {
         let outcome = match self.clone().validation().build() {
             Err(ContextError::LayerMissing(_)) => self.build(),
@@ -318,10 +311,7 @@ impl ContextBuilder {
     }
 
     /// Creates instance, messenger, device, queue and command pool.
-    ///
-    /// # Errors
-    ///
-    /// See [`ContextError`]; nothing stays behind.
+    /// Of an error nothing stays behind.
     pub fn build(&self) -> Result<Context, ContextError> {
         let installed = layer::install();
         if self.layers.iter().any(|name| name == layer::SAMPLIN) {
@@ -821,6 +811,18 @@ impl Context {
         if tiling == vk::ImageTiling::LINEAR { found.linear_tiling_features } else { found.optimal_tiling_features }
     }
 
+    /// Format features of texel buffers of `format`.
+    pub fn buffer_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
+        // SAFETY: as above.
+        unsafe { self.instance.raw.get_physical_device_format_properties(self.physical_device, format) }.buffer_features
+    }
+
+    /// Features that the physical device has, enabled or not.
+    pub fn features(&self) -> vk::PhysicalDeviceFeatures {
+        // SAFETY: as above.
+        unsafe { self.instance.raw.get_physical_device_features(self.physical_device) }
+    }
+
     /// The messages of this context; the log may be kept beyond the context's life.
     pub fn messages(&self) -> MessageLog {
         self.log.clone()
@@ -869,10 +871,6 @@ impl Context {
 
     /// Records a command buffer with `record`, submits it (unless [`ContextBuilder::record_only`]) and waits until it is
     /// done.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn submit<R>(&self, record: impl FnOnce(vk::CommandBuffer) -> R) -> R {
         let pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let allocate = vk::CommandBufferAllocateInfo::default().command_pool(*pool).command_buffer_count(1);
@@ -884,13 +882,7 @@ impl Context {
         let result = record(buffers[0]);
         // SAFETY: the buffer is recording since the call above.
         unsafe { self.device.end_command_buffer(buffers[0]) }.expect("vkEndCommandBuffer");
-        if !self.record_only {
-            let submits = [vk::SubmitInfo::default().command_buffers(&buffers)];
-            // SAFETY: the pool's lock also guards the queue.
-            unsafe { self.device.queue_submit(self.queue, &submits, vk::Fence::null()) }.expect("vkQueueSubmit");
-            // SAFETY: as above.
-            unsafe { self.device.queue_wait_idle(self.queue) }.expect("vkQueueWaitIdle");
-        }
+        self.wait_for(&buffers);
         // SAFETY: the queue is idle, so the buffer is not pending.
         unsafe { self.device.free_command_buffers(*pool, &buffers) };
         result
@@ -902,18 +894,18 @@ impl Context {
     }
 
     /// Submits a recorded command buffer (unless [`ContextBuilder::record_only`]) and waits until it is done.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn execute(&self, commands: vk::CommandBuffer) {
         let _queue = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        self.wait_for(&[commands]);
+    }
+
+    /// Submits where the pool is locked.
+    fn wait_for(&self, buffers: &[vk::CommandBuffer]) {
         if self.record_only {
             return;
         }
-        let buffers = [commands];
-        let submits = [vk::SubmitInfo::default().command_buffers(&buffers)];
-        // SAFETY: the lock guards the queue, and the caller's buffer is executable.
+        let submits = [vk::SubmitInfo::default().command_buffers(buffers)];
+        // SAFETY: the pool's lock also guards the queue, and the caller's buffers are executable.
         unsafe { self.device.queue_submit(self.queue, &submits, vk::Fence::null()) }.expect("vkQueueSubmit");
         // SAFETY: as above.
         unsafe { self.device.queue_wait_idle(self.queue) }.expect("vkQueueWaitIdle");

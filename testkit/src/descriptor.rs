@@ -50,6 +50,16 @@ impl Binding {
         Self::new(binding, vk::DescriptorType::SAMPLER, 1)
     }
 
+    /// One storage buffer at `binding`.
+    pub fn storage(binding: u32) -> Self {
+        Self::new(binding, vk::DescriptorType::STORAGE_BUFFER, 1)
+    }
+
+    /// One storage image at `binding`.
+    pub fn stored(binding: u32) -> Self {
+        Self::new(binding, vk::DescriptorType::STORAGE_IMAGE, 1)
+    }
+
     /// Adds flags of descriptor indexing.
     pub fn flags(mut self, flags: vk::DescriptorBindingFlags) -> Self {
         self.flags |= flags;
@@ -77,37 +87,21 @@ pub struct SetLayout<'c> {
 
 impl<'c> SetLayout<'c> {
     /// A layout for ordinary sets.
-    ///
-    /// # Panics
-    ///
-    /// When `vkCreateDescriptorSetLayout` fails.
     pub fn new(context: &'c Context, bindings: &[Binding]) -> Self {
         Self::with_flags(context, bindings, vk::DescriptorSetLayoutCreateFlags::empty())
     }
 
     /// A layout for sets that are pushed.
-    ///
-    /// # Panics
-    ///
-    /// As [`SetLayout::new`].
     pub fn pushed(context: &'c Context, bindings: &[Binding]) -> Self {
         Self::with_flags(context, bindings, vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)
     }
 
     /// A layout with creation flags beside those that the bindings ask for.
-    ///
-    /// # Panics
-    ///
-    /// As [`SetLayout::new`].
     pub fn with_flags(context: &'c Context, bindings: &[Binding], flags: vk::DescriptorSetLayoutCreateFlags) -> Self {
         Self::with_stages(context, bindings, flags, vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::FRAGMENT)
     }
 
     /// The same with the stages that see its bindings.
-    ///
-    /// # Panics
-    ///
-    /// As [`SetLayout::new`].
     pub fn with_stages(
         context: &'c Context,
         bindings: &[Binding],
@@ -149,13 +143,11 @@ impl<'c> SetLayout<'c> {
 
     /// The harness's own set: points at binding 0, results at binding 1.
     pub(crate) fn storage_pair(context: &'c Context, in_buffer: bool) -> Self {
-        let storage = |binding| Binding::new(binding, vk::DescriptorType::STORAGE_BUFFER, 1);
-        let flags = if in_buffer {
-            vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT
-        } else {
-            vk::DescriptorSetLayoutCreateFlags::empty()
+        let flags = match in_buffer {
+            true => vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT,
+            false => vk::DescriptorSetLayoutCreateFlags::empty(),
         };
-        Self::with_flags(context, &[storage(0), storage(1)], flags)
+        Self::with_flags(context, &[0, 1].map(Binding::storage), flags)
     }
 
     /// The handle.
@@ -185,19 +177,11 @@ pub struct Pool<'c> {
 
 impl<'c> Pool<'c> {
     /// A pool with room for one set of each given layout.
-    ///
-    /// # Panics
-    ///
-    /// When `vkCreateDescriptorPool` fails.
     pub fn new(context: &'c Context, layouts: &[&SetLayout<'_>]) -> Self {
         Self::with_flags(context, layouts, vk::DescriptorPoolCreateFlags::empty())
     }
 
     /// A pool and the one set that it has room for.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn set(context: &'c Context, layout: &SetLayout<'_>) -> (Self, vk::DescriptorSet) {
         let pool = Self::new(context, &[layout]);
         let set = pool.allocate(layout);
@@ -205,10 +189,6 @@ impl<'c> Pool<'c> {
     }
 
     /// The same with flags beside those that the bindings ask for.
-    ///
-    /// # Panics
-    ///
-    /// As [`Pool::new`].
     pub fn with_flags(context: &'c Context, layouts: &[&SetLayout<'_>], flags: vk::DescriptorPoolCreateFlags) -> Self {
         let mut sizes: Vec<vk::DescriptorPoolSize> = Vec::new();
         for binding in layouts.iter().flat_map(|layout| layout.bindings.iter()).filter(|binding| binding.count > 0) {
@@ -238,19 +218,11 @@ impl<'c> Pool<'c> {
     }
 
     /// Allocates one set.
-    ///
-    /// # Panics
-    ///
-    /// When the pool has no room left.
     pub fn allocate(&self, layout: &SetLayout<'_>) -> vk::DescriptorSet {
         self.allocate_with(layout, None)
     }
 
     /// Allocates one set, with this many descriptors in a last binding whose number varies.
-    ///
-    /// # Panics
-    ///
-    /// When the pool has no room left.
     pub fn allocate_with(&self, layout: &SetLayout<'_>, last: Option<u32>) -> vk::DescriptorSet {
         let layouts = [layout.handle];
         let counts = [last.unwrap_or(0)];
@@ -261,6 +233,19 @@ impl<'c> Pool<'c> {
         }
         // SAFETY: pool and layout are alive; `&self` of a type that is not shared between threads guards the pool.
         unsafe { self.context.device().allocate_descriptor_sets(&info) }.expect("vkAllocateDescriptorSets")[0]
+    }
+
+    /// Frees sets of it.
+    pub fn free(&self, sets: &[vk::DescriptorSet]) {
+        // SAFETY: the sets are null or of this pool, which lets them be freed, and each submission was waited for.
+        unsafe { self.context.device().free_descriptor_sets(self.handle, sets) }.expect("vkFreeDescriptorSets");
+    }
+
+    /// Frees all of its sets.
+    pub fn reset(&self) {
+        let none = vk::DescriptorPoolResetFlags::empty();
+        // SAFETY: as above.
+        unsafe { self.context.device().reset_descriptor_pool(self.handle, none) }.expect("vkResetDescriptorPool");
     }
 }
 
@@ -313,10 +298,6 @@ pub(crate) fn raw_infos(infos: &[vk::DescriptorImageInfo]) -> Vec<(u64, u64, i32
 }
 
 /// Writes `infos` as one write of `ty` from (`binding`, `element`) on, overflowing into following bindings when longer.
-///
-/// # Panics
-///
-/// When somebody changed `infos` during the call.
 pub fn write_images(
     context: &Context,
     set: vk::DescriptorSet,
@@ -334,20 +315,12 @@ pub fn write_images(
 }
 
 /// Writes combined image samplers from (`binding`, `element`) on.
-///
-/// # Panics
-///
-/// As [`write_images`].
 pub fn write_combined(context: &Context, set: vk::DescriptorSet, at: (u32, u32), pairs: &[Pair<'_, '_>]) {
     let infos: Vec<_> = pairs.iter().map(Pair::info).collect();
     write_images(context, set, at, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, &infos);
 }
 
 /// Calls `vkUpdateDescriptorSets` and checks that `watched`, which the writes point to, is unchanged.
-///
-/// # Panics
-///
-/// When it is not.
 pub fn update(
     context: &Context,
     writes: &[vk::WriteDescriptorSet<'_>],
@@ -360,14 +333,28 @@ pub fn update(
     assert_eq!(before, raw_infos(watched), "vkUpdateDescriptorSets changed the application's image infos");
 }
 
+/// Records writes pushed to set 0 of a layout for compute.
+pub fn push(
+    context: &Context,
+    commands: vk::CommandBuffer,
+    layout: vk::PipelineLayout,
+    writes: &[vk::WriteDescriptorSet<'_>],
+) {
+    let point = vk::PipelineBindPoint::COMPUTE;
+    // SAFETY: the buffer is recording, and set 0 of the layout is a push set with these bindings.
+    unsafe { context.functions.push.cmd_push_descriptor_set(commands, point, layout, 0, writes) };
+}
+
+/// A whole buffer.
+pub fn whole(buffer: &Buffer<'_>) -> vk::DescriptorBufferInfo {
+    vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: vk::WHOLE_SIZE }
+}
+
 /// Writes storage buffers to consecutive bindings from 0 on.
 ///
 /// `pImageInfo` of these writes is a wild pointer on purpose: it is ignored for buffers, so nobody may follow it.
 pub fn write_storage(context: &Context, set: vk::DescriptorSet, buffers: &[&Buffer<'_>]) {
-    let infos: Vec<[vk::DescriptorBufferInfo; 1]> = buffers
-        .iter()
-        .map(|buffer| [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: vk::WHOLE_SIZE }])
-        .collect();
+    let infos: Vec<_> = buffers.iter().map(|buffer| [whole(buffer)]).collect();
     let writes: Vec<_> = (0u32..)
         .zip(&infos)
         .map(|(binding, info)| {
@@ -393,19 +380,23 @@ pub struct TemplateData {
 }
 
 impl TemplateData {
+    /// So many bytes.
+    pub fn new(length: usize) -> Self {
+        Self { words: vec![0xa5a5_a5a5_a5a5_a5a5; length.div_ceil(8)] }
+    }
+
     /// Packs `infos` at `offset + i * stride` (bytes; any alignment).
     pub fn pack(infos: &[vk::DescriptorImageInfo], offset: usize, stride: usize) -> Self {
-        let mut bytes = vec![0xa5u8; offset + infos.len() * stride.max(IMAGE_INFO_SIZE) + 64];
-        for (index, info) in infos.iter().enumerate() {
-            let at = offset + index * stride;
-            bytes[at..][..8].copy_from_slice(&info.sampler.as_raw().to_ne_bytes());
-            bytes[at + 8..][..8].copy_from_slice(&info.image_view.as_raw().to_ne_bytes());
-            bytes[at + 16..][..4].copy_from_slice(&info.image_layout.as_raw().to_ne_bytes());
-        }
-        bytes.resize(bytes.len().next_multiple_of(8), 0xa5);
-        let words =
-            bytes.chunks_exact(8).map(|chunk| u64::from_ne_bytes(chunk.try_into().expect("chunks of eight"))).collect();
-        Self { words }
+        let mut data = Self::new(offset + infos.len() * stride.max(IMAGE_INFO_SIZE) + 64);
+        infos.iter().enumerate().for_each(|(index, info)| data.put(offset + index * stride, *info));
+        data
+    }
+
+    /// Puts a descriptor there, in bytes, aligned to nothing.
+    pub fn put<T: Copy>(&mut self, at: usize, value: T) {
+        assert!(at + size_of::<T>() <= self.words.len() * 8);
+        // SAFETY: the range lies inside of the allocation (asserted above); alignment is not assumed.
+        unsafe { self.words.as_mut_ptr().cast::<u8>().add(at).cast::<T>().write_unaligned(value) };
     }
 
     /// One buffer info.
@@ -419,10 +410,6 @@ impl TemplateData {
     }
 
     /// Calls `use_data` with `pData` and checks that nobody wrote to it.
-    ///
-    /// # Panics
-    ///
-    /// When somebody did.
     pub fn watch(&self, use_data: impl FnOnce(*const std::ffi::c_void)) {
         let before = self.words.clone();
         use_data(self.as_ptr());
@@ -448,10 +435,6 @@ pub struct Template<'c> {
 
 impl<'c> Template<'c> {
     /// A template for sets of `layout`.
-    ///
-    /// # Panics
-    ///
-    /// When creation fails.
     pub fn for_set(
         context: &'c Context,
         spelling: Spelling,
@@ -466,10 +449,6 @@ impl<'c> Template<'c> {
     }
 
     /// A template for pushing set `set` of `layout` to compute.
-    ///
-    /// # Panics
-    ///
-    /// When creation fails.
     pub fn for_push(
         context: &'c Context,
         spelling: Spelling,
@@ -507,10 +486,6 @@ impl<'c> Template<'c> {
     }
 
     /// Updates a set.
-    ///
-    /// # Panics
-    ///
-    /// When somebody changed `data` during the call.
     pub fn update(&self, set: vk::DescriptorSet, data: &TemplateData) {
         let device = self.context.device();
         data.watch(|pointer| match self.spelling {
@@ -553,10 +528,6 @@ pub struct DescriptorBuffer<'c> {
 
 impl<'c> DescriptorBuffer<'c> {
     /// Memory for one set of `layout` and one of `own`, the layout of the own set of a probe.
-    ///
-    /// # Panics
-    ///
-    /// When the capability is off or a Vulkan call fails.
     pub fn new(context: &'c Context, layout: &SetLayout<'_>, own: &SetLayout<'_>) -> Self {
         assert!(context.supports(Capability::DescriptorBuffer), "the device has no descriptor buffers");
         let mut properties = vk::PhysicalDeviceDescriptorBufferPropertiesEXT::default();

@@ -37,10 +37,6 @@ pub struct Heaps<'c> {
 
 impl<'c> Heaps<'c> {
     /// Both heaps, empty.
-    ///
-    /// # Panics
-    ///
-    /// When the capability is off or a Vulkan call fails.
     pub fn new(context: &'c Context) -> Self {
         assert!(context.supports(Capability::DescriptorHeap), "the device has no descriptor heaps");
         let properties = properties(context);
@@ -145,10 +141,6 @@ impl<'c> Heaps<'c> {
     }
 
     /// Registers a border colour.
-    ///
-    /// # Errors
-    ///
-    /// What the driver returns.
     pub fn register(&self, color: &vk::SamplerCustomBorderColorCreateInfoEXT<'_>) -> Result<u32, vk::Result> {
         let register: PfnRegisterCustomBorderColor = command(self.context, c"vkRegisterCustomBorderColorEXT");
         let mut index = 0;
@@ -220,10 +212,6 @@ pub enum Made {
 }
 
 /// Runs a compute shader of one workgroup, whose descriptors are mapped so, and returns the words that it wrote.
-///
-/// # Panics
-///
-/// When a Vulkan call fails.
 pub fn run(
     heaps: &Heaps<'_>,
     made: Made,

@@ -1,7 +1,7 @@
 //! A set of which each descriptor is one value: what it is, and where it lies.
 
 use crate::context::Context;
-use crate::descriptor::{Binding, Pool, SetLayout, update, write_images};
+use crate::descriptor::{Binding, Pool, SetLayout, update, whole, write_images};
 use crate::image::{Buffer, View};
 use crate::sampler::Sampler;
 use ash::vk;
@@ -43,6 +43,16 @@ impl Slot {
         Self { ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER, info, ..image }
     }
 
+    /// A storage image, in the layout GENERAL.
+    pub fn stored(view: &View<'_>, binding: u32) -> Self {
+        Self { ty: vk::DescriptorType::STORAGE_IMAGE, ..Self::image(view, binding, 0).general() }
+    }
+
+    /// In the layout GENERAL.
+    pub fn general(self) -> Self {
+        Self { info: vk::DescriptorImageInfo { image_layout: vk::ImageLayout::GENERAL, ..self.info }, ..self }
+    }
+
     /// With its sampler in the layout, and none in what is written.
     pub fn fixed(self) -> Self {
         let info = vk::DescriptorImageInfo { sampler: vk::Sampler::null(), ..self.info };
@@ -57,6 +67,25 @@ impl Slot {
             .dst_array_element(self.at.1)
             .descriptor_type(self.ty)
             .image_info(std::slice::from_ref(&self.info))
+    }
+
+    /// The copy of it from one set to its place in another.
+    pub fn copy(&self, from: vk::DescriptorSet, to: vk::DescriptorSet) -> vk::CopyDescriptorSet<'static> {
+        let (binding, element) = self.at;
+        let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(binding).src_array_element(element);
+        copy.dst_set(to).dst_binding(binding).dst_array_element(element).descriptor_count(1)
+    }
+
+    /// The entry of it alone in a template whose data has it there.
+    pub fn entry(&self, offset: usize) -> vk::DescriptorUpdateTemplateEntry {
+        vk::DescriptorUpdateTemplateEntry {
+            dst_binding: self.at.0,
+            dst_array_element: self.at.1,
+            descriptor_count: 1,
+            descriptor_type: self.ty,
+            offset,
+            stride: 0,
+        }
     }
 }
 
@@ -90,11 +119,6 @@ pub fn write_uniform(context: &Context, set: vk::DescriptorSet, binding: u32, bu
     let info = [whole(buffer)];
     let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).buffer_info(&info);
     update(context, &[write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)], &[], &[]);
-}
-
-/// A whole buffer.
-pub fn whole(buffer: &Buffer<'_>) -> vk::DescriptorBufferInfo {
-    vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: vk::WHOLE_SIZE }
 }
 
 /// A layout and one set of it.

@@ -17,10 +17,6 @@ pub struct Buffer<'c> {
 
 impl<'c> Buffer<'c> {
     /// Creates a zero-filled buffer of `size` bytes.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn new(context: &'c Context, size: usize, usage: vk::BufferUsageFlags) -> Self {
         let device = context.device();
         let info = vk::BufferCreateInfo::default().size(size as u64).usage(usage);
@@ -52,10 +48,6 @@ impl<'c> Buffer<'c> {
     }
 
     /// Copies `bytes` to `offset` (bytes).
-    ///
-    /// # Panics
-    ///
-    /// When the range does not fit.
     pub fn write(&self, offset: usize, bytes: &[u8]) {
         assert!(offset + bytes.len() <= self.size, "write past the end of the buffer");
         // SAFETY: the range lies inside the mapping (checked above), which lives as long as `self`.
@@ -63,10 +55,6 @@ impl<'c> Buffer<'c> {
     }
 
     /// A copy of `length` bytes from `offset`.
-    ///
-    /// # Panics
-    ///
-    /// When the range does not fit.
     pub fn read(&self, offset: usize, length: usize) -> Vec<u8> {
         assert!(offset + length <= self.size, "read past the end of the buffer");
         let mut bytes = vec![0; length];
@@ -193,6 +181,21 @@ impl ImageDesc {
         self
     }
 
+    /// What the image is made of.
+    pub fn info(&self) -> vk::ImageCreateInfo<'static> {
+        let [width, height, depth] = self.extent;
+        vk::ImageCreateInfo::default()
+            .flags(self.flags)
+            .image_type(self.image_type)
+            .format(self.format)
+            .extent(vk::Extent3D { width, height, depth })
+            .mip_levels(self.levels)
+            .array_layers(self.layers)
+            .samples(self.samples)
+            .tiling(self.tiling)
+            .usage(self.usage)
+    }
+
     /// Extent of one level in texels.
     pub fn level_extent(&self, level: u32) -> [u32; 3] {
         self.extent.map(|size| (size >> level).max(1))
@@ -210,15 +213,8 @@ pub struct Image<'c> {
 
 impl<'c> Image<'c> {
     /// Creates an image.
-    ///
-    /// # Errors
-    ///
-    /// A sentence naming what the device cannot do: the combination is unsupported by
+    /// The error is a sentence naming what the device cannot do: the combination is unsupported by
     /// `vkGetPhysicalDeviceImageFormatProperties`, or lacks `SAMPLED_IMAGE` where sampling is asked for.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails otherwise.
     pub fn new(context: &'c Context, desc: &ImageDesc) -> Result<Self, String> {
         let device = context.device();
         let ImageDesc { image_type, format, tiling, usage, flags, .. } = *desc;
@@ -245,19 +241,8 @@ impl<'c> Image<'c> {
         if !fits {
             return Err(format!("{} cannot create {desc:?}", context.device_name()));
         }
-        let [width, height, depth] = desc.extent;
-        let info = vk::ImageCreateInfo::default()
-            .flags(flags)
-            .image_type(image_type)
-            .format(format)
-            .extent(vk::Extent3D { width, height, depth })
-            .mip_levels(desc.levels)
-            .array_layers(desc.layers)
-            .samples(desc.samples)
-            .tiling(tiling)
-            .usage(usage);
         // SAFETY: the combination was reported as supported just above.
-        let handle = unsafe { device.create_image(&info, None) }.expect("vkCreateImage");
+        let handle = unsafe { device.create_image(&desc.info(), None) }.expect("vkCreateImage");
         // SAFETY: created above.
         let requirements = unsafe { device.get_image_memory_requirements(handle) };
         let memory = context.allocate(requirements, vk::MemoryPropertyFlags::DEVICE_LOCAL, false);
@@ -267,10 +252,6 @@ impl<'c> Image<'c> {
     }
 
     /// Creates an image and fills every texel of every aspect: `texel(aspect, level, layer, [x, y, z])`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Image::new`].
     pub fn filled(
         context: &'c Context,
         desc: &ImageDesc,
@@ -303,10 +284,6 @@ impl<'c> Image<'c> {
     }
 
     /// Uploads one level and layer of one aspect from `texel([x, y, z])` and leaves the image ready for sampling.
-    ///
-    /// # Panics
-    ///
-    /// When the harness has no encoding for the format, or a Vulkan call fails.
     pub fn upload(
         &self,
         aspect: vk::ImageAspectFlags,
@@ -327,11 +304,8 @@ impl<'c> Image<'c> {
     }
 
     /// Uploads one level and layer of one aspect as it lies in memory and leaves the image ready for sampling.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn upload_bytes(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32, bytes: &[u8]) {
+        let device = self.context.device();
         let staging = Buffer::new(self.context, bytes.len(), vk::BufferUsageFlags::TRANSFER_SRC);
         staging.write(0, bytes);
         self.context.submit(|commands| {
@@ -340,24 +314,12 @@ impl<'c> Image<'c> {
             let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
             // SAFETY: the staging buffer holds exactly the region's texels and outlives the submission; the layout was set
             // by the barrier above.
-            unsafe {
-                self.context.device().cmd_copy_buffer_to_image(
-                    commands,
-                    staging.handle(),
-                    self.handle,
-                    layout,
-                    &regions,
-                );
-            }
+            unsafe { device.cmd_copy_buffer_to_image(commands, staging.handle(), self.handle, layout, &regions) };
             self.record_transition(commands, self.rest_layout());
         });
     }
 
     /// Reads one level and layer of one aspect back, x fastest, then y, then z.
-    ///
-    /// # Panics
-    ///
-    /// When the harness has no encoding for the format, or a Vulkan call fails.
     pub fn read(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> Vec<Value> {
         let size = texel::size(self.desc.format, aspect);
         let bytes = self.read_bytes(aspect, level, layer);
@@ -365,30 +327,19 @@ impl<'c> Image<'c> {
     }
 
     /// Reads one level and layer of one aspect back as it lies in memory.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn read_bytes(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> Vec<u8> {
         let texels = self.desc.level_extent(level).into_iter().product::<u32>() as usize;
         let size = texel::size(self.desc.format, aspect);
+        let device = self.context.device();
         let staging = Buffer::new(self.context, texels * size, vk::BufferUsageFlags::TRANSFER_DST);
         self.context.submit(|commands| {
             self.record_transition(commands, vk::ImageLayout::TRANSFER_SRC_OPTIMAL);
             let regions = [self.region(aspect, level, layer)];
             let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
             // SAFETY: the buffer has room for the region and outlives the submission; the layout was set above.
-            unsafe {
-                self.context.device().cmd_copy_image_to_buffer(
-                    commands,
-                    self.handle,
-                    layout,
-                    staging.handle(),
-                    &regions,
-                );
-            }
+            unsafe { device.cmd_copy_image_to_buffer(commands, self.handle, layout, staging.handle(), &regions) };
             self.record_transition(commands, self.rest_layout());
-            self.record_host_barrier(commands);
+            barrier(device, commands, &[]);
         });
         staging.read(0, texels * size)
     }
@@ -396,18 +347,10 @@ impl<'c> Image<'c> {
     /// Clears a colour image.
     pub fn clear(&self, value: vk::ClearColorValue) {
         self.context.submit(|commands| {
-            self.record_transition(commands, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
-            let range = self.whole();
+            let (layout, range) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, [self.whole()]);
+            self.record_transition(commands, layout);
             // SAFETY: the layout was set above and the range covers the image's own levels and layers.
-            unsafe {
-                self.context.device().cmd_clear_color_image(
-                    commands,
-                    self.handle,
-                    vk::ImageLayout::TRANSFER_DST_OPTIMAL,
-                    &value,
-                    &[range],
-                );
-            }
+            unsafe { self.context.device().cmd_clear_color_image(commands, self.handle, layout, &value, &range) };
             self.record_transition(commands, self.rest_layout());
         });
     }
@@ -415,10 +358,7 @@ impl<'c> Image<'c> {
     /// Blits level 0, layer 0 of `source` onto the whole of this image, all aspects at once.
     ///
     /// The formats, usages and filter are passed on as they are, legal or not.
-    ///
-    /// # Panics
-    ///
-    /// When the device lacks the commands `api` names.
+    /// Panics when the device lacks the commands `api` names.
     pub fn blit_from(&self, source: &Image<'_>, filter: vk::Filter, api: BlitApi) {
         let layers = |image: &Image<'_>| {
             vk::ImageSubresourceLayers::default().aspect_mask(texel::aspects(image.desc.format)).layer_count(1)
@@ -431,10 +371,6 @@ impl<'c> Image<'c> {
     }
 
     /// Blits one region: (subresource, corners) of the source, then of the destination.
-    ///
-    /// # Panics
-    ///
-    /// As [`Image::blit_from`].
     pub fn blit_region(
         &self,
         source: &Image<'_>,
@@ -444,8 +380,7 @@ impl<'c> Image<'c> {
         to: (vk::ImageSubresourceLayers, [vk::Offset3D; 2]),
     ) {
         let device = self.context.device();
-        let (source_layout, target_layout) =
-            (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+        let (out, into) = (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
         let regions2 = [vk::ImageBlit2::default()
             .src_subresource(from.0)
             .src_offsets(from.1)
@@ -453,14 +388,14 @@ impl<'c> Image<'c> {
             .dst_offsets(to.1)];
         let info2 = vk::BlitImageInfo2::default()
             .src_image(source.handle)
-            .src_image_layout(source_layout)
+            .src_image_layout(out)
             .dst_image(self.handle)
-            .dst_image_layout(target_layout)
+            .dst_image_layout(into)
             .regions(&regions2)
             .filter(filter);
         self.context.submit(|commands| {
-            source.record_transition(commands, source_layout);
-            self.record_transition(commands, target_layout);
+            source.record_transition(commands, out);
+            self.record_transition(commands, into);
             match api {
                 BlitApi::Core => {
                     let regions = [vk::ImageBlit {
@@ -470,17 +405,7 @@ impl<'c> Image<'c> {
                         dst_offsets: to.1,
                     }];
                     // SAFETY: both layouts were set above; illegal filters are what the caller wants to send.
-                    unsafe {
-                        device.cmd_blit_image(
-                            commands,
-                            source.handle,
-                            source_layout,
-                            self.handle,
-                            target_layout,
-                            &regions,
-                            filter,
-                        );
-                    }
+                    unsafe { device.cmd_blit_image(commands, source.handle, out, self.handle, into, &regions, filter) };
                 }
                 BlitApi::Core2 => {
                     assert!(self.context.supports(Capability::Copy2), "the device lacks vkCmdBlitImage2");
@@ -500,12 +425,28 @@ impl<'c> Image<'c> {
 
     /// A view of the whole image in its own format; a single aspect must be named for depth-stencil images.
     pub fn view(&self, desc: &ViewDesc) -> View<'c> {
+        let info = self.view_info(desc);
+        // SAFETY: the image is alive; the rest of the create info is the caller's and has no chain.
+        let handle = unsafe { self.context.device().create_image_view(&info, None) }.expect("vkCreateImageView");
+        let vk::ImageViewCreateInfo { format, view_type, components, .. } = info;
+        View {
+            context: self.context,
+            handle,
+            format,
+            aspect: info.subresource_range.aspect_mask,
+            view_type,
+            components,
+        }
+    }
+
+    /// What the view is made of.
+    pub fn view_info(&self, desc: &ViewDesc) -> vk::ImageViewCreateInfo<'static> {
         let aspect = if desc.aspect.is_empty() { texel::aspects(self.desc.format) } else { desc.aspect };
         let format = desc.format.unwrap_or(self.desc.format);
         let view_type = desc.view_type.unwrap_or_else(|| self.natural_view_type());
         let (base_level, level_count) = desc.levels.unwrap_or((0, self.desc.levels));
         let (base_layer, layer_count) = desc.layers.unwrap_or((0, self.desc.layers));
-        let info = vk::ImageViewCreateInfo::default()
+        vk::ImageViewCreateInfo::default()
             .image(self.handle)
             .view_type(view_type)
             .format(format)
@@ -516,10 +457,7 @@ impl<'c> Image<'c> {
                 level_count,
                 base_array_layer: base_layer,
                 layer_count,
-            });
-        // SAFETY: the image is alive; the rest of the create info is the caller's and has no chain.
-        let handle = unsafe { self.context.device().create_image_view(&info, None) }.expect("vkCreateImageView");
-        View { context: self.context, handle, format, aspect, view_type, components: desc.components }
+            })
     }
 
     fn natural_view_type(&self) -> vk::ImageViewType {
@@ -545,58 +483,25 @@ impl<'c> Image<'c> {
     }
 
     fn whole(&self) -> vk::ImageSubresourceRange {
-        vk::ImageSubresourceRange::default()
-            .aspect_mask(texel::aspects(self.desc.format))
-            .level_count(self.desc.levels)
-            .layer_count(self.desc.layers)
+        let aspect_mask = texel::aspects(self.desc.format);
+        vk::ImageSubresourceRange { aspect_mask, level_count: self.desc.levels, layer_count: self.desc.layers, ..FIRST }
     }
 
     fn region(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> vk::BufferImageCopy {
         let [width, height, depth] = self.desc.level_extent(level);
-        let subresource = vk::ImageSubresourceLayers::default()
-            .aspect_mask(aspect)
-            .mip_level(level)
-            .base_array_layer(layer)
-            .layer_count(1);
-        vk::BufferImageCopy::default().image_subresource(subresource).image_extent(vk::Extent3D {
-            width,
-            height,
-            depth,
-        })
+        let subresource = vk::ImageSubresourceLayers::default().aspect_mask(aspect).mip_level(level);
+        let subresource = subresource.base_array_layer(layer).layer_count(1);
+        let extent = vk::Extent3D { width, height, depth };
+        vk::BufferImageCopy::default().image_subresource(subresource).image_extent(extent)
     }
 
     /// Records a full barrier that moves the whole image to `layout`.
     pub fn record_transition(&self, commands: vk::CommandBuffer, layout: vk::ImageLayout) {
-        let everything = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-        let barrier = vk::ImageMemoryBarrier::default()
-            .src_access_mask(everything)
-            .dst_access_mask(everything)
-            .old_layout(self.layout.replace(layout))
-            .new_layout(layout)
-            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .image(self.handle)
-            .subresource_range(self.whole());
-        let all = vk::PipelineStageFlags::ALL_COMMANDS;
-        // SAFETY: the buffer is recording; the old layout is the one the previous recorded transition left.
-        unsafe {
-            self.context.device().cmd_pipeline_barrier(
-                commands,
-                all,
-                all,
-                vk::DependencyFlags::empty(),
-                &[],
-                &[],
-                &[barrier],
-            );
-        }
+        let turn = turned(self.handle, self.whole(), [self.layout.replace(layout), layout]);
+        barrier(self.context.device(), commands, &[turn]);
     }
 
     /// Moves the whole image to `layout`.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn transition(&self, layout: vk::ImageLayout) {
         self.context.submit(|commands| self.record_transition(commands, layout));
     }
@@ -605,33 +510,47 @@ impl<'c> Image<'c> {
     pub fn set_layout(&self, layout: vk::ImageLayout) {
         self.layout.set(layout);
     }
-
-    fn record_host_barrier(&self, commands: vk::CommandBuffer) {
-        record_host_barrier(self.context, commands);
-    }
 }
 
-/// Makes every earlier write visible to host reads.
-pub(crate) fn record_host_barrier(context: &Context, commands: vk::CommandBuffer) {
-    let barrier = vk::MemoryBarrier::default()
-        .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-        .dst_access_mask(vk::AccessFlags::HOST_READ);
-    // SAFETY: the buffer is recording, outside a render pass.
-    unsafe {
-        context.device().cmd_pipeline_barrier(
-            commands,
-            vk::PipelineStageFlags::ALL_COMMANDS,
-            vk::PipelineStageFlags::HOST,
-            vk::DependencyFlags::empty(),
-            &[barrier],
-            &[],
-            &[],
-        );
-    }
+/// The first level and layer of colours.
+pub const FIRST: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
+    aspect_mask: vk::ImageAspectFlags::COLOR,
+    base_mip_level: 0,
+    level_count: 1,
+    base_array_layer: 0,
+    layer_count: 1,
+};
+
+/// An image goes from one layout to another.
+pub fn turned(
+    image: vk::Image,
+    range: vk::ImageSubresourceRange,
+    [old, new]: [vk::ImageLayout; 2],
+) -> vk::ImageMemoryBarrier<'static> {
+    let every = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    vk::ImageMemoryBarrier::default()
+        .src_access_mask(every)
+        .dst_access_mask(every)
+        .old_layout(old)
+        .new_layout(new)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .image(image)
+        .subresource_range(range)
+}
+
+/// Records that everything before is done and seen by everything behind, the host included.
+pub fn barrier(device: &ash::Device, commands: vk::CommandBuffer, images: &[vk::ImageMemoryBarrier<'_>]) {
+    let every = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    let memory = [vk::MemoryBarrier::default().src_access_mask(every).dst_access_mask(every)];
+    let stages = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
+    let none = vk::DependencyFlags::empty();
+    // SAFETY: the buffer is recording outside of a render pass, and the images are in the layouts that they leave.
+    unsafe { device.cmd_pipeline_barrier(commands, stages, stages, none, &memory, &[], images) };
 }
 
 /// The aspects of a format one by one.
-pub(crate) fn each_aspect(format: vk::Format) -> impl Iterator<Item = vk::ImageAspectFlags> {
+pub fn each_aspect(format: vk::Format) -> impl Iterator<Item = vk::ImageAspectFlags> {
     let present = texel::aspects(format);
     [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL]
         .into_iter()

@@ -1,8 +1,8 @@
 //! A compute pipeline with one set, for shaders that tests bring themselves.
 
-use crate::descriptor::{Binding, Pool, SetLayout, update, write_images};
-use crate::held::whole;
-use crate::shader::pipeline_layout;
+use crate::descriptor::{Binding, Pool, SetLayout, update, whole, write_images};
+use crate::image::barrier;
+use crate::shader::{ShaderModule, pipeline_layout};
 use crate::{Buffer, Context, View};
 use ash::vk;
 
@@ -20,34 +20,19 @@ pub struct Job<'c> {
 
 impl<'c> Job<'c> {
     /// Makes the pipeline; its module is gone then, as those of most programs are.
-    ///
-    /// # Errors
-    ///
-    /// What the driver returns.
     pub fn new(context: &'c Context, words: &[u32], bindings: &[Binding]) -> Result<Self, vk::Result> {
         Self::with(context, words, SetLayout::new(context, bindings))
     }
 
     /// The same for a set layout.
-    ///
-    /// # Errors
-    ///
-    /// What the driver returns.
     pub fn with(context: &'c Context, words: &[u32], set_layout: SetLayout<'c>) -> Result<Self, vk::Result> {
-        let device = context.device();
-        let info = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: the words are a module's; what the rules forbid of them is the test's business.
-        let module = unsafe { device.create_shader_module(&info, None) }?;
+        let module = ShaderModule::try_new(context, words)?;
         let layout = pipeline_layout(context, &[&set_layout], &[]);
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module)
-            .name(c"main");
-        let infos = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+        let infos = [vk::ComputePipelineCreateInfo::default()
+            .stage(module.stage(vk::ShaderStageFlags::COMPUTE))
+            .layout(layout)];
         // SAFETY: module and layout are alive.
-        let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &infos, None) };
-        // SAFETY: only needed while the pipeline was made.
-        unsafe { device.destroy_shader_module(module, None) };
+        let made = unsafe { context.device().create_compute_pipelines(vk::PipelineCache::null(), &infos, None) };
         let pipeline = made.map_err(|(_, error)| error)?[0];
         Ok(Self { context, set_layout, layout, pipeline })
     }
@@ -76,15 +61,7 @@ impl<'c> Job<'c> {
                 device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline);
                 device.cmd_dispatch(commands, groups, 1, 1);
             }
-            let barrier = vk::MemoryBarrier::default()
-                .src_access_mask(vk::AccessFlags::SHADER_WRITE)
-                .dst_access_mask(vk::AccessFlags::HOST_READ | vk::AccessFlags::TRANSFER_READ);
-            let (from, to) = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::PipelineStageFlags::HOST);
-            let to = to | vk::PipelineStageFlags::TRANSFER;
-            // SAFETY: the buffer is recording outside of a render pass.
-            unsafe {
-                device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]);
-            }
+            barrier(device, commands, &[]);
         });
     }
 }
@@ -125,10 +102,6 @@ pub fn write_texels(
 }
 
 /// Makes a view of all of a buffer, uses and destroys it.
-///
-/// # Panics
-///
-/// When `vkCreateBufferView` fails.
 pub fn with_texels<R>(
     context: &Context,
     buffer: &Buffer<'_>,

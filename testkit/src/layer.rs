@@ -22,10 +22,7 @@ pub const LAYER_DIR_VARIABLE: &str = "SAMPLIN_LAYER_DIR";
 /// The folder is `SAMPLIN_LAYER_DIR` when set. Otherwise the newest [`LIBRARY`] beside the running program (its folder,
 /// then up to two folders above, `deps` included) gets a manifest in a folder `samplin-layer` beside it. The folder goes in front of `VK_LAYER_PATH` when that is set, else in front of
 /// `VK_ADD_LAYER_PATH`, so that the distribution's layers stay visible.
-///
-/// # Errors
-///
-/// A sentence saying where the library was looked for; the environment is then left as it was.
+/// The error is a sentence saying where the library was looked for; the environment is then left as it was.
 pub fn install() -> Result<&'static Path, String> {
     static FOLDER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let outcome = FOLDER.get_or_init(|| {
@@ -48,10 +45,6 @@ pub fn install() -> Result<&'static Path, String> {
 }
 
 /// The folder [`install`] would use, without touching the environment (a manifest may be written).
-///
-/// # Errors
-///
-/// As [`install`].
 pub fn locate() -> Result<PathBuf, String> {
     if let Some(folder) = std::env::var_os(LAYER_DIR_VARIABLE).filter(|folder| !folder.is_empty()) {
         let folder = PathBuf::from(folder);
@@ -65,10 +58,7 @@ pub fn locate() -> Result<PathBuf, String> {
 }
 
 /// The newest built library near the running program.
-///
-/// # Errors
-///
-/// A sentence naming the folders that were searched and the command that builds the library.
+/// The error is a sentence naming the folders that were searched and the command that builds the library.
 pub fn built_library() -> Result<PathBuf, String> {
     built(LIBRARY).map_err(|error| {
         format!("{error}; build it (cargo build -p samplin-so) or name a manifest's folder in {LAYER_DIR_VARIABLE}")
@@ -76,10 +66,7 @@ pub fn built_library() -> Result<PathBuf, String> {
 }
 
 /// The newest library of a file name near the running program.
-///
-/// # Errors
-///
-/// A sentence naming the folders that were searched.
+/// The error is a sentence naming the folders that were searched.
 pub fn built(library: &str) -> Result<PathBuf, String> {
     let program = std::env::current_exe().map_err(|error| format!("the running program has no path: {error}"))?;
     let folders: Vec<PathBuf> =
@@ -96,10 +83,6 @@ pub fn built(library: &str) -> Result<PathBuf, String> {
 }
 
 /// Writes a manifest into `folder` for `library`, following the repository's own `layer.json` where present.
-///
-/// # Errors
-///
-/// The failing file operation.
 pub fn write_manifest(folder: &Path, library: &Path) -> Result<(), String> {
     let mut manifest = repository_manifest().unwrap_or_else(|| {
         serde_json::json!({

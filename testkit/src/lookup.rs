@@ -194,6 +194,14 @@ impl SamplePoint {
         self
     }
 
+    /// How far a direction of a cube is from the middle of its face: 1 at the edges.
+    pub fn from_middle(&self) -> f32 {
+        let mut sizes = [0, 1, 2].map(|axis: usize| self.coord[axis].abs());
+        sizes.sort_by(f32::total_cmp);
+        // What is next to nothing is no direction.
+        if sizes[2] < 1e-3 { 1.0 } else { sizes[1] / sizes[2] }
+    }
+
     pub(crate) fn bytes(&self) -> [u8; 32] {
         let mut bytes = [0; 32];
         let words = self.coord.into_iter().chain([self.lod, self.reference]);

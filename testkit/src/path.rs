@@ -6,10 +6,12 @@ use crate::descriptor::{
     Binding, DescriptorBuffer, IMAGE_INFO_SIZE, Pair, Pool, SetLayout, Spelling, Template, TemplateData, raw_infos,
     update, write_images,
 };
+use crate::held::{Held, Slot, bindings};
 use crate::lookup::{Access, SamplePoint};
 use crate::shader::{Bind, Probe};
 use crate::texel::Value;
 use ash::vk;
+use std::ffi::CStr;
 
 /// A way to bind pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,17 +149,9 @@ fn length<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).expect("short lists")
 }
 
-/// Binds `pairs` by `path` and samples each at `points`; one list of results per pair, in order.
+/// Binds `pairs` by `path` and samples each at `points`; one list of results per pair, in order. The error is what the device lacks.
 ///
-/// Where a path fills several bindings or elements, all pairs are bound together.
-///
-/// # Errors
-///
-/// What the device lacks, see [`Path::missing`].
-///
-/// # Panics
-///
-/// When a Vulkan call fails or somebody changed application memory.
+/// Where a path fills several bindings or elements, all pairs are bound together. Panics when somebody changed application memory.
 pub fn sample_via(
     context: &Context,
     path: Path,
@@ -168,50 +162,32 @@ pub fn sample_via(
         return Err(missing);
     }
     let infos: Vec<_> = pairs.iter().map(Pair::info).collect();
-    let count = length(pairs);
     let combined = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
     let single = |binding| Access::Single { binding };
     let arrays = Arrays::of(pairs);
     let element = |index: u32| arrays.access(index as usize);
-    let one_each: Vec<_> = (0..count).map(|binding| Binding::combined(binding, 1)).collect();
+    // A binding for each.
+    let slots: Vec<_> = (0..).zip(pairs).map(|(at, pair)| Slot::pair(pair.view, pair.sampler, at, 0)).collect();
+    let one_each = bindings(&slots);
+    let probe = |layout: &SetLayout<'_>, pair: &Pair<'_, '_>, access| {
+        Probe::new(context, layout, pair.op, pair.shape, pair.kind, access)
+    };
     // Runs every pair's probe over one set.
     let over_set = |layout: &SetLayout<'_>, set: vk::DescriptorSet, access: &dyn Fn(u32) -> Access| {
-        (0..)
-            .zip(pairs)
-            .map(|(index, pair)| {
-                let probe = Probe::new(context, layout, pair.op, pair.shape, pair.kind, access(index));
-                probe.run(&Bind::Set(set), points)
-            })
-            .collect()
-    };
-    let entry = |binding, element, descriptor_count, offset, stride| vk::DescriptorUpdateTemplateEntry {
-        dst_binding: binding,
-        dst_array_element: element,
-        descriptor_count,
-        descriptor_type: combined,
-        offset,
-        stride,
+        let run = |(index, pair)| probe(layout, pair, access(index)).run(&Bind::Set(set), points);
+        (0..).zip(pairs).map(run).collect()
     };
     // Gaps that are no multiple of the structure's size.
     const OFFSET: usize = 12;
     const STRIDE: usize = IMAGE_INFO_SIZE + 20;
-    let entries: Vec<_> = (0..count).map(|index| entry(index, 0, 1, OFFSET + index as usize * STRIDE, 0)).collect();
+    let entries: Vec<_> = (0..).zip(&slots).map(|(index, slot)| slot.entry(OFFSET + index * STRIDE)).collect();
+    let data = TemplateData::pack(&infos, OFFSET, STRIDE);
 
     Ok(match path {
         Path::Update => {
             let layout = SetLayout::new(context, &one_each);
             let (_pool, set) = Pool::set(context, &layout);
-            let writes: Vec<_> = (0..)
-                .zip(&infos)
-                .map(|(binding, info)| {
-                    vk::WriteDescriptorSet::default()
-                        .dst_set(set)
-                        .dst_binding(binding)
-                        .descriptor_type(combined)
-                        .image_info(std::slice::from_ref(info))
-                })
-                .collect();
-            update(context, &writes, &[], &infos);
+            update(context, &slots.iter().map(|slot| slot.write(set)).collect::<Vec<_>>(), &[], &infos);
             over_set(&layout, set, &single)
         }
         Path::UpdateArray => {
@@ -224,7 +200,7 @@ pub fn sample_via(
         }
         Path::UpdateOverflow => {
             // Bindings 0, 2, 4, …: the numbers between are skipped by the overflow.
-            let bindings: Vec<_> = (0..count).map(|index| Binding::combined(index * 2, 1)).collect();
+            let bindings: Vec<_> = (0..length(pairs)).map(|index| Binding::combined(index * 2, 1)).collect();
             let layout = SetLayout::new(context, &bindings);
             let (_pool, set) = Pool::set(context, &layout);
             write_images(context, set, (0, 0), combined, &infos);
@@ -238,8 +214,7 @@ pub fn sample_via(
             for (binding, infos) in (0..).zip(arrays.split(&infos)) {
                 write_images(context, from, (binding, 0), combined, &infos);
                 let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(binding);
-                let length = length(&infos);
-                copies.push(copy.dst_set(to).dst_binding(binding).descriptor_count(length));
+                copies.push(copy.dst_set(to).dst_binding(binding).descriptor_count(length(&infos)));
             }
             update(context, &[], &copies, &[]);
             over_set(&layout, to, &element)
@@ -248,207 +223,131 @@ pub fn sample_via(
             let spelling = if path == Path::Template { Spelling::Core } else { Spelling::Khr };
             let layout = SetLayout::new(context, &one_each);
             let (_pool, set) = Pool::set(context, &layout);
-            let template = Template::for_set(context, spelling, &layout, &entries);
-            template.update(set, &TemplateData::pack(&infos, OFFSET, STRIDE));
+            Template::for_set(context, spelling, &layout, &entries).update(set, &data);
             over_set(&layout, set, &single)
         }
         Path::TemplateArray => {
             let layout = SetLayout::new(context, &arrays.bindings());
             let (_pool, set) = Pool::set(context, &layout);
-            let parts = arrays.split(&infos);
-            let mut offset = OFFSET;
-            let mut entries = Vec::new();
-            for (binding, part) in (0..).zip(&parts) {
-                entries.push(entry(binding, 0, length(part), offset, STRIDE));
+            let (parts, mut offset) = (arrays.split(&infos), OFFSET);
+            let entries = (0..).zip(&parts).map(|(binding, part)| {
+                let mut entry = slots[0].entry(offset);
+                (entry.dst_binding, entry.descriptor_count, entry.stride) = (binding, length(part), STRIDE);
                 offset += part.len() * STRIDE;
-            }
-            let template = Template::for_set(context, Spelling::Core, &layout, &entries);
+                entry
+            });
+            let template = Template::for_set(context, Spelling::Core, &layout, &entries.collect::<Vec<_>>());
             template.update(set, &TemplateData::pack(&parts.concat(), OFFSET, STRIDE));
             over_set(&layout, set, &element)
         }
         Path::DescriptorBuffer => {
             let flags = vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT;
             let layout = SetLayout::with_flags(context, &one_each, flags);
-            (0..)
-                .zip(pairs)
-                .map(|(index, pair)| {
-                    let probe = Probe::with_descriptor_buffer(
-                        context,
-                        &layout,
-                        (pair.op, pair.shape, pair.kind, single(index)),
-                    );
-                    let memory = DescriptorBuffer::new(context, &layout, probe.io_layout());
-                    for (binding, info) in (0..).zip(&infos) {
-                        memory.write_combined(binding, info);
-                    }
-                    probe.run(&Bind::Buffer(&memory), points)
-                })
-                .collect()
+            let run = |(index, pair): (u32, &Pair<'_, '_>)| {
+                let lookup = (pair.op, pair.shape, pair.kind, single(index));
+                let probe = Probe::with_descriptor_buffer(context, &layout, lookup);
+                let memory = DescriptorBuffer::new(context, &layout, probe.io_layout());
+                (0..).zip(&infos).for_each(|(binding, info)| memory.write_combined(binding, info));
+                probe.run(&Bind::Buffer(&memory), points)
+            };
+            (0..).zip(pairs).map(run).collect()
         }
         Path::Immutable => {
-            let bindings: Vec<_> = (0..)
-                .zip(pairs)
-                .map(|(binding, pair)| Binding::combined(binding, 1).immutable(&[pair.sampler]))
-                .collect();
-            let layout = SetLayout::new(context, &bindings);
-            let (_pool, set) = Pool::set(context, &layout);
-            for (binding, info) in (0..).zip(&infos) {
-                let info = vk::DescriptorImageInfo { sampler: vk::Sampler::null(), ..*info };
-                write_images(context, set, (binding, 0), combined, &[info]);
-            }
-            over_set(&layout, set, &single)
+            let held = Held::of(context, &slots.iter().map(|slot| slot.fixed()).collect::<Vec<_>>());
+            over_set(&held.layout, held.set, &single)
         }
-        Path::Separate | Path::SeparateImmutable => pairs
-            .iter()
-            .zip(&infos)
-            .map(|(pair, info)| {
-                let mut sampler = Binding::new(1, vk::DescriptorType::SAMPLER, 1);
-                if path == Path::SeparateImmutable {
-                    sampler = sampler.immutable(&[pair.sampler]);
-                }
-                let image = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 1);
-                let layout = SetLayout::new(context, &[image, sampler]);
-                let (_pool, set) = Pool::set(context, &layout);
-                let image = vk::DescriptorImageInfo { sampler: vk::Sampler::null(), ..*info };
-                write_images(context, set, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &[image]);
-                if path == Path::Separate {
-                    let sampler = vk::DescriptorImageInfo { sampler: info.sampler, ..Default::default() };
-                    write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &[sampler]);
-                }
+        Path::Separate | Path::SeparateImmutable => {
+            let run = |pair: &Pair<'_, '_>| {
+                let sampler = Slot::sampler(pair.sampler, 1, 0);
+                let sampler = if path == Path::Separate { sampler } else { sampler.fixed() };
+                let held = Held::of(context, &[Slot::image(pair.view, 0, 0), sampler]);
                 let access = Access::Separate { image: 0, sampler: 1 };
-                let probe = Probe::new(context, &layout, pair.op, pair.shape, pair.kind, access);
-                probe.run(&Bind::Set(set), points)
-            })
-            .collect(),
-        _ => push_and_sample(context, path, pairs, &infos, &one_each, &entries, points, (OFFSET, STRIDE)),
+                probe(&held.layout, pair, access).run(&Bind::Set(held.set), points)
+            };
+            pairs.iter().map(run).collect()
+        }
+        _ => {
+            let layout = SetLayout::pushed(context, &one_each);
+            let writes: Vec<_> = slots.iter().map(|slot| slot.write(vk::DescriptorSet::null())).collect();
+            let run = |(index, pair)| {
+                let probe = probe(&layout, pair, single(index));
+                let of = (vk::PipelineBindPoint::COMPUTE, probe.layout());
+                let is_core = context.supports(Capability::UpdateTemplate);
+                let spelling = if is_core { Spelling::Core } else { Spelling::Khr };
+                let template = Template::for_push(context, spelling, of, 0, &entries);
+                let push = |commands, layout| {
+                    let before = raw_infos(&infos);
+                    record_push(context, path, (commands, layout), &writes, (&template, &data));
+                    assert_eq!(before, raw_infos(&infos), "a push command changed the application's image infos");
+                };
+                probe.run(&Bind::Push(&push), points)
+            };
+            (0..).zip(pairs).map(run).collect()
+        }
     })
 }
 
+/// A command by its name of version 1.4.
+///
+/// # Safety
+///
+/// It has this type, that of the extension's command.
+unsafe fn core<F: Copy>(context: &Context, name: &CStr) -> F {
+    let address = context.device_proc(name);
+    assert!(address.is_some() && size_of::<F>() == size_of_val(&address), "{name:?} is a 1.4 command");
+    // SAFETY: the caller says so.
+    unsafe { std::mem::transmute_copy(&address) }
+}
+
 /// The push-descriptor paths of [`sample_via`].
-#[expect(clippy::too_many_arguments, reason = "the second half of one function")]
-fn push_and_sample(
+fn record_push(
     context: &Context,
     path: Path,
-    pairs: &[Pair<'_, '_>],
-    infos: &[vk::DescriptorImageInfo],
-    bindings: &[Binding],
-    entries: &[vk::DescriptorUpdateTemplateEntry],
-    points: &[SamplePoint],
-    (offset, stride): (usize, usize),
-) -> Vec<Vec<Value>> {
-    let layout = SetLayout::pushed(context, bindings);
-    let writes: Vec<_> = (0..)
-        .zip(infos)
-        .map(|(binding, info)| {
-            vk::WriteDescriptorSet::default()
-                .dst_binding(binding)
-                .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-                .image_info(std::slice::from_ref(info))
-        })
-        .collect();
-    let data = TemplateData::pack(infos, offset, stride);
-    let functions = &context.functions;
-    let template_spelling = if context.supports(Capability::UpdateTemplate) { Spelling::Core } else { Spelling::Khr };
-    let stages = vk::ShaderStageFlags::COMPUTE;
-    (0..)
-        .zip(pairs)
-        .map(|(index, pair)| {
-            let access = Access::Single { binding: index };
-            let probe = Probe::new(context, &layout, pair.op, pair.shape, pair.kind, access);
-            let template = Template::for_push(
-                context,
-                template_spelling,
-                (vk::PipelineBindPoint::COMPUTE, probe.layout()),
-                0,
-                entries,
-            );
-            let push = |commands: vk::CommandBuffer, pipeline_layout: vk::PipelineLayout| {
-                let point = vk::PipelineBindPoint::COMPUTE;
-                let before = raw_infos(infos);
-                let info2 = vk::PushDescriptorSetInfoKHR::default()
-                    .stage_flags(stages)
-                    .layout(pipeline_layout)
-                    .descriptor_writes(&writes);
-                let template2 = |data| {
-                    let mut info = vk::PushDescriptorSetWithTemplateInfoKHR::default()
-                        .descriptor_update_template(template.handle())
-                        .layout(pipeline_layout);
-                    info.p_data = data;
-                    info
-                };
-                match path {
-                    // SAFETY: recording; set 0 of the layout is a push set with these bindings.
-                    Path::Push => unsafe {
-                        functions.push.cmd_push_descriptor_set(commands, point, pipeline_layout, 0, &writes);
-                    },
-                    Path::PushTemplate => data.watch(|data| {
-                        let template = template.handle();
-                        // SAFETY: as above; the data holds an info at each place the entries describe.
-                        unsafe {
-                            functions.push.cmd_push_descriptor_set_with_template(
-                                commands,
-                                template,
-                                pipeline_layout,
-                                0,
-                                data,
-                            );
-                        }
-                    }),
-                    // SAFETY: as above.
-                    Path::Push2 => unsafe { functions.maintenance6.cmd_push_descriptor_set2(commands, &info2) },
-                    Path::PushTemplate2 => data.watch(|data| {
-                        // SAFETY: as above.
-                        unsafe {
-                            functions.maintenance6.cmd_push_descriptor_set_with_template2(commands, &template2(data));
-                        }
-                    }),
-                    Path::PushCore => {
-                        let address = context.device_proc(c"vkCmdPushDescriptorSet").expect("a 1.4 command");
-                        // SAFETY: the command of that name has this type (Vulkan 1.4).
-                        let command: vk::PFN_vkCmdPushDescriptorSetKHR = unsafe { std::mem::transmute(address) };
-                        let count = length(&writes);
-                        // SAFETY: as for the KHR name.
-                        unsafe { command(commands, point, pipeline_layout, 0, count, writes.as_ptr()) };
-                    }
-                    Path::PushTemplateCore => data.watch(|data| {
-                        let address =
-                            context.device_proc(c"vkCmdPushDescriptorSetWithTemplate").expect("a 1.4 command");
-                        // SAFETY: the command of that name has this type (Vulkan 1.4).
-                        let command: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR =
-                            unsafe { std::mem::transmute(address) };
-                        // SAFETY: as for the KHR name.
-                        unsafe { command(commands, template.handle(), pipeline_layout, 0, data) };
-                    }),
-                    Path::Push2Core => {
-                        let address = context.device_proc(c"vkCmdPushDescriptorSet2").expect("a 1.4 command");
-                        // SAFETY: the command of that name has this type (Vulkan 1.4).
-                        let command: vk::PFN_vkCmdPushDescriptorSet2KHR = unsafe { std::mem::transmute(address) };
-                        // SAFETY: as for the KHR name.
-                        unsafe { command(commands, &info2) };
-                    }
-                    Path::PushTemplate2Core => data.watch(|data| {
-                        let address =
-                            context.device_proc(c"vkCmdPushDescriptorSetWithTemplate2").expect("a 1.4 command");
-                        // SAFETY: the command of that name has this type (Vulkan 1.4).
-                        let command: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR =
-                            unsafe { std::mem::transmute(address) };
-                        // SAFETY: as for the KHR name.
-                        unsafe { command(commands, &template2(data)) };
-                    }),
-                    _ => unreachable!("{path:?} pushes nothing"),
-                }
-                assert_eq!(before, raw_infos(infos), "a push command changed the application's image infos");
-            };
-            probe.run(&Bind::Push(&push), points)
-        })
-        .collect()
+    (commands, layout): (vk::CommandBuffer, vk::PipelineLayout),
+    writes: &[vk::WriteDescriptorSet<'_>],
+    (template, data): (&Template<'_>, &TemplateData),
+) {
+    let (point, stages) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
+    let (own, newer) = (context.functions.push.fp(), context.functions.maintenance6.fp());
+    let info2 = vk::PushDescriptorSetInfoKHR::default().stage_flags(stages).layout(layout).descriptor_writes(writes);
+    let template = template.handle();
+    let mut with_template2 = vk::PushDescriptorSetWithTemplateInfoKHR::default().layout(layout);
+    with_template2 = with_template2.descriptor_update_template(template);
+    // SAFETY: recording; set 0 of the layout is a push set with these bindings, the data holds an info at each place that the entries
+    // describe, and the commands of version 1.4 have the types of those that they were promoted from.
+    unsafe {
+        match path {
+            Path::Push | Path::PushCore => {
+                let own = own.cmd_push_descriptor_set_khr;
+                let push = if path == Path::Push { own } else { core(context, c"vkCmdPushDescriptorSet") };
+                push(commands, point, layout, 0, length(writes), writes.as_ptr());
+            }
+            Path::PushTemplate | Path::PushTemplateCore => {
+                let (own, name) =
+                    (own.cmd_push_descriptor_set_with_template_khr, c"vkCmdPushDescriptorSetWithTemplate");
+                let push = if path == Path::PushTemplate { own } else { core(context, name) };
+                data.watch(|data| push(commands, template, layout, 0, data));
+            }
+            Path::Push2 | Path::Push2Core => {
+                let own = newer.cmd_push_descriptor_set2_khr;
+                let push = if path == Path::Push2 { own } else { core(context, c"vkCmdPushDescriptorSet2") };
+                push(commands, &info2);
+            }
+            Path::PushTemplate2 | Path::PushTemplate2Core => {
+                let own = newer.cmd_push_descriptor_set_with_template2_khr;
+                let name = c"vkCmdPushDescriptorSetWithTemplate2";
+                let push = if path == Path::PushTemplate2 { own } else { core(context, name) };
+                data.watch(|data| {
+                    with_template2.p_data = data;
+                    push(commands, &with_template2);
+                });
+            }
+            _ => unreachable!("{path:?} pushes nothing"),
+        }
+    }
 }
 
 /// Binds one pair by `vkUpdateDescriptorSets` and samples it at `points`.
-///
-/// # Panics
-///
-/// As [`sample_via`].
 pub fn sample(context: &Context, pair: Pair<'_, '_>, points: &[SamplePoint]) -> Vec<Value> {
     let mut results = sample_via(context, Path::Update, &[pair], points).expect("every device takes this path");
     results.remove(0)

@@ -41,10 +41,6 @@ pub struct Texture {
 
 impl Texture {
     /// Reads back what `view` of the whole of `image` shows; the view's format must be the image's.
-    ///
-    /// # Panics
-    ///
-    /// When the read-back fails.
     pub fn read(image: &Image<'_>, view: &View<'_>) -> Self {
         let read = |level, layer| image.read(view.aspect(), level, layer);
         let desc = image.desc();
@@ -159,10 +155,7 @@ impl Compare {
 /// `max_lod_bias` is the device's `maxSamplerLodBias`. The sampler has to be legal for the texture, with one liberty: a
 /// LINEAR filter on a format without the LINEAR bit is computed all the same. Comparison is done when the sampler
 /// enables it, and the scalar result is replicated.
-///
-/// # Panics
-///
-/// On what [`try_sample`] does not know.
+/// Panics on what [`try_sample`] does not know.
 pub fn sample(texture: &Texture, sampler: &SamplerDesc, point: &SamplePoint, max_lod_bias: f32) -> Value {
     try_sample(texture, sampler, point, max_lod_bias)
         .unwrap_or_else(|| panic!("the reference does not know {sampler:?} at {point:?}"))

@@ -218,10 +218,6 @@ impl SamplerDesc {
     }
 
     /// Creates the sampler.
-    ///
-    /// # Errors
-    ///
-    /// What `vkCreateSampler` returns.
     pub fn try_create<'c>(&self, context: &'c Context) -> Result<Sampler<'c>, vk::Result> {
         // SAFETY: create info and chain are well-formed locals; illegal values are what the caller wants to send.
         let handle = self.with_info(|info| unsafe { context.device().create_sampler(info, None) })?;
@@ -232,10 +228,6 @@ impl SamplerDesc {
     }
 
     /// Creates the sampler.
-    ///
-    /// # Panics
-    ///
-    /// When `vkCreateSampler` fails.
     pub fn create<'c>(&self, context: &'c Context) -> Sampler<'c> {
         self.try_create(context).unwrap_or_else(|error| panic!("vkCreateSampler: {error:?} for {self:?}"))
     }

@@ -6,12 +6,12 @@
 
 use crate::capability::Capability;
 use crate::context::Context;
-use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
+use crate::descriptor::{self, Pool, SetLayout};
 use crate::garbage;
 use crate::image::{self, Buffer};
 use crate::lookup::{ResultKind, SamplePoint};
 use crate::shader::{
-    Frame, ShaderModule, graphics_pipeline, link_graphics, make_compute, make_graphics, module, target_of,
+    Frame, ShaderModule, Target, graphics_pipeline, link_graphics, make_compute, make_graphics, module,
 };
 use crate::texel::Value;
 use ash::vk;
@@ -23,119 +23,92 @@ const MOST_POINTS: u32 = 1024;
 const STAGES: vk::ShaderStageFlags =
     vk::ShaderStageFlags::from_raw(vk::ShaderStageFlags::COMPUTE.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw());
 
-/// How the shader joins images and samplers; numbers are bindings, `[2]` elements of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Program {
-    /// Image 0 with sampler 1.
-    One,
-    /// Images 0 and 2 with sampler 1.
-    Shared,
-    /// Image 0 with sampler 1, image 2 with sampler 1, image 2 with sampler 3: three calls of a function that takes both and
-    /// hands them on to another.
-    Calls,
-    /// Image 0`[2]` of 3 with sampler 1`[1]` of 2, and 0`[0]` with 1`[0]`.
-    Constant,
-    /// One pair of the same arrays, chosen by the two specialization constants.
-    Special,
-    /// Image 0`[i]` of 3 with sampler 1; i is the job's element, which the shader learns when it runs.
-    Dynamic,
-    /// Images 0 and 2 with sampler 1`[i]` of 2; i is the job's element.
-    Samplers,
-    /// Combined image and sampler 0`[i]` of 3; i is the job's element.
-    Pairs,
-    /// Image 0 is fetched, image 2 is sampled with sampler 1.
-    Fetch,
-    /// Image 0 with sampler 1; the bits come out combined by XOR with the word in the uniform buffer 2 of set 0.
-    Salted,
-    /// The same, with the uniform buffer 0 of set 3.
-    Above,
-    /// Image 0 is fetched from at its corner, and no sampler used; the bits come out as with [`Program::Above`].
-    Plain,
-    /// Image 0 with sampler 1, the combined image and sampler 2 of set 0, and image 0 with sampler 3.
-    Beside,
-    /// Depth image 0 is compared with the point's reference by sampler 1.
+/// What a lookup of a program gives: the kind of the first image or of the second, or what a comparison does.
+enum Gives {
+    A,
+    B,
     Compared,
-    /// The same, and image 0 is sampled with sampler 1 as well.
-    Both,
-    /// Depth images 0 and 2 are compared with the point's reference by sampler 1.
-    Shadows,
-    /// Depth image 0`[i]` of 3 is compared with the point's reference by sampler 1; i is the job's element.
-    DynamicShadows,
-    /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
-    Gather,
-    /// Images 0 and 2 and image 0 of set 3 with sampler 1, the last with sampler 3 as well: functions take the image and join it with
-    /// a sampler of the whole scene.
-    Engine,
-    /// Images 0 and 2 with sampler 1, which the shader has a variable for with each.
-    Aliased,
-    /// Image 0`[i]` of 3 with sampler 1; i is another one for each point in turn.
-    NonUniform,
-    /// The size of image 0 is asked for with sampler 1, and image 2 sampled with it.
-    Queried,
-    /// Image 0`[i]` of 4096 with sampler 1`[j]` of 64; i and j come from a buffer, and are 0.
-    World,
-    /// Image 0 with sampler 1`[i]` of 4000; i is the job's element.
-    Global,
-    /// Images 0`[30 i + 7]` of 100 with samplers 1`[10 j + 1]` of 32: for point number n i is n mod 4 and j is n / 4 mod 4; both are the
-    /// job's element; j is the job's element and i the next one, in a function that takes both.
-    Tables,
-    /// The same: the first in a loop through all pairs, and the last by fragments whose neighbours have been discarded.
-    Loops,
-    /// The first of these lookups, by a variable that shares its binding with one of images of the other kind.
-    Mixed,
-    /// The first of these lookups, of images in an array without a length; a fragment takes its level of detail from its neighbours.
-    Quads,
 }
 
-impl Program {
-    fn name(self) -> &'static str {
-        match self {
-            Self::One => "one",
-            Self::Shared => "shared",
-            Self::Calls => "calls",
-            Self::Constant => "constant",
-            Self::Special => "special",
-            Self::Dynamic => "dynamic",
-            Self::Samplers => "samplers",
-            Self::Pairs => "pairs",
-            Self::Fetch => "fetch",
-            Self::Salted => "salted",
-            Self::Above => "above",
-            Self::Plain => "plain",
-            Self::Beside => "beside",
-            Self::Compared => "compared",
-            Self::Both => "both",
-            Self::Shadows => "shadows",
-            Self::DynamicShadows => "dynamic_shadows",
-            Self::Gather => "gather",
-            Self::Engine => "engine",
-            Self::Aliased => "aliased",
-            Self::NonUniform => "nonuniform",
-            Self::Queried => "queried",
-            Self::World => "world",
-            Self::Global => "global",
-            Self::Tables => "tables",
-            Self::Loops => "loops",
-            Self::Mixed => "mixed",
-            Self::Quads => "quads",
+/// Defines the programs: one a row, with its name in `shaders/` and what its lookups give, in order.
+macro_rules! programs {
+    ($($(#[$doc:meta])+ $program:ident $name:literal [$($gives:ident)+])+) => {
+        /// How the shader joins images and samplers; numbers are bindings, `[2]` elements of an array.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Program {
+            $($(#[$doc])+ $program,)+
         }
-    }
 
-    /// Kinds of its lookups, in order; `a` and `b` are those of its images.
-    fn lookups(self, [a, b]: [ResultKind; 2]) -> Vec<ResultKind> {
-        match self {
-            Self::One | Self::Special | Self::Dynamic | Self::NonUniform | Self::Pairs => vec![a],
-            Self::Salted | Self::Above | Self::Plain | Self::World | Self::Global => vec![a],
-            Self::Mixed | Self::Quads => vec![a],
-            Self::Compared | Self::DynamicShadows => vec![ResultKind::Shadow],
-            Self::Both => vec![ResultKind::Shadow, a],
-            Self::Shadows => vec![ResultKind::Shadow; 2],
-            Self::Shared | Self::Samplers | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
-            Self::Constant => vec![a, a],
-            Self::Calls | Self::Beside | Self::Tables | Self::Loops => vec![a, a, a],
-            Self::Engine => vec![a; 4],
+        impl Program {
+            fn row(self) -> (&'static str, &'static [Gives]) {
+                match self {
+                    $(Self::$program => ($name, &[$(Gives::$gives),+]),)+
+                }
+            }
         }
-    }
+    };
+}
+
+programs! {
+    /// Image 0 with sampler 1.
+    One "one" [A]
+    /// Images 0 and 2 with sampler 1.
+    Shared "shared" [A B]
+    /// Image 0 with sampler 1, image 2 with sampler 1, image 2 with sampler 3: three calls of a function that takes both and
+    /// hands them on to another.
+    Calls "calls" [A A A]
+    /// Image 0`[2]` of 3 with sampler 1`[1]` of 2, and 0`[0]` with 1`[0]`.
+    Constant "constant" [A A]
+    /// One pair of the same arrays, chosen by the two specialization constants.
+    Special "special" [A]
+    /// Image 0`[i]` of 3 with sampler 1; i is the job's element, which the shader learns when it runs.
+    Dynamic "dynamic" [A]
+    /// Images 0 and 2 with sampler 1`[i]` of 2; i is the job's element.
+    Samplers "samplers" [A B]
+    /// Combined image and sampler 0`[i]` of 3; i is the job's element.
+    Pairs "pairs" [A]
+    /// Image 0 is fetched, image 2 is sampled with sampler 1.
+    Fetch "fetch" [A B]
+    /// Image 0 with sampler 1; the bits come out combined by XOR with the word in the uniform buffer 2 of set 0.
+    Salted "salted" [A]
+    /// The same, with the uniform buffer 0 of set 3.
+    Above "above" [A]
+    /// Image 0 is fetched from at its corner, and no sampler used; the bits come out as with [`Program::Above`].
+    Plain "plain" [A]
+    /// Image 0 with sampler 1, the combined image and sampler 2 of set 0, and image 0 with sampler 3.
+    Beside "beside" [A A A]
+    /// Depth image 0 is compared with the point's reference by sampler 1.
+    Compared "compared" [Compared]
+    /// The same, and image 0 is sampled with sampler 1 as well.
+    Both "both" [Compared A]
+    /// Depth images 0 and 2 are compared with the point's reference by sampler 1.
+    Shadows "shadows" [Compared Compared]
+    /// Depth image 0`[i]` of 3 is compared with the point's reference by sampler 1; i is the job's element.
+    DynamicShadows "dynamic_shadows" [Compared]
+    /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
+    Gather "gather" [A B]
+    /// Images 0 and 2 and image 0 of set 3 with sampler 1, the last with sampler 3 as well: functions take the image and join it with
+    /// a sampler of the whole scene.
+    Engine "engine" [A A A A]
+    /// Images 0 and 2 with sampler 1, which the shader has a variable for with each.
+    Aliased "aliased" [A B]
+    /// Image 0`[i]` of 3 with sampler 1; i is another one for each point in turn.
+    NonUniform "nonuniform" [A]
+    /// The size of image 0 is asked for with sampler 1, and image 2 sampled with it.
+    Queried "queried" [A B]
+    /// Image 0`[i]` of 4096 with sampler 1`[j]` of 64; i and j come from a buffer, and are 0.
+    World "world" [A]
+    /// Image 0 with sampler 1`[i]` of 4000; i is the job's element.
+    Global "global" [A]
+    /// Images 0`[30 i + 7]` of 100 with samplers 1`[10 j + 1]` of 32: for point number n i is n mod 4 and j is n / 4 mod 4; both are the
+    /// job's element; j is the job's element and i the next one, in a function that takes both.
+    Tables "tables" [A A A]
+    /// The same: the first in a loop through all pairs, and the last by fragments whose neighbours have been discarded.
+    Loops "loops" [A A A]
+    /// The first of these lookups, by a variable that shares its binding with one of images of the other kind.
+    Mixed "mixed" [A]
+    /// The first of these lookups, of images in an array without a length; a fragment takes its level of detail from its neighbours.
+    Quads "quads" [A]
 }
 
 /// Stage of a program.
@@ -210,6 +183,11 @@ impl<'a, 'c> Plan<'a, 'c> {
         Self { stage, ..self }
     }
 
+    /// With layouts of sets above the harness's own.
+    pub fn above(self, above: &'a [&'a SetLayout<'c>]) -> Self {
+        Self { above, ..self }
+    }
+
     /// With a second image of this kind.
     pub fn second(self, kind: ResultKind) -> Self {
         Self { kinds: [self.kinds[0], kind], ..self }
@@ -235,15 +213,11 @@ pub struct Rig<'c> {
     made: Made,
     /// What the pipeline was linked of.
     libraries: Option<[vk::Pipeline; 4]>,
-    frame: Option<(vk::RenderPass, vk::Framebuffer)>,
+    frame: Option<Target<'c>>,
 }
 
 impl<'c> Rig<'c> {
     /// Makes the pipeline or the shader objects. The shader module is destroyed at once.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such program, or a Vulkan call fails.
     pub fn new(context: &'c Context, plan: &Plan<'_, 'c>) -> Self {
         let device = context.device();
         let ty = if plan.own_offsets {
@@ -272,8 +246,9 @@ impl<'c> Rig<'c> {
         let layout = layout_of(&set_layouts);
 
         let stage = if plan.stage.is_compute() { "compute" } else { "fragment" };
+        let (name, gives) = plan.program.row();
         let ([a, b], states) = (plan.kinds.map(ResultKind::name), plan.sets.len() - 1);
-        let words = module(&format!("separate/{}/{stage}/{states}/{a}-{b}", plan.program.name()));
+        let words = module(&format!("separate/{name}/{stage}/{states}/{a}-{b}"));
         let constants: Vec<u8> = plan.constants.into_iter().flat_map(u32::to_le_bytes).collect();
         let entries =
             [0, 1].map(|id| vk::SpecializationMapEntry { constant_id: id, offset: id * 4, size: size_of::<u32>() });
@@ -296,10 +271,11 @@ impl<'c> Rig<'c> {
             }
             Stage::Fragment | Stage::Libraries | Stage::IndependentLibraries | Stage::Garbage => {
                 let shader = ShaderModule::new(context, &words);
-                let (render_pass, framebuffer) = Self::frame(context);
+                // Without attachments, for what its fragments store.
+                let target = Target::new(context, &[], [&[]; 4], &[], [MOST_POINTS, 1]);
                 let vertex = ShaderModule::new(context, &module("draw/vertex"));
                 let gone = (plan.stage == Stage::Garbage).then(|| garbage::pass(device));
-                let frame = Frame { render_pass: gone.unwrap_or(render_pass), size: [MOST_POINTS, 1], attachments: 0 };
+                let frame = Frame { render_pass: gone.unwrap_or(target.pass), size: [MOST_POINTS, 1], attachments: 0 };
                 let stages = [&vertex, &shader];
                 let none = is_independent.then(|| layout_of(&vec![vk::DescriptorSetLayout::null(); set_layouts.len()]));
                 let parts = std::cell::Cell::new(None);
@@ -321,10 +297,16 @@ impl<'c> Rig<'c> {
                     unsafe { device.destroy_pipeline_layout(none, None) };
                 }
                 libraries = parts.take();
-                (Made::Pipeline(pipeline), Some((render_pass, framebuffer)))
+                (Made::Pipeline(pipeline), Some(target))
             }
         };
-        let lookups = plan.program.lookups(plan.kinds);
+        let [a, b] = plan.kinds;
+        let lookup = |gives: &Gives| match gives {
+            Gives::A => a,
+            Gives::B => b,
+            Gives::Compared => ResultKind::Shadow,
+        };
+        let lookups = gives.iter().map(lookup).collect();
         let own_offsets = plan.own_offsets;
         Self { context, stage: plan.stage, lookups, own, _empty: empty, own_offsets, layout, made, libraries, frame }
     }
@@ -361,11 +343,6 @@ impl<'c> Rig<'c> {
         Made::Objects(stages, made.map_err(|(_, error)| error).expect("vkCreateShadersEXT"))
     }
 
-    /// A render pass without attachments, for what its fragments store.
-    fn frame(context: &Context) -> (vk::RenderPass, vk::Framebuffer) {
-        target_of(context.device(), &[], [&[], &[]], &[], [MOST_POINTS, 1])
-    }
-
     /// The pipeline layout.
     pub fn layout(&self) -> vk::PipelineLayout {
         self.layout
@@ -378,7 +355,7 @@ impl<'c> Rig<'c> {
 
     /// The render pass of a fragment program, which a secondary command buffer inherits.
     pub fn render_pass(&self) -> Option<vk::RenderPass> {
-        self.frame.map(|(render_pass, _)| render_pass)
+        self.frame.as_ref().map(|target| target.pass)
     }
 
     /// Whether it draws without a render pass object, as shader objects have to.
@@ -461,20 +438,7 @@ impl<'c> Rig<'c> {
         unsafe { push.cmd_push_descriptor_set(commands, self.point(), self.layout, set, writes) };
     }
 
-    /// Records descriptors pushed to set 0 with a template.
-    pub fn push_with_template(&self, commands: vk::CommandBuffer, template: &Template<'_>, data: &TemplateData) {
-        let push = &self.context.functions.push;
-        // SAFETY: the template is of set 0 of this layout, and the data holds an info at each place that its entries describe.
-        data.watch(|data| unsafe {
-            push.cmd_push_descriptor_set_with_template(commands, template.handle(), self.layout, 0, data);
-        });
-    }
-
     /// Executes once over these sets, pipeline first; what each lookup finds at each of the points. `element`: see [`Job::record`].
-    ///
-    /// # Panics
-    ///
-    /// As [`Job::new`].
     pub fn found(&self, sets: &[vk::DescriptorSet], points: &[SamplePoint], element: u32) -> Vec<Vec<Value>> {
         let job = Job::new(self, points);
         job.over(sets, element).execute();
@@ -484,9 +448,9 @@ impl<'c> Rig<'c> {
     /// Records what is between the ends of the render pass of a fragment program; of another, just that.
     pub fn in_pass(&self, commands: vk::CommandBuffer, contents: vk::SubpassContents, record: impl FnOnce()) {
         let device = self.context.device();
-        let extent = vk::Extent2D { width: MOST_POINTS, height: 1 };
         let is_dynamic = self.renders_dynamically();
         if is_dynamic {
+            let extent = vk::Extent2D { width: MOST_POINTS, height: 1 };
             let render_area = vk::Rect2D { offset: vk::Offset2D::default(), extent };
             let mut info = vk::RenderingInfo::default().render_area(render_area).layer_count(1);
             if contents == vk::SubpassContents::SECONDARY_COMMAND_BUFFERS {
@@ -495,13 +459,8 @@ impl<'c> Rig<'c> {
             // SAFETY: the buffer is recording outside of a render pass; there are no attachments.
             unsafe { device.cmd_begin_rendering(commands, &info) };
         }
-        if let Some((render_pass, framebuffer)) = self.frame {
-            let begin = vk::RenderPassBeginInfo::default()
-                .render_pass(render_pass)
-                .framebuffer(framebuffer)
-                .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent });
-            // SAFETY: the buffer is recording outside a render pass; pass and framebuffer are compatible and alive.
-            unsafe { device.cmd_begin_render_pass(commands, &begin, contents) };
+        if let Some(target) = &self.frame {
+            target.begin(commands, &[], contents);
         }
         record();
         if self.frame.is_some() {
@@ -533,12 +492,6 @@ impl Drop for Rig<'_> {
         }
         // SAFETY: as above, and the pipeline is gone.
         unsafe { device.destroy_pipeline_layout(self.layout, None) };
-        if let Some((render_pass, framebuffer)) = self.frame {
-            // SAFETY: as above.
-            unsafe { device.destroy_framebuffer(framebuffer, None) };
-            // SAFETY: as above, and the framebuffer is gone.
-            unsafe { device.destroy_render_pass(render_pass, None) };
-        }
     }
 }
 
@@ -558,19 +511,14 @@ impl<'r, 'c> Job<'r, 'c> {
     const OFFSET: usize = 256;
 
     /// A run over these points, of at most 1024.
-    ///
-    /// # Panics
-    ///
-    /// When there are more, or a Vulkan call fails.
+    /// Panics when there are more.
     pub fn new(rig: &'r Rig<'c>, points: &[SamplePoint]) -> Self {
         let context = rig.context;
         let count = u32::try_from(points.len()).ok().filter(|count| *count <= MOST_POINTS).expect("up to 1024 points");
         let start = if rig.own_offsets { Self::OFFSET } else { 0 };
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
         let input = Buffer::new(context, start + points.len() * 32, usage);
-        for (index, point) in points.iter().enumerate() {
-            input.write(start + index * 32, &point.bytes());
-        }
+        input.write(start, &points.iter().flat_map(SamplePoint::bytes).collect::<Vec<_>>());
         let output = Buffer::new(context, start + points.len() * rig.lookups.len() * 16, usage);
         let pool = Pool::new(context, &[&rig.own]);
         let set = pool.allocate(&rig.own);
@@ -619,6 +567,13 @@ impl<'r, 'c> Job<'r, 'c> {
         self.finish(commands);
     }
 
+    /// Records the bind of the pipeline and of the harness's own set, and runs it.
+    pub fn draw(&self, commands: vk::CommandBuffer, element: u32) {
+        self.rig.bind(commands);
+        self.bind(commands);
+        self.run(commands, element);
+    }
+
     /// Commands that bind the pipeline, these sets and the harness's own, and run it.
     pub fn over(&self, sets: &[vk::DescriptorSet], element: u32) -> Commands<'c> {
         Commands::primary(self.rig.context, |commands| {
@@ -631,7 +586,7 @@ impl<'r, 'c> Job<'r, 'c> {
 
     /// Makes the results visible, outside of a render pass.
     pub fn finish(&self, commands: vk::CommandBuffer) {
-        image::record_host_barrier(self.rig.context, commands);
+        image::barrier(self.rig.context.device(), commands, &[]);
     }
 
     /// What was found: for each lookup of the program, one value a point. All zero where nothing was executed.
@@ -639,13 +594,9 @@ impl<'r, 'c> Job<'r, 'c> {
         let lookups = self.rig.lookups.len();
         let start = self.output.size() - self.count as usize * lookups * 16;
         let bytes = self.output.read(start, self.count as usize * lookups * 16);
-        let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        let value = |kind: ResultKind, texel: &[u8]| {
-            let bits = [word(texel), word(&texel[4..]), word(&texel[8..]), word(&texel[12..])];
-            Value::from_bits(kind.numeric(), bits)
-        };
         let of = |(lookup, kind): (usize, &ResultKind)| {
-            bytes.chunks_exact(16).skip(lookup).step_by(lookups).map(|texel| value(*kind, texel)).collect()
+            let texels = bytes.chunks_exact(16).skip(lookup).step_by(lookups);
+            texels.map(|texel| Value::from_bytes(kind.numeric(), texel)).collect()
         };
         self.rig.lookups.iter().enumerate().map(of).collect()
     }
@@ -660,19 +611,11 @@ pub struct Commands<'c> {
 
 impl<'c> Commands<'c> {
     /// Records a primary command buffer.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn primary(context: &'c Context, record: impl FnOnce(vk::CommandBuffer)) -> Self {
         Self::new(context, vk::CommandBufferLevel::PRIMARY, &vk::CommandBufferBeginInfo::default(), record)
     }
 
     /// Records a secondary command buffer that runs inside of the rig's render pass, if it has one.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn secondary(context: &'c Context, rig: &Rig<'_>, record: impl FnOnce(vk::CommandBuffer)) -> Self {
         let mut inheritance = vk::CommandBufferInheritanceInfo::default();
         let mut rendering =
@@ -717,10 +660,6 @@ impl<'c> Commands<'c> {
     }
 
     /// Records a primary command buffer, executes it once and waits for it.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn once(context: &'c Context, record: impl FnOnce(vk::CommandBuffer)) {
         Self::primary(context, record).execute();
     }

@@ -14,10 +14,7 @@ use ash::vk;
 include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
 /// The SPIR-V words of one program, with its bindings moved.
-///
-/// # Panics
-///
-/// When the combination does not exist (see [`Op`]).
+/// Panics when the combination does not exist (see [`Op`]).
 pub fn words(stage: &str, shape: Shape, kind: ResultKind, access: Access) -> Vec<u32> {
     let (style, moves): (&str, Vec<(u32, u32)>) = match access {
         Access::Single { binding } => ("single", vec![(0, binding)]),
@@ -78,10 +75,6 @@ pub type MakeCompute<'m> = &'m dyn Fn(&ash::Device, &vk::ComputePipelineCreateIn
 pub type MakeGraphics<'m> = &'m dyn Fn(&ash::Device, &vk::GraphicsPipelineCreateInfo<'_>) -> vk::Pipeline;
 
 /// Makes a compute pipeline of its create info as it is.
-///
-/// # Panics
-///
-/// When `vkCreateComputePipelines` fails.
 pub fn make_compute(device: &ash::Device, info: &vk::ComputePipelineCreateInfo<'_>) -> vk::Pipeline {
     // SAFETY: who calls this hands over a valid create info.
     let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[*info], None) };
@@ -89,10 +82,6 @@ pub fn make_compute(device: &ash::Device, info: &vk::ComputePipelineCreateInfo<'
 }
 
 /// Makes a graphics pipeline of its create info as it is.
-///
-/// # Panics
-///
-/// When `vkCreateGraphicsPipelines` fails.
 pub fn make_graphics(device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo<'_>) -> vk::Pipeline {
     // SAFETY: who calls this hands over a valid create info.
     let made = unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &[*info], None) };
@@ -101,10 +90,6 @@ pub fn make_graphics(device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo
 
 /// Makes a graphics pipeline of a library for each part of its create info, whose dynamic states are of the part before rasterization. `vertices`: the layout of the library with the vertex
 /// shader. The libraries have to be destroyed behind the pipeline: version 1.3.239 of the validation layer goes on reading them.
-///
-/// # Panics
-///
-/// When `vkCreateGraphicsPipelines` fails.
 pub fn link_graphics(
     device: &ash::Device,
     info: &vk::GraphicsPipelineCreateInfo<'_>,
@@ -170,10 +155,6 @@ pub struct Probe<'c> {
 
 impl<'c> Probe<'c> {
     /// Makes the program for sets of `set_layout`.
-    ///
-    /// # Panics
-    ///
-    /// When the combination does not exist (see [`Op`]) or a Vulkan call fails.
     pub fn new(
         context: &'c Context,
         set_layout: &SetLayout<'_>,
@@ -186,10 +167,6 @@ impl<'c> Probe<'c> {
     }
 
     /// As [`Probe::new`] for sampling, with a pipeline that `make` makes.
-    ///
-    /// # Panics
-    ///
-    /// As [`Probe::new`].
     pub fn made_by(
         make: MakeCompute<'_>,
         context: &'c Context,
@@ -202,20 +179,12 @@ impl<'c> Probe<'c> {
     }
 
     /// A program of a module of one's own, which has points and results as those of the harness have.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn of_words(context: &'c Context, set_layout: &SetLayout<'_>, kind: ResultKind, words: &[u32]) -> Self {
         let none = vk::SpecializationInfo::default();
         Self::of(context, set_layout, (kind, words, &none), false, &make_compute)
     }
 
     /// As [`Probe::new`], for [`Bind::Buffer`].
-    ///
-    /// # Panics
-    ///
-    /// As [`Probe::new`].
     pub fn with_descriptor_buffer(
         context: &'c Context,
         set_layout: &SetLayout<'_>,
@@ -280,10 +249,6 @@ impl<'c> Probe<'c> {
     }
 
     /// What a pair's own kind of lookup finds at these points, in one set of a layout.
-    ///
-    /// # Panics
-    ///
-    /// As [`Probe::new`].
     pub fn read(
         pair: &descriptor::Pair<'_, 'c>,
         (layout, set): (&SetLayout<'c>, vk::DescriptorSet),
@@ -295,10 +260,6 @@ impl<'c> Probe<'c> {
     }
 
     /// Samples every point, in order.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn run(&self, bind: &Bind<'_>, points: &[SamplePoint]) -> Vec<Value> {
         let context = self.context;
         let device = context.device();
@@ -307,9 +268,7 @@ impl<'c> Probe<'c> {
             usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         }
         let input = Buffer::new(context, (points.len() * 32).max(32), usage);
-        for (index, point) in points.iter().enumerate() {
-            input.write(index * 32, &point.bytes());
-        }
+        input.write(0, &points.iter().flat_map(SamplePoint::bytes).collect::<Vec<_>>());
         let output = Buffer::new(context, (points.len() * 16).max(16), usage);
         let io = match bind {
             Bind::Buffer(buffer) => {
@@ -345,17 +304,10 @@ impl<'c> Probe<'c> {
             unsafe { device.cmd_push_constants(commands, self.layout, stage, 0, &count.to_le_bytes()) };
             // SAFETY: pipeline, both sets and the push constant are bound.
             unsafe { device.cmd_dispatch(commands, count.div_ceil(64).max(1), 1, 1) };
-            image::record_host_barrier(context, commands);
+            image::barrier(device, commands, &[]);
         });
         let bytes = output.read(0, points.len() * 16);
-        let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        bytes
-            .chunks_exact(16)
-            .map(|texel| {
-                let bits = [word(texel), word(&texel[4..]), word(&texel[8..]), word(&texel[12..])];
-                Value::from_bits(self.kind.numeric(), bits)
-            })
-            .collect()
+        bytes.chunks_exact(16).map(|texel| Value::from_bytes(self.kind.numeric(), texel)).collect()
     }
 }
 
@@ -376,15 +328,16 @@ pub struct ShaderModule<'c> {
 
 impl<'c> ShaderModule<'c> {
     /// Makes a module of these words.
-    ///
-    /// # Panics
-    ///
-    /// When `vkCreateShaderModule` fails.
     pub fn new(context: &'c Context, words: &[u32]) -> Self {
+        Self::try_new(context, words).expect("vkCreateShaderModule")
+    }
+
+    /// The same, or what the driver returns.
+    pub fn try_new(context: &'c Context, words: &[u32]) -> Result<Self, vk::Result> {
         let info = vk::ShaderModuleCreateInfo::default().code(words);
         // SAFETY: the words are a module's; what the rules forbid of them is the test's business.
-        let handle = unsafe { context.device().create_shader_module(&info, None) }.expect("vkCreateShaderModule");
-        Self { context, handle }
+        let handle = unsafe { context.device().create_shader_module(&info, None) }?;
+        Ok(Self { context, handle })
     }
 
     /// The stage of a pipeline whose entry point is `main`.
@@ -394,10 +347,6 @@ impl<'c> ShaderModule<'c> {
 }
 
 /// A layout of these sets and push constants.
-///
-/// # Panics
-///
-/// When `vkCreatePipelineLayout` fails.
 pub fn pipeline_layout(
     context: &Context,
     sets: &[&SetLayout<'_>],
@@ -466,14 +415,7 @@ pub struct Painter<'c> {
 
 impl<'c> Painter<'c> {
     /// Makes the program for sets of `set_layout` and a target of `size` pixels.
-    ///
-    /// # Errors
-    ///
-    /// A sentence when the device cannot render to the 32-bit target format of this kind.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
+    /// The error is a sentence when the device cannot render to the 32-bit target format of this kind.
     pub fn new(
         context: &'c Context,
         set_layout: &SetLayout<'_>,
@@ -481,18 +423,11 @@ impl<'c> Painter<'c> {
         kind: ResultKind,
         size: [u32; 2],
     ) -> Result<Self, String> {
-        Self::made_by(&make_graphics, context, set_layout, shape, kind, size)
+        let words = words("draw", shape, kind, Access::Single { binding: 0 });
+        Self::made_by(&make_graphics, context, set_layout, (kind, &words), size)
     }
 
     /// As [`Painter::new`], for sets with the image at binding 0 and the sampler at binding 1.
-    ///
-    /// # Errors
-    ///
-    /// As [`Painter::new`].
-    ///
-    /// # Panics
-    ///
-    /// As [`Painter::new`].
     pub fn of_separate(
         context: &'c Context,
         set_layout: &SetLayout<'_>,
@@ -501,38 +436,10 @@ impl<'c> Painter<'c> {
         size: [u32; 2],
     ) -> Result<Self, String> {
         let access = Access::Separate { image: 0, sampler: 1 };
-        Self::build(&make_graphics, context, set_layout, (kind, &words("draw", shape, kind, access)), size)
-    }
-
-    /// As [`Painter::new`], with a pipeline that `make` makes.
-    ///
-    /// # Errors
-    ///
-    /// As [`Painter::new`].
-    ///
-    /// # Panics
-    ///
-    /// As [`Painter::new`].
-    pub fn made_by(
-        make: MakeGraphics<'_>,
-        context: &'c Context,
-        set_layout: &SetLayout<'_>,
-        shape: Shape,
-        kind: ResultKind,
-        size: [u32; 2],
-    ) -> Result<Self, String> {
-        Self::build(make, context, set_layout, (kind, &words("draw", shape, kind, Access::Single { binding: 0 })), size)
+        Self::made_by(&make_graphics, context, set_layout, (kind, &words("draw", shape, kind, access)), size)
     }
 
     /// As [`Painter::new`], of the words of a fragment shader of one's own, which looks where those of the harness look.
-    ///
-    /// # Errors
-    ///
-    /// As [`Painter::new`].
-    ///
-    /// # Panics
-    ///
-    /// As [`Painter::new`].
     pub fn of_words(
         context: &'c Context,
         set_layout: &SetLayout<'_>,
@@ -540,10 +447,11 @@ impl<'c> Painter<'c> {
         words: &[u32],
         size: [u32; 2],
     ) -> Result<Self, String> {
-        Self::build(&make_graphics, context, set_layout, (kind, words), size)
+        Self::made_by(&make_graphics, context, set_layout, (kind, words), size)
     }
 
-    fn build(
+    /// The same with a pipeline that `make` makes.
+    pub fn made_by(
         make: MakeGraphics<'_>,
         context: &'c Context,
         set_layout: &SetLayout<'_>,
@@ -564,17 +472,9 @@ impl<'c> Painter<'c> {
         let picture = Image::new(context, &desc)?;
         let view = picture.view(&ViewDesc::default());
 
-        let attachments = [vk::AttachmentDescription::default()
-            .format(format)
-            .samples(vk::SampleCountFlags::TYPE_1)
-            .load_op(vk::AttachmentLoadOp::DONT_CARE)
-            .store_op(vk::AttachmentStoreOp::STORE)
-            .stencil_load_op(vk::AttachmentLoadOp::DONT_CARE)
-            .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
-            .initial_layout(vk::ImageLayout::UNDEFINED)
-            .final_layout(vk::ImageLayout::GENERAL)];
-        let references = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
-        let target = Target::new(context, &attachments, [&references, &[]], None, &[view.handle()], size);
+        let layouts = [vk::ImageLayout::UNDEFINED, vk::ImageLayout::GENERAL];
+        let attachments = [attachment(format, vk::AttachmentLoadOp::DONT_CARE, layouts)];
+        let target = Target::new(context, &attachments, COLOUR, &[view.handle()], size);
         let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::FRAGMENT).size(72)];
         let layout = pipeline_layout(context, &[set_layout], &push);
         let vertex = ShaderModule::new(context, &module("draw/vertex"));
@@ -587,10 +487,6 @@ impl<'c> Painter<'c> {
     }
 
     /// Paints once and returns the pixels, row by row from the top.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn paint(&self, set: vk::DescriptorSet, mapping: &Mapping) -> Vec<Value> {
         let device = self.context.device();
         self.target.draw(&[], |commands| {
@@ -611,34 +507,45 @@ impl<'c> Painter<'c> {
     }
 }
 
-/// A render pass of one subpass, with these attachments for colours and for inputs, and a framebuffer of these views.
-///
-/// # Panics
-///
-/// When a Vulkan call fails.
+/// An attachment of one sample that is stored; its layouts before and after.
+pub fn attachment(
+    format: vk::Format,
+    load: vk::AttachmentLoadOp,
+    [before, after]: [vk::ImageLayout; 2],
+) -> vk::AttachmentDescription {
+    vk::AttachmentDescription::default()
+        .format(format)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .load_op(load)
+        .store_op(vk::AttachmentStoreOp::STORE)
+        .stencil_load_op(load)
+        .stencil_store_op(vk::AttachmentStoreOp::STORE)
+        .initial_layout(before)
+        .final_layout(after)
+}
+
+/// Attachments by their numbers: for colours, for inputs, for what colours are resolved to, and one for depth and stencil.
+pub type Roles<'a> = [&'a [u32]; 4];
+
+/// One for colours.
+pub const COLOUR: Roles<'static> = [&[0], &[], &[], &[]];
+
+/// A render pass of one subpass, with these attachments in the layout GENERAL, and a framebuffer of these views.
 pub fn target_of(
     device: &ash::Device,
     attachments: &[vk::AttachmentDescription],
-    references: [&[vk::AttachmentReference]; 2],
-    views: &[vk::ImageView],
-    size: [u32; 2],
-) -> (vk::RenderPass, vk::Framebuffer) {
-    target_with(device, attachments, references, None, views, size)
-}
-
-fn target_with(
-    device: &ash::Device,
-    attachments: &[vk::AttachmentDescription],
-    [colours, inputs]: [&[vk::AttachmentReference]; 2],
-    depth: Option<&vk::AttachmentReference>,
+    roles: Roles<'_>,
     views: &[vk::ImageView],
     [width, height]: [u32; 2],
 ) -> (vk::RenderPass, vk::Framebuffer) {
-    let mut subpass = vk::SubpassDescription::default()
-        .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
-        .color_attachments(colours)
-        .input_attachments(inputs);
-    if let Some(depth) = depth {
+    let of = |attachment: &u32| vk::AttachmentReference { attachment: *attachment, layout: vk::ImageLayout::GENERAL };
+    let [colours, inputs, resolved, depths] = roles.map(|numbers| numbers.iter().map(of).collect::<Vec<_>>());
+    let subpass = vk::SubpassDescription::default().pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS);
+    let mut subpass = subpass.color_attachments(&colours).input_attachments(&inputs);
+    if !resolved.is_empty() {
+        subpass = subpass.resolve_attachments(&resolved);
+    }
+    if let Some(depth) = depths.first() {
         subpass = subpass.depth_stencil_attachment(depth);
     }
     let subpasses = [subpass];
@@ -661,25 +568,28 @@ pub struct Target<'c> {
 }
 
 impl<'c> Target<'c> {
-    /// As [`target_of`], perhaps with an attachment for depth and stencil.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
+    /// As [`target_of`].
     pub fn new(
         context: &'c Context,
         attachments: &[vk::AttachmentDescription],
-        references: [&[vk::AttachmentReference]; 2],
-        depth: Option<&vk::AttachmentReference>,
+        roles: Roles<'_>,
         views: &[vk::ImageView],
         size: [u32; 2],
     ) -> Self {
-        let (pass, framebuffer) = target_with(context.device(), attachments, references, depth, views, size);
+        let (pass, framebuffer) = target_of(context.device(), attachments, roles, views, size);
         Self { context, pass, framebuffer, size }
     }
 
     /// Records the render pass over all of it, with what `record` records inside.
     pub fn record(&self, commands: vk::CommandBuffer, clear: &[vk::ClearValue], record: impl FnOnce()) {
+        self.begin(commands, clear, vk::SubpassContents::INLINE);
+        record();
+        // SAFETY: inside the render pass begun above.
+        unsafe { self.context.device().cmd_end_render_pass(commands) };
+    }
+
+    /// Records its beginning.
+    pub fn begin(&self, commands: vk::CommandBuffer, clear: &[vk::ClearValue], contents: vk::SubpassContents) {
         let (device, [width, height]) = (self.context.device(), self.size);
         let begin = vk::RenderPassBeginInfo::default()
             .render_pass(self.pass)
@@ -687,10 +597,7 @@ impl<'c> Target<'c> {
             .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } })
             .clear_values(clear);
         // SAFETY: the buffer is recording outside a render pass; pass and framebuffer are compatible and alive.
-        unsafe { device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE) };
-        record();
-        // SAFETY: inside the render pass begun above.
-        unsafe { device.cmd_end_render_pass(commands) };
+        unsafe { device.cmd_begin_render_pass(commands, &begin, contents) };
     }
 
     /// The same, submitted.

@@ -20,10 +20,6 @@ pub fn skip(reason: impl Display) {
 }
 
 /// Skips when there is a reason to.
-///
-/// # Errors
-///
-/// The reason.
 pub fn skip_if(reason: Option<String>) -> Outcome {
     reason.map_or(Ok(()), |reason| Err(Skip(reason)))
 }

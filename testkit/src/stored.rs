@@ -19,14 +19,6 @@ pub struct Stored {
 
 /// What a shader that declares the codec's format reads of the [`patterns`], and what is in an image to which it writes the
 /// [`components`]. `format` is that of the image.
-///
-/// # Errors
-///
-/// Why the device has no such image.
-///
-/// # Panics
-///
-/// When a Vulkan call fails.
 pub fn through(context: &Context, codec: &Codec, format: vk::Format) -> Result<Stored, Skip> {
     const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
     let (width, height) = edges(codec);

@@ -5,7 +5,9 @@ use ash::vk;
 use crate::context::Context;
 use crate::descriptor::{Binding, SetLayout};
 use crate::image::{Image, ImageDesc, View, ViewDesc};
-use crate::shader::{Frame, ShaderModule, Target, graphics_pipeline, make_graphics, module, pipeline_layout};
+use crate::shader::{
+    Frame, ShaderModule, Target, attachment as attachment_of, graphics_pipeline, make_graphics, module, pipeline_layout,
+};
 use crate::texel::Value;
 
 /// A program that reads the attachment of its subpass at each pixel, through set 0, binding 0.
@@ -22,14 +24,7 @@ pub struct Subpass<'c> {
 impl<'c> Subpass<'c> {
     /// Makes the program of the words of a fragment shader, which writes a `uvec4` to location 0. `attachment`: what it reads, which
     /// rests in `GENERAL`.
-    ///
-    /// # Errors
-    ///
-    /// A sentence when the device cannot render to the target's format.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
+    /// The error is a sentence when the device cannot render to the target's format.
     pub fn new(context: &'c Context, attachment: &Image<'c>, fragment: &[u32]) -> Result<Self, String> {
         let size = [attachment.desc().extent[0], attachment.desc().extent[1]];
         let format = vk::Format::R32G32B32A32_UINT;
@@ -37,29 +32,13 @@ impl<'c> Subpass<'c> {
         let picture = Image::new(context, &ImageDesc::d2(format, size[0], size[1]).usage(usage))?;
         let views = [picture.view(&ViewDesc::default()), attachment.view(&ViewDesc::default())];
 
-        let kept = |format, before, after| {
-            let (load, store) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentStoreOp::STORE);
-            vk::AttachmentDescription::default()
-                .format(format)
-                .samples(vk::SampleCountFlags::TYPE_1)
-                .load_op(if before == vk::ImageLayout::UNDEFINED { vk::AttachmentLoadOp::DONT_CARE } else { load })
-                .store_op(store)
-                .stencil_load_op(if before == vk::ImageLayout::UNDEFINED {
-                    vk::AttachmentLoadOp::DONT_CARE
-                } else {
-                    load
-                })
-                .stencil_store_op(store)
-                .initial_layout(before)
-                .final_layout(after)
-        };
-        let general = vk::ImageLayout::GENERAL;
-        let attachments =
-            [kept(format, vk::ImageLayout::UNDEFINED, general), kept(attachment.desc().format, general, general)];
-        let colours = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
-        let inputs = [vk::AttachmentReference { attachment: 1, layout: general }];
+        let (general, load) = (vk::ImageLayout::GENERAL, vk::AttachmentLoadOp::LOAD);
+        let attachments = [
+            attachment_of(format, vk::AttachmentLoadOp::DONT_CARE, [vk::ImageLayout::UNDEFINED, general]),
+            attachment_of(attachment.desc().format, load, [general; 2]),
+        ];
         let handles = views.each_ref().map(View::handle);
-        let target = Target::new(context, &attachments, [&colours, &inputs], None, &handles, size);
+        let target = Target::new(context, &attachments, [&[0], &[1], &[], &[]], &handles, size);
 
         let binding = Binding::new(0, vk::DescriptorType::INPUT_ATTACHMENT, 1);
         let flags = vk::DescriptorSetLayoutCreateFlags::empty();
@@ -79,10 +58,6 @@ impl<'c> Subpass<'c> {
     }
 
     /// What each pixel is, row by row from the top, with this set.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn paint(&self, set: vk::DescriptorSet) -> Vec<Value> {
         let device = self.context.device();
         self.target.draw(&[], |commands| {

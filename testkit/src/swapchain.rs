@@ -8,6 +8,7 @@ use ash::vk;
 use libloading::{Library, Symbol};
 
 use crate::Context;
+use crate::image::{FIRST, barrier, turned};
 use crate::skip::Skip;
 
 /// An X server of its own, with one connection.
@@ -89,7 +90,8 @@ pub struct Swapchain<'c> {
     chains: ash::khr::swapchain::Device,
     surface: vk::SurfaceKHR,
     chain: vk::SwapchainKHR,
-    images: Vec<vk::Image>,
+    /// Its images.
+    pub images: Vec<vk::Image>,
     extent: [u32; 2],
     _server: Option<XServer>,
 }
@@ -97,6 +99,16 @@ pub struct Swapchain<'c> {
 impl<'c> Swapchain<'c> {
     /// One of this width and height, where the context was built with [`windows`](crate::ContextBuilder::windows).
     pub fn new(context: &'c Context, extent: [u32; 2]) -> Result<Self, Skip> {
+        Self::of(context, extent, None, vk::ImageUsageFlags::TRANSFER_DST)
+    }
+
+    /// The same of a format, for this as well as for colours.
+    pub fn of(
+        context: &'c Context,
+        extent: [u32; 2],
+        format: Option<vk::Format>,
+        usage: vk::ImageUsageFlags,
+    ) -> Result<Self, Skip> {
         let (entry, instance, physical) = (context.entry(), context.instance(), context.physical_device());
         let server = match (context.has_surfaces(), context.has_windows()) {
             (false, false) => return Err(Skip("there are no swapchains".to_owned())),
@@ -138,7 +150,10 @@ impl<'c> Swapchain<'c> {
         if shows != Ok(true) {
             return Err(Skip(format!("{} presents nothing", context.device_name())));
         }
-        let format = formats.first().expect("a surface has a format");
+        let found = formats.iter().find(|own| format.is_none_or(|format| own.format == format));
+        let Some(format) = found.filter(|_| able.supported_usage_flags.contains(usage)) else {
+            return Err(Skip(format!("{} has no such surface: {formats:?}, {able:?}", context.device_name())));
+        };
         let [width, height] = extent;
         let info = vk::SwapchainCreateInfoKHR::default()
             .surface(surface)
@@ -147,7 +162,7 @@ impl<'c> Swapchain<'c> {
             .image_color_space(format.color_space)
             .image_extent(vk::Extent2D { width, height })
             .image_array_layers(1)
-            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_DST)
+            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | usage)
             .pre_transform(able.current_transform)
             .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
             .present_mode(vk::PresentModeKHR::FIFO);
@@ -160,10 +175,6 @@ impl<'c> Swapchain<'c> {
     }
 
     /// Presents an image of this width and height in the layout GENERAL, scaled to the swapchain.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
     pub fn show(&self, (source, extent): (vk::Image, [u32; 2])) {
         use vk::ImageLayout as L;
         let device = self.context.device();
@@ -173,8 +184,6 @@ impl<'c> Swapchain<'c> {
         let layers = vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
         let region = vk::ImageBlit::default().src_subresource(layers).dst_subresource(layers);
         let region = region.src_offsets(corner(extent)).dst_offsets(corner(self.extent));
-        let range = vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR);
-        let range = range.level_count(1).layer_count(1);
         // SAFETY: the objects are the caller's and this swapchain's, and each step waits for the one before.
         unsafe {
             let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).expect("vkCreateFence");
@@ -184,14 +193,7 @@ impl<'c> Swapchain<'c> {
             device.destroy_fence(fence, None);
             let image = self.images[index as usize];
             self.context.submit(|commands| {
-                let all = vk::PipelineStageFlags::ALL_COMMANDS;
-                let to = |old, new| {
-                    let (read, write) = (vk::AccessFlags::MEMORY_READ, vk::AccessFlags::MEMORY_WRITE);
-                    let barrier = vk::ImageMemoryBarrier::default().image(image).subresource_range(range);
-                    let barrier = barrier.src_access_mask(write).dst_access_mask(read | write);
-                    let barrier = barrier.old_layout(old).new_layout(new);
-                    device.cmd_pipeline_barrier(commands, all, all, vk::DependencyFlags::empty(), &[], &[], &[barrier]);
-                };
+                let to = |old, new| barrier(device, commands, &[turned(image, FIRST, [old, new])]);
                 to(L::UNDEFINED, L::TRANSFER_DST_OPTIMAL);
                 let filter = vk::Filter::NEAREST;
                 device.cmd_blit_image(commands, source, L::GENERAL, image, L::TRANSFER_DST_OPTIMAL, &[region], filter);

@@ -44,6 +44,11 @@ impl Value {
         }
     }
 
+    /// The same from what a shader wrote: four words in a buffer.
+    pub(crate) fn from_bytes(kind: NumericKind, bytes: &[u8]) -> Self {
+        Self::from_bits(kind, std::array::from_fn(|n| little_endian(&bytes[n * 4..][..4])))
+    }
+
     /// Largest component-wise distance to `other`; infinite when the kinds differ or a component is NaN on one side only.
     pub fn distance(self, other: Self) -> f64 {
         if std::mem::discriminant(&self) != std::mem::discriminant(&other) {
@@ -231,10 +236,7 @@ pub fn channels(format: vk::Format) -> [bool; 4] {
 }
 
 /// Bytes one texel of `aspect` takes in a buffer copy.
-///
-/// # Panics
-///
-/// When the format is not [known](is_known).
+/// Panics when the format is not [known](is_known).
 pub fn size(format: vk::Format, aspect: vk::ImageAspectFlags) -> usize {
     match known(format, aspect) {
         TexelLayout::Array { bits, count, .. } => bits as usize / 8 * count,
@@ -248,10 +250,7 @@ fn known(format: vk::Format, aspect: vk::ImageAspectFlags) -> TexelLayout {
 }
 
 /// Appends one texel of `aspect` to `bytes`; components out of range saturate.
-///
-/// # Panics
-///
-/// When the format is not [known](is_known).
+/// Panics when the format is not [known](is_known).
 pub fn encode(format: vk::Format, aspect: vk::ImageAspectFlags, value: Value, bytes: &mut Vec<u8>) {
     let wanted = value.components();
     match known(format, aspect) {
@@ -284,10 +283,7 @@ pub fn encode(format: vk::Format, aspect: vk::ImageAspectFlags, value: Value, by
 }
 
 /// Reads one texel of `aspect`; missing G and B read 0, missing A reads 1, as a shader sees them.
-///
-/// # Panics
-///
-/// When the format is not [known](is_known) or `bytes` is shorter than [`size`].
+/// Panics when the format is not [known](is_known).
 pub fn decode(format: vk::Format, aspect: vk::ImageAspectFlags, bytes: &[u8]) -> Value {
     let mut read = [0.0, 0.0, 0.0, 1.0];
     match known(format, aspect) {

@@ -33,20 +33,14 @@ pub struct Trace {
 
 impl Trace {
     /// Reads a trace file.
-    ///
-    /// # Errors
-    ///
-    /// A sentence with the path, and the line number where a line is no JSON object with an `event`.
+    /// The error is a sentence with the path, and the line number where a line is no JSON object with an `event`.
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
         Self::parse(&text).map_err(|error| format!("{}:{error}", path.display()))
     }
 
     /// Parses the text of a trace.
-    ///
-    /// # Errors
-    ///
-    /// `line: what is wrong with it`, lines counted from 1.
+    /// The error is `line: what is wrong with it`, lines counted from 1.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut records = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -65,10 +59,7 @@ impl Trace {
     }
 
     /// The first record of an event.
-    ///
-    /// # Panics
-    ///
-    /// When there is none.
+    /// Panics when there is none.
     pub fn first(&self, event: &str) -> &Value {
         let found = self.records.iter().find(|record| record["event"] == event);
         found.unwrap_or_else(|| panic!("the trace has no {event} record: {self:#?}"))

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::shader::{ShaderModule, Target, covering, make_graphics, module, pipeline_layout};
+use crate::shader::{ShaderModule, Target, attachment, covering, make_graphics, module, pipeline_layout};
 use crate::{Context, Image, ImageDesc, View, ViewDesc};
 
 /// A pass with a colour and a depth attachment.
@@ -19,14 +19,7 @@ pub struct ScenePass<'c> {
 
 impl<'c> ScenePass<'c> {
     /// One of this width and height.
-    ///
-    /// # Errors
-    ///
-    /// A sentence when the device has no such images.
-    ///
-    /// # Panics
-    ///
-    /// When a Vulkan call fails.
+    /// The error is a sentence when the device has no such images.
     pub fn new(context: &'c Context, extent: [u32; 2]) -> Result<Self, String> {
         use vk::ImageUsageFlags as Usage;
         let [width, height] = extent;
@@ -35,21 +28,11 @@ impl<'c> ScenePass<'c> {
         let depth = of(vk::Format::D32_SFLOAT, Usage::DEPTH_STENCIL_ATTACHMENT)?;
         let aspect = vk::ImageAspectFlags::DEPTH;
         let views = [colour.view(&ViewDesc::default()), depth.view(&ViewDesc { aspect, ..ViewDesc::default() })];
-        let attachments = [vk::Format::R8G8B8A8_UNORM, vk::Format::D32_SFLOAT].map(|format| {
-            vk::AttachmentDescription::default()
-                .format(format)
-                .samples(vk::SampleCountFlags::TYPE_1)
-                .load_op(vk::AttachmentLoadOp::CLEAR)
-                .store_op(vk::AttachmentStoreOp::STORE)
-                .stencil_load_op(vk::AttachmentLoadOp::DONT_CARE)
-                .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
-                .initial_layout(vk::ImageLayout::UNDEFINED)
-                .final_layout(vk::ImageLayout::GENERAL)
-        });
-        let of = |attachment| vk::AttachmentReference { attachment, layout: vk::ImageLayout::GENERAL };
-        let (colours, depths) = ([of(0)], of(1));
+        let layouts = [vk::ImageLayout::UNDEFINED, vk::ImageLayout::GENERAL];
+        let attachments = [vk::Format::R8G8B8A8_UNORM, vk::Format::D32_SFLOAT]
+            .map(|format| attachment(format, vk::AttachmentLoadOp::CLEAR, layouts));
         let handles = [views[0].handle(), views[1].handle()];
-        let target = Target::new(context, &attachments, [&colours, &[]], Some(&depths), &handles, extent);
+        let target = Target::new(context, &attachments, [&[0], &[], &[], &[1]], &handles, extent);
         let layout = pipeline_layout(context, &[], &[]);
         let pipeline = pipeline(context, extent, target.pass, layout);
         Ok(Self { context, extent, colour, depth, _views: views, target, layout, pipeline })

@@ -25,6 +25,8 @@ pub enum Way {
     PushTemplate,
     /// Written with a template.
     Template,
+    /// The same by the names of the extension.
+    TemplateKhr,
     /// Written to one set and copied to another.
     Copy,
     /// As with one set, all of it in a secondary command buffer.
@@ -47,10 +49,50 @@ impl Way {
         if self.pushes() {
             skip_if(context.missing(&[Capability::PushDescriptor]))?;
         }
-        if matches!(self, Self::Template | Self::PushTemplate) {
-            skip_if(context.missing(&[Capability::UpdateTemplate]))?;
+        match self {
+            Self::Template | Self::PushTemplate => skip_if(context.missing(&[Capability::UpdateTemplate])),
+            Self::TemplateKhr => skip_if(context.missing(&[Capability::UpdateTemplateKhr])),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Puts the descriptors in a set.
+    pub fn fill(self, context: &Context, layout: &SetLayout<'_>, set: vk::DescriptorSet, slots: &[Slot]) {
+        let by_template = |spelling| {
+            Template::for_set(context, spelling, layout, &entries(slots)).update(set, &data(slots));
+        };
+        match self {
+            Self::Template => by_template(Spelling::Core),
+            Self::TemplateKhr => by_template(Spelling::Khr),
+            Self::Copy => {
+                let (_pool, from) = Pool::set(context, layout);
+                write(context, from, slots);
+                update(context, &[], &slots.iter().map(|slot| slot.copy(from, set)).collect::<Vec<_>>(), &[]);
+            }
+            _ => write(context, set, slots),
+        }
+    }
+
+    /// Records the push of the descriptors to set 0, all at once; by writes, if not by a template.
+    pub fn push(
+        self,
+        context: &Context,
+        commands: vk::CommandBuffer,
+        (point, layout): (vk::PipelineBindPoint, vk::PipelineLayout),
+        slots: &[Slot],
+    ) {
+        let push = &context.functions.push;
+        if self != Self::PushTemplate {
+            let writes: Vec<_> = slots.iter().map(|slot| slot.write(vk::DescriptorSet::null())).collect();
+            // SAFETY: the buffer is recording, and set 0 of the layout is a push set with these bindings.
+            return unsafe { push.cmd_push_descriptor_set(commands, point, layout, 0, &writes) };
+        }
+        let template = Template::for_push(context, Spelling::Core, (point, layout), 0, &entries(slots));
+        data(slots).watch(|data| {
+            let template = template.handle();
+            // SAFETY: as above; the data holds an info at each place that the entries describe.
+            unsafe { push.cmd_push_descriptor_set_with_template(commands, template, layout, 0, data) };
+        });
     }
 }
 
@@ -58,15 +100,7 @@ impl Way {
 const OFFSET: usize = 4;
 
 fn entries(slots: &[Slot]) -> Vec<vk::DescriptorUpdateTemplateEntry> {
-    let entry = |(number, slot): (usize, &Slot)| vk::DescriptorUpdateTemplateEntry {
-        dst_binding: slot.at.0,
-        dst_array_element: 0,
-        descriptor_count: 1,
-        descriptor_type: slot.ty,
-        offset: OFFSET + number * IMAGE_INFO_SIZE,
-        stride: 0,
-    };
-    slots.iter().enumerate().map(entry).collect()
+    slots.iter().enumerate().map(|(number, slot)| slot.entry(OFFSET + number * IMAGE_INFO_SIZE)).collect()
 }
 
 fn data(slots: &[Slot]) -> TemplateData {
@@ -103,37 +137,13 @@ impl<'c> Route<'c> {
         self.layouts.iter().collect()
     }
 
-    /// Puts the descriptors in the sets.
-    fn fill(&self, slots: &[Slot]) {
-        let (context, parts) = (self.context, [&slots[..self.first], &slots[self.first..]]);
-        for ((set, layout), slots) in self.sets.iter().zip(&self.layouts).zip(parts) {
-            match self.way {
-                Way::Template => {
-                    Template::for_set(context, Spelling::Core, layout, &entries(slots)).update(*set, &data(slots))
-                }
-                Way::Copy => {
-                    let pool = Pool::new(context, &[layout]);
-                    let from = pool.allocate(layout);
-                    write(context, from, slots);
-                    let copy = |slot: &Slot| {
-                        let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(slot.at.0).dst_set(*set);
-                        copy.dst_binding(slot.at.0).descriptor_count(1)
-                    };
-                    update(context, &[], &slots.iter().map(copy).collect::<Vec<_>>(), &[]);
-                }
-                _ => write(context, *set, slots),
-            }
-        }
-    }
-
     /// Executes once with these descriptors; what was found.
     pub fn found(&self, rig: &Rig<'_>, slots: &[Slot], points: &[SamplePoint]) -> Vec<Vec<Value>> {
-        let context = self.context;
-        self.fill(slots);
+        let (context, parts) = (self.context, [&slots[..self.first], &slots[self.first..]]);
+        for ((set, layout), slots) in self.sets.iter().zip(&self.layouts).zip(parts) {
+            self.way.fill(context, layout, *set, slots);
+        }
         let job = Job::new(rig, points);
-        let (entries, data) = (entries(slots), data(slots));
-        let template = (self.way == Way::PushTemplate)
-            .then(|| Template::for_push(context, Spelling::Core, (rig.point(), rig.layout()), 0, &entries));
         let bind = |commands| {
             if self.way == Way::SetsFirst {
                 job.bind(commands);
@@ -143,13 +153,13 @@ impl<'c> Route<'c> {
             }
             rig.bind(commands);
             job.bind(commands);
-            if let Some(template) = &template {
-                rig.push_with_template(commands, template, &data);
-            } else if self.way.pushes() {
+            if self.way.pushes() {
                 // All at once, or the last one by itself.
-                let writes: Vec<_> = slots.iter().map(|slot| slot.write(vk::DescriptorSet::null())).collect();
-                let all = if slots.len() == 3 { writes.len() - 1 } else { writes.len() };
-                writes.chunks(all).for_each(|writes| rig.push(commands, 0, writes));
+                let is_apart = self.way == Way::Push && slots.len() == 3;
+                let all = if is_apart { slots.len() - 1 } else { slots.len() };
+                slots.chunks(all).for_each(|slots| {
+                    self.way.push(context, commands, (rig.point(), rig.layout()), slots);
+                });
             } else {
                 rig.bind_sets(commands, 0, &self.sets, &[]);
             }
@@ -165,11 +175,10 @@ impl<'c> Route<'c> {
                 job.finish(commands);
             });
         } else {
-            let commands = Commands::primary(context, |commands| {
+            Commands::once(context, |commands| {
                 bind(commands);
                 job.run(commands, 0);
             });
-            commands.execute();
         }
         job.results()
     }

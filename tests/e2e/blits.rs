@@ -5,6 +5,7 @@ use crate::scene::{Scene, Shape, pattern};
 use ash::vk;
 use libtest_mimic::Trial;
 use samplin_suite::case::assert_reported;
+use samplin_testkit::image::each_aspect;
 use samplin_testkit::{BlitApi, Capability, Context, Image, ImageDesc, Value, texel};
 
 /// One blit.
@@ -131,7 +132,7 @@ impl Case {
         }
         let target = Image::new(context, &desc).map_err(Skip)?;
         target.blit_from(&source, filter, self.api);
-        Ok(each_aspect(desc.format).into_iter().flat_map(|aspect| target.read(aspect, 0, 0)).collect())
+        Ok(each_aspect(desc.format).flat_map(|aspect| target.read(aspect, 0, 0)).collect())
     }
 
     /// What NEAREST makes of the pattern.
@@ -178,9 +179,7 @@ impl Case {
             judged.assert_untouched("a legal blit");
             return Ok(());
         }
-        let records: Vec<_> = judged.trace.events("blit").collect();
-        assert_eq!(records.len(), 1, "{records:#?}");
-        let record = records[0];
+        let record = judged.only("blit");
         assert_eq!(record["src_format"], format!("VK_FORMAT_{:?}", self.source.format), "{record:#}");
         assert_eq!(record["lossless"], !self.scales, "{record:#}");
         let changes = judged.changes("blit");
@@ -193,14 +192,6 @@ impl Case {
         assert_eq!(judged.summary()["blits_rewritten"], 1);
         Ok(())
     }
-}
-
-fn each_aspect(format: vk::Format) -> Vec<vk::ImageAspectFlags> {
-    let present = texel::aspects(format);
-    [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL]
-        .into_iter()
-        .filter(|aspect| present.contains(*aspect))
-        .collect()
 }
 
 /// A record for each format and filter, a count for each blit.

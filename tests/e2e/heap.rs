@@ -6,7 +6,7 @@ use libtest_mimic::Trial;
 use samplin_compiler::{Language, compile};
 use samplin_suite::case::reported;
 use samplin_testkit::heap::{self, Heaps, Made, embedding, mapping, pushed};
-use samplin_testkit::{Capability, Context, ContextBuilder, Folder, Image, ImageDesc, Value};
+use samplin_testkit::{Capability, Context, ContextBuilder, Folder, Image, ImageDesc, Value, ViewDesc};
 
 pub(crate) fn trials() -> Vec<Trial> {
     run::trials(&[
@@ -89,16 +89,10 @@ fn shader(kind: &str, is_combined: bool) -> Vec<u32> {
     compile(Language::Glsl("vulkan1.2"), "comp", &source)
 }
 
-fn view<'i>(image: &Image<'_>, format: F, aspect: vk::ImageAspectFlags) -> vk::ImageViewCreateInfo<'i> {
-    let range = vk::ImageSubresourceRange::default().aspect_mask(aspect).level_count(1).layer_count(1);
-    vk::ImageViewCreateInfo::default()
-        .image(image.handle())
-        .view_type(vk::ImageViewType::TYPE_2D)
-        .format(format)
-        .subresource_range(range)
+fn view(image: &Image<'_>) -> vk::ImageViewCreateInfo<'static> {
+    image.view_info(&ViewDesc::default())
 }
 
-const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 const SAMPLED: vk::DescriptorType = vk::DescriptorType::SAMPLED_IMAGE;
 
 /// An image of which each texel has this value in its red component.
@@ -125,7 +119,7 @@ fn embedded(
     }
     let heaps = Heaps::new(context);
     let image = image(context, format, value)?;
-    heaps.write_image(0, SAMPLED, &view(&image, format, COLOR), image.rest_layout());
+    heaps.write_image(0, SAMPLED, &view(&image), image.rest_layout());
     let words = shader(if format == F::R32_UINT { "u" } else { "" }, is_combined);
     let mappings = if is_combined {
         vec![embedding(0, 0, sampler), pushed(2)]
@@ -230,7 +224,7 @@ fn joined(
     let heaps = Heaps::new(context);
     let image = image(context, format, value)?;
     heaps.write_samplers(samplers);
-    heaps.write_image(0, SAMPLED, &view(&image, format, COLOR), image.rest_layout());
+    heaps.write_image(0, SAMPLED, &view(&image), image.rest_layout());
     let words = shader(if format == F::R32_UINT { "u" } else { "" }, false);
     let mappings = [mapping(0, 0), mapping(1, 0), pushed(2)];
     Ok(heap::run(&heaps, Made::Pipeline, &words, &mappings, 2).try_into().expect("two words"))
@@ -255,7 +249,7 @@ fn nothing_named() -> Outcome {
         check(context)?;
         let integers = image(context, F::R32_UINT, 300)?;
         let heaps = Heaps::new(context);
-        heaps.write_image(1, SAMPLED, &view(&integers, F::R32_UINT, COLOR), integers.rest_layout());
+        heaps.write_image(1, SAMPLED, &view(&integers), integers.rest_layout());
         joined(context, &[LINEAR], (F::R8G8B8A8_UNORM, 255))
     })?;
     assert_eq!(f32::from_bits(read[0]), 1.0);
@@ -338,7 +332,7 @@ fn usage() -> Outcome {
         let image = Image::new(context, &desc).map_err(Skip)?;
         let heaps = Heaps::new(context);
         for format in [srgb, unorm] {
-            let view = view(&image, format, COLOR);
+            let view = image.view_info(&ViewDesc::format(format));
             heaps.write_image(0, SAMPLED, &view, vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL);
         }
         Ok(())

@@ -7,7 +7,7 @@ use ash::vk;
 use libtest_mimic::Trial;
 use samplin::kept;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
-use samplin_testkit::shader::{Access, Bind, MakeCompute, MakeGraphics, grid, make_compute, make_graphics};
+use samplin_testkit::shader::{Access, Bind, MakeCompute, MakeGraphics, grid, make_compute, make_graphics, words};
 use samplin_testkit::{Context, Image, ImageDesc, Mapping, Painter, Pair, Probe, SamplerDesc, Value, ViewDesc};
 
 use crate::run::{self, Outcome, Skip, assert_silent, without_layer};
@@ -123,7 +123,8 @@ fn graphics() -> Outcome {
             kept.with_create_info(twin, kept.render_pass(), |stage| stage.module, make)
         };
         let paint = |make| {
-            let painter = Painter::made_by(make, context, &layout, pair.shape, pair.kind, [16, 16]).map_err(Skip)?;
+            let words = words("draw", pair.shape, pair.kind, Access::Single { binding: 0 });
+            let painter = Painter::made_by(make, context, &layout, (pair.kind, &words), [16, 16]).map_err(Skip)?;
             Ok(painter.paint(set, &Mapping::rectangle([0.0, 0.0], [1.0, 1.0])))
         };
         Ok((paint(&make_graphics)?, paint(again)?))

@@ -9,11 +9,11 @@ use ash::vk::{self, Handle};
 use libtest_mimic::Trial;
 use samplin_suite::case::{assert_reported, assert_same, reported};
 use samplin_testkit::descriptor::{
-    Binding, Pool, SetLayout, Spelling, Template, TemplateData, write_combined, write_images,
+    Binding, Pool, SetLayout, Spelling, Template, TemplateData, push, write_combined, write_images,
 };
 use samplin_testkit::shader::{Access, Bind, Op};
 use samplin_testkit::{
-    Capability, Context, Held, Pair, Path, Probe, SamplePoint, SamplerDesc, Slot, Texture, Value, sample, sample_via,
+    Capability, Context, Held, Pair, Path, Probe, SamplePoint, SamplerDesc, Slot, Texture, sample, sample_via,
 };
 
 const UINT: Scene = Scene::colour(vk::Format::R32_UINT);
@@ -29,8 +29,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("immutable/conflict-by-push", immutable_push),
         ("immutable/legal-pair-is-not-told", immutable_legal),
         ("immutable/sampler-alone-is-repaired", immutable_alone),
-        ("immutable/set-handle-used-again", set_handle_again),
-        ("immutable/freed-set", freed_set),
+        ("immutable/set-handle-used-again", || handle_again(false)),
+        ("immutable/freed-set", || handle_again(true)),
         ("separate/told-once", separate),
         ("separate/sampler-alone-is-repaired", separate_alone),
         ("separate/immutable", separate_immutable),
@@ -120,17 +120,6 @@ fn immutable_array() -> Outcome {
     Ok(())
 }
 
-fn entry(binding: u32, offset: usize) -> vk::DescriptorUpdateTemplateEntry {
-    vk::DescriptorUpdateTemplateEntry {
-        dst_binding: binding,
-        dst_array_element: 0,
-        descriptor_count: 1,
-        descriptor_type: COMBINED,
-        offset,
-        stride: 0,
-    }
-}
-
 /// One immutable and one dynamic binding in one template: the first is told, the second repaired.
 fn immutable_template() -> Outcome {
     let body = |context: &Context, looks_at: u32| {
@@ -142,6 +131,7 @@ fn immutable_template() -> Outcome {
         let (_pool, set) = Pool::set(context, &layout);
         let pair = Pair::new(&view, &sampler);
         let infos = [vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }, pair.info()];
+        let entry = |binding, offset| Slot::pair(&view, &sampler, binding, 0).entry(offset);
         let template = Template::for_set(context, Spelling::Core, &layout, &[entry(0, 4), entry(1, 34)]);
         template.update(set, &TemplateData::pack(&infos, 4, 30));
         Probe::read(&pair, (&layout, set), Access::Single { binding: looks_at }, &UINT.points(false));
@@ -167,13 +157,7 @@ fn immutable_push() -> Outcome {
         let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, Access::Single { binding: 0 });
         let infos = [vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }];
         let writes = [vk::WriteDescriptorSet::default().descriptor_type(COMBINED).image_info(&infos)];
-        let functions = ash::khr::push_descriptor::Device::new(context.instance(), context.device());
-        let push = |commands, pipeline_layout| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            // SAFETY: recording; the layout's set 0 is a push set with this binding.
-            unsafe { functions.cmd_push_descriptor_set(commands, point, pipeline_layout, 0, &writes) };
-        };
-        probe.run(&Bind::Push(&push), &UINT.points(false));
+        probe.run(&Bind::Push(&|commands, layout| push(context, commands, layout, &writes)), &UINT.points(false));
         Ok(())
     })?;
     assert_unresolved(&judged, "immutable sampler", Some("linear-filter"), 1);
@@ -219,69 +203,38 @@ fn immutable_alone() -> Outcome {
     Ok(())
 }
 
-/// Writes the conflicting pair to a set of a dynamic layout and checks that it was repaired.
-fn assert_repaired<'c>(
-    context: &'c Context,
-    pool: &Pool<'_>,
-    layout: &SetLayout<'c>,
-    pair: Pair<'_, 'c>,
-    wanted: &[Value],
-) {
-    let set = pool.allocate(layout);
-    write_combined(context, set, (0, 0), &[pair]);
-    let got = Probe::read(&pair, (layout, set), Access::Single { binding: 0 }, &UINT.points(false));
-    assert_eq!(got, wanted, "a dynamic pair was not repaired");
-}
-
-/// Texels of the scene by a NEAREST sampler.
-fn nearest_texels(context: &Context, pair: Pair<'_, '_>) -> Vec<Value> {
-    let nearest = SamplerDesc::nearest().create(context);
-    sample(context, Pair { sampler: &nearest, ..pair }, &UINT.points(false))
-}
-
-/// A pool that held a set with an immutable sampler is reset; the next set, likely with the same handle, is a dynamic one.
-fn set_handle_again() -> Outcome {
+/// A pool that held a set with an immutable sampler is reset or gone, or the set is freed; the next set, likely with the same handle, is a
+/// dynamic one, whose pair is repaired.
+fn handle_again(frees: bool) -> Outcome {
     let ((), judged) = silent(Context::builder(), "with samplin", |context| {
         let (_image, view) = UINT.shown(context)?;
-        let sampler = SamplerDesc::linear().create(context);
-        let pair = Pair::new(&view, &sampler);
-        let wanted = nearest_texels(context, pair);
+        let (sampler, nearest) = (SamplerDesc::linear().create(context), SamplerDesc::nearest().create(context));
+        let (pair, points) = (Pair::new(&view, &sampler), UINT.points(false));
+        let wanted = sample(context, Pair { sampler: &nearest, ..pair }, &points);
         let fixed = SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler])]);
         let dynamic = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let assert_repaired = |pool: &Pool<'_>| {
+            let set = pool.allocate(&dynamic);
+            write_combined(context, set, (0, 0), &[pair]);
+            let got = Probe::read(&pair, (&dynamic, set), Access::Single { binding: 0 }, &points);
+            assert_eq!(got, wanted, "a dynamic pair was not repaired");
+        };
         let pool = Pool::new(context, &[&fixed]);
+        if frees {
+            // Null sets are ignored.
+            pool.free(&[vk::DescriptorSet::null(), pool.allocate(&fixed)]);
+            assert_repaired(&pool);
+            return Ok(());
+        }
         for _ in 0..3 {
             pool.allocate(&fixed);
-            // SAFETY: no set of the pool is in use.
-            unsafe { context.device().reset_descriptor_pool(pool.handle(), vk::DescriptorPoolResetFlags::empty()) }
-                .expect("vkResetDescriptorPool");
-            assert_repaired(context, &pool, &dynamic, pair, &wanted);
-            // SAFETY: as above; the probes waited for their submissions.
-            unsafe { context.device().reset_descriptor_pool(pool.handle(), vk::DescriptorPoolResetFlags::empty()) }
-                .expect("vkResetDescriptorPool");
+            pool.reset();
+            assert_repaired(&pool);
+            pool.reset();
         }
         // The pool itself goes, and another takes its place.
         drop(pool);
-        assert_repaired(context, &Pool::new(context, &[&dynamic]), &dynamic, pair, &wanted);
-        Ok(())
-    })?;
-    judged.assert_resolved();
-    Ok(())
-}
-
-/// The same with a set that is freed.
-fn freed_set() -> Outcome {
-    let ((), judged) = silent(Context::builder(), "with samplin", |context| {
-        let (_image, view) = UINT.shown(context)?;
-        let sampler = SamplerDesc::linear().create(context);
-        let pair = Pair::new(&view, &sampler);
-        let wanted = nearest_texels(context, pair);
-        let fixed = SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler])]);
-        let dynamic = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let (pool, set) = Pool::set(context, &fixed);
-        // SAFETY: the set was allocated from this pool, which allows freeing, and is not in use. Null sets are ignored.
-        unsafe { context.device().free_descriptor_sets(pool.handle(), &[vk::DescriptorSet::null(), set]) }
-            .expect("vkFreeDescriptorSets");
-        assert_repaired(context, &pool, &dynamic, pair, &wanted);
+        assert_repaired(&Pool::new(context, &[&dynamic]));
         Ok(())
     })?;
     judged.assert_resolved();

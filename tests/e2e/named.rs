@@ -6,7 +6,9 @@ use ash::vk::{self, DescriptorType as T, Format as F, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
+use samplin_testkit::image::FIRST;
 use samplin_testkit::shader::{ShaderModule, make_compute, pipeline_layout};
+use samplin_testkit::swapchain::Swapchain;
 use samplin_testkit::{Capability, Context, ContextBuilder, Image, ImageDesc, Pair, SamplerDesc, ViewDesc};
 use serde_json::Value as Json;
 
@@ -42,51 +44,14 @@ const NO_BGRA: &str = "qualcomm-adreno-540-android";
 fn swapchain(format: F, usage: Usage, named: bool) -> Outcome {
     let ((), judged) = with_layer(builder().surfaces().setting("device", NO_BGRA), |context| {
         skip_if((!context.has_surfaces()).then(|| "there are no surfaces without a window".to_owned()))?;
-        let (entry, instance) = (context.entry(), context.instance());
-        let surfaces = ash::khr::surface::Instance::new(entry, instance);
-        let headless = ash::ext::headless_surface::Instance::new(entry, instance);
-        let chains = ash::khr::swapchain::Device::new(instance, context.device());
-        // SAFETY: the extension is enabled; a default create info is valid.
-        let surface = unsafe { headless.create_headless_surface(&Default::default(), None) }.expect("a surface");
-        // SAFETY: surface and physical device are of one instance.
-        let able = unsafe { surfaces.get_physical_device_surface_capabilities(context.physical_device(), surface) };
-        let able = able.expect("capabilities");
-        // SAFETY: as above.
-        let formats = unsafe { surfaces.get_physical_device_surface_formats(context.physical_device(), surface) };
-        let formats = formats.expect("formats");
-        let found = formats.iter().find(|own| own.format == format && able.supported_usage_flags.contains(usage));
-        let Some(own) = found else {
-            // SAFETY: no swapchain is of it.
-            unsafe { surfaces.destroy_surface(surface, None) };
-            return Err(Skip(format!("{} has no such surface: {formats:?}, {able:?}", context.device_name())));
-        };
-        let info = vk::SwapchainCreateInfoKHR::default()
-            .surface(surface)
-            .min_image_count(able.min_image_count.max(2))
-            .image_format(format)
-            .image_color_space(own.color_space)
-            .image_extent(vk::Extent2D { width: 16, height: 16 })
-            .image_array_layers(1)
-            .image_usage(Usage::COLOR_ATTACHMENT | usage)
-            .pre_transform(able.current_transform)
-            .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
-            .present_mode(vk::PresentModeKHR::FIFO);
-        // SAFETY: what is not valid about it is what the test is about; the images are never used.
-        unsafe {
-            let chain = chains.create_swapchain(&info, None).expect("a swapchain");
-            let images = chains.get_swapchain_images(chain).expect("images");
-            let range = vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR);
-            for image in images {
-                let info = vk::ImageViewCreateInfo::default()
-                    .image(image)
-                    .view_type(vk::ImageViewType::TYPE_2D)
-                    .format(format)
-                    .subresource_range(range.level_count(1).layer_count(1));
+        for image in &Swapchain::of(context, [16, 16], Some(format), usage)?.images {
+            let info = vk::ImageViewCreateInfo::default().image(*image).view_type(vk::ImageViewType::TYPE_2D);
+            let info = info.format(format).subresource_range(FIRST);
+            // SAFETY: what is not valid about it is what the test is about; the images are never used.
+            unsafe {
                 let view = context.device().create_image_view(&info, None).expect("a view");
                 context.device().destroy_image_view(view, None);
             }
-            chains.destroy_swapchain(chain, None);
-            surfaces.destroy_surface(surface, None);
         }
         Ok(())
     })?;
@@ -129,15 +94,13 @@ fn layouts(of: [usize; 3], other: Other, wanted: &[&str]) -> Outcome {
         let view = image.view(&ViewDesc::default());
         let (_pool, set) = Pool::set(context, &layouts[of[0]]);
         write_combined(context, set, (0, 0), &[Pair::new(&view, &samplers[of[0]])]);
+        let point = vk::PipelineBindPoint::COMPUTE;
         for _ in 0..2 {
-            context.submit(|commands| {
-                let point = vk::PipelineBindPoint::COMPUTE;
-                // SAFETY: the buffer is recording, and what is bound is alive; which layouts do not suit is what the test is about.
-                unsafe {
-                    device.cmd_bind_pipeline(commands, point, pipeline);
-                    device.cmd_bind_descriptor_sets(commands, point, made[of[1]], 0, &[set], &[]);
-                    device.cmd_dispatch(commands, 1, 1, 1);
-                }
+            // SAFETY: the buffer is recording, and what is bound is alive; which layouts do not suit is what the test is about.
+            context.submit(|commands| unsafe {
+                device.cmd_bind_pipeline(commands, point, pipeline);
+                device.cmd_bind_descriptor_sets(commands, point, made[of[1]], 0, &[set], &[]);
+                device.cmd_dispatch(commands, 1, 1, 1);
             });
         }
         // SAFETY: nothing was submitted.

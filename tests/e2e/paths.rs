@@ -8,8 +8,10 @@ use ash::vk::{self, Handle};
 use libtest_mimic::Trial;
 use samplin_suite::case::{assert_same, reported};
 use samplin_testkit::descriptor::{
-    Binding, IMAGE_INFO_SIZE, Pool, SetLayout, Spelling, Template, TemplateData, update, write_combined, write_images,
+    Binding, IMAGE_INFO_SIZE, Pool, SetLayout, Spelling, Template, TemplateData, push, update, whole, write_combined,
+    write_images,
 };
+use samplin_testkit::job::with_texels;
 use samplin_testkit::shader::{Access, Bind, Op};
 use samplin_testkit::{
     Buffer, Capability, Context, ContextBuilder, Pair, Path, Probe, SamplePoint, Sampler, SamplerDesc, Texture, Value,
@@ -193,33 +195,6 @@ fn plain(path: Path) -> Outcome {
 
 // --- vkUpdateDescriptorSets -----------------------------------------------------------------------------------------
 
-/// A uniform texel buffer of four words.
-struct TexelBuffer<'c> {
-    context: &'c Context,
-    view: vk::BufferView,
-    _buffer: Buffer<'c>,
-}
-
-impl<'c> TexelBuffer<'c> {
-    fn new(context: &'c Context) -> Self {
-        let buffer = Buffer::new(context, 64, vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER);
-        let info = vk::BufferViewCreateInfo::default()
-            .buffer(buffer.handle())
-            .format(vk::Format::R32_UINT)
-            .range(vk::WHOLE_SIZE);
-        // SAFETY: the buffer is alive and has the usage; every device takes this format in texel buffers.
-        let view = unsafe { context.device().create_buffer_view(&info, None) }.expect("vkCreateBufferView");
-        Self { context, view, _buffer: buffer }
-    }
-}
-
-impl Drop for TexelBuffer<'_> {
-    fn drop(&mut self) {
-        // SAFETY: nothing that uses the view is pending.
-        unsafe { self.context.device().destroy_buffer_view(self.view, None) };
-    }
-}
-
 /// A pointer that must not be followed.
 fn wild<T>() -> *const T {
     std::ptr::without_provenance(0x5a8)
@@ -242,9 +217,8 @@ fn mixed_types() -> Outcome {
         let layout = SetLayout::new(context, &types.map(|(binding, ty)| Binding::new(binding, ty, 1)));
         let (_pool, set) = Pool::set(context, &layout);
         let storage = Buffer::new(context, 64, vk::BufferUsageFlags::STORAGE_BUFFER);
-        let texels = TexelBuffer::new(context);
-        let buffers = [vk::DescriptorBufferInfo { buffer: storage.handle(), offset: 0, range: vk::WHOLE_SIZE }];
-        let views = [texels.view];
+        let texels = Buffer::new(context, 64, vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER);
+        let buffers = [whole(&storage)];
         let info = |index: usize| five.pair(index).info();
         // The image write's sampler and the sampler write's view are ignored.
         let ignored = (vk::Sampler::from_raw(0x1234_5678), vk::ImageView::from_raw(0x1234_5678));
@@ -257,23 +231,22 @@ fn mixed_types() -> Outcome {
         ];
         let write = |binding: u32| {
             let ty = types[binding as usize].1;
-            let mut write = vk::WriteDescriptorSet::default()
-                .dst_set(set)
-                .dst_binding(binding)
-                .descriptor_type(ty)
-                .descriptor_count(1);
+            let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(ty);
+            let mut write = write.descriptor_count(1);
             (write.p_image_info, write.p_buffer_info, write.p_texel_buffer_view) = (wild(), wild(), wild());
             write
         };
         let mut writes = [0, 1, 2, 3, 4, 5, 6].map(write);
         writes[0].p_buffer_info = buffers.as_ptr();
-        writes[2].p_texel_buffer_view = views.as_ptr();
         for (write, info) in [1, 3, 4, 5, 6].into_iter().zip(&infos) {
             writes[write].p_image_info = info;
         }
-        update(context, &writes, &[], &infos);
-        let single = |binding| Access::Single { binding };
-        five.look(&layout, set, &[(single(1), 0), (single(4), 1), (single(6), 3)], checks);
+        with_texels(context, &texels, vk::Format::R32_UINT, |view| {
+            writes[2].p_texel_buffer_view = &view;
+            update(context, &writes, &[], &infos);
+            let single = |binding| Access::Single { binding };
+            five.look(&layout, set, &[(single(1), 0), (single(4), 1), (single(6), 3)], checks);
+        });
         Ok(())
     })?;
     assert_counts(&judged, "update", 3, 2, 2);
@@ -473,21 +446,6 @@ fn null_view() -> Outcome {
 
 // --- templates ------------------------------------------------------------------------------------------------------
 
-/// Bytes of an update template, written where the entries say.
-struct Bytes(Vec<u64>);
-
-impl Bytes {
-    fn new(length: usize) -> Self {
-        Self(vec![0x5a5a_5a5a_5a5a_5a5a; length.div_ceil(8)])
-    }
-
-    fn put<T: Copy>(&mut self, at: usize, value: T) {
-        assert!(at + size_of::<T>() <= self.0.len() * 8);
-        // SAFETY: the range lies inside the allocation (asserted above); alignment is not assumed.
-        unsafe { self.0.as_mut_ptr().cast::<u8>().add(at).cast::<T>().write_unaligned(value) };
-    }
-}
-
 fn entry(
     binding: u32,
     element: u32,
@@ -524,7 +482,7 @@ fn template_mixed_types() -> Outcome {
         );
         let (_pool, set) = Pool::set(context, &layout);
         let storage = Buffer::new(context, 64, vk::BufferUsageFlags::STORAGE_BUFFER);
-        let texels = TexelBuffer::new(context);
+        let texels = Buffer::new(context, 64, vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER);
         const STRIDE: usize = IMAGE_INFO_SIZE + 9;
         let entries = [
             entry(3, 0, combined, 1, (301, 0)),
@@ -534,25 +492,22 @@ fn template_mixed_types() -> Outcome {
             entry(1, 0, combined, 1, (131, 0)),
         ];
         let info = |index: usize| five.pair(index).info();
-        let mut data = Bytes::new(400);
+        let mut data = TemplateData::new(400);
         data.put(301, info(1));
         for (element, index) in [0, 2, 3].into_iter().enumerate() {
             data.put(5 + element * STRIDE, info(index));
         }
-        data.put(200, vk::DescriptorBufferInfo { buffer: storage.handle(), offset: 0, range: vk::WHOLE_SIZE });
-        data.put(240, texels.view);
+        data.put(200, whole(&storage));
         data.put(131, info(3));
         let template = Template::for_set(context, Spelling::Core, &layout, &entries);
-        let before = data.0.clone();
-        // SAFETY: the data has what the entries describe, where they say.
-        unsafe {
-            context.device().update_descriptor_set_with_template(set, template.handle(), data.0.as_ptr().cast());
-        }
-        assert_eq!(before, data.0, "the application's data is not to be written to");
         let element = |element| Access::Array { binding: 1, count: 4, element };
         let looks =
             [(Access::Single { binding: 3 }, 1), (element(0), 3), (element(1), 0), (element(2), 2), (element(3), 3)];
-        five.look(&layout, set, &looks, checks);
+        with_texels(context, &texels, vk::Format::R32_UINT, |view| {
+            data.put(240, view);
+            template.update(set, &data);
+            five.look(&layout, set, &looks, checks);
+        });
         Ok(())
     })?;
     assert_counts(&judged, "template", 5, 3, 2);
@@ -625,7 +580,6 @@ fn push_wild_set() -> Outcome {
         skip_if(Path::Push.missing(context))?;
         let five = Five::new(context)?;
         let layout = SetLayout::pushed(context, &[Binding::combined(0, 1)]);
-        let functions = ash::khr::push_descriptor::Device::new(context.instance(), context.device());
         let pair = five.pair(3);
         let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, Access::Single { binding: 0 });
         let infos = [pair.info()];
@@ -633,12 +587,7 @@ fn push_wild_set() -> Outcome {
             .dst_set(vk::DescriptorSet::from_raw(0x00dd_00dd))
             .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
             .image_info(&infos)];
-        let push = |commands, pipeline_layout| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            // SAFETY: recording; the layout's set 0 is a push set.
-            unsafe { functions.cmd_push_descriptor_set(commands, point, pipeline_layout, 0, &writes) };
-        };
-        let got = probe.run(&Bind::Push(&push), &points());
+        let got = probe.run(&Bind::Push(&|commands, layout| push(context, commands, layout, &writes)), &points());
         if checks {
             five.check(3, &got, "pushed to a wild set");
         }

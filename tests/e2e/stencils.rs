@@ -6,15 +6,17 @@ use crate::run::{Outcome, Skip, silent, skip_if, trial, with_layer};
 use ash::vk::{self, ImageAspectFlags as Aspects};
 use libtest_mimic::Trial;
 use samplin_compiler::{Language, compile};
-use samplin_testkit::descriptor::{self, Binding, Pool, SetLayout, Spelling, Template, TemplateData};
+use samplin_testkit::descriptor::{self, Binding, Pool, SetLayout};
+use samplin_testkit::held::{Slot, write};
 use samplin_testkit::shader::Bind;
+use samplin_testkit::way::Way;
 use samplin_testkit::{
     Capability, Context, ContextBuilder, Image, ImageDesc, Pair, Probe, ResultKind, SamplePoint, SamplerDesc, Value,
     View, ViewDesc, lookup,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let ways = [("write", Way::Write), ("copy", Way::Copy), ("template", Way::Template)];
+    let ways = [("write", Way::Set), ("copy", Way::Copy), ("template", Way::Template)];
     let mut trials: Vec<Trial> = ways
         .into_iter()
         .map(|(name, way)| trial(format!("stencil/overwritten/{name}"), move || overwritten(way)))
@@ -103,11 +105,8 @@ fn read_each<const N: usize>(
     let probe = probe(context, &layout, code);
     Ok(aspects.map(|aspects| {
         let (view, set) = (with_aspects(&image, aspects), pool.allocate(&layout));
-        let mut info = Pair::new(&view, &sampler).info();
-        if ty != COMBINED {
-            info.sampler = vk::Sampler::null();
-        }
-        descriptor::write_images(context, set, (0, 0), ty, &[info]);
+        let slot = if ty == COMBINED { Slot::pair(&view, &sampler, 0, 0) } else { Slot::image(&view, 0, 0) };
+        write(context, set, &[slot]);
         probe.run(&Bind::Set(set), &points())
     }))
 }
@@ -141,14 +140,6 @@ fn two_programs() -> Outcome {
     Ok(())
 }
 
-/// How another view takes the place of one with both aspects.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Write,
-    Copy,
-    Template,
-}
-
 /// What took its place is read, and the first again when that is written once more.
 fn overwritten(way: Way) -> Outcome {
     silent(builder(), "with samplin", |context| {
@@ -157,28 +148,10 @@ fn overwritten(way: Way) -> Outcome {
         let alone = [0, 1].map(|image| with_aspects(&images[image], Aspects::STENCIL));
         let sampler = SamplerDesc::nearest().create(context);
         let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let pool = Pool::new(context, &[&layout; 4]);
-        let sets: Vec<vk::DescriptorSet> = (0..4).map(|_| pool.allocate(&layout)).collect();
+        let pool = Pool::new(context, &[&layout; 3]);
+        let sets = [(); 3].map(|()| pool.allocate(&layout));
         let write = |set: usize, view: &View<'_>| {
-            let pair = Pair::new(view, &sampler);
-            let from = sets[3];
-            match way {
-                Way::Write => descriptor::write_combined(context, sets[set], (0, 0), &[pair]),
-                Way::Copy => {
-                    descriptor::write_combined(context, from, (0, 0), &[pair]);
-                    let copy = vk::CopyDescriptorSet::default().src_set(from).dst_set(sets[set]).descriptor_count(1);
-                    descriptor::update(context, &[], &[copy], &[]);
-                }
-                Way::Template => {
-                    let entry = vk::DescriptorUpdateTemplateEntry {
-                        descriptor_count: 1,
-                        descriptor_type: COMBINED,
-                        ..Default::default()
-                    };
-                    let template = Template::for_set(context, Spelling::Core, &layout, &[entry]);
-                    template.update(sets[set], &TemplateData::pack(&[pair.info()], 0, 24));
-                }
-            }
+            way.fill(context, &layout, sets[set], &[Slot::pair(view, &sampler, 0, 0)]);
         };
         let probe = probe(context, &layout, INTEGERS);
         let read = |set: usize| probe.run(&Bind::Set(sets[set]), &points());
@@ -276,8 +249,7 @@ fn after_bind() -> Outcome {
 
 /// Writes so often that samplin follows sets no more for what shaders declare of images.
 fn write_often(context: &Context, layout: &SetLayout<'_>, pair: Pair<'_, '_>) {
-    let pool = Pool::new(context, &[layout]);
-    let set = pool.allocate(layout);
+    let (_pool, set) = Pool::set(context, layout);
     (0..300).for_each(|_| descriptor::write_combined(context, set, (0, 0), &[pair]));
 }
 
@@ -294,8 +266,7 @@ fn set_before_view() -> Outcome {
         let both = with_aspects(&image, BOTH);
         descriptor::write_combined(context, first, (0, 0), &[Pair::new(&both, &sampler)]);
         descriptor::write_combined(context, second, (0, 0), &[Pair::new(&stencil, &sampler)]);
-        let copy = vk::CopyDescriptorSet::default().src_set(first).dst_set(third).descriptor_count(1);
-        descriptor::update(context, &[], &[copy], &[]);
+        descriptor::update(context, &[], &[Slot::pair(&both, &sampler, 0, 0).copy(first, third)], &[]);
         let probe = probe(context, &layout, INTEGERS);
         let [first, second, third] = [first, second, third].map(|set| probe.run(&Bind::Set(set), &points()));
         assert_eq!((&first, &third), (&second, &second));

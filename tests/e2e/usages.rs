@@ -5,7 +5,9 @@ use crate::scene::pattern;
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_suite::case::{assert_reported, reported};
-use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
+use samplin_testkit::held::Slot;
+use samplin_testkit::image::FIRST;
 use samplin_testkit::{
     Context, Image, ImageDesc, Pair, Path, SamplerDesc, Value, View, ViewDesc, lookup, sample_via, texel,
 };
@@ -51,7 +53,7 @@ fn image(context: &Context) -> Result<Image<'_>, Skip> {
 /// What a view of `format` reads.
 fn read(context: &Context, format: vk::Format) -> Result<Vec<Value>, Skip> {
     let image = image(context)?;
-    let view = image.view(&ViewDesc { format: Some(format), ..ViewDesc::default() });
+    let view = image.view(&ViewDesc::format(format));
     let sampler = SamplerDesc::nearest().create(context);
     let points = lookup::grid(4, 4, [0.0, 0.0], [1.0, 1.0]);
     let texels = sample_via(context, Path::Update, &[Pair::new(&view, &sampler)], &points).map_err(Skip)?;
@@ -83,14 +85,7 @@ fn storage_view() -> Outcome {
 fn view_with(context: &Context, usage: Usage) -> Outcome {
     let image = image(context)?;
     let mut own = vk::ImageViewUsageCreateInfo::default().usage(usage);
-    let range =
-        vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR).level_count(1).layer_count(1);
-    let info = vk::ImageViewCreateInfo::default()
-        .image(image.handle())
-        .view_type(vk::ImageViewType::TYPE_2D)
-        .format(SRGB)
-        .subresource_range(range)
-        .push_next(&mut own);
+    let info = image.view_info(&ViewDesc::format(SRGB)).push_next(&mut own);
     // SAFETY: the image is alive and the chain is a local.
     unsafe {
         let view = context.device().create_image_view(&info, None).expect("vkCreateImageView");
@@ -145,7 +140,7 @@ fn told_once() -> Outcome {
     let twice = |context: &Context| {
         let image = image(context)?;
         for _ in 0..3 {
-            image.view(&ViewDesc { format: Some(SRGB), ..ViewDesc::default() });
+            image.view(&ViewDesc::format(SRGB));
         }
         Ok(())
     };
@@ -160,12 +155,8 @@ fn told_once() -> Outcome {
 fn write(context: &Context, ty: vk::DescriptorType, view: &View<'_>) {
     let layout = SetLayout::new(context, &[Binding::new(0, ty, 1)]);
     let (_pool, set) = Pool::set(context, &layout);
-    let info = [vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)];
-    let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).image_info(&info);
-    for _ in 0..2 {
-        // SAFETY: set and view are alive and not in use; that the view cannot be stored to is what the test is about.
-        unsafe { context.device().update_descriptor_sets(&[write], &[]) };
-    }
+    // That the view cannot be stored to is what the test is about.
+    (0..2).for_each(|_| write_images(context, set, (0, 0), ty, &[Slot::stored(view, 0).info]));
 }
 
 /// A view that storing was taken from is written to a storage image's descriptor: once for each class of views, not for each view.
@@ -173,7 +164,7 @@ fn lost_stores() -> Outcome {
     for storage in ["base", "emulate"] {
         let ((), judged) = with_layer(Context::builder().setting("storage", storage), |context| {
             let image = image(context)?;
-            let plain = ViewDesc { format: Some(SRGB), ..ViewDesc::default() };
+            let plain = ViewDesc::format(SRGB);
             let array = ViewDesc { view_type: Some(vk::ImageViewType::TYPE_2D_ARRAY), ..plain };
             let views = [&plain, &plain, &array, &plain].map(|desc| image.view(desc));
             views.iter().for_each(|view| write(context, vk::DescriptorType::STORAGE_IMAGE, view));
@@ -198,7 +189,7 @@ fn lost_stores() -> Outcome {
 fn no_lost_stores(storage: &str) -> Outcome {
     let ((), judged) = silent(Context::builder().setting("storage", storage), "with samplin", |context| {
         let image = image(context)?;
-        let srgb = image.view(&ViewDesc { format: Some(SRGB), ..ViewDesc::default() });
+        let srgb = image.view(&ViewDesc::format(SRGB));
         write(context, vk::DescriptorType::SAMPLED_IMAGE, &srgb);
         write(context, vk::DescriptorType::STORAGE_IMAGE, &image.view(&ViewDesc::default()));
         Ok(())
@@ -238,15 +229,7 @@ fn image_and_views(
 ) -> Result<bool, Skip> {
     check_device(context)?;
     let mut formats = vk::ImageFormatListCreateInfo::default().view_formats(list);
-    let mut info = vk::ImageCreateInfo::default()
-        .flags(flags)
-        .image_type(vk::ImageType::TYPE_2D)
-        .format(SRGB)
-        .extent(vk::Extent3D { width: 4, height: 4, depth: 1 })
-        .mip_levels(1)
-        .array_layers(1)
-        .samples(vk::SampleCountFlags::TYPE_1)
-        .usage(usage);
+    let mut info = ImageDesc { flags, usage, ..ImageDesc::d2(SRGB, 4, 4) }.info();
     if !list.is_empty() {
         info = info.push_next(&mut formats);
     }
@@ -270,15 +253,8 @@ fn image_and_views(
         let memory = context.allocate(requirements, vk::MemoryPropertyFlags::DEVICE_LOCAL, false);
         device.bind_image_memory(image, memory, 0).expect("vkBindImageMemory");
         for format in views {
-            let range = vk::ImageSubresourceRange::default()
-                .aspect_mask(vk::ImageAspectFlags::COLOR)
-                .level_count(1)
-                .layer_count(1);
-            let info = vk::ImageViewCreateInfo::default()
-                .image(image)
-                .view_type(vk::ImageViewType::TYPE_2D)
-                .format(*format)
-                .subresource_range(range);
+            let info = vk::ImageViewCreateInfo::default().image(image).view_type(vk::ImageViewType::TYPE_2D);
+            let info = info.format(*format).subresource_range(FIRST);
             let view = device.create_image_view(&info, None).expect("vkCreateImageView");
             device.destroy_image_view(view, None);
         }

@@ -8,7 +8,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         for (name, program) in [("world", Program::World), ("global", Program::Global)] {
             for (when, is_late) in [("before-bind", false), ("before-submission", true)] {
                 let name = format!("array/{name}/{when}/{suffix}");
-                trials.push(trial(name, move || named(program, stage, is_late)));
+                trials.push(trial_in(stage, name, move || named(program, stage, is_late)));
             }
         }
     }
@@ -24,15 +24,11 @@ fn execute_with(
     sampler: &SamplerDesc,
     is_late: bool,
 ) -> Result<Vec<Look>, Skip> {
-    skip_if(context.missing(stage.needs()))?;
     skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
     let counts = if program == Program::World { [4096, 64] } else { [1, 4000] };
     let flags = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
-    let of = |(binding, ty, count)| SetLayout::new(context, &[Binding::new(binding, ty, count).flags(flags)]);
-    let layouts =
-        [(0, vk::DescriptorType::SAMPLED_IMAGE, counts[0]), (1, vk::DescriptorType::SAMPLER, counts[1])].map(of);
-    let pools = layouts.each_ref().map(|layout| Pool::new(context, &[layout]));
-    let sets = [0, 1].map(|at| pools[at].allocate(&layouts[at]));
+    let arrays = tables::Arrays::new(context, counts, flags, false);
+    let sets = arrays.sets();
     let [read, other] = textures(context, [own, image])?;
     let (nearest, sampler) = (SamplerDesc::nearest().create(context), sampler.create(context));
     write(context, sets[0], &[read.slot(0, 0)]);
@@ -46,7 +42,7 @@ fn execute_with(
     if !is_late {
         write_others();
     }
-    let layouts = layouts.each_ref();
+    let layouts = arrays.layouts.each_ref();
     let rig = Rig::new(context, &Plan::new(program, read.kind(), &layouts).stage(stage));
     let job = Job::new(&rig, &points());
     let commands = job.over(&sets, 0);

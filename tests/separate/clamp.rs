@@ -113,6 +113,15 @@ fn beside(texture: &Texture<'_>, [one, pair, other]: [&Sampler<'_>; 3]) -> [Slot
     [texture.slot(0, 0), Slot::sampler(one, 1, 0), texture.pair(pair, 2, 0), Slot::sampler(other, 3, 0)]
 }
 
+/// Runs a body that says what is wrong with the lookups of an image of bytes, silently and with nothing left.
+fn clamped(
+    body: impl for<'c> FnOnce(&'c Context, &Texture<'c>) -> Result<Vec<Option<String>>, Skip>,
+) -> Result<Judged, Skip> {
+    let judged = judged(builder(), |context| body(context, &Texture::new(context, RGBA8)?))?;
+    judged.assert_resolved();
+    Ok(judged)
+}
+
 /// Layouts above the first one and the harness's own: as many as there is room for, but where there is to be room for one more.
 fn above(context: &Context, room: bool) -> Result<Vec<SetLayout<'_>>, Skip> {
     if room { Ok(Vec::new()) } else { fetch::rest(context, 3) }
@@ -122,7 +131,6 @@ fn above(context: &Context, room: bool) -> Result<Vec<SetLayout<'_>>, Skip> {
 /// Without room for another set shaders have in their code what is asked of them.
 fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
     let judged = judged(builder().setting("shader_keys", keys), |context| {
-        skip_if(context.missing(stage.needs()))?;
         let texture = Texture::new(context, RGBA8)?;
         assert_distinct(&texture);
         let (gl, plain) = (clamp().create(context), edge().create(context));
@@ -130,9 +138,7 @@ fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
         let sets = [set(&gl, &plain), set(&plain, &plain), set(&plain, &gl), set(&gl, &gl)];
         let (layouts, rest) = ([&sets[0].layout], above(context, room)?);
         let above: Vec<_> = rest.iter().collect();
-        let mut plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage);
-        plan.above = &above;
-        let rig = Rig::new(context, &plan);
+        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage).above(&above));
         let jobs: Vec<_> = sets.iter().map(|_| Job::new(&rig, &points())).collect();
         Commands::once(context, |commands| {
             rig.bind(commands);
@@ -158,17 +164,14 @@ fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
 
 /// A device that has the extension and samplers that do not use it: nothing is changed.
 fn untouched(stage: Stage, room: bool) -> Outcome {
-    let judged = judged(builder(), |context| {
-        skip_if(context.missing(stage.needs()))?;
-        let texture = Texture::new(context, RGBA8)?;
+    let judged = clamped(|context, texture| {
         let (edge, border) = (edge().create(context), border().create(context));
-        let held = Held::of(context, &beside(&texture, [&edge, &border, &border]));
+        let held = Held::of(context, &beside(texture, [&edge, &border, &border]));
         let (layouts, rest) = ([&held.layout], above(context, room)?);
         let above: Vec<_> = rest.iter().collect();
-        let mut plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage);
-        plan.above = &above;
+        let plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage).above(&above);
         let results = found(context, &plan, &[held.set]);
-        Ok(wrongs(&texture, &[Wanted::Edge, Wanted::Half, Wanted::Half], &results, "legal"))
+        Ok(wrongs(texture, &[Wanted::Edge, Wanted::Half, Wanted::Half], &results, "legal"))
     })?;
     judged.assert_untouched("without GL_CLAMP");
     if !matches!(Switch::on(), Some(Switch::Saturate | Switch::Filter)) {
@@ -232,7 +235,6 @@ fn mixed() -> Outcome {
 /// A sampler of its own and a saturated coordinate at once: the sampler is shared by an image that filters and one that does not.
 fn split(stage: Stage) -> Outcome {
     let judged = judged(builder(), |context| {
-        skip_if(context.missing(stage.needs()))?;
         let bad = conflicts::uint();
         let [first, second] = textures(context, [RGBA8, bad.scene])?;
         let sampler = clamp().create(context);
@@ -264,9 +266,7 @@ fn no_set_fetched() -> Outcome {
         let held = Held::of(context, &[bad.slot(0, 0), fixed, good.pair(&gl, 2, 0), Slot::sampler(&other, 3, 0)]);
         let (layouts, rest) = ([&held.layout], above(context, false)?);
         let above: Vec<_> = rest.iter().collect();
-        let mut plan = Plan::new(Program::Beside, good.kind(), &layouts);
-        plan.above = &above;
-        let results = found(context, &plan, &[held.set]);
+        let results = found(context, &Plan::new(Program::Beside, good.kind(), &layouts).above(&above), &[held.set]);
         let wanted = bad.wanted(&nearest, &points());
         Ok(vec![
             (results[0] != wanted).then(|| "what is fetched".to_owned()),
@@ -302,55 +302,46 @@ fn texels() -> Outcome {
 
 /// An immutable sampler of a binding of its own: it is read from the hidden set, with its border.
 fn immutable(stage: Stage) -> Outcome {
-    let judged = judged(builder(), |context| {
-        skip_if(context.missing(stage.needs()))?;
-        let texture = Texture::new(context, RGBA8)?;
+    clamped(|context, texture| {
         let sampler = clamp().create(context);
         let held = Held::of(context, &[texture.slot(0, 0), Slot::sampler(&sampler, 1, 0).fixed()]);
         let results = held.found((Program::One, stage), [texture.kind(); 2])?;
-        Ok(wrongs(&texture, &[Wanted::Exact], &results, "an immutable sampler"))
+        Ok(wrongs(texture, &[Wanted::Exact], &results, "an immutable sampler"))
     })?;
-    judged.assert_resolved();
     Ok(())
 }
 
 /// One of a descriptor that holds the image as well: the image is read from there, the sampler from the hidden set.
 fn immutable_combined(stage: Stage) -> Outcome {
-    let judged = judged(builder(), |context| {
-        skip_if(context.missing(stage.needs()))?;
-        let texture = Texture::new(context, RGBA8)?;
+    clamped(|context, texture| {
         let (gl, plain) = (clamp().create(context), edge().create(context));
         // What is written beside the immutable sampler does not count.
-        let slots = beside(&texture, [&plain, &plain, &gl]);
+        let slots = beside(texture, [&plain, &plain, &gl]);
         let layout = slots.map(|slot| if slot.at.0 == 2 { texture.pair(&gl, 2, 0).fixed() } else { slot });
         let held = Held::new(context, &bindings(&layout), &slots);
         let results = held.found((Program::Beside, stage), [texture.kind(); 2])?;
-        Ok(wrongs(&texture, &[Wanted::Edge, Wanted::Exact, Wanted::Exact], &results, "immutable"))
+        Ok(wrongs(texture, &[Wanted::Edge, Wanted::Exact, Wanted::Exact], &results, "immutable"))
     })?;
-    judged.assert_resolved();
     Ok(())
 }
 
 /// Descriptors that come to their sets in other ways than by writes.
 fn by(way: Way) -> Outcome {
-    let judged = judged(builder(), |context| {
-        let texture = Texture::new(context, RGBA8)?;
+    clamped(|context, texture| {
         let (gl, plain) = (clamp().create(context), edge().create(context));
-        let slots = beside(&texture, [&plain, &gl, &gl]);
+        let slots = beside(texture, [&plain, &gl, &gl]);
         let route = Route::new(context, way, &bindings(&slots), 0)?;
         let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &route.layouts()));
         let found = route.found(&rig, &slots, &points());
-        Ok(wrongs(&texture, &[Wanted::Edge, Wanted::Exact, Wanted::Exact], &found, "another way"))
+        Ok(wrongs(texture, &[Wanted::Edge, Wanted::Exact, Wanted::Exact], &found, "another way"))
     })?;
-    judged.assert_resolved();
     Ok(())
 }
 
 /// Elements of an array that the shader chooses from when it runs: each has what it needs by itself.
 fn array() -> Outcome {
-    let judged = judged(builder(), |context| {
+    clamped(|context, texture| {
         skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
-        let texture = Texture::new(context, RGBA8)?;
         let samplers = [edge().create(context), clamp().create(context), border().create(context)];
         let slots: Vec<_> = (0..).zip(&samplers).map(|(at, sampler)| texture.pair(sampler, 0, at)).collect();
         let held = Held::of(context, &slots);
@@ -366,17 +357,15 @@ fn array() -> Outcome {
             }
         });
         let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Half];
-        let wrong = |(job, wanted): (&Job<'_, '_>, Wanted)| wanted.wrong(&texture, &job.results()[0], "an element");
+        let wrong = |(job, wanted): (&Job<'_, '_>, Wanted)| wanted.wrong(texture, &job.results()[0], "an element");
         Ok(jobs.iter().zip(wanted).map(wrong).collect())
     })?;
-    judged.assert_resolved();
     Ok(())
 }
 
 /// Elements that the shader names, on devices that choose none when it runs: samplers change places, and their tasks with them.
 fn array_constant() -> Outcome {
-    let judged = judged(builder(), |context| {
-        let texture = Texture::new(context, RGBA8)?;
+    clamped(|context, texture| {
         let (gl, plain) = (clamp().create(context), edge().create(context));
         let images = (0..3).map(|element| texture.slot(0, element));
         let mut wrong = Vec::new();
@@ -389,30 +378,27 @@ fn array_constant() -> Outcome {
             let states = (0..).zip(samplers).map(|(element, sampler)| Slot::sampler(sampler, 1, element));
             let held = Held::of(context, &images.clone().chain(states).collect::<Vec<_>>());
             let results = held.found((Program::Constant, Stage::Compute), [texture.kind(); 2])?;
-            wrong.extend(wrongs(&texture, &wanted, &results, "an element that is named"));
+            wrong.extend(wrongs(texture, &wanted, &results, "an element that is named"));
         }
         Ok(wrong)
     })?;
-    judged.assert_resolved();
     Ok(())
 }
 
 /// A set that is written again between two command buffers: what the shader does follows its content, and nothing is compiled.
 fn rewritten() -> Outcome {
-    let judged = judged(builder(), |context| {
-        let texture = Texture::new(context, RGBA8)?;
+    let judged = clamped(|context, texture| {
         let (gl, plain) = (clamp().create(context), edge().create(context));
-        let held = Held::new(context, &bindings(&beside(&texture, [&plain; 3])), &[]);
+        let held = Held::new(context, &bindings(&beside(texture, [&plain; 3])), &[]);
         let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &[&held.layout]));
         let mut wrong = Vec::new();
         for (sampler, wanted) in [(&gl, Wanted::Exact), (&plain, Wanted::Edge), (&gl, Wanted::Exact)] {
-            held.write(&beside(&texture, [&plain, sampler, sampler]));
+            held.write(&beside(texture, [&plain, sampler, sampler]));
             let results = rig.found(&[held.set], &points(), 0);
-            wrong.extend(wrongs(&texture, &[Wanted::Edge, wanted, wanted], &results, "written again"));
+            wrong.extend(wrongs(texture, &[Wanted::Edge, wanted, wanted], &results, "written again"));
         }
         Ok(wrong)
     })?;
-    judged.assert_resolved();
     // Made with the pipeline, and never again.
     assert_passes(&judged, &["saturate"]);
     Ok(())

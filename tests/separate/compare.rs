@@ -33,8 +33,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("compare/combined-by-default", combined_by_default),
         ("compare/legal-combined-by-default", legal_combined_by_default),
         ("compare/combined-then-legal", combined_then_legal),
-        ("compare/combined-cube", combined_cube),
-        ("compare/combined-cube-array", combined_cube_array),
+        ("compare/combined-cube", || cubes(scene::Shape::Cube)),
+        ("compare/combined-cube-array", || cubes(scene::Shape::CubeArray)),
         ("compare/array", array),
         ("compare/off", off),
         ("compare/without-compare-enable", without_compare_enable),
@@ -77,7 +77,6 @@ fn look(
     (samplers, scenes): (&[SamplerDesc], &[Scene]),
     (at, above): (&[SamplePoint], bool),
 ) -> Result<Vec<Option<String>>, Skip> {
-    skip_if(context.missing(stage.needs()))?;
     let textures = Texture::all(context, scenes)?;
     let made: Vec<_> = samplers.iter().map(|desc| desc.create(context)).collect();
     let set = |sampler| {
@@ -87,9 +86,7 @@ fn look(
     let sets: Vec<_> = made.iter().map(set).collect();
     let empty = if above { fetch::rest(context, 3)? } else { Vec::new() };
     let (layouts, above) = ([&sets[0].layout], empty.iter().collect::<Vec<_>>());
-    let mut plan = Plan::new(program, ResultKind::Float, &layouts).stage(stage);
-    plan.above = &above;
-    let rig = Rig::new(context, &plan);
+    let rig = Rig::new(context, &Plan::new(program, ResultKind::Float, &layouts).stage(stage).above(&above));
     let mut all = Vec::new();
     for ((held, sampler), desc) in sets.iter().zip(&made).zip(samplers) {
         let results = rig.found(&[held.set], at, 0);
@@ -104,6 +101,16 @@ fn look(
         }));
     }
     Ok(all)
+}
+
+/// The same through all of the [`samplers`], by a device.
+fn looked(
+    builder: ContextBuilder,
+    run: (Stage, Program),
+    scenes: &[Scene],
+    at: (&[SamplePoint], bool),
+) -> Result<Judged, Skip> {
+    judged(builder, |context| look(context, run, (&samplers(), scenes), at))
 }
 
 /// Nothing is left, and the changes are those of a comparison that the shader does.
@@ -124,20 +131,18 @@ fn assert_compared(judged: &Judged, how: &str) {
 
 /// Colours, which validation says cannot be compared.
 fn colours(stage: Stage) -> Outcome {
-    let (program, samplers) = ((stage, Program::Compared), samplers());
-    let body = |context: &Context| look(context, program, (&samplers, &[R32]), (&far_points(), false));
+    let program = (stage, Program::Compared);
     let (_, errors) =
-        without_layer(Context::builder().record_only(), |context| run(context, program, &samplers[0], &[R32]))?;
+        without_layer(Context::builder().record_only(), |context| run(context, program, &samplers()[0], &[R32]))?;
     assert!(errors.iter().any(|error| error.id.ends_with("None-06479")), "{errors:#?}");
-    let judged = judged(Context::builder(), body)?;
+    let judged = looked(Context::builder(), program, &[R32], (&far_points(), false))?;
     assert_compared(&judged, forced(How::Shadow).word());
     Ok(())
 }
 
 /// Depths that the device compares are nobody's business.
 fn legal_depths(stage: Stage) -> Outcome {
-    let (program, samplers) = ((stage, Program::Compared), samplers());
-    let judged = judged(Context::builder(), |context| look(context, program, (&samplers, &[D32]), (&points(), false)))?;
+    let judged = looked(Context::builder(), (stage, Program::Compared), &[D32], (&points(), false))?;
     judged.assert_untouched("depths");
     assert_passes(&judged, &[]);
     Ok(())
@@ -145,10 +150,7 @@ fn legal_depths(stage: Stage) -> Outcome {
 
 /// One sampler for a colour, which the shader compares, and a depth, which the device does.
 fn shared(stage: Stage) -> Outcome {
-    let (program, samplers) = ((stage, Program::Shadows), samplers());
-    let scenes = [R32, D32];
-    let judged =
-        judged(Context::builder(), |context| look(context, program, (&samplers, &scenes), (&points(), false)))?;
+    let judged = looked(Context::builder(), (stage, Program::Shadows), &[R32, D32], (&points(), false))?;
     assert_compared(&judged, "split");
     for record in draws(&judged) {
         assert_eq!(record["link"]["image"]["binding"], 0, "the colour alone: {record:#}");
@@ -157,10 +159,7 @@ fn shared(stage: Stage) -> Outcome {
 }
 
 fn legal_shared(stage: Stage) -> Outcome {
-    let (program, samplers) = ((stage, Program::Shadows), samplers());
-    let scenes = [D32, D32];
-    let judged =
-        judged(Context::builder(), |context| look(context, program, (&samplers, &scenes), (&points(), false)))?;
+    let judged = looked(Context::builder(), (stage, Program::Shadows), &[D32, D32], (&points(), false))?;
     judged.assert_untouched("depths");
     Ok(())
 }
@@ -178,10 +177,7 @@ fn compared_and_plain(stage: Stage) -> Outcome {
     })?;
     assert_compared(&judged, forced(How::Shadow).word());
     // Depths are left, also where one instruction does not compare.
-    let body = |context: &Context| run(context, (stage, Program::Both), &sampler, &[D32]);
-    let (before, _) = without_layer(Context::builder(), body)?;
-    let (after, judged) = with_layer(resolve(Context::builder()), body)?;
-    assert_eq!(after, before);
+    let judged = alike(Context::builder(), |context| run(context, (stage, Program::Both), &sampler, &[D32]))?;
     judged.assert_untouched("depths");
     Ok(())
 }
@@ -214,22 +210,22 @@ fn without_d16(folder: &Folder) -> ContextBuilder {
 
 /// References are clamped to what the format holds. Without the missing bit nothing is done.
 fn fixed_point_depths() -> Outcome {
-    let (program, samplers, folder) = ((Stage::Compute, Program::Compared), samplers(), Folder::new());
-    let body = |context: &Context| look(context, program, (&samplers, &[D16]), (&far_points(), false));
-    let judged = judged(without_d16(&folder), body)?;
+    let (program, folder) = ((Stage::Compute, Program::Compared), Folder::new());
+    let judged = looked(without_d16(&folder), program, &[D16], (&far_points(), false))?;
     assert_compared(&judged, forced(How::Shadow).word());
-    let (_, judged) = with_layer(resolve(Context::builder()), body)?;
+    let (_, judged) = with_layer(resolve(Context::builder()), |context| {
+        look(context, program, (&samplers(), &[D16]), (&far_points(), false))
+    })?;
     judged.assert_untouched("depths that are compared");
     Ok(())
 }
 
 /// References are clamped for unsigned normalized colours too, and for no others.
 fn fixed_point_colours() -> Outcome {
-    let (program, samplers) = ((Stage::Compute, Program::Compared), samplers());
+    let program = (Stage::Compute, Program::Compared);
     for format in [F::R16_UNORM, F::R8G8B8A8_SRGB, F::R16_SFLOAT, F::R16_SNORM] {
-        let scenes = [Scene::colour(format)];
-        let body = |context: &Context| look(context, program, (&samplers, &scenes), (&far_points(), false));
-        assert_compared(&judged(Context::builder(), body)?, forced(How::Shadow).word());
+        let judged = looked(Context::builder(), program, &[Scene::colour(format)], (&far_points(), false))?;
+        assert_compared(&judged, forced(How::Shadow).word());
     }
     Ok(())
 }
@@ -248,17 +244,15 @@ fn operators() -> Outcome {
 
 /// All sets are in use, so tasks are in the code of a pipeline for each sampler.
 fn no_set() -> Outcome {
-    let (program, samplers) = ((Stage::Compute, Program::Compared), samplers());
-    let judged = judged(Context::builder(), |context| look(context, program, (&samplers, &[R32]), (&points(), true)))?;
+    let judged = looked(Context::builder(), (Stage::Compute, Program::Compared), &[R32], (&points(), true))?;
     assert_compared(&judged, "shadow");
     Ok(())
 }
 
 /// The same by a setting, where there would be room.
 fn keys_in_code() -> Outcome {
-    let (program, samplers) = ((Stage::Compute, Program::Shadows), samplers());
     let builder = Context::builder().setting("shader_keys", "pipeline");
-    let judged = judged(builder, |context| look(context, program, (&samplers, &[R32, D32]), (&points(), false)))?;
+    let judged = looked(builder, (Stage::Compute, Program::Shadows), &[R32, D32], (&points(), false))?;
     assert_compared(&judged, "split");
     Ok(())
 }
@@ -266,10 +260,9 @@ fn keys_in_code() -> Outcome {
 /// Nothing is compiled at a bind, so the pair keeps its comparison and is named.
 fn learn() -> Outcome {
     let sampler = SamplerDesc::linear().compare(LESS);
-    let body = |context: &Context| run(context, (Stage::Compute, Program::Compared), &sampler, &[R32]);
-    let (before, _) = without_layer(Context::builder(), body)?;
-    let (after, judged) = with_layer(resolve(Context::builder()).setting("split_compile", "learn"), body)?;
-    assert_eq!(after, before);
+    let judged = alike(Context::builder().setting("split_compile", "learn"), |context| {
+        run(context, (Stage::Compute, Program::Compared), &sampler, &[R32])
+    })?;
     assert_left(&judged, "learned");
     for record in judged.trace.events("unresolved") {
         let changes = samplin_testkit::trace::changes(record);
@@ -372,10 +365,7 @@ fn cubes(shape: scene::Shape) -> Outcome {
     assert!(lost.into_iter().any(|change| change.lost.starts_with("seam")), "{:#?}", judged.trace);
     let mut inside = [0; 2];
     for ((own, got), point) in own.iter().zip(&got).zip(scene(R32).points(false)) {
-        let mut sizes = [0, 1, 2].map(|axis: usize| point.coord[axis].abs());
-        sizes.sort_by(f32::total_cmp);
-        let [_, second, most] = sizes;
-        if second / most > 0.75 {
+        if point.from_middle() > 0.75 {
             continue;
         }
         let (own, got) = (own.components()[0], got.components()[0]);
@@ -384,14 +374,6 @@ fn cubes(shape: scene::Shape) -> Outcome {
     }
     assert!(inside.iter().all(|count| *count > 5) && inside.iter().sum::<u32>() > 30, "{inside:?}");
     Ok(())
-}
-
-fn combined_cube() -> Outcome {
-    cubes(scene::Shape::Cube)
-}
-
-fn combined_cube_array() -> Outcome {
-    cubes(scene::Shape::CubeArray)
 }
 
 /// Compares each image of an array, whose elements the shader learns when it runs.
@@ -443,11 +425,9 @@ fn off() -> Outcome {
     let folder = Folder::new();
     let rule = "version = 1\n[[rule]]\nname = \"leave\"\nset = { repair = \"off\" }\n";
     let sampler = SamplerDesc::linear().compare(LESS);
-    let body = |context: &Context| run(context, (Stage::Compute, Program::Compared), &sampler, &[R32]);
-    let (before, _) = without_layer(Context::builder(), body)?;
-    let builder = resolve(Context::builder()).rules(&folder, rule);
-    let (after, judged) = with_layer(builder, body)?;
-    assert_eq!(after, before);
+    let judged = alike(Context::builder().rules(&folder, rule), |context| {
+        run(context, (Stage::Compute, Program::Compared), &sampler, &[R32])
+    })?;
     assert_passes(&judged, &[]);
     Ok(())
 }
@@ -455,10 +435,9 @@ fn off() -> Outcome {
 /// A shader that compares through a sampler that does not: it is named, and nothing changed. What compares is not named.
 fn without_compare_enable() -> Outcome {
     for (sampler, count) in [(SamplerDesc::nearest(), 1), (SamplerDesc::nearest().compare(LESS), 0)] {
-        let body = |context: &Context| run(context, (Stage::Compute, Program::Compared), &sampler, &[D32]);
-        let (before, _) = without_layer(Context::builder(), body)?;
-        let (after, judged) = with_layer(resolve(Context::builder()).setting("trace_level", "all"), body)?;
-        assert_eq!(after, before);
+        let judged = alike(Context::builder().setting("trace_level", "all"), |context| {
+            run(context, (Stage::Compute, Program::Compared), &sampler, &[D32])
+        })?;
         let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
         assert_eq!(unresolved.len(), count, "{unresolved:#?}");
         for record in unresolved {

@@ -13,9 +13,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         .into_iter()
         .flat_map(|(name, stage)| {
             [
-                trial(format!("engine/{name}"), move || run(stage)),
-                trial(format!("engine/{name}-learned"), move || run_again(name, stage)),
-                trial(format!("engine/{name}-crowded"), move || crowded(stage)),
+                trial_in(stage, format!("engine/{name}"), move || run(stage)),
+                trial_in(stage, format!("engine/{name}-learned"), move || run_again(name, stage)),
+                trial_in(stage, format!("engine/{name}-crowded"), move || crowded(stage)),
             ]
         })
         .collect()
@@ -87,7 +87,6 @@ fn look_with<'c>(
     rest: &[SetLayout<'c>],
 ) -> Result<Vec<Look>, Skip> {
     conflicts::d16().check(context)?;
-    skip_if(context.missing(stage.needs()))?;
     let (clamped, repeated) = (SamplerDesc::linear(), SamplerDesc::linear().address(vk::SamplerAddressMode::REPEAT));
     let [atlas, decals, albedo] = textures(context, [atlas, RGBA8, RGBA8])?;
     let [one, other] = [&clamped, &repeated].map(|sampler| sampler.create(context));
@@ -96,8 +95,7 @@ fn look_with<'c>(
     let material = Held::of(context, &[albedo.slot(0, 0)]);
     let layouts = [&images.layout, &shared.layout];
     let above: Vec<_> = std::iter::once(&material.layout).chain(rest).collect();
-    let mut plan = Plan::new(Program::Engine, atlas.kind(), &layouts).stage(stage);
-    plan.above = &above;
+    let plan = Plan::new(Program::Engine, atlas.kind(), &layouts).stage(stage).above(&above);
     let rigs: Vec<_> = (0..PIPELINES).map(|_| Rig::new(context, &plan)).collect();
     let mut all = Vec::new();
     for _ in 0..FRAMES {

@@ -48,7 +48,6 @@ fn scene(
     sampler: &SamplerDesc,
     [first, second]: [(Scene, &SamplerDesc); 2],
 ) -> Result<Vec<Look>, Skip> {
-    skip_if(context.missing(stage.needs()))?;
     let limits = context.limits();
     let [(one, one_legal), (two, two_legal)] = [first, second];
     let [one, two] = textures(context, [one, two])?;
@@ -62,8 +61,7 @@ fn scene(
     let held = Held::of(context, &slots);
     let (layouts, empty) = ([&held.layout], if lack == Lack::Set { rest(context, 3)? } else { Vec::new() });
     let above: Vec<_> = empty.iter().collect();
-    let mut plan = Plan::new(program, one.kind(), &layouts).second(two.kind()).stage(stage);
-    plan.above = &above;
+    let plan = Plan::new(program, one.kind(), &layouts).second(two.kind()).stage(stage).above(&above);
     let wanted = [("the first image", &one, one_legal), ("the second", &two, two_legal)];
     Ok(looks(&wanted, found(context, &plan, &[held.set])))
 }
@@ -177,9 +175,7 @@ fn look_at_combined(context: &Context, scene: Scene, sampler: &SamplerDesc, lega
     let held = Held::of(context, &[0, 1, 2].map(|element| texture.pair(&sampler, 0, element).fixed()));
     let (layouts, empty) = ([&held.layout], rest(context, 3)?);
     let above: Vec<_> = empty.iter().collect();
-    let mut plan = Plan::new(Program::Pairs, texture.kind(), &layouts);
-    plan.above = &above;
-    let rig = Rig::new(context, &plan);
+    let rig = Rig::new(context, &Plan::new(Program::Pairs, texture.kind(), &layouts).above(&above));
     Ok(texture.look("the image", legal, rig.found(&[held.set], &points(), 2).remove(0)))
 }
 

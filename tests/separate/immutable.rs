@@ -42,7 +42,6 @@ fn look(
     immutable: &SamplerDesc,
     textures: &[(&Texture<'_>, &SamplerDesc)],
 ) -> Result<Vec<Look>, Skip> {
-    skip_if(context.missing(stage.needs()))?;
     let (immutable, plain) = (immutable.create(context), SamplerDesc::nearest().create(context));
     let slots = |texture: &Texture<'_>| {
         let alone = [1, 3].map(|binding| Slot::sampler(&plain, binding, 0));

@@ -14,7 +14,6 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// Two images through the second of two samplers, the first of which is destroyed before that is executed.
 fn look(context: &Context, stage: Stage, scenes: [Scene; 2], samplers: [&SamplerDesc; 2]) -> Result<Vec<Look>, Skip> {
-    skip_if(context.missing(stage.needs()))?;
     skip_if(context.missing(&[Capability::ImageArrayIndexing, Capability::DescriptorIndexing]))?;
     let [first, second] = textures(context, scenes)?;
     let own = samplers[1].clone();

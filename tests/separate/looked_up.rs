@@ -1,8 +1,9 @@
 //! More of what a shader looks up (`bindless=resolve`): how arrays are laid out, how they are written, and when.
 
-use super::tables::{assert_looked_up, looks, states, unfiltered};
+use super::tables::{Arrays, assert_looked_up, looks, needs, states, unfiltered};
 use super::*;
-use samplin_testkit::descriptor::{Spelling, Template, TemplateData};
+use samplin_testkit::descriptor::update;
+use samplin_testkit::way::Way as By;
 use samplin_testkit::{context::device_file, texel};
 
 use vk::{DescriptorBindingFlags as B, DescriptorType as T};
@@ -22,15 +23,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     }
     for (name, way) in WAYS {
         for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
-            trials.push(trial(format!("table/way/{name}/{suffix}"), move || written(way, stage)));
+            trials.push(trial_in(stage, format!("table/way/{name}/{suffix}"), move || written(way, stage)));
         }
     }
     trials
-}
-
-fn needs(context: &Context, stage: Stage) -> Outcome {
-    skip_if(context.missing(stage.needs()))?;
-    skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))
 }
 
 // --- layouts ------------------------------------------------------------------------------------------------------------
@@ -67,7 +63,7 @@ fn laid_out(layout: Layout, is_late: bool) -> Outcome {
     let legal = |_: usize, sampler: usize| unfiltered(states[sampler].clone());
     let beside = std::cell::Cell::new(false);
     let body = |context: &Context| {
-        needs(context, Stage::Compute)?;
+        needs(context)?;
         if matches!(layout, Layout::Mutable) {
             skip_if(context.missing(&[Capability::MutableDescriptorType]))?;
         }
@@ -99,19 +95,15 @@ fn laid_out(layout: Layout, is_late: bool) -> Outcome {
         let sets: Vec<_> = (0..layouts.len())
             .map(|at| pools[at].allocate_with(&layouts[at], counts.map(|counts| counts[at])))
             .collect();
-        for (at, texture) in (0..).zip(&textures) {
-            write(context, sets[0], &[texture.slot(0, at * 30 + 7)]);
-        }
+        let slots: Vec<_> = (0..).zip(&textures).map(|(at, texture)| texture.slot(0, at * 30 + 7)).collect();
+        write(context, sets[0], &slots);
         if !matches!(layout, Layout::Immutable) {
             for (at, sampler) in (0..).zip(&samplers) {
                 write(context, *sets.last().expect("a set"), &[Slot::sampler(sampler, 1, at * 10 + 1)]);
             }
         }
-        let above: Vec<_> = matches!(layout, Layout::Push)
-            .then(|| SetLayout::pushed(context, &[Binding::image(0)]))
-            .into_iter()
-            .collect();
-        let (layouts, above): (Vec<_>, Vec<_>) = (layouts.iter().collect(), above.iter().collect());
+        let pushed = matches!(layout, Layout::Push).then(|| SetLayout::pushed(context, &[Binding::image(0)]));
+        let (layouts, above): (Vec<_>, Vec<_>) = (layouts.iter().collect(), pushed.iter().collect());
         let mut plan = Plan::new(Program::Tables, textures[0].kind(), &layouts);
         (plan.above, plan.own_offsets) = (&above, matches!(layout, Layout::Dynamic));
         let rig = Rig::new(context, &plan);
@@ -188,54 +180,13 @@ const WAYS: [(&str, Way); 14] = [
     ("runs", Way::Runs),
 ];
 
-/// Images and samplers in arrays of their own.
-struct World<'c> {
-    context: &'c Context,
-    layouts: [SetLayout<'c>; 2],
-    pools: [Pool<'c>; 2],
-}
-
-impl<'c> World<'c> {
-    /// `runs`: each layout has one more binding like its first.
-    fn new(context: &'c Context, flags: B, runs: bool) -> Self {
-        let of = |(binding, ty): (u32, T)| {
-            let own = Binding::new(binding, ty, COUNTS[binding as usize]).flags(flags);
-            let next = Binding::new(binding + 1, ty, COUNTS[binding as usize]).flags(flags);
-            let all = [own, next];
-            SetLayout::new(context, if runs { &all } else { &all[..1] })
-        };
-        let layouts = [of((0, T::SAMPLED_IMAGE)), of((1, T::SAMPLER))];
-        let pools = layouts.each_ref().map(|layout| Pool::new(context, &[layout, layout, layout]));
-        Self { context, layouts, pools }
-    }
-
-    fn sets(&self) -> [vk::DescriptorSet; 2] {
-        [0, 1].map(|at| self.pools[at].allocate(&self.layouts[at]))
-    }
-
-    fn images(&self, set: vk::DescriptorSet, textures: &[Texture<'_>]) {
-        for (at, texture) in (0..).zip(textures) {
-            write(self.context, set, &[texture.slot(0, at * 30 + 7)]);
-        }
-    }
-
-    fn samplers(&self, set: vk::DescriptorSet, samplers: &[Sampler<'_>]) {
-        for (at, sampler) in (0..).zip(samplers) {
-            write(self.context, set, &[Slot::sampler(sampler, 1, at * 10 + 1)]);
-        }
-    }
-
-    fn copy(&self, from: [vk::DescriptorSet; 2], to: [vk::DescriptorSet; 2]) {
-        for at in [0, 1] {
-            for element in 0..4 {
-                let element = if at == 0 { element * 30 + 7 } else { element * 10 + 1 };
-                let copy = vk::CopyDescriptorSet::default().src_set(from[at]).dst_set(to[at]).descriptor_count(1);
-                let copy = copy.src_binding(at as u32).dst_binding(at as u32);
-                let copy = copy.src_array_element(element).dst_array_element(element);
-                // SAFETY: both sets are alive, have these bindings and are not in use.
-                unsafe { self.context.device().update_descriptor_sets(&[], &[copy]) };
-            }
-        }
+/// What of some sets goes to others, copied.
+fn copy(context: &Context, from: [vk::DescriptorSet; 2], to: [vk::DescriptorSet; 2]) {
+    for (at, element) in [0, 1].into_iter().flat_map(|at| (0..4).map(move |element| (at, element))) {
+        let element = if at == 0 { element * 30 + 7 } else { element * 10 + 1 };
+        let copy = vk::CopyDescriptorSet::default().src_set(from[at]).dst_set(to[at]).descriptor_count(1);
+        let copy = copy.src_binding(at as u32).dst_binding(at as u32);
+        update(context, &[], &[copy.src_array_element(element).dst_array_element(element)], &[]);
     }
 }
 
@@ -257,8 +208,9 @@ fn written(way: Way, stage: Stage) -> Outcome {
     };
     let is_late = !matches!(way, Way::Copied | Way::Again | Way::Reset | Way::Beside);
     let body = |context: &Context| {
-        needs(context, stage)?;
-        let world = World::new(context, if is_late { LATE } else { B::PARTIALLY_BOUND }, way == Way::Runs);
+        needs(context)?;
+        let flags = if is_late { LATE } else { B::PARTIALLY_BOUND };
+        let world = Arrays::new(context, COUNTS, flags, way == Way::Runs);
         let create = |scenes: &[Scene]| Texture::all(context, scenes);
         let textures = create(&scenes)?;
         let make = |states: &[SamplerDesc]| states.iter().map(|state| state.create(context)).collect::<Vec<_>>();
@@ -267,10 +219,7 @@ fn written(way: Way, stage: Stage) -> Outcome {
         let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts).stage(stage));
         let job = Job::new(&rig, &points());
         let record = |sets: [vk::DescriptorSet; 2]| job.over(&sets, element);
-        let fill = |sets: [vk::DescriptorSet; 2]| {
-            world.images(sets[0], &textures);
-            world.samplers(sets[1], &samplers);
-        };
+        let fill = |sets| world.fill(sets, &textures, &samplers);
         // A first draw, after which the pipeline looks up.
         let learn = |sets: [vk::DescriptorSet; 2]| {
             fill(sets);
@@ -284,11 +233,11 @@ fn written(way: Way, stage: Stage) -> Outcome {
                 if way == Way::CopiedFromRead {
                     learn(from);
                     let commands = record(to);
-                    world.copy(from, to);
+                    copy(context, from, to);
                     commands.execute();
                 } else {
                     fill(from);
-                    world.copy(from, to);
+                    copy(context, from, to);
                     record(to).execute();
                 }
             }
@@ -305,7 +254,7 @@ fn written(way: Way, stage: Stage) -> Outcome {
                                 _ => Slot::sampler(&samplers[index], 1, index as u32 * 10 + 1),
                             })
                             .collect();
-                        update_with_template(context, &world.layouts[at], *set, &slots);
+                        By::Template.fill(context, &world.layouts[at], *set, &slots);
                     }
                 } else {
                     // From the last element that is read to the first of the next binding, and back to front.
@@ -321,11 +270,7 @@ fn written(way: Way, stage: Stage) -> Outcome {
             Way::Again => {
                 let sets = world.sets();
                 learn(sets);
-                for at in [0, 1] {
-                    // SAFETY: nothing that was submitted with it is pending.
-                    unsafe { context.device().free_descriptor_sets(world.pools[at].handle(), &[sets[at]]) }
-                        .expect("freed");
-                }
+                world.pools.iter().zip(sets).for_each(|(pool, set)| pool.free(&[set]));
                 learn(world.sets());
             }
             Way::Reset => {
@@ -333,11 +278,7 @@ fn written(way: Way, stage: Stage) -> Outcome {
                 fill(sets);
                 let held = record(sets);
                 held.execute();
-                for pool in &world.pools {
-                    let flags = vk::DescriptorPoolResetFlags::empty();
-                    // SAFETY: nothing that was submitted with its sets is pending.
-                    unsafe { context.device().reset_descriptor_pool(pool.handle(), flags) }.expect("reset");
-                }
+                world.pools.iter().for_each(Pool::reset);
                 learn(world.sets());
                 drop(held);
             }
@@ -382,12 +323,10 @@ fn written(way: Way, stage: Stage) -> Outcome {
             Way::Parted => {
                 skip_if(context.missing(&[Capability::CustomBorderColor]))?;
                 let (seen, sets) = (world.sets(), world.sets());
-                world.images(seen[0], &textures);
                 let others = make(&before);
-                world.samplers(seen[1], &others);
+                world.fill(seen, &textures, &others);
                 record(seen).execute();
-                world.images(sets[0], &textures);
-                world.samplers(sets[1], &others);
+                world.fill(sets, &textures, &others);
                 let commands = record(sets);
                 world.samplers(sets[1], &samplers);
                 commands.execute();
@@ -423,8 +362,7 @@ fn written(way: Way, stage: Stage) -> Outcome {
                 let (sets, others) = (world.sets(), world.sets());
                 let biased = |state: &SamplerDesc| SamplerDesc { lod_bias: 0.5, ..state.clone() };
                 let more = make(&states.iter().map(biased).collect::<Vec<_>>());
-                world.images(others[0], &textures);
-                world.samplers(others[1], &more);
+                world.fill(others, &textures, &more);
                 record(others).execute();
                 fill(sets);
                 let commands = record(sets);
@@ -435,8 +373,7 @@ fn written(way: Way, stage: Stage) -> Outcome {
                 let sets = world.sets();
                 let nearest = make(&states.iter().map(|state| unfiltered(state.clone())).collect::<Vec<_>>());
                 for _ in 0..3 {
-                    world.samplers(sets[1], &nearest);
-                    world.images(sets[0], &textures);
+                    world.fill(sets, &textures, &nearest);
                     record(sets).execute();
                     learn(sets);
                 }
@@ -468,15 +405,14 @@ fn columns(kinds: usize) -> Outcome {
     states[3] = border(RGBA8.format);
     let legal = |_: usize, sampler: usize| states[sampler].clone();
     let body = |context: &Context| {
-        needs(context, Stage::Compute)?;
+        needs(context)?;
         skip_if(context.missing(&[Capability::CustomBorderColor]))?;
-        let world = World::new(context, LATE, false);
+        let world = Arrays::new(context, COUNTS, LATE, false);
         let create = |scene: Scene| Texture::new(context, scene);
         let textures = Texture::all(context, &[RGBA8; 4])?;
         let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
         let sets = world.sets();
-        world.images(sets[0], &textures);
-        world.samplers(sets[1], &samplers);
+        world.fill(sets, &textures, &samplers);
         // Formats of normalized and floating-point colours.
         let formats = (9..=140).map(vk::Format::from_raw).filter(|format| {
             let name = format!("{format:?}");
@@ -507,22 +443,4 @@ fn columns(kinds: usize) -> Outcome {
     let records = draws(&judged);
     assert!(!records.is_empty() && records.iter().all(|record| record["how"] == "table"), "{records:#?}");
     Ok(())
-}
-
-/// Writes each slot by an entry of its own.
-fn update_with_template(context: &Context, layout: &SetLayout<'_>, set: vk::DescriptorSet, slots: &[Slot]) {
-    let entries: Vec<_> = (0..)
-        .zip(slots)
-        .map(|(at, slot)| vk::DescriptorUpdateTemplateEntry {
-            dst_binding: slot.at.0,
-            dst_array_element: slot.at.1,
-            descriptor_count: 1,
-            descriptor_type: slot.ty,
-            offset: at * IMAGE_INFO_SIZE,
-            stride: IMAGE_INFO_SIZE,
-        })
-        .collect();
-    let infos: Vec<_> = slots.iter().map(|slot| slot.info).collect();
-    let template = Template::for_set(context, Spelling::Core, layout, &entries);
-    template.update(set, &TemplateData::pack(&infos, 0, IMAGE_INFO_SIZE));
 }

@@ -37,8 +37,8 @@ use libtest_mimic::Trial;
 use run::{Judged, Outcome, Skip, silent, skip_if, trial, with_layer, without_layer};
 use samplin_suite::case::*;
 use samplin_suite::{run, scene};
-use samplin_testkit::descriptor::{Binding, IMAGE_INFO_SIZE, Pool, SetLayout, write_images};
-use samplin_testkit::held::{Held, Slot, whole, write, write_uniform};
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout, whole, write_images};
+use samplin_testkit::held::{Held, Slot, write, write_uniform};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
 use samplin_testkit::{
     Capability, Context, ContextBuilder, Image, Message, Pair, ResultKind, SamplePoint, Sampler, SamplerDesc, Texture,
@@ -47,6 +47,7 @@ use samplin_testkit::{
 use scene::Scene;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 use switch::{assert_passes, forced};
 
 /// How a conflict is repaired: `how` of its record.
@@ -87,11 +88,26 @@ const STAGES: [(&str, Stage); 4] = [
     ("graphics", Stage::Libraries),
 ];
 
-/// A test in a stage: those of shader objects and of pipeline libraries have names of their own, because not every driver has them.
+/// What stages take, and what a skip says where the device lacks it. Asked once by a process.
+fn lacking() -> &'static [(Capability, Option<String>)] {
+    static LACKING: OnceLock<Vec<(Capability, Option<String>)>> = OnceLock::new();
+    LACKING.get_or_init(|| {
+        let all = [Capability::FragmentStores, Capability::ShaderObject, Capability::GraphicsPipelineLibrary];
+        let Ok(context) = run::build(&Context::builder()) else { return Vec::new() };
+        all.map(|one| (one, context.missing(&[one]))).to_vec()
+    })
+}
+
+/// A test in a stage, where the device has it: those of shader objects and of pipeline libraries have names of their own, because not every
+/// driver has them.
 fn trial_in(stage: Stage, name: String, body: impl Fn() -> Outcome + Send + 'static) -> Trial {
     let kinds = [(Capability::ShaderObject, "object/"), (Capability::GraphicsPipelineLibrary, "library/")];
     let kind = kinds.iter().find(|(needed, _)| stage.needs().contains(needed)).map_or("", |(_, kind)| kind);
-    trial(format!("{kind}{name}"), body)
+    trial(format!("{kind}{name}"), move || {
+        let lacks = lacking().iter().filter(|(needed, _)| stage.needs().contains(needed));
+        skip_if(lacks.into_iter().find_map(|(_, lacks)| lacks.clone()))?;
+        body()
+    })
 }
 
 // --- what is sampled --------------------------------------------------------------------------------------------------
@@ -297,8 +313,17 @@ type Through<'b> = &'b dyn Fn(&Context, &SamplerDesc, &SamplerDesc) -> Result<Ve
 
 /// [`judge`] with a LINEAR sampler, and with the NEAREST one that is legal.
 fn repaired(expected: &Expected, look: Through<'_>) -> Outcome {
+    repaired_by(conflicts::uint().oracle, expected, look)
+}
+
+/// The same where not every version of validation sees the pair.
+fn repaired_unseen(expected: &Expected, look: Through<'_>) -> Outcome {
+    repaired_by(conflicts::uint().oracle.where_seen(), expected, look)
+}
+
+fn repaired_by(oracle: Oracle, expected: &Expected, look: Through<'_>) -> Outcome {
     let (linear, nearest, builder) = (linear(), nearest(), Context::builder());
-    judge(&builder, conflicts::uint().oracle, expected, &|context| look(context, &linear, &nearest))?;
+    judge(&builder, oracle, expected, &|context| look(context, &linear, &nearest))?;
     judge_legal(&builder, &|context| look(context, &nearest, &nearest))
 }
 
@@ -325,6 +350,17 @@ fn judged(
     let wrong: Vec<_> = wrong.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
     judged.assert_silent("what was right");
+    Ok(judged)
+}
+
+/// Runs a body without samplin and with it, to the same end.
+fn alike<R: PartialEq + std::fmt::Debug>(
+    builder: ContextBuilder,
+    body: impl Fn(&Context) -> Result<R, Skip>,
+) -> Result<Judged, Skip> {
+    let (before, _) = without_layer(Context::builder(), &body)?;
+    let (after, judged) = with_layer(resolve(builder), &body)?;
+    assert_eq!(after, before);
     Ok(judged)
 }
 

@@ -69,19 +69,16 @@ fn calls(
 }
 
 fn calls_agree(stage: Stage) -> Outcome {
-    let (linear, nearest, builder) = (linear(), nearest(), Context::builder());
     let expected = shadow().and(How::Shadow, place(0, 2, 0), place(0, 1, 0));
-    let uint = [conflicts::UINT; 2];
-    let oracle = conflicts::uint().oracle.where_seen();
-    judge(&builder, oracle, &expected, &|context| calls(context, stage, uint, [&linear, &nearest], [&nearest; 3]))?;
-    judge_legal(&builder, &|context| calls(context, stage, uint, [&nearest; 2], [&nearest; 3]))
+    repaired_unseen(&expected, &|context, sampler, legal| {
+        calls(context, stage, [conflicts::UINT; 2], [sampler, legal], [legal; 3])
+    })
 }
 
 /// The first image conflicts with the first sampler, the second with neither.
 fn calls_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
     let (builder, sampler, linear) = (Context::builder(), &conflict.sampler, linear());
     judge(&builder, conflict.oracle.where_seen(), &split(), &|context| {
-        skip_if(context.missing(stage.needs()))?;
         conflict.check(context)?;
         calls(context, stage, [conflict.scene, RGBA8], [sampler, &linear], [&conflict.legal, sampler, &linear])
     })?;
@@ -112,24 +109,20 @@ fn constant_looks<'a, 'c>(textures: &'a [Texture<'c>], legal: &'a SamplerDesc) -
 
 /// Images[2] with samplers[1], and [0] with [0]: of six pairs, two are links.
 fn constant(stage: Stage) -> Outcome {
-    let (linear, nearest) = (linear(), nearest());
-    let look = |context: &Context, samplers: [&SamplerDesc; 2]| {
+    let look = |context: &Context, samplers: [&SamplerDesc; 2], legal: &SamplerDesc| {
         let (textures, _samplers, slots) = arrays(context, &[conflicts::UINT; 3], &samplers)?;
-        Held::of(context, &slots).looks((Program::Constant, stage), &constant_looks(&textures, &nearest))
+        Held::of(context, &slots).looks((Program::Constant, stage), &constant_looks(&textures, legal))
     };
-    let (builder, oracle) = (Context::builder(), conflicts::uint().oracle.where_seen());
     // One of the two samplers is at fault, and it is the one that the trace has to name.
     let second = Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1));
-    judge(&builder, oracle, &second, &|context| look(context, [&nearest, &linear]))?;
-    judge(&builder, oracle, &shadow(), &|context| look(context, [&linear, &nearest]))?;
-    judge_legal(&builder, &|context| look(context, [&nearest, &nearest]))
+    repaired_unseen(&second, &|context, sampler, legal| look(context, [legal, sampler], legal))?;
+    repaired_unseen(&shadow(), &|context, sampler, legal| look(context, [sampler, legal], legal))
 }
 
 /// The specialization constants choose the pair: the others may be as illegal as they like.
 fn special(stage: Stage) -> Outcome {
     let (linear, nearest) = (linear(), nearest());
     let look = |context: &Context, constants: [u32; 2], legal: &SamplerDesc| {
-        skip_if(context.missing(stage.needs()))?;
         let (textures, _samplers, slots) = arrays(context, &[conflicts::UINT; 3], &[&nearest, &linear])?;
         let held = Held::of(context, &slots);
         let layouts = [&held.layout];
@@ -153,7 +146,6 @@ fn dynamic(
     sampler: &SamplerDesc,
     legal: [&SamplerDesc; 3],
 ) -> Result<Vec<Look>, Skip> {
-    skip_if(context.missing(stage.needs()))?;
     skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
     let (textures, _sampler, slots) = arrays(context, &scenes, &[sampler])?;
     let held = Held::of(context, &slots);
@@ -166,19 +158,14 @@ fn dynamic(
 }
 
 fn dynamic_agree(stage: Stage) -> Outcome {
-    let (linear, nearest, builder, uint) = (linear(), nearest(), Context::builder(), [conflicts::UINT; 3]);
     // Elements of one class are one decision, which is told of the first.
-    judge(&builder, conflicts::uint().oracle, &shadow(), &|context| {
-        dynamic(context, stage, uint, &linear, [&nearest; 3])
-    })?;
-    judge_legal(&builder, &|context| dynamic(context, stage, uint, &nearest, [&nearest; 3]))
+    repaired(&shadow(), &|context, sampler, legal| dynamic(context, stage, [conflicts::UINT; 3], sampler, [legal; 3]))
 }
 
 fn dynamic_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
     let (builder, sampler) = (Context::builder(), &conflict.sampler);
     let expected = Expected::one(How::Split, place(0, 0, 1), place(0, 1, 0));
     judge(&builder, conflict.oracle.where_seen(), &expected, &|context| {
-        skip_if(context.missing(stage.needs()))?;
         conflict.check(context)?;
         dynamic(context, stage, [RGBA8, conflict.scene, RGBA8], sampler, [sampler, &conflict.legal, sampler])
     })?;
@@ -254,7 +241,6 @@ fn offsets(stage: Stage) -> Outcome {
     const SALT: [u32; 2] = [0x1111_1111, 0x2222_2222];
     const STEP: u32 = 256;
     let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
-        skip_if(context.missing(stage.needs()))?;
         let texture = Texture::new(context, conflicts::UINT)?;
         let sampler = sampler.create(context);
         let salt = Binding::new(2, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC, 1);
@@ -265,12 +251,8 @@ fn offsets(stage: Stage) -> Outcome {
             buffer.write(index * STEP as usize, &salt.to_le_bytes());
         }
         let info = [vk::DescriptorBufferInfo { range: 16, ..whole(&buffer) }];
-        let write = vk::WriteDescriptorSet::default()
-            .dst_set(held.set)
-            .dst_binding(2)
-            .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
-            .buffer_info(&info);
-        update(context, &[write], &[], &[]);
+        let write = vk::WriteDescriptorSet::default().dst_set(held.set).dst_binding(2).buffer_info(&info);
+        update(context, &[write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)], &[], &[]);
         let none = Held::new(context, &[], &[]);
         let layouts = [&held.layout];
         let mut plan = Plan::new(Program::Salted, texture.kind(), &layouts).stage(stage);
@@ -366,7 +348,6 @@ fn immutable_good_and_bad(stage: Stage) -> Outcome {
 /// Image and sampler in bindings that hold what is written to them: a sampler where an image was, an image where a buffer was.
 fn mutable(stage: Stage) -> Outcome {
     let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
-        skip_if(context.missing(stage.needs()))?;
         skip_if(context.missing(&[Capability::MutableDescriptorType]))?;
         let texture = Texture::new(context, conflicts::UINT)?;
         let made = sampler.create(context);
@@ -378,11 +359,8 @@ fn mutable(stage: Stage) -> Outcome {
         held.write(&[texture.slot(0, 0)]);
         held.looks((Program::One, stage), &[("the image", &texture, legal)])
     };
-    let (linear, nearest, builder) = (linear(), nearest(), Context::builder());
     // Not every version of validation knows what a mutable descriptor is at the moment.
-    let oracle = conflicts::uint().oracle.where_seen();
-    judge(&builder, oracle, &shadow(), &|context| look(context, &linear, &nearest))?;
-    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+    repaired_unseen(&shadow(), &look)
 }
 
 /// Looks at sets of a layout whose last binding has another number of descriptors in each; `fill` writes one.
@@ -399,8 +377,7 @@ fn of_counts(
         let set = pool.allocate_with(&layout, Some(count));
         fill(set, count);
         let looks = look(&layout, set);
-        // SAFETY: the set is of this pool, which frees sets one by one, and its execution was waited for.
-        unsafe { context.device().free_descriptor_sets(pool.handle(), &[set]) }.expect("vkFreeDescriptorSets");
+        pool.free(&[set]);
         looks
     };
     counts.into_iter().flat_map(of).collect()
@@ -409,7 +386,6 @@ fn of_counts(
 /// The set has fewer descriptors in its last binding than its layout: a copy of it too.
 fn variable_count(stage: Stage) -> Outcome {
     let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
-        skip_if(context.missing(stage.needs()))?;
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
         let texture = Texture::new(context, conflicts::UINT)?;
         let made = sampler.create(context);
@@ -430,9 +406,7 @@ fn variable_count(stage: Stage) -> Outcome {
 
 /// The array that is joined is the one whose length the set chooses: samplers behind its end are no part of a link.
 fn variable_samplers(stage: Stage) -> Outcome {
-    let (linear, nearest) = (linear(), nearest());
-    let look = |context: &Context, samplers: [&SamplerDesc; 2]| {
-        skip_if(context.missing(stage.needs()))?;
+    let look = |context: &Context, samplers: [&SamplerDesc; 2], legal: &SamplerDesc| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
         let (textures, made, slots) = arrays(context, &[conflicts::UINT; 3], &samplers)?;
         let images = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3);
@@ -446,13 +420,11 @@ fn variable_samplers(stage: Stage) -> Outcome {
         Ok(of_counts(context, &[images, states], [2, 48, 3], &fill, &|layout, set| {
             let layouts = [layout];
             let plan = Plan::new(Program::Constant, textures[0].kind(), &layouts).stage(stage);
-            looks(&constant_looks(&textures, &nearest), found(context, &plan, &[set]))
+            looks(&constant_looks(&textures, legal), found(context, &plan, &[set]))
         }))
     };
-    let (builder, oracle) = (Context::builder(), conflicts::uint().oracle.where_seen());
     let expected = Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1));
-    judge(&builder, oracle, &expected, &|context| look(context, [&nearest, &linear]))?;
-    judge_legal(&builder, &|context| look(context, [&nearest, &nearest]))
+    repaired_unseen(&expected, &|context, sampler, legal| look(context, [legal, sampler], legal))
 }
 
 /// One descriptor with a sampler that the shader has two variables for.
@@ -476,17 +448,13 @@ fn aliased(stage: Stage) -> Outcome {
 /// Invocations choose different elements of an array at once. Its images are alike, so that each reads the same of its own.
 fn non_uniform(stage: Stage) -> Outcome {
     let look = |context: &Context, scenes: [Scene; 3], sampler: &SamplerDesc, legal: &SamplerDesc| {
-        skip_if(context.missing(stage.needs()))?;
         skip_if(context.missing(&[Capability::NonUniformIndexing]))?;
         let (textures, _sampler, slots) = arrays(context, &scenes, &[sampler])?;
         Held::of(context, &slots).looks((Program::NonUniform, stage), &[("an element", &textures[0], legal)])
     };
-    let (linear, nearest, builder) = (linear(), nearest(), Context::builder());
     let uint = [conflicts::UINT; 3];
-    let oracle = conflicts::uint().oracle.where_seen();
-    judge(&builder, oracle, &shadow(), &|context| look(context, uint, &linear, &nearest))?;
-    judge_legal(&builder, &|context| look(context, uint, &nearest, &nearest))?;
-    judge_legal(&builder, &|context| look(context, [RGBA8; 3], &linear, &linear))
+    repaired_unseen(&shadow(), &|context, sampler, legal| look(context, uint, sampler, legal))?;
+    judge_legal(&Context::builder(), &|context| look(context, [RGBA8; 3], &linear(), &linear()))
 }
 
 /// To ask for sizes is not to sample: the image of integers is asked through the sampler that suits the other one only.

@@ -138,7 +138,6 @@ enum Has {
 
 impl<'c> Stand<'c> {
     fn new(context: &'c Context, shape: Shape) -> Result<Self, Skip> {
-        skip_if(context.missing(shape.stage.needs()))?;
         let texture = Texture::new(context, conflicts::UINT)?;
         let second = if shape.second { Some(Texture::new(context, RGBA8)?) } else { None };
         let mut bindings = vec![Binding::image(0), Binding::sampler(1)];
@@ -263,9 +262,7 @@ fn set_freed(shape: Shape) -> Outcome {
         for has in turns(6) {
             let set = stand.set(&pool, has);
             looks.extend(stand.look("a new set", set, has));
-            // SAFETY: the set is of this pool, and nothing that uses it is pending.
-            unsafe { stand.context.device().free_descriptor_sets(pool.handle(), &[set]) }
-                .expect("vkFreeDescriptorSets");
+            pool.free(&[set]);
         }
         Ok(looks)
     })
@@ -280,10 +277,7 @@ fn pool_reset(shape: Shape) -> Outcome {
             for (has, set) in [Has::Bad, Has::Good].map(|has| (has, stand.set(&pool, has))) {
                 looks.extend(stand.look("a set", set, has));
             }
-            let none = vk::DescriptorPoolResetFlags::empty();
-            // SAFETY: nothing that uses the pool's sets is pending.
-            unsafe { stand.context.device().reset_descriptor_pool(pool.handle(), none) }
-                .expect("vkResetDescriptorPool");
+            pool.reset();
         }
         Ok(looks)
     })
@@ -347,8 +341,8 @@ fn handle_reused(shape: Shape) -> Outcome {
         stand.look("a set", set, has).iter().for_each(|look| look.assert("with samplin alone"));
         last = Some(set);
         spare.push(set);
-        // SAFETY: the sets are of this pool, and nothing that uses them is pending. The last one is freed last.
-        unsafe { context.device().free_descriptor_sets(pool.handle(), &spare) }.expect("vkFreeDescriptorSets");
+        // The last one is freed last.
+        pool.free(&spare);
     }
     context.skip_where(reused == 0, "uses no handle twice")
 }
@@ -446,20 +440,14 @@ fn longer_layout(stage: Stage, program: Program) -> Outcome {
         let buffer = salted(context);
         write_uniform(context, fourth.set, 0, &buffer);
         let (layouts, above) = ([&stand.layout], [&fourth.layout]);
-        let mut plan = Plan::new(program, stand.texture.kind(), &layouts).stage(stage);
-        plan.above = &above;
-        let longer = Rig::new(context, &plan);
+        let longer = Rig::new(context, &Plan::new(program, stand.texture.kind(), &layouts).stage(stage).above(&above));
         let pool = stand.pool(1);
         let set = stand.set(&pool, Has::Bad);
         let rigs = [&longer, &stand.rig, &longer, &stand.rig];
         let jobs = rigs.map(|rig| Job::new(rig, &points()));
         Commands::once(context, |commands| {
             longer.bind_sets(commands, 0, &[set, empty.set, jobs[0].own().0, fourth.set], &[]);
-            for (rig, job) in std::iter::zip(rigs, &jobs) {
-                rig.bind(commands);
-                job.bind(commands);
-                job.run(commands, 0);
-            }
+            jobs.iter().for_each(|job| job.draw(commands, 0));
         });
         let [first, second, third, fourth] = jobs.each_ref();
         let mut looks = stand.found("three sets", second, Has::Bad);
@@ -488,9 +476,8 @@ fn push_set_above(stage: Stage, before: bool) -> Outcome {
         let buffer = salted(context);
         let info = [whole(&buffer)];
         let (layouts, above) = ([&stand.layout], [&fourth]);
-        let mut plan = Plan::new(Program::Plain, stand.texture.kind(), &layouts).stage(stage);
-        plan.above = &above;
-        let longer = Rig::new(context, &plan);
+        let plan = Plan::new(Program::Plain, stand.texture.kind(), &layouts).stage(stage);
+        let longer = Rig::new(context, &plan.above(&above));
         let pool = stand.pool(1);
         let set = stand.set(&pool, Has::Bad);
         let rigs = [&longer, &stand.rig, &longer];
@@ -499,17 +486,11 @@ fn push_set_above(stage: Stage, before: bool) -> Outcome {
         Commands::once(context, |commands| {
             longer.bind_sets(commands, 0, &[set, empty.set, jobs[0].own().0], &[]);
             if before {
-                stand.rig.bind(commands);
-                earlier.bind(commands);
-                earlier.run(commands, 0);
+                earlier.draw(commands, 0);
             }
             let write = vk::WriteDescriptorSet::default().buffer_info(&info);
             longer.push(commands, 3, &[write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)]);
-            for (rig, job) in std::iter::zip(rigs, &jobs) {
-                rig.bind(commands);
-                job.bind(commands);
-                job.run(commands, 0);
-            }
+            jobs.iter().for_each(|job| job.draw(commands, 0));
         });
         let [first, second, third] = jobs.each_ref();
         if !context.is_record_only() {
@@ -536,10 +517,8 @@ fn other_layout_between(shape: Shape) -> Outcome {
             for (rig, job, set) in
                 [(&stand.rig, &jobs[0], set), (&between, &jobs[1], other.set), (&stand.rig, &jobs[2], set)]
             {
-                rig.bind(commands);
                 rig.bind_sets(commands, 0, &[set], &[]);
-                job.bind(commands);
-                job.run(commands, 0);
+                job.draw(commands, 0);
             }
         });
         let mut looks = stand.found("before", &jobs[0], Has::Bad);
@@ -608,11 +587,7 @@ fn pipeline_and_objects(shape: Shape) -> Outcome {
         let jobs = rigs.map(|rig| Job::new(rig, &points()));
         Commands::once(stand.context, |commands| {
             stand.rig.bind_sets(commands, 0, &[set], &[]);
-            for (rig, job) in std::iter::zip(rigs, &jobs) {
-                rig.bind(commands);
-                job.bind(commands);
-                job.run(commands, 0);
-            }
+            jobs.iter().for_each(|job| job.draw(commands, 0));
         });
         Ok(jobs.iter().flat_map(|job| stand.found("one of both", job, Has::Bad)).collect())
     })
@@ -729,18 +704,13 @@ fn template_without_stride(shape: Shape) -> Outcome {
         let stand = Stand::new(context, shape)?;
         let (images, samplers) = (vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER);
         let held = Held::new(context, &[Binding::new(0, images, 3), Binding::new(1, samplers, 2)], &[]);
-        let entries =
-            [(0, images, 3), (1, samplers, 2)].map(|(binding, ty, count)| vk::DescriptorUpdateTemplateEntry {
-                dst_binding: binding,
-                dst_array_element: 0,
-                descriptor_count: count,
-                descriptor_type: ty,
-                offset: binding as usize * IMAGE_INFO_SIZE,
-                stride: 0,
-            });
-        let template = Template::for_set(context, Spelling::Core, &held.layout, &entries);
-        let infos = [stand.texture.slot(0, 0).info, Slot::sampler(&stand.bad, 1, 0).info];
-        template.update(held.set, &TemplateData::pack(&infos, 0, IMAGE_INFO_SIZE));
+        let slots = [stand.texture.slot(0, 0), Slot::sampler(&stand.bad, 1, 0)];
+        let entry = |at: usize, count| vk::DescriptorUpdateTemplateEntry {
+            descriptor_count: count,
+            ..slots[at].entry(at * IMAGE_INFO_SIZE)
+        };
+        let template = Template::for_set(context, Spelling::Core, &held.layout, &[entry(0, 3), entry(1, 2)]);
+        template.update(held.set, &TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE));
         held.looks((Program::Constant, shape.stage), &[("an element", &stand.texture, &legal()); 2])
     })
 }

@@ -116,7 +116,6 @@ pub(crate) fn look(
     images: &[&Conflict],
     way: Way,
 ) -> Result<Vec<Look>, Skip> {
-    skip_if(context.missing(way.stage.needs()))?;
     conflict.check(context)?;
     way.by.check(context)?;
     let textures = Texture::all(context, &images.iter().map(|image| image.scene).collect::<Vec<_>>())?;

@@ -40,33 +40,51 @@ struct Case {
     program: Program,
 }
 
-/// Layouts and sets of images and of samplers.
-struct Sets<'c> {
-    layouts: [SetLayout<'c>; 2],
-    _pools: [Pool<'c>; 2],
-    sets: [vk::DescriptorSet; 2],
+/// Images in an array of one set, and samplers in an array of another.
+pub(crate) struct Arrays<'c> {
+    context: &'c Context,
+    pub(crate) layouts: [SetLayout<'c>; 2],
+    pub(crate) pools: [Pool<'c>; 2],
 }
 
-impl<'c> Sets<'c> {
-    fn new(context: &'c Context, is_late: bool) -> Self {
-        use vk::DescriptorBindingFlags as B;
-        let flags = if is_late { B::UPDATE_AFTER_BIND | B::PARTIALLY_BOUND } else { B::PARTIALLY_BOUND };
-        let of = |(binding, ty, count)| SetLayout::new(context, &[Binding::new(binding, ty, count).flags(flags)]);
-        let layouts =
-            [(0, vk::DescriptorType::SAMPLED_IMAGE, COUNTS[0]), (1, vk::DescriptorType::SAMPLER, COUNTS[1])].map(of);
-        let pools = layouts.each_ref().map(|layout| Pool::new(context, &[layout]));
-        let sets = [0, 1].map(|at| pools[at].allocate(&layouts[at]));
-        Self { layouts, _pools: pools, sets }
+impl<'c> Arrays<'c> {
+    /// So many images and samplers. `runs`: each layout has one more binding like its first.
+    pub(crate) fn new(context: &'c Context, counts: [u32; 2], flags: vk::DescriptorBindingFlags, runs: bool) -> Self {
+        let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
+        let layouts = [0, 1].map(|at: usize| {
+            let of = |binding| Binding::new(binding, types[at], counts[at]).flags(flags);
+            let all = [of(at as u32), of(at as u32 + 1)];
+            SetLayout::new(context, if runs { &all } else { &all[..1] })
+        });
+        let pools = layouts.each_ref().map(|layout| Pool::new(context, &[layout; 3]));
+        Self { context, layouts, pools }
     }
 
-    fn write(&self, context: &Context, textures: &[Texture<'_>], samplers: &[Sampler<'_>]) {
-        for (at, texture) in (0..).zip(textures) {
-            write(context, self.sets[0], &[texture.slot(0, at * 30 + 7)]);
-        }
-        for (at, sampler) in (0..).zip(samplers) {
-            write(context, self.sets[1], &[Slot::sampler(sampler, 1, at * 10 + 1)]);
-        }
+    pub(crate) fn sets(&self) -> [vk::DescriptorSet; 2] {
+        [0, 1].map(|at| self.pools[at].allocate(&self.layouts[at]))
     }
+
+    /// Images where [`Program::Tables`] reads them.
+    pub(crate) fn images(&self, set: vk::DescriptorSet, textures: &[Texture<'_>]) {
+        let slots: Vec<_> = (0..).zip(textures).map(|(at, texture)| texture.slot(0, at * 30 + 7)).collect();
+        write(self.context, set, &slots);
+    }
+
+    /// Samplers where it does.
+    pub(crate) fn samplers(&self, set: vk::DescriptorSet, samplers: &[Sampler<'_>]) {
+        let slots: Vec<_> = (0..).zip(samplers).map(|(at, sampler)| Slot::sampler(sampler, 1, at * 10 + 1)).collect();
+        write(self.context, set, &slots);
+    }
+
+    pub(crate) fn fill(&self, sets: [vk::DescriptorSet; 2], textures: &[Texture<'_>], samplers: &[Sampler<'_>]) {
+        self.images(sets[0], textures);
+        self.samplers(sets[1], samplers);
+    }
+}
+
+fn flags(is_late: bool) -> vk::DescriptorBindingFlags {
+    use vk::DescriptorBindingFlags as B;
+    if is_late { B::UPDATE_AFTER_BIND | B::PARTIALLY_BOUND } else { B::PARTIALLY_BOUND }
 }
 
 /// What each lookup of a job has to find: the pair of a point with the sampler that is legal for its image.
@@ -108,33 +126,34 @@ pub(crate) fn looks(
     all
 }
 
-fn needs(context: &Context, case: Case) -> Outcome {
-    skip_if(context.missing(case.stage.needs()))?;
+pub(super) fn needs(context: &Context) -> Outcome {
     skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))
 }
 
 /// What is in the sets, made and written; images are those of the scenes.
 struct Filled<'c> {
-    sets: Sets<'c>,
+    arrays: Arrays<'c>,
+    sets: [vk::DescriptorSet; 2],
     textures: Vec<Texture<'c>>,
     _samplers: Vec<Sampler<'c>>,
 }
 
 impl<'c> Filled<'c> {
     fn new(context: &'c Context, case: Case, scenes: &[Scene], states: &[SamplerDesc]) -> Result<Self, Skip> {
-        needs(context, case)?;
-        let sets = Sets::new(context, case.is_late);
+        needs(context)?;
+        let arrays = Arrays::new(context, COUNTS, flags(case.is_late), false);
         let textures = Texture::all(context, scenes)?;
         let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
-        sets.write(context, &textures, &samplers);
-        Ok(Self { sets, textures, _samplers: samplers })
+        let sets = arrays.sets();
+        arrays.fill(sets, &textures, &samplers);
+        Ok(Self { arrays, sets, textures, _samplers: samplers })
     }
 
     /// What the program of a case finds, of images of which the second kind is `kind`, if it has one.
     fn found(&self, case: Case, second: ResultKind, element: u32) -> Vec<Vec<Value>> {
-        let (context, layouts) = (self.textures[0].context, self.sets.layouts.each_ref());
+        let (context, layouts) = (self.textures[0].context, self.arrays.layouts.each_ref());
         let plan = Plan::new(case.program, self.textures[0].kind(), &layouts).second(second).stage(case.stage);
-        Rig::new(context, &plan).found(&self.sets.sets, &points(), element)
+        Rig::new(context, &plan).found(&self.sets, &points(), element)
     }
 }
 
@@ -309,19 +328,19 @@ fn written_late(case: Case) -> Outcome {
     let (scenes, states) = ([Scene::UINT; IMAGES as usize], states());
     let legal = |_, sampler: usize| unfiltered(states[sampler].clone());
     let body = |context: &Context| {
-        needs(context, case)?;
+        needs(context)?;
         let textures = Texture::all(context, &scenes)?;
-        let (first, then) = (Sets::new(context, true), Sets::new(context, true));
-        let layouts = first.layouts.each_ref();
+        let arrays = Arrays::new(context, COUNTS, flags(true), false);
+        let (first, then) = (arrays.sets(), arrays.sets());
+        let layouts = arrays.layouts.each_ref();
         let rig = Rig::new(context, &Plan::new(Program::Tables, textures[0].kind(), &layouts).stage(case.stage));
         let (job, element) = (Job::new(&rig, &points()), 1);
-        let record = |sets: &Sets<'_>| job.over(&sets.sets, element);
         let one: [_; SAMPLERS as usize] = std::array::from_fn(|_| SamplerDesc::linear().create(context));
-        first.write(context, &textures, &one);
-        record(&first).execute();
-        let commands = record(&then);
+        arrays.fill(first, &textures, &one);
+        job.over(&first, element).execute();
+        let commands = job.over(&then, element);
         let samplers: Vec<_> = states.iter().map(|state| state.create(context)).collect();
-        then.write(context, &textures, &samplers);
+        arrays.fill(then, &textures, &samplers);
         commands.execute();
         Ok(looks(&textures, &legal, element as usize, job.results()))
     };
@@ -345,7 +364,6 @@ fn heap_of_samplers(stage: Stage) -> Outcome {
         (Scene::D32, unfiltered(linear.clone())),
     ];
     let body = |context: &Context| {
-        skip_if(context.missing(stage.needs()))?;
         skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
         let flags = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
         let binding = Binding::new(1, vk::DescriptorType::SAMPLER, 4000).flags(flags);
@@ -380,7 +398,7 @@ fn quads(stage: Stage) -> Outcome {
     let body = |context: &Context| {
         let filled = Filled::new(context, case, &[RGBA8; IMAGES as usize], &states())?;
         let other = Texture::new(context, float)?;
-        write(context, filled.sets.sets[0], &[other.slot(0, 99)]);
+        write(context, filled.sets[0], &[other.slot(0, 99)]);
         Ok(filled.found(case, ResultKind::Float, 0).remove(0))
     };
     let builder = Context::builder().simulated(conflicts::WEAK);

@@ -62,7 +62,6 @@ fn scene_of(
     (sampler, more): (&SamplerDesc, u32),
     [first, second, third]: [(Scene, &SamplerDesc); 3],
 ) -> Result<Vec<Option<String>>, Skip> {
-    skip_if(context.missing(stage.needs()))?;
     let sets = context.limits().max_bound_descriptor_sets;
     skip_if((sets < 5).then(|| format!("{} binds {sets} sets", context.device_name())))?;
     let [one, two, three] = textures(context, [first.0, second.0, third.0])?;
@@ -72,8 +71,7 @@ fn scene_of(
     slots.extend((0..more).map(|element| Slot::sampler(&sampler, 4, element)));
     let (states, high) = (Held::of(context, &slots), Held::of(context, &[three.slot(0, 0)]));
     let (layouts, above) = ([&low.layout, &states.layout], [&high.layout]);
-    let mut plan = Plan::new(Program::Engine, one.kind(), &layouts).stage(stage);
-    plan.above = &above;
+    let plan = Plan::new(Program::Engine, one.kind(), &layouts).stage(stage).above(&above);
     let rig = Rig::new(context, &plan);
     let mut all = Vec::new();
     for _ in 0..2 {

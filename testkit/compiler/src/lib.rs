@@ -26,28 +26,17 @@ pub enum Language<'a> {
 
 /// The words of the module that is made of `source`; `stage` is a file extension that `glslangValidator` knows, and nothing for
 /// assembly.
-///
-/// # Panics
-///
-/// If the programs are not installed or refuse the source, with what they say.
+/// Panics if the programs are not installed or refuse the source, with what they say.
 pub fn compile(language: Language<'_>, stage: &str, source: &str) -> Vec<u32> {
     compile_with(language, stage, source, &[])
 }
 
 /// The words of a text that is assembled as SPIR-V 1.3.
-///
-/// # Panics
-///
-/// As [`compile`].
 pub fn assembled(text: &str) -> Vec<u32> {
     compile(Language::Assembly("spv1.3"), "", text)
 }
 
 /// The same as [`compile`] with further options of `glslangValidator`'s, `-g` for instance.
-///
-/// # Panics
-///
-/// As [`compile`].
 pub fn compile_with(language: Language<'_>, stage: &str, source: &str, options: &[&str]) -> Vec<u32> {
     kept(&(language, stage, source, options), || {
         let (file, limits) = (Scratch::new(stage), Scratch::new("conf"));
@@ -127,10 +116,7 @@ fn programs() -> &'static str {
 }
 
 /// What `spirv-val` has against a module.
-///
-/// # Errors
-///
-/// Its words, if it refuses the module.
+/// The error is its words, if it refuses the module.
 pub fn validate(words: &[u32], environment: &str) -> Result<(), String> {
     let file = Scratch::new("spv");
     file.write(&bytes(words));
@@ -140,10 +126,7 @@ pub fn validate(words: &[u32], environment: &str) -> Result<(), String> {
 }
 
 /// A module as text, with the numbers of its ids and without a header.
-///
-/// # Panics
-///
-/// If `spirv-dis` is not installed or refuses the module.
+/// Panics if `spirv-dis` is not installed or refuses the module.
 pub fn disassemble(words: &[u32]) -> String {
     let file = Scratch::new("spv");
     file.write(&bytes(words));

@@ -143,14 +143,7 @@ fn dispatch(gl: &Library, shader: c_uint, groups: u32, buffers: &mut [(c_uint, u
 }
 
 /// Runs a compute shader in SPIR-V on so many groups; each buffer is (target, binding, words) and comes back as it is then.
-///
-/// # Errors
-///
-/// There is no OpenGL of llvmpipe's.
-///
-/// # Panics
-///
-/// If OpenGL refuses the module, or reports an error.
+/// Panics if OpenGL refuses the module, or reports an error.
 pub fn run(words: &[u32], groups: u32, buffers: &mut [(c_uint, u32, Vec<u32>)]) -> Result<(), Skip> {
     let context = begin(Profile::Core)?;
     let gl = &context.gl;
@@ -288,14 +281,7 @@ fn paint(gl: &Library, source: &str, side: u32) -> Result<Vec<u32>, Skip> {
 }
 
 /// What a shader finds, in fours, in each of the textures.
-///
-/// # Errors
-///
-/// There is no OpenGL of llvmpipe's.
-///
-/// # Panics
-///
-/// If OpenGL refuses the shader, or reports an error.
+/// Panics if OpenGL refuses the shader, or reports an error.
 pub fn look(textures: &[Texture<'_>], shader: &Shader<'_>) -> Result<Vec<Vec<[f32; 4]>>, Skip> {
     let context = begin(Profile::Compatibility)?;
     let gl = &context.gl;
@@ -330,14 +316,7 @@ pub struct Clamped<'a> {
 }
 
 /// What a lookup at each of the coordinates gives, at one level of detail.
-///
-/// # Errors
-///
-/// There is no OpenGL of llvmpipe's.
-///
-/// # Panics
-///
-/// If OpenGL refuses the shader, or reports an error.
+/// Panics if OpenGL refuses the shader, or reports an error.
 pub fn sample(texture: &Clamped<'_>, points: &[[f32; 4]], lod: f32) -> Result<Vec<[f32; 4]>, Skip> {
     let (target, suffix, at) = [(D1, "1D", "x"), (D2, "2D", "xy"), (D3, "3D", "xyz")][texture.axes - 1];
     let source = format!(

@@ -83,6 +83,18 @@ pub fn silent<R>(
     Ok((result, judged))
 }
 
+/// [`silent`] with what comes of it without samplin, which has to be the same.
+pub fn same<R: PartialEq + std::fmt::Debug>(
+    builder: ContextBuilder,
+    what: &str,
+    body: impl Fn(&Context) -> Result<R, Skip>,
+) -> Result<(R, Judged), Skip> {
+    let (wanted, _) = without_layer(builder.clone(), &body)?;
+    let (got, judged) = silent(builder, what, &body)?;
+    assert_eq!(got, wanted, "{what}");
+    Ok((got, judged))
+}
+
 /// What a context with samplin left behind once its instance was gone.
 pub struct Judged {
     /// What the validation layer below samplin reported.
@@ -124,11 +136,16 @@ impl Judged {
         assert!(left.is_empty(), "{left:#?}");
     }
 
+    /// The only record of an event.
+    pub fn only<'j>(&'j self, event: &'j str) -> &'j Json {
+        let all: Vec<_> = self.trace.events(event).collect();
+        let [record] = all[..] else { panic!("{event}: {all:#?}") };
+        record
+    }
+
     /// The only record of something that stays as it is.
     pub fn only_left(&self) -> &Json {
-        let left: Vec<_> = self.trace.events("unresolved").collect();
-        let [record] = left[..] else { panic!("{left:#?}") };
-        record
+        self.only("unresolved")
     }
 
     /// The summary of the only device.

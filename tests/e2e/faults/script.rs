@@ -4,8 +4,9 @@
 use super::{Faults, Output, Run, Step};
 use crate::run::Skip;
 use ash::vk::{self, Handle};
+use samplin_testkit::image::{FIRST, barrier, turned};
 use samplin_testkit::shader::{Access, ResultKind, Shape, words};
-use samplin_testkit::{context, layer};
+use samplin_testkit::{ImageDesc, context, layer};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
@@ -81,16 +82,9 @@ fn sampler_info(index: usize) -> vk::SamplerCreateInfo<'static> {
         MIRRORED => vk::SamplerAddressMode::MIRRORED_REPEAT,
         _ => vk::SamplerAddressMode::CLAMP_TO_EDGE,
     };
-    vk::SamplerCreateInfo {
-        mag_filter: filter,
-        min_filter: filter,
-        address_mode_u: address,
-        address_mode_v: address,
-        address_mode_w: address,
-        min_lod: if index == LODS { 2.0 } else { 0.0 },
-        max_lod: if index == LODS { 0.5 } else { 1.0 },
-        ..Default::default()
-    }
+    let (min_lod, max_lod) = if index == LODS { (2.0, 0.5) } else { (0.0, 1.0) };
+    let info = vk::SamplerCreateInfo::default().mag_filter(filter).min_filter(filter).min_lod(min_lod).max_lod(max_lod);
+    info.address_mode_u(address).address_mode_v(address).address_mode_w(address)
 }
 
 /// The bytes of an image.
@@ -123,23 +117,17 @@ pub(super) struct Application<'t> {
 /// What the application made of a device; `None` is what failed.
 #[derive(Default)]
 struct Made {
-    images: [Option<vk::Image>; IMAGES.len()],
-    memory: [Option<vk::DeviceMemory>; IMAGES.len() + 1],
-    views: [Option<vk::ImageView>; IMAGES.len()],
-    buffer: Option<vk::Buffer>,
-    mapped: Option<*mut u8>,
+    /// Each with a view of it.
+    images: [Option<(vk::Image, vk::ImageView)>; IMAGES.len()],
+    /// Where it is mapped, as well.
+    buffer: Option<(vk::Buffer, *mut u8)>,
     immutable: Option<vk::Sampler>,
-    conversion: Option<vk::SamplerYcbcrConversion>,
-    converting: Option<vk::Sampler>,
     /// For written, pushed and immutable pairs, and for points and results.
     layouts: [Option<vk::DescriptorSetLayout>; 4],
     /// For written, pushed and immutable pairs.
     pipeline_layouts: [Option<vk::PipelineLayout>; 3],
-    /// By numeric kind: floats, unsigned integers.
-    modules: [Option<vk::ShaderModule>; 2],
     /// By layout and numeric kind.
     pipelines: BTreeMap<(usize, usize), vk::Pipeline>,
-    pool: Option<vk::DescriptorPool>,
     sets: Option<[vk::DescriptorSet; PAIRS.len()]>,
     io: Option<vk::DescriptorSet>,
     template: Option<vk::DescriptorUpdateTemplate>,
@@ -309,7 +297,8 @@ impl<'t> Application<'t> {
         if let Some(device) = device {
             // SAFETY: made just now.
             let device = unsafe { ash::Device::load(f, device) };
-            let mut script = Script { app: self, instance, physical, device: &device, made: Made::default() };
+            let mut script =
+                Script { app: self, instance, physical, device: &device, made: Made::default(), gone: Vec::new() };
             script.make(push.is_some(), converts);
             for (round, pairs) in ROUNDS.into_iter().enumerate() {
                 script.round(round, pairs);
@@ -328,7 +317,14 @@ struct Script<'s, 't> {
     physical: vk::PhysicalDevice,
     device: &'s ash::Device,
     made: Made,
+    /// Destroys what lives as long as the device, in the order of its making.
+    gone: Vec<Box<dyn FnOnce(vk::Device)>>,
 }
+
+/// A command that makes an object of a device, and one that destroys it.
+type Create<I, T> =
+    unsafe extern "system" fn(vk::Device, *const I, *const vk::AllocationCallbacks<'_>, *mut T) -> vk::Result;
+type Destroy<T> = unsafe extern "system" fn(vk::Device, T, *const vk::AllocationCallbacks<'_>);
 
 impl Script<'_, '_> {
     /// Whether optimal images of a format can do something.
@@ -338,6 +334,26 @@ impl Script<'_, '_> {
         found.optimal_tiling_features.contains(what)
     }
 
+    /// An object of the device. What is in its create info is alive and valid, but for samplers, which the script is about.
+    fn create<I, T: Out>(&mut self, command: &'static str, create: Create<I, T>, info: &I) -> Option<T> {
+        let raw = self.device.handle();
+        // SAFETY: as above.
+        self.app.create(command, |out| unsafe { create(raw, info, ptr::null(), out) })
+    }
+
+    /// The same for as long as the device lives.
+    fn keep<I, T: Out + 'static>(
+        &mut self,
+        command: &'static str,
+        (create, destroy): (Create<I, T>, Destroy<T>),
+        info: &I,
+    ) -> Option<T> {
+        let made = self.create(command, create, info)?;
+        // SAFETY: nothing is pending then, and who uses it was made later and is gone.
+        self.gone.push(Box::new(move |device| unsafe { destroy(device, made, ptr::null()) }));
+        Some(made)
+    }
+
     fn allocate(&mut self, needs: vk::MemoryRequirements, flags: vk::MemoryPropertyFlags) -> Option<vk::DeviceMemory> {
         // SAFETY: the physical device is the instance's.
         let types = unsafe { self.instance.get_physical_device_memory_properties(self.physical) };
@@ -345,134 +361,105 @@ impl Script<'_, '_> {
             needs.memory_type_bits >> index & 1 == 1
                 && types.memory_types[*index as usize].property_flags.contains(flags)
         })?;
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
-        let device = self.device;
-        // SAFETY: a memory type of the device.
-        self.app.create("vkAllocateMemory", |out| unsafe {
-            (device.fp_v1_0().allocate_memory)(device.handle(), &info, ptr::null(), out)
-        })
+        let (info, f) = (vk::MemoryAllocateInfo::default(), self.device.fp_v1_0());
+        let info = info.allocation_size(needs.size).memory_type_index(index);
+        self.keep("vkAllocateMemory", (f.allocate_memory, f.free_memory), &info)
     }
 
     fn sampler(&mut self, info: &vk::SamplerCreateInfo<'_>) -> Option<vk::Sampler> {
-        let device = self.device;
-        // SAFETY: the create info and its chain are live; what the device cannot do in it is what the script is about.
-        self.app.create("vkCreateSampler", |out| unsafe {
-            (device.fp_v1_0().create_sampler)(device.handle(), info, ptr::null(), out)
-        })
+        self.create("vkCreateSampler", self.device.fp_v1_0().create_sampler, info)
     }
 
-    fn image(&mut self, index: usize) {
+    /// The same for as long as the device lives.
+    fn kept_sampler(&mut self, info: &vk::SamplerCreateInfo<'_>) -> Option<vk::Sampler> {
+        let f = self.device.fp_v1_0();
+        self.keep("vkCreateSampler", (f.create_sampler, f.destroy_sampler), info)
+    }
+
+    fn image(&mut self, index: usize) -> Option<(vk::Image, vk::ImageView)> {
         let (device, raw, f) = (self.device, self.device.handle(), self.device.fp_v1_0());
-        let info = vk::ImageCreateInfo::default()
-            .image_type(vk::ImageType::TYPE_2D)
-            .format(IMAGES[index])
-            .extent(vk::Extent3D { width: EDGE, height: EDGE, depth: 1 })
-            .mip_levels(1)
-            .array_layers(1)
-            .samples(vk::SampleCountFlags::TYPE_1)
-            .usage(vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST);
-        // SAFETY: every device can do such images.
-        let image = self.app.create("vkCreateImage", |out| unsafe { (f.create_image)(raw, &info, ptr::null(), out) });
-        self.made.images[index] = image;
-        let Some(image) = image else { return };
+        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
+        let info = ImageDesc { usage, ..ImageDesc::d2(IMAGES[index], EDGE, EDGE) }.info();
+        let image = self.keep("vkCreateImage", (f.create_image, f.destroy_image), &info)?;
         // SAFETY: made just now.
         let needs = unsafe { device.get_image_memory_requirements(image) };
-        self.made.memory[index] = self.allocate(needs, vk::MemoryPropertyFlags::empty());
-        let Some(memory) = self.made.memory[index] else { return };
+        let memory = self.allocate(needs, vk::MemoryPropertyFlags::empty())?;
         // SAFETY: the memory is as the image needs it.
         if !self.app.act("vkBindImageMemory", || unsafe { (f.bind_image_memory)(raw, image, memory, 0) }) {
-            return;
+            return None;
         }
-        let info = vk::ImageViewCreateInfo::default()
-            .image(image)
-            .view_type(vk::ImageViewType::TYPE_2D)
-            .format(IMAGES[index])
-            .subresource_range(range(index));
-        self.made.views[index] =
-            // SAFETY: the image has memory.
-            self.app.create("vkCreateImageView", |out| unsafe { (f.create_image_view)(raw, &info, ptr::null(), out) });
+        let info = vk::ImageViewCreateInfo::default().image(image).view_type(vk::ImageViewType::TYPE_2D);
+        let info = info.format(IMAGES[index]).subresource_range(range(index));
+        Some((image, self.keep("vkCreateImageView", (f.create_image_view, f.destroy_image_view), &info)?))
     }
 
-    fn buffer(&mut self) {
+    fn buffer(&mut self) -> Option<(vk::Buffer, *mut u8)> {
         let (device, raw, f) = (self.device, self.device.handle(), self.device.fp_v1_0());
         let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::STORAGE_BUFFER;
         let info = vk::BufferCreateInfo::default().size(BUFFER_BYTES as u64).usage(usage);
-        self.made.buffer =
-            // SAFETY: a plain buffer.
-            self.app.create("vkCreateBuffer", |out| unsafe { (f.create_buffer)(raw, &info, ptr::null(), out) });
-        let Some(buffer) = self.made.buffer else { return };
+        let buffer = self.keep("vkCreateBuffer", (f.create_buffer, f.destroy_buffer), &info)?;
         // SAFETY: made just now.
         let needs = unsafe { device.get_buffer_memory_requirements(buffer) };
         let flags = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-        self.made.memory[IMAGES.len()] = self.allocate(needs, flags);
-        let Some(memory) = self.made.memory[IMAGES.len()] else { return };
+        let memory = self.allocate(needs, flags)?;
         // SAFETY: the memory is as the buffer needs it.
         if !self.app.act("vkBindBufferMemory", || unsafe { (f.bind_buffer_memory)(raw, buffer, memory, 0) }) {
-            return;
+            return None;
         }
         let mut mapped = ptr::null_mut();
         // SAFETY: the memory is host visible; the pointer is a local.
         let done = self.app.act("vkMapMemory", || unsafe {
             (f.map_memory)(raw, memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty(), &mut mapped)
         });
-        self.made.mapped = done.then_some(mapped.cast());
-        for (at, bytes) in (0..IMAGES.len()).map(|n| (n * IMAGE_BYTES, texels(n))).chain([(POINTS_AT, points())]) {
-            self.write(at, &bytes);
-        }
+        done.then_some((buffer, mapped.cast()))
     }
 
     fn write(&self, at: usize, bytes: &[u8]) {
         assert!(at + bytes.len() <= BUFFER_BYTES);
-        if let Some(mapped) = self.made.mapped {
+        if let Some((_, mapped)) = self.made.buffer {
             // SAFETY: within the mapping, and nothing is submitted.
             unsafe { mapped.add(at).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         }
     }
 
     /// A conversion, and a sampler with it whose address modes it does not allow. Nothing is drawn with them.
-    fn conversion(&mut self) {
+    fn conversion(&mut self) -> Option<vk::Sampler> {
         const FORMAT: vk::Format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
         let location = [
             (vk::FormatFeatureFlags::MIDPOINT_CHROMA_SAMPLES, vk::ChromaLocation::MIDPOINT),
             (vk::FormatFeatureFlags::COSITED_CHROMA_SAMPLES, vk::ChromaLocation::COSITED_EVEN),
         ];
-        let Some((_, location)) = location.into_iter().find(|(bit, _)| self.can(FORMAT, *bit)) else { return };
-        let (device, raw) = (self.device, self.device.handle());
+        let (_, location) = location.into_iter().find(|(bit, _)| self.can(FORMAT, *bit))?;
+        let f = self.device.fp_v1_1();
         let info = vk::SamplerYcbcrConversionCreateInfo::default()
             .format(FORMAT)
             .ycbcr_model(vk::SamplerYcbcrModelConversion::YCBCR_709)
             .x_chroma_offset(location)
             .y_chroma_offset(location);
-        // SAFETY: the feature is enabled and the format has conversions.
-        self.made.conversion = self.app.create("vkCreateSamplerYcbcrConversion", |out| unsafe {
-            (device.fp_v1_1().create_sampler_ycbcr_conversion)(raw, &info, ptr::null(), out)
-        });
-        let Some(conversion) = self.made.conversion else { return };
+        let commands = (f.create_sampler_ycbcr_conversion, f.destroy_sampler_ycbcr_conversion);
+        let conversion = self.keep("vkCreateSamplerYcbcrConversion", commands, &info)?;
         let mut chained = vk::SamplerYcbcrConversionInfo::default().conversion(conversion);
         let info = vk::SamplerCreateInfo { max_lod: 0.0, ..sampler_info(NEAREST) };
-        let repeat = vk::SamplerAddressMode::REPEAT;
-        self.made.converting = self.sampler(&info.address_mode_u(repeat).push_next(&mut chained));
+        self.kept_sampler(&info.address_mode_u(vk::SamplerAddressMode::REPEAT).push_next(&mut chained))
     }
 
     /// Everything that lives as long as the device.
     fn make(&mut self, push: bool, converts: bool) {
-        let (device, raw, f) = (self.device, self.device.handle(), self.device.fp_v1_0());
-        for index in 0..IMAGES.len() {
-            self.image(index);
+        let f = self.device.fp_v1_0();
+        self.made.images = std::array::from_fn(|index| self.image(index));
+        self.made.buffer = self.buffer();
+        for (at, bytes) in (0..IMAGES.len()).map(|n| (n * IMAGE_BYTES, texels(n))).chain([(POINTS_AT, points())]) {
+            self.write(at, &bytes);
         }
-        self.buffer();
         if converts {
             self.conversion();
         }
         // Of a state of its own: what samplin could not repair stays so as long as a sampler of its state lives.
-        self.made.immutable = self.sampler(&vk::SamplerCreateInfo { max_lod: 3.0, ..sampler_info(LINEAR) });
+        self.made.immutable = self.kept_sampler(&vk::SamplerCreateInfo { max_lod: 3.0, ..sampler_info(LINEAR) });
         let immutable = [self.made.immutable.unwrap_or_default()];
         let combined = |binding: u32| {
-            vk::DescriptorSetLayoutBinding::default()
-                .binding(binding)
-                .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-                .descriptor_count(1)
-                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+            let of = vk::DescriptorSetLayoutBinding::default().binding(binding).descriptor_count(1);
+            of.descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER).stage_flags(vk::ShaderStageFlags::COMPUTE)
         };
         let pushed = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
         let io = [
@@ -484,10 +471,8 @@ impl Script<'_, '_> {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
             let info = if layout == PUSHED { info.flags(pushed) } else { info };
             if (layout != PUSHED || push) && (layout != IMMUTABLE || self.made.immutable.is_some()) {
-                // SAFETY: the bindings and the immutable sampler are alive.
-                self.made.layouts[layout] = self.app.create("vkCreateDescriptorSetLayout", |out| unsafe {
-                    (f.create_descriptor_set_layout)(raw, &info, ptr::null(), out)
-                });
+                let commands = (f.create_descriptor_set_layout, f.destroy_descriptor_set_layout);
+                self.made.layouts[layout] = self.keep("vkCreateDescriptorSetLayout", commands, &info);
             }
         }
         let size = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(4)];
@@ -495,31 +480,25 @@ impl Script<'_, '_> {
             let (Some(pairs), Some(io)) = (self.made.layouts[layout], self.made.layouts[IO]) else { continue };
             let layouts = [pairs, io];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts).push_constant_ranges(&size);
-            // SAFETY: both set layouts are alive.
-            self.made.pipeline_layouts[layout] = self.app.create("vkCreatePipelineLayout", |out| unsafe {
-                (f.create_pipeline_layout)(raw, &info, ptr::null(), out)
-            });
+            let commands = (f.create_pipeline_layout, f.destroy_pipeline_layout);
+            self.made.pipeline_layouts[layout] = self.keep("vkCreatePipelineLayout", commands, &info);
         }
-        for (number, kind) in [ResultKind::Float, ResultKind::Uint].into_iter().enumerate() {
+        // By numeric kind: floats, unsigned integers.
+        let modules = [ResultKind::Float, ResultKind::Uint].map(|kind| {
             let words = words("sample", Shape::D2, kind, Access::Single { binding: 0 });
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            // SAFETY: the words are a whole module.
-            self.made.modules[number] = self.app.create("vkCreateShaderModule", |out| unsafe {
-                (f.create_shader_module)(raw, &info, ptr::null(), out)
-            });
-        }
+            self.keep("vkCreateShaderModule", (f.create_shader_module, f.destroy_shader_module), &info)
+        });
         let programs: BTreeSet<(usize, usize)> = PAIRS.iter().map(program).collect();
         for (layout, kind) in programs {
-            let parts = (self.made.pipeline_layouts[layout], self.made.modules[kind]);
-            let (Some(pipeline_layout), Some(module)) = parts else { continue };
-            let stage = vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .module(module)
-                .name(c"main");
-            let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(pipeline_layout);
+            let (Some(of), Some(module)) = (self.made.pipeline_layouts[layout], modules[kind]) else { continue };
+            let stage = vk::PipelineShaderStageCreateInfo::default().module(module).name(c"main");
+            let info = vk::ComputePipelineCreateInfo::default().layout(of);
+            let info = info.stage(stage.stage(vk::ShaderStageFlags::COMPUTE));
+            let (raw, none) = (self.device.handle(), vk::PipelineCache::null());
             // SAFETY: module and layout are alive and fit each other.
             let made = self.app.create("vkCreateComputePipelines", |out| unsafe {
-                (f.create_compute_pipelines)(raw, vk::PipelineCache::null(), 1, &info, ptr::null(), out)
+                (f.create_compute_pipelines)(raw, none, 1, &info, ptr::null(), out)
             });
             self.made.pipelines.extend(made.map(|made| ((layout, kind), made)));
         }
@@ -530,33 +509,18 @@ impl Script<'_, '_> {
         ]
         .map(|(ty, descriptor_count)| vk::DescriptorPoolSize { ty, descriptor_count });
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(PAIRS.len() as u32 + 1).pool_sizes(&sizes);
-        // SAFETY: the create info is a local.
-        self.made.pool = self.app.create("vkCreateDescriptorPool", |out| unsafe {
-            (f.create_descriptor_pool)(raw, &info, ptr::null(), out)
-        });
-        let layouts = PAIRS.each_ref().map(|pair| match pair.path {
-            Path::Immutable => self.made.layouts[IMMUTABLE],
-            _ => self.made.layouts[WRITTEN],
-        });
-        if let Some(pool) = self.made.pool {
-            if layouts.iter().all(Option::is_some) {
-                let layouts = layouts.map(Option::unwrap_or_default);
-                let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
-                // SAFETY: the pool has room and the layouts are alive.
-                self.made.sets = self.app.create_all("vkAllocateDescriptorSets", |out| unsafe {
-                    (f.allocate_descriptor_sets)(raw, &info, out)
-                });
-            }
-            if let Some(layout) = self.made.layouts[IO] {
-                let layouts = [layout];
-                let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
-                // SAFETY: as above.
-                self.made.io = self
-                    .app
-                    .create("vkAllocateDescriptorSets", |out| unsafe { (f.allocate_descriptor_sets)(raw, &info, out) });
-            }
+        let commands = (f.create_descriptor_pool, f.destroy_descriptor_pool);
+        if let Some(pool) = self.keep("vkCreateDescriptorPool", commands, &info) {
+            self.made.sets = self.allocate_sets(
+                pool,
+                PAIRS.each_ref().map(|pair| match pair.path {
+                    Path::Immutable => self.made.layouts[IMMUTABLE],
+                    _ => self.made.layouts[WRITTEN],
+                }),
+            );
+            self.made.io = self.allocate_sets(pool, [self.made.layouts[IO]]).map(|[io]| io);
         }
-        if let (Some(set), Some(buffer), Some(_)) = (self.made.io, self.made.buffer, self.made.mapped) {
+        if let (Some(set), Some((buffer, _))) = (self.made.io, self.made.buffer) {
             let part = |offset: usize, range: usize| {
                 [vk::DescriptorBufferInfo { buffer, offset: offset as u64, range: range as u64 }]
             };
@@ -567,7 +531,7 @@ impl Script<'_, '_> {
                 write.dst_binding(1).descriptor_type(vk::DescriptorType::STORAGE_BUFFER_DYNAMIC).buffer_info(&results),
             ];
             // SAFETY: set and buffer are alive.
-            unsafe { device.update_descriptor_sets(&writes, &[]) };
+            unsafe { self.device.update_descriptor_sets(&writes, &[]) };
         }
         if let Some(layout) = self.made.layouts[WRITTEN] {
             let entries = [vk::DescriptorUpdateTemplateEntry {
@@ -575,19 +539,28 @@ impl Script<'_, '_> {
                 descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
                 ..Default::default()
             }];
-            let info = vk::DescriptorUpdateTemplateCreateInfo::default()
-                .descriptor_update_entries(&entries)
-                .descriptor_set_layout(layout);
-            // SAFETY: the layout is alive.
-            self.made.template = self.app.create("vkCreateDescriptorUpdateTemplate", |out| unsafe {
-                (device.fp_v1_1().create_descriptor_update_template)(raw, &info, ptr::null(), out)
-            });
+            let info = vk::DescriptorUpdateTemplateCreateInfo::default();
+            let info = info.descriptor_update_entries(&entries).descriptor_set_layout(layout);
+            let f = self.device.fp_v1_1();
+            let commands = (f.create_descriptor_update_template, f.destroy_descriptor_update_template);
+            self.made.template = self.keep("vkCreateDescriptorUpdateTemplate", commands, &info);
         }
-        let info = vk::CommandPoolCreateInfo::default();
-        // SAFETY: family 0 has the device's queue.
-        self.made.commands = self
-            .app
-            .create("vkCreateCommandPool", |out| unsafe { (f.create_command_pool)(raw, &info, ptr::null(), out) });
+        // Family 0 has the device's queue.
+        let commands = (f.create_command_pool, f.destroy_command_pool);
+        self.made.commands = self.keep("vkCreateCommandPool", commands, &vk::CommandPoolCreateInfo::default());
+    }
+
+    /// Sets of a pool that has room for them, if all of their layouts are there.
+    fn allocate_sets<const N: usize>(
+        &mut self,
+        pool: vk::DescriptorPool,
+        layouts: [Option<vk::DescriptorSetLayout>; N],
+    ) -> Option<[vk::DescriptorSet; N]> {
+        let (raw, f) = (self.device.handle(), self.device.fp_v1_0());
+        let layouts = layouts.iter().all(Option::is_some).then(|| layouts.map(Option::unwrap_or_default))?;
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        // SAFETY: the pool has room and the layouts are alive.
+        self.app.create_all("vkAllocateDescriptorSets", |out| unsafe { (f.allocate_descriptor_sets)(raw, &info, out) })
     }
 
     /// New samplers, pairs written, drawn and looked at, samplers destroyed.
@@ -602,12 +575,11 @@ impl Script<'_, '_> {
         self.write(RESULTS_AT, &[0xee; PAIRS.len() * RESULT_BYTES]);
         for index in self.draw(round, &ready).unwrap_or_default() {
             let mut pixels = vec![0; POINTS as usize * 16];
-            let mapped = self.made.mapped.expect("was drawn into");
+            let (_, mapped) = self.made.buffer.expect("was drawn into");
             // SAFETY: within the mapping; the draw has been waited for.
-            unsafe {
-                let from = mapped.add(RESULTS_AT + index * RESULT_BYTES);
-                from.copy_to_nonoverlapping(pixels.as_mut_ptr(), pixels.len());
-            }
+            let from = unsafe { mapped.add(RESULTS_AT + index * RESULT_BYTES) };
+            // SAFETY: as above.
+            unsafe { from.copy_to_nonoverlapping(pixels.as_mut_ptr(), pixels.len()) };
             self.app.run.pixels.insert((round, index), pixels);
         }
         for sampler in samplers.into_iter().flatten() {
@@ -623,8 +595,8 @@ impl Script<'_, '_> {
         if pair.sampler == LODS || !self.can(IMAGES[pair.image], needs) {
             self.app.run.illegal.insert(index);
         }
-        let parts = (self.made.views[pair.image], samplers[pair.sampler], self.made.sets);
-        let (Some(view), Some(sampler), Some(sets)) = parts else { return false };
+        let parts = (self.made.images[pair.image], samplers[pair.sampler], self.made.sets);
+        let (Some((_, view)), Some(sampler), Some(sets)) = parts else { return false };
         let (device, set) = (self.device, sets[index]);
         let info = [image_info(view, sampler)];
         let write = write(set, &info);
@@ -668,7 +640,7 @@ impl Script<'_, '_> {
     /// Draws pairs, and tells which of them were drawn; `None` when nothing was.
     fn draw(&mut self, round: usize, ready: &[(usize, vk::Sampler)]) -> Option<Vec<usize>> {
         let (device, raw, f) = (self.device, self.device.handle(), self.device.fp_v1_0());
-        let (pool, io, _) = (self.made.commands?, self.made.io?, self.made.mapped?);
+        let (pool, io, _) = (self.made.commands?, self.made.io?, self.made.buffer?);
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         // SAFETY: the pool is alive; the buffer dies with it.
         let commands: vk::CommandBuffer = self
@@ -689,20 +661,12 @@ impl Script<'_, '_> {
                 drawn.push(*index);
             }
         }
-        let barrier = vk::MemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::SHADER_WRITE)
-            .dst_access_mask(vk::AccessFlags::HOST_READ);
-        let (from, to) = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::PipelineStageFlags::HOST);
-        // SAFETY: recording.
-        unsafe { device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
+        barrier(device, commands, &[]);
         // SAFETY: recording.
         if !self.app.act("vkEndCommandBuffer", || unsafe { (f.end_command_buffer)(commands) }) {
             return None;
         }
-        let info = vk::FenceCreateInfo::default();
-        let fence: vk::Fence =
-            // SAFETY: the create info is a local.
-            self.app.create("vkCreateFence", |out| unsafe { (f.create_fence)(raw, &info, ptr::null(), out) })?;
+        let fence = self.create("vkCreateFence", f.create_fence, &vk::FenceCreateInfo::default())?;
         // SAFETY: queue 0 of family 0 was asked for.
         let queue = unsafe { device.get_device_queue(0, 0) };
         let buffers = [commands];
@@ -727,43 +691,22 @@ impl Script<'_, '_> {
 
     /// Fills the images that there are.
     fn upload(&self, commands: vk::CommandBuffer) {
-        let Some(buffer) = self.made.buffer else { return };
-        for (index, image) in (0..).zip(self.made.images).filter(|(index, _)| self.made.views[*index].is_some()) {
-            let image = image.unwrap_or_default();
-            let turn = |(from, to), (before, after), (access, later)| {
-                let barrier = vk::ImageMemoryBarrier::default()
-                    .src_access_mask(access)
-                    .dst_access_mask(later)
-                    .old_layout(from)
-                    .new_layout(to)
-                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .image(image)
-                    .subresource_range(range(index));
-                let none = vk::DependencyFlags::empty();
-                // SAFETY: recording; the image has memory.
-                unsafe { self.device.cmd_pipeline_barrier(commands, before, after, none, &[], &[], &[barrier]) };
-            };
-            use vk::{AccessFlags as A, ImageLayout as L, PipelineStageFlags as S};
-            turn((L::UNDEFINED, L::TRANSFER_DST_OPTIMAL), (S::HOST, S::TRANSFER), (A::empty(), A::TRANSFER_WRITE));
-            let region = vk::BufferImageCopy {
-                buffer_offset: (index * IMAGE_BYTES) as u64,
-                image_subresource: vk::ImageSubresourceLayers {
-                    aspect_mask: range(index).aspect_mask,
-                    layer_count: 1,
-                    ..Default::default()
-                },
-                image_extent: vk::Extent3D { width: EDGE, height: EDGE, depth: 1 },
-                ..Default::default()
-            };
+        use vk::ImageLayout as L;
+        let Some((buffer, _)) = self.made.buffer else { return };
+        for (index, (image, _)) in
+            self.made.images.iter().enumerate().filter_map(|(index, made)| Some((index, (*made)?)))
+        {
+            let turn = |layouts| barrier(self.device, commands, &[turned(image, range(index), layouts)]);
+            turn([L::UNDEFINED, L::TRANSFER_DST_OPTIMAL]);
+            let layers = vk::ImageSubresourceLayers::default().aspect_mask(range(index).aspect_mask).layer_count(1);
+            let region = vk::BufferImageCopy::default()
+                .buffer_offset((index * IMAGE_BYTES) as u64)
+                .image_subresource(layers)
+                .image_extent(vk::Extent3D { width: EDGE, height: EDGE, depth: 1 });
             let layout = L::TRANSFER_DST_OPTIMAL;
             // SAFETY: recording; the buffer holds the texels.
             unsafe { self.device.cmd_copy_buffer_to_image(commands, buffer, image, layout, &[region]) };
-            turn(
-                (L::TRANSFER_DST_OPTIMAL, L::SHADER_READ_ONLY_OPTIMAL),
-                (S::TRANSFER, S::COMPUTE_SHADER),
-                (A::TRANSFER_WRITE, A::SHADER_READ),
-            );
+            turn([L::TRANSFER_DST_OPTIMAL, L::SHADER_READ_ONLY_OPTIMAL]);
         }
     }
 
@@ -782,7 +725,7 @@ impl Script<'_, '_> {
         let (Some(pipeline), Some(layout)) = parts else { return false };
         let point = vk::PipelineBindPoint::COMPUTE;
         if pair.path == Path::Push {
-            let info = [image_info(self.made.views[pair.image].unwrap_or_default(), sampler)];
+            let info = [image_info(self.made.images[pair.image].unwrap_or_default().1, sampler)];
             let write = write(vk::DescriptorSet::null(), &info);
             let push = ash::khr::push_descriptor::Device::new(self.instance, device);
             // SAFETY: recording; set 0 of the layout is pushed.
@@ -812,28 +755,11 @@ impl Script<'_, '_> {
         let (device, raw, f) = (self.device, self.device.handle(), self.device.fp_v1_0());
         // SAFETY: the device is alive.
         self.app.act("vkDeviceWaitIdle", || unsafe { (f.device_wait_idle)(raw) });
-        let made = std::mem::take(&mut self.made);
-        // SAFETY: nothing is pending, users go before what they use, and null is ignored.
-        unsafe {
-            device.destroy_command_pool(made.commands.unwrap_or_default(), None);
-            device.destroy_descriptor_update_template(made.template.unwrap_or_default(), None);
-            device.destroy_descriptor_pool(made.pool.unwrap_or_default(), None);
-            made.pipelines.into_values().for_each(|pipeline| device.destroy_pipeline(pipeline, None));
-            made.modules.into_iter().flatten().for_each(|module| device.destroy_shader_module(module, None));
-            let layouts = made.pipeline_layouts.into_iter().flatten();
-            layouts.for_each(|layout| device.destroy_pipeline_layout(layout, None));
-            let layouts = made.layouts.into_iter().flatten();
-            layouts.for_each(|layout| device.destroy_descriptor_set_layout(layout, None));
-            device.destroy_sampler(made.immutable.unwrap_or_default(), None);
-            device.destroy_sampler(made.converting.unwrap_or_default(), None);
-            if let Some(conversion) = made.conversion {
-                device.destroy_sampler_ycbcr_conversion(conversion, None);
-            }
-            made.views.into_iter().flatten().for_each(|view| device.destroy_image_view(view, None));
-            made.images.into_iter().flatten().for_each(|image| device.destroy_image(image, None));
-            device.destroy_buffer(made.buffer.unwrap_or_default(), None);
-            made.memory.into_iter().flatten().for_each(|memory| device.free_memory(memory, None));
+        for pipeline in std::mem::take(&mut self.made.pipelines).into_values() {
+            // SAFETY: nothing is pending.
+            unsafe { device.destroy_pipeline(pipeline, None) };
         }
+        self.gone.drain(..).rev().for_each(|gone| gone(raw));
     }
 }
 
@@ -842,12 +768,8 @@ const LINEAR_FILTER: vk::FormatFeatureFlags = vk::FormatFeatureFlags::SAMPLED_IM
 /// All of an image.
 fn range(image: usize) -> vk::ImageSubresourceRange {
     let depth = IMAGES[image] == vk::Format::D32_SFLOAT;
-    vk::ImageSubresourceRange {
-        aspect_mask: if depth { vk::ImageAspectFlags::DEPTH } else { vk::ImageAspectFlags::COLOR },
-        level_count: 1,
-        layer_count: 1,
-        ..Default::default()
-    }
+    let aspect_mask = if depth { vk::ImageAspectFlags::DEPTH } else { vk::ImageAspectFlags::COLOR };
+    vk::ImageSubresourceRange { aspect_mask, ..FIRST }
 }
 
 fn image_info(image_view: vk::ImageView, sampler: vk::Sampler) -> vk::DescriptorImageInfo {

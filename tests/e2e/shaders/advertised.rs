@@ -8,7 +8,7 @@ use ash::vk::{self, FormatFeatureFlags as Feature, ImageCreateFlags as Flags, Im
 use libtest_mimic::Trial;
 use samplin_core::{format::is_srgb, storage};
 use samplin_spirv::image_formats::{CODECS, Channels, Codec, UNNAMED};
-use samplin_testkit::{Capability, Context, ContextBuilder, Folder};
+use samplin_testkit::{Capability, Context, ContextBuilder, Folder, ImageDesc};
 use std::path::{Path, PathBuf};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -112,7 +112,8 @@ fn images() -> Outcome {
         let (mut promised, mut refused) = (0, 0);
         for tiling in tilings {
             for format in stored(context, tiling).into_iter().filter(|format| storage::declared(*format).is_some()) {
-                for (kind, [width, height, depth]) in kinds {
+                let base = ImageDesc::d2(format, 1, 1);
+                for (kind, extent) in kinds {
                     for (usage, flags) in usages.iter().flat_map(|usage| flags.map(|flags| (*usage, flags))) {
                         let usage = usage | Usage::STORAGE;
                         // SAFETY: a physical device of this instance.
@@ -132,16 +133,8 @@ fn images() -> Outcome {
                         if layers == 6 && kind != vk::ImageType::TYPE_2D {
                             continue;
                         }
-                        let info = vk::ImageCreateInfo::default()
-                            .flags(flags)
-                            .image_type(kind)
-                            .format(format)
-                            .extent(vk::Extent3D { width, height, depth })
-                            .mip_levels(1)
-                            .array_layers(layers)
-                            .samples(vk::SampleCountFlags::TYPE_1)
-                            .tiling(tiling)
-                            .usage(usage);
+                        let desc = ImageDesc { flags, image_type: kind, extent, layers, tiling, usage, ..base };
+                        let info = desc.info();
                         // SAFETY: what was reported as supported just above; nothing uses the image.
                         unsafe {
                             let image = context.device().create_image(&info, None);

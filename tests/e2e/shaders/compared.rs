@@ -47,14 +47,19 @@ fn image<'c>(context: &'c Context, format: F, texel: f32) -> Result<(Image<'c>, 
     Ok((image, view))
 }
 
+/// A program with a descriptor of each of these types.
+fn job<'c>(context: &'c Context, source: &str, types: &[T]) -> Job<'c> {
+    let words = vulkan("comp", &format!("#version 450\nlayout(local_size_x = 1) in;\n{source}\n"));
+    let bindings: Vec<_> = (0..).zip(types).map(|(binding, ty)| Binding::new(binding, *ty, 1)).collect();
+    Job::new(context, &words, &bindings).expect("a pipeline")
+}
+
 /// What a shader finds in images of these formats, one pair after the other: colours are 0.6 there and depths 0.25.
 fn look(context: &Context, source: &str, pairs: &[[F; 2]]) -> Result<Vec<[f32; 2]>, Skip> {
-    let words = vulkan("comp", &format!("#version 450\nlayout(local_size_x = 1) in;\n{source}\n"));
     let is_mixed = source.contains("texture2D b");
     let second = if is_mixed { T::SAMPLED_IMAGE } else { T::COMBINED_IMAGE_SAMPLER };
     let types = [T::COMBINED_IMAGE_SAMPLER, second, T::SAMPLER, T::STORAGE_BUFFER];
-    let bindings: Vec<_> = (0..).zip(types).map(|(binding, ty)| Binding::new(binding, ty, 1)).collect();
-    let job = Job::new(context, &words, &bindings).expect("a pipeline");
+    let job = job(context, source, &types);
     let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
     let (colour, depth) = (image(context, F::R32_SFLOAT, 0.6)?, image(context, F::D32_SFLOAT, 0.25)?);
     let mut all = Vec::new();
@@ -115,18 +120,16 @@ fn by_no_shader() -> Outcome {
 /// Nothing compares a stencil: the pair is named once, by its link.
 fn stencil() -> Outcome {
     let body = |context: &Context| {
+        let source = "layout(binding = 0) uniform sampler2DShadow a;\nlayout(binding = 1) buffer Out { float got[2]; };\n\
+             void main() { got[0] = textureLod(a, vec3(0.5, 0.5, 0.4), 0); }";
         let types = [T::COMBINED_IMAGE_SAMPLER, T::STORAGE_BUFFER];
-        let bindings: Vec<_> =
-            [0, 3].into_iter().zip(types).map(|(binding, ty)| Binding::new(binding, ty, 1)).collect();
-        let source = "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 0) uniform sampler2DShadow a;\n\
-             layout(binding = 3) buffer Out { float got[2]; };\nvoid main() { got[0] = textureLod(a, vec3(0.5, 0.5, 0.4), 0); }\n";
-        let job = Job::new(context, &vulkan("comp", source), &bindings).expect("a pipeline");
+        let job = job(context, source, &types);
         let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
         let image = Image::new(context, &ImageDesc::d2(F::S8_UINT, 1, 1)).map_err(Skip)?;
         let view = image.view(&ViewDesc::aspect(vk::ImageAspectFlags::STENCIL));
         let out = buffer(context, &[u32::MAX; 2]);
         let (_pool, set) = Pool::set(context, &job.set_layout);
-        write_buffer(context, set, 3, &out);
+        write_buffer(context, set, 1, &out);
         write_images(context, set, (0, 0), types[0], &[Pair::new(&view, &sampler).info()]);
         job.dispatch(1, |commands| job.bind(commands, set));
         Ok(())
@@ -142,9 +145,7 @@ fn stencil() -> Outcome {
 fn began_before() -> Outcome {
     let body = |context: &Context| {
         let types = [T::COMBINED_IMAGE_SAMPLER, T::COMBINED_IMAGE_SAMPLER, T::SAMPLER, T::STORAGE_BUFFER];
-        let bindings: Vec<_> = (0..).zip(types).map(|(binding, ty)| Binding::new(binding, ty, 1)).collect();
-        let source = format!("#version 450\nlayout(local_size_x = 1) in;\n{COMBINED}\n");
-        let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+        let job = job(context, COMBINED, &types);
         let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
         let (colour, out) = (image(context, R32, 0.6)?, buffer(context, &[u32::MAX; 2]));
         let (_pool, set) = Pool::set(context, &job.set_layout);
@@ -153,12 +154,9 @@ fn began_before() -> Outcome {
             for binding in 0..2 {
                 write_images(context, set, (binding, 0), types[0], &[Pair::new(&colour.1, &sampler).info()]);
             }
-            let (device, point) = (context.device(), vk::PipelineBindPoint::COMPUTE);
-            // SAFETY: the buffer is recording; pipeline, layout and set belong together.
-            unsafe {
-                device.cmd_bind_pipeline(commands, point, job.pipeline);
-                device.cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]);
-            }
+            // SAFETY: the buffer is recording, and the pipeline is alive.
+            unsafe { context.device().cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, job.pipeline) };
+            job.bind(commands, set);
         });
         Ok([sampler.handle().as_raw(), colour.1.handle().as_raw()].map(|handle| format!("{handle:#x}")))
     };
@@ -194,18 +192,15 @@ fn look_at_six(context: &Context, is_combined: bool, masks: &[u32]) -> Result<Ve
         true => (T::COMBINED_IMAGE_SAMPLER, "sampler2DShadow"),
         false => (T::SAMPLED_IMAGE, "texture2D"),
     };
-    let mut source =
-        "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 6) uniform samplerShadow s;\n".to_owned();
+    let mut source = "layout(binding = 6) uniform samplerShadow s;\n".to_owned();
     let mut looks = String::new();
     for (at, look) in SIX.iter().enumerate() {
         source += &format!("layout(binding = {at}) uniform {declared} t{at};\n");
         let pair = if is_combined { format!("t{at}") } else { format!("sampler2DShadow(t{at}, s)") };
         looks += &format!("got[{at}] = {};\n", look.replace('@', &pair));
     }
-    source += &format!("layout(binding = 7) buffer Out {{ float got[6]; }};\nvoid main() {{ {looks} }}\n");
-    let types = [ty; 6].into_iter().chain([T::SAMPLER, T::STORAGE_BUFFER]);
-    let bindings: Vec<_> = (0..).zip(types).map(|(binding, ty)| Binding::new(binding, ty, 1)).collect();
-    let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+    source += &format!("layout(binding = 7) buffer Out {{ float got[6]; }};\nvoid main() {{ {looks} }}");
+    let job = job(context, &source, &[ty, ty, ty, ty, ty, ty, T::SAMPLER, T::STORAGE_BUFFER]);
     let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
     let (colour, depth) = (image(context, R32, 0.6)?, image(context, D32, 0.25)?);
     let mut all = Vec::new();

@@ -7,6 +7,7 @@ use ash::vk;
 use libtest_mimic::Trial;
 use samplin_suite::opengl;
 use samplin_testkit::descriptor::Binding;
+use samplin_testkit::shader::ShaderModule;
 use samplin_testkit::texel::Value;
 use samplin_testkit::{Buffer, Context, ContextBuilder, again};
 use serde_json::{Value as Json, json};
@@ -90,9 +91,8 @@ fn model_is_opengl() -> Outcome {
 
 /// Runs the shader with its counters at these bindings of set 0.
 fn count(context: &Context, at: [u32; 2]) -> Result<[Vec<u32>; 3], Skip> {
-    let storage = |binding| Binding::new(binding, vk::DescriptorType::STORAGE_BUFFER, 1);
     let mut bindings = [at[0], at[1], 3];
-    let job = Job::new(context, &opengl("comp", SOURCE), &bindings.map(storage)).expect("a pipeline");
+    let job = Job::new(context, &opengl("comp", SOURCE), &bindings.map(Binding::storage)).expect("a pipeline");
     let buffers = [buffer(context, &FIRST), buffer(context, &SECOND), buffer(context, &[0; 2 * GROUPS as usize])];
     job.run(GROUPS, |set| {
         bindings.iter_mut().zip(&buffers).for_each(|(binding, buffer)| write_buffer(context, set, *binding, buffer));
@@ -104,8 +104,7 @@ fn count(context: &Context, at: [u32; 2]) -> Result<[Vec<u32>; 3], Skip> {
 fn assert_counts(builder: ContextBuilder, at: [u32; 2]) -> Outcome {
     let (got, judged) = silent(builder, "with samplin", |context| count(context, at))?;
     assert_eq!(got, model());
-    let records: Vec<&Json> = judged.trace.events("shader").collect();
-    let [record] = records[..] else { panic!("{records:#?}") };
+    let record = judged.only("shader");
     assert_eq!((&record["tier"], &record["pass"]), (&json!("module"), &json!("atomic_counters")));
     let mapping = json!([
         { "counter_binding": 0, "set": 0, "binding": at[0], "offsets": [4, 8], "size": 40 },
@@ -178,8 +177,7 @@ fn counters_before() -> Vec<u32> {
 /// Only the model is asked: llvmpipe's OpenGL ends the process that gives it more than what [`model_is_opengl`] does.
 fn every_operation() -> Outcome {
     let (got, judged) = silent(Context::builder().setting("counters", "auto"), "with samplin", |context| {
-        let storage = |binding| Binding::new(binding, vk::DescriptorType::STORAGE_BUFFER, 1);
-        let job = Job::new(context, &operations(), &[storage(0), storage(3)]).expect("a pipeline");
+        let job = Job::new(context, &operations(), &[0, 3].map(Binding::storage)).expect("a pipeline");
         let buffers = [buffer(context, &counters_before()), buffer(context, &[7; 4 * OPERATIONS.len()])];
         job.run(OPERATIONS.len() as u32, |set| {
             write_buffer(context, set, 3, &buffers[0]);
@@ -219,14 +217,21 @@ fn stages_that_share() -> Outcome {
     Ok(())
 }
 
+/// Whether a module is made of words that the validation layer refuses, so that no driver sees them.
+fn is_made(context: &Context, source: &str) -> bool {
+    ShaderModule::try_new(context, &opengl("comp", source)).is_ok()
+}
+
+/// With samplin they go down as they came.
+fn is_refused(builder: ContextBuilder, source: &str) -> Result<Judged, Skip> {
+    let (made, judged) = with_layer(builder.refuse_errors(), |context| Ok(is_made(context, source)))?;
+    assert!(!made && !judged.errors.is_empty(), "what validation refuses went down as it came");
+    Ok(judged)
+}
+
 /// Nobody else takes such a shader.
 fn assert_refused_below() -> Outcome {
-    let (made, errors) = without_layer(Context::builder().refuse_errors(), |context| {
-        let info_words = opengl("comp", SOURCE);
-        let info = vk::ShaderModuleCreateInfo::default().code(&info_words);
-        // SAFETY: the validation layer refuses the call, so that no driver sees the words.
-        Ok(unsafe { context.device().create_shader_module(&info, None) }.is_ok())
-    })?;
+    let (made, errors) = without_layer(Context::builder().refuse_errors(), |context| Ok(is_made(context, SOURCE)))?;
     assert!(!made && !errors.is_empty(), "without samplin: {errors:#?}");
     Ok(())
 }
@@ -247,15 +252,8 @@ fn fixed() -> Outcome {
 
 /// The module as it came, and the name of what keeps it from being another.
 fn module_is_left(builder: ContextBuilder, source: &str, what: &str) -> Result<Judged, Skip> {
-    let (made, judged) = with_layer(builder.refuse_errors(), |context| {
-        let words = opengl("comp", source);
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: the validation layer refuses the call, so that no driver sees the words.
-        Ok(unsafe { context.device().create_shader_module(&info, None) }.is_ok())
-    })?;
-    assert!(!made && !judged.errors.is_empty(), "what validation refuses went down as it came");
-    let unresolved: Vec<&Json> = judged.trace.events("unresolved").collect();
-    let [record] = unresolved[..] else { panic!("{unresolved:#?}") };
+    let judged = is_refused(builder, source)?;
+    let record = judged.only_left();
     assert_eq!((&record["what"], &record["rule"]), (&json!(what), &json!("atomic-counters")));
     assert_eq!(judged.trace.events("shader").count(), 0);
     Ok(judged)
@@ -278,10 +276,7 @@ fn binding_taken() -> Outcome {
 /// A pipeline layout that has nothing, or something else, where the counters are.
 fn other_layout() -> Outcome {
     let ((), judged) = with_layer(Context::builder().extension(EXTENSION).refuse_errors(), |context| {
-        let bindings = [
-            Binding::new(3, vk::DescriptorType::STORAGE_BUFFER, 1),
-            Binding::new(5, vk::DescriptorType::UNIFORM_BUFFER, 1),
-        ];
+        let bindings = [Binding::storage(3), Binding::new(5, vk::DescriptorType::UNIFORM_BUFFER, 1)];
         assert!(Job::new(context, &opengl("comp", SOURCE), &bindings).is_err(), "validation refuses the pipeline");
         Ok(())
     })?;
@@ -300,7 +295,7 @@ fn left_alone() -> Outcome {
          void main() { atomicAdd(o[0], gl_WorkGroupID.x); memoryBarrier(); }\n",
     );
     let (got, judged) = silent(Context::builder().extension(EXTENSION), "with samplin", |context| {
-        let job = Job::new(context, &words, &[Binding::new(0, vk::DescriptorType::STORAGE_BUFFER, 1)]).expect("legal");
+        let job = Job::new(context, &words, &[Binding::storage(0)]).expect("legal");
         let out = buffer(context, &[5]);
         job.run(4, |set| write_buffer(context, set, 0, &out));
         Ok(out.words())
@@ -312,15 +307,7 @@ fn left_alone() -> Outcome {
 
 /// Written down and not done.
 fn audit() -> Outcome {
-    let builder = Context::builder().setting("mode", "audit").setting("counters", "auto").refuse_errors();
-    let (made, judged) = with_layer(builder, |context| {
-        let words = opengl("comp", SOURCE);
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: the validation layer refuses the call, so that no driver sees the words.
-        Ok(unsafe { context.device().create_shader_module(&info, None) }.is_ok())
-    })?;
-    assert!(!made && !judged.errors.is_empty(), "what validation refuses went down as it came");
-    assert_eq!(judged.trace.events("shader").count(), 1);
+    is_refused(Context::builder().setting("mode", "audit").setting("counters", "auto"), SOURCE)?.only("shader");
     Ok(())
 }
 
@@ -328,8 +315,7 @@ fn audit() -> Outcome {
 pub(super) fn application(context: &Context) -> Outcome {
     // Its end is expected, whatever the driver does.
     again::tell(Ok(()));
-    let storage = |binding| Binding::new(binding, vk::DescriptorType::STORAGE_BUFFER, 1);
-    let _ = Job::new(context, &opengl("comp", SOURCE), &[3, 4, 5].map(storage));
+    let _ = Job::new(context, &opengl("comp", SOURCE), &[3, 4, 5].map(Binding::storage));
     // SAFETY: ends the process where the driver did not.
     unsafe { libc::_exit(0) };
 }

@@ -1,25 +1,22 @@
 //! Views that are not what the shader declares of the variable: named once for a binding and a class, and with `storage=emulate` the
 //! shader declares another format.
 
-use super::formats::{STORE, Way, by_ways, empty, lacks, store_by};
+use super::formats::{STORE, STORED, Way, by_ways, empty, store_by};
 use super::{Job, buffer, vulkan, with_texels, write_buffer, write_image, write_texels};
 use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer};
-use ash::vk::{self, DescriptorType as T, Format as F, ImageUsageFlags as Usage};
+use ash::vk::{self, DescriptorType as T, Format as F};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, write_images};
+use samplin_testkit::held::Slot;
 use samplin_testkit::{Buffer, Capability, Context, Image, ImageDesc, SamplerDesc, View, ViewDesc};
 use serde_json::{Value as Json, json};
 
 pub(super) fn trials() -> Vec<Trial> {
-    let mut all = by_ways(
-        "shaders/declared/format-named-by-",
-        &[Way::Update, Way::Several, Way::Copy, Way::Template, Way::Push, Way::PushTemplate, Way::Mutable],
-        format_named,
-    );
+    let mut all = by_ways("shaders/declared/format-named-by-", &[Way::TEMPLATE_KHR], format_named);
     all.extend(run::trials(&[
         ("shaders/declared/format-left-alone-where-it-is-the-view's", format_left),
-        ("shaders/declared/format-becomes-unknown", || format_emulated(Way::Update)),
-        ("shaders/declared/format-of-what-is-pushed-becomes-unknown", || format_emulated(Way::Push)),
+        ("shaders/declared/format-becomes-unknown", || format_emulated(Way::UPDATE)),
+        ("shaders/declared/format-of-what-is-pushed-becomes-unknown", || format_emulated(Way::PUSH)),
         ("shaders/declared/order-of-bgra-stays", bgra),
         ("shaders/declared/only-the-image-that-differs-changes", beside),
         ("shaders/declared/format-of-shader-objects", objects),
@@ -53,10 +50,7 @@ fn lines(lines: &[[&str; 3]]) -> Vec<[String; 3]> {
 
 /// However a view comes to a binding, it is told of once that the shader declares another format, with the setting that helps.
 fn format_named(way: Way) -> Outcome {
-    let (_, judged) = with_layer(Context::builder(), |context| {
-        skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
-        store_by(context, way, &storing("rgba32f"))
-    })?;
+    let (_, judged) = with_layer(Context::builder(), |context| store_by(context, way, &storing("rgba32f")))?;
     assert_eq!(said(&judged), lines(&[["declared-format", "Rgba32f", "VK_FORMAT_R8G8B8A8_UNORM"]]));
     let one = judged.trace.events("unresolved").find(|record| record["what"] == "declared-format").expect("a record");
     let members = ["descriptor", "view_type", "setting", "rule", "stages", "draw"];
@@ -72,7 +66,7 @@ fn format_left() -> Outcome {
     for source in [STORE.to_owned(), formatless] {
         for storage in ["base", "emulate"] {
             let builder = Context::builder().setting("storage", storage);
-            let (bytes, judged) = silent(builder, "with samplin", |context| store_by(context, Way::Update, &source))?;
+            let (bytes, judged) = silent(builder, "with samplin", |context| store_by(context, Way::UPDATE, &source))?;
             judged.assert_untouched("a format that suits");
             let shaders = judged.trace.events("shader").count();
             assert_eq!((said(&judged), shaders, &bytes), (Vec::new(), 0, &wanted), "{storage}");
@@ -86,23 +80,19 @@ fn format_emulated(way: Way) -> Outcome {
     let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
     for format in ["rgba32f", "rgba16f", "r32f", "rgba8_snorm"] {
         let builder = Context::builder().setting("storage", "emulate");
-        let (bytes, judged) = silent(builder, "with samplin", |context| {
-            skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
-            store_by(context, way, &storing(format))
-        })?;
+        let (bytes, judged) = silent(builder, "with samplin", |context| store_by(context, way, &storing(format)))?;
         assert_eq!((said(&judged), &bytes), (Vec::new(), &wanted), "{format}");
-        let changes: Vec<&Json> =
-            judged.trace.events("shader").flat_map(|record| record["changes"].as_array()).flatten().collect();
+        let changes = judged.changes("shader");
         let [format_change, capability] = &changes[..] else { panic!("{changes:#?}") };
-        assert_eq!((&format_change["catalog"], &format_change["to"]), (&json!("H-4"), &json!("Unknown")));
-        assert_eq!(capability["to"], "StorageImageWriteWithoutFormat");
+        assert_eq!((&*format_change.catalog, &*format_change.to), ("H-4", "Unknown"));
+        assert_eq!(capability.to, "StorageImageWriteWithoutFormat");
     }
     Ok(())
 }
 
 /// One store to an image of a format, through a set: its bytes.
 fn stored(context: &Context, source: &str, format: F) -> Result<Vec<u8>, Skip> {
-    let job = Job::new(context, &vulkan("comp", source), &[Binding::new(1, T::STORAGE_IMAGE, 1)]).expect("a pipeline");
+    let job = Job::new(context, &vulkan("comp", source), &[Binding::stored(1)]).expect("a pipeline");
     let image = image(context, format)?;
     let view = image.view(&ViewDesc::default());
     job.run(1, |set| write_image(context, set, 1, &view));
@@ -110,8 +100,7 @@ fn stored(context: &Context, source: &str, format: F) -> Result<Vec<u8>, Skip> {
 }
 
 fn image(context: &Context, format: F) -> Result<Image<'_>, Skip> {
-    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    empty(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) })
+    empty(context, &ImageDesc { usage: STORED, ..ImageDesc::d2(format, 1, 1) })
 }
 
 /// A shader that does something at (0, 0).
@@ -154,8 +143,7 @@ fn beside() -> Outcome {
     for format in [F::R8G8B8A8_UNORM, F::B8G8R8A8_UNORM, F::R16G16B16A16_SFLOAT] {
         let builder = Context::builder().setting("storage", "emulate");
         let (bytes, judged) = silent(builder, "with samplin", |context| {
-            let bindings = [0, 1].map(|binding| Binding::new(binding, T::STORAGE_IMAGE, 1));
-            let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
+            let job = Job::new(context, &vulkan("comp", &source), &[0, 1].map(Binding::stored)).expect("a pipeline");
             let (from, to) = (image(context, F::R8G8B8A8_UNORM)?, image(context, format)?);
             from.clear(vk::ClearColorValue { float32: [1.0, 0.0, 0.0, 1.0] });
             from.transition(vk::ImageLayout::GENERAL);
@@ -183,7 +171,7 @@ fn objects() -> Outcome {
         context.skip_where(!context.supports(Capability::ShaderObject), "lacks VK_EXT_shader_object")?;
         let device = context.device();
         let objects = ash::ext::shader_object::Device::new(context.instance(), device);
-        let job = Job::new(context, &vulkan("comp", source), &[Binding::new(1, T::STORAGE_IMAGE, 1)]).expect("one");
+        let job = Job::new(context, &vulkan("comp", source), &[Binding::stored(1)]).expect("one");
         let code: Vec<u8> = vulkan("comp", source).iter().flat_map(|word| word.to_le_bytes()).collect();
         let layouts = [job.set_layout.handle()];
         let info = vk::ShaderCreateInfoEXT::default()
@@ -221,17 +209,11 @@ fn element() -> Outcome {
         let ((), judged) = with_layer(Context::builder(), |context| {
             let job = Job::new(context, &vulkan("comp", &source), &[Binding::new(1, T::STORAGE_IMAGE, 3)])
                 .expect("a pipeline");
-            let images =
-                [0, 1, 2].map(|at| image(context, if at == wrong { F::R16G16_SFLOAT } else { F::R8G8B8A8_UNORM }));
-            let [first, second, third] = images;
-            let images = [first?, second?, third?];
-            let views = [0, 1, 2].map(|at: usize| images[at].view(&ViewDesc::default()));
-            job.run(1, |set| {
-                let infos = views.each_ref().map(|view| {
-                    vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)
-                });
-                write_images(context, set, (1, 0), T::STORAGE_IMAGE, &infos);
-            });
+            let format = |at| if at == wrong { F::R16G16_SFLOAT } else { F::R8G8B8A8_UNORM };
+            let images = (0..3).map(|at| image(context, format(at))).collect::<Result<Vec<_>, _>>()?;
+            let views: Vec<_> = images.iter().map(|image| image.view(&ViewDesc::default())).collect();
+            let infos: Vec<_> = views.iter().map(|view| Slot::stored(view, 1).info).collect();
+            job.run(1, |set| write_images(context, set, (1, 0), T::STORAGE_IMAGE, &infos));
             Ok(())
         })?;
         let line: &[_] = if wrong == 1 { &[["declared-format", "Rgba8", "VK_FORMAT_R16G16_SFLOAT"]] } else { &[] };
@@ -287,18 +269,13 @@ fn fetch_by(context: &Context, variables: &[(&str, &str)], view: &View<'_>) {
     let without = "formatted : require\n#extension GL_EXT_samplerless_texture_functions : require";
     let source = source.replace("formatted : require", without);
     let ty = if ty.contains("sampler") { T::COMBINED_IMAGE_SAMPLER } else { T::SAMPLED_IMAGE };
-    let bindings = [Binding::new(0, ty, 1), Binding::new(1, T::STORAGE_BUFFER, 1)];
+    let bindings = [Binding::new(0, ty, 1), Binding::storage(1)];
     let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
     let out = buffer(context, &[0; 4]);
     let sampler = SamplerDesc::nearest().create(context);
     job.run(1, |set| {
         write_buffer(context, set, 1, &out);
-        let info = vk::DescriptorImageInfo {
-            sampler: sampler.handle(),
-            image_view: view.handle(),
-            image_layout: vk::ImageLayout::GENERAL,
-        };
-        write_images(context, set, (0, 0), ty, &[info]);
+        write_images(context, set, (0, 0), ty, &[Slot::pair(view, &sampler, 0, 0).general().info]);
     });
 }
 
@@ -380,7 +357,7 @@ fn texel_buffers() -> Outcome {
             skip_if(properties.is_empty().then(|| format!("{format:?} is unknown")))?;
             let usage = vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER;
             let texels = Buffer::new(context, 64, usage);
-            let bindings = [Binding::new(0, ty, 1), Binding::new(1, T::STORAGE_BUFFER, 1)];
+            let bindings = [Binding::new(0, ty, 1), Binding::storage(1)];
             let job = Job::new(context, &vulkan("comp", &source), &bindings).expect("a pipeline");
             let out = buffer(context, &[0; 4]);
             with_texels(context, &texels, format, |view| {
@@ -473,12 +450,8 @@ fn unknown() -> Outcome {
         assert_eq!(said(&judged), lines(line), "{storage}");
         if lacks && storage == "emulate" {
             judged.assert_silent("with samplin");
-            let shader = judged
-                .trace
-                .events("shader")
-                .find(|record| record["changes"][0]["catalog"] == "H-7")
-                .expect("a record");
-            assert_eq!(shader["changes"][0]["to"], "Rgba8");
+            let changes = judged.changes("shader");
+            assert!(changes.iter().any(|change| (&*change.catalog, &*change.to) == ("H-7", "Rgba8")), "{changes:#?}");
         }
     }
     Ok(())

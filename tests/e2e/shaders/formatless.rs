@@ -1,9 +1,9 @@
 //! Shaders without a format where an image is viewed as integers: a draw converts by the view that it finds, and names what stays. With
 //! `separate=base` nothing is seen of draws, so shaders are named that may meet such a view.
 
-use super::formats::{STORE, Way, by_ways, empty, lacking, lacking_one, lacks, lowering, on_device, store_by};
+use super::formats::{STORE, Way, by_ways, empty, lacking, lacking_one, lowering, on_device, store_by};
 use super::{Job, vulkan, with_texels, write_image, write_texels};
-use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
+use crate::run::{self, Judged, Outcome, Skip, silent, with_layer, without_layer};
 use ash::vk::{self, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
@@ -12,16 +12,9 @@ use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Folder, Image
 use serde_json::{Value as Json, json};
 
 pub(super) fn trials() -> Vec<Trial> {
-    let mut all = by_ways(
-        "shaders/formatless/converted-by-",
-        &[Way::Update, Way::Several, Way::Copy, Way::Template, Way::Push, Way::PushTemplate, Way::Mutable],
-        converted,
-    );
-    all.extend(by_ways(
-        "shaders/formatless/named-by-",
-        &[Way::Update, Way::Several, Way::Template, Way::Push, Way::PushTemplate],
-        named,
-    ));
+    let mut all = by_ways("shaders/formatless/converted-by-", &[Way::TEMPLATE_KHR], converted);
+    let without = [Way::TEMPLATE_KHR, Way::COPY, Way::Mutable];
+    all.extend(by_ways("shaders/formatless/named-by-", &without, named));
     all.extend(run::trials(&[
         ("shaders/formatless/converted-of-formats-that-no-shader-declares", unnamed),
         ("shaders/formatless/converted-where-another-format-is-declared", declared),
@@ -52,6 +45,10 @@ fn shader(declared: &str, body: &str) -> Vec<u32> {
     )
 }
 
+/// What images that are stored to alone are for.
+pub(super) const UNSAMPLED: Usage =
+    Usage::from_raw(Usage::STORAGE.as_raw() | Usage::TRANSFER_SRC.as_raw() | Usage::TRANSFER_DST.as_raw());
+
 /// Nothing is seen of draws.
 fn base() -> ContextBuilder {
     Context::builder().setting("separate", "base")
@@ -65,10 +62,8 @@ fn said(judged: &Judged) -> Vec<Json> {
 
 /// What storage images of shaders become: from what, to what, by which rule.
 fn becomes(judged: &Judged) -> Vec<[String; 3]> {
-    let changes = judged.trace.events("shader").flat_map(|record| record["changes"].as_array()).flatten();
-    let text = |change: &Json, member: &str| change[member].as_str().unwrap_or("").to_owned();
-    let formats = changes.filter(|change| change["field"] == "image format");
-    formats.map(|change| ["catalog", "from", "to"].map(|member| text(change, member))).collect()
+    let formats = judged.changes("shader").into_iter().filter(|change| change.field == "image format");
+    formats.map(|change| [change.catalog, change.from, change.to]).collect()
 }
 
 fn line(line: [&str; 3]) -> Vec<[String; 3]> {
@@ -80,10 +75,8 @@ fn converted(way: Way) -> Outcome {
     let folder = Folder::new();
     let file = lacking_one(&folder, FORMAT)?;
     let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
-    let (bytes, judged) = silent(lowering(Context::builder(), &file), "with samplin", |context| {
-        skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
-        store_by(context, way, &formatless())
-    })?;
+    let (bytes, judged) =
+        silent(lowering(Context::builder(), &file), "with samplin", |context| store_by(context, way, &formatless()))?;
     assert_eq!((becomes(&judged), bytes), (line(["H-5", "Unknown", "R32ui"]), wanted));
     assert_eq!(said(&judged), Vec::<Json>::new());
     Ok(())
@@ -91,8 +84,7 @@ fn converted(way: Way) -> Outcome {
 
 /// A storage image of one texel.
 fn storage_image(context: &Context, format: vk::Format) -> Result<Image<'_>, Skip> {
-    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) }).map_err(Skip)
+    Image::new(context, &ImageDesc { usage: UNSAMPLED, ..ImageDesc::d2(format, 1, 1) }).map_err(Skip)
 }
 
 /// A storage image at binding 1 that may get its view after the bind, or not, and that a job writes to: its first four bytes.
@@ -101,10 +93,9 @@ pub(super) fn stored_one(
     (source, flags): (&str, vk::DescriptorBindingFlags),
     (format, before): (vk::Format, usize),
 ) -> Result<Vec<u8>, Skip> {
-    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let image = empty(context, &ImageDesc { usage, ..ImageDesc::d2(format, 1, 1) })?;
+    let image = empty(context, &ImageDesc { usage: UNSAMPLED, ..ImageDesc::d2(format, 1, 1) })?;
     let view = image.view(&ViewDesc::default());
-    let layout = SetLayout::new(context, &[Binding::new(1, vk::DescriptorType::STORAGE_IMAGE, 1).flags(flags)]);
+    let layout = SetLayout::new(context, &[Binding::stored(1).flags(flags)]);
     let (_pool, set) = Pool::set(context, &layout);
     (0..=before).for_each(|_| write_image(context, set, 1, &view));
     let job = Job::with(context, &vulkan("comp", source), layout).expect("a pipeline");
@@ -193,8 +184,7 @@ fn early() -> Outcome {
     ] {
         let (bytes, judged) = silent(builder, "with samplin", |context| {
             let words = vulkan("comp", &storing(declared, "vec4(1.0, 0.0, 0.0, 0.0)"));
-            let bindings = [Binding::new(1, vk::DescriptorType::STORAGE_IMAGE, 1)];
-            let job = Job::new(context, &words, &bindings).expect("a pipeline");
+            let job = Job::new(context, &words, &[Binding::stored(1)]).expect("a pipeline");
             let pool = Pool::new(context, &[&job.set_layout]);
             let (mut image, mut view) = (None, None);
             job.dispatch(1, |commands| {
@@ -216,7 +206,7 @@ fn write_others(context: &Context, times: usize) -> Result<(), Skip> {
     let desc = ImageDesc { usage: Usage::STORAGE, ..ImageDesc::d2(vk::Format::R32_UINT, 1, 1) };
     let image = Image::new(context, &desc).map_err(Skip)?;
     let view = image.view(&ViewDesc::default());
-    let layout = SetLayout::new(context, &[Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1)]);
+    let layout = SetLayout::new(context, &[Binding::stored(0)]);
     let (_pool, set) = Pool::set(context, &layout);
     (0..times).for_each(|_| write_image(context, set, 0, &view));
     Ok(())
@@ -266,10 +256,7 @@ fn after_bind() -> Outcome {
 fn named(way: Way) -> Outcome {
     let folder = Folder::new();
     let file = lacking_one(&folder, FORMAT)?;
-    let (_, judged) = with_layer(lowering(base(), &file), |context| {
-        skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
-        store_by(context, way, &formatless())
-    })?;
+    let (_, judged) = with_layer(lowering(base(), &file), |context| store_by(context, way, &formatless()))?;
     let [one] = &said(&judged)[..] else { panic!("{:#?}", said(&judged)) };
     assert_eq!(one["descriptor"], json!({ "set": 0, "binding": 1 }));
     assert_eq!(
@@ -286,7 +273,7 @@ fn stored() -> Outcome {
     let file = lacking_one(&folder, vk::Format::R16_UNORM)?;
     let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
     for builder in [Context::builder().setting("storage", "emulate"), lowering(Context::builder(), &file)] {
-        let (bytes, judged) = silent(builder, "with samplin", |context| store_by(context, Way::Update, &formatless()))?;
+        let (bytes, judged) = silent(builder, "with samplin", |context| store_by(context, Way::UPDATE, &formatless()))?;
         judged.assert_untouched("a store without a format");
         assert_eq!((bytes, said(&judged)), (wanted.clone(), Vec::new()));
     }
@@ -302,12 +289,11 @@ fn read() -> Outcome {
          layout(binding = 1) uniform image2D im;\nvoid main() {{ uvec2 at = gl_LocalInvocationID.xy; {double} }}\n"
     );
     let run = |context: &Context| {
-        // SAFETY: a physical device of this instance.
-        let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
+        let features = context.features();
         let (reads, writes) =
             (features.shader_storage_image_read_without_format, features.shader_storage_image_write_without_format);
         context.skip_where(reads == 0 || writes == 0, "lacks shaderStorageImageReadWithoutFormat")?;
-        store_by(context, Way::Update, &source)
+        store_by(context, Way::UPDATE, &source)
     };
     let folder = Folder::new();
     let file = lacking_one(&folder, vk::Format::R16_UNORM)?;
@@ -345,8 +331,8 @@ fn meet(
     if first {
         create();
     }
-    let bindings = [Binding::new(3, vk::DescriptorType::STORAGE_IMAGE, 1)];
-    let job = Job::new(context, &shader("binding = 3, rgba8) uniform image2D", ""), &bindings).expect("a pipeline");
+    let words = shader("binding = 3, rgba8) uniform image2D", "");
+    let job = Job::new(context, &words, &[Binding::stored(3)]).expect("a pipeline");
     let image = Image::new(context, &ImageDesc { usage, ..image }).map_err(Skip)?;
     let view = image.view(&ViewDesc { view_type: Some(ty), ..ViewDesc::default() });
     job.run(1, |set| {

@@ -9,14 +9,16 @@ use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_core::{names, storage};
 use samplin_spirv::image_formats::{CODECS, Channels, Codec, UNNAMED};
-use samplin_testkit::descriptor::{Binding, Pool, SetLayout, Spelling, Template, TemplateData};
+use samplin_testkit::descriptor::{Binding, SetLayout, update, whole};
+use samplin_testkit::held::Slot;
 use samplin_testkit::stored::{Allowed, components, differences, half_toward_zero, is_same_read, through};
+use samplin_testkit::way::Way as By;
 use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Folder, Image, ImageDesc, ViewDesc};
 use serde_json::json;
 use std::collections::BTreeSet;
 
 pub(super) fn trials() -> Vec<Trial> {
-    let mut all = by_ways("shaders/formats/path-", &Way::ALL, every_path);
+    let mut all = by_ways("shaders/formats/path-", &[], every_path);
     all.extend(run::trials(&[
         ("shaders/formats/lowered-is-native", lowered_is_native),
         ("shaders/formats/line", || every_kind(0)),
@@ -35,6 +37,11 @@ pub(super) fn trials() -> Vec<Trial> {
 
 pub(super) const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
+/// What images that are stored to and looked at are for.
+pub(super) const STORED: Usage = Usage::from_raw(
+    Usage::SAMPLED.as_raw() | Usage::STORAGE.as_raw() | Usage::TRANSFER_SRC.as_raw() | Usage::TRANSFER_DST.as_raw(),
+);
+
 /// The Vulkan format of an image format of SPIR-V's, and GLSL's names for it: of the format, and of what its images begin with.
 pub(super) fn format(codec: &Codec) -> (vk::Format, &'static str, &'static str) {
     let raw = (1..=184).map(vk::Format::from_raw);
@@ -43,52 +50,16 @@ pub(super) fn format(codec: &Codec) -> (vk::Format, &'static str, &'static str) 
     let plain =
         |format: &vk::Format| !format!("{format:?}").contains("A8B8G8R8") && !format!("{format:?}").contains("SRGB");
     let format = raw.filter(of).find(plain).expect("a format");
-    let names = [
-        "",
-        "",
-        "rgba16f",
-        "r32f",
-        "rgba8",
-        "rgba8_snorm",
-        "rg32f",
-        "rg16f",
-        "r11f_g11f_b10f",
-        "r16f",
-        "rgba16",
-        "rgb10_a2",
-        "rg16",
-        "rg8",
-        "r16",
-        "r8",
-        "rgba16_snorm",
-        "rg16_snorm",
-        "rg8_snorm",
-        "r16_snorm",
-        "r8_snorm",
-        "",
-        "rgba16i",
-        "rgba8i",
-        "r32i",
-        "rg32i",
-        "rg16i",
-        "rg8i",
-        "r16i",
-        "r8i",
-        "",
-        "rgba16ui",
-        "rgba8ui",
-        "",
-        "rgb10_a2ui",
-        "",
-        "rg16ui",
-        "rg8ui",
-    ];
+    let names = ",,rgba16f,r32f,rgba8,rgba8_snorm,rg32f,rg16f,r11f_g11f_b10f,r16f,rgba16,rgb10_a2,rg16,rg8,r16,r8,\
+        rgba16_snorm,rg16_snorm,rg8_snorm,r16_snorm,r8_snorm,,rgba16i,rgba8i,r32i,rg32i,rg16i,rg8i,r16i,r8i,,rgba16ui,\
+        rgba8ui,,rgb10_a2ui,,rg16ui,rg8ui";
+    let name = names.split(',').nth(codec.format as usize).expect("a name");
     let prefix = match codec.kind {
         Channels::Uint => "u",
         Channels::Sint => "i",
         _ => "",
     };
-    (format, names[codec.format as usize], prefix)
+    (format, name, prefix)
 }
 
 /// A capability file of the device at hand without one feature of some formats.
@@ -96,9 +67,6 @@ pub(super) fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]
     let mut all = serde_json::Map::new();
     for raw in 1..=184 {
         let format = vk::Format::from_raw(raw);
-        // SAFETY: a physical device of this instance.
-        let properties =
-            unsafe { context.instance().get_physical_device_format_properties(context.physical_device(), format) };
         let lacks = formats.contains(&format);
         let names_of = |features: Feature| -> Vec<String> {
             let wide = |bit: u32| vk::FormatFeatureFlags2::from_raw(1 << bit);
@@ -109,9 +77,9 @@ pub(super) fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]
         all.insert(
             names::format(format),
             json!({
-                "optimalTilingFeatures": names_of(properties.optimal_tiling_features),
-                "linearTilingFeatures": names_of(properties.linear_tiling_features),
-                "bufferFeatures": names_of(properties.buffer_features),
+                "optimalTilingFeatures": names_of(context.format_features(format, vk::ImageTiling::OPTIMAL)),
+                "linearTilingFeatures": names_of(context.format_features(format, vk::ImageTiling::LINEAR)),
+                "bufferFeatures": names_of(context.buffer_features(format)),
             }),
         );
     }
@@ -206,67 +174,39 @@ fn wrong_halves(codec: &Codec, written: &[u8]) -> usize {
 /// How a view comes into a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    Update,
+    By(By),
+    /// With another write in the same call.
     Several,
-    Copy,
+    /// Into one that may be something else as well.
     Mutable,
-    Template,
-    TemplateKhr,
-    Push,
-    PushTemplate,
 }
 
 impl Way {
-    const ALL: [Self; 8] = [
-        Self::Update,
-        Self::Several,
-        Self::Copy,
-        Self::Mutable,
-        Self::Template,
-        Self::TemplateKhr,
-        Self::Push,
-        Self::PushTemplate,
+    pub(super) const UPDATE: Self = Self::By(By::Set);
+    pub(super) const COPY: Self = Self::By(By::Copy);
+    pub(super) const TEMPLATE_KHR: Self = Self::By(By::TemplateKhr);
+    pub(super) const PUSH: Self = Self::By(By::Push);
+
+    const ALL: [(&str, Self); 8] = [
+        ("update", Self::UPDATE),
+        ("several-writes", Self::Several),
+        ("copy", Self::COPY),
+        ("mutable", Self::Mutable),
+        ("template", Self::By(By::Template)),
+        ("template-khr", Self::TEMPLATE_KHR),
+        ("push", Self::PUSH),
+        ("push-template", Self::By(By::PushTemplate)),
     ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Update => "update",
-            Self::Several => "several-writes",
-            Self::Copy => "copy",
-            Self::Mutable => "mutable",
-            Self::Template => "template",
-            Self::TemplateKhr => "template-khr",
-            Self::Push => "push",
-            Self::PushTemplate => "push-template",
-        }
-    }
 }
 
-/// A test for each of these ways.
-pub(super) fn by_ways(prefix: &str, ways: &[Way], body: fn(Way) -> Outcome) -> Vec<Trial> {
-    let name = |way: Way| match (way, prefix.strip_suffix("-by-")) {
+/// A test for each way but some.
+pub(super) fn by_ways(prefix: &str, without: &[Way], body: fn(Way) -> Outcome) -> Vec<Trial> {
+    let ways = Way::ALL.into_iter().filter(|(_, way)| !without.contains(way));
+    let name = |name: &str, way| match (way, prefix.strip_suffix("-by-")) {
         (Way::Mutable, Some(what)) => format!("{what}-of-mutable-descriptors"),
-        _ => format!("{prefix}{}", way.name()),
+        _ => format!("{prefix}{name}"),
     };
-    ways.iter()
-        .map(|way| {
-            run::trial(name(*way), {
-                let way = *way;
-                move || body(way)
-            })
-        })
-        .collect()
-}
-
-/// Whether the device lacks what a way needs.
-pub(super) fn lacks(context: &Context, way: Way) -> bool {
-    match way {
-        Way::Mutable => !context.supports(Capability::MutableDescriptorType),
-        Way::Template => context.version() < vk::API_VERSION_1_1,
-        Way::TemplateKhr => !context.supports(Capability::UpdateTemplateKhr),
-        Way::Push | Way::PushTemplate => !context.supports(Capability::PushDescriptor),
-        _ => false,
-    }
+    ways.map(|(own, way)| run::trial(name(own, way), move || body(way))).collect()
 }
 
 /// A shader that stores texel n as n / 255 in each component, in an image at binding 1.
@@ -282,79 +222,36 @@ pub(super) fn empty<'c>(context: &'c Context, desc: &ImageDesc) -> Result<Image<
 }
 
 pub(super) fn store_by(context: &Context, way: Way, source: &str) -> Result<Vec<u8>, Skip> {
-    let device = context.device();
-    let words = vulkan("comp", source);
-    let ty = vk::DescriptorType::STORAGE_IMAGE;
+    let (ty, by) = (vk::DescriptorType::STORAGE_IMAGE, if let Way::By(by) = way { by } else { By::Set });
+    by.check(context)?;
     let mine = match way {
-        Way::Mutable => Binding::mutable(1, &[ty, vk::DescriptorType::UNIFORM_TEXEL_BUFFER]),
-        _ => Binding::new(1, ty, 1),
+        Way::Mutable => {
+            skip_if(context.missing(&[Capability::MutableDescriptorType]))?;
+            Binding::mutable(1, &[ty, vk::DescriptorType::UNIFORM_TEXEL_BUFFER])
+        }
+        _ => Binding::stored(1),
     };
-    let bindings = [Binding::new(0, vk::DescriptorType::STORAGE_BUFFER, 1), mine];
-    let pushes = matches!(way, Way::Push | Way::PushTemplate);
-    let set_layout = if pushes { SetLayout::pushed } else { SetLayout::new }(context, &bindings);
-    let job = Job::with(context, &words, set_layout).expect("a pipeline");
-    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let desc = ImageDesc { usage, ..ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 8, 8) };
+    let set_layout =
+        if by.pushes() { SetLayout::pushed } else { SetLayout::new }(context, &[Binding::storage(0), mine]);
+    let job = Job::with(context, &vulkan("comp", source), set_layout).expect("a pipeline");
+    let desc = ImageDesc { usage: STORED, ..ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 8, 8) };
     let image = empty(context, &desc)?;
     let view = image.view(&ViewDesc::default());
     let other = buffer(context, &[0; 4]);
-    let info = [vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)];
-    let buffers = [vk::DescriptorBufferInfo { buffer: other.handle(), offset: 0, range: vk::WHOLE_SIZE }];
-    let write = vk::WriteDescriptorSet::default().dst_binding(1).descriptor_type(ty).image_info(&info);
-    let beside = vk::WriteDescriptorSet::default()
-        .dst_binding(0)
-        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-        .buffer_info(&buffers);
-    let entries = [vk::DescriptorUpdateTemplateEntry {
-        dst_binding: 1,
-        dst_array_element: 0,
-        descriptor_count: 1,
-        descriptor_type: ty,
-        offset: 12,
-        stride: 24,
-    }];
-    let data = TemplateData::pack(&info, 12, 24);
-    let point = vk::PipelineBindPoint::COMPUTE;
-    let push = || ash::khr::push_descriptor::Device::new(context.instance(), device);
-    match way {
-        Way::Push => job.dispatch(1, |commands| {
-            // SAFETY: the buffer is recording; the view is alive.
-            unsafe { push().cmd_push_descriptor_set(commands, point, job.layout, 0, &[beside, write]) };
-        }),
-        Way::PushTemplate => {
-            let template =
-                Template::for_push(context, Spelling::Core, (vk::PipelineBindPoint::COMPUTE, job.layout), 0, &entries);
-            job.dispatch(1, |commands| {
-                data.watch(|data| {
-                    // SAFETY: as above; the data has an info where the template says.
-                    unsafe {
-                        push().cmd_push_descriptor_set_with_template(commands, template.handle(), job.layout, 0, data);
-                    }
-                });
-            });
-        }
-        _ => job.run(1, |set| {
-            // SAFETY: sets and view are alive and not in use.
-            let update = |writes: &[vk::WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]| unsafe {
-                device.update_descriptor_sets(writes, copies);
-            };
-            match way {
-                Way::Several => update(&[beside.dst_set(set), write.dst_set(set)], &[]),
-                Way::Copy => {
-                    let pool = Pool::new(context, &[&job.set_layout]);
-                    let from = pool.allocate(&job.set_layout);
-                    update(&[write.dst_set(from)], &[]);
-                    let copy =
-                        vk::CopyDescriptorSet::default().src_set(from).src_binding(1).dst_set(set).dst_binding(1);
-                    update(&[], &[copy.descriptor_count(1)]);
-                }
-                Way::Template | Way::TemplateKhr => {
-                    let spelling = if way == Way::Template { Spelling::Core } else { Spelling::Khr };
-                    Template::for_set(context, spelling, &job.set_layout, &entries).update(set, &data);
-                }
-                _ => update(&[write.dst_set(set)], &[]),
+    let slots = [Slot::stored(&view, 1)];
+    if by.pushes() {
+        let of = (vk::PipelineBindPoint::COMPUTE, job.layout);
+        job.dispatch(1, |commands| by.push(context, commands, of, &slots));
+    } else {
+        job.run(1, |set| match way {
+            Way::Several => {
+                let info = [whole(&other)];
+                let beside = vk::WriteDescriptorSet::default().dst_set(set).buffer_info(&info);
+                let beside = beside.descriptor_type(vk::DescriptorType::STORAGE_BUFFER);
+                update(context, &[beside, slots[0].write(set)], &[], &[]);
             }
-        }),
+            _ => by.fill(context, &job.set_layout, set, &slots),
+        });
     }
     Ok(image.read_bytes(COLOR, 0, 0))
 }
@@ -369,10 +266,8 @@ pub(super) fn lacking_one(folder: &Folder, one: vk::Format) -> Result<std::path:
 fn every_path(way: Way) -> Outcome {
     let folder = Folder::new();
     let file = lacking_one(&folder, vk::Format::R8G8B8A8_UNORM)?;
-    let (bytes, judged) = silent(lowering(Context::builder(), &file), "with samplin", |context| {
-        skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
-        store_by(context, way, STORE)
-    })?;
+    let (bytes, judged) =
+        silent(lowering(Context::builder(), &file), "with samplin", |context| store_by(context, way, STORE))?;
     let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
     assert_eq!(bytes, wanted);
     assert_eq!(lines(&judged, "view").len(), 1);
@@ -401,11 +296,10 @@ pub(super) fn kinds(format: vk::Format) -> [(&'static str, &'static str, ImageDe
 fn kind(context: &Context, codec: &Codec, which: usize) -> Result<(Vec<u8>, Vec<u32>, bool), Skip> {
     let (format, name, _) = format(codec);
     let (glsl, at, desc, view) = kinds(format)[which];
-    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
     let features = context.format_features(format, desc.tiling);
     let stores = features.contains(Feature::STORAGE_IMAGE | Feature::SAMPLED_IMAGE);
     skip_if((!stores).then(|| format!("{} does not store {format:?} with {:?}", context.device_name(), desc.tiling)))?;
-    let image = Image::new(context, &ImageDesc { usage, ..desc }).map_err(Skip)?;
+    let image = Image::new(context, &ImageDesc { usage: STORED, ..desc }).map_err(Skip)?;
     check_sizes(context, &image);
     // One invocation for each: a cube has fewer than the others.
     let texels = desc.extent.iter().product::<u32>() * desc.layers;
@@ -419,9 +313,7 @@ fn kind(context: &Context, codec: &Codec, which: usize) -> Result<(Vec<u8>, Vec<
              if (n % 3 == 1) imageStore(im, {at}, vec4(n, 3.0 * n, 64 - n, n) / 64.0); }}\n"
         ),
     );
-    let bindings =
-        [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
-    let job = Job::new(context, &words, &bindings).expect("a pipeline");
+    let job = Job::new(context, &words, &[Binding::stored(0), Binding::storage(1)]).expect("a pipeline");
     image.clear(vk::ClearColorValue { float32: [0.25, 0.5, 1.0, 0.0] });
     image.transition(vk::ImageLayout::GENERAL);
     let view = image.view(&view);
@@ -430,10 +322,7 @@ fn kind(context: &Context, codec: &Codec, which: usize) -> Result<(Vec<u8>, Vec<
         write_image(context, set, 0, &view);
         write_buffer(context, set, 1, &read);
     });
-    let mut bytes = Vec::new();
-    for layer in 0..desc.layers {
-        bytes.extend(image.read_bytes(COLOR, 0, layer));
-    }
+    let bytes = (0..desc.layers).flat_map(|layer| image.read_bytes(COLOR, 0, layer)).collect();
     Ok((bytes, read.words(), converts_otherwise(context)))
 }
 
@@ -442,18 +331,7 @@ pub(super) fn check_sizes(context: &Context, image: &Image<'_>) {
     if context.version() < vk::API_VERSION_1_3 {
         return;
     }
-    let desc = image.desc();
-    let [width, height, depth] = desc.extent;
-    let info = vk::ImageCreateInfo::default()
-        .flags(desc.flags)
-        .image_type(desc.image_type)
-        .format(desc.format)
-        .extent(vk::Extent3D { width, height, depth })
-        .mip_levels(desc.levels)
-        .array_layers(desc.layers)
-        .samples(desc.samples)
-        .tiling(desc.tiling)
-        .usage(desc.usage);
+    let info = image.desc().info();
     let asked = vk::DeviceImageMemoryRequirements::default().create_info(&info);
     let (mut before, mut after) = (vk::MemoryRequirements2::default(), vk::MemoryRequirements2::default());
     let given = vk::ImageMemoryRequirementsInfo2::default().image(image.handle());
@@ -500,11 +378,8 @@ fn every_kind(which: usize) -> Outcome {
 /// What is in a texel buffer that was read and stored to.
 fn texels(context: &Context, also_read: bool) -> Result<Vec<u8>, Skip> {
     let format = vk::Format::R8G8B8A8_UNORM;
-    // SAFETY: a physical device of this instance.
-    let features =
-        unsafe { context.instance().get_physical_device_format_properties(context.physical_device(), format) };
     let needed = Feature::STORAGE_TEXEL_BUFFER | Feature::UNIFORM_TEXEL_BUFFER;
-    context.skip_where(!features.buffer_features.contains(needed), "stores no texel buffers of it")?;
+    context.skip_where(!context.buffer_features(format).contains(needed), "stores no texel buffers of it")?;
     let reads = vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER;
     let usage = if also_read { reads } else { vk::BufferUsageFlags::empty() };
     let buffer = Buffer::new(context, 256, usage | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER);

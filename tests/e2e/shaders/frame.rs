@@ -1,16 +1,18 @@
 //! One frame with an image of a format that the device cannot store: cleared, copied to, rendered to, read, sampled, stored to, sampled
 //! again and copied from, in one submission. What comes of it is what the driver itself makes of it.
 
-use super::formats::{COLOR, Frame, check_sizes, compare, converts_otherwise, format, kinds};
+use super::formats::{COLOR, Frame, STORED, check_sizes, compare, converts_otherwise, format, kinds};
 use super::samples::{ONE, SHADED, fragment, pipeline, sampled};
-use super::{Job, buffer, vulkan, write_buffer, write_image};
+use super::{Job, buffer, vulkan, write_buffer};
 use crate::run::{self, Outcome, Skip, skip_if};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage, SampleCountFlags as Samples};
 use libtest_mimic::Trial;
 use samplin_spirv::image_formats::{Channels, Codec};
-use samplin_testkit::descriptor::{Binding, Pool, write_images};
-use samplin_testkit::shader::{Target, pipeline_layout};
-use samplin_testkit::{Buffer, Capability, Context, Image, ImageDesc, ViewDesc};
+use samplin_testkit::descriptor::{Binding, Pool};
+use samplin_testkit::held::{self, Slot};
+use samplin_testkit::image::{FIRST, barrier};
+use samplin_testkit::shader::{COLOUR, Target, attachment, pipeline_layout};
+use samplin_testkit::{Buffer, Capability, Context, Image, ImageDesc, SamplerDesc, ViewDesc};
 
 pub(super) fn trials() -> Vec<Trial> {
     run::trials(&[
@@ -25,16 +27,6 @@ pub(super) fn trials() -> Vec<Trial> {
     ])
 }
 
-/// A memory barrier between any two commands.
-fn barrier(context: &Context, commands: vk::CommandBuffer, images: &[vk::ImageMemoryBarrier<'_>]) {
-    let every = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let memory = [vk::MemoryBarrier::default().src_access_mask(every).dst_access_mask(every)];
-    let all = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
-    let flags = vk::DependencyFlags::empty();
-    // SAFETY: the buffer is recording outside of a render pass.
-    unsafe { context.device().cmd_pipeline_barrier(commands, all, all, flags, &memory, &[], images) };
-}
-
 /// A render pass that keeps what is there, in the layout GENERAL, and a framebuffer of a view.
 fn pass<'c>(
     context: &'c Context,
@@ -42,22 +34,8 @@ fn pass<'c>(
     view: vk::ImageView,
     [width, height, _]: [u32; 3],
 ) -> Target<'c> {
-    let layout = vk::ImageLayout::GENERAL;
-    let attachments = [vk::AttachmentDescription::default()
-        .format(format)
-        .samples(samples)
-        .load_op(vk::AttachmentLoadOp::LOAD)
-        .store_op(vk::AttachmentStoreOp::STORE)
-        .initial_layout(layout)
-        .final_layout(layout)];
-    let colors = [vk::AttachmentReference { attachment: 0, layout }];
-    Target::new(context, &attachments, [&colors, &[]], None, &[view], [width, height])
-}
-
-/// A sampler that picks texels.
-fn write_sampled(context: &Context, set: vk::DescriptorSet, sampler: vk::Sampler, view: vk::ImageView) {
-    let info = vk::DescriptorImageInfo { sampler, image_view: view, image_layout: vk::ImageLayout::GENERAL };
-    write_images(context, set, (2, 0), vk::DescriptorType::COMBINED_IMAGE_SAMPLER, &[info]);
+    let kept = attachment(format, vk::AttachmentLoadOp::LOAD, [vk::ImageLayout::GENERAL; 2]).samples(samples);
+    Target::new(context, &[kept], COLOUR, &[view], [width, height])
 }
 
 /// That a texel is read as what was drawn there, as near as eight bits and interpolation are.
@@ -73,7 +51,7 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
     let device = context.device();
     let (format, name, _) = format(codec);
     let (glsl, at, desc, view) = kinds(format)[which];
-    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let usage = STORED | Usage::COLOR_ATTACHMENT;
     let features = context.format_features(format, desc.tiling);
     let needed = Feature::STORAGE_IMAGE | Feature::SAMPLED_IMAGE | Feature::COLOR_ATTACHMENT;
     let has = features.contains(needed);
@@ -106,14 +84,9 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
         ),
     );
     let look = vulkan("comp", &format!("{head} words[128 + n] = floatBitsToUint(texelFetch(s, {at}, 0)); }}\n"));
-    let bindings = [
-        Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1),
-        Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1),
-        Binding::new(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1),
-    ];
+    let bindings = [Binding::stored(0), Binding::storage(1), Binding::combined(2, 1)];
     let jobs = [work, look].map(|words| Job::new(context, &words, &bindings).expect("a pipeline"));
-    // SAFETY: a create info without a chain.
-    let sampler = unsafe { device.create_sampler(&vk::SamplerCreateInfo::default(), None) }.expect("vkCreateSampler");
+    let sampler = SamplerDesc::nearest().create(context);
     let stored = image.view(&view);
     let sampled = image.view(&ViewDesc { view_type: Some(sampled_type), ..ViewDesc::default() });
     let rendered = image.view(&ViewDesc {
@@ -138,23 +111,15 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
     let pools = jobs.each_ref().map(|job| Pool::new(context, &[&job.set_layout]));
     let sets = [pools[0].allocate(&jobs[0].set_layout), pools[1].allocate(&jobs[1].set_layout)];
     for set in sets {
-        write_image(context, set, 0, &stored);
+        held::write(context, set, &[Slot::stored(&stored, 0), Slot::pair(&sampled, &sampler, 2, 0).general()]);
         write_buffer(context, set, 1, &read);
-        write_sampled(context, set, sampler, sampled.handle());
     }
     let general = vk::ImageLayout::GENERAL;
-    let range = vk::ImageSubresourceRange::default().aspect_mask(COLOR).level_count(1).layer_count(desc.layers);
+    let range = vk::ImageSubresourceRange { layer_count: desc.layers, ..FIRST };
     let layers = vk::ImageSubresourceLayers::default().aspect_mask(COLOR);
     context.submit(|commands| {
-        let first = vk::ImageMemoryBarrier::default()
-            .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)
-            .new_layout(general)
-            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .image(image.handle())
-            .subresource_range(range);
-        let next = || barrier(context, commands, &[]);
-        barrier(context, commands, &[first]);
+        let next = || barrier(device, commands, &[]);
+        image.record_transition(commands, general);
         let color = vk::ClearColorValue { float32: [0.25, 0.5, 1.0, 0.0] };
         // SAFETY: the buffer is recording; the image is in this layout.
         unsafe { device.cmd_clear_color_image(commands, image.handle(), general, &color, &[range]) };
@@ -199,7 +164,6 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
     unsafe {
         device.destroy_pipeline(draws, None);
         device.destroy_pipeline_layout(none, None);
-        device.destroy_sampler(sampler, None);
     }
     let words = read.words();
     let [across, down] = [drawn.extent.width, drawn.extent.height];
@@ -245,22 +209,16 @@ fn dispatch(context: &Context, codec: &Codec, body: &str, view: Option<vk::Image
              ivec2 at = ivec2(n % 8, n / 8); {body} }}\n"
         ),
     );
-    let bindings =
-        [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
-    let job = Job::new(context, &words, &bindings).expect("a pipeline");
-    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, 8, 8) }).map_err(Skip)?;
+    let job = Job::new(context, &words, &[Binding::stored(0), Binding::storage(1)]).expect("a pipeline");
+    let image = Image::new(context, &ImageDesc { usage: STORED, ..ImageDesc::d2(format, 8, 8) }).map_err(Skip)?;
     image.clear(vk::ClearColorValue { float32: [0.25, 0.5, 1.0, 1.0] });
     image.transition(vk::ImageLayout::GENERAL);
     let own = image.view(&ViewDesc::default());
     let read = buffer(context, &[7; 4 * 128]);
     job.run(1, |set| {
-        let image_view = view.unwrap_or(own.handle());
-        let info =
-            [vk::DescriptorImageInfo { image_view, image_layout: vk::ImageLayout::GENERAL, ..Default::default() }];
-        let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::STORAGE_IMAGE);
-        // SAFETY: the set is not in use, and the view is alive or null, which is allowed then.
-        unsafe { context.device().update_descriptor_sets(&[write.image_info(&info)], &[]) };
+        let mut slot = Slot::stored(&own, 0);
+        slot.info.image_view = view.unwrap_or(own.handle());
+        held::write(context, set, &[slot]);
         write_buffer(context, set, 1, &read);
     });
     Ok((image.read_bytes(COLOR, 0, 0), read.words(), converts_otherwise(context)))
@@ -320,7 +278,7 @@ fn draw_samples(context: &Context, image: &Image<'_>, view: vk::ImageView) {
             device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, draws);
             device.cmd_draw(commands, 3, 1, 0, 0);
         });
-        barrier(context, commands, &[]);
+        barrier(context.device(), commands, &[]);
     });
     // SAFETY: the submission was waited for.
     unsafe {
@@ -358,16 +316,9 @@ fn several_samples() -> Outcome {
                 ),
             )
         };
-        let bindings = [
-            Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1),
-            Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1),
-            Binding::new(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1),
-        ];
+        let bindings = [Binding::stored(0), Binding::storage(1), Binding::combined(2, 1)];
         let read = buffer(context, &[7; 4 * 512]);
-        let device = context.device();
-        // SAFETY: a create info without a chain.
-        let sampler =
-            unsafe { device.create_sampler(&vk::SamplerCreateInfo::default(), None) }.expect("vkCreateSampler");
+        let sampler = SamplerDesc::nearest().create(context);
         let drawn = buffer(context, &[7; 4 * 512]);
         let reads = "words[4 * n + i] = floatBitsToUint(imageLoad(im, at, i));\n\
              words[256 + 4 * n + i] = floatBitsToUint(texelFetch(s, at, i));";
@@ -376,13 +327,10 @@ fn several_samples() -> Outcome {
         let stores = format!("imageStore(im, at, i, vec4(n + 64 * i, 64 - n, 16 * i, 3 * n + i) / {largest});");
         for (body, buffer) in [(reads, &drawn), (stores.as_str(), &read), (reads, &read)] {
             Job::new(context, &shader(body), &bindings).expect("a pipeline").run(1, |set| {
-                write_image(context, set, 0, &view);
+                held::write(context, set, &[Slot::stored(&view, 0), Slot::pair(&view, &sampler, 2, 0).general()]);
                 write_buffer(context, set, 1, buffer);
-                write_sampled(context, set, sampler, view.handle());
             });
         }
-        // SAFETY: every run waited for its submission.
-        unsafe { device.destroy_sampler(sampler, None) };
         let [drawn, mut words] = [drawn, read].map(|buffer| buffer.words());
         // Samples differ, and both ways to read agree.
         let step = u32::from(converts_otherwise(context));

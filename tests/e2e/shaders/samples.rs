@@ -7,9 +7,9 @@ use libtest_mimic::Trial;
 use samplin_suite::case::assert_reported;
 use samplin_testkit::context::device_file;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
-use samplin_testkit::shader::{covering, make_graphics, pipeline_layout};
+use samplin_testkit::shader::{COLOUR, Target, attachment, covering, make_graphics, pipeline_layout};
 use samplin_testkit::texel::Value;
-use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Image, ImageDesc, Message, ViewDesc};
+use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Image, ImageDesc, Message, View, ViewDesc};
 use serde_json::Value as Json;
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -64,12 +64,13 @@ void main() {
 
 /// A fragment shader of which this is the body; the picture is `o`.
 pub(super) fn fragment(body: &str) -> Vec<u32> {
-    vulkan(
-        "frag",
-        &format!(
-            "#version 450\nlayout(location = 0) in vec2 place;\nlayout(location = 0) out vec4 o;\nvoid main() {{ {body} }}\n"
-        ),
-    )
+    declaring("in vec2 place;", body)
+}
+
+/// The same, with this at the first location.
+fn declaring(declared: &str, body: &str) -> Vec<u32> {
+    let head = format!("#version 450\nlayout(location = 0) {declared}\nlayout(location = 0) out vec4 o;");
+    vulkan("frag", &format!("{head}\nvoid main() {{ {body} }}\n"))
 }
 
 /// Draws a triangle that covers everything, and reads the picture, resolved where it has several samples.
@@ -89,75 +90,41 @@ pub(super) fn draw_stages(
     how: Draw,
     bindings: &[u32],
 ) -> Result<(Vec<Value>, Vec<u32>), Skip> {
-    let device = context.device();
     let format = vk::Format::R8G8B8A8_UNORM;
     let desc = ImageDesc { usage: Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC, ..ImageDesc::d2(format, EDGE, EDGE) };
     let target = Image::new(context, &desc).map_err(Skip)?;
     let many = Image::new(context, &ImageDesc { samples: how.samples, ..desc }).map_err(Skip)?;
-    let resolves = how.samples != Samples::TYPE_1;
-    let views = [many.view(&ViewDesc::default()), target.view(&ViewDesc::default())];
-    let handles: Vec<_> = if resolves { views.iter() } else { views[1..].iter() }.map(|view| view.handle()).collect();
-    let attachment = |samples| {
-        vk::AttachmentDescription::default()
-            .format(format)
-            .samples(samples)
-            .load_op(vk::AttachmentLoadOp::CLEAR)
-            .store_op(vk::AttachmentStoreOp::STORE)
-            .final_layout(vk::ImageLayout::GENERAL)
+    let views = [&target, &many].map(|image| image.view(&ViewDesc::default()));
+    let handles = views.each_ref().map(View::handle);
+    let cleared =
+        attachment(format, vk::AttachmentLoadOp::CLEAR, [vk::ImageLayout::UNDEFINED, vk::ImageLayout::GENERAL]);
+    let attachments = [cleared, cleared.samples(how.samples)];
+    let pass = match how.samples {
+        Samples::TYPE_1 => Target::new(context, &attachments[..1], COLOUR, &handles[..1], [EDGE; 2]),
+        _ => Target::new(context, &attachments, [&[1], &[], &[0], &[]], &handles, [EDGE; 2]),
     };
-    let attachments = if resolves {
-        vec![attachment(how.samples), attachment(Samples::TYPE_1)]
-    } else {
-        vec![attachment(Samples::TYPE_1)]
-    };
-    let at = |attachment| vk::AttachmentReference { attachment, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL };
-    let (colors, resolved) = ([at(0)], [at(1)]);
-    let mut subpass = vk::SubpassDescription::default().color_attachments(&colors);
-    if resolves {
-        subpass = subpass.resolve_attachments(&resolved);
-    }
-    let subpasses = [subpass];
-    let pass = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
-    // SAFETY: the attachments are those of the subpass.
-    let pass = unsafe { device.create_render_pass(&pass, None) }.expect("vkCreateRenderPass");
-    let frame =
-        vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&handles).width(EDGE).height(EDGE).layers(1);
-    // SAFETY: the views are those of the attachments.
-    let frame = unsafe { device.create_framebuffer(&frame, None) }.expect("vkCreateFramebuffer");
-    let storage = |binding: &u32| Binding::new(*binding, vk::DescriptorType::STORAGE_BUFFER, 1);
     let set_layout = SetLayout::with_stages(
         context,
-        &bindings.iter().map(storage).collect::<Vec<_>>(),
+        &bindings.iter().map(|binding| Binding::storage(*binding)).collect::<Vec<_>>(),
         vk::DescriptorSetLayoutCreateFlags::empty(),
         vk::ShaderStageFlags::ALL_GRAPHICS,
     );
-    let pool = (!bindings.is_empty()).then(|| Pool::new(context, &[&set_layout]));
-    let set = pool.as_ref().map(|pool| pool.allocate(&set_layout));
+    let set = (!bindings.is_empty()).then(|| Pool::set(context, &set_layout));
     let buffers: Vec<_> = bindings.iter().map(|_| buffer(context, &[0])).collect();
     for (binding, buffer) in bindings.iter().zip(&buffers) {
-        write_buffer(context, set.expect("a set"), *binding, buffer);
+        write_buffer(context, set.as_ref().expect("a set").1, *binding, buffer);
     }
     let layout = pipeline_layout(context, &[&set_layout], &[]);
     let area = vk::Rect2D { offset: Default::default(), extent: vk::Extent2D { width: EDGE, height: EDGE } };
-    let pipeline = pipeline_of(context, stages, how, (layout, pass), area);
-    context.submit(|commands| {
-        let clear = [vk::ClearValue::default(); 2];
-        let begin = vk::RenderPassBeginInfo::default()
-            .render_pass(pass)
-            .framebuffer(frame)
-            .render_area(area)
-            .clear_values(&clear);
-        // SAFETY: the buffer is recording; pass, frame and pipeline belong together.
-        unsafe {
-            device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
-            device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
-            if let Some(set) = set {
-                let point = vk::PipelineBindPoint::GRAPHICS;
-                device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-            }
-            device.cmd_draw(commands, 3, 1, 0, 0);
-            device.cmd_end_render_pass(commands);
+    let pipeline = pipeline_of(context, stages, how, (layout, pass.pass), area);
+    let (device, point) = (context.device(), vk::PipelineBindPoint::GRAPHICS);
+    // SAFETY: the buffer is recording; pass, pipeline and set belong together.
+    pass.draw(&[vk::ClearValue::default(); 2], |commands| unsafe {
+        device.cmd_bind_pipeline(commands, point, pipeline);
+        if let Some((_, set)) = set {
+            device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
         }
+        device.cmd_draw(commands, 3, 1, 0, 0);
     });
     target.set_layout(vk::ImageLayout::GENERAL);
     let picture = target.read(vk::ImageAspectFlags::COLOR, 0, 0);
@@ -165,8 +132,6 @@ pub(super) fn draw_stages(
     unsafe {
         device.destroy_pipeline(pipeline, None);
         device.destroy_pipeline_layout(layout, None);
-        device.destroy_framebuffer(frame, None);
-        device.destroy_render_pass(pass, None);
     }
     Ok((picture, buffers.iter().flat_map(Buffer::words).collect()))
 }
@@ -225,6 +190,22 @@ fn pipeline_of(
     pipeline
 }
 
+/// The picture without samplin.
+fn own(words: &[u32], how: Draw) -> Result<Vec<Value>, Skip> {
+    Ok(without_layer(Context::builder(), |context| draw(context, words, how))?.0)
+}
+
+/// The picture with samplin, of which nothing is reported.
+fn drawn(builder: ContextBuilder, words: &[u32], how: Draw) -> Result<(Vec<Value>, Judged), Skip> {
+    silent(builder, "with samplin", |context| draw(context, words, how))
+}
+
+/// The same under rules.
+fn ruled(rules: &str, words: &[u32], how: Draw) -> Result<(Vec<Value>, Judged), Skip> {
+    let folder = Folder::new();
+    drawn(Context::builder().rules(&folder, rules), words, how)
+}
+
 /// An application that does not ask for the feature.
 fn unasked() -> ContextBuilder {
     Context::builder().without(Capability::SampleRateShading)
@@ -247,11 +228,7 @@ fn feature_added() -> Outcome {
     // The second is what older validation layers call it.
     let declared = ["pCode-08740", "pCode-01091"];
     let asked = ["sampleShadingEnable-00784"; 2];
-    for (words, how, rules) in [
-        (&by_sample, ONE, declared),
-        (&by_sample, FOUR, declared),
-        (&plain, Draw { shading: Some(1.0), ..FOUR }, asked),
-    ] {
+    for (words, how, rules) in [(&by_sample, ONE, declared), (&by_sample, FOUR, declared), (&plain, SHADED, asked)] {
         let run = |context: &Context| draw(context, words, how);
         let (_, errors) = without_layer(unasked(), run)?;
         assert!(
@@ -277,8 +254,7 @@ fn not_needed() -> Outcome {
     for how in [ONE, FOUR] {
         let (wanted, errors) = without_layer(unasked(), |context| draw(context, &plain, how))?;
         assert!(!wants_feature(&errors));
-        let (got, _) = silent(unasked(), "with samplin", |context| draw(context, &plain, how))?;
-        assert_eq!(got, wanted);
+        assert_eq!(drawn(unasked(), &plain, how)?.0, wanted);
         let (_, judged) = with_layer(unasked().setting("augment", "off"), |_| Ok(()))?;
         assert!(!added(&judged));
     }
@@ -305,12 +281,7 @@ const WAYS: [(&str, &str); 6] = [
 
 /// The shader of a way.
 fn asking((_, body): (&str, &str)) -> Vec<u32> {
-    let declared = if body.contains("at_sample") {
-        "layout(location = 0) sample in vec2 at_sample;"
-    } else {
-        "layout(location = 0) in vec2 place;"
-    };
-    vulkan("frag", &format!("#version 450\n{declared}\nlayout(location = 0) out vec4 o;\nvoid main() {{ {body} }}\n"))
+    declaring(if body.contains("at_sample") { "sample in vec2 at_sample;" } else { "in vec2 place;" }, body)
 }
 
 /// With one sample the picture is the one of a device that has the feature.
@@ -341,7 +312,7 @@ fn lowered() -> Outcome {
     }
     // What asks for no sample is left alone on such a device.
     let plain = fragment("o = vec4(place, 0.5, 1.0);");
-    let (_, judged) = silent(lacking(&folder), "nothing asks for a sample", |context| draw(context, &plain, FOUR))?;
+    let (_, judged) = drawn(lacking(&folder), &plain, FOUR)?;
     assert_eq!(judged.trace.events("shader").count(), 0);
     Ok(())
 }
@@ -349,8 +320,7 @@ fn lowered() -> Outcome {
 /// With more samples it is shaded once for each pixel, and that is said.
 fn lowered_many() -> Outcome {
     let folder = Folder::new();
-    let words = asking(WAYS[0]);
-    let (got, judged) = silent(lacking(&folder), "with samplin", |context| draw(context, &words, FOUR))?;
+    let (got, judged) = drawn(lacking(&folder), &asking(WAYS[0]), FOUR)?;
     let first = got[0];
     assert!(first.is_near(Value::Float([0.125, 0.25, 0.5, 1.0]), 0.01), "{first:?}");
     assert!(got.iter().all(|value| *value == first), "{got:?}");
@@ -365,16 +335,15 @@ fn lost() -> Outcome {
     let folder = Folder::new();
     let mask = fragment("o = vec4(1.0); gl_SampleMask[0] = 1 << gl_SampleID;");
     let apart = |head: &str, body: &str| {
-        let head =
-            format!("#version 450\nlayout(location = 0) in vec2 place;\nlayout(location = 0) out vec4 o;\n{head}");
-        vulkan("frag", &format!("{head}\nvoid main() {{ o = vec4(0.5); if (gl_FragCoord.x > 3.0) o.xy = {body}; }}\n"))
+        let body = format!("o = vec4(0.5); if (gl_FragCoord.x > 3.0) o.xy = {body};");
+        declaring(&format!("in vec2 place;\n{head}"), &body)
     };
     let offset = "interpolateAtOffset(place, vec2(0.25))";
     let ahead = apart("", offset);
     let there = apart(&format!("vec2 at() {{ return {offset}; }}"), "at()");
     for (words, coverage, branch) in [(mask, true, false), (ahead, false, false), (there, false, true)] {
         for how in [ONE, FOUR] {
-            let (_, judged) = silent(lacking(&folder), "with samplin", |context| draw(context, &words, how))?;
+            let (_, judged) = drawn(lacking(&folder), &words, how)?;
             let pipeline = judged.trace.events("shader").nth(1).expect("of the pipeline");
             let lost: Vec<String> = samplin_testkit::trace::changes(pipeline).into_iter().map(|it| it.lost).collect();
             let says = |text: &str| lost.iter().any(|lost| lost.contains(text));
@@ -405,12 +374,8 @@ fn state() -> Outcome {
     for (how, lost) in [(ONE, "nothing: there is one sample"), (FOUR, "shading per sample")] {
         let shaded = Draw { shading: Some(1.0), ..how };
         let (_, errors) = without_layer(unasked(), |context| draw(context, &plain, shaded))?;
-        assert_reported(
-            &errors,
-            &["VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"],
-            "without samplin",
-        );
-        let (got, judged) = silent(lacking(&folder), "with samplin", |context| draw(context, &plain, shaded))?;
+        assert_reported(&errors, &["StateCreateInfo-sampleShadingEnable-00784"], "without samplin");
+        let (got, judged) = drawn(lacking(&folder), &plain, shaded)?;
         let (wanted, _) = without_layer(unasked(), |context| draw(context, &plain, how))?;
         assert_eq!(got, wanted);
         let change = judged.change("shader");
@@ -431,14 +396,13 @@ fn fraction() -> Outcome {
         if !least.is_nan() {
             assert_reported(&errors, &[FRACTION], "without samplin");
         }
-        let (got, judged) = silent(Context::builder(), "with samplin", |context| draw(context, &plain, shaded(least)))?;
-        let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, shaded(becomes)))?;
-        assert_eq!(got, wanted);
+        let (got, judged) = drawn(Context::builder(), &plain, shaded(least))?;
+        assert_eq!(got, own(&plain, shaded(becomes))?);
         let change = judged.change("shader");
         assert_eq!((&*change.catalog, &*change.field), ("J-3", "minSampleShading"));
     }
     for least in [0.0, 0.5, 1.0] {
-        let (_, judged) = silent(Context::builder(), "with samplin", |context| draw(context, &plain, shaded(least)))?;
+        let (_, judged) = drawn(Context::builder(), &plain, shaded(least))?;
         judged.assert_untouched("a fraction");
         assert_eq!(judged.trace.events("shader").count(), 0);
     }
@@ -463,16 +427,12 @@ const FINE: &str = "o = vec4(fract(place * 37.0), fract(place.x * place.y * 91.0
 
 /// Shaded for each sample by the application: the feature, and inputs that say so.
 pub(super) fn sampled(body: &str) -> Vec<u32> {
-    let text = format!(
-        "#version 450\nlayout(location = 0) sample in vec2 place;\nlayout(location = 0) out vec4 o;\nvoid main() {{ {body} }}\n"
-    );
-    vulkan("frag", &text)
+    declaring("sample in vec2 place;", body)
 }
 
 /// What is written down of a pipeline.
 fn told(judged: &Judged) -> (&Json, Vec<samplin_testkit::trace::RecordedChange>) {
-    let record = judged.trace.first("shader");
-    assert_eq!(judged.trace.events("shader").count(), 1);
+    let record = judged.only("shader");
     assert_eq!(record["tier"], "pipeline");
     (record, samplin_testkit::trace::changes(record))
 }
@@ -481,7 +441,7 @@ const ALL: &str = "[[rule]]\nname = \"smooth\"\nset = { sample_shading = 1.0 }\n
 
 /// The picture of an application which shades each sample itself; it is not the one that is shaded by pixel.
 fn shaded_by_sample() -> Result<Vec<Value>, Skip> {
-    let (coarse, _) = without_layer(Context::builder(), |context| draw(context, &fragment(FINE), FOUR))?;
+    let coarse = own(&fragment(FINE), FOUR)?;
     let (wanted, errors) = without_layer(Context::builder(), |context| draw(context, &sampled(FINE), SHADED))?;
     assert!(errors.is_empty() && coarse != wanted, "the shader does not tell samples apart: {errors:#?}");
     Ok(wanted)
@@ -508,7 +468,6 @@ fn assert_wish(builder: ContextBuilder, how: Draw, wanted: &[Value]) -> Outcome 
 /// The picture is that of an application which shades each sample itself, and the shader runs as often.
 fn wish() -> Outcome {
     let folder = Folder::new();
-    let (plain, own) = (fragment(FINE), sampled(FINE));
     let wanted = shaded_by_sample()?;
     // Without `separate` words are kept by themselves; the application need not ask for the feature.
     for builder in [Context::builder(), unasked(), unasked().setting("separate", "base")] {
@@ -516,11 +475,8 @@ fn wish() -> Outcome {
     }
     // A part of the samples: as the application's own. It only raises what the application asks for.
     let half = "[[rule]]\nset = { sample_shading = 0.5 }\n";
-    let (wanted, _) =
-        without_layer(Context::builder(), |context| draw(context, &own, Draw { shading: Some(0.5), ..FOUR }))?;
-    let (got, _) =
-        silent(unasked().rules(&folder, half), "half of the samples", |context| draw(context, &plain, FOUR))?;
-    assert_eq!(got, wanted);
+    let (got, _) = drawn(unasked().rules(&folder, half), &fragment(FINE), FOUR)?;
+    assert_eq!(got, own(&sampled(FINE), Draw { shading: Some(0.5), ..FOUR })?);
     Ok(())
 }
 
@@ -537,9 +493,8 @@ fn wish_chained() -> Outcome {
 
 /// A shader that counts how often it runs.
 fn counting(sample: &str) -> Vec<u32> {
-    let text = "#version 450\nlayout(location = 0) SAMPLE in vec2 place;\nlayout(location = 0) out vec4 o;\n\
-                layout(binding = 0) buffer B { uint runs; };\nvoid main() { atomicAdd(runs, 1); o = vec4(place, 0.5, 1.0); }\n";
-    vulkan("frag", &text.replace("SAMPLE", sample))
+    let declared = format!("{sample} in vec2 place;\nlayout(binding = 0) buffer B {{ uint runs; }};");
+    declaring(&declared, "atomicAdd(runs, 1); o = vec4(place, 0.5, 1.0);")
 }
 
 /// What would be seen is held back by its guard, and the picture stays; a rule may switch guards off.
@@ -556,7 +511,7 @@ fn wish_held_back() -> Outcome {
         Ok::<_, Skip>(without_layer(Context::builder(), run)?.0.1)
     };
     let (one, coarse) = (native(&words, ONE)?, native(&words, FOUR)?);
-    let fine = native(&counting("sample"), Draw { shading: Some(1.0), ..FOUR })?;
+    let fine = native(&counting("sample"), SHADED)?;
     assert_eq!(fine, [4 * EDGE * EDGE], "once for each sample");
     let without = |off: &str| format!("{ALL}guards_off = [{off}]\n");
     let with = |text: &str, how: Draw| {
@@ -584,10 +539,8 @@ fn wish_held_back() -> Outcome {
     ] {
         let how = if guard == "single-sample" { ONE } else { FOUR };
         let words = fragment(body);
-        let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, how))?;
-        let (got, judged) = with_layer(Context::builder().rules(&folder, ALL), |context| draw(context, &words, how))?;
-        judged.assert_silent(guard);
-        assert_eq!(got, wanted);
+        let (got, judged) = ruled(ALL, &words, how)?;
+        assert_eq!(got, own(&words, how)?);
         assert_held(&judged, guard);
     }
     Ok(())
@@ -598,17 +551,14 @@ const COVERED: &str = "o = vec4(vec3(float(bitCount(gl_SampleMaskIn[0])) / 8.0),
 
 /// What the guard is about: where it is switched off each invocation covers a sample, and the shade is another one.
 fn wish_mask_input() -> Outcome {
-    let folder = Folder::new();
     let words = fragment(COVERED);
-    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, FOUR))?;
+    let wanted = own(&words, FOUR)?;
     let count = |picture: &[Value], shade: f32| {
         picture.iter().filter(|it| it.is_near(Value::Float([shade, shade, shade, 1.0]), 0.01)).count()
     };
     assert!(count(&wanted, 0.125) == 0 && count(&wanted, 0.5) > wanted.len() / 2, "all four samples of most pixels");
     for (off, held) in [("", true), ("guards_off = [\"mask-input\"]\n", false)] {
-        let text = format!("{ALL}{off}");
-        let (got, _) =
-            silent(Context::builder().rules(&folder, &text), "with samplin", |context| draw(context, &words, FOUR))?;
+        let (got, _) = ruled(&format!("{ALL}{off}"), &words, FOUR)?;
         assert_eq!(count(&got, 0.125), if held { 0 } else { got.len() }, "{off}");
         assert_eq!(got == wanted, held, "{off}");
     }
@@ -625,9 +575,9 @@ fn assert_held(judged: &Judged, guard: &str) {
 
 /// Pipelines that no rule is about, and those that need none.
 fn wish_left_alone() -> Outcome {
-    let folder = Folder::new();
     let plain = fragment(FINE);
     let blended = Draw { blends: true, ..FOUR };
+    let rule = |when: &str| format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ sample_shading = 1.0 }}\n");
     for (when, how) in [
         ("samples = { min = 8 }", FOUR),
         ("samples = 2", FOUR),
@@ -636,47 +586,34 @@ fn wish_left_alone() -> Outcome {
         ("blended = false", blended),
         ("exe = \"another\"", FOUR),
     ] {
-        let text = format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ sample_shading = 1.0 }}\n");
-        let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, how))?;
-        let (got, judged) = with_layer(Context::builder().rules(&folder, &text), |context| draw(context, &plain, how))?;
-        judged.assert_silent(when);
+        let (got, judged) = ruled(&rule(when), &plain, how)?;
         judged.assert_untouched(when);
-        assert_eq!((judged.trace.events("shader").count(), got), (0, wanted), "{when}");
+        assert_eq!((judged.trace.events("shader").count(), got), (0, own(&plain, how)?), "{when}");
     }
     // Their twins.
     for (when, how) in
         [("samples = { min = 2, max = 4 }", FOUR), ("blended = false", FOUR), ("blended = true", blended)]
     {
-        let text = format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ sample_shading = 1.0 }}\n");
-        let (_, judged) = with_layer(Context::builder().rules(&folder, &text), |context| draw(context, &plain, how))?;
-        judged.assert_silent(when);
+        let (_, judged) = ruled(&rule(when), &plain, how)?;
         assert_eq!(judged.trace.first("shader")["pass"], "sample_inputs", "{when}");
     }
     // Each sample is shaded already; what asks for as much itself stays as well.
-    let shaded = Draw { shading: Some(1.0), ..FOUR };
-    for (words, how) in [(fragment("o = vec4(place, gl_SampleID, 1.0);"), FOUR), (sampled(FINE), shaded)] {
-        let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, how))?;
-        let (got, judged) =
-            silent(Context::builder().rules(&folder, ALL), "shaded already", |context| draw(context, &words, how))?;
+    for (words, how) in [(fragment("o = vec4(place, gl_SampleID, 1.0);"), FOUR), (sampled(FINE), SHADED)] {
+        let (got, judged) = ruled(ALL, &words, how)?;
         judged.assert_untouched("shaded already");
-        assert_eq!((judged.trace.events("shader").count(), got), (0, wanted));
+        assert_eq!((judged.trace.events("shader").count(), got), (0, own(&words, how)?));
     }
     Ok(())
 }
 
 /// What an application shades for each sample is shaded once; with one sample nothing is lost.
 fn wish_off() -> Outcome {
-    let folder = Folder::new();
     let off = "[[rule]]\nset = { sample_shading = \"off\" }\n";
     let words = fragment("o = vec4(float(gl_SampleID + 1) / 8.0, place * 0.5 + 0.5, 1.0);");
-    let (native, _) = without_layer(Context::builder(), |context| draw(context, &words, ONE))?;
-    let (got, judged) =
-        silent(Context::builder().rules(&folder, off), "one sample", |context| draw(context, &words, ONE))?;
-    assert_eq!(got, native);
+    let (got, judged) = ruled(off, &words, ONE)?;
+    assert_eq!(got, own(&words, ONE)?);
     assert_eq!(told(&judged).0["pass"], "sample_builtins");
-    let shaded = Draw { shading: Some(1.0), ..FOUR };
-    let (got, judged) =
-        silent(Context::builder().rules(&folder, off), "four samples", |context| draw(context, &words, shaded))?;
+    let (got, judged) = ruled(off, &words, SHADED)?;
     assert!(got.iter().all(|value| matches!(value, Value::Float([red, ..]) if (red - 0.125).abs() < 0.01)), "{got:?}");
     assert!(told(&judged).1.iter().all(|change| change.catalog == "O-1"));
     Ok(())
@@ -685,11 +622,9 @@ fn wish_off() -> Outcome {
 /// Written down and not done.
 fn wish_audit() -> Outcome {
     let folder = Folder::new();
-    let plain = fragment(FINE);
-    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
     let builder = Context::builder().rules(&folder, ALL).setting("mode", "audit");
-    let (got, judged) = silent(builder, "in audit mode", |context| draw(context, &plain, FOUR))?;
-    assert_eq!(got, wanted);
+    let (got, judged) = drawn(builder, &fragment(FINE), FOUR)?;
+    assert_eq!(got, own(&fragment(FINE), FOUR)?);
     assert_eq!(told(&judged).1.len(), 3);
     Ok(())
 }
@@ -697,11 +632,8 @@ fn wish_audit() -> Outcome {
 /// On a device that has no such feature a wish comes to nothing.
 fn wish_without_the_feature() -> Outcome {
     let folder = Folder::new();
-    let plain = fragment(FINE);
-    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
-    let (got, judged) =
-        silent(lacking(&folder).rules(&folder, ALL), "without the feature", |context| draw(context, &plain, FOUR))?;
-    assert_eq!(got, wanted);
+    let (got, judged) = drawn(lacking(&folder).rules(&folder, ALL), &fragment(FINE), FOUR)?;
+    assert_eq!(got, own(&fragment(FINE), FOUR)?);
     let rows: Vec<String> = told(&judged).1.into_iter().map(|change| change.catalog).collect();
     assert_eq!(rows, ["O-1", "O-1", "J-2"]);
     Ok(())
@@ -730,7 +662,7 @@ fn lengthened(words: &[u32]) -> Vec<u32> {
 fn mask() -> Outcome {
     let words = fragment("gl_SampleMask[0] = 5; o = vec4(place * 0.5 + 0.5, 1.0, 1.0);");
     let longer = lengthened(&words);
-    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, FOUR))?;
+    let wanted = own(&words, FOUR)?;
     let (_, errors) = without_layer(Context::builder(), |context| draw(context, &longer, FOUR))?;
     let is_told = |error: &Message| error.id.ends_with("maxSampleMaskWords-00711");
     assert!(errors.iter().any(is_told), "without samplin: {errors:#?}");
@@ -743,7 +675,7 @@ fn mask() -> Outcome {
     let lines: Vec<_> = changes.iter().map(|it| format!("{} {} {} {}", it.catalog, it.field, it.from, it.to)).collect();
     assert_eq!(lines, ["J-4 sample mask words 2 1"]);
     // One that is short enough stays as it is.
-    let (same, judged) = silent(Context::builder(), "with samplin", |context| draw(context, &words, FOUR))?;
+    let (same, judged) = drawn(Context::builder(), &words, FOUR)?;
     assert_eq!((same, judged.changes("shader").len()), (wanted, 0));
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! Storage images: what shaders declare of how they read and write them, and formats that compilers made up.
 
+use super::formatless::UNSAMPLED;
 use super::formats::empty;
 use super::{Job, buffer, declaring, hlsl, vulkan, write_buffer, write_image};
-use crate::run::{self, Judged, Outcome, Skip, silent, skip_if, with_layer, without_layer};
-use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
+use crate::run::{self, Judged, Outcome, Skip, same, silent, skip_if, with_layer, without_layer};
+use ash::vk::{self, FormatFeatureFlags as Feature};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::Binding;
 use samplin_testkit::texel::Value;
@@ -37,9 +38,8 @@ fn old() -> ContextBuilder {
 fn store(context: &Context, words: &[u32], format: vk::Format) -> Result<Vec<Value>, Skip> {
     let stores = context.format_features(format, vk::ImageTiling::OPTIMAL).contains(Feature::STORAGE_IMAGE);
     skip_if((!stores).then(|| format!("{} does not store {format:?}", context.device_name())))?;
-    let job = Job::new(context, words, &[Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1)]).expect("a pipeline");
-    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let image = empty(context, &ImageDesc { usage, ..ImageDesc::d2(format, EDGE, EDGE) })?;
+    let job = Job::new(context, words, &[Binding::stored(0)]).expect("a pipeline");
+    let image = empty(context, &ImageDesc { usage: UNSAMPLED, ..ImageDesc::d2(format, EDGE, EDGE) })?;
     let view = image.view(&ViewDesc::default());
     job.run(EDGE / 8, |set| write_image(context, set, 0, &view));
     Ok(image.read(vk::ImageAspectFlags::COLOR, 0, 0))
@@ -101,12 +101,8 @@ fn not_read() -> Outcome {
     let (_, errors) = without_layer(old(), run)?;
     assert!(names(&errors, "StorageImageReadWithoutFormat"), "without samplin: {errors:#?}");
     let (got, judged) = silent(old(), "with samplin", |context| {
-        // SAFETY: a physical device of this instance.
-        let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
-        context.skip_where(
-            features.shader_storage_image_read_without_format != 0,
-            "reads storage images without a format",
-        )?;
+        let reads = context.features().shader_storage_image_read_without_format != 0;
+        context.skip_where(reads, "reads storage images without a format")?;
         run(context)
     })?;
     assert_picture(&got);
@@ -148,10 +144,8 @@ fn added(judged: &Judged) -> String {
 fn augmented() -> Outcome {
     let words = glsl_store("binding = 0");
     let run = |context: &Context| {
-        // SAFETY: a physical device of this instance.
-        let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
-        context
-            .skip_where(features.shader_storage_image_write_without_format == 0, "does not write without a format")?;
+        let writes = context.features().shader_storage_image_write_without_format != 0;
+        context.skip_where(!writes, "does not write without a format")?;
         store(context, &words, vk::Format::R8G8B8A8_UNORM)
     };
     let (_, errors) = without_layer(old(), run)?;
@@ -230,11 +224,8 @@ fn store_halves(context: &Context) -> Result<Vec<u8>, Skip> {
             count = halves().len()
         ),
     );
-    let bindings =
-        [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
-    let job = Job::new(context, &words, &bindings).expect("a pipeline");
-    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let desc = ImageDesc { usage, ..ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, HALVES, HALVES) };
+    let job = Job::new(context, &words, &[Binding::stored(0), Binding::storage(1)]).expect("a pipeline");
+    let desc = ImageDesc { usage: UNSAMPLED, ..ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, HALVES, HALVES) };
     let image = empty(context, &desc)?;
     let view = image.view(&ViewDesc::default());
     let given = buffer(context, &halves().iter().map(|value| value.to_bits()).collect::<Vec<_>>());
@@ -279,11 +270,10 @@ fn hlsl_halves() -> Outcome {
 /// Where image and shader agree the result is the same, bit for bit.
 fn hlsl_match() -> Outcome {
     let words = hlsl_words();
-    let run = |context: &Context| store(context, &words, vk::Format::R32G32B32A32_SFLOAT);
-    let (off, _) = without_layer(Context::builder(), run)?;
-    let (on, judged) = silent(Context::builder().setting("storage", "emulate"), "with samplin", run)?;
-    assert_eq!(judged.trace.events("shader").count(), 1);
-    assert_eq!(on, off);
+    let (on, judged) = same(Context::builder().setting("storage", "emulate"), "with samplin", |context| {
+        store(context, &words, vk::Format::R32G32B32A32_SFLOAT)
+    })?;
+    judged.only("shader");
     assert_picture(&on);
     Ok(())
 }
@@ -295,10 +285,10 @@ fn hlsl_atomics() -> Outcome {
         "RWTexture2D<uint> im : register(u0);\n[numthreads(8, 8, 1)]\nvoid main(uint3 id : SV_DispatchThreadID) {\n\
          uint before; InterlockedAdd(im[uint2(id.x % 4, 0)], 1, before); }\n",
     );
-    let run = |context: &Context| store(context, &words, vk::Format::R32_UINT);
-    let (off, _) = without_layer(Context::builder(), run)?;
-    let (on, judged) = silent(Context::builder().setting("storage", "emulate"), "with samplin", run)?;
-    assert_eq!((judged.trace.events("shader").count(), &on), (0, &off));
+    let (off, judged) = same(Context::builder().setting("storage", "emulate"), "with samplin", |context| {
+        store(context, &words, vk::Format::R32_UINT)
+    })?;
+    assert_eq!(judged.trace.events("shader").count(), 0);
     let named = judged.only_left();
     assert_eq!((&named["what"], &named["rule"]), (&"image-atomics".into(), &"storage-format".into()));
     assert_eq!(off.iter().filter(|value| **value != Value::Uint([0, 0, 0, 1])).count(), 4, "{:?}", &off[..8]);

@@ -25,7 +25,8 @@ use super::{Kind, Op};
 use crate::*;
 use fastrand::Rng;
 use samplin_testkit::ViewDesc;
-use samplin_testkit::descriptor::{Spelling, Template};
+use samplin_testkit::descriptor::{Spelling, Template, update};
+use samplin_testkit::image::{FIRST, barrier, turned};
 use std::collections::BTreeMap;
 
 /// Sets of a pool, pools of a program, its primary command buffers, its samplers.
@@ -210,41 +211,16 @@ impl<'w, 'c> Program<'w, 'c> {
         // SAFETY: it is not pending, and its pool lets it be reset.
         unsafe { device.begin_command_buffer(handle, &info) }.expect("vkBeginCommandBuffer");
         self.barrier(handle, vk::ImageLayout::UNDEFINED);
-        let range = vk::ImageSubresourceRange {
-            aspect_mask: vk::ImageAspectFlags::COLOR,
-            level_count: 1,
-            layer_count: 1,
-            ..Default::default()
-        };
         let (target, layout) = (self.world.target.handle(), vk::ImageLayout::GENERAL);
         // SAFETY: the image has that layout since the barrier.
-        unsafe { device.cmd_clear_color_image(handle, target, layout, &vk::ClearColorValue::default(), &[range]) };
+        unsafe { device.cmd_clear_color_image(handle, target, layout, &vk::ClearColorValue::default(), &[FIRST]) };
         self.barrier(handle, vk::ImageLayout::GENERAL);
     }
 
     /// Everything before is done and seen by everything after.
     fn barrier(&self, commands: vk::CommandBuffer, old: vk::ImageLayout) {
-        let (all, stages) = (
-            vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE,
-            vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST,
-        );
-        let image = vk::ImageMemoryBarrier::default()
-            .src_access_mask(all)
-            .dst_access_mask(all)
-            .old_layout(old)
-            .new_layout(vk::ImageLayout::GENERAL)
-            .image(self.world.target.handle())
-            .subresource_range(vk::ImageSubresourceRange {
-                aspect_mask: vk::ImageAspectFlags::COLOR,
-                level_count: 1,
-                layer_count: 1,
-                ..Default::default()
-            });
-        let memory = [vk::MemoryBarrier::default().src_access_mask(all).dst_access_mask(all)];
-        let flags = vk::DependencyFlags::empty();
-        let device = self.world.context.device();
-        // SAFETY: the buffer is recording outside of a render pass.
-        unsafe { device.cmd_pipeline_barrier(commands, stages, stages, flags, &memory, &[], &[image]) };
+        let turn = turned(self.world.target.handle(), FIRST, [old, vk::ImageLayout::GENERAL]);
+        barrier(self.world.context.device(), commands, &[turn]);
     }
 
     fn bind_pipeline(&mut self, pipeline: usize) {
@@ -397,14 +373,7 @@ impl<'w, 'c> Program<'w, 'c> {
         self.barrier(commands, vk::ImageLayout::GENERAL);
         match pass {
             None => {}
-            Some(Pass::Object) => {
-                let info = vk::RenderPassBeginInfo::default()
-                    .render_pass(self.world.render_pass)
-                    .framebuffer(self.world.framebuffer)
-                    .render_area(area);
-                // SAFETY: outside of a render pass; pass and framebuffer are compatible.
-                unsafe { device.cmd_begin_render_pass(commands, &info, contents) };
-            }
+            Some(Pass::Object) => self.world.frame.begin(commands, &[], contents),
             Some(Pass::Dynamic) => {
                 let attachments = [vk::RenderingAttachmentInfo::default()
                     .image_view(self.world.target_view.handle())
@@ -640,7 +609,7 @@ impl<'w, 'c> Program<'w, 'c> {
         let mut flags = vk::CommandBufferUsageFlags::SIMULTANEOUS_USE;
         match pass {
             None => {}
-            Some(Pass::Object) => inheritance = inheritance.render_pass(self.world.render_pass),
+            Some(Pass::Object) => inheritance = inheritance.render_pass(self.world.frame.pass),
             Some(Pass::Dynamic) => inheritance = inheritance.push_next(&mut rendering),
         }
         if pass.is_some() {
@@ -740,11 +709,9 @@ impl<'w, 'c> Program<'w, 'c> {
 
     fn write_late(&mut self, set: usize, content: Content) {
         log!(self, "late update of set {set}: {content:?}");
-        let (definition, device) = (self.objects.sets[set].definition, self.world.context.device());
-        // SAFETY: the bindings may be updated after binds, and no submission is pending.
-        self.with_writes(self.sets[set], definition, &content, |writes| unsafe {
-            device.update_descriptor_sets(writes, &[]);
-        });
+        let (definition, context) = (self.objects.sets[set].definition, self.world.context);
+        // The bindings may be updated after binds, and no submission is pending.
+        self.with_writes(self.sets[set], definition, &content, |writes| update(context, writes, &[], &[]));
         self.objects.sets[set].content.extend(content);
     }
 

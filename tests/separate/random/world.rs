@@ -7,7 +7,7 @@ use fastrand::Rng;
 use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{Spelling, Template};
 use samplin_testkit::shader::{
-    ShaderModule, covering, link_graphics, make_compute, make_graphics, pipeline_layout, target_of,
+    COLOUR, ShaderModule, Target, attachment, covering, link_graphics, make_compute, make_graphics, pipeline_layout,
 };
 use samplin_testkit::{Buffer, ImageDesc, ViewDesc};
 
@@ -114,8 +114,7 @@ pub(super) struct World<'c> {
     pub(super) arguments: Buffer<'c>,
     pub(super) target: Image<'c>,
     pub(super) target_view: View<'c>,
-    pub(super) render_pass: vk::RenderPass,
-    pub(super) framebuffer: vk::Framebuffer,
+    pub(super) frame: Target<'c>,
     pub(super) commands: vk::CommandPool,
     fixed: Sampler<'c>,
 }
@@ -218,23 +217,14 @@ impl<'c> World<'c> {
         let templates = templates.collect();
 
         let (width, height) = (FRAME[0], FRAME[1]);
-        let mut target_desc = ImageDesc::d2(TARGET, width, height);
-        target_desc.usage = vk::ImageUsageFlags::COLOR_ATTACHMENT
-            | vk::ImageUsageFlags::TRANSFER_SRC
-            | vk::ImageUsageFlags::TRANSFER_DST;
+        use vk::ImageUsageFlags as Usage;
+        let usage = Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+        let target_desc = ImageDesc { usage, ..ImageDesc::d2(TARGET, width, height) };
         let target = Image::new(context, &target_desc).map_err(Skip)?;
         let target_view = target.view(&ViewDesc::default());
-        let attachments = [vk::AttachmentDescription::default()
-            .format(TARGET)
-            .samples(vk::SampleCountFlags::TYPE_1)
-            .load_op(vk::AttachmentLoadOp::LOAD)
-            .store_op(vk::AttachmentStoreOp::STORE)
-            .initial_layout(vk::ImageLayout::GENERAL)
-            .final_layout(vk::ImageLayout::GENERAL)];
-        let references = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::GENERAL }];
+        let attachments = [attachment(TARGET, vk::AttachmentLoadOp::LOAD, [vk::ImageLayout::GENERAL; 2])];
         let views = [target_view.handle()];
-        let (render_pass, framebuffer) =
-            target_of(context.device(), &attachments, [&references, &[]], &views, [width, height]);
+        let frame = Target::new(context, &attachments, COLOUR, &views, [width, height]);
         let info = vk::CommandPoolCreateInfo::default()
             .queue_family_index(context.queue_family())
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
@@ -266,8 +256,7 @@ impl<'c> World<'c> {
             arguments,
             target,
             target_view,
-            render_pass,
-            framebuffer,
+            frame,
             commands,
             fixed,
         };
@@ -441,7 +430,7 @@ impl<'c> World<'c> {
         covering(&stages, vk::Rect2D::default(), 1, |info| {
             let info = info.viewport_state(&viewport).dynamic_state(&dynamic).layout(layout);
             let info = match pass {
-                Pass::Object => info.render_pass(self.render_pass),
+                Pass::Object => info.render_pass(self.frame.pass),
                 Pass::Dynamic => info.push_next(&mut rendering),
             };
             if plan.is_linked {
@@ -520,8 +509,6 @@ impl Drop for World<'_> {
         unsafe {
             device.destroy_command_pool(self.commands, None);
             self.layouts.iter().flatten().flatten().for_each(|layout| device.destroy_pipeline_layout(*layout, None));
-            device.destroy_framebuffer(self.framebuffer, None);
-            device.destroy_render_pass(self.render_pass, None);
         }
     }
 }

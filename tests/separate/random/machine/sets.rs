@@ -242,20 +242,10 @@ impl Program<'_, '_> {
             return;
         }
         log!(self, "update set {set}: {content:?}");
-        let device = self.world.context.device();
-        if random.bool() {
-            // SAFETY: the set is alive and in no use that forbids it; what is written is alive.
-            self.with_writes(handle, definition, &content, |writes| unsafe {
-                device.update_descriptor_sets(writes, &[]);
-            });
-        } else {
-            for (key, descriptor) in &content {
-                let one = Content::from([(*key, *descriptor)]);
-                // SAFETY: as above.
-                self.with_writes(handle, definition, &one, |writes| unsafe {
-                    device.update_descriptor_sets(writes, &[]);
-                });
-            }
+        let one_by_one = content.iter().map(|(key, descriptor)| Content::from([(*key, *descriptor)])).collect();
+        let calls: Vec<Content> = if random.bool() { vec![content.clone()] } else { one_by_one };
+        for content in calls {
+            self.with_writes(handle, definition, &content, |writes| update(self.world.context, writes, &[], &[]));
         }
         self.objects.sets[set].content.extend(content);
     }
@@ -353,28 +343,18 @@ impl Program<'_, '_> {
         log!(self, "copy from set {from} to set {to}: {places:?}");
         let handles = [self.sets[from], self.sets[to]];
         let copy = |(other, (key, _)): (&Key, &(Key, Descriptor))| {
-            vk::CopyDescriptorSet::default()
-                .src_set(handles[0])
-                .src_binding(key.0)
-                .src_array_element(key.1)
-                .dst_set(handles[1])
-                .dst_binding(other.0)
-                .dst_array_element(other.1)
-                .descriptor_count(1)
+            let copy = vk::CopyDescriptorSet::default().src_set(handles[0]).src_binding(key.0).src_array_element(key.1);
+            copy.dst_set(handles[1]).dst_binding(other.0).dst_array_element(other.1).descriptor_count(1)
         };
         let copies: Vec<_> = places.iter().map(copy).collect();
-        // SAFETY: both sets are alive and the target in no use that forbids it; what is copied is alive.
-        unsafe { self.world.context.device().update_descriptor_sets(&[], &copies) };
+        update(self.world.context, &[], &copies, &[]);
         self.objects.sets[to].content.extend(copied);
     }
 
     pub(super) fn free(&mut self, random: &mut Rng) {
         let Some(set) = random.choice(self.idle_sets()).filter(|set| self.give_up(Object::Set(*set))) else { return };
         log!(self, "free set {set}");
-        let pool = self.pools[self.objects.sets[set].pool].handle();
-        // SAFETY: the set is of this pool, and nothing that uses it is pending.
-        unsafe { self.world.context.device().free_descriptor_sets(pool, &[self.sets[set]]) }
-            .expect("vkFreeDescriptorSets");
+        self.pools[self.objects.sets[set].pool].free(&[self.sets[set]]);
         self.objects.sets[set].is_alive = false;
     }
 
@@ -386,9 +366,7 @@ impl Program<'_, '_> {
             return;
         }
         log!(self, "reset pool {pool}");
-        let (handle, none) = (self.pools[pool].handle(), vk::DescriptorPoolResetFlags::empty());
-        // SAFETY: nothing that uses the pool's sets is pending.
-        unsafe { self.world.context.device().reset_descriptor_pool(handle, none) }.expect("vkResetDescriptorPool");
+        self.pools[pool].reset();
         of.into_iter().for_each(|set| self.objects.sets[set].is_alive = false);
     }
 }
