@@ -5,183 +5,90 @@ use std::collections::BTreeSet;
 use std::ffi::CStr;
 use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, PhysicalDeviceDescriptorHeapFeaturesEXT};
 
-/// One optional ability of a device, an extension or a feature bit, that the harness enables when present.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Capability {
-    /// Feature `samplerAnisotropy`.
-    SamplerAnisotropy,
-    /// Feature `sampleRateShading`.
-    SampleRateShading,
-    /// Feature `imageCubeArray`.
-    ImageCubeArray,
-    /// Feature `samplerMirrorClampToEdge` (1.2), or `VK_KHR_sampler_mirror_clamp_to_edge` below 1.2.
-    SamplerMirrorClampToEdge,
-    /// Feature `samplerFilterMinmax` (1.2), or `VK_EXT_sampler_filter_minmax` below 1.2.
-    SamplerFilterMinmax,
-    /// Feature `samplerYcbcrConversion` (1.1).
-    SamplerYcbcrConversion,
-    /// Feature `customBorderColors` of `VK_EXT_custom_border_color`.
-    CustomBorderColor,
-    /// Feature `customBorderColorWithoutFormat`.
-    CustomBorderColorWithoutFormat,
-    /// Feature `borderColorSwizzle` of `VK_EXT_border_color_swizzle`.
-    BorderColorSwizzle,
-    /// Feature `borderColorSwizzleFromImage`.
-    BorderColorSwizzleFromImage,
-    /// `VK_EXT_non_seamless_cube_map`.
-    NonSeamlessCubeMap,
-    /// `VK_EXT_filter_cubic`.
-    FilterCubic,
-    /// `VK_IMG_filter_cubic`.
-    FilterCubicImg,
-    /// `VK_KHR_push_descriptor`.
-    PushDescriptor,
-    /// `vkUpdateDescriptorSetWithTemplate` by its core name (effective version 1.1).
-    UpdateTemplate,
-    /// `VK_KHR_descriptor_update_template`, the `KHR` names.
-    UpdateTemplateKhr,
-    /// `VK_KHR_maintenance6`.
-    Maintenance6,
-    /// `VK_EXT_descriptor_buffer` with buffer device addresses (effective version 1.3).
-    DescriptorBuffer,
-    /// Feature `nullDescriptor` of `VK_EXT_robustness2`.
-    NullDescriptor,
-    /// `VK_EXT_mutable_descriptor_type`.
-    MutableDescriptorType,
-    /// Descriptor indexing with update-after-bind for sampled images, partially bound, written where unused, and variable
-    /// counts (1.2).
-    DescriptorIndexing,
-    /// `vkCmdBlitImage2` by its core name (effective version 1.3).
-    Copy2,
-    /// `VK_KHR_copy_commands2`, the `KHR` names.
-    Copy2Khr,
-    /// `VK_KHR_format_feature_flags2`, or version 1.3.
-    FormatFeatureFlags2,
-    /// `VK_EXT_4444_formats`.
-    Formats4444,
-    /// `VK_KHR_maintenance5` (effective version 1.3).
-    Maintenance5,
-    /// `VK_EXT_image_view_min_lod`.
-    ImageViewMinLod,
-    /// Feature `fragmentStoresAndAtomics`.
-    FragmentStores,
-    /// Feature `shaderSampledImageArrayDynamicIndexing`.
-    ImageArrayIndexing,
-    /// Feature `shaderSampledImageArrayNonUniformIndexing` (Vulkan 1.2).
-    NonUniformIndexing,
-    /// Feature `shaderImageGatherExtended`.
-    ImageGatherExtended,
-    /// Feature `shaderResourceMinLod`.
-    ResourceMinLod,
-    /// `VK_EXT_shader_object` with dynamic rendering (effective version 1.3).
-    ShaderObject,
-    /// `VK_EXT_graphics_pipeline_library`.
-    GraphicsPipelineLibrary,
-    /// Storage images of several samples.
-    StorageMultisample,
-    /// `robustImageAccess`, as a feature of version 1.3.
-    RobustImageAccess,
-    /// Feature `dynamicRendering` (effective version 1.3).
-    DynamicRendering,
-    /// Storage images may be updated after the bind.
-    StorageUpdateAfterBind,
-    /// Framebuffers may get their attachments when a render pass begins. Off unless [`asked for`](crate::ContextBuilder::with), as flags
-    /// and usages of images count then.
-    ImagelessFramebuffer,
-    /// `VK_EXT_descriptor_heap` (effective version 1.3). Off unless [`asked for`](crate::ContextBuilder::with).
-    DescriptorHeap,
+/// Defines the abilities: one a row, with the Vulkan name of the feature or extension.
+macro_rules! capabilities {
+    ($($(#[$doc:meta])* $name:ident $of:literal)+) => {
+        /// One optional ability of a device, an extension or a feature bit, that the harness enables when present.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        #[allow(missing_docs, reason = "its name says what it is")]
+        pub enum Capability {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Capability {
+            /// Every capability, in declaration order.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            fn of(self) -> &'static CStr {
+                match self {
+                    $(Self::$name => $of,)+
+                }
+            }
+        }
+    };
+}
+
+capabilities! {
+    SamplerAnisotropy c"samplerAnisotropy"
+    SampleRateShading c"sampleRateShading"
+    ImageCubeArray c"imageCubeArray"
+    /// Or `VK_KHR_sampler_mirror_clamp_to_edge` below 1.2.
+    SamplerMirrorClampToEdge c"samplerMirrorClampToEdge"
+    /// Or `VK_EXT_sampler_filter_minmax` below 1.2.
+    SamplerFilterMinmax c"samplerFilterMinmax"
+    SamplerYcbcrConversion c"samplerYcbcrConversion"
+    CustomBorderColor c"customBorderColors"
+    CustomBorderColorWithoutFormat c"customBorderColorWithoutFormat"
+    BorderColorSwizzle c"borderColorSwizzle"
+    BorderColorSwizzleFromImage c"borderColorSwizzleFromImage"
+    NonSeamlessCubeMap c"VK_EXT_non_seamless_cube_map"
+    FilterCubic c"VK_EXT_filter_cubic"
+    FilterCubicImg c"VK_IMG_filter_cubic"
+    PushDescriptor c"VK_KHR_push_descriptor"
+    /// By its core name.
+    UpdateTemplate c"descriptor update templates (Vulkan 1.1)"
+    /// The `KHR` names.
+    UpdateTemplateKhr c"VK_KHR_descriptor_update_template"
+    Maintenance6 c"VK_KHR_maintenance6"
+    /// With buffer device addresses.
+    DescriptorBuffer c"VK_EXT_descriptor_buffer"
+    NullDescriptor c"nullDescriptor"
+    MutableDescriptorType c"VK_EXT_mutable_descriptor_type"
+    /// Update-after-bind for sampled images, partially bound, written where unused, and variable counts.
+    DescriptorIndexing c"descriptor indexing (Vulkan 1.2)"
+    /// By its core name.
+    Copy2 c"vkCmdBlitImage2 (Vulkan 1.3)"
+    /// The `KHR` names.
+    Copy2Khr c"VK_KHR_copy_commands2"
+    /// Or version 1.3.
+    FormatFeatureFlags2 c"VK_KHR_format_feature_flags2"
+    Formats4444 c"VK_EXT_4444_formats"
+    Maintenance5 c"VK_KHR_maintenance5"
+    ImageViewMinLod c"VK_EXT_image_view_min_lod"
+    FragmentStores c"fragmentStoresAndAtomics"
+    ImageArrayIndexing c"shaderSampledImageArrayDynamicIndexing"
+    NonUniformIndexing c"shaderSampledImageArrayNonUniformIndexing (Vulkan 1.2)"
+    ImageGatherExtended c"shaderImageGatherExtended"
+    ResourceMinLod c"shaderResourceMinLod"
+    /// With dynamic rendering.
+    ShaderObject c"VK_EXT_shader_object"
+    GraphicsPipelineLibrary c"VK_EXT_graphics_pipeline_library"
+    StorageMultisample c"shaderStorageImageMultisample"
+    RobustImageAccess c"robustImageAccess (Vulkan 1.3)"
+    DynamicRendering c"dynamicRendering (Vulkan 1.3)"
+    StorageUpdateAfterBind c"descriptorBindingStorageImageUpdateAfterBind (Vulkan 1.2)"
+    /// Framebuffers may get their attachments when a render pass begins. Off unless [`asked for`](crate::ContextBuilder::with), as flags and
+    /// usages of images count then.
+    ImagelessFramebuffer c"imagelessFramebuffer (Vulkan 1.2)"
+    /// Off unless [`asked for`](crate::ContextBuilder::with).
+    DescriptorHeap c"VK_EXT_descriptor_heap"
 }
 
 impl Capability {
-    /// Every capability, in declaration order.
-    pub const ALL: [Self; 40] = [
-        Self::SamplerAnisotropy,
-        Self::SampleRateShading,
-        Self::ImageCubeArray,
-        Self::SamplerMirrorClampToEdge,
-        Self::SamplerFilterMinmax,
-        Self::SamplerYcbcrConversion,
-        Self::CustomBorderColor,
-        Self::CustomBorderColorWithoutFormat,
-        Self::BorderColorSwizzle,
-        Self::BorderColorSwizzleFromImage,
-        Self::NonSeamlessCubeMap,
-        Self::FilterCubic,
-        Self::FilterCubicImg,
-        Self::PushDescriptor,
-        Self::UpdateTemplate,
-        Self::UpdateTemplateKhr,
-        Self::Maintenance6,
-        Self::DescriptorBuffer,
-        Self::NullDescriptor,
-        Self::MutableDescriptorType,
-        Self::DescriptorIndexing,
-        Self::Copy2,
-        Self::Copy2Khr,
-        Self::FormatFeatureFlags2,
-        Self::Formats4444,
-        Self::Maintenance5,
-        Self::ImageViewMinLod,
-        Self::FragmentStores,
-        Self::ImageArrayIndexing,
-        Self::NonUniformIndexing,
-        Self::ImageGatherExtended,
-        Self::ResourceMinLod,
-        Self::ShaderObject,
-        Self::GraphicsPipelineLibrary,
-        Self::StorageMultisample,
-        Self::RobustImageAccess,
-        Self::DynamicRendering,
-        Self::StorageUpdateAfterBind,
-        Self::ImagelessFramebuffer,
-        Self::DescriptorHeap,
-    ];
-
     /// The Vulkan name of the feature or extension, for skip messages.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::SamplerAnisotropy => "samplerAnisotropy",
-            Self::SampleRateShading => "sampleRateShading",
-            Self::ImageCubeArray => "imageCubeArray",
-            Self::SamplerMirrorClampToEdge => "samplerMirrorClampToEdge",
-            Self::SamplerFilterMinmax => "samplerFilterMinmax",
-            Self::SamplerYcbcrConversion => "samplerYcbcrConversion",
-            Self::CustomBorderColor => "customBorderColors",
-            Self::CustomBorderColorWithoutFormat => "customBorderColorWithoutFormat",
-            Self::BorderColorSwizzle => "borderColorSwizzle",
-            Self::BorderColorSwizzleFromImage => "borderColorSwizzleFromImage",
-            Self::NonSeamlessCubeMap => "VK_EXT_non_seamless_cube_map",
-            Self::FilterCubic => "VK_EXT_filter_cubic",
-            Self::FilterCubicImg => "VK_IMG_filter_cubic",
-            Self::PushDescriptor => "VK_KHR_push_descriptor",
-            Self::UpdateTemplate => "descriptor update templates (Vulkan 1.1)",
-            Self::UpdateTemplateKhr => "VK_KHR_descriptor_update_template",
-            Self::Maintenance6 => "VK_KHR_maintenance6",
-            Self::DescriptorBuffer => "VK_EXT_descriptor_buffer",
-            Self::NullDescriptor => "nullDescriptor",
-            Self::MutableDescriptorType => "VK_EXT_mutable_descriptor_type",
-            Self::DescriptorIndexing => "descriptor indexing (Vulkan 1.2)",
-            Self::Copy2 => "vkCmdBlitImage2 (Vulkan 1.3)",
-            Self::Copy2Khr => "VK_KHR_copy_commands2",
-            Self::FormatFeatureFlags2 => "VK_KHR_format_feature_flags2",
-            Self::Formats4444 => "VK_EXT_4444_formats",
-            Self::Maintenance5 => "VK_KHR_maintenance5",
-            Self::ImageViewMinLod => "VK_EXT_image_view_min_lod",
-            Self::FragmentStores => "fragmentStoresAndAtomics",
-            Self::ImageArrayIndexing => "shaderSampledImageArrayDynamicIndexing",
-            Self::NonUniformIndexing => "shaderSampledImageArrayNonUniformIndexing (Vulkan 1.2)",
-            Self::ImageGatherExtended => "shaderImageGatherExtended",
-            Self::ResourceMinLod => "shaderResourceMinLod",
-            Self::ShaderObject => "VK_EXT_shader_object",
-            Self::GraphicsPipelineLibrary => "VK_EXT_graphics_pipeline_library",
-            Self::StorageMultisample => "shaderStorageImageMultisample",
-            Self::RobustImageAccess => "robustImageAccess (Vulkan 1.3)",
-            Self::DynamicRendering => "dynamicRendering (Vulkan 1.3)",
-            Self::StorageUpdateAfterBind => "descriptorBindingStorageImageUpdateAfterBind (Vulkan 1.2)",
-            Self::ImagelessFramebuffer => "imagelessFramebuffer (Vulkan 1.2)",
-            Self::DescriptorHeap => "VK_EXT_descriptor_heap",
-        }
+        self.of().to_str().expect("names are ASCII")
     }
 }
 
@@ -237,41 +144,26 @@ impl Structures {
         if version >= vk::API_VERSION_1_3 {
             head = head.push_next(&mut self.v13);
         }
-        if has(ash::ext::custom_border_color::NAME) {
-            head = head.push_next(&mut self.border);
+        macro_rules! extensions {
+            ($($name:path: $structure:ident),+ $(,)?) => {
+                $(if has($name) {
+                    head = head.push_next(&mut self.$structure);
+                })+
+            };
         }
-        if has(ash::ext::border_color_swizzle::NAME) {
-            head = head.push_next(&mut self.swizzle);
-        }
-        if has(ash::ext::non_seamless_cube_map::NAME) {
-            head = head.push_next(&mut self.seamless);
-        }
-        if has(ash::khr::maintenance5::NAME) {
-            head = head.push_next(&mut self.maintenance5);
-        }
-        if has(ash::khr::maintenance6::NAME) {
-            head = head.push_next(&mut self.maintenance6);
-        }
-        if has(ash::ext::descriptor_buffer::NAME) {
-            head = head.push_next(&mut self.buffer);
-        }
-        if has(ash::ext::robustness2::NAME) {
-            head = head.push_next(&mut self.robustness);
-        }
-        if has(ash::ext::mutable_descriptor_type::NAME) {
-            head = head.push_next(&mut self.mutable);
-        }
-        if has(ash::ext::_4444_formats::NAME) {
-            head = head.push_next(&mut self.formats);
-        }
-        if has(ash::ext::image_view_min_lod::NAME) {
-            head = head.push_next(&mut self.min_lod);
-        }
-        if has(ash::ext::shader_object::NAME) {
-            head = head.push_next(&mut self.objects);
-        }
-        if has(ash::ext::graphics_pipeline_library::NAME) {
-            head = head.push_next(&mut self.libraries);
+        extensions! {
+            ash::ext::custom_border_color::NAME: border,
+            ash::ext::border_color_swizzle::NAME: swizzle,
+            ash::ext::non_seamless_cube_map::NAME: seamless,
+            ash::khr::maintenance5::NAME: maintenance5,
+            ash::khr::maintenance6::NAME: maintenance6,
+            ash::ext::descriptor_buffer::NAME: buffer,
+            ash::ext::robustness2::NAME: robustness,
+            ash::ext::mutable_descriptor_type::NAME: mutable,
+            ash::ext::_4444_formats::NAME: formats,
+            ash::ext::image_view_min_lod::NAME: min_lod,
+            ash::ext::shader_object::NAME: objects,
+            ash::ext::graphics_pipeline_library::NAME: libraries,
         }
         if has(EXT_DESCRIPTOR_HEAP_NAME) {
             self.heap.0.p_next = head.p_next;
@@ -381,7 +273,7 @@ impl Plan {
             Capability::RobustImageAccess => on(found.v13.robust_image_access) && at(vk::API_VERSION_1_3),
             Capability::DynamicRendering => on(found.v13.dynamic_rendering) && at(vk::API_VERSION_1_3),
         };
-        let offered: BTreeSet<Capability> = Capability::ALL.into_iter().filter(|c| offers(*c)).collect();
+        let offered: BTreeSet<Capability> = Capability::ALL.iter().copied().filter(|c| offers(*c)).collect();
         let mut enabled: BTreeSet<Capability> = offered.difference(without).copied().collect();
         for (dependent, base) in [
             (Capability::CustomBorderColorWithoutFormat, Capability::CustomBorderColor),
@@ -401,39 +293,22 @@ impl Plan {
         let below = |wanted: u32| version < wanted;
         let mut names: Vec<&'static CStr> = Vec::new();
         for capability in enabled {
-            let wanted: &[&CStr] = match capability {
+            names.extend(match capability {
                 Capability::SamplerMirrorClampToEdge if below(vk::API_VERSION_1_2) => {
-                    &[ash::khr::sampler_mirror_clamp_to_edge::NAME]
+                    Some(ash::khr::sampler_mirror_clamp_to_edge::NAME)
                 }
                 Capability::SamplerFilterMinmax if below(vk::API_VERSION_1_2) => {
-                    &[ash::ext::sampler_filter_minmax::NAME]
+                    Some(ash::ext::sampler_filter_minmax::NAME)
                 }
-                Capability::CustomBorderColor => &[ash::ext::custom_border_color::NAME],
-                Capability::BorderColorSwizzle => &[ash::ext::border_color_swizzle::NAME],
-                Capability::NonSeamlessCubeMap => &[ash::ext::non_seamless_cube_map::NAME],
-                Capability::FilterCubic => &[ash::ext::filter_cubic::NAME],
-                Capability::FilterCubicImg => &[ash::img::filter_cubic::NAME],
-                Capability::PushDescriptor => &[ash::khr::push_descriptor::NAME],
-                Capability::UpdateTemplateKhr => &[ash::khr::descriptor_update_template::NAME],
-                Capability::Maintenance5 => &[ash::khr::maintenance5::NAME],
-                Capability::Maintenance6 => &[ash::khr::maintenance6::NAME],
-                Capability::DescriptorBuffer => &[ash::ext::descriptor_buffer::NAME],
-                Capability::NullDescriptor => &[ash::ext::robustness2::NAME],
-                Capability::MutableDescriptorType => &[ash::ext::mutable_descriptor_type::NAME],
-                Capability::Copy2Khr => &[ash::khr::copy_commands2::NAME],
-                Capability::FormatFeatureFlags2 if below(vk::API_VERSION_1_3) => {
-                    &[ash::khr::format_feature_flags2::NAME]
-                }
-                Capability::Formats4444 => &[ash::ext::_4444_formats::NAME],
-                Capability::ImageViewMinLod => &[ash::ext::image_view_min_lod::NAME],
-                Capability::ShaderObject => &[ash::ext::shader_object::NAME],
-                Capability::DescriptorHeap => &[EXT_DESCRIPTOR_HEAP_NAME],
-                Capability::GraphicsPipelineLibrary => {
-                    &[ash::khr::pipeline_library::NAME, ash::ext::graphics_pipeline_library::NAME]
-                }
-                _ => &[],
-            };
-            names.extend(wanted);
+                Capability::CustomBorderColor => Some(ash::ext::custom_border_color::NAME),
+                Capability::BorderColorSwizzle => Some(ash::ext::border_color_swizzle::NAME),
+                Capability::NullDescriptor => Some(ash::ext::robustness2::NAME),
+                Capability::FormatFeatureFlags2 if !below(vk::API_VERSION_1_3) => None,
+                other => Some(other.of()).filter(|name| name.to_bytes().starts_with(b"VK_")),
+            });
+            if *capability == Capability::GraphicsPipelineLibrary {
+                names.push(ash::khr::pipeline_library::NAME);
+            }
         }
         names
     }
