@@ -214,13 +214,16 @@ unsafe fn create<T: Handle + Copy>(
     result
 }
 
-/// Commands that create and destroy objects of a device: what `commands` takes for each.
+/// Commands that create and destroy objects of a device, those that just fail, and those that wait: what `commands` takes for each.
 macro_rules! objects {
     ($({
         $create:literal $(= $create_alias:literal)? $create_fn:ident $may:ident
         $destroy:literal $(= $destroy_alias:literal)? $destroy_fn:ident
         $kind:literal $type:ident $info:ident
-    })+ $(; $($rest:tt)*)?) => {
+    })+
+    fail $({ $fail:literal $fail_fn:ident $fail_may:ident ($($fail_arg:ident: $fail_type:ty),*) })+
+    wait $({ $wait:literal $wait_fn:ident ($($wait_arg:ident: $wait_type:ty),*) })+
+    ; $($rest:tt)*) => {
         commands! {
             $($create $(= $create_alias)? $create_fn(device: vk::Device, info: *const vk::$info<'_>, allocator: Callbacks, out: *mut vk::$type) -> vk::Result |next| {
                 // SAFETY: the caller's own arguments, whose types are the name's.
@@ -232,7 +235,17 @@ macro_rules! objects {
                 // SAFETY: the caller's own arguments.
                 unsafe { next(device, object, allocator) };
             })+
-            $($($rest)*)?
+            $($fail $fail_fn($($fail_arg: $fail_type),*) -> vk::Result |next| {
+                // SAFETY: the caller's own arguments.
+                fault($fail, $fail_may).unwrap_or_else(|| unsafe { next($($fail_arg),*) })
+            })+
+            // Whoever waits in vain destroys things next: what was submitted is over by then, as it is on a device that was lost.
+            $($wait $wait_fn($($wait_arg: $wait_type),*) -> vk::Result |next| {
+                // SAFETY: the caller's own arguments.
+                let result = unsafe { next($($wait_arg),*) };
+                fault($wait, QUEUE).unwrap_or(result)
+            })+
+            $($rest)*
         }
     };
 }
@@ -269,6 +282,17 @@ objects! {
     { c"vkCreateShaderModule" create_shader_module MEMORY c"vkDestroyShaderModule" destroy_shader_module c"VkShaderModule" ShaderModule ShaderModuleCreateInfo }
     { c"vkCreateCommandPool" create_command_pool MEMORY c"vkDestroyCommandPool" destroy_command_pool c"VkCommandPool" CommandPool CommandPoolCreateInfo }
     { c"vkCreateFence" create_fence MEMORY c"vkDestroyFence" destroy_fence c"VkFence" Fence FenceCreateInfo }
+    fail
+    { c"vkBindImageMemory" bind_image MEMORY (device: vk::Device, image: vk::Image, memory: vk::DeviceMemory, offset: vk::DeviceSize) }
+    { c"vkBindBufferMemory" bind_buffer MEMORY (device: vk::Device, buffer: vk::Buffer, memory: vk::DeviceMemory, offset: vk::DeviceSize) }
+    { c"vkMapMemory" map_memory MEMORY (device: vk::Device, memory: vk::DeviceMemory, offset: vk::DeviceSize, size: vk::DeviceSize, flags: vk::MemoryMapFlags, out: *mut *mut c_void) }
+    { c"vkBeginCommandBuffer" begin MEMORY (commands: vk::CommandBuffer, info: *const vk::CommandBufferBeginInfo<'_>) }
+    { c"vkEndCommandBuffer" end MEMORY (commands: vk::CommandBuffer) }
+    { c"vkQueueSubmit" submit QUEUE (queue: vk::Queue, count: u32, submits: *const vk::SubmitInfo<'_>, fence: vk::Fence) }
+    wait
+    { c"vkQueueWaitIdle" queue_wait (queue: vk::Queue) }
+    { c"vkDeviceWaitIdle" device_wait (device: vk::Device) }
+    { c"vkWaitForFences" wait_fences (device: vk::Device, count: u32, fences: *const vk::Fence, all: vk::Bool32, timeout: u64) }
     ;
     c"vkCreateComputePipelines" create_pipelines(device: vk::Device, cache: vk::PipelineCache, count: u32, infos: *const vk::ComputePipelineCreateInfo<'_>, allocator: Callbacks, out: *mut vk::Pipeline) -> vk::Result |next| {
         if let Some(result) = fault(c"vkCreateComputePipelines", MEMORY) {
@@ -309,46 +333,6 @@ objects! {
         }
         // SAFETY: the caller's own arguments.
         unsafe { next(device, info, out) }
-    }
-    c"vkBindImageMemory" bind_image(device: vk::Device, image: vk::Image, memory: vk::DeviceMemory, offset: vk::DeviceSize) -> vk::Result |next| {
-        // SAFETY: the caller's own arguments.
-        fault(c"vkBindImageMemory", MEMORY).unwrap_or_else(|| unsafe { next(device, image, memory, offset) })
-    }
-    c"vkBindBufferMemory" bind_buffer(device: vk::Device, buffer: vk::Buffer, memory: vk::DeviceMemory, offset: vk::DeviceSize) -> vk::Result |next| {
-        // SAFETY: the caller's own arguments.
-        fault(c"vkBindBufferMemory", MEMORY).unwrap_or_else(|| unsafe { next(device, buffer, memory, offset) })
-    }
-    c"vkMapMemory" map_memory(device: vk::Device, memory: vk::DeviceMemory, offset: vk::DeviceSize, size: vk::DeviceSize, flags: vk::MemoryMapFlags, out: *mut *mut c_void) -> vk::Result |next| {
-        // SAFETY: the caller's own arguments.
-        fault(c"vkMapMemory", MEMORY).unwrap_or_else(|| unsafe { next(device, memory, offset, size, flags, out) })
-    }
-    c"vkBeginCommandBuffer" begin(commands: vk::CommandBuffer, info: *const vk::CommandBufferBeginInfo<'_>) -> vk::Result |next| {
-        // SAFETY: the caller's own arguments.
-        fault(c"vkBeginCommandBuffer", MEMORY).unwrap_or_else(|| unsafe { next(commands, info) })
-    }
-    c"vkEndCommandBuffer" end(commands: vk::CommandBuffer) -> vk::Result |next| {
-        // SAFETY: the caller's own arguments.
-        fault(c"vkEndCommandBuffer", MEMORY).unwrap_or_else(|| unsafe { next(commands) })
-    }
-    c"vkQueueSubmit" submit(queue: vk::Queue, count: u32, submits: *const vk::SubmitInfo<'_>, fence: vk::Fence) -> vk::Result |next| {
-        // SAFETY: the caller's own arguments.
-        fault(c"vkQueueSubmit", QUEUE).unwrap_or_else(|| unsafe { next(queue, count, submits, fence) })
-    }
-    // Whoever waits in vain destroys things next: what was submitted is over by then, as it is on a device that was lost.
-    c"vkQueueWaitIdle" queue_wait(queue: vk::Queue) -> vk::Result |next| {
-        // SAFETY: the caller's own arguments.
-        let result = unsafe { next(queue) };
-        fault(c"vkQueueWaitIdle", QUEUE).unwrap_or(result)
-    }
-    c"vkDeviceWaitIdle" device_wait(device: vk::Device) -> vk::Result |next| {
-        // SAFETY: the caller's own arguments.
-        let result = unsafe { next(device) };
-        fault(c"vkDeviceWaitIdle", QUEUE).unwrap_or(result)
-    }
-    c"vkWaitForFences" wait_fences(device: vk::Device, count: u32, fences: *const vk::Fence, all: vk::Bool32, timeout: u64) -> vk::Result |next| {
-        // SAFETY: the caller's own arguments.
-        let result = unsafe { next(device, count, fences, all, timeout) };
-        fault(c"vkWaitForFences", QUEUE).unwrap_or(result)
     }
     c"vkUpdateDescriptorSets" update(device: vk::Device, count: u32, writes: *const vk::WriteDescriptorSet<'_>, copy_count: u32, copies: *const vk::CopyDescriptorSet<'_>) |next| {
         // SAFETY: the caller's own arguments.
@@ -465,50 +449,25 @@ unsafe extern "system" fn destroy_instance(instance: vk::Instance, allocator: *c
     }
 }
 
-unsafe extern "system" fn enumerate_devices(
-    instance: vk::Instance,
-    count: *mut u32,
-    devices: *mut vk::PhysicalDevice,
-) -> vk::Result {
-    if let Some(result) = fault(c"vkEnumeratePhysicalDevices", MEMORY) {
-        return result;
-    }
-    // SAFETY: the caller's own arguments.
-    unsafe {
-        stored::<vk::PFN_vkEnumeratePhysicalDevices>(&ENUMERATE_DEVICES)
-            .map_or(vk::Result::ERROR_INITIALIZATION_FAILED, |next| next(instance, count, devices))
-    }
+/// Commands of the instance that just fail.
+macro_rules! failing {
+    ($($below:ident $pfn:ident $name:literal $function:ident($($arg:ident: $type:ty),*);)+) => {$(
+        unsafe extern "system" fn $function($($arg: $type),*) -> vk::Result {
+            fault($name, MEMORY).unwrap_or_else(|| {
+                // SAFETY: the caller's own arguments; the signature is the name's.
+                unsafe { stored::<vk::$pfn>(&$below).map_or(vk::Result::ERROR_INITIALIZATION_FAILED, |next| next($($arg),*)) }
+            })
+        }
+    )+};
 }
 
-unsafe extern "system" fn enumerate_extensions(
-    physical: vk::PhysicalDevice,
-    layer: *const c_char,
-    count: *mut u32,
-    extensions: *mut vk::ExtensionProperties,
-) -> vk::Result {
-    if let Some(result) = fault(c"vkEnumerateDeviceExtensionProperties", MEMORY) {
-        return result;
-    }
-    // SAFETY: the caller's own arguments.
-    unsafe {
-        stored::<vk::PFN_vkEnumerateDeviceExtensionProperties>(&ENUMERATE_EXTENSIONS)
-            .map_or(vk::Result::ERROR_INITIALIZATION_FAILED, |next| next(physical, layer, count, extensions))
-    }
-}
-
-unsafe extern "system" fn image_formats(
-    physical: vk::PhysicalDevice,
-    info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
-    out: *mut vk::ImageFormatProperties2<'_>,
-) -> vk::Result {
-    if let Some(result) = fault(c"vkGetPhysicalDeviceImageFormatProperties2", MEMORY) {
-        return result;
-    }
-    // SAFETY: the caller's own arguments.
-    unsafe {
-        stored::<vk::PFN_vkGetPhysicalDeviceImageFormatProperties2>(&IMAGE_FORMATS)
-            .map_or(vk::Result::ERROR_INITIALIZATION_FAILED, |next| next(physical, info, out))
-    }
+failing! {
+    ENUMERATE_DEVICES PFN_vkEnumeratePhysicalDevices c"vkEnumeratePhysicalDevices"
+        enumerate_devices(instance: vk::Instance, count: *mut u32, devices: *mut vk::PhysicalDevice);
+    ENUMERATE_EXTENSIONS PFN_vkEnumerateDeviceExtensionProperties c"vkEnumerateDeviceExtensionProperties"
+        enumerate_extensions(physical: vk::PhysicalDevice, layer: *const c_char, count: *mut u32, extensions: *mut vk::ExtensionProperties);
+    IMAGE_FORMATS PFN_vkGetPhysicalDeviceImageFormatProperties2 c"vkGetPhysicalDeviceImageFormatProperties2"
+        image_formats(physical: vk::PhysicalDevice, info: *const vk::PhysicalDeviceImageFormatInfo2<'_>, out: *mut vk::ImageFormatProperties2<'_>);
 }
 
 unsafe extern "system" fn create_device(
