@@ -11,14 +11,17 @@ use samplin_testkit::held::write_uniform;
 use samplin_testkit::lookup::{ResultKind, Shape};
 use samplin_testkit::shader::{Bind, Probe};
 use samplin_testkit::{
-    Buffer, Capability, Context, Image, ImageDesc, Mapping, Painter, Pair, SamplePoint, SamplerDesc, Value, ViewDesc,
-    skip,
+    Buffer, Capability, Context, Image, ImageDesc, Mapping, Painter, Pair, SamplePoint, Sampler, SamplerDesc, Value,
+    View, ViewDesc, skip,
 };
 
 /// Where tasks are, in the set that the pair is in.
 const TASKS: u32 = 5;
 
 const LIMITS: Limits = Limits { lod_bias: 16.0 };
+
+/// A task that asks for nothing.
+const PLAIN: Task = Task { flags: 0, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 };
 
 /// A task for the pair alone.
 const KEYS: Keys<'_> = Keys::Block { set: 0, binding: TASKS, count: 1 };
@@ -59,8 +62,14 @@ void main() {
 }
 ";
 
-fn compile(stage: &str, source: &str) -> Vec<u32> {
-    samplin_compiler::compile(Language::Glsl("vulkan1.0"), stage, source)
+/// A shader that looks up once.
+fn source(fragment: bool, declare: &str, lookup: &str) -> String {
+    let template = if fragment { FRAGMENT } else { COMPUTE };
+    template.replace("DECLARE", declare).replace("LOOKUP", lookup)
+}
+
+fn compile(fragment: bool, source: &str) -> Vec<u32> {
+    samplin_compiler::compile(Language::Glsl("vulkan1.0"), if fragment { "frag" } else { "comp" }, source)
 }
 
 /// The original, and what the pass makes of it.
@@ -138,8 +147,12 @@ impl Case {
         } else {
             format!("layout(set = 0, binding = 0) uniform sampler{suffix}{shadow} pair;")
         };
-        let template = if self.fragment { FRAGMENT } else { COMPUTE };
-        template.replace("DECLARE", &declare).replace("LOOKUP", &self.lookup)
+        source(self.fragment, &declare, &self.lookup)
+    }
+
+    /// Whether levels of detail are made of logarithms, which are the device's.
+    fn computes(&self) -> bool {
+        self.fragment || self.lookup.contains("Grad")
     }
 
     /// The pipeline for words of a module.
@@ -452,31 +465,79 @@ fn layout(context: &Context, separate: bool) -> SetLayout<'_> {
     SetLayout::new(context, &bindings)
 }
 
-/// A set of that layout.
-struct Bench<'c> {
-    set: vk::DescriptorSet,
-    tasks: Buffer<'c>,
-    _pool: Pool<'c>,
+/// A shader and what the pass makes of it.
+struct Stand<'c> {
+    context: &'c Context,
+    case: Case,
+    layout: SetLayout<'c>,
+    original: Program<'c>,
+    rewritten: Program<'c>,
 }
 
-impl<'c> Bench<'c> {
-    fn new(context: &'c Context, layout: &SetLayout<'c>, pair: Pair<'_, '_>, separate: bool) -> Self {
-        let pool = Pool::new(context, &[layout]);
-        let set = pool.allocate(layout);
-        if separate {
-            write_images(context, set, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &[pair.info()]);
-            write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &[pair.info()]);
-        } else {
-            write_combined(context, set, (0, 0), &[pair]);
-        }
-        let tasks = Buffer::new(context, 64, vk::BufferUsageFlags::UNIFORM_BUFFER);
-        write_uniform(context, set, TASKS, &tasks);
-        Bench { set, tasks, _pool: pool }
+impl<'c> Stand<'c> {
+    fn new(context: &'c Context, case: Case, passes: Passes) -> Self {
+        let source = case.source();
+        Self::of(context, case, &source, passes, LIMITS)
     }
 
+    fn of(context: &'c Context, case: Case, source: &str, passes: Passes, limits: Limits) -> Self {
+        let words = compile(case.fragment, source);
+        let layout = layout(context, case.separate);
+        let original = case.program(context, &layout, &words);
+        let new = rewrite(&words, case.fragment, KEYS, passes, limits);
+        let rewritten = case.program(context, &layout, &new);
+        Self { context, case, layout, original, rewritten }
+    }
+
+    fn bench(&self, view: &View<'_>, sampler: &SamplerDesc) -> Bench<'_> {
+        let (pool, set) = Pool::set(self.context, &self.layout);
+        let sampler = sampler.create(self.context);
+        let pair = Pair::new(view, &sampler);
+        if self.case.separate {
+            write_images(self.context, set, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &[pair.info()]);
+            write_images(self.context, set, (1, 0), vk::DescriptorType::SAMPLER, &[pair.info()]);
+        } else {
+            write_combined(self.context, set, (0, 0), &[pair]);
+        }
+        let tasks = Buffer::new(self.context, 64, vk::BufferUsageFlags::UNIFORM_BUFFER);
+        write_uniform(self.context, set, TASKS, &tasks);
+        Bench { stand: self, case: self.case.clone(), set, tasks, _pool: pool, _sampler: sampler }
+    }
+}
+
+/// A set for it.
+struct Bench<'s> {
+    stand: &'s Stand<'s>,
+    case: Case,
+    set: vk::DescriptorSet,
+    tasks: Buffer<'s>,
+    _pool: Pool<'s>,
+    _sampler: Sampler<'s>,
+}
+
+impl Bench<'_> {
     fn task(&self, task: Task) {
         let bytes: Vec<u8> = task.words().iter().flat_map(|word| word.to_le_bytes()).collect();
         self.tasks.write(0, &bytes);
+    }
+
+    /// What the shader finds.
+    fn before(&self) -> Vec<Value> {
+        self.stand.original.run(&self.case, self.set)
+    }
+
+    /// What it finds when it is rewritten, with a task.
+    fn after(&self, task: Task) -> Vec<Value> {
+        self.task(task);
+        self.stand.rewritten.run(&self.case, self.set)
+    }
+
+    /// The same bits where no task is given.
+    fn assert_idle(&self, task: Task) -> Vec<Value> {
+        let (before, idle) = (self.before(), self.after(Task { flags: 0, ..task }));
+        let same = before.iter().zip(&idle).all(|(before, idle)| before.bits() == idle.bits());
+        assert!(same, "{:?} {task:?}: not the same bits", self.case);
+        before
     }
 }
 
@@ -651,13 +712,8 @@ fn expected(texture: &Texture, state: &TextureState, case: &Case, lookup: &Looku
     }
 }
 
-/// Draws each case that is chosen with the original and the rewritten shader and hands both to `check`.
-fn each(
-    which: impl Fn(&Case) -> bool,
-    (passes, states, format): (Passes, &[(TextureState, SamplerDesc, Task)], vk::Format),
-    mut check: impl FnMut(&Case, &Texture, &(TextureState, SamplerDesc, Task), &[Value], &[Value], &[Value]),
-) {
-    let Some(context) = Context::builder().validated() else { return };
+/// The cases that are chosen, of those that the device can do.
+fn chosen(context: &Context, which: impl Fn(&Case) -> bool) -> Vec<Case> {
     let mut cases = cases();
     cases.retain(which);
     if let Some(lacking) = context.missing(&[Capability::ImageGatherExtended])
@@ -666,37 +722,31 @@ fn each(
         skip(lacking);
         cases.retain(|case| !matches!(case.gather, Gather::Offsets(_)));
     }
-    for case in &cases {
+    cases
+}
+
+/// Draws each case that is chosen with the original, and the same bits with the rewritten shader that has no task; hands to `check` what
+/// both find where it has one.
+fn each(
+    which: impl Fn(&Case) -> bool,
+    (passes, states, format): (Passes, &[(TextureState, SamplerDesc, Task)], vk::Format),
+    mut check: impl FnMut(&Case, &Texture, &(TextureState, SamplerDesc, Task), &[Value], &[Value]),
+) {
+    let Some(context) = Context::builder().validated() else { return };
+    for case in chosen(&context, which) {
         let format = if case.shadow { vk::Format::D32_SFLOAT } else { format };
         let (image, texture) = texture(&context, case.shape, format);
         let view = image.view(&ViewDesc::default());
-        let words = compile(if case.fragment { "frag" } else { "comp" }, &case.source());
-        let layout = layout(&context, case.separate);
-        let mut programs = None;
+        let shadow = case.shadow;
+        let stand = Stand::new(&context, case, passes);
         for state in states {
+            let sampler = state.1.clone();
+            let mut bench = stand.bench(&view, &if shadow { sampler.compare(vk::CompareOp::LESS) } else { sampler });
             // Sizes of levels matter to these, and to offsets.
-            let whole = passes.filter || state.2.flags & (flags::MIRROR_S | flags::MIRROR_R) != 0;
-            let case = &Case { whole, alike: state.0.mag_linear != state.0.min_linear, ..case.clone() };
-            let mut sampler = state.1.clone();
-            if case.shadow {
-                sampler = sampler.compare(vk::CompareOp::LESS);
-            }
-            let sampler = sampler.create(&context);
-            let mut pair = Pair::new(&view, &sampler);
-            if case.shadow {
-                pair = pair.shadow();
-            }
-            let bench = Bench::new(&context, &layout, pair, case.separate);
-            let (original, rewritten) = programs.get_or_insert_with(|| {
-                let new = rewrite(&words, case.fragment, KEYS, passes, LIMITS);
-                (case.program(&context, &layout, &words), case.program(&context, &layout, &new))
-            });
-            let before = original.run(case, bench.set);
-            bench.task(Task { flags: 0, ..state.2 });
-            let idle = rewritten.run(case, bench.set);
-            bench.task(state.2);
-            let asked = rewritten.run(case, bench.set);
-            check(case, &texture, state, &before, &idle, &asked);
+            bench.case.whole = passes.filter || state.2.flags & (flags::MIRROR_S | flags::MIRROR_R) != 0;
+            bench.case.alike = state.0.mag_linear != state.0.min_linear;
+            let before = bench.assert_idle(state.2);
+            check(&bench.case, &texture, state, &before, &bench.after(state.2));
         }
     }
     context.assert_silent();
@@ -712,8 +762,7 @@ fn compare_in(states: &[(TextureState, SamplerDesc, Task)], which: impl Fn(&Case
     let mut worst = Vec::new();
     let saturate = Passes { saturate: true, ..Passes::default() };
     let asked_for = (saturate, states, vk::Format::R8G8B8A8_UNORM);
-    each(which, asked_for, |case, texture, (state, sampler, task), before, idle, asked| {
-        assert!(before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()), "{case:?} {sampler:?}: not the same bits");
+    each(which, asked_for, |case, texture, (state, _, task), before, asked| {
         let mut most = 0.0f64;
         // Weights of 8 bits on up to three axes; levels of detail of derivatives are approximations.
         let tolerance = if state.mip_linear { 0.05 } else { 0.02 };
@@ -1025,6 +1074,29 @@ fn axis_flags(wrap: Wrap) -> u32 {
 const FILTER: Passes = Passes { saturate: true, filter: true, ..Passes::NONE };
 const FETCH: Passes = Passes { fetch: true, ..FILTER };
 
+/// What was found at the lookups of a case and what has to be, but where rounding decides between texels or levels.
+fn certain<'f>(
+    case: &Case,
+    texture: &Texture,
+    (state, task): (&TextureState, &Task),
+    found: &'f [Value],
+    left: &mut usize,
+) -> Vec<(&'f Value, [f64; 4])> {
+    let mut all = Vec::new();
+    for (lookup, got) in case.lookups(texture.size(0)).into_iter().zip(found) {
+        let lambda = lookup.lambda + f64::from(task.bias);
+        let lambda = lambda.max(f64::from(task.min_lod)).min(f64::from(task.max_lod));
+        let (want, near) = expected(texture, state, case, &Lookup { lambda, ..lookup });
+        let step = case.computes() && state.mag_linear != state.min_linear && lambda.abs() < 0.01;
+        if near < 0.02 || step {
+            *left += 1;
+        } else {
+            all.push((got, want));
+        }
+    }
+    all
+}
+
 /// Compares the cases that are chosen with an exact filter.
 fn filter(which: impl Fn(&Case) -> bool, format: vk::Format) {
     filter_in(FILTER, &filtering(), which, format);
@@ -1041,24 +1113,11 @@ fn filter_in(
     each(
         |case| which(case) && !case.shadow && case.gather == Gather::No,
         (passes, states, format),
-        |case, texture, (state, sampler, task), before, idle, asked| {
-            assert!(
-                before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()),
-                "{case:?} {sampler:?}: not the same bits"
-            );
-            // The filter is exact to 2^-20; logarithms, of which levels of detail are made, are the device's.
-            let computed = case.fragment || case.lookup.contains("Grad");
-            let tolerance = if computed && state.mip_linear { 2e-3 } else { 1.0 / f64::from(1 << 20) };
+        |case, texture, (state, _, task), _, asked| {
+            // The filter is exact to 2^-20.
+            let tolerance = if case.computes() && state.mip_linear { 2e-3 } else { 1.0 / f64::from(1 << 20) };
             let mut most = 0.0f64;
-            for (lookup, got) in case.lookups(texture.size(0)).into_iter().zip(asked) {
-                let lambda = lookup.lambda + f64::from(task.bias);
-                let lambda = lambda.max(f64::from(task.min_lod)).min(f64::from(task.max_lod));
-                let (want, near) = gl(texture, state, &Lookup { lambda, ..lookup });
-                let step = computed && state.mag_linear != state.min_linear && lambda.abs() < 0.01;
-                if near < 0.02 || step {
-                    left += 1;
-                    continue;
-                }
+            for (got, want) in certain(case, texture, (state, task), asked, &mut left) {
                 compared += 1;
                 let relative = got.components().into_iter().zip(want).map(|(got, want)| (got - want).abs() / want);
                 // Of a depth there is one component.
@@ -1133,7 +1192,7 @@ fn records_belong_to_their_descriptors() {
     // Behind two of other slots: nothing, the first axis, both axes.
     let wanted = [0, flags::CLAMP_S, flags::CLAMP_S | flags::CLAMP_T];
     let mut all = vec![Task { flags: u32::MAX, bias: 9.0, min_lod: 9.0, max_lod: 9.0 }; 2];
-    all.extend(wanted.map(|flags| Task { flags, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 }));
+    all.extend(wanted.map(|flags| Task { flags, ..PLAIN }));
     let bytes: Vec<u8> = all.iter().flat_map(Task::words).flat_map(u32::to_le_bytes).collect();
     buffer.write(0, &bytes);
     let case = Case { shape: Shape::D2, whole: true, alike: true, ..cases().remove(0) };
@@ -1143,7 +1202,7 @@ fn records_belong_to_their_descriptors() {
         None => shaders.push((array, element)),
     }
     for (declare, lookup) in shaders {
-        let words = compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", lookup));
+        let words = compile(false, &source(false, declare, lookup));
         for keys in [Keys::Block { set: 0, binding: TASKS, count: 8 }, Keys::Fixed(&all)] {
             let module = Module::read(&words).expect("a module");
             let links = module.links("main", 5, None).expect("links");
@@ -1185,22 +1244,17 @@ fn texels(shape: Shape, lookup: &str, gather: Gather) {
     let view = image.view(&ViewDesc { levels: Some((0, 1)), ..ViewDesc::default() });
     let lookup = lookup.to_owned();
     let case = Case { shape, alike: true, whole: true, lookup, gather, ..cases().remove(0) };
-    let words = compile("comp", &case.source());
-    let layout = layout(&context, false);
-    let new = rewrite(&words, false, KEYS, FILTER, LIMITS);
-    let (original, rewritten) = (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
-    let state = LINEAR;
+    let stand = Stand::new(&context, case.clone(), FILTER);
     let clamp = flags::UNNORMALIZED | flags::CLAMP_S | flags::CLAMP_T;
     for (filter, flags) in
         [(vk::Filter::LINEAR, clamp), (vk::Filter::NEAREST, clamp | flags::EMULATE | flags::MAG_LINEAR)]
     {
-        let sampler = SamplerDesc::unnormalized(filter).border(vk::BorderColor::FLOAT_OPAQUE_WHITE).create(&context);
-        let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
-        bench.task(Task { flags, ..Task::default() });
-        let (before, got) = (original.run(&case, bench.set), rewritten.run(&case, bench.set));
+        let sampler = SamplerDesc::unnormalized(filter).border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+        let bench = stand.bench(&view, &sampler);
+        let (before, got) = (bench.before(), bench.after(Task { flags, ..Task::default() }));
         let mut differ = 0;
         for ((lookup, got), before) in case.lookups(texture.size(0)).into_iter().zip(got).zip(before) {
-            let (want, near) = expected(&texture, &state, &case, &Lookup { lambda: 0.0, ..lookup });
+            let (want, near) = expected(&texture, &LINEAR, &case, &Lookup { lambda: 0.0, ..lookup });
             if gather == Gather::Four && near < 0.02 {
                 continue;
             }
@@ -1221,20 +1275,15 @@ fn biases_are_limited_together() {
     let view = image.view(&ViewDesc::default());
     let lookup = "texture(pair, p.xy, l)".to_owned();
     let case = Case { shape: Shape::D2, fragment: true, whole: true, lookup, ..cases().remove(0) };
-    let words = compile("frag", &case.source());
-    let limits = Limits { lod_bias: 0.5 };
-    let new = rewrite(&words, true, KEYS, FILTER, limits);
-    let layout = layout(&context, false);
-    let rewritten = case.program(&context, &layout, &new);
+    let stand = Stand::of(&context, case.clone(), &case.source(), FILTER, Limits { lod_bias: 0.5 });
     let state = TextureState { mip_linear: true, ..LINEAR };
     let clamp = flags::CLAMP_S | flags::CLAMP_T;
     let linear = flags::EMULATE | flags::MAG_LINEAR | flags::MIN_LINEAR | flags::MIP_LINEAR;
     let trilinear = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::trilinear() };
     for (sampler, flags) in [(trilinear, clamp), (SamplerDesc::nearest(), clamp | linear)] {
-        let sampler = sampler.border(vk::BorderColor::FLOAT_OPAQUE_WHITE).create(&context);
-        let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
-        bench.task(Task { flags, bias: 0.25, min_lod: 0.0, max_lod: 1000.0 });
-        for (lookup, got) in case.lookups(texture.size(0)).into_iter().zip(rewritten.run(&case, bench.set)) {
+        let bench = stand.bench(&view, &sampler.border(vk::BorderColor::FLOAT_OPAQUE_WHITE));
+        let got = bench.after(Task { flags, bias: 0.25, ..PLAIN });
+        for (lookup, got) in case.lookups(texture.size(0)).into_iter().zip(got) {
             // The instruction asks for a whole level.
             let (want, _) = gl(&texture, &state, &Lookup { lambda: lookup.lambda + 0.5, ..lookup });
             let want = Value::Float(want.map(|component| component as f32));
@@ -1247,8 +1296,7 @@ fn biases_are_limited_together() {
 /// draws that says the level's size itself.
 #[test]
 fn sizes_are_those_of_the_level_that_anisotropy_reads() {
-    let builder = Context::builder();
-    let Some(context) = builder.validated() else { return };
+    let Some(context) = Context::builder().validated() else { return };
     if let Some(lacking) = context.missing(&[Capability::SamplerAnisotropy]) {
         return skip(lacking);
     }
@@ -1261,7 +1309,6 @@ fn sizes_are_those_of_the_level_that_anisotropy_reads() {
     });
     let image = image.expect("a format for sampling");
     let view = image.view(&ViewDesc::default());
-    let layout = layout(&context, false);
     let saturate = Passes { saturate: true, ..Passes::default() };
     let base = Case { shape: Shape::D2, fragment: true, ..cases().remove(0) };
     // 4.8 texels of the base level a pixel in one direction, 1.2 in the other.
@@ -1277,36 +1324,24 @@ fn sizes_are_those_of_the_level_that_anisotropy_reads() {
         }
         all
     };
-    let explicit = "dFdx(p.xy), dFdy(p.xy)";
+    let moved = "clamp(p.xy + vec2(7.0, -6.0) / N, 0.0, 1.0)";
     for (lookup, wrap, at) in [
-        (
-            "textureOffset(pair, p.xy, ivec2(7, -6))".to_owned(),
-            flags::CLAMP_S,
-            "clamp(p.xy + vec2(7.0, -6.0) / N, 0.0, 1.0)",
-        ),
-        (
-            format!("textureGradOffset(pair, p.xy, {explicit}, ivec2(7, -6))"),
-            flags::CLAMP_S,
-            "clamp(p.xy + vec2(7.0, -6.0) / N, 0.0, 1.0)",
-        ),
-        ("texture(pair, p.xy)".to_owned(), flags::MIRROR_S, "clamp(abs(p.xy), vec2(0.5 / N), vec2(1.0))"),
+        ("textureOffset(pair, p.xy, ivec2(7, -6))", flags::CLAMP_S, moved),
+        ("textureGradOffset(pair, p.xy, dFdx(p.xy), dFdy(p.xy), ivec2(7, -6))", flags::CLAMP_S, moved),
+        ("texture(pair, p.xy)", flags::MIRROR_S, "clamp(abs(p.xy), vec2(0.5 / N), vec2(1.0))"),
     ] {
         // How anisotropic, and the level that is read: the whole number next to log2(4.8 / 1), log2(4.8 / 2) and log2(4.8 / 4).
         for (degree, level) in [(1.0, 2), (2.0, 1), (4.0, 0), (16.0, 0)] {
             let size = format!("{}.0", SIZE >> level);
-            let by_hand = format!("textureGrad(pair, {}, {explicit})", at.replace('N', &size));
-            let program = |lookup: &str, rewritten: bool| {
-                let case = Case { lookup: lookup.to_owned(), ..base.clone() };
-                let words = compile("frag", &case.source());
-                let new = if rewritten { rewrite(&words, true, KEYS, saturate, LIMITS) } else { words };
-                case.program(&context, &layout, &new)
-            };
+            let by_hand = format!("textureGrad(pair, {}, dFdx(p.xy), dFdy(p.xy))", at.replace('N', &size));
+            let stand =
+                |lookup: &str| Stand::new(&context, Case { lookup: lookup.to_owned(), ..base.clone() }, saturate);
             let mut sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
             (sampler.anisotropy_enable, sampler.max_anisotropy) = (degree > 1.0, degree);
-            let sampler = sampler.create(&context);
-            let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
-            bench.task(Task { flags: (wrap * 3) | flags::anisotropy(degree), max_lod: 1000.0, ..Task::default() });
-            let (want, got) = (paint(&program(&by_hand, false), bench.set), paint(&program(&lookup, true), bench.set));
+            let (by_hand, stand) = (stand(&by_hand), stand(lookup));
+            let bench = stand.bench(&view, &sampler);
+            bench.task(Task { flags: (wrap * 3) | flags::anisotropy(degree), ..PLAIN });
+            let (want, got) = (paint(&by_hand.original, bench.set), paint(&stand.rewritten, bench.set));
             let far = want.iter().zip(&got).filter(|(want, got)| !got.is_near(**want, 0.01)).count();
             assert!(far <= want.len() / 100, "{lookup} at {degree}: {far} of {} are not as by hand", want.len());
         }
@@ -1324,55 +1359,32 @@ const MUST: Passes = Passes { compare: true, must_compare: true, ..Passes::NONE 
 /// compare, bit by bit as the original.
 fn comparison(which: impl Fn(&Case) -> bool) {
     let Some(context) = Context::builder().validated() else { return };
-    let mut cases = cases();
-    cases.retain(|case| case.shadow && which(case));
-    if let Some(lacking) = context.missing(&[Capability::ImageGatherExtended]) {
-        skip(lacking);
-        cases.retain(|case| !matches!(case.gather, Gather::Offsets(_)));
-    }
     let (mut compared, mut left, mut kinds) = (0, 0, [0; 3]);
-    for case in &cases {
-        let stage = if case.fragment { "frag" } else { "comp" };
-        let (words, layout) = (compile(stage, &case.source()), layout(&context, case.separate));
+    for case in chosen(&context, |case| case.shadow && which(case)) {
         let (depths, _) = texture(&context, case.shape, vk::Format::D32_SFLOAT);
         let (colours, texels) = texture(&context, case.shape, vk::Format::R32G32B32A32_SFLOAT);
         let [depths, colours] = [&depths, &colours].map(|image| image.view(&ViewDesc::default()));
-        let original = case.program(&context, &layout, &words);
         for passes in [COMPARE, MUST] {
-            let new = rewrite(&words, case.fragment, KEYS, passes, LIMITS);
-            let rewritten = case.program(&context, &layout, &new);
+            let stand = Stand::new(&context, case.clone(), passes);
             for (state, bound, task) in filtering() {
                 let saturates = task.flags & (flags::CLAMP_S * 0x3f) != 0;
                 if passes == MUST && saturates || passes == COMPARE && !saturates && state.mip_linear {
                     continue;
                 }
-                let case = &Case { whole: true, alike: state.mag_linear != state.min_linear, ..case.clone() };
+                let on = |view, sampler: &SamplerDesc| {
+                    let mut bench = stand.bench(view, sampler);
+                    (bench.case.whole, bench.case.alike) = (true, state.mag_linear != state.min_linear);
+                    bench
+                };
                 if passes == COMPARE {
-                    let comparing = bound.clone().compare(vk::CompareOp::LESS).create(&context);
-                    let pair = Pair::new(&depths, &comparing).shadow();
-                    let bench = Bench::new(&context, &layout, pair, case.separate);
-                    let (before, idle) = (original.run(case, bench.set), rewritten.run(case, bench.set));
-                    let same = before.iter().zip(&idle).all(|(a, b)| a.bits() == b.bits());
-                    assert!(same, "{case:?} {bound:?}: not the same bits");
+                    on(&depths, &bound.clone().compare(vk::CompareOp::LESS)).assert_idle(Task::default());
                 }
-                let bound = bound.create(&context);
                 // Validation layers find a comparison in code that may also have the sampler compare.
-                let view = if passes == MUST { &colours } else { &depths };
-                let bench = Bench::new(&context, &layout, Pair::new(view, &bound), case.separate);
-                bench.task(Task { flags: task.flags | flags::COMPARE | flags::LESS, ..task });
-                let got = rewritten.run(case, bench.set);
-                // Logarithms, of which levels of detail are made, are the device's.
-                let computed = case.fragment || case.lookup.contains("Grad");
-                let tolerance = if computed && state.mip_linear { 1e-2 } else { 1e-5 };
-                for (lookup, got) in case.lookups(texels.size(0)).into_iter().zip(&got) {
-                    let lambda = lookup.lambda + f64::from(task.bias);
-                    let lambda = lambda.max(f64::from(task.min_lod)).min(f64::from(task.max_lod));
-                    let (want, near) = expected(&texels, &state, case, &Lookup { lambda, ..lookup });
-                    let step = computed && state.mag_linear != state.min_linear && lambda.abs() < 0.01;
-                    if near < 0.02 || step {
-                        left += 1;
-                        continue;
-                    }
+                let bench = on(if passes == MUST { &colours } else { &depths }, &bound);
+                let got = bench.after(Task { flags: task.flags | flags::COMPARE | flags::LESS, ..task });
+                let case = &bench.case;
+                let tolerance = if case.computes() && state.mip_linear { 1e-2 } else { 1e-5 };
+                for (got, want) in certain(case, &texels, (&state, &task), &got, &mut left) {
                     compared += 1;
                     let components = if case.gather == Gather::No { 1 } else { 4 };
                     for (got, want) in got.components().into_iter().zip(want).take(components) {
@@ -1409,21 +1421,15 @@ fn comparisons_are_exact_in_2d_arrays() {
 fn operators_are_those_of_vulkan() {
     let Some(context) = Context::builder().validated() else { return };
     let declare = "layout(set = 0, binding = 0) uniform sampler2DShadow pair;";
-    let lookup = "textureLod(pair, vec3(p.xy, d), l)";
-    let words = compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", lookup));
-    let layout = layout(&context, false);
-    let new = rewrite(&words, false, KEYS, MUST, LIMITS);
     let case = Case { shape: Shape::D2, ..cases().remove(0) };
-    let Program::Compute(program) = case.program(&context, &layout, &new) else {
-        unreachable!("it is a compute shader")
-    };
+    let stand = Stand::of(&context, case, &source(false, declare, "textureLod(pair, vec3(p.xy, d), l)"), MUST, LIMITS);
+    let Program::Compute(program) = &stand.rewritten else { unreachable!("it is a compute shader") };
     let desc = ImageDesc::d2(vk::Format::R32_SFLOAT, 4, 1);
     let texels = [0.5, 1.0, 1.5, f32::NAN];
     let image = Image::filled(&context, &desc, |_, _, _, [x, ..]| Value::Float([texels[x as usize], 0.0, 0.0, 1.0]));
     let image = image.expect("a format for sampling");
     let view = image.view(&ViewDesc::default());
-    let sampler = SamplerDesc::nearest().create(&context);
-    let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
+    let bench = stand.bench(&view, &SamplerDesc::nearest());
     let references = [0.25, 0.5, 1.0, 2.0, f32::NAN];
     let points: Vec<SamplePoint> =
         (0..20).map(|n| SamplePoint::at((n % 4) as f32 / 4.0 + 0.125, 0.5, 0.0).reference(references[n / 4])).collect();
@@ -1443,7 +1449,7 @@ fn operators_are_those_of_vulkan() {
         for clamps in [false, true] {
             let clamp = if clamps { flags::CLAMP_REFERENCE } else { 0 };
             let flags = flags::EMULATE | flags::COMPARE | flags | clamp;
-            bench.task(Task { flags, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 });
+            bench.task(Task { flags, ..PLAIN });
             for (n, got) in program.run(&Bind::Set(bench.set), &points).iter().enumerate() {
                 let (reference, texel) = (references[n / 4], texels[n % 4]);
                 // What a clamp makes of no number is not said.
@@ -1458,18 +1464,20 @@ fn operators_are_those_of_vulkan() {
     }
 }
 
-/// Cubes and their arrays, against the device's own comparison of depths, but for texels beside edges.
+/// A cube of 8 texels, with two smaller levels.
+fn cube(context: &Context, format: vk::Format) -> Image<'_> {
+    let image = Image::filled(context, &ImageDesc::cube(format, 8).levels(3), |_, level, layer, at| {
+        Value::Float(noise(level, layer, at).map(|component| component as f32))
+    });
+    image.expect("a format for sampling")
+}
+
+/// Cubes, against the device's own comparison of depths, but for texels beside edges.
 #[test]
 fn cubes_are_compared_on_their_faces() {
     let Some(context) = Context::builder().validated() else { return };
-    let image =
-        Image::filled(&context, &ImageDesc::cube(vk::Format::D32_SFLOAT, 8).levels(3), |_, level, layer, [x, y, _]| {
-            let seed = (x + 37 * y + 20011 * level + 50021 * layer).wrapping_mul(2_654_435_761);
-            Value::Float([(seed >> 16 & 0xff) as f32 / 255.0; 4])
-        });
-    let image = image.expect("a format for sampling");
+    let image = cube(&context, vk::Format::D32_SFLOAT);
     let view = image.view(&ViewDesc::default());
-    let layout = layout(&context, false);
     let declare = "layout(set = 0, binding = 0) uniform samplerCubeShadow pair;";
     // A cube's levels of detail are GLSL's for gradients alone.
     let level = "vec3(0.0), vec3(0.0)";
@@ -1477,25 +1485,15 @@ fn cubes_are_compared_on_their_faces() {
         (format!("textureGrad(pair, vec4(p.xyz, d), {level})"), false),
         ("textureGather(pair, p.xyz, d)".to_owned(), true),
     ] {
-        let words = compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", &lookup));
-        let case = Case { shape: Shape::D3, lookup, ..cases().remove(0) };
-        let original = case.program(&context, &layout, &words);
-        let rewritten = case.program(&context, &layout, &rewrite(&words, false, KEYS, MUST, LIMITS));
-        let comparing = SamplerDesc::linear().compare(vk::CompareOp::LESS).create(&context);
-        let bench = Bench::new(&context, &layout, Pair::new(&view, &comparing).shadow(), false);
-        let want = original.run(&case, bench.set);
-        let plain = SamplerDesc::nearest().create(&context);
-        let bench = Bench::new(&context, &layout, Pair::new(&view, &plain), false);
+        let case = Case { shape: Shape::D3, ..cases().remove(0) };
+        let stand = Stand::of(&context, case.clone(), &source(false, declare, &lookup), MUST, LIMITS);
+        let want = stand.bench(&view, &SamplerDesc::linear().compare(vk::CompareOp::LESS)).before();
         let linear = flags::MAG_LINEAR | flags::MIN_LINEAR;
         let flags = flags::EMULATE | flags::COMPARE | flags::LESS | linear;
-        bench.task(Task { flags, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 });
-        let got = rewritten.run(&case, bench.set);
+        let got = stand.bench(&view, &SamplerDesc::nearest()).after(Task { flags, ..PLAIN });
         let mut inside = 0;
         for ((got, want), point) in got.iter().zip(&want).zip(points(&case)) {
-            let mut sizes = [0, 1, 2].map(|n: usize| point.coord[n].abs());
-            sizes.sort_by(f32::total_cmp);
-            let [_, second, most] = sizes;
-            if most < 1e-3 || second / most > 0.75 {
+            if point.from_middle() > 0.75 {
                 continue;
             }
             inside += 1;
@@ -1503,7 +1501,7 @@ fn cubes_are_compared_on_their_faces() {
             let count = if gathers { 4 } else { 1 };
             // Weights of the device have 8 bits.
             let near = got.iter().zip(want).take(count).all(|(got, want)| (got - want).abs() < 0.02);
-            assert!(near, "{} at {point:?}: {got:?}, not {want:?}", case.lookup);
+            assert!(near, "{lookup} at {point:?}: {got:?}, not {want:?}");
         }
         assert!(inside > 40, "{inside}");
     }
@@ -1530,37 +1528,19 @@ fn cube_detail(at: [f64; 3], steps: [[f64; 3]; 2]) -> f64 {
 fn cubes_are_filtered_on_their_faces() {
     let Some(context) = Context::builder().validated() else { return };
     let declare = "layout(set = 0, binding = 0) uniform samplerCube pair;";
-    let image = Image::filled(
-        &context,
-        &ImageDesc::cube(vk::Format::R8G8B8A8_UNORM, 8).levels(3),
-        |_, level, layer, [x, y, _]| {
-            let byte = |salt: u32| {
-                let seed = (x + 37 * y + 20011 * level + 50021 * layer + salt).wrapping_mul(2_654_435_761);
-                (seed >> 16 & 0xff) as f32 / 255.0
-            };
-            Value::Float([byte(0), byte(7), byte(13), 0.25])
-        },
-    );
-    let image = image.expect("a format for sampling");
+    let image = cube(&context, vk::Format::R8G8B8A8_UNORM);
     let view = image.view(&ViewDesc::default());
-    let layout = layout(&context, false);
-    let state = flags::EMULATE | flags::MAG_LINEAR | flags::MIN_LINEAR | flags::MIP_LINEAR;
-    let explicit =
-        compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", "textureLod(pair, p.xyz, l)"));
+    let explicit = source(false, declare, "textureLod(pair, p.xyz, l)");
+    let flags = flags::EMULATE | flags::MAG_LINEAR | flags::MIN_LINEAR | flags::MIP_LINEAR;
     for (fragment, lookup) in
         [(false, "textureLod(pair, p.xyz, l)"), (true, "texture(pair, p.xyz)"), (true, "texture(pair, p.zxy, l)")]
     {
-        let (template, stage) = if fragment { (FRAGMENT, "frag") } else { (COMPUTE, "comp") };
-        let words = compile(stage, &template.replace("DECLARE", declare).replace("LOOKUP", lookup));
-        let case = Case { shape: Shape::D3, fragment, alike: true, lookup: lookup.to_owned(), ..cases().remove(0) };
+        let case = Case { shape: Shape::D3, fragment, alike: true, ..cases().remove(0) };
         for saturate in [false, true] {
-            let new = rewrite(&words, fragment, KEYS, Passes { saturate, ..FILTER }, LIMITS);
-            let (original, rewritten) =
-                (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
-            let smooth = SamplerDesc::trilinear().create(&context);
-            let bench = Bench::new(&context, &layout, Pair::new(&view, &smooth), false);
-            let (before, idle) = (original.run(&case, bench.set), rewritten.run(&case, bench.set));
-            assert!(before.iter().zip(&idle).all(|(a, b)| a.bits() == b.bits()), "{lookup}: not the same bits");
+            let passes = Passes { saturate, ..FILTER };
+            let stand = Stand::of(&context, case.clone(), &source(fragment, declare, lookup), passes, LIMITS);
+            let smooth = stand.bench(&view, &SamplerDesc::trilinear());
+            smooth.assert_idle(Task::default());
             // The driver's filter at the level of detail that it has to be.
             let swapped = |at: [f64; 3]| if lookup.contains("zxy") { [at[2], at[0], at[1]] } else { at };
             let details = |mapping: &Mapping| {
@@ -1584,31 +1564,22 @@ fn cubes_are_filtered_on_their_faces() {
             } else {
                 points(&case)
             };
-            let exact = Case { fragment: false, ..case.clone() }.program(&context, &layout, &explicit);
+            let exact = Case { fragment: false, ..case.clone() };
+            let exact = exact.program(&context, &stand.layout, &compile(false, &explicit));
             let Program::Compute(exact) = exact else { unreachable!("it is a compute shader") };
-            let want: Vec<Value> = all.chunks(512).flat_map(|all| exact.run(&Bind::Set(bench.set), all)).collect();
-            let nearest = SamplerDesc::nearest().create(&context);
-            let bench = Bench::new(&context, &layout, Pair::new(&view, &nearest), false);
-            bench.task(Task { flags: state, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 });
-            let (plain, got) = (original.run(&case, bench.set), rewritten.run(&case, bench.set));
+            let want: Vec<Value> = all.chunks(512).flat_map(|all| exact.run(&Bind::Set(smooth.set), all)).collect();
+            let bench = stand.bench(&view, &SamplerDesc::nearest());
+            let (plain, got) = (bench.before(), bench.after(Task { flags, ..PLAIN }));
             let (mut inside, mut differ) = (0, 0);
-            for (n, SamplePoint { coord: at, lod: lambda, .. }) in all.iter().enumerate() {
-                let mut sizes = [0, 1, 2].map(|n: usize| at[n].abs());
-                sizes.sort_by(f32::total_cmp);
-                let texel = 2.0 / (8.0 / lambda.ceil().clamp(0.0, 2.0).exp2());
-                let [_, second, most] = sizes;
-                if most < 1e-3 || second / most > 1.0 - texel {
+            for (n, point) in all.iter().enumerate() {
+                let texel = 2.0 / (8.0 / point.lod.ceil().clamp(0.0, 2.0).exp2());
+                if point.from_middle() > 1.0 - texel {
                     continue;
                 }
                 inside += 1;
                 differ += usize::from(!plain[n].is_near(want[n], 0.1));
                 let tolerance = if fragment { 0.05 } else { 0.02 };
-                assert!(
-                    got[n].is_near(want[n], tolerance),
-                    "{lookup} {at:?} {lambda}: {:?}, not {:?}",
-                    got[n],
-                    want[n]
-                );
+                assert!(got[n].is_near(want[n], tolerance), "{lookup} {point:?}: {:?}, not {:?}", got[n], want[n]);
             }
             assert!(inside > 40 && differ > inside / 4, "{lookup}: {inside} compared, {differ} different as they are");
         }
@@ -1620,33 +1591,21 @@ fn cubes_are_filtered_on_their_faces() {
 #[test]
 fn levels_of_detail_are_those_of_the_sampler_that_was_asked_for() {
     let Some(context) = Context::builder().validated() else { return };
-    let source = FRAGMENT
-        .replace("DECLARE", "layout(set = 0, binding = 0) uniform sampler2D pair;")
-        .replace("LOOKUP", "textureQueryLod(pair, p.xy), 0.0, 0.0");
-    let words = compile("frag", &source);
-    let rewritten = rewrite(&words, true, KEYS, FILTER, LIMITS);
+    let declare = "layout(set = 0, binding = 0) uniform sampler2D pair;";
+    let source = source(true, declare, "textureQueryLod(pair, p.xy), 0.0, 0.0");
     let (image, _) = texture(&context, Shape::D2, vk::Format::R8G8B8A8_UNORM);
     let view = image.view(&ViewDesc::default());
     let case = Case { shape: Shape::D2, fragment: true, ..cases().remove(0) };
-    let layout = layout(&context, false);
-    let original = case.program(&context, &layout, &words);
-    let rewritten = case.program(&context, &layout, &rewritten);
+    let stand = Stand::of(&context, case, &source, FILTER, LIMITS);
     for (mode, flag) in [(vk::SamplerMipmapMode::LINEAR, flags::MIP_LINEAR), (vk::SamplerMipmapMode::NEAREST, 0)] {
         let asked = SamplerDesc { mipmap_mode: mode, lod_bias: 0.4, ..SamplerDesc::linear() }.lod(0.25, 1.75);
-        let (asked_sampler, bound) = (asked.create(&context), SamplerDesc::nearest().create(&context));
-        let bench = Bench::new(&context, &layout, Pair::new(&view, &asked_sampler), false);
-        let want = original.run(&case, bench.set);
-        let bench = Bench::new(&context, &layout, Pair::new(&view, &bound), false);
-        bench.task(Task {
-            flags: flags::EMULATE | flag,
-            bias: asked.lod_bias,
-            min_lod: asked.min_lod,
-            max_lod: asked.max_lod,
-        });
-        let got = rewritten.run(&case, bench.set);
+        let want = stand.bench(&view, &asked).before();
+        let bench = stand.bench(&view, &SamplerDesc::nearest());
+        let task = Task { bias: asked.lod_bias, min_lod: asked.min_lod, max_lod: asked.max_lod, ..PLAIN };
+        let got = bench.after(Task { flags: flags::EMULATE | flag, ..task });
         let near = got.iter().zip(&want).filter(|(got, want)| got.is_near(**want, 0.02)).count();
         assert_eq!(near, want.len(), "{mode:?}: {:?}, not {:?}", got[0], want[0]);
-        let plain = original.run(&case, bench.set);
+        let plain = bench.before();
         assert!(plain.iter().zip(&want).any(|(plain, want)| !plain.is_near(*want, 0.02)));
     }
 }
