@@ -309,28 +309,6 @@ fn text_of(row: &BTreeMap<String, Field>, column: &str) -> String {
 }
 
 #[test]
-fn damaged_lines_are_counted_and_left_out() {
-    let home = home();
-    let text = home.read("all.jsonl");
-    let lines: Vec<&str> = text.lines().collect();
-    // Cut in the middle of the last line, and a line of something else.
-    let cut =
-        format!("{}\nnot a record\n{}\n{}", lines[..100].join("\n"), lines[100..200].join("\n"), &lines[200][..60]);
-    home.write("cut.jsonl", &cut);
-    let told = samplin_in(&home, ["export", "cut.jsonl", "--parquet", "tables", "--json"]).json(0);
-    assert_eq!((&told["records"], &told["damaged"]), (&200.into(), &2.into()), "{told:#}");
-    let inspected = samplin_in(&home, ["inspect", "cut.jsonl"]).quiet(0);
-    for warning in told["warnings"].as_array().unwrap() {
-        assert!(inspected.contains(warning.as_str().unwrap()), "{warning} in {inspected}");
-    }
-    let said = samplin_in(&home, ["export", "cut.jsonl", "--parquet", "tables"]).quiet(0);
-    assert!(said.contains("cut.jsonl:101: not JSON") && said.contains("2 damaged lines left out"), "{said}");
-    // The whole one has nothing to tell.
-    let whole = samplin_in(&home, ["export", "all.jsonl", "--parquet", "tables"]).quiet(0);
-    assert!(!whole.contains("warning") && !whole.contains("damaged"), "{whole}");
-}
-
-#[test]
 fn check_finds_in_tables_what_it_finds_in_traces() {
     let home = home();
     home.write("all.jsonl", one_process() + EXEMPT);

@@ -235,23 +235,3 @@ fn different_findings_have_different_fingerprints() {
     home.write("decisions.jsonl", text.clone() + &pair.replace("VIEW_TYPE_2D\"", "VIEW_TYPE_CUBE\"") + "\n");
     assert_eq!(keys("decisions.jsonl").len(), before.len() + 1);
 }
-
-/// Where a record says where the shader is, that is where the finding is.
-#[test]
-fn the_line_of_the_shader_is_the_place() {
-    let home = holding(["decisions.jsonl"]);
-    let source = json!({ "file": "shaders/lit.frag", "line": 42 });
-    let left =
-        json!({ "what": "no-free-set", "why": "no set", "rule": "depth-compare", "pipeline": "0x1", "source": source });
-    home.write("lined.jsonl", home.read("decisions.jsonl") + &record("unresolved", left));
-    let log = sarif(&home, &["check", "lined.jsonl"], 1);
-    let results = log["runs"][0]["results"].as_array().unwrap();
-    let lined =
-        results.iter().find(|result| result["message"]["text"].as_str().unwrap().starts_with("no-free-set")).unwrap();
-    let at = &lined["locations"][0]["physicalLocation"];
-    assert_eq!((&at["artifactLocation"]["uri"], &at["region"]["startLine"]), (&json!("shaders/lit.frag"), &json!(42)));
-    let github = samplin_in(&home, ["check", "lined.jsonl", "--format", "github"]).quiet(1);
-    assert!(github.contains("::warning file=shaders/lit.frag,line=42,title=depth-compare::no-free-set"), "{github}");
-    let text = samplin_in(&home, ["check", "lined.jsonl"]).quiet(1);
-    assert!(text.lines().any(|line| line.starts_with("shaders/lit.frag:42: depth-compare: no-free-set")), "{text}");
-}

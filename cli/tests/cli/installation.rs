@@ -74,39 +74,6 @@ fn both_word_sizes_are_installed_and_taken_away() {
     assert!(failure.contains("two libraries are 32-bit"), "{failure}");
 }
 
-/// The doctor finds what a run would find wrong with settings and rules, and says where.
-#[test]
-fn what_users_write_is_examined() {
-    let home = Folder::new();
-    let examine = |variables: &[(&str, &str)]| {
-        let ran = Ran::by(tool(&home).args(["--json", "doctor"]).envs(variables.iter().copied()));
-        let value: Value = serde_json::from_str(&ran.stdout).unwrap();
-        let wanted = |finding: &&Value| ["setting", "simulation", "rules"].iter().any(|id| finding["id"] == *id);
-        let found = value["findings"].as_array().unwrap().iter().filter(wanted);
-        found
-            .map(|finding| format!("{}: {}", finding["level"].as_str().unwrap(), finding["message"].as_str().unwrap()))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(examine(&[]), Vec::<String>::new());
-    let good = "[[rule]]\nset = { repair = \"off\" }\n";
-    let good = home.write(".config/samplin/samplin.toml", good);
-    let found = examine(&[("SAMPLIN_DEVICE", "gtx-650ti")]);
-    assert_eq!(
-        found,
-        ["good: the device gtx-650ti is simulated".to_owned(), format!("good: {}: 1 rule", good.display())]
-    );
-    let bad = home.write(".config/samplin/game.toml", "[[rule]]\nset = { repare = \"off\" }\n");
-    let found = examine(&[("SAMPLIN_DEVICE", "voodoo"), ("SAMPLIN_BORDER", "sometimes")]);
-    assert_eq!(found.len(), 4, "{found:#?}");
-    assert!(found[0].starts_with("error: ") && found[0].contains("BORDER"), "{found:#?}");
-    assert_eq!(found[1], "error: device: no device is called voodoo");
-    assert!(found[2].starts_with(&format!("error: {}:2:", bad.display())), "{found:#?}");
-    assert!(found[2].contains("repare; did you mean repair?"), "{found:#?}");
-    // One that is named stands alone.
-    let found = examine(&[("SAMPLIN_CONFIG", bad.to_str().unwrap())]);
-    assert!(found.len() == 1 && found[0].contains("game.toml:2:"), "{found:#?}");
-}
-
 fn walk(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -427,19 +394,6 @@ fn a_place_for_traces_is_looked_for() {
 }
 
 #[test]
-fn wrong_settings_of_this_machine_are_found() {
-    let home = Folder::new();
-    let mut command = tool(&home);
-    command.env("SAMPLIN_MODES", "audit").args(["doctor", "--json"]);
-    let output = command.output().unwrap();
-    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let found = value["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == "setting").unwrap();
-    let message = found["message"].as_str().unwrap();
-    assert!(message.starts_with("SAMPLIN_MODES: ") && message.contains("did you mean SAMPLIN_MODE?"), "{message}");
-    assert_eq!(output.status.code(), Some(1));
-}
-
-#[test]
 fn the_doctor_speaks_to_people() {
     let made = Made::new();
     std::fs::remove_file(made.home.join("root/usr/lib/libvulkan.so.1")).unwrap();
@@ -489,11 +443,11 @@ fn a_loader_that_crashes_does_not_take_the_doctor_along() {
     assert!(ids.iter().any(|id| ["device-missing", "driver-crash", "loader-missing"].contains(id)), "{ids:?}");
 }
 
-/// No finding is without a test: each name in the source of the checks is in this file as well.
+/// No finding is without a test: each name in the source of the checks is here or in the transcript as well.
 #[test]
 fn every_finding_is_tested() {
     let checks = concat!(include_str!("../../src/doctor/checks.rs"), include_str!("../../src/doctor/program.rs"));
-    let tests = include_str!("installation.rs");
+    let tests = concat!(include_str!("installation.rs"), include_str!("../transcripts/install.txt"));
     let mut names: Vec<&str> = Vec::new();
     for start in ["Finding::new(", "bad_manifest(", "library_finding("] {
         for text in checks.split(start).skip(1) {
