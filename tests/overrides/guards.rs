@@ -1,27 +1,19 @@
 //! What is held back.
 
 use super::*;
-use samplin_testkit::path::{Path as Reach, sample_via};
+use samplin_testkit::path::{Path as Way, sample_via};
 
 /// The tests of this file.
 pub(crate) fn trials() -> Vec<Trial> {
     run::trials(&[
         ("set/by-pair", by_pair_not_by_sampler),
-        ("guards/forced-anisotropy", || forced_anisotropy(Way::Combined)),
+        ("guards/forced-anisotropy", || forced_anisotropy(Way::Update)),
         ("guards/forced-anisotropy-separate", || forced_anisotropy(Way::Separate)),
-        ("guards/off", || guards_off(Way::Combined)),
+        ("guards/off", || guards_off(Way::Update)),
         ("guards/off-separate", || guards_off(Way::Separate)),
         ("guards/by-member", guards_by_member),
         ("guards/ycbcr", ycbcr),
     ])
-}
-
-/// How a shader reaches image and sampler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    Combined,
-    /// In descriptors of their own, which it joins.
-    Separate,
 }
 
 /// A pair that breaks when anisotropy is forced blindly.
@@ -76,10 +68,10 @@ fn paint(context: &Context, way: Way, view: &View<'_>, sampler: &Sampler<'_>) ->
     let pair = Pair::new(view, sampler);
     let pair = if sampler.desc().compare_enable { pair.shadow() } else { pair };
     let held = match way {
-        Way::Combined => Held::of(context, &[Slot::pair(view, sampler, 0, 0)]),
         Way::Separate => Held::of(context, &[Slot::image(view, 0, 0), Slot::sampler(sampler, 1, 0)]),
+        _ => Held::of(context, &[Slot::pair(view, sampler, 0, 0)]),
     };
-    let make = if way == Way::Combined { Painter::new } else { Painter::of_separate };
+    let make = if way == Way::Separate { Painter::of_separate } else { Painter::new };
     let painter = make(context, &held.layout, pair.shape, pair.kind, [48, 48]).map_err(Skip)?;
     let mapping = Mapping {
         origin: [-1.0, 1.0, 0.0, 0.0],
@@ -96,8 +88,7 @@ fn paint(context: &Context, way: Way, view: &View<'_>, sampler: &Sampler<'_>) ->
 fn appearance(context: &Context, way: Way, view: &View<'_>, sampler: &Sampler<'_>) -> Result<Vec<Value>, Skip> {
     if sampler.desc().unnormalized {
         let points = Scene::colour(F::R8G8B8A8_UNORM).flat().points(true);
-        let path = if way == Way::Combined { Reach::Update } else { Reach::Separate };
-        return Ok(sample_via(context, path, &[Pair::new(view, sampler)], &points).map_err(Skip)?.remove(0));
+        return Ok(sample_via(context, way, &[Pair::new(view, sampler)], &points).map_err(Skip)?.remove(0));
     }
     paint(context, way, view, sampler)
 }
