@@ -102,6 +102,9 @@ has_loader() {
     [[ $known == *libvulkan.so.1* ]]
 }
 
+# Programs that run each of their tests in a copy of one process, in which driver and validation layer are loaded.
+forking=(separate e2e borders simulated overrides)
+
 # --- what is built ------------------------------------------------------------------------------------------------
 
 # built NAME [KIND]: builds a program of the workspace, or with --example or --test such a one, and prints its path. In the development

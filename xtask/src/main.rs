@@ -4,6 +4,7 @@
 //! input cannot be read.
 
 mod alphabet;
+mod coverage;
 mod extensions;
 mod imports;
 mod instructions;
@@ -21,8 +22,9 @@ use std::process::ExitCode;
 type Task = fn(&[&str]) -> Outcome;
 
 /// The tasks by their names.
-const TASKS: [(&str, Task); 8] = [
+const TASKS: [(&str, Task); 9] = [
     ("alphabet", alphabet::run),
+    ("coverage", coverage::run),
     ("imports", imports::run),
     ("instructions", instructions::run),
     ("known-extensions", extensions::run),

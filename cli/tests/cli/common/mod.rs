@@ -67,6 +67,8 @@ pub(crate) fn alone(program: &str, home: &Folder) -> Command {
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", home.path())
+        // Where a program that counts its lines writes them (scripts/coverage).
+        .envs(std::env::var_os("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)))
         .current_dir(home.path())
         .stdin(Stdio::null());
     command
