@@ -5,7 +5,7 @@
 //! the lines `//= LINK` behind it are its links, written as [`text`] does. In assembly comments begin with `;`.
 //! GLSL and assembly are compiled here. What other compilers made of a source is beside it, in assembly: `data/README.md`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -123,6 +123,20 @@ fn shader(file: &Path) -> Shader {
 }
 
 pub(crate) use samplin_compiler::assembled;
+
+/// Visits each entry point of each valid shader, with what it is specialized with.
+pub(crate) fn entries(mut with: impl FnMut(&'static Shader, (&str, u32), Option<&Specialization<'_>>)) {
+    for shader in shaders().iter().filter(|shader| shader.valid) {
+        for table in &shader.tables {
+            table.specialized(|values| with(shader, (&*table.name, table.model), values));
+        }
+    }
+}
+
+/// What is expected of shaders, by their files.
+pub(crate) fn by_file<T, const N: usize>(all: [(&str, Vec<T>); N]) -> BTreeMap<String, Vec<T>> {
+    all.into_iter().map(|(file, of)| (file.to_owned(), of)).collect()
+}
 
 /// Compiles GLSL for a stage, named as a file would be: for OpenGL, where limits are such that counters may be used, or for an
 /// environment of Vulkan's; or HLSL for Vulkan 1.1.

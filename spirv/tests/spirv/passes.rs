@@ -14,6 +14,14 @@ const COUNTERS: atomic_counters::Options =
 
 const FORMATS: image_formats::Options = image_formats::Options { images: 1 << 15, buffers: 0 };
 
+const OPTIONS: ModuleOptions = ModuleOptions {
+    images: Some(IMAGES),
+    counters: Some(COUNTERS),
+    formats: FORMATS,
+    without_samples: false,
+    mask_words: 1,
+};
+
 /// A fragment shader in which every pass finds something: from OpenGL, with counters, per sample, with an image that is declared as
 /// a compiler of HLSL would, and a capability for nothing.
 pub(crate) fn everything() -> Vec<u32> {
@@ -120,18 +128,11 @@ fn every_order_comes_to_the_same() {
 #[test]
 fn each_tier_runs_its_passes_in_one_order() {
     let words = everything();
-    let options = ModuleOptions {
-        images: Some(IMAGES),
-        counters: Some(COUNTERS),
-        formats: FORMATS,
-        without_samples: false,
-        mask_words: 1,
-    };
-    let outcome = for_module(&words, scan(&words), &options).expect("an outcome");
+    let outcome = for_module(&words, scan(&words), &OPTIONS).expect("an outcome");
     let new = outcome.words.expect("new words");
     let of: Vec<Pass> = outcome.changes.iter().map(|(pass, _)| *pass).collect();
     assert!(of.is_sorted() && of.contains(&Pass::ImageAccess) && of.contains(&Pass::AtomicCounters), "{of:?}");
-    assert_eq!(for_module(&new, scan(&new), &options), Ok(Outcome::default()), "a second run finds something");
+    assert_eq!(for_module(&new, scan(&new), &OPTIONS), Ok(Outcome::default()), "a second run finds something");
     for sampling in [Sampling::Lower, Sampling::Force("main")] {
         let outcome = for_pipeline(&new, scan(&new), sampling).expect("an outcome");
         let last = outcome.words.expect("new words");
@@ -149,20 +150,13 @@ fn what_is_refused_has_a_pass_and_a_name() {
         "opengl",
         "#version 460\nlayout(location = 0) out vec4 o;\nlayout(binding = 0) uniform atomic_uint a;\nvoid main() { o = gl_FragCoord + float(atomicCounterIncrement(a)); }\n",
     );
-    let options = ModuleOptions {
-        images: Some(IMAGES),
-        counters: Some(COUNTERS),
-        formats: FORMATS,
-        without_samples: false,
-        mask_words: 1,
-    };
-    let outcome = for_module(&words, scan(&words), &options).expect("an outcome");
+    let outcome = for_module(&words, scan(&words), &OPTIONS).expect("an outcome");
     assert_eq!(outcome.words, None);
     assert_eq!(outcome.refusals, [(Pass::AtomicCounters, Why::FragmentOrigin)]);
     assert_eq!(outcome.refusals[0].1.left().name(), "fragment-origin");
     // What cannot be read is refused by the first that would have looked.
     let broken = &words[..words.len() - 1];
-    let outcome = for_module(broken, scan(broken), &options).expect("an outcome");
+    let outcome = for_module(broken, scan(broken), &OPTIONS).expect("an outcome");
     assert!(matches!(outcome.refusals[..], [(Pass::AtomicCounters, Why::Module(Error::Instruction { .. }))]));
     assert_eq!(outcome.words, None);
 }

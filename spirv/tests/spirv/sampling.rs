@@ -7,7 +7,7 @@ use samplin_spirv::split::{Part, Refused, split};
 use samplin_spirv::{Index, Link, Module, Specialization, Uses};
 use spirv::{ExecutionModel, Op};
 
-use crate::corpus::{Shader, assembled, glsl, having, shaders, validate};
+use crate::corpus::{Shader, assembled, by_file, entries, glsl, having, shaders, validate};
 
 /// A set that no shader of the corpus has.
 pub(crate) const SET: u32 = 7;
@@ -43,17 +43,29 @@ fn all_flags() -> Task {
 
 /// Runs the pass on each entry point of each shader.
 pub(crate) fn each(mut with: impl FnMut(&Shader, (&str, u32), Option<&Specialization<'_>>, &Module<'_>, &[Slot], u32)) {
-    for shader in shaders().iter().filter(|shader| shader.valid) {
+    entries(|shader, entry, values| {
         let module = Module::read(&shader.words).expect("a module");
-        for table in &shader.tables {
-            table.specialized(|values| {
-                let entry = (&*table.name, table.model);
-                let links = module.links(entry.0, entry.1, values).expect("links");
-                let (slots, count) = slots(&links, BOTH);
-                with(shader, entry, values, &module, &slots, count);
-            });
-        }
+        let (slots, count) = slots(&module.links(entry.0, entry.1, values).expect("links"), BOTH);
+        with(shader, entry, values, &module, &slots, count);
+    });
+}
+
+/// What the pass makes of a shader: it is valid, and a second run finds nothing in it.
+pub(crate) fn settled(
+    shader: &Shader,
+    entry: (&str, u32),
+    values: Option<&Specialization<'_>>,
+    keys: Keys<'_>,
+    slots: &[Slot],
+) -> Sampled {
+    let sampled = run(&shader.words, entry, values, keys, slots);
+    if let Err(error) = validate(&sampled.words, &shader.environment) {
+        panic!("{} {} {keys:?} {slots:?}: {error}", shader.file, entry.0);
     }
+    assert_eq!(sampled.words == shader.words, sampled.changed == 0, "{}", shader.file);
+    let again = run(&sampled.words, entry, values, keys, slots);
+    assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
+    sampled
 }
 
 pub(crate) fn run(
@@ -73,10 +85,7 @@ fn everything_is_sampled_through_tasks() {
     each(|shader, entry, values, _, slots, count| {
         let tasks = vec![all_flags(); count as usize];
         for keys in [Keys::Block { set: SET, binding: 0, count: count.max(1) }, Keys::Fixed(&tasks)] {
-            let sampled = run(&shader.words, entry, values, keys, slots);
-            if let Err(error) = validate(&sampled.words, &shader.environment) {
-                panic!("{} {} {keys:?}: {error}", shader.file, entry.0);
-            }
+            let sampled = settled(shader, entry, values, keys, slots);
             if matches!(keys, Keys::Block { .. }) {
                 for (_, why) in &sampled.left {
                     refused.entry(shader.file.clone()).or_default().push(*why);
@@ -84,14 +93,11 @@ fn everything_is_sampled_through_tasks() {
                 changed += sampled.changed;
                 modules += u32::from(sampled.changed > 0);
             }
-            assert_eq!(sampled.words == shader.words, sampled.changed == 0, "{}", shader.file);
-            let again = run(&sampled.words, entry, values, keys, slots);
-            assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
             assert_eq!(run(&shader.words, entry, values, keys, slots), sampled, "{} twice", shader.file);
         }
     });
     println!("{modules} modules, {changed} instructions; refused: {refused:#?}");
-    let expected: BTreeMap<String, Vec<Unchanged>> = [
+    let expected = by_file([
         ("dxc_arrays.hlsl", vec![Unchanged::Unbounded]),
         // A function that has the index, called with pairs of which only its callers know which they are.
         ("dynamic_argument.frag", vec![Unchanged::Call, Unchanged::Call]),
@@ -100,10 +106,7 @@ fn everything_is_sampled_through_tasks() {
         ("push_index.frag", vec![Unchanged::Unbounded]),
         // Clamped, and not filtered.
         ("sparse.frag", vec![Unchanged::Sparse]),
-    ]
-    .into_iter()
-    .map(|(file, why)| (file.to_owned(), why))
-    .collect();
+    ]);
     assert_eq!(refused, expected);
     assert_eq!((modules, changed), (50, 122));
 }
@@ -121,14 +124,9 @@ fn everything_is_fetched_or_left() {
         some.iter_mut().step_by(2).for_each(|task| task.flags = flags::CLAMP_S);
         let block = Keys::Block { set: SET, binding: 0, count: count.max(1) };
         for keys in [Keys::Fixed(&all), Keys::Fixed(&some), block] {
-            let sampled = run(&shader.words, entry, values, keys, &slots);
-            if let Err(error) = validate(&sampled.words, &shader.environment) {
-                panic!("{} {} {keys:?}: {error}", shader.file, entry.0);
-            }
+            let sampled = settled(shader, entry, values, keys, &slots);
             changed += sampled.changed;
             fetched += having(&sampled.words, Op::ImageFetch).len() - having(&shader.words, Op::ImageFetch).len();
-            let again = run(&sampled.words, entry, values, keys, &slots);
-            assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
         }
     });
     assert!(changed > 300 && fetched > 300, "{changed} changed, {fetched} fetches");
@@ -156,12 +154,7 @@ fn everything_is_compared_or_left() {
         let block = Keys::Block { set: SET, binding: 0, count: count.max(1) };
         for (keys, passes) in [(block, COMPARE), (block, MUST), (Keys::Fixed(&tasks), MUST)] {
             let slots: Vec<Slot> = slots.iter().map(|slot| Slot { passes, ..*slot }).collect();
-            let sampled = run(&shader.words, entry, values, keys, &slots);
-            if let Err(error) = validate(&sampled.words, &shader.environment) {
-                panic!("{} {} {keys:?}: {error}", shader.file, entry.0);
-            }
-            let again = run(&sampled.words, entry, values, keys, &slots);
-            assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
+            let sampled = settled(shader, entry, values, keys, &slots);
             let (before, after) = (comparing(&shader.words), comparing(&sampled.words));
             if before > 0 && passes == MUST && sampled.left.is_empty() && shader.tables.len() == 1 {
                 assert_eq!(after, 0, "{} {} {keys:?}", shader.file, entry.0);
@@ -183,17 +176,12 @@ fn one_slot_at_a_time_is_sampled_through_its_task() {
     each(|shader, entry, values, _, slots, count| {
         for slot in slots {
             let keys = Keys::Block { set: SET, binding: 0, count: count.max(1) };
-            let sampled = run(&shader.words, entry, values, keys, &[*slot]);
-            if let Err(error) = validate(&sampled.words, &shader.environment) {
-                panic!("{} {} {slot:?}: {error}", shader.file, entry.0);
-            }
+            let sampled = settled(shader, entry, values, keys, &[*slot]);
             assert!(
                 sampled.changed > 0 || !sampled.left.is_empty() || is_asked_only(shader, entry, values, slot),
                 "{} {slot:?}",
                 shader.file
             );
-            let again = run(&sampled.words, entry, values, keys, &[*slot]);
-            assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
         }
     });
 }

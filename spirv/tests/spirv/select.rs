@@ -5,7 +5,7 @@ use samplin_spirv::select::{Length, Lookup, Part, PoolAt, Refused, Why, select, 
 use samplin_spirv::{Error, Index, Link, Module, Operand, Specialization, Uses};
 use spirv::{Capability, Decoration, ExecutionModel, Op, StorageClass};
 
-use crate::corpus::{assembled, glsl, having, instructions, shaders, text, validate};
+use crate::corpus::{assembled, entries, glsl, having, instructions, shaders, text, validate};
 use crate::split::{handed_on, nonuniform};
 
 /// A set that no shader here has.
@@ -377,30 +377,25 @@ fn functions_are_handed_a_sampler() {
 #[test]
 fn everything_is_selected() {
     let (mut count, mut refused) = (0, Vec::new());
-    for shader in shaders().iter().filter(|shader| shader.valid) {
-        for table in &shader.tables {
-            table.specialized(|values| {
-                let entry = (&*table.name, table.model);
-                let mut parts = parts(&links(&shader.words, entry, values));
-                let new = loop {
-                    match selected(&shader.words, entry, values, &parts) {
-                        Ok(new) => break new,
-                        Err(Refused::Part(position, why)) => {
-                            refused.push((&*shader.file, why));
-                            parts.remove(position);
-                        }
-                        Err(Refused::Module(error)) => panic!("{}: {error}", shader.file),
-                    }
-                };
-                if parts.is_empty() {
-                    assert_eq!(new, shader.words, "{}: changed for nothing", shader.file);
-                    return;
+    entries(|shader, entry, values| {
+        let mut parts = parts(&links(&shader.words, entry, values));
+        let new = loop {
+            match selected(&shader.words, entry, values, &parts) {
+                Ok(new) => break new,
+                Err(Refused::Part(position, why)) => {
+                    refused.push((&*shader.file, why));
+                    parts.remove(position);
                 }
-                check_made(&shader.words, &new, &shader.environment, entry, values, &parts);
-                count += parts.len();
-            });
+                Err(Refused::Module(error)) => panic!("{}: {error}", shader.file),
+            }
+        };
+        if parts.is_empty() {
+            assert_eq!(new, shader.words, "{}: changed for nothing", shader.file);
+            return;
         }
-    }
+        check_made(&shader.words, &new, &shader.environment, entry, values, &parts);
+        count += parts.len();
+    });
     assert!(count > 100, "{count} links");
     // A function that has the index, called with samplers that have different rows.
     assert_eq!(refused, [("dynamic_argument.frag", Why::Call); 2]);

@@ -6,7 +6,7 @@ use samplin_spirv::split::{Part, Refused, Split, Why, split};
 use samplin_spirv::{Editor, Error, Index, Link, Module, Operand, Specialization, Uses};
 use spirv::ExecutionModel;
 
-use crate::corpus::{Shader, assembled, glsl, having, instructions, shaders, text, validate};
+use crate::corpus::{Shader, assembled, by_file, entries, glsl, having, instructions, shaders, text, validate};
 
 /// A set that no shader of the corpus has.
 const HIDDEN: u32 = 7;
@@ -112,27 +112,19 @@ fn check(
 fn everything_is_split() {
     let mut refused = BTreeMap::new();
     let (mut modules, mut count) = (0, 0);
-    for shader in shaders().iter().filter(|shader| shader.valid) {
-        for table in &shader.tables {
-            table.specialized(|values| {
-                let entry = (&*table.name, table.model);
-                count += check(shader, entry, values, parts(&links(&shader.words, entry, values)), &mut refused);
-                modules += 1;
-            });
-        }
-    }
+    entries(|shader, entry, values| {
+        count += check(shader, entry, values, parts(&links(&shader.words, entry, values)), &mut refused);
+        modules += 1;
+    });
     println!("{modules} modules, {count} links; refused: {refused:#?}");
-    let expected: BTreeMap<String, Vec<Why>> = [
+    let expected = by_file([
         ("dxc_arrays.hlsl", vec![Why::Unbounded]),
         // A function that has the index, called with samplers that are to become different arrays.
         ("dynamic_argument.frag", vec![Why::Call, Why::Call]),
         ("footprint.frag", vec![Why::Vendor]),
         ("nonuniform.frag", vec![Why::Unbounded, Why::Unbounded]),
         ("push_index.frag", vec![Why::Unbounded]),
-    ]
-    .into_iter()
-    .map(|(file, why)| (file.to_owned(), why))
-    .collect();
+    ]);
     assert_eq!(refused, expected);
 }
 
@@ -183,18 +175,13 @@ fn what_is_in_between_stays() {
 fn one_link_at_a_time_is_split() {
     let mut refused = BTreeMap::new();
     let mut count = 0;
-    for shader in shaders().iter().filter(|shader| shader.valid) {
-        for table in &shader.tables {
-            table.specialized(|values| {
-                let entry = (&*table.name, table.model);
-                for part in parts(&links(&shader.words, entry, values)) {
-                    count += check(shader, entry, values, vec![part], &mut refused);
-                }
-            });
+    entries(|shader, entry, values| {
+        for part in parts(&links(&shader.words, entry, values)) {
+            count += check(shader, entry, values, vec![part], &mut refused);
         }
-    }
+    });
     println!("{count} modules; refused: {refused:#?}");
-    let expected: BTreeMap<String, Vec<Why>> = [
+    let expected = by_file([
         // Arguments that are no pointers: there is nothing to pass where the sampler stays the same.
         ("by_value.spvasm", vec![Why::Call, Why::Call]),
         ("dxc_arrays.hlsl", vec![Why::Unbounded]),
@@ -204,10 +191,7 @@ fn one_link_at_a_time_is_split() {
         ("nonuniform.frag", vec![Why::Unbounded, Why::Unbounded]),
         ("pair_argument.frag", vec![Why::Call, Why::Call]),
         ("push_index.frag", vec![Why::Unbounded]),
-    ]
-    .into_iter()
-    .map(|(file, why)| (file.to_owned(), why))
-    .collect();
+    ]);
     assert_eq!(refused, expected);
 }
 
