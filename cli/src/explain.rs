@@ -5,7 +5,7 @@ pub(crate) mod terms;
 use std::sync::LazyLock;
 
 use samplin_core::decide::{Catalog, Rule, RuleSource};
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Left};
 use serde::Serialize;
 
 use self::terms::Term;
@@ -149,16 +149,26 @@ impl Meaning {
 }
 
 /// A name of what is left.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Name {
     name: &'static str,
     meaning: &'static str,
+    advice: &'static str,
+    /// What records say where the meaning says too little, and what to do then.
+    reasons: Vec<Reason>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Reason {
+    why: String,
     advice: &'static str,
 }
 
 impl From<Left> for Name {
     fn from(left: Left) -> Self {
-        Self { name: left.name(), meaning: left.meaning(), advice: left.advice() }
+        let reason = |cause: Cause| Reason { why: cause.text().replace("{}", "…"), advice: cause.advice() };
+        let reasons = left.causes().map(reason).collect();
+        Self { name: left.name(), meaning: left.meaning(), advice: left.advice(), reasons }
     }
 }
 
@@ -244,6 +254,15 @@ fn tell(found: &Meaning, output: &mut Output) {
         output.styled_line(Style::Heading, format!("{} (left as it is)", name.name));
         output.line(name.meaning);
         output.line(format!("To repair it: {}.", name.advice));
+        if !name.reasons.is_empty() {
+            output.line("Records give one of these reasons, or one of a rule:");
+        }
+        for Reason { why, advice } in &name.reasons {
+            output.line(format!("  {why}"));
+            if *advice != name.advice {
+                output.line(format!("    to repair it: {advice}"));
+            }
+        }
     }
     for term in &found.terms {
         part(output);

@@ -338,7 +338,8 @@ fn details(entry: &Entry, output: &mut Output) {
         let rule = text(record, "/rule").unwrap_or("");
         table.row([Cell::new(rule).style(Style::Name), Cell::new(text(record, "/why").unwrap_or(""))]);
         if let Some(words) = text(record, "/what").and_then(Left::of) {
-            table.row([Cell::new("to do").style(Style::Dim), Cell::new(words.advice())]);
+            let why = text(record, "/why").unwrap_or_default();
+            table.row([Cell::new("to do").style(Style::Dim), Cell::new(words.advice_on(why))]);
         }
         if let Some(vuid) = text(record, "/vuid") {
             table.row([Cell::new(""), Cell::new(vuid).style(Style::Dim)]);

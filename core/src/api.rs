@@ -114,6 +114,6 @@ pub struct Unresolved {
 
 impl From<outcome::Unresolved> for Unresolved {
     fn from(of: outcome::Unresolved) -> Self {
-        Self { rule: of.rule.name(), vuid: of.vuid, because: of.why }
+        Self { rule: of.rule.name(), vuid: of.vuid, because: of.why.into() }
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Knows `maxSamplerAllocationCount` and `maxCustomBorderColorSamplers` as numbers of places. Does not know what holds them.
 
-use alloc::{format, string::String};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::decide::Rule;
+use crate::left::{Cause, Clause, Explained};
 
 /// Places of a limit that variants share, beyond those that samplers of the application asked for and gave up: an eighth, and
 /// none of a limit below 1024, which applications do reach.
@@ -62,7 +62,7 @@ impl SamplerPlaces {
     /// # Errors
     ///
     /// If the variants have their share or nothing is left; says why.
-    pub fn lend(&self, limit: u32, shared: bool, application: impl FnOnce() -> u32) -> Result<(), String> {
+    pub fn lend(&self, limit: u32, shared: bool, application: impl FnOnce() -> u32) -> Result<(), Clause> {
         let bound = if shared { limit } else { share(limit) };
         let below = |now: u32| (now < bound).then_some(now + 1);
         let before = self.variants.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below);
@@ -72,9 +72,7 @@ impl SamplerPlaces {
             return Ok(());
         }
         self.give_back();
-        Err(format!(
-            "{live} samplers are live, maxSamplerAllocationCount is {limit}, and the last {IN_FLIGHT} places are the application's"
-        ))
+        Err(Cause::LastPlaces.with(&[&live, &limit, &IN_FLIGHT]).why)
     }
 
     /// Gives a place of a variant back, after the driver has destroyed it.
@@ -84,12 +82,8 @@ impl SamplerPlaces {
 }
 
 /// Why there is no variant while `variants` have their share of `maxSamplerAllocationCount`.
-fn no_share(limit: u32, variants: u32) -> String {
-    format!(
-        "variants hold {variants} of the {} samplers that they share of maxSamplerAllocationCount, {limit}; \
-         the others are the application's",
-        share(limit)
-    )
+fn no_share(limit: u32, variants: u32) -> Clause {
+    Cause::VariantShare.with(&[&variants, &share(limit), &limit]).why
 }
 
 /// What a sampler of the application has of `maxCustomBorderColorSamplers`.
@@ -151,16 +145,13 @@ impl Limit {
 }
 
 impl Overrun {
-    /// What is wrong, in a sentence.
-    pub fn why(&self, of: Limit) -> String {
-        let Self { asked, limit } = self;
-        let (what, then) = match of {
-            Limit::Samplers => ("samplers", ""),
-            Limit::CustomBorders => {
-                ("samplers with custom border colours", "; those beyond it get a predefined colour")
-            }
+    /// What is wrong.
+    pub fn explained(&self, of: Limit) -> Explained {
+        let cause = match of {
+            Limit::Samplers => Cause::SamplerOverrun,
+            Limit::CustomBorders => Cause::BorderOverrun,
         };
-        format!("{} is {limit} and the application asks for {asked} {what} at a time{then}", of.name())
+        cause.with(&[&of.name(), &self.limit, &self.asked])
     }
 
     /// Of so many that were asked for at once, if they are too many.

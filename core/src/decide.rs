@@ -54,8 +54,8 @@ pub use self::state::{
 };
 pub use self::unknown::{is_unknown_enumerant, unknown_enumerants};
 pub use self::usage::{
-    UsageKept, ViewUsage, image_flags, may_lack_usage, reachable_usage, stored_elsewhere, unsupported_usage,
-    usage_beside_storage, view_usage, viewed_as_integers,
+    ViewUsage, image_flags, may_lack_usage, reachable_usage, stored_elsewhere, unsupported_usage, usage_beside_storage,
+    view_usage, viewed_as_integers,
 };
 pub use self::view::{
     Aspect, DeviceCaps, Dimensions, Divide, Policy, Reads, SamplerUse, ViewTraits, normalize_components,

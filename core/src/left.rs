@@ -2,7 +2,11 @@
 //!
 //! The `what` of each `unresolved` record is one of them. Records, `samplin explain`, `inspect` and the report derive from this table.
 
+mod causes;
+
 use alloc::{borrow::ToOwned, string::String};
+
+pub use causes::{Cause, Clause, Explained};
 
 /// What is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -382,7 +386,7 @@ mod tests {
     #[test]
     fn the_page_is_made_of_the_table() {
         let mut page = "# What is left\n\nThe `what` of each `unresolved` record is one of these names. The page is generated from \
-                        `core/src/left.rs`.\n"
+                        `core/src/left.rs`, the reasons at its end from `core/src/left/causes.rs`.\n"
             .to_owned();
         for (about, heading) in [
             (About::Link, "Images and samplers that a shader joins"),
@@ -395,6 +399,12 @@ mod tests {
             for left in Left::ALL.iter().filter(|left| left.about() == about) {
                 page += &format!("| `{}` | {} | {}. |\n", left.name(), left.meaning(), left.advice());
             }
+        }
+        page += "\n## Reasons\n\nThe `why` of a record is the meaning of its name, what a [rule](rules.md) says, or one of these reasons. `…` \
+                 stands for what only the record knows.\n\n| name | why | to do |\n|---|---|---|\n";
+        for cause in Left::ALL.iter().flat_map(|left| left.causes()) {
+            let why = cause.text().replace("{}", "…");
+            page += &format!("| `{}` | {why} | {} |\n", cause.left().name(), cause.advice());
         }
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/left.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -4,13 +4,14 @@
 //! an outcome says and the tool predicts it, so that neither has rules of its own. Makes no sampler and counts no place: both are
 //! asked for through a closure. Does not know how a pair was met, by which path or in which shader.
 
-use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+use alloc::vec::Vec;
 
 use crate::budget::{BorderPlace, BorderWish};
 use crate::decide::{
     self, Catalog, Change, Changes, Context, Decision, DeviceCaps, Exempt, Field, Guards, Policy, Rule, SamplerState,
     ShaderCompare, StateKey, Value, ViewTraits, Wish,
 };
+use crate::left::{Cause, Clause};
 
 /// What outcomes on one device depend on.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +186,7 @@ pub enum Refusal {
     /// No place for its custom border colour; without one it may be had.
     Border,
     /// None at all, by this rule and for this reason.
-    Sampler(Rule, String),
+    Sampler(Rule, Clause),
 }
 
 /// Which sampler a pair gets.
@@ -196,7 +197,7 @@ pub enum Chosen<V> {
     /// This variant.
     Variant(V),
     /// The application's own, because the variant that it needs was refused by this rule and for this reason.
-    Refused(Rule, String),
+    Refused(Rule, Clause),
 }
 
 /// What the meeting of a sampler and a view comes to.
@@ -237,7 +238,7 @@ pub struct Unresolved {
     /// Its valid-usage id.
     pub vuid: Option<&'static str>,
     /// Why it stays.
-    pub why: String,
+    pub why: Clause,
 }
 
 impl Unresolved {
@@ -248,10 +249,7 @@ impl Unresolved {
 
     /// An instruction compares, and the sampler does not.
     pub fn uncompared() -> Self {
-        let why = "a shader compares with a reference, and the sampler has no compareEnable, so the result is undefined; use a sampler \
-                   with compareEnable, or sample without a reference"
-            .to_owned();
-        Self { rule: Rule::Compare, vuid: None, why }
+        Self { rule: Rule::Compare, vuid: None, why: Cause::Uncompared.into() }
     }
 
     /// Whether it is that an instruction may compare where the view cannot be compared.
@@ -281,9 +279,9 @@ impl<V> Meeting<'_, V> {
 }
 
 /// Why a rule that no other sampler mends is broken.
-pub fn why_unmendable(catalog: Catalog, context: &Context<'_>) -> String {
+pub fn why_unmendable(catalog: Catalog, context: &Context<'_>) -> Clause {
     let change = Change { catalog, field: Field::Flags, from: Value::Absent, to: Value::Absent };
-    decide::because(&change, context)
+    Clause::new(decide::because(&change, context))
 }
 
 /// Decides for a sampler that meets a view for the first time by their state and class. `overrides` are those that match
@@ -484,10 +482,7 @@ pub fn immutable(
 /// What is broken and stays, because no other sampler can stand in.
 fn stays(catalog: Catalog, change: Option<Change>, context: &Context<'_>) -> Unresolved {
     let why = match change {
-        Some(change) => {
-            let reason = decide::because(&change, context);
-            format!("the sampler is immutable, so it is the same for every view: {reason}")
-        }
+        Some(change) => Cause::SameForAll.with(&[&decide::because(&change, context)]).why,
         None => why_unmendable(catalog, context),
     };
     Unresolved { rule: catalog.rule(), vuid: catalog.vuid(), why }

@@ -6,6 +6,8 @@
 
 use ash::vk::{self, Format as F, FormatFeatureFlags2 as Feature};
 
+use crate::left::Cause;
+
 /// Formats with the number of the image format that shaders declare for them (`spirv::ImageFormat`), or from 48 on of one that SPIR-V has
 /// no name for; the first of two that share a number says whether a device can store it.
 const DECLARED: [(F, u8); 49] = [
@@ -168,15 +170,15 @@ pub fn unstored(
     flags: vk::ImageCreateFlags,
     usage: vk::ImageUsageFlags,
     features: Option<Feature>,
-) -> Option<&'static str> {
+) -> Option<Cause> {
     let is_asked =
         usage.contains(vk::ImageUsageFlags::STORAGE) && !flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
     if !is_asked || features?.contains(Feature::STORAGE_IMAGE) {
         return None;
     }
     Some(match declared(format) {
-        None => "the format cannot be stored, and no other format has its bits",
-        Some(_) => "the format cannot be stored with its tiling, and nothing stands in for it",
+        None => Cause::NoFormatOfItsBits,
+        Some(_) => Cause::NoStandIn,
     })
 }
 

@@ -21,7 +21,7 @@ use samplin_config::simulate::Simulation;
 use samplin_core::budget::{Limit, Overrun};
 use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, ViewTraits};
 use samplin_core::features::{FormatFeatures, Tiling};
-use samplin_core::left::Left;
+use samplin_core::left::{Explained, Left};
 use samplin_core::names;
 use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_wire::read;
@@ -341,10 +341,10 @@ impl Prediction {
             (Limit::CustomBorders, borders, caps.max_custom_border_color_samplers),
         ] {
             let Some(overrun) = asked.and_then(|asked| Overrun::of(asked, limit)) else { continue };
-            let (rule, why) = (of.rule(), overrun.why(of));
+            let (rule, Explained { what, why }) = (of.rule(), overrun.explained(of));
             self.exceeded.push(format!("{}: {why}", rule.name()));
             let about = [("limit", of.name().into()), ("count", overrun.asked.into()), ("max", limit.into())];
-            self.unresolved_as(Left::LimitExceeded, value, &Unresolved { rule, vuid: Some(of.vuid()), why }, about);
+            self.unresolved_as(what, value, &Unresolved { rule, vuid: Some(of.vuid()), why }, about);
         }
     }
 
@@ -369,7 +369,7 @@ impl Prediction {
         }
         members.insert("event".into(), "unresolved".into());
         members.insert("what".into(), what.name().into());
-        members.insert("why".into(), unresolved.why.clone().into());
+        members.insert("why".into(), (*unresolved.why).into());
         members.insert("rule".into(), unresolved.rule.name().into());
         members.insert("vuid".into(), unresolved.vuid.map_or(Value::Null, Into::into));
         members.extend(about.map(|(key, value)| (key.to_owned(), value)));

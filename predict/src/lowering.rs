@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
 use samplin_core::decide::{self, Change as Decided, Context, DeviceCaps, Rule, ViewUsage};
 use samplin_core::features::Tiling;
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Explained, Left};
 use samplin_core::names::{self, Spirv};
 use samplin_core::storage::{self, StorableFormats, lowers};
 use samplin_wire::read;
@@ -101,13 +101,7 @@ impl Prediction {
         let context = Context { source: Some(format), tiling: class.tiling, ..Context::new(&caps) };
         self.push_of(value, change.as_slice(), &context, None);
         if let Some(why) = why {
-            self.left(
-                value,
-                Left::StorageImage.name(),
-                why,
-                Rule::StorageFormat,
-                json!({ "format": names::format(format) }),
-            );
+            self.left(value, why, Rule::StorageFormat, json!({ "format": names::format(format) }));
         }
     }
 
@@ -163,11 +157,10 @@ impl Prediction {
                 self.push_of(value, &changes, &context, None);
             }
             kept => {
-                let stated = "the application states the usage of the view itself";
-                let why = kept.err().filter(|_| class.stated.is_none()).map_or(stated, decide::UsageKept::why);
+                let why = kept.err().filter(|_| class.stated.is_none()).unwrap_or(Cause::StatedUsage);
                 let about = json!({ "format": names::format(format), "usage": names::image_usage(gone) });
                 self.push_of(value, &[], &context, None);
-                self.left(value, Left::ViewUsage.name(), why, Rule::ViewUsage, about);
+                self.left(value, why, Rule::ViewUsage, about);
             }
         }
     }
@@ -198,13 +191,17 @@ impl Prediction {
         let all = |key: &str| value.get(key).and_then(Value::as_array).into_iter().flatten();
         // Of which formats a module would be left is not told.
         for name in all("left").filter_map(Value::as_str).filter(|_| !["images", "buffers"].contains(&could)) {
-            let rule = match Left::of(name) {
-                Some(Left::ImageEscapes | Left::ImageAtomics) => Rule::StorageFormat,
+            let Some(left) = Left::of(name) else {
+                self.misunderstood("shader");
+                continue;
+            };
+            let rule = match left {
+                Left::ImageEscapes | Left::ImageAtomics => Rule::StorageFormat,
                 _ if could == "samples" => Rule::SampleShading,
                 _ => Rule::StorageAccess,
             };
             let about = json!({ "module": module, "pass": pass });
-            self.left(value, name, "as the passes would on the predicted device", rule, about);
+            self.left(value, left, rule, about);
         }
         let mut changes: Vec<Value> = all("would").filter(|change| happens.is_made(could, change)).cloned().collect();
         if changes.is_empty() {
@@ -256,7 +253,9 @@ impl Prediction {
     }
 
     /// Something that is left, said once.
-    fn left(&mut self, value: &Value, what: &str, why: &str, rule: Rule, about: Value) {
+    fn left(&mut self, value: &Value, of: impl Into<Explained>, rule: Rule, about: Value) {
+        let Explained { what, why } = of.into();
+        let what = what.name();
         if !self.first("unresolved", format!("{what} {why} {about}")) {
             return;
         }
@@ -266,7 +265,7 @@ impl Prediction {
         }
         members.insert("event".into(), "unresolved".into());
         members.insert("what".into(), what.into());
-        members.insert("why".into(), why.into());
+        members.insert("why".into(), (*why).into());
         members.insert("rule".into(), rule.name().into());
         self.records.push(Value::Object(members));
     }

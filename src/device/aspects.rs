@@ -195,7 +195,7 @@ impl Aspects {
             let about =
                 json!({ "format": names::format(info.format), "view": samplin_wire::text::handle(view.as_raw()) });
             let key = (info.format.as_raw() as u64, 0);
-            return ground.journal.unresolved(Left::Memory, &Left::Memory.clause(), Some(Rule::Aspect), about, key);
+            return ground.journal.unresolved(Left::Memory, Some(Rule::Aspect), about, key);
         }
         self.force.keep_twin();
         let follows = has_both && !ground.wishes.audit && ground.wishes.follows;

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 use ash::vk;
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Left};
 use samplin_hot::memory::OutOfMemory;
 
 use super::ground::Ground;
@@ -13,9 +13,6 @@ use super::hot::follow;
 use crate::memory;
 use samplin_wire::kinds::Unresolved;
 use serde_json::json;
-
-/// Why a device is passed through that ran out of memory.
-pub(super) const NO_MEMORY: &str = "the host has no memory left";
 
 impl Ground {
     /// Runs `body`; if it panics, now or at any time before, returns `fallback()` and lets the device forward from then on.
@@ -42,7 +39,7 @@ impl Ground {
     #[inline(never)]
     fn works(&self) -> bool {
         if memory::is_low() {
-            self.pass_through(NO_MEMORY);
+            self.pass_through(None);
         }
         !self.is_broken()
     }
@@ -50,20 +47,16 @@ impl Ground {
     #[cold]
     #[inline(never)]
     fn panicked(&self, payload: Box<dyn Any + Send>) {
-        let text = if payload.is::<OutOfMemory>() {
-            NO_MEMORY
-        } else {
-            let literal = payload.downcast_ref::<&str>().copied();
-            literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or_default()
-        };
-        self.pass_through(text);
+        let literal = payload.downcast_ref::<&str>().copied();
+        let text = literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        self.pass_through((!payload.is::<OutOfMemory>()).then(|| text.unwrap_or("no message")));
         // A payload whose destructor panics must not get the chance.
         std::mem::forget(payload);
     }
 
-    /// Lets the device forward only, and says why the first time.
+    /// Lets the device forward only, and says why the first time: the message of a panic, or none where the host has no memory left.
     #[cold]
-    fn pass_through(&self, why: &str) {
+    fn pass_through(&self, panic: Option<&str>) {
         if self.broken.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -72,9 +65,11 @@ impl Ground {
         let _ = self.hot.follow.compare_exchange(follow::LINKED, follow::NONE, Ordering::AcqRel, Ordering::Relaxed);
         // A record may be what panicked.
         let _ = catch_unwind(AssertUnwindSafe(|| {
-            let what = if why == NO_MEMORY { Left::OutOfHostMemory } else { Left::PanicInAHook };
-            self.journal.trace().emit("unresolved", &Unresolved::passed_through(what.name(), why));
-            tracing::warn!(what = what.name(), why, "the device is passed through from here on");
+            let of = panic.map_or(Cause::NoMemory.into(), |message| Cause::Panicked.with(&[&message]));
+            let (what, why) = (of.what.name().to_owned(), of.why.into());
+            let record = Unresolved { what, why, rule: None, about: Default::default() };
+            self.journal.trace().emit("unresolved", &record);
+            tracing::warn!(what = of.what.name(), why = panic, "the device is passed through from here on");
         }));
     }
 
@@ -97,7 +92,7 @@ impl Ground {
     fn tell_of_separate(&self) {
         self.guard(
             || {
-                self.journal.unresolved(Left::SeparateSamplers, "", None, json!({}), (0, 0));
+                self.journal.unresolved(Left::SeparateSamplers, None, json!({}), (0, 0));
             },
             || (),
         );

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use ash::vk;
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Explained, Left};
 use samplin_hot::memory::Room;
 use samplin_wire::kinds;
 use serde_json::json;
@@ -177,10 +177,9 @@ impl Heaps {
             decide::new_changes(&other.decision.changes, &alone.decision.changes).into_iter().next()
         });
         let Some(catalog) = change.map(|change| change.catalog) else { return };
-        let why = "the shader reads images of several types through it, which one sampler does not suit";
         let fingerprint = given.state.fingerprint();
         let about = json!({ "vuid": catalog.vuid(), "fingerprint": format!("{fingerprint:016x}") });
-        ground.journal.unresolved(Left::EmbeddedSampler, why, Some(catalog.rule()), about, (fingerprint, 1));
+        ground.journal.unresolved(Cause::SeveralTypes, Some(catalog.rule()), about, (fingerprint, 1));
     }
 
     fn decide<'a>(
@@ -206,10 +205,10 @@ impl Heaps {
         if let Some(catalog) = alone.decision.unresolved.filter(|_| via == Via::Embedded) {
             let view = ty.map(ShaderType::view);
             let context = decide::Context { view: view.as_ref(), of_shader: true, ..journal.context(None) };
-            let why = outcome::why_unmendable(catalog, &context);
+            let why = Explained { what: Left::EmbeddedSampler, why: outcome::why_unmendable(catalog, &context) };
             let fingerprint = state.fingerprint();
             let about = json!({ "vuid": catalog.vuid(), "fingerprint": format!("{fingerprint:016x}") });
-            journal.unresolved(Left::EmbeddedSampler, &why, Some(catalog.rule()), about, (fingerprint, 0));
+            journal.unresolved(why, Some(catalog.rule()), about, (fingerprint, 0));
         }
         if ground.driver.caps.unknown_extension {
             let mut strange = Vec::new();
@@ -287,7 +286,8 @@ impl Heaps {
             "view_type": names::view_type(view.view_type),
         });
         let key = (fingerprint, view.format.as_raw() as u32 as u64);
-        ground.journal.unresolved(Left::EmbeddedSampler, &left.why, Some(left.rule), about, key);
+        let why = Explained { what: Left::EmbeddedSampler, why: left.why };
+        ground.journal.unresolved(why, Some(left.rule), about, key);
     }
 
     // ---- images ----
@@ -362,7 +362,7 @@ impl Heaps {
             "format": names::format(format),
         });
         drop(met);
-        ground.journal.unresolved(Left::DescriptorHeap, "", Some(Rule::Heap), about, (0, 0));
+        ground.journal.unresolved(Left::DescriptorHeap, Some(Rule::Heap), about, (0, 0));
     }
 
     /// A frame has ended.

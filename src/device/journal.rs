@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Explained, Left};
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 use samplin_wire::kinds::{self, Exempted};
@@ -436,7 +436,7 @@ impl Journal {
     pub(super) fn pair_unresolved(
         &self,
         what: Left,
-        unresolved: &Unresolved,
+        unresolved: Unresolved,
         parts: PairParts<'_>,
         joined: Option<&record::Joined>,
     ) {
@@ -462,26 +462,27 @@ impl Journal {
                 draw.put_into(&mut about);
             }
         }
-        self.unresolved(
-            what,
-            &unresolved.why,
-            Some(unresolved.rule),
-            about,
-            (shared.fingerprint(), u64::from(pair.class)),
-        );
+        let key = (shared.fingerprint(), u64::from(pair.class));
+        self.unresolved(Explained { what, why: unresolved.why }, Some(unresolved.rule), about, key);
     }
 
-    /// Says once (per `what`, rule and `key`) that something is passed through although it may be wrong. `why` is empty where `what`
-    /// says it all.
-    pub fn unresolved(&self, what: Left, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
-        if !self.records_decisions() || !self.is_news(|said| &mut said.unresolved, (what, rule, key.0, key.1)) {
+    /// Records once, for each name, rule and `key`, that samplin leaves something as it is although it may be wrong.
+    pub fn unresolved(&self, of: impl Into<Explained>, rule: Option<Rule>, members: Json, key: (u64, u64)) {
+        if self.records_decisions() {
+            self.record_unresolved(of.into(), rule, members, key);
+        }
+    }
+
+    #[inline(never)]
+    fn record_unresolved(&self, of: Explained, rule: Option<Rule>, members: Json, key: (u64, u64)) {
+        let Explained { what, why } = of;
+        if !self.is_news(|said| &mut said.unresolved, (what, rule, key.0, key.1)) {
             return;
         }
         *lock(&self.said).whats.with_room().entry(what).or_insert(0) += 1;
         let about = if let Json::Object(about) = members { about } else { Map::new() };
         let rule = rule.map(|rule| rule.name().to_owned());
-        let why = if why.is_empty() { what.clause() } else { why.to_owned() };
-        let record = kinds::Unresolved { what: what.name().to_owned(), why, rule, about };
+        let record = kinds::Unresolved { what: what.name().to_owned(), why: why.into(), rule, about };
         self.trace().emit("unresolved", &record);
     }
 
@@ -502,20 +503,18 @@ impl Journal {
         key: u64,
     ) {
         let Some(((field, value), others)) = members.split_first() else { return };
-        let mut why = format!("{} {}", field.name(), record::value(*value));
+        let mut values = format!("{} {}", field.name(), record::value(*value));
         for (field, value) in others {
-            why = format!("{why}, {} {}", field.name(), record::value(*value));
+            values = format!("{values}, {} {}", field.name(), record::value(*value));
         }
         let origin = driver.enabled.unknown().next().unwrap_or("the device's core version");
-        why += ": ";
-        why += origin;
-        why += " is younger than the layer and may have added it";
         let mut about = Map::new();
         if let Some(sampler) = sampler {
             about.insert("sampler".into(), handle(sampler).into());
             about.insert("fingerprint".into(), format!("{key:016x}").into());
         }
-        self.unresolved(Left::UnknownEnumerant, &why, None, Json::Object(about), (key, sampler.is_some().into()));
+        let why = Cause::YoungerExtension.with(&[&values, &origin]);
+        self.unresolved(why, None, Json::Object(about), (key, sampler.is_some().into()));
     }
 
     /// Writes the `device` record, with what the driver calls itself and says of its build.

@@ -1,6 +1,6 @@
 //! The slow way of a pair: what is decided when a state meets a view class for the first time.
 
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Left};
 use samplin_hot::{Pair, choices};
 use samplin_wire::kinds::Exempted;
 
@@ -122,7 +122,7 @@ impl Pairs {
                 let kept =
                     if is_decided { Err(unresolved) } else { self.undecided.keep(pair, unresolved, shared.clone()) };
                 if let Err(unresolved) = kept {
-                    ground.journal.pair_unresolved(Left::Pair, &unresolved, parts, None);
+                    ground.journal.pair_unresolved(Left::Pair, unresolved, parts, None);
                 }
             }
         }
@@ -140,9 +140,9 @@ impl Samplers {
     /// Whether another sampler may stand in for this one at all.
     pub(super) fn may_have_variant(&self, sampler: u64, shared: &SharedState) -> Result<(), Refusal> {
         let why = if let Some(s_type) = shared.unknown {
-            format!("the sampler has a structure of type {s_type} chained, which a variant could not carry")
+            Cause::ChainedSampler.with(&[&s_type]).why
         } else if self.is_pinned(sampler) {
-            "the sampler is immutable in a descriptor-buffer layout, so it must stay the same everywhere".to_owned()
+            Cause::PinnedSampler.into()
         } else {
             return Ok(());
         };
@@ -184,7 +184,7 @@ impl Pairs {
             let parts = PairParts { pair, shared: &shared, class };
             ground.wishes.exempt_pair(&ground.journal, Exempted::ImmutableSampler, parts, None, &exempted);
             if let Some(unresolved) = unresolved {
-                ground.journal.pair_unresolved(Left::ImmutablePair, &unresolved, parts, None);
+                ground.journal.pair_unresolved(Left::ImmutablePair, unresolved, parts, None);
             }
         }
         self.samplers.rows(&ground.hot).settle(pair.state, pair.class, &shared);

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use ash::vk::{self, Handle};
-use samplin_core::left::Left;
+use samplin_core::left::Cause;
 use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
 use samplin_wire::kinds::Exempted;
@@ -252,17 +252,8 @@ impl Samplers {
             ground.journal.unknown_enumerants(&ground.driver, &strange, Some(sampler), asked.fingerprint());
         }
         if let Some(s_type) = dropped {
-            let why = format!(
-                "the structure of type {s_type} stands before one that had to change, and its size is not known, so it was left out"
-            );
-            let members = json!({ "sampler": handle(sampler) });
-            ground.journal.unresolved(
-                Left::UnknownStructure,
-                &why,
-                None,
-                members,
-                (s_type as u64, asked.fingerprint()),
-            );
+            let (why, members) = (Cause::LeftOut.with(&[&s_type]), json!({ "sampler": handle(sampler) }));
+            ground.journal.unresolved(why, None, members, (s_type as u64, asked.fingerprint()));
         }
     }
 
@@ -363,8 +354,7 @@ impl Samplers {
         }
         let rule = of.rule();
         let about = json!({ "vuid": of.vuid(), "limit": of.name(), "count": overrun.asked, "max": overrun.limit });
-        let say =
-            || ground.journal.unresolved(Left::LimitExceeded, &overrun.why(of), Some(rule), about, (rule as u64, 0));
+        let say = || ground.journal.unresolved(overrun.explained(of), Some(rule), about, (rule as u64, 0));
         ground.guard(say, || ());
     }
 
@@ -373,14 +363,8 @@ impl Samplers {
     fn crowded(&self, ground: &Ground, of: Limit, crowded: Crowded, limit: u32) {
         let (rule, name, vuid) = (of.rule(), of.name(), of.vuid());
         let Crowded { application, variants } = crowded;
-        let why = format!(
-            "{name} is {limit}: the application wants {application} of these samplers and variants hold {variants}, \
-             which cannot be destroyed while descriptors may name them"
-        );
-        ground.guard(
-            || ground.journal.unresolved(Left::Limit, &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)),
-            || (),
-        );
+        let why = Cause::PlacesHeld.with(&[&name, &limit, &application, &variants]);
+        ground.guard(|| ground.journal.unresolved(why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)), || ());
     }
 
     // ---- shared ones ----

@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle, TaggedStructure};
-use samplin_core::left::Left;
+use samplin_core::left::Cause;
 use samplin_core::storage::{self, StorableFormats, lowers};
 use samplin_hot::lock::Lock;
 use samplin_spirv::image_formats;
@@ -40,9 +40,6 @@ use crate::pnext;
 use crate::record;
 use crate::settings::Settings;
 use crate::table::FlatTable;
-
-/// Why nothing stands in for a view.
-const UNMADE: &str = "the view of unsigned integers could not be made";
 
 /// What is done about storage images and buffers of one device.
 pub struct Storage {
@@ -292,32 +289,22 @@ impl Storage {
         let list = vk::ImageFormatListCreateInfo::default().view_formats(&formats);
         let chain = if formats.is_empty() { info.p_next } else { (&raw const list).cast() };
         let why = match () {
-            () if !driver.caps.view_usage => {
-                "neither version 1.1 nor VK_KHR_maintenance2 is enabled, which a view of another format needs"
-            }
-            () if info.flags.contains(CAPTURED) => "it may be captured for a replay",
-            () if tiling.is_none() => "its memory is laid out by a DRM format modifier, which others know it by",
+            () if !driver.caps.view_usage => Cause::StoredWithoutViewUsage,
+            () if info.flags.contains(CAPTURED) => Cause::StoredCapture,
+            () if tiling.is_none() => Cause::StoredModifier,
             // SAFETY: `info` is valid by this function's contract, so each node of its chain can be read as a base.
-            () if !unsafe { pnext::is_plain_image(info.p_next) } => {
-                "its chain has structures beside the list of formats"
-            }
-            () if info.flags.intersects(sparse) => "it is sparse",
-            () if driver.caps.imageless_framebuffer && info.usage.intersects(attachments) => {
-                "it may become an attachment of an imageless framebuffer, which compares flags"
-            }
-            () if !features(alias).contains(Feature::STORAGE_IMAGE) => {
-                "unsigned integers of its size cannot be stored with its tiling either"
-            }
+            () if !unsafe { pnext::is_plain_image(info.p_next) } => Cause::StoredChain,
+            () if info.flags.intersects(sparse) => Cause::StoredSparse,
+            () if driver.caps.imageless_framebuffer && info.usage.intersects(attachments) => Cause::StoredImageless,
+            () if !features(alias).contains(Feature::STORAGE_IMAGE) => Cause::IntegersUnstored,
             // SAFETY: `info` is valid, and the chain is what the query takes.
-            () if !unsafe { driver.can_make(info, flags, chain) } => {
-                "the device has no such image that may be viewed as unsigned integers"
-            }
+            () if !unsafe { driver.can_make(info, flags, chain) } => Cause::NoIntegerImage,
             () => {
                 let change = decide::viewed_as_integers(info.flags.as_raw().into(), flags.as_raw().into());
                 return Ok(ImageCopy { flags, formats, change, is_aliased: true });
             }
         };
-        journal.image_unresolved(info, why);
+        journal.storage_unresolved(why, info.format);
         Err(true)
     }
 
@@ -362,13 +349,13 @@ impl Storage {
         };
         let capture = vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
         let why = match chain {
-            _ if !image.aliased => "its image may not be viewed as unsigned integers",
-            _ if usage >> 32 != 0 => "its usage has more than 32 bits",
-            _ if info.flags.contains(capture) => "it may be captured for a replay",
+            _ if !image.aliased => Cause::NotAliased,
+            _ if usage >> 32 != 0 => Cause::WideUsage,
+            _ if info.flags.contains(capture) => Cause::CapturedView,
             _ if driver.caps.imageless_framebuffer && left & u64::from(attachments.as_raw()) != 0 => {
-                "it may become an attachment of an imageless framebuffer, which compares usages"
+                Cause::StoredViewImageless
             }
-            None => "its chain has a structure of unknown size",
+            None => Cause::ViewChain,
             Some((chain, rest)) => {
                 let is_beside = left != 0;
                 let change = decide::stored_elsewhere(info.format, alias, usage, left);
@@ -384,7 +371,7 @@ impl Storage {
                 });
             }
         };
-        journal.storage_unresolved(Left::StorageView, info.format, why);
+        journal.storage_unresolved(why, info.format);
         None
     }
 
@@ -430,7 +417,7 @@ impl Storage {
         let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
         self.enter_view(ground, &self.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);
         if made != vk::Result::SUCCESS {
-            ground.view_unresolved(info.format, UNMADE);
+            ground.view_unresolved(Cause::ViewUnmade, info.format);
         }
         result
     }
@@ -508,27 +495,23 @@ impl Journal {
     fn tell_of_unstored(&self, driver: &Driver, info: &vk::ImageCreateInfo<'_>) {
         let features = tiling_of(info.tiling).and_then(|tiling| driver.features_with(tiling, 0, info.format));
         if let Some(why) = storage::unstored(info.format, info.flags, info.usage, features) {
-            self.image_unresolved(info, why);
+            self.storage_unresolved(why, info.format);
         }
-    }
-
-    fn image_unresolved(&self, info: &vk::ImageCreateInfo<'_>, why: &str) {
-        self.storage_unresolved(Left::StorageImage, info.format, why);
     }
 
     /// Says what is left of a format, once for each reason.
     #[inline(never)]
-    pub fn storage_unresolved(&self, what: Left, format: vk::Format, why: &str) {
+    pub fn storage_unresolved(&self, why: Cause, format: vk::Format) {
         let members = record::object(&mut [("format", names::format(format).into())]);
-        let key = (format.as_raw() as u64, decide::fnv1a(why.bytes()));
-        self.unresolved(what, why, Some(Rule::StorageFormat), members, key);
+        let key = (format.as_raw() as u64, why as u64);
+        self.unresolved(why, Some(Rule::StorageFormat), members, key);
     }
 }
 
 impl Ground {
     #[inline(never)]
-    fn view_unresolved(&self, format: vk::Format, why: &str) {
-        self.guard(|| self.journal.storage_unresolved(Left::StorageView, format, why), || ());
+    fn view_unresolved(&self, why: Cause, format: vk::Format) {
+        self.guard(|| self.journal.storage_unresolved(why, format), || ());
     }
 }
 

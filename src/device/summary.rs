@@ -15,12 +15,8 @@ impl Pairs {
     fn tell_undecided(&self, ground: &Ground) {
         for (pair, unresolved, shared) in self.undecided.take() {
             if let Some(class) = self.images.class(pair.class) {
-                ground.journal.pair_unresolved(
-                    Left::Pair,
-                    &unresolved,
-                    PairParts { pair, shared: &shared, class },
-                    None,
-                );
+                let parts = PairParts { pair, shared: &shared, class };
+                ground.journal.pair_unresolved(Left::Pair, unresolved, parts, None);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use ash::vk::{self, Handle};
-use samplin_core::left::Left;
+use samplin_core::left::Cause;
 use samplin_wire::kinds;
 use samplin_wire::text::handle;
 use samplin_wire::words::ImageClass;
@@ -93,11 +93,10 @@ impl Driver {
         let gone = traits.usage & !self.reachable_usage(traits, formats);
         traits.is_short = gone != 0;
         if traits.is_short {
-            let why = "no format of the swapchain has it, whatever the surface offers";
             let mut about = of_usage(traits.format, gone);
             about["vuid"] = "VUID-VkSwapchainCreateInfoKHR-imageFormat-01778".into();
             let (rule, key) = (Some(Rule::ImageUsage), (traits.format.as_raw() as u64, gone | 1 << 63));
-            journal.unresolved(Left::ImageUsage, why, rule, about, key);
+            journal.unresolved(Cause::SwapchainUsage, rule, about, key);
         }
     }
 
@@ -127,11 +126,11 @@ impl Driver {
         };
         let why = match (stated, decide::view_usage(&asked)) {
             (None, Ok(narrowed)) => return Some(narrowed),
-            (None, Err(kept)) => kept.why(),
-            (Some(_), _) => "the application states the usage of the view itself",
+            (None, Err(why)) => why,
+            (Some(_), _) => Cause::StatedUsage,
         };
         let (rule, key) = (Some(Rule::ViewUsage), (format.as_raw() as u64, gone));
-        journal.unresolved(Left::ViewUsage, why, rule, of_usage(format, gone), key);
+        journal.unresolved(why, rule, of_usage(format, gone), key);
         None
     }
 
@@ -165,19 +164,19 @@ impl Driver {
         let wider = vk::ImageCreateFlags::from_raw(wider as u32);
         let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
         let why = if !plain {
-            "its chain has structures beside the list of formats"
+            Cause::ImageChain
         } else if own_flags.contains(CAPTURED) {
-            "it may be captured for a replay"
+            Cause::CapturedImage
         } else if self.caps.imageless_framebuffer && info.usage.intersects(attachments) {
-            "it may become an attachment of an imageless framebuffer, which compares flags"
+            Cause::ImagelessImage
         // SAFETY: `info` is valid, and its chain is what the query takes.
         } else if !unsafe { self.can_make(info, wider, info.p_next) } {
-            "the device has no such image with VK_IMAGE_CREATE_EXTENDED_USAGE_BIT either"
+            Cause::NoExtendedImage
         } else {
             return Ok((wider, change));
         };
         let key = (info.format.as_raw() as u64, usage);
-        journal.unresolved(Left::ImageUsage, why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
+        journal.unresolved(why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
         Err(true)
     }
 

@@ -1,11 +1,11 @@
 //! The samplers that the layer makes itself, in the places of the limits that the application leaves to it.
 
 use ash::vk;
+use samplin_core::left::{Cause, Clause};
 use samplin_wire::text::handle;
 
 use super::driver::Driver;
 use super::ground::Ground;
-use super::guard::NO_MEMORY;
 use super::hot::Hot;
 use super::samplers::Samplers;
 use crate::budget::{BorderPlace, BorderPlaces};
@@ -38,7 +38,7 @@ impl Samplers {
                 added => {
                     // Nobody has met it, so nobody has to forget it, which takes locks that pairs are decided under.
                     self.destroy_made(&ground.driver, Gone { handle: made, custom_border: custom });
-                    added.map(|(handle, _)| handle).ok_or_else(|| NO_MEMORY.to_owned())
+                    added.map(|(handle, _)| handle).ok_or_else(|| Cause::NoMemoryForSampler.into())
                 }
             },
             Err(why) => {
@@ -50,15 +50,15 @@ impl Samplers {
         };
         made.map(|handle| (handle, usage)).map_err(|why| {
             self.rows(&ground.hot).abandon(number, decided, &usage);
-            tracing::debug!(state = number, why, "variant refused");
+            tracing::debug!(state = number, why = &*why, "variant refused");
             Refusal::Sampler(Rule::SamplerBudget, why)
         })
     }
 
     /// A new sampler, which holds one of the variants' places.
-    fn make(&self, hot: &Hot, driver: &Driver, state: &SamplerState) -> Result<u64, String> {
+    fn make(&self, hot: &Hot, driver: &Driver, state: &SamplerState) -> Result<u64, Clause> {
         let Some(create) = driver.fns.create_sampler else {
-            return Err("vkCreateSampler is missing".into());
+            return Err(Cause::NoCreateSampler.into());
         };
         let live = || self.driver_samplers(hot);
         let limit = driver.caps.max_sampler_allocation_count.saturating_sub(driver.enabled.embedded_places);
@@ -73,7 +73,7 @@ impl Samplers {
         };
         if result != vk::Result::SUCCESS {
             self.places.give_back();
-            return Err(format!("vkCreateSampler of the variant failed: {result:?}"));
+            return Err(Cause::SamplerFailed.with(&[&format_args!("{result:?}")]).why);
         }
         tracing::debug!(sampler = handle(vk::Handle::as_raw(made)), "variant made");
         Ok(vk::Handle::as_raw(made))

@@ -2,8 +2,6 @@
 
 use ash::vk;
 
-use samplin_core::left::Left;
-
 use crate::decide;
 use crate::device::Device;
 use crate::pnext::slice;
@@ -73,7 +71,7 @@ fn tell_unblittable(
             if let Some((vuid, why, of)) = of_formats.or_else(of_aspects) {
                 let about = serde_json::json!({ "vuid": vuid });
                 let key = (source.format.as_raw() as u64, (target.format.as_raw() as u64) << 1 | of);
-                device.ground.journal.unresolved(Left::Blit, &why, None, about, key);
+                device.ground.journal.unresolved(why, None, about, key);
             }
         },
         || (),

@@ -578,7 +578,7 @@ pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
     let device = enter!(handle);
     device.ground.guard(
         || {
-            device.ground.journal.unresolved(Left::HostMappedDescriptorSet, "", None, serde_json::json!({}), (0, 0));
+            device.ground.journal.unresolved(Left::HostMappedDescriptorSet, None, serde_json::json!({}), (0, 0));
             if let Some(separate) = device.separate.as_deref() {
                 separate.forget_mapped_set(&device.ground.driver, set);
             }

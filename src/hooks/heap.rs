@@ -1,7 +1,7 @@
 //! Descriptor heaps: samplers and images that are described where they are written, and border colours that are registered for them.
 
 use ash::vk;
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Left};
 use samplin_hot::memory::{self, Room};
 use vk_layer_sys::{
     HostAddressRangeEXT, ImageDescriptorInfoEXT, ResourceDescriptorDataEXT, ResourceDescriptorInfoEXT,
@@ -32,11 +32,8 @@ pub(super) unsafe fn described(
     // SAFETY: `info` is valid and alive by this function's contract.
     let (made, left_out) = unsafe { Owned::new(&alone.decision.state, (info, &given.state)) };
     if let Some(s_type) = left_out {
-        let why = format!(
-            "the structure of type {s_type} stands before one that had to change, and its size is not known, so it was left out"
-        );
         let key = (s_type as u64, given.state.fingerprint());
-        device.ground.journal.unresolved(Left::UnknownStructure, &why, None, serde_json::json!({}), key);
+        device.ground.journal.unresolved(Cause::LeftOut.with(&[&s_type]), None, serde_json::json!({}), key);
     }
     Some(made)
 }
@@ -94,7 +91,7 @@ unsafe fn view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, ty: vk::Desc
     const PATH: Option<&str> = Some("heap_write");
     let (ground, pairs) = (&device.ground, &device.pairs);
     let Some((number, image)) = pairs.images.image(info.image) else {
-        ground.journal.unresolved(Left::UnknownImage, "", None, serde_json::json!({}), (0, 0));
+        ground.journal.unresolved(Left::UnknownImage, None, serde_json::json!({}), (0, 0));
         return None;
     };
     if ty == vk::DescriptorType::SAMPLED_IMAGE && ground.journal.trace().is_on() {
@@ -126,8 +123,7 @@ unsafe fn view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, ty: vk::Desc
     let (_, usage, changes) = narrowed?;
     let usage = vk::ImageUsageFlags::from_raw(usage as u32);
     if stores && !usage.contains(vk::ImageUsageFlags::STORAGE) {
-        let why = "a view whose format cannot be stored is written to a heap as a storage image";
-        ground.journal.storage_unresolved(Left::StorageView, info.format, why);
+        ground.journal.storage_unresolved(Cause::StoredByHeap, info.format);
         return None;
     }
     tell(None, &memory::collect(changes.iter().copied()));

@@ -467,7 +467,7 @@ pub(super) unsafe fn changed_view(
 /// `info` is valid.
 unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
     let Some((number, image)) = device.pairs.images.image(info.image) else {
-        device.ground.journal.unresolved(Left::UnknownImage, "", None, serde_json::json!({}), (0, 0));
+        device.ground.journal.unresolved(Left::UnknownImage, None, serde_json::json!({}), (0, 0));
         device.pairs.images.count_stranger();
         return;
     };

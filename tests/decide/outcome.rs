@@ -5,6 +5,7 @@
 use samplin_checker::draw::{self, Case};
 use samplin_core::budget::{BorderPlace, BorderPlaces, BorderWish};
 use samplin_core::decide::{Compare, Context, Exempt, Guard, Guards, Rule, Wish};
+use samplin_core::left::Cause;
 use samplin_core::outcome::{self, Chosen, Kept, Off, Refusal, Terms, Unresolved, Wanted, Wished};
 
 use crate::properties::for_all;
@@ -77,7 +78,9 @@ impl Scene {
             if wanted.custom_border {
                 borders = borders.checked_sub(1).ok_or(Refusal::Border)?;
             }
-            variants = variants.checked_sub(1).ok_or(Refusal::Sampler(Rule::SamplerBudget, "none is left".into()))?;
+            variants = variants
+                .checked_sub(1)
+                .ok_or(Refusal::Sampler(Rule::SamplerBudget, Cause::NoMemoryForSampler.into()))?;
             Ok(*wanted.state)
         });
         (kept, meeting, asked)
@@ -484,7 +487,7 @@ fn what_an_immutable_sampler_cannot_have() {
     let said = immutable(&scene).expect("no sampler suits the view");
     assert_eq!((said.rule, said.vuid), (Rule::Unnormalized, Catalog::B40.vuid()));
     // That it is immutable is not why.
-    assert_eq!(said.why, "the view is neither 1D nor 2D");
+    assert_eq!(&*said.why, "the view is neither 1D nor 2D");
 }
 
 // --- properties ----------------------------------------------------------------------------------------------------
@@ -527,11 +530,11 @@ fn outcomes_agree_with_gate_and_decisions() {
             }
             // A refusal leaves the application's sampler, and tells nothing as changed.
             let refused = outcome::meeting(&kept, view, [], Off::NONE, &terms, |_| {
-                Err::<(), _>(Refusal::Sampler(Rule::Flags, "no".into()))
+                Err::<(), _>(Refusal::Sampler(Rule::Flags, Cause::PinnedSampler.into()))
             });
             if let Chosen::Refused(rule, why) = &refused.chosen {
                 proptest::prop_assert!(matches!(meeting.chosen, Chosen::Variant(_)) && refused.changes.is_empty());
-                proptest::prop_assert_eq!((*rule, why.as_str()), (Rule::Flags, "no"));
+                proptest::prop_assert_eq!((*rule, &**why), (Rule::Flags, Cause::PinnedSampler.text()));
                 count(2);
             } else {
                 proptest::prop_assert_eq!(refused.chosen, Chosen::Own);

@@ -3,9 +3,10 @@
 use crate::setting::*;
 use ash::vk::{ImageAspectFlags as Aspects, ImageUsageFlags as Usage};
 use samplin_core::decide::{
-    UsageKept, ViewUsage, aspect_shown, image_flags, may_lack_usage, shows_one_aspect, unsupported_usage,
-    usage_beside_storage, view_usage,
+    ViewUsage, aspect_shown, image_flags, may_lack_usage, shows_one_aspect, unsupported_usage, usage_beside_storage,
+    view_usage,
 };
+use samplin_core::left::Cause;
 
 /// Id and valid-usage id; usage that is inherited, features of the view's format; usage that is left; features of the legal twin.
 pub(crate) type UsageRow =
@@ -71,13 +72,13 @@ fn kept() {
     let rendered = view(both | Usage::COLOR_ATTACHMENT, features(&[SAMPLED, Feature::COLOR_ATTACHMENT]));
     assert!(view_usage(&rendered).is_ok());
     for (view, why) in [
-        (ViewUsage { can_be_told: false, ..narrowable }, UsageKept::NoStructure),
+        (ViewUsage { can_be_told: false, ..narrowable }, Cause::NoUsageStructure),
         // The structure has 32 bits, and those above must not get lost.
-        (ViewUsage { inherited: narrowable.inherited | 1 << 40, ..narrowable }, UsageKept::NoStructure),
-        (view(both, NONE), UsageKept::NothingLeft),
-        (view(Usage::STORAGE | Usage::TRANSFER_DST, SAMPLED), UsageKept::NothingLeft),
-        (ViewUsage { of_image: bits(Usage::SAMPLED), ..narrowable }, UsageKept::NoFormat),
-        (ViewUsage { imageless: true, ..rendered }, UsageKept::Imageless),
+        (ViewUsage { inherited: narrowable.inherited | 1 << 40, ..narrowable }, Cause::NoUsageStructure),
+        (view(both, NONE), Cause::NothingLeft),
+        (view(Usage::STORAGE | Usage::TRANSFER_DST, SAMPLED), Cause::NothingLeft),
+        (ViewUsage { of_image: bits(Usage::SAMPLED), ..narrowable }, Cause::NoViewFormat),
+        (ViewUsage { imageless: true, ..rendered }, Cause::ImagelessView),
     ] {
         assert_eq!(view_usage(&view).expect_err("kept"), why, "{view:?}");
     }

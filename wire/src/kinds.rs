@@ -240,15 +240,6 @@ pub struct Unresolved {
     pub about: Map<String, Json>,
 }
 
-impl Unresolved {
-    /// A device only forwards from here on, because `what` happened; `why` may be empty.
-    pub fn passed_through(what: &str, why: &str) -> Unresolved {
-        let separator = if why.is_empty() { "" } else { "; " };
-        let why = format!("{why}{separator}the device is passed through from here on");
-        Unresolved { what: what.to_owned(), why, rule: None, about: Map::new() }
-    }
-}
-
 /// A rule of a rules file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleAt {

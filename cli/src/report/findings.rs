@@ -297,7 +297,7 @@ pub(super) fn left(analysis: &Analysis) -> Vec<Unsolved<'_>> {
             draw: item.draw.as_ref(),
             // Links have it as their reason already.
             meaning: words.filter(|words| words.clause() != item.why).map(|words| words.meaning()),
-            advice: words.map(|words| repair::words(words.advice())),
+            advice: words.map(|words| repair::words(words.advice_on(&item.why))),
         }
     }
     let mut rows: Vec<Unsolved<'_>> = analysis.unresolved.iter().map(row).collect();

@@ -3,6 +3,7 @@
 use ash::vk::{self, FormatFeatureFlags2 as Feature, ImageUsageFlags as Usage};
 
 use super::{Catalog, Change, Changes, Field, Value};
+use crate::left::Cause;
 
 /// What each usage demands of the format of a view: the usage, format features of which one is enough, and the rule.
 ///
@@ -105,38 +106,11 @@ pub struct ViewUsage {
     pub imageless: bool,
 }
 
-/// Why a view keeps a usage that its format cannot have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsageKept {
-    /// Nothing can say otherwise.
-    NoStructure,
-    /// Nothing would be left to use the view for.
-    NothingLeft,
-    /// No format of the image can be used that way.
-    NoFormat,
-    /// An imageless framebuffer may be given the view.
-    Imageless,
-}
-
-impl UsageKept {
-    /// For people.
-    pub const fn why(self) -> &'static str {
-        match self {
-            Self::NoStructure => {
-                "no structure can say it: neither version 1.1 nor VK_KHR_maintenance2 is enabled, or the usage has more than 32 bits"
-            }
-            Self::NothingLeft => "nothing would be left that the view could be used for",
-            Self::NoFormat => "no format that the image may be viewed with can be used that way either",
-            Self::Imageless => "the view may become an attachment of an imageless framebuffer, which compares usages",
-        }
-    }
-}
-
 /// The usage that a view gets, with one change for each bit that goes; none if all of them are legal.
 ///
 /// # Errors
 /// A view that cannot be given what would be legal.
-pub fn view_usage(view: &ViewUsage) -> Result<(u64, Changes), UsageKept> {
+pub fn view_usage(view: &ViewUsage) -> Result<(u64, Changes), Cause> {
     let gone = unsupported_usage(view.inherited, view.features);
     let (mut usage, mut changes) = (view.inherited, Changes::new());
     if gone == 0 {
@@ -144,10 +118,10 @@ pub fn view_usage(view: &ViewUsage) -> Result<(u64, Changes), UsageKept> {
     }
     let left = usage & !gone;
     match () {
-        () if !view.can_be_told || view.inherited >> 32 != 0 => return Err(UsageKept::NoStructure),
-        () if left & OF_VIEWS == 0 => return Err(UsageKept::NothingLeft),
-        () if gone & !view.of_image != 0 => return Err(UsageKept::NoFormat),
-        () if view.imageless && left & ATTACHMENTS != 0 => return Err(UsageKept::Imageless),
+        () if !view.can_be_told || view.inherited >> 32 != 0 => return Err(Cause::NoUsageStructure),
+        () if left & OF_VIEWS == 0 => return Err(Cause::NothingLeft),
+        () if gone & !view.of_image != 0 => return Err(Cause::NoViewFormat),
+        () if view.imageless && left & ATTACHMENTS != 0 => return Err(Cause::ImagelessView),
         () => {}
     }
     for (bit, _, catalog) in DEMANDS {

@@ -244,7 +244,7 @@ impl Journal {
         let about = json!({ "vuid": Catalog::H6.vuid(), "descriptor": descriptor, "view": handle(view) });
         let at = u64::from(set) << 48 ^ u64::from(binding) << 24 ^ u64::from(element);
         let key = (fold(program.number), at);
-        self.unresolved(what, &what.clause(), Some(Rule::Aspect), self.of_program(program, about), key);
+        self.unresolved(what, Some(Rule::Aspect), self.of_program(program, about), key);
     }
 }
 

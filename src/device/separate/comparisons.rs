@@ -120,7 +120,7 @@ impl Pairs {
         if !shared.kept.original.compare_enable && journal.is_untold(&program, want.link, pair, true) {
             let joined = journal.joined(program, want.at(), None);
             let parts = PairParts { pair, shared: &shared, class };
-            journal.pair_unresolved(Left::Pair, &Unresolved::uncompared(), parts, Some(&joined));
+            journal.pair_unresolved(Left::Pair, Unresolved::uncompared(), parts, Some(&joined));
         }
     }
 }

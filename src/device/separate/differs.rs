@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
-use samplin_core::left::Left;
+use samplin_core::left::Cause;
 use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
@@ -121,9 +121,8 @@ impl Separate {
             if let Some(declared) = declared.filter(|_| bound.set != 0)
                 && let Some(own) = self.other_shape(&ground.hot, commands.set(bound), declared)
             {
-                let why = "the pipeline layout that the set is bound with has other immutable samplers than the set";
                 let vuid = "VUID-vkCmdBindDescriptorSets-pDescriptorSets-00358";
-                ground.journal.name_difference(why, vuid, drawn, number, &own, declared);
+                ground.journal.name_difference(Cause::BoundLayout, vuid, drawn, number, &own, declared);
             }
             // For a set that shaders read all sets before it have to be the same as well.
             if !program.reads_from(number) {
@@ -131,9 +130,14 @@ impl Separate {
             }
             for (number, (own, needed)) in layout.sets.iter().zip(&program.layout.sets).take(number + 1).enumerate() {
                 if let (Some(own), Some(needed)) = (own, needed) {
-                    let why =
-                        "the pipeline's layout has other immutable samplers than the one that the set is bound with";
-                    ground.journal.name_difference(why, "VUID-vkCmdDraw-None-08600", drawn, number, own, needed);
+                    ground.journal.name_difference(
+                        Cause::DrawnLayout,
+                        "VUID-vkCmdDraw-None-08600",
+                        drawn,
+                        number,
+                        own,
+                        needed,
+                    );
                 }
             }
         }
@@ -144,7 +148,7 @@ impl Journal {
     /// Names a difference, once for each pair of layouts.
     fn name_difference(
         &self,
-        why: &str,
+        why: Cause,
         vuid: &'static str,
         program: Drawn<'_>,
         set: usize,
@@ -166,7 +170,7 @@ impl Journal {
         });
         // A number is that of a layout alone.
         let key = (own.number() << 1 | u64::from(vuid.ends_with("08600")), needed.number());
-        self.unresolved(Left::ImmutableLayout, why, None, self.of_program(program, members), key);
+        self.unresolved(why, None, self.of_program(program, members), key);
     }
 }
 

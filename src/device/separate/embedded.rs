@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_core::declared::dimension;
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Left};
 use samplin_hot::memory::Room;
 use samplin_spirv::{ImageType, Sampled};
 use samplin_wire::record;
@@ -200,7 +200,7 @@ impl Pairs {
         };
         let pair = Pair { sampler: own.sampler, view, state, class };
         let parts = PairParts { pair, shared: &shared, class: of };
-        ground.journal.pair_unresolved(Left::EmbeddedSampler, &unresolved, parts, Some(&joined));
+        ground.journal.pair_unresolved(Left::EmbeddedSampler, unresolved, parts, Some(&joined));
         true
     }
 
@@ -220,7 +220,6 @@ impl Pairs {
             "pipeline": handle(own.pipeline),
             "link": joined(&own.link),
         });
-        let why = "there are views that it does not suit, and which of them it meets is not known";
-        ground.journal.unresolved(Left::EmbeddedSampler, why, None, members, (fingerprint, u64::MAX));
+        ground.journal.unresolved(Cause::UnknownMeetings, None, members, (fingerprint, u64::MAX));
     }
 }

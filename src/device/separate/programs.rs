@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use ash::vk::{self, Handle};
 use samplin_bind::Executable;
 use samplin_bind::plan::link_bit;
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Left};
 use samplin_hot::memory::{self, Room};
 use samplin_spirv as spirv;
 use vk_layer_sys::PIPELINE_CREATE_2_DESCRIPTOR_HEAP;
@@ -500,8 +500,8 @@ impl Separate {
         let links = match links {
             Ok(links) => links,
             Err(spirv::Error::Memory) => memory::give_up(),
-            Err(why) => {
-                journal.shader_unresolved(Left::MalformedSpirv, &why.to_string(), program, stage);
+            Err(error) => {
+                journal.shader_unresolved(Cause::UnreadableStage.with(&[&error]), program, stage);
                 return found.extend(&[], &[], &[], Some(Left::MalformedSpirv));
             }
         };
@@ -517,7 +517,7 @@ impl Separate {
                     found.add(ProgramLink { image, sampler, ty, sampled, uses, stages, is_noted: false });
                 }
                 _ => {
-                    journal.shader_unresolved(Left::OpaqueOperand, "", program, stage);
+                    journal.shader_unresolved(Left::OpaqueOperand, program, stage);
                     found.extend(&[], &[], &[], Some(Left::OpaqueOperand));
                 }
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ash::vk::{self, Handle};
 use samplin_bind::plan::{How, link_bit};
-use samplin_core::left::{About, Left};
+use samplin_core::left::{About, Explained, Left};
 use samplin_hot::{Pair, memory};
 use samplin_spirv::{Module, Operand, Specialization};
 use samplin_wire::kinds;
@@ -243,7 +243,7 @@ impl Pairs {
         for unresolved in meeting.unresolved(&ground.journal.context(Some(class))) {
             let pair = Pair { class: because.class, ..pair };
             let parts = PairParts { pair, shared: &shared, class };
-            ground.journal.pair_unresolved(Left::Pair, &unresolved, parts, Some(joined));
+            ground.journal.pair_unresolved(Left::Pair, unresolved, parts, Some(joined));
         }
     }
 
@@ -381,7 +381,7 @@ impl Pairs {
         if let Some(source) = source {
             about["source"] = json!(source);
         }
-        ground.journal.unresolved(what, &what.clause(), rule, about, key);
+        ground.journal.unresolved(what, rule, about, key);
     }
 }
 
@@ -471,24 +471,24 @@ impl Journal {
     /// Says once that a pipeline joins what lies in descriptor buffers.
     pub(super) fn descriptor_buffer(&self, pipeline: vk::Pipeline) {
         let what = Left::DescriptorBuffer;
-        self.unresolved(what, &what.clause(), None, json!({ "pipeline": handle(pipeline.as_raw()) }), (0, 0));
+        self.unresolved(what, None, json!({ "pipeline": handle(pipeline.as_raw()) }), (0, 0));
     }
 
     /// Says once that sets are bound with a layout that is not known.
     pub(super) fn unknown_layout(&self) {
         let what = Left::DynamicLayout;
-        self.unresolved(what, &what.clause(), None, json!({}), (0, 0));
+        self.unresolved(what, None, json!({}), (0, 0));
     }
 
     /// Says once that the device generates commands.
     pub fn generated_commands(&self) {
         let what = Left::GeneratedCommands;
-        self.unresolved(what, &what.clause(), None, json!({}), (0, 0));
+        self.unresolved(what, None, json!({}), (0, 0));
     }
 
     /// Says so where sets are bound for a pipeline that was bound before.
     pub(super) fn began_before_unseen(&self) {
-        self.unresolved(Left::BeganBefore, &Left::BeganBefore.clause(), None, json!({}), (0, 0));
+        self.unresolved(Left::BeganBefore, None, json!({}), (0, 0));
     }
 
     /// The members of a record with those that tell a program.
@@ -511,29 +511,29 @@ impl Journal {
             (members["sampler"], members["view"]) = (json!(handle(sampler.as_raw())), json!(handle(view.as_raw())));
         }
         let key = (program.number, link as u64);
-        self.unresolved(Left::BeganBefore, &Left::BeganBefore.clause(), Some(Rule::Compare), members, key);
+        self.unresolved(Left::BeganBefore, Some(Rule::Compare), members, key);
     }
 
     /// Says that a link is not followed.
     pub(super) fn link_unresolved(&self, what: Left, program: Drawn<'_>, link: usize) {
         let Some(found) = program.links.get(link) else { return };
         let members = self.of_program(program, json!({ "link": joined(found) }));
-        self.unresolved(what, &what.clause(), None, members, (program.number, link as u64));
+        self.unresolved(what, None, members, (program.number, link as u64));
     }
 
     /// Says that a program whose links are not all known may join what must not meet.
     pub(super) fn program_unresolved(&self, what: Left, program: Drawn<'_>) {
-        self.unresolved(what, &what.clause(), None, self.of_program(program, json!({})), (program.number, u64::MAX));
+        self.unresolved(what, None, self.of_program(program, json!({})), (program.number, u64::MAX));
     }
 
     /// Says that the links of a stage are not known.
-    pub(super) fn shader_unresolved(&self, what: Left, why: &str, program: u64, stage: &Stage<'_>) {
+    pub(super) fn shader_unresolved(&self, of: impl Into<Explained>, program: u64, stage: &Stage<'_>) {
         let members = json!({
             "pipeline": handle(program),
             "stages": stages(stage.stage),
             "entry": stage.name,
         });
-        self.unresolved(what, why, None, members, (program, u64::from(stage.stage.as_raw())));
+        self.unresolved(of, None, members, (program, u64::from(stage.stage.as_raw())));
     }
 }
 

@@ -375,7 +375,7 @@ impl Journal {
         }
         let what = if viewed.is_lowered && is_formatless { Left::StorageWithoutFormat } else { how.left() };
         let key = (hash_of(&(at.set, at.binding, declared)), hash_of(&viewed));
-        self.unresolved(what, &what.clause(), Some(rule), about, key);
+        self.unresolved(what, Some(rule), about, key);
     }
 }
 

@@ -2,7 +2,7 @@
 //! pass left.
 
 use ash::vk::{self, Handle};
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Explained, Left};
 use samplin_spirv::image_access;
 use samplin_spirv::image_formats::{self, Codec};
 use samplin_spirv::passes::{self, Outcome, Pass, Step, Why};
@@ -134,52 +134,16 @@ fn mapping(change: &passes::PassChange) -> Option<Json> {
 }
 
 /// Why a pass left a module, or a part of it, as it was.
-fn sentence(why: &Why) -> String {
-    let text = match *why {
-        Why::Module(error) => return format!("the module cannot be read: {error}"),
-        Why::Opcode(opcode) => return format!("instruction {opcode} uses what would have to change in an unknown way"),
-        Why::NoBinding(_) => "a counter has no binding",
-        Why::Offset(_) => "a counter has no offset, or one that is no multiple of 4 or out of range",
-        Why::CounterType(_) => "a counter is neither a 32-bit unsigned integer nor an array of them",
-        Why::Overlap(binding) => {
-            return format!("counters of different types share bytes at counter binding {binding}");
-        }
-        Why::BindingTaken { .. } => "the module has a descriptor where the buffer of its counters would be",
-        Why::DefaultUniform(location) => {
-            return format!("a uniform at location {location} is in no block, for which Vulkan has no place");
-        }
-        Why::StorageBuffers(most) => {
-            return format!("with its counters the stage has more storage buffers than the device's {most}");
-        }
-        Why::Kernel => "the module is a kernel",
-        Why::Selected => "a choice between pointers would have to change",
-        Why::Group => "a group of decorations would have to change",
-        Why::IndexWidth => "an index is no 32-bit integer",
-        Why::Semantics => "memory semantics are no plain constant",
-        Why::Clones => "a function would have to be there in too many versions",
-        Why::FragmentOrigin => "the shader reads a coordinate that depends on the origin",
-        Why::InstanceId => "the device has no BaseInstance, which InstanceId needs",
-        Why::BuiltIn(_) => "two variables would be the same builtin",
-        Why::BuiltInType(_) => "the variable of a builtin has a type of its own",
-        Why::Untyped => "pointers without a type may lead to images",
-        Why::Escapes { .. } => "the image goes where it is not followed",
-        Why::Atomics { .. } => "atomic instructions need the format of the image, or of one of the same type",
-        Why::FormatlessRead { .. } => {
-            "the image, or one of the same type, is read, and the device does not read without a format"
-        }
-        Why::FormatlessWrite { .. } => {
-            "the image, or one of the same type, is written, and the device does not write without a format"
-        }
-        Why::SharedInput(_) => "an input is another stage's too, or shares its type",
-        Why::Passed => "a variable that would have to change is passed to a function",
-        Why::ImageType(_) => "the components of an image are not those of its format",
-        Why::Texel => "what is read from or written to an image is no vector of its components",
-        Why::ImageOperands(_) => "integers are widened in another way than those of the format of their image",
-        Why::Capability(number) => return format!("capability {number} does not go together with the change"),
-        Why::MaskWords => "the shader touches words of its sample mask that the device does not have, or may",
-        _ => "",
-    };
-    text.to_owned()
+fn explained(why: &Why) -> Explained {
+    match *why {
+        Why::Module(error) => Cause::Unreadable.with(&[&error]),
+        Why::Opcode(opcode) => Cause::UnknownInstruction.with(&[&opcode]),
+        Why::Overlap(binding) => Cause::OverlapAt.with(&[&binding]),
+        Why::DefaultUniform(location) => Cause::UniformAt.with(&[&location]),
+        Why::StorageBuffers(most) => Cause::StageBuffers.with(&[&most]),
+        Why::Capability(number) => Cause::ForeignCapability.with(&[&number]),
+        _ => why.left().into(),
+    }
 }
 
 /// What devices that can do less than any ask of the passes for storage images and samples, each by the name of the outcome.
@@ -274,35 +238,34 @@ impl Journal {
             add_module(&mut members, module, at);
             // The name does not tell descriptors apart.
             let which = at.map_or(0, |at| u64::from(at.set) << 32 | u64::from(at.binding));
-            self.unresolved(why.left(), &sentence(why), rule(*pass, why), members, (module, which));
+            self.unresolved(explained(why), rule(*pass, why), members, (module, which));
         }
     }
 
     /// Says of a pipeline layout that it has something else, or nothing, where a shader has counters.
     pub(super) fn layout_unresolved(&self, set: u32, binding: u32, ty: Option<vk::DescriptorType>) {
-        let (what, why) = match ty {
-            Some(ty) => (Left::BindingTaken, format!("the pipeline layout has {} there", names::descriptor_type(ty))),
-            None => (Left::BindingMissing, "the pipeline layout has no binding there".to_owned()),
+        let why = match ty {
+            Some(ty) => Cause::LayoutType.with(&[&names::descriptor_type(ty)]),
+            None => Left::BindingMissing.into(),
         };
         let at = Descriptor { set, binding, element: None };
         let members = record::object(&mut [("descriptor", json!(at))]);
-        let why = format!("the shader has the storage buffer of its counters at a binding, and {why}");
         let key = (u64::from(set) << 32 | u64::from(binding), ty.map_or(u64::MAX, |ty| ty.as_raw() as u64));
-        self.unresolved(what, &why, Some(Rule::AtomicCounters), members, key);
+        self.unresolved(why, Some(Rule::AtomicCounters), members, key);
     }
 
     /// Says something of a module, once for each `which`.
     #[inline(never)]
-    fn module_unresolved(&self, what: Left, why: &str, rule: Option<Rule>, module: u64, which: u64) {
+    fn module_unresolved(&self, of: Explained, rule: Option<Rule>, module: u64, which: u64) {
         let mut members = Json::Null;
         add_module(&mut members, module, None);
-        self.unresolved(what, why, rule, members, (module, which));
+        self.unresolved(of, rule, members, (module, which));
     }
 
     /// Says that a module in the chain of a stage goes down as it came, because what stands before it cannot be copied.
     pub fn chain_unresolved(&self, words: &[u32]) {
         let module = fingerprint(words);
-        self.module_unresolved(Left::StageChain, "", None, module, 0);
+        self.module_unresolved(Left::StageChain.into(), None, module, 0);
     }
 
     /// Writes down what became of a pipeline, once for each fragment shader and change.
@@ -345,36 +308,22 @@ impl Journal {
 
     /// Says that nobody knows what is lost of a fragment shader that does without sample shading.
     pub(super) fn samples_unresolved(&self, module: u64) {
-        let why = "the device has no sampleRateShading, so the shader runs once for each pixel; how many samples there are is known when \
-                   something is drawn, or when a library is linked";
-        self.module_unresolved(Left::SampleCount, why, Some(Rule::SampleShading), module, 0);
+        self.module_unresolved(Cause::NoSampleShading.into(), Some(Rule::SampleShading), module, 0);
     }
 
     /// Says of a stage with counters that it may not write buffers.
     pub(super) fn stage_unresolved(&self, words: &[u32], lacking: &str) {
-        let why =
-            format!("the shader's counters are in storage buffers, which it may not write: {lacking} is not enabled");
+        let why = Cause::StageCannotWrite.with(&[&lacking]);
         let (rule, which) = (Some(Rule::AtomicCounters), fnv1a(lacking.bytes()));
-        self.module_unresolved(Left::StoresAndAtomics, &why, rule, fingerprint(words), which);
+        self.module_unresolved(why, rule, fingerprint(words), which);
     }
 
     /// Says of a shader for OpenGL that it goes down as it is. The line is written before that: drivers do not survive counters.
     pub(super) fn opengl_unresolved(&self, words: &[u32], found: Scan) {
-        let (what, why) = if found.intersects(Scan::COUNTERS) {
-            (
-                Left::AtomicCounters,
-                "the shader has atomic counters of OpenGL's, which drivers do not survive; neither VK_SAMPLIN_gl_shaders nor the setting \
-                 counters allows to make storage buffers of them",
-            )
-        } else {
-            (
-                Left::OpenglShader,
-                "the shader is for OpenGL; neither VK_SAMPLIN_gl_shaders nor the setting counters allows to change that",
-            )
-        };
+        let what = if found.intersects(Scan::COUNTERS) { Left::AtomicCounters } else { Left::OpenglShader };
         let module = fingerprint(words);
         let mut members = record::object(&mut [("vuid", Catalog::K1.vuid().into())]);
         add_module(&mut members, module, None);
-        self.unresolved(what, why, Some(Rule::AtomicCounters), members, (module, 0));
+        self.unresolved(what, Some(Rule::AtomicCounters), members, (module, 0));
     }
 }

@@ -2,7 +2,7 @@
 //! anything.
 
 use ash::vk::{self};
-use samplin_core::left::Left;
+use samplin_core::left::Cause;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::passes::{self, Outcome, Sampling};
 use samplin_spirv::sample_inputs::facts;
@@ -178,7 +178,7 @@ impl Journal {
     /// The guards that hold for a fragment shader, whether it is shaded for each sample in any case, and its words. None if they cannot
     /// be read, which is told.
     fn holding<'w>(&self, words: Option<&'w [u32]>, name: &str) -> Option<(Guards, bool, &'w [u32])> {
-        let (what, why, key) = match words.map(|words| (words, Module::read(words).and_then(|it| facts(&it, name)))) {
+        let (why, key) = match words.map(|words| (words, Module::read(words).and_then(|it| facts(&it, name)))) {
             Some((words, Ok(facts))) => {
                 let mut holding = Guards::NONE;
                 for (guard, holds) in [
@@ -195,11 +195,10 @@ impl Journal {
                 return Some((holding, facts.per_sample, words));
             }
             Some((_, Err(Error::Memory))) => memory::give_up(),
-            Some((words, Err(why))) => (Left::MalformedSpirv, why.to_string(), fingerprint(words)),
-            None => (Left::HiddenSpirv, "there are no words to read".to_owned(), 0),
+            Some((words, Err(error))) => (Cause::RuleOnUnreadableShader.with(&[&error]), fingerprint(words)),
+            None => (Cause::RuleOnHiddenShader.into(), 0),
         };
-        let why = format!("a rule is about the pipeline, but of its fragment shader nothing is known: {why}");
-        self.unresolved(what, &why, Some(Rule::Override), serde_json::json!({}), (key, 1));
+        self.unresolved(why, Some(Rule::Override), serde_json::json!({}), (key, 1));
         None
     }
 }

@@ -1,9 +1,9 @@
 //! Views of storage texel buffers.
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle};
+use samplin_core::left::Cause;
 use samplin_core::storage::{self, lowers};
 
-use super::UNMADE;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
@@ -66,8 +66,7 @@ impl Storage {
         if self.buffer_usage {
             own.p_next = (&raw const only).cast();
         } else {
-            let why = "without VK_KHR_maintenance5 it cannot say that it is only read";
-            ground.view_unresolved(info.format, why);
+            ground.view_unresolved(Cause::ReadOnlyBuffer, info.format);
         }
         // SAFETY: the application's own arguments, but for a part of the usage.
         let result = unsafe { create(ground.driver.handle, &own, allocator, view) };
@@ -82,7 +81,7 @@ impl Storage {
         let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
         self.enter_view(ground, &self.buffer_views, vk::DescriptorType::STORAGE_TEXEL_BUFFER, given, stands_in);
         if made != vk::Result::SUCCESS {
-            ground.view_unresolved(info.format, UNMADE);
+            ground.view_unresolved(Cause::ViewUnmade, info.format);
         }
         Some(result)
     }

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
-use samplin_core::left::Left;
+use samplin_core::left::{Cause, Left};
 use samplin_core::storage::lowers;
 use serde_json::Value as Json;
 
@@ -291,9 +291,8 @@ impl Storage {
         let number = hot.class_of(view);
         if let Some(class) = images.class((number as u32).wrapping_sub(1)) {
             self.lost_classes.insert(number, 1);
-            let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view stands in for \
-                       it";
-            journal.unresolved(Left::StorageView, why, Some(Rule::ViewUsage), of_view(&class.traits), (number, 1));
+            let (rule, members) = (Some(Rule::ViewUsage), of_view(&class.traits));
+            journal.unresolved(Cause::StoredByDescriptor, rule, members, (number, 1));
         }
         self.leave_table(hot, &self.views, vk::DescriptorType::STORAGE_IMAGE, view);
     }
@@ -313,7 +312,7 @@ impl Ground {
     pub(in crate::device) fn template_unresolved(&self) {
         self.guard(
             || {
-                self.journal.unresolved(Left::StorageTemplate, "", Some(Rule::StorageFormat), Json::Null, (0, 0));
+                self.journal.unresolved(Left::StorageTemplate, Some(Rule::StorageFormat), Json::Null, (0, 0));
             },
             || (),
         );

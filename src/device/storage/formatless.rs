@@ -8,7 +8,7 @@
 use std::sync::Mutex;
 
 use samplin_core::declared::dimension;
-use samplin_core::left::Left;
+use samplin_core::left::Cause;
 use samplin_hot::memory::Room;
 use samplin_spirv::Module;
 use samplin_spirv::image_access::{Formatless, formatless};
@@ -100,10 +100,8 @@ impl Storage {
             None => Json::Object(Default::default()),
         };
         add_module(&mut members, module, Some(Descriptor { set: shader.set, binding: at, element: None }));
-        let why = "the shader declares no format here, and at a binding of this number is an image that is viewed as unsigned integers, as \
-                   the device cannot store its format: the shader meets bits";
         let key = (module, u64::from(shader.set) << 32 | u64::from(at));
-        journal.unresolved(Left::StorageWithoutFormat, why, Some(Rule::StorageFormat), members, key);
+        journal.unresolved(Cause::FormatlessBinding, Some(Rule::StorageFormat), members, key);
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use ash::vk;
 use samplin_core::declared::dimension;
-use samplin_core::left::Left;
+use samplin_core::left::Cause;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::{ImageType, Link, Module, Sampled, Specialization, Uses};
 use vk_layer_sys::{
@@ -174,9 +174,7 @@ unsafe fn linked(
     for node in unsafe { pnext::chain(p_next) }.take_while(|node| *node != own) {
         // SAFETY: a node of that chain.
         let Some(copy) = (unsafe { Copied::of_stage(node) }) else {
-            let why = "a structure that samplin cannot copy stands before the mappings of descriptors";
-            let about = serde_json::json!({});
-            device.ground.journal.unresolved(Left::StageChain, why, None, about, (0, 1));
+            device.ground.journal.unresolved(Cause::BeforeMappings, None, serde_json::json!({}), (0, 1));
             return None;
         };
         before.with_room().push(copy);

@@ -587,7 +587,8 @@ fn whole_records_survive() {
     let about = about.as_object().expect("an object").clone();
     let (what, why) = (text("view-usage"), text("the device cannot be told"));
     survives("unresolved", kinds::Unresolved { what, why, rule: Some(text("view-usage")), about });
-    survives("unresolved", kinds::Unresolved::passed_through("panic in a hook", "out of sorts"));
+    let (what, why) = (text("panic in a hook"), text("out of sorts"));
+    survives("unresolved", kinds::Unresolved { what, why, rule: None, about: Map::new() });
     let shader = kinds::Shader {
         stage: text("VK_SHADER_STAGE_FRAGMENT_BIT"),
         module: text("0011223344556677"),

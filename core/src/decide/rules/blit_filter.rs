@@ -5,6 +5,7 @@ use alloc::{format, string::String};
 use ash::vk;
 
 use crate::decide::{Catalog, Change, Changes, Context, Exempt, Field, Value};
+use crate::left::{Cause, Explained};
 use crate::{format, names};
 
 rule! { ($)
@@ -132,23 +133,20 @@ pub fn blit_except(filter: vk::Filter, source: &BlitSource, exempt: Exempt) -> B
 }
 
 /// Why images of these formats may not be blitted to each other whatever the filter, with the rule's id. No other filter repairs that.
-pub fn unblittable(formats: [vk::Format; 2]) -> Option<(&'static str, String)> {
+pub fn unblittable(formats: [vk::Format; 2]) -> Option<(&'static str, Explained)> {
     use format::NumericClass as Class;
     let [from, to] = formats.map(names::format);
     let classes = formats.map(format::numeric_class);
     let differ = |class| classes.contains(&class) && classes[0] != classes[1];
     match () {
-        () if formats.into_iter().any(format::is_depth_stencil) => (formats[0] != formats[1]).then(|| {
-            let why = format!("{from} and {to} differ, and one of them has depth or stencil");
-            ("VUID-vkCmdBlitImage-srcImage-00231", why)
-        }),
+        () if formats.into_iter().any(format::is_depth_stencil) => (formats[0] != formats[1])
+            .then(|| ("VUID-vkCmdBlitImage-srcImage-00231", Cause::DepthFormats.with(&[&from, &to]))),
         () if differ(Class::Sint) => {
-            Some(("VUID-vkCmdBlitImage-srcImage-00229", format!("of {from} and {to} one alone holds signed integers")))
+            Some(("VUID-vkCmdBlitImage-srcImage-00229", Cause::SignedFormats.with(&[&from, &to])))
         }
-        () if differ(Class::Uint) => Some((
-            "VUID-vkCmdBlitImage-srcImage-00230",
-            format!("of {from} and {to} one alone holds unsigned integers"),
-        )),
+        () if differ(Class::Uint) => {
+            Some(("VUID-vkCmdBlitImage-srcImage-00230", Cause::UnsignedFormats.with(&[&from, &to])))
+        }
         () => None,
     }
 }
@@ -157,10 +155,10 @@ pub fn unblittable(formats: [vk::Format; 2]) -> Option<(&'static str, String)> {
 pub fn unblittable_aspects(
     formats: [vk::Format; 2],
     [from, to]: [vk::ImageAspectFlags; 2],
-) -> Option<(&'static str, String)> {
+) -> Option<(&'static str, Explained)> {
     (from != to).then(|| {
         let [from, to] = [from, to].map(|of| names::image_aspects(of.as_raw().into()).join(" and "));
         let [own, other] = formats.map(names::format);
-        ("VUID-VkImageBlit-aspectMask-00238", format!("{from} of {own} is blitted to {to} of {other}"))
+        ("VUID-VkImageBlit-aspectMask-00238", Cause::BlitAspects.with(&[&from, &own, &to, &other]))
     })
 }

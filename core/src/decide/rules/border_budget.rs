@@ -2,6 +2,7 @@ use alloc::{format, string::String};
 
 use crate::budget;
 use crate::decide::{Change, Context, DeviceCaps};
+use crate::left::{Cause, Clause};
 
 rule! { ($)
     /// More samplers with a custom border colour are alive than the device allows.
@@ -36,7 +37,7 @@ rule! { ($)
 pub(super) fn too_many(_: &Change, context: &Context<'_>) -> String {
     let limit = context.caps.max_custom_border_color_samplers;
     match context.view {
-        Some(_) => no_border_share(context.caps),
+        Some(_) => no_border_share(context.caps).into(),
         None => format!(
             "{limit} samplers with a custom border colour are live, as many as maxCustomBorderColorSamplers allows"
         ),
@@ -44,11 +45,7 @@ pub(super) fn too_many(_: &Change, context: &Context<'_>) -> String {
 }
 
 /// Why a variant has no custom border colour.
-pub fn no_border_share(caps: &DeviceCaps) -> String {
+pub fn no_border_share(caps: &DeviceCaps) -> Clause {
     let limit = caps.max_custom_border_color_samplers;
-    format!(
-        "a variant takes the place that its own sampler left, or one of the {} that variants share of \
-         maxCustomBorderColorSamplers, {limit}",
-        budget::share(limit)
-    )
+    Cause::BorderShare.with(&[&budget::share(limit), &limit]).why
 }
