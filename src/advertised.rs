@@ -1,4 +1,4 @@
-//! What the application is told of storage images with `storage=advertise`: formats that the device cannot store and shaders convert.
+//! What the application reads of storage images with `storage=advertise`: formats that the device cannot store and shaders convert.
 //!
 //! Only what an image of such a format can be made with is promised, and what any shader can do that declares its format. So no bit says
 //! that a format can be stored without one, or in a texel buffer; sRGB formats, whose stores would have to be encoded, get no bit; and a
@@ -18,7 +18,7 @@ use crate::pnext;
 use crate::settings::Settings;
 use crate::simulate::Simulation;
 
-/// What is told of one physical device.
+/// What the application reads of one physical device.
 pub struct Advertised {
     formats: Formats,
     /// The image formats that shaders convert, as bits.
@@ -28,7 +28,7 @@ pub struct Advertised {
 }
 
 impl Advertised {
-    /// What is told of a physical device, by what the settings ask for; none below version 1.1, where views cannot say what they are
+    /// What the application reads of a physical device, by what the settings ask for; none below version 1.1, where views cannot say what they are
     /// used for.
     ///
     /// # Safety

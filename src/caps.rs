@@ -226,7 +226,7 @@ impl Formats {
     }
 
     /// Whether features say which formats may be read and written without a format.
-    pub fn tells_formatless(&self) -> bool {
+    pub fn reports_formatless(&self) -> bool {
         self.flags2
     }
 

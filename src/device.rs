@@ -157,7 +157,7 @@ impl Device {
         let follows_passes = overrides.follow_passes() && settings.mode == Mode::Legalize;
         let activity = (is_on && (settings.pulse || follows_passes))
             .then(|| Box::new(Activity::new(settings.pulse, follows_passes)));
-        if activity.as_ref().is_some_and(|activity| activity.is_told)
+        if activity.as_ref().is_some_and(|activity| activity.is_recorded)
             && let Some(separate) = separate.as_deref()
         {
             separate.follow_repaired(&hot);

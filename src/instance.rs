@@ -41,7 +41,7 @@ pub struct Instance {
     pub overrides: Overrides,
     /// Names of executable, application and engine.
     pub host: [String; 3],
-    /// What it was told of the storage images of physical devices.
+    /// What the application read of the storage images of physical devices.
     pub advertised: Mutex<Vec<(u64, Arc<Advertised>)>>,
 }
 
@@ -56,7 +56,7 @@ impl Instance {
         self.shows_simulation() || self.advertises()
     }
 
-    /// Whether the application is told that formats can be stored which shaders convert. Without version 1.1 views cannot say what they
+    /// Whether the application reads that formats can be stored which shaders convert. Without version 1.1 views cannot say what they
     /// are used for.
     fn advertises(&self) -> bool {
         self.settings.storage == Storage::Advertise
@@ -64,7 +64,7 @@ impl Instance {
             && self.api_version >= vk::API_VERSION_1_1
     }
 
-    /// What is told of the storage images of a physical device; none if nothing is.
+    /// What the application reads of the storage images of a physical device; none if it is what the driver says.
     ///
     /// # Safety
     ///

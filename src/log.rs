@@ -28,7 +28,7 @@ use crate::settings::Log;
 /// The most that anybody asked for, a [`Log`].
 static LEVEL: AtomicU8 = AtomicU8::new(Log::Off as u8);
 
-/// Makes the log tell at least as much as `level` from now on. A process with
+/// Makes the log at least as verbose as `level` from now on. A process with
 /// [elevated rights](platform::is_elevated) has none.
 pub fn raise(level: Log) {
     if level == Log::Off || platform::is_elevated() {
@@ -46,7 +46,7 @@ pub fn raise(level: Log) {
     tracing::callsite::rebuild_interest_cache();
 }
 
-/// Up to which level events are told.
+/// Up to which level events are logged.
 fn wanted() -> LevelFilter {
     match LEVEL.load(Ordering::Relaxed) {
         0 => LevelFilter::OFF,

@@ -337,7 +337,7 @@ pub fn words_of(state: &SamplerState) -> Option<Words> {
     if is_chained { None } else { words(&SamplerState::create_info(state)) }
 }
 
-/// The same for all words of samplers that behave the same, as a [key](SamplerState::key) of their states; told apart is only whether a
+/// The same for all words of samplers that behave the same, as a [key](SamplerState::key) of their states; the only difference is whether a
 /// border colour that nobody reads is one, which `border=strict` asks.
 #[inline(never)]
 pub fn key_of(words: &Words) -> Words {

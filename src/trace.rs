@@ -58,7 +58,7 @@ impl Trace {
     ///
     /// # Errors
     /// If the target cannot be opened the trace is off and there is one [`Problem`]. If somebody named the target, one
-    /// line on standard error tells its path and the reason; `Auto` fails silently. In an
+    /// line on standard error has its path and the reason; `Auto` fails silently. In an
     /// [elevated](platform::is_elevated) process every trace is off and nothing is said.
     pub fn open(target: &TraceTarget, level: TraceLevel) -> (Trace, Vec<Problem>) {
         let sink = match target {
@@ -155,7 +155,7 @@ impl Trace {
         self.put(event, record, self.limit);
     }
 
-    /// [`Trace::emit`], whatever the limit: for what tells how a trace ended.
+    /// [`Trace::emit`], whatever the limit: for what says how a trace ended.
     pub fn emit_last<T: Serialize + ?Sized>(&self, event: &'static str, record: &T) {
         self.put(event, record, u64::MAX);
     }

@@ -247,7 +247,7 @@ impl Finding {
         rules.into_iter().filter_map(of).collect()
     }
 
-    /// Of what a summary counts and no record tells. Records that were left out may be of any rule, so whoever looks at one finds them.
+    /// What a summary counts and no record has. Records that were left out may be of any rule, so whoever looks at one finds them.
     pub(crate) fn of_missing(analysis: &Analysis, missing: &Missing) -> Self {
         Self {
             trace: trace_name(analysis, missing.trace),
@@ -255,7 +255,7 @@ impl Finding {
             rule: missing.rule.clone().unwrap_or_else(|| UNRESOLVED.to_owned()),
             unresolved: missing.unresolved,
             message: missing.message.clone(),
-            // An entry that allows it must not allow what records tell.
+            // An entry that allows it must not allow what records have.
             what: missing.what.clone().or_else(|| Some("not in the records".to_owned())),
             count: 1,
             is_counted: true,
@@ -383,7 +383,7 @@ pub(crate) fn folded(findings: Vec<Finding>) -> Vec<Finding> {
     out
 }
 
-/// What the summaries count and no record tells, of these rules. What has no rule may be of any, so it is found unless `unresolved` is
+/// What the summaries count and no record has, of these rules. What has no rule may be of any, so it is found unless `unresolved` is
 /// allowed.
 pub(crate) fn missing(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Finding> {
     let wanted = |missing: &Missing| {

@@ -94,11 +94,11 @@ impl DeviceFile {
     }
 }
 
-/// Reads a text of any form as a capability file of this name, for messages that call it `told`.
-fn read(told: &str, text: &str, name: &str, profile: Option<&str>) -> Result<Json> {
+/// Reads a text of any form as a capability file of this name, for messages that call it `source`.
+fn read(source: &str, text: &str, name: &str, profile: Option<&str>) -> Result<Json> {
     samplin_reports::to_file(text, name, profile).map_err(|malformed| match malformed.line {
-        Some(line) => Failure::input(format!("{told}:{line}: {}", malformed.message)),
-        None => Failure::input(format!("{told}: {}", malformed.message))
+        Some(line) => Failure::input(format!("{source}:{line}: {}", malformed.message)),
+        None => Failure::input(format!("{source}: {}", malformed.message))
             .hint("`samplin caps --save FILE` writes one; devices/README.md describes the format; FILE#NAME is one of several profiles"),
     })
 }

@@ -505,7 +505,7 @@ fn text(runs: [(&str, &str, &Analysis); 2], differences: &Differences, limit: us
     if differences.any() {
         output.line(format!("the same in both: {}", grouped(differences.same)));
     } else {
-        let style = if runs.iter().any(|(_, _, run)| looked::is_untold(run)) { Style::Warn } else { Style::Good };
+        let style = if runs.iter().any(|(_, _, run)| looked::is_unrecorded(run)) { Style::Warn } else { Style::Good };
         output.styled_line(style, format!("No difference in {}.", counted(differences.same as u64, "decision")));
     }
 }

@@ -233,12 +233,12 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     if output.json {
         output.json(&found);
     } else {
-        tell(&found, output);
+        print(&found, output);
     }
     Ok(Outcome::Fine)
 }
 
-fn tell(found: &Meaning, output: &mut Output) {
+fn print(found: &Meaning, output: &mut Output) {
     let mut is_first = true;
     let mut part = |output: &mut Output| {
         if !std::mem::replace(&mut is_first, false) {
@@ -271,14 +271,14 @@ fn tell(found: &Meaning, output: &mut Output) {
     }
     for setting in &found.settings {
         part(output);
-        settings::tell(setting, output);
+        settings::print(setting, output);
     }
 }
 
 /// What is said of a word, without colours; nothing if there is nothing to say.
 pub(crate) fn text(word: &str) -> Option<String> {
     let found = find(word.trim());
-    (!found.is_nothing()).then(|| text_of(|output| tell(&found, output)))
+    (!found.is_nothing()).then(|| text_of(|output| print(&found, output)))
 }
 
 /// Every word that is explained, but for ids.

@@ -228,7 +228,7 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
     };
     if count == 0 {
         let style = if looked::is_anything(analysis) { Style::Good } else { Style::Warn };
-        let what = if looked::is_untold(analysis) { "No record has a change" } else { "Nothing had to be changed" };
+        let what = if looked::is_unrecorded(analysis) { "No record has a change" } else { "Nothing had to be changed" };
         output.styled_line(style, format!("{what} in {}{legal}.", looked::at(analysis)));
         for line in looked::left(analysis).into_iter().chain([looked::not_covered(analysis)]) {
             output.line(format!("  {line}"));
@@ -254,10 +254,10 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
 
 /// What guards of overrides held back, which is no change.
 fn held(analysis: &Analysis, output: &mut Output) {
-    if let Some(told) = looked::overrides(analysis) {
+    if let Some(overrides) = looked::overrides(analysis) {
         output.line("");
         let name = output.styled(Style::Name, "override");
-        output.line(format!("  {name}  {told}"));
+        output.line(format!("  {name}  {overrides}"));
     }
 }
 

@@ -74,8 +74,8 @@ struct Folders {
     devices: PathBuf,
     /// The folder that holds `vulkan/`.
     data: PathBuf,
-    /// Whether the loader of all users, or of this one, is to be told of the manifests, where it does not look into folders.
-    told: Option<bool>,
+    /// Where manifests are listed in the registry: for all users, or for this one. None where the loader looks into folders.
+    registry: Option<bool>,
 }
 
 impl Folders {
@@ -86,10 +86,10 @@ impl Folders {
             (None, true) => Some(system.fixed("/usr/local")),
             (None, false) => None,
         };
-        let told = scope.prefix.is_none().then_some(scope.system);
+        let registry = scope.prefix.is_none().then_some(scope.system);
         Ok(match prefix {
             Some(prefix) => Self {
-                told,
+                registry,
                 library: prefix.join("lib"),
                 devices: prefix.join("share/samplin/devices"),
                 data: prefix.join("share"),
@@ -98,7 +98,7 @@ impl Folders {
                 let data = system.data_home().ok_or_else(|| {
                     Failure::environment("there is no home folder: neither XDG_DATA_HOME nor HOME is an absolute path")
                 })?;
-                Self { told, library: data.join("samplin"), devices: data.join("samplin/devices"), data }
+                Self { registry, library: data.join("samplin"), devices: data.join("samplin/devices"), data }
             }
         })
     }
@@ -112,9 +112,9 @@ impl Folders {
         self.data.join("vulkan").join(kind.folder()).join(manifest_name(kind, bits))
     }
 
-    /// Tells the loader that a manifest goes.
+    /// Removes a manifest from the registry, so that the loader does not look for it.
     fn withdraw(&self, kind: LayerKind, manifest: &Path) -> Result<()> {
-        let Some(for_all) = self.told else { return Ok(()) };
+        let Some(for_all) = self.registry else { return Ok(()) };
         os::unregister(kind.key(), for_all, manifest).map_err(|error| cannot_write(manifest, &error))
     }
 
@@ -184,7 +184,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     for library in &placed {
         let path = folders.manifest(kind, library.elf.bits);
         put(path.clone(), layer::manifest(kind, library)?.as_bytes())?;
-        if let Some(for_all) = folders.told {
+        if let Some(for_all) = folders.registry {
             os::register(kind.key(), for_all, &path).map_err(|error| cannot_write(&path, &error))?;
         }
     }
@@ -241,7 +241,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         }
     }
     if !is_visible && cfg!(windows) {
-        let text = match folders.told {
+        let text = match folders.registry {
             Some(false) => {
                 "The loader passes over what one user has installed in programs with elevated rights, which this one has: use --system."
             }

@@ -27,15 +27,15 @@ pub fn at(analysis: &Analysis) -> String {
 
 /// Whether anything could be found: a sampler that met a view.
 pub fn is_anything(analysis: &Analysis) -> bool {
-    !is_untold(analysis)
+    !is_unrecorded(analysis)
         && analysis.census().is_some_and(|census| {
             let seen: u64 = census.writes.values().map(|writes| writes.seen).sum();
             seen > 0 || census.separate.is_some_and(|separate| separate.links > 0)
         })
 }
 
-/// Whether the summaries count what no record tells.
-pub fn is_untold(analysis: &Analysis) -> bool {
+/// Whether the summaries count what no record has.
+pub fn is_unrecorded(analysis: &Analysis) -> bool {
     !analysis.missing().is_empty()
 }
 

@@ -86,7 +86,7 @@ struct Predicted {
     notes: Vec<String>,
 }
 
-/// Predicts for a device what a trace tells.
+/// Predicts for a device what it would do with the run of a trace.
 fn predict(name: &str, alone: bool, input: &Input<'_>, progress: bool) -> Result<Predicted> {
     let mut prediction = Prediction::new(table::simulation(name)?, alone, input.alive.clone());
     let mut recorded = Analysis::default();

@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
         if output.json {
             output.json(&described(preset, Some(&path)));
         } else {
-            tell(preset, &path, is_changed, "", output);
+            print(preset, &path, is_changed, "", output);
             output.line(format!(
                 "Use it with `samplin run --rules {}{} -- PROGRAM`.",
                 path.display(),
@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     }
     let mut errors = Output::stderr(color);
     let prefix = errors.styled(Style::Dim, "samplin: ");
-    tell(preset, &path, is_changed, &prefix, &mut errors);
+    print(preset, &path, is_changed, &prefix, &mut errors);
     errors.finish()?;
     let settings = preset.settings.iter().map(|setting| format!("{}={}", setting.key, setting.value));
     let run = run::Arguments {
@@ -119,7 +119,7 @@ fn place(preset: &Preset, arguments: &Arguments) -> Result<(PathBuf, bool)> {
     Ok((path, false))
 }
 
-fn tell(preset: &Preset, path: &Path, is_changed: bool, prefix: &str, output: &mut Output) {
+fn print(preset: &Preset, path: &Path, is_changed: bool, prefix: &str, output: &mut Output) {
     let count = |count: usize, what: &str| counted(count as u64, what);
     let mut holds = count(preset.rules.iter().filter(|rule| rule.is_on).count(), "rule");
     if !preset.settings.is_empty() {

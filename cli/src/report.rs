@@ -122,11 +122,11 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     if output.json {
         let (page, bytes, changes) = (&arguments.output, page.len(), analysis.change_count());
-        let mut told = serde_json::json!({ "page": page, "bytes": bytes, "changes": changes });
+        let mut written = serde_json::json!({ "page": page, "bytes": bytes, "changes": changes });
         if let Some(csv) = &arguments.csv {
-            told["csv"] = csv.to_string_lossy().into();
+            written["csv"] = csv.to_string_lossy().into();
         }
-        output.json(&told);
+        output.json(&written);
     } else {
         let path = arguments.output.display();
         output.line(format!(
@@ -224,7 +224,7 @@ pub fn page(
             settings => analysis.settings(),
             audit => analysis.setting("mode") == Some("audit"),
             cards,
-            untold => looked::is_untold(analysis),
+            unrecorded => looked::is_unrecorded(analysis),
             looked_at => looked::at(analysis),
             left_words => looked::left(analysis),
             not_covered => looked::not_covered(analysis),
@@ -362,7 +362,7 @@ fn samplers(analysis: &Analysis) -> (Vec<SamplerRow>, usize) {
     (rows, count)
 }
 
-/// What a device record tells.
+/// What a device record has.
 #[derive(Serialize)]
 struct DeviceBlock {
     title: String,
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn what_the_page_leaves_out_is_counted() {
-        for (count, told) in [(SAMPLERS, false), (SAMPLERS + 1, true)] {
+        for (count, is_cut) in [(SAMPLERS, false), (SAMPLERS + 1, true)] {
             let mut analysis = Analysis::default();
             let item = serde_json::from_value::<record::RecordedChange>(
                 serde_json::json!({ "rule": "linear-filter", "field": "magFilter" }),
@@ -429,7 +429,7 @@ mod tests {
             };
             analysis.exempt = vec![item; count];
             let page = page(&analysis, None, 10, None, &[], None).unwrap();
-            assert_eq!(page.contains("… and 1 more"), told, "{count}");
+            assert_eq!(page.contains("… and 1 more"), is_cut, "{count}");
         }
     }
 

@@ -81,7 +81,7 @@ fn load(path: &Path) -> Result<(String, Overrides, Vec<Problem>)> {
 ///
 /// # Errors
 ///
-/// When it cannot be read, or has mistakes, all of which are told.
+/// When it cannot be read, or has mistakes: the error lists all of them.
 pub(crate) fn load_sound(path: &Path) -> Result<(String, Overrides)> {
     let (text, overrides, problems) = load(path)?;
     Failure::mistakes(problems.iter().map(ToString::to_string).collect())?;

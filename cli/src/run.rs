@@ -80,7 +80,7 @@ pub struct Arguments {
 pub struct Environment {
     /// Variables to set, or to remove.
     pub variables: Vec<(String, Option<OsString>)>,
-    /// What to tell the user about it.
+    /// What the user reads about it.
     pub notes: Vec<String>,
 }
 
@@ -373,7 +373,7 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     let written = watch.traces(ended.process);
     let is_summed = written.len() > 1 && (output.json || arguments.summary_json.is_some());
     let mode = setting("mode");
-    let told = RunNotes {
+    let notes = RunNotes {
         traces: RunNotes::read(&written)?,
         sum: if is_summed { Some(summary::sum(&written)?) } else { None },
         mode: mode.clone(),
@@ -381,19 +381,19 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
         status: ended.describe(),
         validation,
     };
-    let is_untraced = told.instances() == 0;
+    let is_untraced = notes.instances() == 0;
     let is_off = mode.as_deref() == Some("off");
     let is_nowhere = matches!(watch, Watch::Nowhere);
     let mut errors = Output::stderr(color);
     if !arguments.quiet && !output.json {
-        told.print(&mut errors);
+        notes.print(&mut errors);
     }
     if is_untraced {
         let why =
-            untraced((is_off || is_nowhere).then(|| told.why_none()), &watch, &environment, &path, arguments.headless);
+            untraced((is_off || is_nowhere).then(|| notes.why_none()), &watch, &environment, &path, arguments.headless);
         if ended.code == 0 && !arguments.allow_untraced {
             errors.finish()?;
-            report(arguments, &told, 4, output)?;
+            report(arguments, &notes, 4, output)?;
             return Err(why.hint("--allow-untraced passes on the program's status anyway"));
         }
         if !arguments.quiet {
@@ -402,20 +402,20 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
         }
     }
     errors.finish()?;
-    report(arguments, &told, ended.code, output)?;
+    report(arguments, &notes, ended.code, output)?;
     Ok(Outcome::Status(ended.code))
 }
 
 /// Writes the summary as JSON where that is asked for.
-fn report(arguments: &Arguments, told: &RunNotes, status: u8, output: &mut Output) -> Result<()> {
+fn report(arguments: &Arguments, notes: &RunNotes, status: u8, output: &mut Output) -> Result<()> {
     if output.json {
-        output.json(&told.json(status));
+        output.json(&notes.json(status));
     }
     let Some(path) = &arguments.summary_json else { return Ok(()) };
     // Programs that the program starts write traces of names that nobody could tell before.
-    let traces: Vec<(&str, &Path)> = told.traces.iter().map(|(trace, _)| ("the trace", trace.as_path())).collect();
+    let traces: Vec<(&str, &Path)> = notes.traces.iter().map(|(trace, _)| ("the trace", trace.as_path())).collect();
     files::must_be_apart(&[("--summary-json", path)], &traces)?;
-    files::write_output(path, serde_json::to_string_pretty(&told.json(status)).unwrap_or_default().as_bytes())
+    files::write_output(path, serde_json::to_string_pretty(&notes.json(status)).unwrap_or_default().as_bytes())
 }
 
 /// What the command line says, else the environment, else the settings file.

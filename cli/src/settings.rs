@@ -115,7 +115,7 @@ fn source(source: config::SettingSource) -> &'static str {
 }
 
 /// Prints all that is known of a setting.
-pub fn tell(setting: &Described, output: &mut Output) {
+pub fn print(setting: &Described, output: &mut Output) {
     output.styled_line(Style::Heading, format!("{} (setting)", setting.key));
     output.line(&setting.description);
     let mut table = Table::new(2);
@@ -165,7 +165,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         return Ok(Outcome::from_findings(!problems.is_empty()));
     }
     if arguments.key.is_some() {
-        settings.iter().for_each(|setting| tell(setting, output));
+        settings.iter().for_each(|setting| print(setting, output));
     } else {
         let mut table = Table::new(0);
         table.heading(["setting", "value", "set by", "default"]);

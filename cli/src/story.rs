@@ -16,7 +16,7 @@ use crate::trace::record::{self, RecordedChange, grouped, listed, short};
 /// How many records of a story are kept.
 const LONGEST: usize = 10_000;
 
-/// What a trace of another level than `all` does not tell.
+/// What only a trace of the level `all` has.
 const PARTIAL: &str = "The trace holds only what was changed, and names the first of the samplers that ask for the same; \
     `--set trace_level=all` records every sampler and pair.";
 
@@ -124,7 +124,7 @@ pub fn run(sources: &[TraceSource], object: &str, output: &mut Output) -> Result
     if output.json {
         output.json(&serde_json::json!({ "object": wanted, "story": story }));
     } else {
-        tell(&wanted, &story, output);
+        print(&wanted, &story, output);
     }
     Ok(Outcome::Fine)
 }
@@ -202,7 +202,7 @@ impl Story {
     }
 }
 
-fn tell(wanted: &ObjectName, story: &Story, output: &mut Output) {
+fn print(wanted: &ObjectName, story: &Story, output: &mut Output) {
     let role = story.entries.first().map_or("object", |entry| match entry.role {
         "fingerprint" => "samplers of fingerprint",
         role => role,

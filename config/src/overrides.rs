@@ -290,8 +290,8 @@ impl Overrides {
     }
 
     /// What matches a sampler that is there when overrides change: the bits that [`Overrides::match_sampler`] would have, and whether that
-    /// is another thing than those of `before`. By order of creation and by name match what did so before.
-    pub fn match_again(&self, (before, bits): (&Self, u64), state: &SamplerState, fingerprint: u64) -> (u64, bool) {
+    /// is another thing than the `bits` of `before`. By order of creation and by name match what did so before.
+    pub fn match_again(&self, before: &Self, bits: u64, state: &SamplerState, fingerprint: u64) -> (u64, bool) {
         let own = |list: &Self, bits: u64| -> Vec<Override> {
             list.list
                 .iter()

@@ -409,13 +409,13 @@ mod tests {
                 assert_eq!(load(spelled).map(|simulation| simulation.name).as_deref(), Ok(*name));
             }
         }
-        for (wrong, told) in [
+        for (wrong, expected) in [
             ("voodoo", "no device is called voodoo; there are adreno-506, "),
             ("adreno-605", "no device is called adreno-605; did you mean adreno-6"),
             ("v3d", "v3d may be any of "),
         ] {
             let said = locate(wrong).unwrap_err().message;
-            assert!(said.starts_with(told), "{said}");
+            assert!(said.starts_with(expected), "{said}");
         }
     }
 

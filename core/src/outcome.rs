@@ -207,7 +207,7 @@ pub struct Meeting<'a, V> {
     pub chosen: Chosen<V>,
     /// What the pair may have.
     pub state: SamplerState,
-    /// What is to be told: the changes that creation had not already made, and wishes that were held back. None where the variant was
+    /// What records say: the changes that creation had not already made, and wishes that were held back. None where the variant was
     /// refused.
     pub changes: Vec<Change>,
     /// Each difference between what was asked for and the state, those that creation had already made included.
@@ -358,9 +358,9 @@ pub fn meeting<'a, V>(
         Err(Refusal::Sampler(rule, why)) => Chosen::Refused(rule, why),
     };
     let mut changes = Vec::new();
-    // Equal to what creation made of it: then creation has told every change, by whichever rule. But for wishes: also one that was held
-    // back, or that came to nothing, is told with its reason; and a colour that the view would have brought back and that there was no
-    // place for.
+    // Where the state is what creation made of it, the record of creation has every change, by whichever rule. Two things are news all
+    // the same: a wish, with its reason even where a guard held it back or nothing came of it, and a colour that the view would have
+    // brought back and that has no place.
     let is_news = decision.state.key() != base || !wishes.is_empty() || over_budget;
     if is_news && !matches!(chosen, Chosen::Refused(..)) {
         let made = decide::create_except(&kept.original, off.created, terms.caps, terms.policy);

@@ -11,7 +11,7 @@ pub struct Alive {
     pub samplers: u32,
     /// Different states of these.
     pub states: u32,
-    /// Samplers with custom border colours; older traces do not tell.
+    /// Samplers with custom border colours; older traces do not have them.
     pub custom_borders: Option<u32>,
 }
 

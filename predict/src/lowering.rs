@@ -145,7 +145,7 @@ impl Prediction {
             features,
             inherited: class.inherited,
             of_image: image.reachable,
-            can_be_told: caps.view_usage,
+            can_state_usage: caps.view_usage,
             imageless: caps.imageless_framebuffer,
         };
         let is_looked_at =
@@ -189,7 +189,7 @@ impl Prediction {
             return;
         }
         let all = |key: &str| value.get(key).and_then(Value::as_array).into_iter().flatten();
-        // Of which formats a module would be left is not told.
+        // The trace does not say for which formats a module would be left.
         for name in all("left").filter_map(Value::as_str).filter(|_| !["images", "buffers"].contains(&could)) {
             let Some(left) = Left::of(name) else {
                 self.misunderstood("shader");

@@ -124,7 +124,7 @@ impl Capabilities {
         self.limits.get(name).copied()
     }
 
-    /// Format features that the source could have told of. What else a format has is not known.
+    /// Format features that the source can name. What else a format has is not known.
     pub fn covered(&self) -> Feature {
         self.covered
     }

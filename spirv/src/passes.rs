@@ -15,7 +15,7 @@ use crate::scan::Scan;
 
 pub use crate::outcome::{Counters, Pass, PassChange, Rewrite, Why};
 
-/// A pass with what it is told.
+/// A pass with its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step<'a> {
     /// [`image_access()`].

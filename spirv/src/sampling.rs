@@ -1,4 +1,4 @@
-//! The pass `sampling`: what a sampler cannot be told is done in the shader, as a task for each descriptor asks.
+//! The pass `sampling`: what a sampler cannot express is done in the shader, as a task for each descriptor asks.
 //!
 //! An image instruction becomes a call of a function that the pass adds, with the same type and id, so the control flow of the
 //! application's functions stays as it is. The function gets the task of the descriptor, and executes the application's own

@@ -50,16 +50,16 @@ struct Counts {
 pub struct Activity {
     counts: Mutex<Counts>,
     /// With `pulse=on`.
-    pub is_told: bool,
+    pub is_recorded: bool,
     /// When the last record was written.
     written: AtomicU64,
 }
 
 impl Activity {
     /// `is_told`: with `pulse=on`; `follows_passes`: rules follow render passes.
-    pub(super) fn new(is_told: bool, follows_passes: bool) -> Self {
+    pub(super) fn new(is_recorded: bool, follows_passes: bool) -> Self {
         let counts = Counts { upscaled: follows_passes.then(Upscaled::default), ..Counts::default() };
-        Self { counts: Mutex::new(counts), is_told, written: AtomicU64::default() }
+        Self { counts: Mutex::new(counts), is_recorded, written: AtomicU64::default() }
     }
 
     /// There is another swapchain.
@@ -130,7 +130,7 @@ impl Activity {
     /// Draws that were submitted, and those of them that were repaired, if it is time for a record and nobody else writes it.
     pub(super) fn due(&self) -> Option<[u64; 2]> {
         let (now, last) = (platform::now_ns(), self.written.load(Ordering::Relaxed));
-        let is_due = self.is_told
+        let is_due = self.is_recorded
             && now.wrapping_sub(last) >= PAUSE
             && self.written.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         is_due.then(|| {

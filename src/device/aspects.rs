@@ -113,7 +113,7 @@ impl Images {
     /// Says once of a format that descriptors show this aspect of a view with both.
     #[cold]
     #[inline(never)]
-    pub(super) fn tell_aspect(&self, ground: &Ground, view: u64, aspect: Aspect) {
+    pub(super) fn record_aspect(&self, ground: &Ground, view: u64, aspect: Aspect) {
         ground.guard(
             || {
                 let class = self.class((ground.hot.gate.view(view) as u32).wrapping_sub(1));

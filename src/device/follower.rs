@@ -1,4 +1,4 @@
-//! What those who follow what only shaders join have to be told by the rooms below them, and are asked.
+//! What the rooms below call and ask of whoever follows what only shaders join.
 
 use super::driver::Driver;
 use super::hot::Hot;

@@ -83,13 +83,13 @@ impl Ground {
     #[inline(always)]
     pub fn separate_seen(&self) {
         if !self.wishes.follows && self.hot.unwatch(vk::DescriptorType::SAMPLER) {
-            self.tell_of_separate();
+            self.record_separate_use();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_of_separate(&self) {
+    fn record_separate_use(&self) {
         self.guard(
             || {
                 self.journal.unresolved(Left::SeparateSamplers, None, json!({}), (0, 0));

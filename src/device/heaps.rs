@@ -54,7 +54,7 @@ struct MetInHeaps {
     colours: FastMap<u32, BorderPlace>,
     /// Whether images of floats, and of integers, are read through samplers in heaps.
     read: [bool; 2],
-    is_told: bool,
+    is_recorded: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -158,13 +158,13 @@ impl Heaps {
         }
         self.record(ground, Via::Embedded, given, &alone, ty);
         if ty.is_none() {
-            self.tell_several(ground, rules, given, &alone, types);
+            self.record_several_types(ground, rules, given, &alone, types);
         }
         alone
     }
 
     /// Names a sampler that would have to be another one for some of these types.
-    fn tell_several(
+    fn record_several_types(
         &self,
         ground: &Ground,
         rules: &Overrides,
@@ -264,12 +264,12 @@ impl Heaps {
         let classes = samplin_hot::memory::collect(met.classes.keys().copied());
         drop(met);
         for class in classes.into_iter().filter_map(|class| images.class(class)) {
-            Self::tell_embedded(ground, key.0, key.1, &own, class);
+            Self::record_embedded(ground, key.0, key.1, &own, class);
         }
     }
 
     /// Names an embedded sampler and an image in a heap that suits the shader and not the sampler.
-    fn tell_embedded(ground: &Ground, fingerprint: u64, ty: ShaderType, own: &Embedded, class: &ViewClass) {
+    fn record_embedded(ground: &Ground, fingerprint: u64, ty: ShaderType, own: &Embedded, class: &ViewClass) {
         let view = &class.traits;
         let is_read = (view.numeric_class(), view.view_type) == (ty.class, ty.view_type);
         if !is_read || own.needs.0 & class.lacks.0 == 0 {
@@ -305,7 +305,7 @@ impl Heaps {
         self.conflicts.store(true, Ordering::Relaxed);
         let embedded = samplin_hot::memory::collect(met.embedded.iter().map(|(key, own)| (*key, *own)));
         drop(met);
-        embedded.iter().for_each(|(key, sampler)| Self::tell_embedded(ground, key.0, key.1, sampler, own));
+        embedded.iter().for_each(|(key, sampler)| Self::record_embedded(ground, key.0, key.1, sampler, own));
     }
 
     /// Takes note that shaders read images through samplers in heaps: of floats, and of integers.
@@ -334,10 +334,10 @@ impl Heaps {
         samplers.leave_border(place.unwrap_or_default());
     }
 
-    // ---- what is told ----
+    // ---- records ----
 
     /// Names what samplers and images in heaps may meet and may not be used with, once. Which of them shaders join is not known.
-    pub fn tell(&self, ground: &Ground, images: &Images) {
+    pub fn record_meeting(&self, ground: &Ground, images: &Images) {
         if !self.is_on || !self.conflicts.swap(false, Ordering::Relaxed) {
             return;
         }
@@ -355,7 +355,9 @@ impl Heaps {
             }
         }
         met.counts.pairs = count;
-        let Some((fingerprint, format)) = first.filter(|_| !std::mem::replace(&mut met.is_told, true)) else { return };
+        let Some((fingerprint, format)) = first.filter(|_| !std::mem::replace(&mut met.is_recorded, true)) else {
+            return;
+        };
         let about = json!({
             "heaps": met.counts,
             "fingerprint": format!("{fingerprint:016x}"),
@@ -369,7 +371,7 @@ impl Heaps {
     #[inline]
     pub fn end_frame(&self, ground: &Ground, images: &Images) {
         if self.is_on && ground.journal.frames.count().is_multiple_of(FRAMES) {
-            ground.guard(|| self.tell(ground, images), || ());
+            ground.guard(|| self.record_meeting(ground, images), || ());
         }
     }
 

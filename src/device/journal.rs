@@ -56,7 +56,7 @@ impl Via {
 
 /// What makes the repair of a link the same one in another pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct LinkTold {
+pub(super) struct LinkKey {
     /// Set, binding and element of image and sampler.
     pub(super) at: [(u32, u32, u32); 2],
     /// How and in which stages they are used.
@@ -82,7 +82,7 @@ struct Said {
     exempted: Once<(Exempted, u64, u64)>,
     /// Fingerprints of modules that were rewritten.
     modules: Once<u64>,
-    links: Once<LinkTold, 512>,
+    links: Once<LinkKey, 512>,
     /// Fingerprints of what samplers asked for and of what they got.
     samplers: Once<(u64, u64)>,
     rules: FastMap<&'static str, u64>,
@@ -111,7 +111,7 @@ pub struct Journal {
     samplers_changed: AtomicU64,
     /// Blits whose filter was changed.
     blits_rewritten: AtomicU64,
-    /// Repairs of links that were not told again, for another pipeline.
+    /// Repairs of links that have a record already, for another pipeline.
     links_repeated: AtomicU64,
 }
 
@@ -234,15 +234,15 @@ impl Journal {
     }
 
     /// Whether a record of a link's repair is to be written: for each pipeline at the level all, else once for all pipelines, and a count.
-    pub(super) fn is_news_of_link(&self, told: LinkTold) -> bool {
-        let is_news = self.records_all() || self.is_news(|said| &mut said.links, told);
+    pub(super) fn is_news_of_link(&self, key: LinkKey) -> bool {
+        let is_news = self.records_all() || self.is_news(|said| &mut said.links, key);
         if !is_news {
             self.links_repeated.fetch_add(1, Ordering::Relaxed);
         }
         is_news
     }
 
-    /// How many repairs of links were not told again.
+    /// How many repairs of links had a record already.
     pub(super) fn links_repeated(&self) -> u64 {
         self.links_repeated.load(Ordering::Relaxed)
     }
@@ -352,8 +352,8 @@ impl Journal {
             self.count_changed_sampler();
         }
         let key = || (state.fingerprint() ^ via as u64, alone.decision.state.fingerprint() ^ via as u64);
-        let is_told = self.records_all() || !changes.is_empty();
-        if !is_told || !self.trace().is_on() || !self.is_news(|said| &mut said.samplers, key()) {
+        let is_worth_it = self.records_all() || !changes.is_empty();
+        if !is_worth_it || !self.trace().is_on() || !self.is_news(|said| &mut said.samplers, key()) {
             return;
         }
         self.count(&changes);
@@ -418,7 +418,7 @@ impl Journal {
         } else if !self.records_all() {
             return;
         }
-        // A legal one must not keep an illegal one of another tiling from being told.
+        // A legal one must not keep an illegal one of another tiling from its record.
         let key = if changes.is_empty() { !filter.as_raw() } else { filter.as_raw() };
         if !self.is_news(|said| &mut said.blits, (source.format.as_raw(), key)) {
             return;
@@ -486,7 +486,7 @@ impl Journal {
         self.trace().emit("unresolved", &record);
     }
 
-    /// How often records tell of what is unresolved, by those names that `is_meant` takes.
+    /// How many records there are of what is unresolved, by those names that `is_meant` takes.
     pub fn unresolved_counts(&self, is_meant: impl Fn(Left) -> bool) -> kinds::Members<u64> {
         let said = lock(&self.said);
         let meant = said.whats.iter().filter(|(what, _)| is_meant(**what));

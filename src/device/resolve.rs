@@ -112,7 +112,7 @@ impl Pairs {
         }
         let parts = PairParts { pair, shared: &shared, class };
         ground.wishes.exempt_pair(&ground.journal, Exempted::Pair, parts, Some(path), &meeting.exempted);
-        // Links are told one by one, once it is known what becomes of each.
+        // Each link has a record of its own, once it is known what becomes of it.
         if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
             for unresolved in meeting.unresolved(&ground.journal.context(Some(class))) {
                 // Whether a shader compares, and does that itself, is found out where the descriptor is bound. What lies in memory is not.

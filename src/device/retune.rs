@@ -28,7 +28,7 @@ impl Pairs {
             self.retune(ground, separate, &change, None);
             let rendered = Rendered { swapchain: Some(extent), observed: None };
             let is_it = |by| matches!(by, ScaleBy::Output(_));
-            ground.journal.record_scales(&ground.wishes.rules(), rendered, (is_it, None));
+            ground.journal.record_scales(&ground.wishes.rules(), rendered, is_it, None);
         }
     }
 
@@ -42,7 +42,7 @@ impl Pairs {
             self.retune(ground, separate, &change, None);
             let is_it = |by| by == ScaleBy::Auto;
             let seen = Some(Observed { frames, draws });
-            ground.journal.record_scales(&ground.wishes.rules(), rendered, (is_it, seen));
+            ground.journal.record_scales(&ground.wishes.rules(), rendered, is_it, seen);
         }
     }
 
@@ -74,8 +74,8 @@ impl Pairs {
         let rules = ground.wishes.rules();
         let mut others = FastSet::default();
         let states = self.samplers.rows(&ground.hot).look_again(&mut |shared| {
-            let old = (&*change.before, shared.overrides);
-            let (overrides, is_other) = rules.match_again(old, &shared.kept.original, shared.fingerprint());
+            let (overrides, is_other) =
+                rules.match_again(&change.before, shared.overrides, &shared.kept.original, shared.fingerprint());
             if is_other {
                 others.with_room().insert(shared.fingerprint());
             }
@@ -92,7 +92,7 @@ impl Pairs {
                 done.keep(PIPELINE, separate.pipelines());
             }
         }
-        ground.journal.record_retune(change, &rules, (states, done));
+        ground.journal.record_retune(change, &rules, states, done);
     }
 
     /// Whether an immutable sampler stays although rules ask for something else than before: its state is one of `others`, and no rule asks

@@ -188,8 +188,8 @@ impl Rules {
             && followed.looked.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Reads the file if it is another one than before. One with mistakes changes nothing, and `told` gets these.
-    pub(super) fn read_again(&self, told: impl FnOnce(&[Problem])) -> Option<Change<'_>> {
+    /// Reads the file if it is another one than before. One with mistakes changes nothing, and `report` gets these.
+    pub(super) fn read_again(&self, report: impl FnOnce(&[Problem])) -> Option<Change<'_>> {
         let followed = self.followed.as_ref()?;
         let source = followed.source.as_ref()?;
         let mut turn = lock(&followed.state);
@@ -199,7 +199,7 @@ impl Rules {
         }
         let (file, problems) = source.read();
         if !problems.is_empty() {
-            told(&problems);
+            report(&problems);
             return None;
         }
         turn.file = file;
@@ -213,7 +213,8 @@ impl Journal {
         &self,
         rules: &Overrides,
         rendered: Rendered,
-        (is_it, seen): (fn(ScaleBy) -> bool, Option<kinds::Observed>),
+        is_it: fn(ScaleBy) -> bool,
+        seen: Option<kinds::Observed>,
     ) {
         if !self.records_decisions() {
             return;
@@ -240,7 +241,7 @@ impl Journal {
     }
 
     /// Writes a `retune` record.
-    pub(super) fn record_retune(&self, change: &Change<'_>, now: &Overrides, (states, done): (u32, Reissued)) {
+    pub(super) fn record_retune(&self, change: &Change<'_>, now: &Overrides, states: u32, done: Reissued) {
         if self.records_decisions() {
             let rules = memory::collect(now.news(&change.before).map(str::to_owned));
             let gone = memory::collect(change.before.news(now).map(str::to_owned));

@@ -144,7 +144,7 @@ pub struct Separate {
     versions: Arc<Versions>,
     /// A binding with its slots in arrays was seen with what it was not seen with before.
     news: Arc<AtomicBool>,
-    /// There may be links that no draw has told of, see [`late`].
+    /// There may be links that no draw has shown, see [`late`].
     has_late: AtomicBool,
     /// What arrays of sets may take.
     arrays: Budget,

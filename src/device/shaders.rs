@@ -158,7 +158,7 @@ impl Shaders {
     pub fn module_words(&self, ground: &Ground, pairs: &Pairs, words: &[u32]) -> Option<Rewritten> {
         let found = scan(words);
         if ground.journal.records_all() {
-            ground.journal.tell_of_weaker(words, found);
+            ground.journal.record_weaker(words, found);
         }
         let options = &self.options;
         let is_of_opengl = found.intersects(Scan::COUNTERS | Scan::GL);
@@ -170,7 +170,7 @@ impl Shaders {
         }
         let started = platform::now_ns();
         let Ok(outcome) = passes::for_module(words, found, options) else { memory::give_up() };
-        ground.journal.tell_of_module(words, &outcome, platform::now_ns().saturating_sub(started));
+        ground.journal.record_module(words, &outcome, platform::now_ns().saturating_sub(started));
         if found.intersects(Scan::STORAGE_IMAGES) && pairs.stand_ins.storage.is_lowering() {
             pairs.stand_ins.storage.formatless_module(
                 &ground.journal,

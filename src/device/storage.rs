@@ -202,7 +202,7 @@ impl Driver {
 }
 
 impl Storage {
-    /// What an image goes down as instead of as it came, if its usage is one that its format cannot have. What is left is told.
+    /// What an image goes down as instead of as it came, if its usage is one that its format cannot have. Records what is left.
     ///
     /// # Safety
     ///
@@ -220,20 +220,20 @@ impl Storage {
         let (flags, usage) =
             (vk::ImageCreateFlags::from_raw(flags as u32), vk::ImageUsageFlags::from_raw(usage as u32));
         let info = &vk::ImageCreateInfo { flags, usage, ..*info };
-        let mut told = false;
+        let mut is_recorded = false;
         if self.lowered.images != 0 {
             // SAFETY: `info` is valid by this function's contract; `lowered_image` reads its chain and nothing else that is pointed to.
             match unsafe { self.lowered_image(driver, journal, info) } {
                 Ok(copy) => return Some(copy),
-                Err(is_told) => told = is_told,
+                Err(left_here) => is_recorded = left_here,
             }
         }
         // SAFETY: `info` is valid by this function's contract; `wider_flags` reads its chain and nothing else that is pointed to.
         match unsafe { driver.wider_flags(journal, info) } {
             Ok((flags, change)) => Some(ImageCopy { flags, formats: Vec::new(), change, is_aliased: false }),
-            Err(is_told) => {
-                if self.is_on && usage.contains(vk::ImageUsageFlags::STORAGE) && !told && !is_told {
-                    journal.tell_of_unstored(driver, info);
+            Err(left_here) => {
+                if self.is_on && usage.contains(vk::ImageUsageFlags::STORAGE) && !is_recorded && !left_here {
+                    journal.record_unstored(driver, info);
                 }
                 None
             }
@@ -243,7 +243,7 @@ impl Storage {
     /// An image of which some format has to be viewed as integers.
     ///
     /// # Errors
-    /// It is none; whether that was told.
+    /// It is none; whether that was recorded.
     ///
     /// # Safety
     ///
@@ -492,7 +492,7 @@ impl Storage {
 
 impl Journal {
     /// Says of an image that shaders store to nothing like it.
-    fn tell_of_unstored(&self, driver: &Driver, info: &vk::ImageCreateInfo<'_>) {
+    fn record_unstored(&self, driver: &Driver, info: &vk::ImageCreateInfo<'_>) {
         let features = tiling_of(info.tiling).and_then(|tiling| driver.features_with(tiling, 0, info.format));
         if let Some(why) = storage::unstored(info.format, info.flags, info.usage, features) {
             self.storage_unresolved(why, info.format);

@@ -12,7 +12,7 @@ use crate::counters::Path;
 
 impl Pairs {
     /// Names the pairs that no draw has decided about, as nobody draws any more.
-    fn tell_undecided(&self, ground: &Ground) {
+    fn record_undecided(&self, ground: &Ground) {
         for (pair, unresolved, shared) in self.undecided.take() {
             if let Some(class) = self.images.class(pair.class) {
                 let parts = PairParts { pair, shared: &shared, class };
@@ -23,7 +23,7 @@ impl Pairs {
 
     /// Writes the `summary` record. `separate`: what is said there of what only shaders join; `columns`: what its census says of arrays.
     pub fn summarize(&self, ground: &Ground, separate: Option<kinds::Separate>, columns: Option<u64>) {
-        self.tell_undecided(ground);
+        self.record_undecided(ground);
         let writes = Path::ALL.iter().map(|path| {
             let (seen, rewritten) = ground.hot.counters.sum(*path);
             (path.name().to_owned(), kinds::Writes { seen, rewritten })

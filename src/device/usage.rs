@@ -121,7 +121,7 @@ impl Driver {
             features,
             inherited,
             of_image: image.reachable,
-            can_be_told: self.caps.view_usage,
+            can_state_usage: self.caps.view_usage,
             imageless: self.caps.imageless_framebuffer,
         };
         let why = match (stated, decide::view_usage(&asked)) {
@@ -137,7 +137,7 @@ impl Driver {
     /// The flags that an image goes down with, if not its own, with the change: its usage is one that only other formats of its list have.
     ///
     /// # Errors
-    /// None do; whether that was told.
+    /// None do; whether that was recorded.
     ///
     /// # Safety
     ///

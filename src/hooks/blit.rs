@@ -14,7 +14,7 @@ fn keeps_scale(source: [vk::Offset3D; 2], target: [vk::Offset3D; 2]) -> bool {
     extent(source) == extent(target)
 }
 
-/// The legal filter of a blit, recorded if it differs. `lossless` tells whether no region scales.
+/// The legal filter of a blit, recorded if it differs. `lossless` says whether no region scales.
 fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless: impl FnOnce() -> bool) -> vk::Filter {
     if filter == vk::Filter::NEAREST {
         return filter;
@@ -54,7 +54,7 @@ fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless
 
 /// Names two images that may not be blitted to each other, once for each two formats. `aspects`: those of the source and of the target
 /// in each region.
-fn tell_unblittable(
+fn record_unblittable(
     device: &Device,
     source: vk::Image,
     target: vk::Image,
@@ -92,7 +92,7 @@ pub(crate) unsafe extern "system" fn cmd_blit_image(
     // SAFETY: VUID-vkCmdBlitImage-pRegions-parameter.
     let aspects =
         unsafe { slice(regions, count) }.iter().map(|region| [region.src_subresource, region.dst_subresource]);
-    tell_unblittable(device, source, target, aspects.map(|both| both.map(|of| of.aspect_mask)));
+    record_unblittable(device, source, target, aspects.map(|both| both.map(|of| of.aspect_mask)));
     let legal = legal_filter(device, source, filter, || {
         // SAFETY: VUID-vkCmdBlitImage-pRegions-parameter.
         unsafe { slice(regions, count) }.iter().all(|region| keeps_scale(region.src_offsets, region.dst_offsets))
@@ -108,7 +108,7 @@ pub(crate) unsafe extern "system" fn cmd_blit_image2(commands: vk::CommandBuffer
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let regions = slice(given.p_regions, given.region_count).iter();
         let aspects = regions.map(|region| [region.src_subresource, region.dst_subresource].map(|of| of.aspect_mask));
-        tell_unblittable(device, given.src_image, given.dst_image, aspects);
+        record_unblittable(device, given.src_image, given.dst_image, aspects);
         let legal = legal_filter(device, given.src_image, given.filter, || {
             slice(given.p_regions, given.region_count)
                 .iter()

@@ -279,7 +279,7 @@ unsafe fn abilities(
 }
 
 /// Writes the records of a new device.
-fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Option<DriverSays>)>) {
+fn record_device(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Option<DriverSays>)>) {
     if device.ground.journal.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
         let driver = &device.ground.driver;
         // SAFETY: the device is valid for the resolver below it, and so is the name.
@@ -293,7 +293,7 @@ fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Optio
             device.ground.journal.record_device(&device.ground.driver, properties, &intercepts);
             let is_constant = |by| matches!(by, ScaleBy::Fixed(_));
             let rules = device.ground.wishes.rules();
-            device.ground.journal.record_scales(&rules, Rendered::default(), (is_constant, None));
+            device.ground.journal.record_scales(&rules, Rendered::default(), is_constant, None);
         }
     }
 }
@@ -359,7 +359,7 @@ unsafe fn register(
     });
     let device = Device::new(below, overrides, source, limits);
     if !off {
-        tell(&device, properties.map(|properties| (properties, says)));
+        record_device(&device, properties.map(|properties| (properties, says)));
         if let Some(separate) = device.separate.as_deref() {
             separate.read_learned(&device.ground);
         }
@@ -386,7 +386,7 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
             let separate = device.separate.as_deref();
             let joined = separate.map(|separate| separate.separate_summary(&device.ground));
             let columns = separate.and_then(|separate| separate.columns(&device.ground, &device.pairs));
-            device.pairs.heaps.tell(&device.ground, &device.pairs.images);
+            device.pairs.heaps.record_meeting(&device.ground, &device.pairs.images);
             device.pairs.summarize(&device.ground, joined, columns);
         }
     }));

@@ -101,13 +101,13 @@ unsafe fn view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, ty: vk::Desc
             device.pairs.heaps.meet_view(ground, &pairs.images, class);
         }
     }
-    let tell = |alias, change: &[Change]| {
+    let record = |alias, change: &[Change]| {
         let (null, shown) = (vk::ImageView::null(), DriverView { alias, path: PATH });
         ground.journal.record_view(null, info.format, shown, change, image.tiling, Vec::new());
     };
     if info.subresource_range.aspect_mask.contains(BOTH) && pairs.stand_ins.aspects.is_on() {
         // VUID-VkImageDescriptorInfoEXT-pView-11430.
-        tell(None, &[aspect_shown(vk::ImageAspectFlags::DEPTH)]);
+        record(None, &[aspect_shown(vk::ImageAspectFlags::DEPTH)]);
         return (!ground.wishes.audit).then(|| HeapView::of_aspect(info, vk::ImageAspectFlags::DEPTH));
     }
     if !pairs.images.narrows_views() {
@@ -117,7 +117,7 @@ unsafe fn view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, ty: vk::Desc
     // SAFETY: `info` is valid by this function's contract.
     let (narrowed, copy) = unsafe { image::changed_view(device, info) };
     if let Some((copy, _)) = copy {
-        tell(Some(copy.alias_format), &[copy.change]);
+        record(Some(copy.alias_format), &[copy.change]);
         return (!ground.wishes.audit).then(|| copy.described(info, stores));
     }
     let (_, usage, changes) = narrowed?;
@@ -126,7 +126,7 @@ unsafe fn view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, ty: vk::Desc
         ground.journal.storage_unresolved(Cause::StoredByHeap, info.format);
         return None;
     }
-    tell(None, &memory::collect(changes.iter().copied()));
+    record(None, &memory::collect(changes.iter().copied()));
     (!ground.wishes.audit).then(|| HeapView::narrowed(info, usage))
 }
 

@@ -355,21 +355,21 @@ unsafe fn create_new_view(
                         device.pairs.stand_ins.aspects.make_aspects(&device.ground, next, info, made);
                     }
                 }
-                let mut told = (Tiling::Optimal, None, Vec::new());
+                let mut recorded = (Tiling::Optimal, None, Vec::new());
                 if let Some((tiling, _, changes)) = &narrowed {
-                    told = (*tiling, None, changes.iter().copied().collect());
+                    recorded = (*tiling, None, changes.iter().copied().collect());
                     let lost = |change: &Change| change.catalog == Catalog::H1Storage;
-                    if !device.ground.wishes.audit && told.2.iter().any(lost) {
+                    if !device.ground.wishes.audit && recorded.2.iter().any(lost) {
                         device.pairs.stand_ins.storage.view_lost_storage(&device.ground, made);
                     }
                 }
                 if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.ground.wishes.audit) {
-                    told = (*tiling, Some(copy.alias_format), vec![copy.change]);
+                    recorded = (*tiling, Some(copy.alias_format), vec![copy.change]);
                 }
                 // SAFETY: `info` is the valid create info of this call.
                 let class = || unsafe { usage_class(device, info) };
                 let class = if device.ground.journal.records_all() { class() } else { Vec::new() };
-                let (tiling, alias, changes) = told;
+                let (tiling, alias, changes) = recorded;
                 if !(changes.is_empty() && class.is_empty()) {
                     device.ground.journal.record_view(
                         made,

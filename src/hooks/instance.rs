@@ -296,7 +296,7 @@ fn say_unsimulated(device: &str, why: &str) {
     }
 }
 
-/// Tells of a new instance: where each setting came from, and what is wrong with them.
+/// Records a new instance: where each setting came from, and what is wrong with them.
 fn log_instance(loaded: &Loaded, problems: &[Problem], exe: &str, app: Option<&str>, api: u32) {
     tracing::info!(exe, app, api_version = text::api_version(api), "instance created");
     for (name, value, source) in &loaded.sources {

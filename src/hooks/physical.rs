@@ -1,4 +1,4 @@
-//! What the application is told of a simulated device (`device_visible=on`): format properties, features and limits of the
+//! What the application reads of a simulated device (`device_visible=on`): format properties, features and limits of the
 //! simulation, so that its own fallback paths run; and of formats that shaders convert (`storage=advertise`).
 //!
 //! Answers are the driver's with things taken away, consistently: what the specification does not allow without a feature goes with

@@ -36,7 +36,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
     // -pDescriptorCopies-parameter).
     let (noted, copied) = unsafe { (Writes::new(slice(writes, count)), Copied::all(slice(copies, copy_count))) };
     if let Some(separate) = device.separate.as_deref() {
-        device.ground.guard(|| separate.note_combined((&device.ground, &device.pairs), noted, copied), || ());
+        device.ground.guard(|| separate.note_combined(&device.ground, &device.pairs, noted, copied), || ());
     }
     // SAFETY: the application's own arguments.
     unsafe { descriptor::update_descriptor_sets(handle, count, writes, copy_count, copies) };
@@ -53,7 +53,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
     // SAFETY: set, template and data are valid by the command's valid usage.
     let (noted, filled) = unsafe { (Live::new(set), Filled::new(Live::new(template), data)) };
     if let Some(separate) = device.separate.as_deref() {
-        device.ground.guard(|| separate.note_combined_template((&device.ground, &device.pairs), noted, filled), || ());
+        device.ground.guard(|| separate.note_combined_template(&device.ground, &device.pairs, noted, filled), || ());
     }
     // SAFETY: the application's own arguments.
     unsafe { template::update_descriptor_set_with_template(handle, set, template, data) };

@@ -170,8 +170,7 @@ unsafe extern "system" fn update_runs(
     device: &Device,
     kept: &Template,
 ) {
-    // SAFETY: `kept` is the entry of the template that `data` is valid for (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685), as
-    // `update_several` was told.
+    // SAFETY: `kept` is the entry of the template that `data` is valid for (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685).
     unsafe {
         if device.ground.hot.pass_template(kept, true, data, Path::Template)
             && let Some(next) = device.ground.driver.fns.update_descriptor_set_with_template

@@ -104,7 +104,7 @@ impl Sink {
         }
     }
 
-    /// Writes one line and tells whether all of it was written. `line`: a newline, which is left out unless the line
+    /// Writes one line and returns whether all of it was written. `line`: a newline, which is left out unless the line
     /// before was cut off; then the line with its newline.
     pub(super) fn write(&self, line: &[u8]) -> bool {
         let Some(descriptor) = self.descriptor() else {

@@ -23,7 +23,7 @@ pub(super) struct SharedKey {
     /// Whether the border colour is one: `border=strict` judges its kind even where it is ignored, and the key takes a value of no
     /// enumeration for a float colour.
     pub(super) has_border: bool,
-    /// [`SharedState::given`], which the records of its samplers tell.
+    /// [`SharedState::given`], which the records of its samplers have.
     pub(super) given: Option<u64>,
 }
 

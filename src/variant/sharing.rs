@@ -1,4 +1,4 @@
-//! What rows tell whoever hands samplers of the driver out more than once.
+//! What rows know for whoever hands samplers of the driver out more than once.
 
 use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;

@@ -44,7 +44,7 @@ fn bits(usage: Usage) -> u64 {
 
 /// A view that may be narrowed.
 fn view(inherited: Usage, features: Feature) -> ViewUsage {
-    ViewUsage { features, inherited: bits(inherited), of_image: !0, can_be_told: true, imageless: false }
+    ViewUsage { features, inherited: bits(inherited), of_image: !0, can_state_usage: true, imageless: false }
 }
 
 /// Judges the rows.
@@ -72,7 +72,7 @@ fn kept() {
     let rendered = view(both | Usage::COLOR_ATTACHMENT, features(&[SAMPLED, Feature::COLOR_ATTACHMENT]));
     assert!(view_usage(&rendered).is_ok());
     for (view, why) in [
-        (ViewUsage { can_be_told: false, ..narrowable }, Cause::NoUsageStructure),
+        (ViewUsage { can_state_usage: false, ..narrowable }, Cause::NoUsageStructure),
         // The structure has 32 bits, and those above must not get lost.
         (ViewUsage { inherited: narrowable.inherited | 1 << 40, ..narrowable }, Cause::NoUsageStructure),
         (view(both, NONE), Cause::NothingLeft),

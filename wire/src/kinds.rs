@@ -529,10 +529,10 @@ pub struct Separate {
     pub compile_ms: f64,
     /// Links that are known to need samplers of their own.
     pub learned: u64,
-    /// Repairs of links for which there is no record, because one of an earlier pipeline tells of the same link, state and class.
+    /// Repairs of links for which there is no record, because an earlier pipeline has one of the same link, state and class.
     #[serde(default)]
     pub repeated: u64,
-    /// What was left, by name, as often as records tell of it.
+    /// What was left, by name, with the number of its records.
     pub unresolved: Members<u64>,
 }
 
@@ -558,7 +558,7 @@ pub struct DeviceSummary {
     pub writes: Members<Writes>,
     /// Blits that got another filter.
     pub blits_rewritten: u64,
-    /// Changes by rule, as often as records tell of them.
+    /// Changes by rule, as often as records have them.
     pub changes: Members<u64>,
     /// The layer's samplers.
     pub variants: Variants,

@@ -426,7 +426,7 @@ pub fn blit(value: &Value) -> Option<(vk::Filter, BlitSource, Tiling)> {
     Some((filter(value.get("filter"))?, source, tiling(value.get("src_tiling"))?))
 }
 
-/// Abilities that device records tell of only since a later version of the layer.
+/// Abilities that device records have only since a later version of the layer.
 const LATE: [&str; 9] = [
     "VK_KHR_maintenance2",
     "imagelessFramebuffer",
@@ -439,7 +439,7 @@ const LATE: [&str; 9] = [
     "vertexPipelineStoresAndAtomics",
 ];
 
-/// The abilities that a `device` record tells.
+/// The abilities that a `device` record has.
 pub fn caps(device: &Value) -> Option<DeviceCaps> {
     let mut caps = DeviceCaps::default();
     let features = device.get("features")?;
@@ -448,8 +448,8 @@ pub fn caps(device: &Value) -> Option<DeviceCaps> {
         // What is the layer's own, and what images, views and shaders are judged by, came later than the rest: older traces do not
         // tell it.
         let is_late = ability.name.starts_with("VK_SAMPLIN_") || LATE.contains(&ability.name);
-        let untold = is_late.then_some(false);
-        *field(&mut caps) = features.get(ability.name).and_then(Value::as_bool).or(untold)?;
+        let absent = is_late.then_some(false);
+        *field(&mut caps) = features.get(ability.name).and_then(Value::as_bool).or(absent)?;
     }
     let limits = device.get("limits")?;
     let count = |key: &str| u32::try_from(limits.get(key)?.as_u64()?).ok();
@@ -462,7 +462,7 @@ pub fn caps(device: &Value) -> Option<DeviceCaps> {
     Some(caps)
 }
 
-/// The features of a `device` record for these abilities; what they do not tell stays as recorded.
+/// The features of a `device` record for these abilities; what they do not have stays as recorded.
 pub fn features(caps: &DeviceCaps, recorded: Option<&Value>) -> Value {
     let mut features = recorded.and_then(Value::as_object).cloned().unwrap_or_default();
     features.extend(caps.features().into_iter().map(|(name, on)| (name.to_owned(), on.into())));

@@ -135,7 +135,7 @@ pub fn state(state: &SamplerState) -> Json {
     Json::Object(out)
 }
 
-/// The members that tell a view class, shared by `pair` and `unresolved` records.
+/// The members that describe a view class, shared by `pair` and `unresolved` records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewMembers {
     /// Vulkan name of the view's format.
@@ -354,7 +354,7 @@ pub struct Joined {
     pub draw: Option<Draw>,
 }
 
-/// Which draw, dispatch or trace of rays a record is about: the first at which what it tells was met, as it was recorded.
+/// Which draw, dispatch or trace of rays a record is about: the first at which its subject was met, as it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draw {
     /// How many frames had ended.

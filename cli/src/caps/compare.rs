@@ -49,7 +49,7 @@ pub(super) fn run(a: &Abilities, b: &Abilities, output: &mut Output) -> Result {
             continue;
         }
         let can = |formats: &BTreeMap<String, FormatAbilities>, name: &str| formats.get(name).is_some_and(has);
-        // That a format is not sampled at all explains the rest; it is told once.
+        // That a format is not sampled at all explains the rest; the report says so once.
         let both = |name: &str| {
             let sampled =
                 |formats: &BTreeMap<String, FormatAbilities>| formats.get(name).is_some_and(FormatAbilities::sampled);

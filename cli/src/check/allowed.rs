@@ -295,7 +295,7 @@ impl Entries {
 
     /// What is wrong with entries: those that are over, and those that nothing met.
     pub(super) fn notes(&self) -> Vec<String> {
-        let told = |entry: &Allowed| {
+        let listed = |entry: &Allowed| {
             let reason = &entry.entry.reason;
             match (&entry.entry.expires, entry.met) {
                 (_, 0) if entry.is_outside => None,
@@ -306,7 +306,7 @@ impl Entries {
                 _ => None,
             }
         };
-        self.entries.iter().filter_map(told).collect()
+        self.entries.iter().filter_map(listed).collect()
     }
 
     /// Writes a baseline: its text without the entries that nothing met, unless they are about what was not looked at, and an entry for

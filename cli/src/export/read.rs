@@ -205,7 +205,7 @@ impl Reading<'_> {
             return;
         }
         let event = first.text("event");
-        let told = RecordChanges::of(rows.iter().map(Row::change).collect());
+        let changes = RecordChanges::of(rows.iter().map(Row::change).collect());
         self.seen.insert(key, self.analysis.decisions.len());
         self.analysis.decisions.push(Decision {
             event: Event::ALL.iter().find(|(_, name)| *name == event).map_or("", |(_, name)| name),
@@ -221,8 +221,8 @@ impl Reading<'_> {
             source: None,
             how: None,
             draw: None,
-            changes: told.made,
-            held: told.held,
+            changes: changes.made,
+            held: changes.held,
             applied: first.text("applied") == "true",
             lossless: None,
             sampler: None,

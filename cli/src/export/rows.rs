@@ -16,7 +16,7 @@ use crate::trace::scan::{self, Damage, Raw};
 /// What stands for the device of a process that has none yet.
 const UNKNOWN: &str = "unknown";
 
-/// Processes of one trace that are told apart at a time, and lists of changes that are remembered.
+/// How many processes of one trace are distinguished at a time, and how many lists of changes are cached.
 const MOST: usize = 50_000;
 
 /// The changes of a record: for each the words of [`CHANGE`].

@@ -31,7 +31,7 @@ const WAITING: usize = 8 << 20;
 /// Files that are open at a time.
 const OPEN: usize = 100;
 
-/// Parts that are told apart at a time.
+/// How many parts are distinguished at a time.
 const PARTS: usize = 4_000;
 
 /// Texts that are remembered, and their bytes.

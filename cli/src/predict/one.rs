@@ -12,7 +12,7 @@ use crate::trace::analysis::By;
 use crate::trace::reader::TraceSource;
 use crate::trace::record::{counted, grouped, short};
 
-/// Tells of one device in full.
+/// Prints the prediction for one device in full.
 pub(super) fn run(arguments: &Arguments, name: &str, source: &TraceSource, output: &mut Output) -> Result {
     let found = predict(name, arguments.alone, &Input::open(source)?, true)?;
     let Predicted { prediction, recorded, lines, analysis: predicted, notes } = found;

@@ -137,7 +137,7 @@ impl Matrix {
     }
 }
 
-/// Predicts for each of these devices what a trace tells.
+/// Predicts for each of these devices what it would do with the run of a trace.
 pub(crate) fn matrix(names: &[String], alone: bool, source: &TraceSource) -> Result<Matrix> {
     let input = Input::open(source)?;
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();

@@ -40,7 +40,7 @@ impl Formats {
 }
 
 impl Format {
-    /// A format that no trace told of.
+    /// A format that is in no trace.
     pub(super) fn of(format: vk::Format) -> Self {
         Self { format: names::format(format), settings: Vec::new(), line: 0 }
     }

@@ -125,7 +125,7 @@ pub(super) struct Finding<'a> {
     count: u64,
     count_text: String,
     /// The heading of its rows: how many changes, of how many sampler states.
-    told: String,
+    heading: String,
     pub(super) rule: &'a str,
     pub(super) format: &'a str,
     because: &'a str,
@@ -171,7 +171,7 @@ impl<'a> Finding<'a> {
         Some(Self {
             count,
             count_text: grouped(count),
-            told: counted(count, "change") + &of,
+            heading: counted(count, "change") + &of,
             rule: first.rule,
             format: first.format,
             because: first.because,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::trace::analysis::Analysis;
 
-/// How many different lines of a kind are told.
+/// How many different lines of a kind are shown.
 const TOLD: usize = 6;
 
 /// Lines of key and value, each once.
@@ -88,9 +88,9 @@ mod tests {
             |n: usize| (1, json!({ "started": format!("2026-11-26T12:16:{n:02}Z"), "arguments": ["a b", "c"] }));
         let mut analysis = Analysis::default();
         analysis.layers = (0..9).map(layer).collect();
-        let told = of(&analysis);
-        assert_eq!(told.first().unwrap().1, "2026-11-26 12:16:00 UTC");
-        assert_eq!(told.get(6).unwrap().1, "and 3 more");
-        assert_eq!(told.get(7).unwrap(), &("command", "'a b' c".to_owned()));
+        let rows = of(&analysis);
+        assert_eq!(rows.first().unwrap().1, "2026-11-26 12:16:00 UTC");
+        assert_eq!(rows.get(6).unwrap().1, "and 3 more");
+        assert_eq!(rows.get(7).unwrap(), &("command", "'a b' c".to_owned()));
     }
 }

@@ -213,7 +213,7 @@ fn overridden(trace: &Path) -> Result<Candidates> {
     Ok(found)
 }
 
-/// The repairs that a trace tells of, and the rules of those that no rules file can switch off. `most`: how many rules may name them.
+/// The repairs in a trace, and the rules of those that no rules file can switch off. `most`: how many rules may name them.
 fn repaired(trace: &Path, most: usize) -> Result<(Candidates, BTreeSet<String>)> {
     let (mut found, mut fixed) = (Candidates::new(), BTreeSet::new());
     TraceSource::File(trace.to_path_buf()).read(false, |record| {
@@ -243,7 +243,7 @@ fn repaired(trace: &Path, most: usize) -> Result<(Candidates, BTreeSet<String>)>
     })?;
     let groups: BTreeSet<_> = found.keys().map(|one| (&one.rule, &one.format, one.fingerprint.is_some())).collect();
     if groups.len() > most {
-        // More than a file may hold: formats are not told apart.
+        // More than a file may hold: formats are not distinguished.
         found = found.into_iter().map(|(one, name)| (Candidate { format: None, ..one }, name)).collect();
     }
     Ok((found, fixed))

@@ -21,7 +21,7 @@ use crate::trace::record::{counted, more};
 /// How many rules are listed.
 const RULES: usize = 12;
 
-/// How many warnings of a trace are told.
+/// How many warnings of a trace are printed.
 const WARNINGS: usize = 5;
 
 /// Where traces of the program will turn up.
@@ -194,12 +194,12 @@ fn files(folder: &Path, pattern: &[String]) -> Vec<(PathBuf, u64)> {
         .collect()
 }
 
-/// What there is to tell.
+/// What is printed.
 #[derive(Debug)]
 pub(super) struct RunNotes {
     /// What each trace adds up to, of this run alone.
     pub(super) traces: Vec<(PathBuf, Analysis)>,
-    /// What several add up to, if that is to be told.
+    /// What several add up to, if that is printed.
     pub(super) sum: Option<Analysis>,
     /// The `mode` setting.
     pub(super) mode: Option<String>,
@@ -279,7 +279,8 @@ impl RunNotes {
         let changes = analysis.change_count();
         if changes == 0 {
             let style = if looked::is_anything(analysis) { Style::Good } else { Style::Warn };
-            let what = if looked::is_untold(analysis) { "no record has a change" } else { "nothing had to be changed" };
+            let what =
+                if looked::is_unrecorded(analysis) { "no record has a change" } else { "nothing had to be changed" };
             let text = format!("{what} in {}", looked::at(analysis));
             let text = output.styled(style, text);
             output.line(format!("{prefix} {text}"));

@@ -59,7 +59,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Makes it, and tells the layer of it.
+    /// Creates it, and names it to the layer.
     pub(super) fn open(environment: &mut Environment) -> Result<Self> {
         let trouble =
             |error: &dyn std::fmt::Display| Failure::environment(format!("validation cannot be read: {error}"));

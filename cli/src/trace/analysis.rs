@@ -116,7 +116,7 @@ pub struct Analysis {
     pub exempt: Vec<Exempt>,
     /// Records of further ones.
     pub exempt_folded: u64,
-    /// Decisions beyond the limit, which are not told apart by sampler.
+    /// Decisions beyond the limit, which are not distinguished by sampler.
     pub folded: u64,
     /// Decisions beyond twice the limit, which are in no sum.
     pub uncounted: u64,
@@ -209,7 +209,7 @@ impl Analysis {
         self.decisions.iter().map(|decision| decision.changes.len() as u64 * decision.count).sum()
     }
 
-    /// What summaries count and no record tells.
+    /// What summaries count and no record has.
     pub fn missing(&self) -> Vec<Missing> {
         self.ledger.missing(&self.timeline.rules)
     }
@@ -310,7 +310,7 @@ impl Analysis {
         if let Some(decision) = self.decisions.get_mut(index) {
             decision.count += 1;
         }
-        self.ledger.tell(trace, record.process(), self.rules_of.get(index).map_or(&[], |rules| rules));
+        self.ledger.count_changes(trace, record.process(), self.rules_of.get(index).map_or(&[], |rules| rules));
         let slot = self.timeline.slot(record.time());
         for rule in self.rules_of.get(index).into_iter().flatten() {
             if let Some(count) = self.timeline.series.get_mut(*rule as usize).and_then(|series| series.get_mut(slot)) {
@@ -478,7 +478,7 @@ impl Analysis {
         }
         let key = key.text(fields.aspect.0).text(fields.view_type.0).text(fields.link.0).text(fields.source.0).finish();
         let what = fields.what.owned().unwrap_or_default();
-        self.ledger.tell_unresolved(trace, record.process(), what.clone(), fields.rule.owned());
+        self.ledger.count_unresolved(trace, record.process(), what.clone(), fields.rule.owned());
         if let Some(found) = self.known_unresolved.get(&key).and_then(|index| self.unresolved.get_mut(*index as usize))
         {
             found.count += 1;

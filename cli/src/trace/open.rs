@@ -75,7 +75,9 @@ impl<R: BufRead> Frames<R> {
     /// Whether the frame that ends here is what was compressed, as far as it tells.
     fn check(&self) -> io::Result<()> {
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
-            (Some(told), Some(found)) if told != found => Err(invalid("the checksum of a Zstandard frame is wrong")),
+            (Some(stated), Some(found)) if stated != found => {
+                Err(invalid("the checksum of a Zstandard frame is wrong"))
+            }
             _ => Ok(()),
         }
     }

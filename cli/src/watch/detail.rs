@@ -55,9 +55,9 @@ impl Text {
 
     /// What `samplin explain` says of a word.
     fn explain(&mut self, word: &str) {
-        if let Some(told) = explain::text(word) {
+        if let Some(meaning) = explain::text(word) {
             self.line("");
-            told.lines().for_each(|line| self.line(line));
+            meaning.lines().for_each(|line| self.line(line));
         }
     }
 
@@ -168,9 +168,9 @@ fn of_process(process: Option<&Process>, text: &mut Text) {
     analysis.settings().iter().for_each(|line| text.pair("setting", line));
     for (kind, record) in &process.tail.last {
         let members = record.as_object().into_iter().flatten();
-        let told = members.filter(|(key, _)| !["event", "pid", "seq", "t_ns", "tid"].contains(&key.as_str()));
-        let told: Vec<String> = told.map(|(key, member)| format!("{key} {}", value(member))).collect();
-        text.pair(&format!("last {kind}"), &told.join(", "));
+        let parts = members.filter(|(key, _)| !["event", "pid", "seq", "t_ns", "tid"].contains(&key.as_str()));
+        let parts: Vec<String> = parts.map(|(key, member)| format!("{key} {}", value(member))).collect();
+        text.pair(&format!("last {kind}"), &parts.join(", "));
     }
     for (key, value) in analysis.census().iter().flat_map(inspect::census_rows) {
         text.pair(&key, &value);

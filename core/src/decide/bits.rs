@@ -174,7 +174,7 @@ pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> ConflictBits {
     bits.add(ConflictBits(1 << (first + slot)), view.class_is_known());
     let swizzled = view.components != [vk::ComponentSwizzle::IDENTITY; 4];
     let undefined = swizzled && view.class_is_known() && !caps.border_color_swizzle_from_image;
-    // Who can be told of the mapping is; for the others only a mapping counts that changes the colour.
+    // A device that can follow the mapping gets it; for others only a mapping counts that changes the colour.
     let matters = undefined && (caps.border_color_swizzle || changes_opaque_black(view));
     bits.add(ConflictBits(1 << (ConflictBits::SWIZZLED_BORDER + slot)), matters);
     bits.add(ConflictBits(1 << (ConflictBits::CUSTOM_BORDER + slot)), true);

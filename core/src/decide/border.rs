@@ -177,12 +177,12 @@ impl Judgement<'_> {
             let class = own_class(self.state.border_color, custom.format);
             return (Sight::of_format(custom.format), numbers(custom.color, class));
         };
-        // Who can be told of the mapping will be.
-        let told = self.caps.border_color_swizzle_from_image
+        // A device that can follow the mapping gets it.
+        let knows_mapping = self.caps.border_color_swizzle_from_image
             || self.caps.border_color_swizzle
             || self.state.border_mapping.is_some();
         let value = self.in_kind_of(custom, view);
-        (Sight::of_view(view, told, self.policy.strict_border), numbers(value, view.numeric_class()))
+        (Sight::of_view(view, knows_mapping, self.policy.strict_border), numbers(value, view.numeric_class()))
     }
 
     /// A custom colour in the kind of a view, as far as its format holds it.
@@ -384,13 +384,13 @@ impl Judgement<'_> {
         {
             return;
         }
-        let [told, exact, lossy] = if custom {
+        let [knows_mapping, exact, lossy] = if custom {
             [Catalog::B53, Catalog::B53Exact, Catalog::B53Lossy]
         } else {
             [Catalog::B52, Catalog::B52Exact, Catalog::B52Lossy]
         };
         if self.caps.border_color_swizzle {
-            self.set_mapping(told, wanted);
+            self.set_mapping(knows_mapping, wanted);
             return;
         }
         let strict = self.policy.strict_border;
@@ -429,9 +429,9 @@ pub fn without_custom_border(
 ) -> (SamplerState, Option<Change>) {
     let mut out = *state;
     let Some(custom) = state.custom_border.filter(|_| is_custom(state.border_color)) else { return (out, None) };
-    let told = caps.border_color_swizzle_from_image || state.border_mapping.is_some();
+    let knows_mapping = caps.border_color_swizzle_from_image || state.border_mapping.is_some();
     let (sight, class) = match view.filter(|view| view.class_is_known() && reaches_border(state, view.dimensions())) {
-        Some(view) => (Sight::of_view(view, told, policy.strict_border), view.numeric_class()),
+        Some(view) => (Sight::of_view(view, knows_mapping, policy.strict_border), view.numeric_class()),
         None => (Sight::of_format(custom.format), own_class(state.border_color, custom.format)),
     };
     let (nearest, distance) = sight.nearest(numbers(custom.color, class), is_int_border(state.border_color));

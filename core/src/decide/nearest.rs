@@ -2,7 +2,7 @@
 //!
 //! What a shader sees of a border colour follows from *Image Operations*: "Border Replacement" takes the components that the format
 //! has, "Conversion to RGBA" gives those that it lacks as 0, 0, 0 and 1, and "Component Swizzle" applies the view's mapping. A
-//! mapping that the device follows ([`Sight::told`]) leaves no doubt. Where it is not told, opaque black and custom colours
+//! mapping that the device follows ([`Sight::knows_mapping`]) leaves no doubt. Where the device does not know it, opaque black and custom colours
 //! are undefined, and drivers show one of two colours: with the mapping, as asked for, or without it.
 //!
 //! "Border Replacement" also lets implementations exchange blue or red with alpha for predefined colours of two 4444 formats, which only
@@ -75,8 +75,8 @@ pub(super) struct Sight {
     /// The view's mapping.
     components: [vk::ComponentSwizzle; 4],
     /// The device follows the mapping: it is the identity, or the device knows it.
-    told: bool,
-    /// `border=strict`: a mapping that is not told makes opaque black undefined, whether it changes it or not.
+    knows_mapping: bool,
+    /// `border=strict`: a mapping that the device does not know makes opaque black undefined, whether it changes it or not.
     strict: bool,
     /// An implementation may exchange two components of opaque black.
     exchanges: bool,
@@ -89,20 +89,20 @@ fn exchanges_opaque_black(format: vk::Format) -> bool {
 }
 
 impl Sight {
-    /// Through a view, `told` of its mapping or not.
-    pub(super) fn of_view(view: &ViewTraits, told: bool, strict: bool) -> Self {
+    /// Through a view. `knows_mapping`: the device follows its mapping.
+    pub(super) fn of_view(view: &ViewTraits, knows_mapping: bool, strict: bool) -> Self {
         let stencil = view.aspect == super::Aspect::Stencil;
         let present = if stencil { [true, false, false, false] } else { format::components(view.format) };
         let identity = view.components == [vk::ComponentSwizzle::IDENTITY; 4];
         let exchanges = exchanges_opaque_black(view.format);
-        Self { present, components: view.components, told: told || identity, strict, exchanges }
+        Self { present, components: view.components, knows_mapping: knows_mapping || identity, strict, exchanges }
     }
 
     /// Through a view that is not known, of this format if one is given.
     pub(super) fn of_format(format: vk::Format) -> Self {
         let present = if format::is_known(format) { format::components(format) } else { [true; 4] };
         let exchanges = exchanges_opaque_black(format);
-        Self { present, components: [vk::ComponentSwizzle::IDENTITY; 4], told: true, strict: false, exchanges }
+        Self { present, components: [vk::ComponentSwizzle::IDENTITY; 4], knows_mapping: true, strict: false, exchanges }
     }
 
     /// The components that the format has, and what stands for the others.
@@ -137,7 +137,7 @@ impl Sight {
 
     /// How far from the colour the driver may be that shows it without the mapping: 0 where that changes nothing.
     pub(super) fn doubt(&self, color: [f64; 4]) -> f64 {
-        if self.told { 0.0 } else { distance(self.seen(color), self.filled(color)) }
+        if self.knows_mapping { 0.0 } else { distance(self.seen(color), self.filled(color)) }
     }
 
     /// The predefined colour of a kind that is nearest to `color`, of those that look the same on every driver, and how far it is.
@@ -146,7 +146,8 @@ impl Sight {
         let mut best = (vk::BorderColor::FLOAT_TRANSPARENT_BLACK, [f64::INFINITY; 2]);
         for candidate in candidates(int) {
             let other = predefined(candidate);
-            let in_doubt = is_opaque_black(candidate) && !self.told && (self.strict || self.doubt(other) > 0.0);
+            let in_doubt =
+                is_opaque_black(candidate) && !self.knows_mapping && (self.strict || self.doubt(other) > 0.0);
             let doubtful = if self.exchanges && is_opaque_black(candidate) { DOUBTFUL } else { 0.0 };
             let distances = [distance(wanted, self.seen(other)) + doubtful, distance(color, other)];
             if !in_doubt && distances < best.1 {
@@ -164,7 +165,7 @@ impl Sight {
     }
 }
 
-/// Whether the view's mapping changes opaque black, so that a device that is not told may show another colour.
+/// Whether the view's mapping changes opaque black, so that a device that does not know it may show another colour.
 pub(super) fn changes_opaque_black(view: &ViewTraits) -> bool {
     Sight::of_view(view, false, false).doubt(predefined(vk::BorderColor::INT_OPAQUE_BLACK)) > 0.0
 }

@@ -5,7 +5,7 @@ use ash::vk;
 use super::rules::anisotropy::is_anisotropic_nearest;
 use super::{DeviceCaps, Policy, SamplerState};
 
-/// Whether a sampler is one of those that [`create`](super::create) leaves as they are, whatever the policy but for anisotropy, as far as that can be told
+/// Whether a sampler is one of those that [`create`](super::create) leaves as they are, whatever the policy but for anisotropy, as far as that can be seen
 /// without its steps. It holds of few that some rule is about: nothing is chained, nothing but the filters, modes and numbers that every
 /// device has, or these `caps` say that this one has.
 pub fn is_plainly_legal(state: &SamplerState, caps: &DeviceCaps, policy: &Policy) -> bool {

@@ -101,7 +101,7 @@ pub struct ViewUsage {
     /// What of the image's usage some format of the image has, so that it was not asked for in vain.
     pub of_image: u64,
     /// `VkImageViewUsageCreateInfo` exists: version 1.1 or `VK_KHR_maintenance2`.
-    pub can_be_told: bool,
+    pub can_state_usage: bool,
     /// `imagelessFramebuffer` is enabled, and framebuffers may compare usages that the application states.
     pub imageless: bool,
 }
@@ -118,7 +118,7 @@ pub fn view_usage(view: &ViewUsage) -> Result<(u64, Changes), Cause> {
     }
     let left = usage & !gone;
     match () {
-        () if !view.can_be_told || view.inherited >> 32 != 0 => return Err(Cause::NoUsageStructure),
+        () if !view.can_state_usage || view.inherited >> 32 != 0 => return Err(Cause::NoUsageStructure),
         () if left & OF_VIEWS == 0 => return Err(Cause::NothingLeft),
         () if gone & !view.of_image != 0 => return Err(Cause::NoViewFormat),
         () if view.imageless && left & ATTACHMENTS != 0 => return Err(Cause::ImagelessView),

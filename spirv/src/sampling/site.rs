@@ -105,7 +105,7 @@ impl SampleForm {
     }
 }
 
-/// An image instruction as the function that is made for it is told of it.
+/// An image instruction, as the parameters of the function that replaces it describe it.
 pub(super) struct Sample {
     pub(super) form: SampleForm,
     pub(super) passes: Passes,

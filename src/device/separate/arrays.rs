@@ -314,7 +314,7 @@ mod tests {
         let bindings = (0..).zip(bindings).map(of).collect();
         let kept = kept::SetLayout { flags: vk::DescriptorSetLayoutCreateFlags::empty(), bindings };
         let (versions, news) = (Arc::new(Versions::default()), Arc::new(AtomicBool::new(false)));
-        Arc::new(SetShape::new(1, kept, true, (&versions, &news), (|_| false, 0)))
+        Arc::new(SetShape::new(1, kept, true, &versions, &news, |_| false, 0))
     }
 
     fn gate() -> Gate {
@@ -363,7 +363,7 @@ mod tests {
         const SETS: usize = 3;
         let shape = shape_of(&BINDINGS.map(|(ty, count, flags, _)| (ty, count, flags)));
         let (gate, numbers, budget) = (gate(), Numbers::default(), Budget::new(1 << 30));
-        let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 1_000_000);
+        let new = || SetEntry::new(&gate, &budget, shape.clone(), None, 1_000_000);
         let mut sets: [(SetEntry, Model); SETS] = std::array::from_fn(|_| (new(), Model::new()));
         let mut random = fastrand::Rng::with_seed(7);
         // What a state needs and a class lacks never changes.
@@ -444,7 +444,7 @@ mod tests {
                         // SAFETY: a write of as many as there are infos.
                         entry.take::<false>((&gate, &numbers), unsafe { Write::new(&write) })
                     } else {
-                        entry.write((&gate, &numbers), ty, (number, element), count, |index| infos[index as usize])
+                        entry.write(&gate, &numbers, ty, (number, element), count, |index| infos[index as usize])
                     };
                     let mut seen = false;
                     for ((number, element), handle) in places(element, count).zip(handles) {
@@ -487,7 +487,7 @@ mod tests {
                         let bits = if is_sampler_sought { meaning.bits } else { meaning.bits >> 32 };
                         (is_type && bits & bit != 0).then_some(element)
                     };
-                    let found = entry.find(&gate, binding, (sought, bit as u32), has_bit);
+                    let found = entry.find(&gate, binding, sought, bit as u32, has_bit);
                     let is_it = |(key, (handle, word)): (&(u32, u32, bool), &(u64, u32))| {
                         let (own, element, is_sampler) = *key;
                         let lives = !BINDINGS[own as usize].3 || Meaning::of(&gate, *handle, is_sampler).word == *word;
@@ -509,10 +509,10 @@ mod tests {
         gate.insert_view(3, ConflictBits::LINEAR.0, 1);
         for count in [65, 4096, 1_000_000, LARGEST + 1] {
             let shape = shape_of(&[(Ty::SAMPLER, count, NONE), (Ty::SAMPLED_IMAGE, count, NONE)]);
-            let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 0);
+            let new = || SetEntry::new(&gate, &budget, shape.clone(), None, 0);
             let (one, other) = (new(), new());
             let write = |ty, number, handle| {
-                one.write((&gate, &numbers), ty, (number, count - 1), 1, |_| info(handle)).is_known()
+                one.write(&gate, &numbers, ty, (number, count - 1), 1, |_| info(handle)).is_known()
             };
             let seen = |sampled| {
                 let [samplers, images] = [0, 1].map(|number| shape.binding(number).expect("a binding"));
@@ -540,11 +540,11 @@ mod tests {
         gate.insert_view(3, ConflictBits::LINEAR.0, 1);
         let shape = shape_of(&[(Ty::SAMPLED_IMAGE, 100_000, NONE)]);
         let binding = shape.binding(0).expect("a binding");
-        let new = || SetEntry::new((&gate, &budget), shape.clone(), None, 0);
+        let new = || SetEntry::new(&gate, &budget, shape.clone(), None, 0);
         let sets: Vec<_> = (0..3).map(|_| new()).collect();
         let unlisted = |set: &SetEntry| set.unlisted(binding);
         assert_eq!(sets.iter().map(unlisted).collect::<Vec<_>>(), [None, None, Some(samplin_core::left::Left::Memory)]);
-        _ = sets[2].write((&gate, &numbers), Ty::SAMPLED_IMAGE, (0, 7), 1, |_| info(3));
+        _ = sets[2].write(&gate, &numbers, Ty::SAMPLED_IMAGE, (0, 7), 1, |_| info(3));
         assert_eq!((sets[2].get(7), (sets[2].brief(&gate).summary >> 32) as u32), (0, ConflictBits::LINEAR.0));
         drop(sets);
         assert_eq!((budget.bytes.load(Ordering::Relaxed), unlisted(&new())), (0, None));

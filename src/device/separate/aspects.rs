@@ -98,13 +98,13 @@ impl Separate {
             let known = last.filter(|(set, _)| *set == write.dst_set);
             let (set, entry) = known.unwrap_or_else(|| (write.dst_set, write.set().of(&self.sets)));
             last = Some((set, entry));
-            if !shows_aspects(ty) && !self.shows_wholes((set, entry)) {
+            if !shows_aspects(ty) && !self.shows_wholes(set, entry) {
                 continue;
             }
             let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
             let target = (write.dst_binding, write.dst_array_element);
-            let written = self.written_wholes((hot, aspects), entry, ty, (target, count), info);
-            watch_overwriting(hot, entry, self.wholes.take((set, entry), written, &self.versions));
+            let written = self.written_wholes(hot, aspects, entry, WrittenRun { ty, target, count }, info);
+            watch_overwriting(hot, entry, self.wholes.take(set, entry, written, &self.versions));
         }
     }
 
@@ -122,19 +122,19 @@ impl Separate {
         let Some(runs) = self.runs(filled) else { return };
         let (set, entry) = (set.handle(), set.of(&self.sets));
         let mut types = runs.clone().map(|run| run.run.ty);
-        let shows_any = Cell::new(!types.all(shows_aspects) && self.shows_wholes((set, entry)));
+        let shows_any = Cell::new(!types.all(shows_aspects) && self.shows_wholes(set, entry));
         let runs = runs.filter(|run| shows_any.get() || shows_aspects(run.run.ty));
         let written = runs.flat_map(|run| {
             let TemplateRun { ty, target, count, .. } = *run.run;
-            self.written_wholes((hot, aspects), entry, ty, (target, count), move |index| run.image(index))
+            self.written_wholes(hot, aspects, entry, WrittenRun { ty, target, count }, move |index| run.image(index))
         });
         // What shows no view may take the place of one that was written before it.
         let written = written.inspect(|(_, whole)| shows_any.set(shows_any.get() | whole.is_some()));
-        watch_overwriting(hot, entry, self.wholes.take((set, entry), written, &self.versions));
+        watch_overwriting(hot, entry, self.wholes.take(set, entry, written, &self.versions));
     }
 
     /// Whether a set shows any, so that what shows no view is of interest as well.
-    fn shows_wholes(&self, (set, entry): (vk::DescriptorSet, Option<&SetEntry>)) -> bool {
+    fn shows_wholes(&self, set: vk::DescriptorSet, entry: Option<&SetEntry>) -> bool {
         entry.map_or_else(|| self.wholes.is_unfollowed(set), SetEntry::has_wholes)
     }
 
@@ -142,12 +142,13 @@ impl Separate {
     #[inline(always)]
     fn written_wholes<'w, I: Fn(u32) -> vk::DescriptorImageInfo + 'w>(
         &self,
-        (hot, aspects): (&'w Hot, &'w Aspects),
+        hot: &'w Hot,
+        aspects: &'w Aspects,
         entry: Option<&'w SetEntry>,
-        ty: vk::DescriptorType,
-        (target, count): ((u32, u32), u32),
+        run: WrittenRun,
         info: I,
     ) -> impl Iterator<Item = Written> + use<'w, I> {
+        let WrittenRun { ty, target, count } = run;
         let may_compare = self.wholes.compare() && ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
         let whole = move |index| {
             let info = shows_aspects(ty).then(|| info(index))?;
@@ -170,10 +171,10 @@ impl Separate {
         }
         let [(source, from), (target, to)] = copy.sets().map(|set| (set.handle(), set.of(&self.sets)));
         let count = copy.descriptor_count;
-        let shown = self.wholes.shown((source, from), (copy.src_binding, copy.src_array_element), count);
+        let shown = self.wholes.shown(source, from, (copy.src_binding, copy.src_array_element), count);
         let places = Wholes::walk(to, (copy.dst_binding, copy.dst_array_element), count);
         let written = places.zip(shown.into_iter().chain(std::iter::repeat(None)));
-        watch_overwriting(hot, to, self.wholes.take((target, to), written, &self.versions));
+        watch_overwriting(hot, to, self.wholes.take(target, to, written, &self.versions));
     }
 }
 
@@ -211,7 +212,7 @@ impl Aspects {
                     Ok(_) => {
                         stencils.with_room().push(Shown { set, is_stencil: true, other: (binding, element, stencil) });
                     }
-                    Err(what) => journal.stencil_left(what, program, (set, binding, element), view),
+                    Err(what) => journal.stencil_left(what, program, set, (binding, element), view),
                 }
             }
         }
@@ -223,27 +224,36 @@ impl Aspects {
         shown.retain(|shown| {
             let (binding, element, stencil) = shown.other;
             if shown.set == set && shown.is_stencil {
-                journal.stencil_left(Left::Memory, program, (set, binding, element), self.whole(stencil));
+                journal.stencil_left(Left::Memory, program, set, (binding, element), self.whole(stencil));
             }
             shown.set != set
         });
     }
 
     /// Says what is shown.
-    pub(super) fn tell_stencils(&self, ground: &Ground, images: &Images, shown: &[Shown]) {
+    pub(super) fn record_stencils(&self, ground: &Ground, images: &Images, shown: &[Shown]) {
         for shown in shown.iter().filter(|shown| shown.is_stencil) {
-            images.tell_aspect(ground, self.whole(shown.other.2), ImageAspectFlags::STENCIL);
+            images.record_aspect(ground, self.whole(shown.other.2), ImageAspectFlags::STENCIL);
         }
     }
 }
 
+/// Descriptors of a type that are written from one on.
+struct WrittenRun {
+    ty: vk::DescriptorType,
+    /// Binding and element of the first.
+    target: (u32, u32),
+    count: u32,
+}
+
 impl Journal {
     /// Names a descriptor that shows the depth to a shader that reads integers.
-    fn stencil_left(&self, what: Left, program: Drawn<'_>, (set, binding, element): (u32, u32, u32), view: u64) {
+    fn stencil_left(&self, what: Left, program: Drawn<'_>, set: u32, at: (u32, u32), view: u64) {
+        let (binding, element) = at;
         let descriptor = Descriptor { set, binding, element: Some(element) };
         let about = json!({ "vuid": Catalog::H6.vuid(), "descriptor": descriptor, "view": handle(view) });
-        let at = u64::from(set) << 48 ^ u64::from(binding) << 24 ^ u64::from(element);
-        let key = (fold(program.number), at);
+        let place = u64::from(set) << 48 ^ u64::from(binding) << 24 ^ u64::from(element);
+        let key = (fold(program.number), place);
         self.unresolved(what, Some(Rule::Aspect), self.of_program(program, about), key);
     }
 }

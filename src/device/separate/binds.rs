@@ -176,7 +176,8 @@ impl Separate {
         &self,
         ground: &Ground,
         commands: Recording<'_>,
-        (buffer, at): (&CommandBuffer, usize),
+        buffer: &CommandBuffer,
+        at: usize,
         binds: Binds<'_>,
     ) {
         if !ground.hot.gate.must_look() {
@@ -212,7 +213,8 @@ impl Separate {
         ground: &Ground,
         commands: Recording<'_>,
         point: vk::PipelineBindPoint,
-        (binds, may_stay): (Binds<'_>, bool),
+        binds: Binds<'_>,
+        may_stay: bool,
     ) -> bool {
         let Some((at, buffer)) = index(point).zip(self.noted_now(ground, commands)) else { return true };
         let goes_down = match binds.sets {
@@ -234,7 +236,7 @@ impl Separate {
         match noted {
             Some(is_noted) => goes_down || !is_noted,
             None => {
-                self.note_late_sets(ground, commands, (buffer, at), binds);
+                self.note_late_sets(ground, commands, buffer, at, binds);
                 true
             }
         }
@@ -258,9 +260,9 @@ impl Separate {
             };
             let Place { point, is_unpushable, .. } = place;
             let shape = layout.sets.get(number).and_then(Option::as_ref);
-            let content = || shape.map(|shape| SetEntry::new((gate, &self.arrays), shape.clone(), None, 0).into());
+            let content = || shape.map(|shape| SetEntry::new(gate, &self.arrays, shape.clone(), None, 0).into());
             point.push(&layout, number, content, |pushed, entry| {
-                *is_unpushable |= !self.take_push(gate, pushes.descriptors, (&layout, number), pushed, entry);
+                *is_unpushable |= !self.take_push(gate, pushes.descriptors, &layout, number, pushed, entry);
             });
         });
     }
@@ -287,7 +289,8 @@ impl Separate {
         &self,
         gate: &Gate,
         descriptors: Descriptors<'_>,
-        (layout, number): (&PipelineShape, usize),
+        layout: &PipelineShape,
+        number: usize,
         pushed: &mut Pushed,
         entry: Option<&SetEntry>,
     ) -> bool {

@@ -73,14 +73,14 @@ pub(in crate::device) const CACHES: [Cache; 18] = [
         owner: "the pipeline",
         most: Some(256),
         eviction: "the older half, which is recorded again if it is met again",
-        count: count!(|separate| separate.of_programs(|program| lock(&program.told.links).len())),
+        count: count!(|separate| separate.of_programs(|program| lock(&program.records.links).len())),
     },
     Cache {
         name: "links recorded late",
         owner: "the pipeline",
         most: None,
         eviction: "none: one for each link at most",
-        count: count!(|separate| separate.of_programs(|program| lock(&program.told.late).len())),
+        count: count!(|separate| separate.of_programs(|program| lock(&program.records.late).len())),
     },
     Cache {
         name: "combinations of shader objects",

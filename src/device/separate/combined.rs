@@ -72,7 +72,8 @@ impl Separate {
     /// Takes note of what is written, before it goes down.
     pub fn note_combined<'a>(
         &self,
-        (ground, pairs): (&Ground, &Pairs),
+        ground: &Ground,
+        pairs: &Pairs,
         writes: Writes<'_>,
         copies: impl Iterator<Item = Copied<'a>>,
     ) {
@@ -96,7 +97,7 @@ impl Separate {
             let [Some(from), Some(to)] = copy.sets().map(|set| set.of(&self.sets)) else { continue };
             let count = copy.descriptor_count;
             let source = from.shape.walk((copy.src_binding, copy.src_array_element), count);
-            let noted = |at: (&Binding, u32)| (from.combined((at.0.binding, at.1)), from.sampler(at));
+            let noted = |at: (&Binding, u32)| (from.combined((at.0.binding, at.1)), from.sampler(at.0, at.1));
             let source = memory::collect(source.map(noted));
             let target = to.shape.walk((copy.dst_binding, copy.dst_array_element), count);
             for (at, (combined, sampler)) in target.zip(source) {
@@ -112,7 +113,8 @@ impl Separate {
     /// The same of an update with a template.
     pub fn note_combined_template(
         &self,
-        (ground, pairs): (&Ground, &Pairs),
+        ground: &Ground,
+        pairs: &Pairs,
         set: Live<'_, vk::DescriptorSet>,
         filled: Filled<'_>,
     ) {
@@ -138,7 +140,8 @@ impl Separate {
     /// Whether something of the layer's own is bound, or a set with a sampler of its own.
     pub fn reads_repaired(
         &self,
-        (ground, pairs): (&Ground, &Pairs),
+        ground: &Ground,
+        pairs: &Pairs,
         commands: Recording<'_>,
         point: vk::PipelineBindPoint,
     ) -> bool {
@@ -162,12 +165,7 @@ impl Separate {
 
     /// What copies of the sets that are bound show besides: stencils, and the samplers that are to be in combined descriptors where rules ask
     /// for others than when these were written.
-    pub(super) fn shown(
-        &self,
-        (ground, pairs): (&Ground, &Pairs),
-        program: Drawn<'_>,
-        point: &BindPoint,
-    ) -> Vec<Shown> {
+    pub(super) fn shown(&self, ground: &Ground, pairs: &Pairs, program: Drawn<'_>, point: &BindPoint) -> Vec<Shown> {
         let mut shown = pairs.stand_ins.aspects.stencils(&ground.journal, self, program, point);
         if !self.wholes.follow_rules() {
             return shown;

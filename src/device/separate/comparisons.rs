@@ -109,7 +109,7 @@ impl Separate {
 impl Pairs {
     /// Names a link that compares through a sampler which was not created for that: nothing defines what that reads, and no sampler is
     /// known that would. It is no conflict, so it is found where a bind is looked at for another reason, or for the trace of the level all.
-    pub(super) fn tell_uncompared(&self, hot: &Hot, journal: &Journal, program: Drawn<'_>, want: &Want) {
+    pub(super) fn record_uncompared(&self, hot: &Hot, journal: &Journal, program: Drawn<'_>, want: &Want) {
         let needs = (hot.gate.sampler(want.own) >> 32) as u32;
         let is_known = needs & ConflictBits::SAMPLED.0 != 0 && want.view != 0;
         let Some(pair) = hot.pair_at(want).filter(|_| is_known) else { return };
@@ -117,7 +117,7 @@ impl Pairs {
         else {
             return;
         };
-        if !shared.kept.original.compare_enable && journal.is_untold(&program, want.link, pair, true) {
+        if !shared.kept.original.compare_enable && journal.is_unrecorded(&program, want.link, pair, true) {
             let joined = journal.joined(program, want.at(), None);
             let parts = PairParts { pair, shared: &shared, class };
             journal.pair_unresolved(Left::Pair, Unresolved::uncompared(), parts, Some(&joined));

@@ -137,7 +137,7 @@ impl Separate {
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
-                Arc::new(SetShape::new(self.number(), nothing, false, (&self.versions, &self.news), (|_| false, 0)))
+                Arc::new(SetShape::new(self.number(), nothing, false, &self.versions, &self.news, |_| false, 0))
             }
             Some(kept) => self.shape_of(kept, look),
         };
@@ -159,8 +159,8 @@ impl Separate {
         let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept && !shape.is_dead());
         same.unwrap_or_else(|| {
             let combined = |immutable| self.follows_combined(immutable);
-            let followed = (combined, self.seen.types());
-            let mut shape = SetShape::new(self.number(), kept, true, (&self.versions, &self.news), followed);
+            let types = self.seen.types();
+            let mut shape = SetShape::new(self.number(), kept, true, &self.versions, &self.news, combined, types);
             shape.looks = looks.into();
             let shape = Arc::new(shape);
             if !self.layouts.differ.load(Ordering::Relaxed) && alike.has_other(&shape) {

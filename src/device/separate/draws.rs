@@ -18,6 +18,7 @@ use super::programs::Program;
 use super::progress::{Draw, Drawn};
 use super::pushes;
 use super::shown::ASPECTS;
+use super::want::HiddenRequest;
 use crate::device::ground::Ground;
 use crate::device::journal::Journal;
 use crate::device::live::Recording;
@@ -128,9 +129,9 @@ impl Separate {
         if self.layouts.differ.load(Ordering::Relaxed) {
             self.name_differing_layouts(ground, commands, buffer, at);
         }
-        let is_all_told = ground.journal.records_all() || self.force.any();
+        let is_all_recorded = ground.journal.records_all() || self.force.any();
         let look = |place: &mut Place| {
-            if is_all_told || place.point.looks_different() {
+            if is_all_recorded || place.point.looks_different() {
                 return false;
             }
             place.look_up(self, commands, &ground.hot.gate);
@@ -227,7 +228,7 @@ impl Separate {
             return;
         };
         place.look_up(self, commands, &ground.hot.gate);
-        let found = self.look_at(ground, pairs, commands, (program, place));
+        let found = self.look_at(ground, pairs, commands, program, place);
         if found.is_none() && !place.point.differs {
             place.point.is_dirty = false;
             return;
@@ -237,11 +238,11 @@ impl Separate {
         // Before it is bound, so that it is held when the driver has it.
         found.iter().for_each(|found| place.found.keep(&self.resolutions, Arc::clone(found)));
         if place.is_unpushable && resolution.second.is_some() {
-            tell_second(&ground.journal, Left::PushedType, Drawn { program, draw: &place.draw }, resolution);
+            record_second(&ground.journal, Left::PushedType, Drawn { program, draw: &place.draw }, resolution);
             return place.point.give_back(down);
         }
         if let Err(Refused::Feedback) = place.point.meet(&needs(program, resolution), down) {
-            tell_second(&ground.journal, Left::TransformFeedback, Drawn { program, draw: &place.draw }, resolution);
+            record_second(&ground.journal, Left::TransformFeedback, Drawn { program, draw: &place.draw }, resolution);
             // What runs stays, with the application's own sets.
             let fed = self.feed(ground, pairs, commands, program, resolution, place);
             _ = place.point.meet(&needs(program, &fed), down);
@@ -281,9 +282,9 @@ impl Separate {
         let uncompared = may_compare(&wants.asked) & !compared;
         keep_comparisons(&mut wants.asked, &mut wants.all, uncompared);
         let fed = second.and_then(|second| {
-            let hidden = self
-                .hidden_for((ground, pairs), &second, (&wants.all, &wants.asked, &place.point), (since, true))
-                .ok()?;
+            let (wants, tasks, point) = (&wants.all[..], &wants.asked[..], &place.point);
+            let request = HiddenRequest { wants, tasks, point, since, runs: true };
+            let hidden = self.hidden_for(ground, pairs, &second, request).ok()?;
             let set = hidden.as_ref().map_or(0, |hidden| hidden.set);
             Some(Resolution { second: Some((second, set)), hidden, since: since.into(), ..Resolution::default() })
         });
@@ -295,7 +296,7 @@ impl Separate {
 }
 
 /// Names why the links are left that a second pipeline is there for.
-fn tell_second(journal: &Journal, what: Left, program: Drawn<'_>, resolution: &Resolution) {
+fn record_second(journal: &Journal, what: Left, program: Drawn<'_>, resolution: &Resolution) {
     let links = resolution.second.iter().flat_map(|(second, _)| second.links());
     links.for_each(|link| journal.link_unresolved(what, program, link));
 }

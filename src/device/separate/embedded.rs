@@ -105,7 +105,7 @@ impl Separate {
                 }
                 let samplers = samplin_hot::memory::collect(met.samplers.iter().copied());
                 drop(met);
-                samplers.iter().for_each(|sampler| _ = pairs.tell_embedded(ground, sampler, class, view.as_raw()));
+                samplers.iter().for_each(|sampler| _ = pairs.record_embedded(ground, sampler, class, view.as_raw()));
             },
             || (),
         );
@@ -161,9 +161,10 @@ impl Separate {
                 met.samplers.with_room().push(own);
                 let classes = samplin_hot::memory::collect(met.classes.iter().map(|(class, view)| (*class, *view)));
                 drop(met);
-                let told = classes.iter().filter(|class| pairs.tell_embedded(ground, &own, class.0, class.1)).count();
-                if told == 0 {
-                    pairs.tell_embedded_alone(ground, &own);
+                let count =
+                    classes.iter().filter(|class| pairs.record_embedded(ground, &own, class.0, class.1)).count();
+                if count == 0 {
+                    pairs.record_embedded_alone(ground, &own);
                 }
             }
         }
@@ -172,7 +173,7 @@ impl Separate {
 
 impl Pairs {
     /// Names an embedded sampler and an image that it does not suit. Whether that is so.
-    fn tell_embedded(&self, ground: &Ground, own: &Sampler, class: u32, view: u64) -> bool {
+    fn record_embedded(&self, ground: &Ground, own: &Sampler, class: u32, view: u64) -> bool {
         let state = (ground.hot.gate.sampler(own.sampler) as u32).checked_sub(1);
         let shared = state.and_then(|state| self.samplers.rows(&ground.hot).state(state));
         let (Some(state), Some(shared), Some(of)) = (state, shared, self.images.class(class)) else {
@@ -205,7 +206,7 @@ impl Pairs {
     }
 
     /// Names an embedded sampler that some image of the device would not suit, where it is not known which it meets.
-    fn tell_embedded_alone(&self, ground: &Ground, own: &Sampler) {
+    fn record_embedded_alone(&self, ground: &Ground, own: &Sampler) {
         let word = ground.hot.gate.sampler(own.sampler);
         let shared = (word as u32).checked_sub(1).and_then(|state| self.samplers.rows(&ground.hot).state(state));
         let Some(shared) =

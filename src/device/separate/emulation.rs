@@ -36,7 +36,7 @@ use crate::settings::{ShaderKeys, SplitCompile};
 /// device cannot do is still in the code, of which validation layers do not know that it is not executed.
 const COMBINATIONS: usize = 16;
 
-/// What tells second pipelines apart whose shaders do tasks.
+/// What distinguishes second pipelines whose shaders do tasks.
 struct Ability {
     mask: u64,
     compared: Compared,

@@ -252,7 +252,7 @@ impl Separate {
         match look_ups {
             None => fill(&[]),
             Some(own) if !is_late => self.tables.with_places(&pool_of(own), &own.reached, fill),
-            Some(own) if self.tables.with_pool(&pool_of(own), (set, binding), fill) => {}
+            Some(own) if self.tables.with_pool(&pool_of(own), set, binding, fill) => {}
             // Others have taken more places meanwhile.
             Some(_) => {
                 driver.destroy_pool(pool);

@@ -1,4 +1,4 @@
-//! Links whose descriptors are not all known when a draw is recorded: which of them shaders look up, and what is told of them.
+//! Links whose descriptors are not all known when a draw is recorded: which of them shaders look up, and their records.
 
 use ash::vk::{self, Handle};
 use samplin_bind::plan::{How, link_bit};
@@ -34,14 +34,14 @@ impl Separate {
             let all = self.force.selects() && !link.uses.contains(Uses::DREF);
             (self.settings.looks_up || all)
                 && !link.is_combined()
-                && layout.is_looked_up(&link.image, &link.sampler, (all, self.limits.dynamic_indexing))
+                && layout.is_looked_up(&link.image, &link.sampler, all, self.limits.dynamic_indexing)
         };
         let links = links.iter().enumerate().filter(|(_, link)| looks_up(link));
         links.fold(0, |all, (number, _)| all | link_bit(number))
     }
 
     /// Writes a record for each link that can join what conflicts and whose shader looks up what suits it, or why it does not.
-    pub(super) fn tell_looked_up(
+    pub(super) fn record_looked_up(
         &self,
         On { ground, pairs }: On<'_>,
         program: Drawn<'_>,
@@ -63,14 +63,14 @@ impl Separate {
             };
             let is_crowded = |pair: Pair| self.tables.is_crowded(pair.class);
             if why.is_none() && self.tables.has_crowded() {
-                pairs.tell_indexed(ground, program, &bound, Some(Left::TooManyColumns), &is_crowded);
+                pairs.record_indexed(ground, program, &bound, Some(Left::TooManyColumns), &is_crowded);
             }
             let is_unplaced = |pair| self.tables.is_unplaced(pair);
             if why.is_none() && self.tables.has_unplaced() {
-                pairs.tell_indexed(ground, program, &bound, Some(Left::SamplerLimit), &is_unplaced);
+                pairs.record_indexed(ground, program, &bound, Some(Left::SamplerLimit), &is_unplaced);
             }
             let is_it = |pair: Pair| why.is_some() || !is_crowded(pair) && !is_unplaced(pair);
-            pairs.tell_indexed(ground, program, &bound, why, &is_it);
+            pairs.record_indexed(ground, program, &bound, why, &is_it);
         }
     }
 }
@@ -111,7 +111,7 @@ impl Pairs {
 
     /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts and `is_it`,
     /// and `why` it is left if it is. Nothing is said where none does.
-    pub(super) fn tell_indexed(
+    pub(super) fn record_indexed(
         &self,
         ground: &Ground,
         program: Drawn<'_>,
@@ -138,7 +138,7 @@ impl Pairs {
         let lacks = (images.seen(gate, image, own.sampled) >> 32) as u32;
         // Of samplers of one state the first one speaks for all.
         let mut seen = Vec::new();
-        let found = samplers.find(gate, sampler, (Sought::Samplers, lacks), |sampler_element, given| {
+        let found = samplers.find(gate, sampler, Sought::Samplers, lacks, |sampler_element, given| {
             let state = gate.sampler(given);
             let needs = (state >> 32) as u32;
             if needs & lacks == 0 || !is_combined && seen.contains(&state) {
@@ -149,17 +149,19 @@ impl Pairs {
                 return Some((sampler_element, sampler_element, conflict(given, view)?));
             }
             seen.with_room().push(state);
-            let of_it = (Sought::Images(own.sampled), needs);
-            images.find(gate, image, of_it, |element, view| Some((element, sampler_element, conflict(given, view)?)))
+            let sought = Sought::Images(own.sampled);
+            images.find(gate, image, sought, needs, |element, view| {
+                Some((element, sampler_element, conflict(given, view)?))
+            })
         });
         let Some((image_element, sampler_element, pair)) = found else { return };
-        program.told_late(link);
+        program.mark_late_recorded(link);
         let of = [(image_at, image_element), (sampler_at, sampler_element)];
         let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
         let at = LinkAt { link, image: image_at, sampler: sampler_at };
         match why {
             Some(why) => self.link_left(ground, why, program, at, pair),
-            None if ground.journal.is_untold(&program, link, pair, false) => {
+            None if ground.journal.is_unrecorded(&program, link, pair, false) => {
                 let pair = Pair { class: self.looked_up_class(ground, pair.class), ..pair };
                 let wanted = self.choose(ground, pair, Path::Draw);
                 let repair = LinkRepair { at, how: Some(How::Table.name()), pair, because: pair, wanted };

@@ -25,7 +25,7 @@ use super::recipe::{Second, When};
 use super::sets::SetEntry;
 use super::split::position_of;
 use super::tasks::{ELEMENTS, TaskRequest, loose};
-use super::want::{GroupRepair, Want, Wants};
+use super::want::{GroupRepair, HiddenRequest, Want, Wants};
 use crate::counters::Path;
 use crate::decide::{self, ConflictBits, Rule};
 use crate::device::driver::Driver;
@@ -106,7 +106,7 @@ impl Separate {
                 let compares = link.uses.contains(Uses::DREF) && conflict & ConflictBits::COMPARE.0 != 0;
                 if compares && ground.hot.gate.must_look() {
                     wants.uncompared |= link_bit(index);
-                    return pairs.tell_indexed(ground, program, &bound_link, Some(Left::Bindless), &|_| true);
+                    return pairs.record_indexed(ground, program, &bound_link, Some(Left::Bindless), &|_| true);
                 }
                 if conflict != 0 && ground.hot.gate.must_look() || self.force.selects() {
                     wants.looked_up |= link_bit(index);
@@ -124,7 +124,7 @@ impl Separate {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
                 let seen = |set: &SetEntry, binding| set.seen(&ground.hot.gate, binding, link.sampled);
                 if seen(samplers, sampler) as u32 & (seen(images, image) >> 32) as u32 != 0 {
-                    program.told_late(index);
+                    program.mark_late_recorded(index);
                     ground.journal.link_unresolved(what, program, index);
                 }
                 return;
@@ -132,7 +132,7 @@ impl Separate {
             (Some(images), Some(samplers)) => (images, samplers),
             _ => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
-                return pairs.tell_indexed(ground, program, &bound_link, Some(Left::Bindless), &|_| true);
+                return pairs.record_indexed(ground, program, &bound_link, Some(Left::Bindless), &|_| true);
             }
         };
         for image_element in image_elements {
@@ -157,7 +157,7 @@ impl Separate {
                 let position = position_of(&link.image, &link.sampler, image_element, sampler_element);
                 let after_bind = image.after_bind || sampler.after_bind;
                 if after_bind && pair.is_some() {
-                    program.told_late(index);
+                    program.mark_late_recorded(index);
                 }
                 let followed = pair.and_then(|pair| {
                     self.followed_sampler(On { ground, pairs }, bound_link.sampler, sampler_element, pair, view)
@@ -180,7 +180,7 @@ impl Separate {
                 };
                 self.want_comparison(ground, pairs, program, &mut want);
                 if link.uses.contains(Uses::DREF) {
-                    pairs.tell_uncompared(&ground.hot, &ground.journal, program, &want);
+                    pairs.record_uncompared(&ground.hot, &ground.journal, program, &want);
                 }
                 let asks = pair.filter(|_| self.has_tasks() && want.compare.is_none());
                 if let Some(pair) = divided.map(|(pair, _)| pair).or(asks) {
@@ -200,7 +200,8 @@ impl Separate {
         pairs: &Pairs,
         program: Drawn<'_>,
         point: &BindPoint,
-        (wants, since): (&mut Wants, u64),
+        wants: &mut Wants,
+        since: u64,
     ) -> Decided {
         let Wants { all, shown, blocked, asked, looked_up, uncompared } = wants;
         let (looked_up, uncompared) = (*looked_up, *uncompared);
@@ -315,7 +316,12 @@ impl Separate {
             let divided = divided.map_or_else(Vec::new, |tasks| tasks.divided(asked));
             let (second, hidden) = match made {
                 None => (None, None),
-                Some(made) => match self.hidden_for((ground, pairs), &made, (all, asked, point), (since, false)) {
+                Some(made) => match self.hidden_for(
+                    ground,
+                    pairs,
+                    &made,
+                    HiddenRequest { wants: all, tasks: asked, point, since, runs: false },
+                ) {
                     // Nothing is in the slots that the split links read, so shaders that do not split them read no more than they would.
                     Ok(None)
                         if made.hidden.is_some()
@@ -335,17 +341,17 @@ impl Separate {
                     }
                 },
             };
-            pairs.stand_ins.aspects.tell_stencils(ground, &pairs.images, shown);
+            pairs.stand_ins.aspects.record_stencils(ground, &pairs.images, shown);
             for Group { uses, how, met } in groups {
                 let met = met.and_then(|at| all.get(at)).and_then(|want| Some((want.wanted, want.pair?)));
-                pairs.tell_group(
+                pairs.record_group(
                     ground,
                     program,
                     all.get(uses).unwrap_or_default(),
                     GroupRepair { how, met, split, left, divided: &divided },
                 );
             }
-            self.tell_looked_up(On { ground, pairs }, program, point, looked_up, split, unhidden);
+            self.record_looked_up(On { ground, pairs }, program, point, looked_up, split, unhidden);
             return Decided { shadows, pushes, second, hidden, is_lasting };
         }
     }

@@ -1,5 +1,5 @@
-//! Links that no draw can tell all of: their descriptors may change after the draw was recorded, or there are too many of them to be
-//! listed. They are told of by what was ever written to their bindings, as late as that can be: every so many frames, when the pipeline
+//! Links that no draw shows in full: their descriptors may change after the draw was recorded, or there are too many of them to be
+//! listed. Their records say what was ever written to their bindings, and come as late as they can: every so many frames, when the pipeline
 //! goes, and when the device does. A draw that finds such a pair says more, and is preferred.
 
 use std::sync::atomic::Ordering;
@@ -92,7 +92,7 @@ impl<'b> Met<'b> {
     }
 }
 
-/// Why a link can reach more than a draw tells, if it can.
+/// Why a link can reach more than a draw shows, if it can.
 fn late(layout: &PipelineShape, link: &ProgramLink) -> Option<Left> {
     let binding = |operand: &Operand| layout.sets.get(operand.set as usize)?.as_ref()?.binding(operand.binding);
     let (image, sampler) = (binding(&link.image)?, binding(&link.sampler)?);
@@ -129,9 +129,9 @@ fn conflicts_now(separate: &Separate, gate: &Gate, layout: &PipelineShape, link:
 }
 
 impl Program {
-    /// A draw told of a link.
-    pub(super) fn told_late(&self, link: usize) {
-        lock(&self.told.late).with_room().insert(link, Late::Told);
+    /// Remembers that a draw recorded a link.
+    pub(super) fn mark_late_recorded(&self, link: usize) {
+        lock(&self.records.late).with_room().insert(link, Late::Recorded);
     }
 }
 
@@ -162,32 +162,32 @@ impl Separate {
             let layout = &program.layout;
             let Some(why) = late(layout, link) else { continue };
             let is_found = |known: Option<&Late>| known.is_some_and(|known| *known != Late::Expected);
-            if is_found(lock(&program.told.late).get(&index)) || !met.may_conflict(self, &hot.gate, layout, link) {
+            if is_found(lock(&program.records.late).get(&index)) || !met.may_conflict(self, &hot.gate, layout, link) {
                 continue;
             }
             let is_expected = why == Left::UpdateAfterBind && !conflicts_now(self, &hot.gate, layout, link);
             let known = if is_expected { Late::Expected } else { Late::Found };
-            lock(&program.told.late).with_room().insert(index, known);
+            lock(&program.records.late).with_room().insert(index, known);
             self.has_late.store(true, Ordering::Release);
         }
     }
 
-    /// Tells of the links of a program that no draw told of.
-    pub(super) fn tell_late(&self, ground: &Ground, program: &Program) {
+    /// Records the links of a program that no draw has recorded.
+    pub(super) fn record_late(&self, ground: &Ground, program: &Program) {
         let (journal, gate) = (&ground.journal, &ground.hot.gate);
-        let mut late_links = lock(&program.told.late);
-        let untold = late_links.iter_mut().filter(|(_, known)| **known != Late::Told);
-        for (index, known) in untold {
+        let mut late_links = lock(&program.records.late);
+        let unrecorded = late_links.iter_mut().filter(|(_, known)| **known != Late::Recorded);
+        for (index, known) in unrecorded {
             let conflicts = |link| conflicts_now(self, gate, &program.layout, link);
             if *known == Late::Expected && !program.links.get(*index).is_some_and(conflicts) {
                 self.has_late.store(true, Ordering::Release);
                 continue;
             }
-            *known = Late::Told;
+            *known = Late::Recorded;
             let link = link_bit(*index);
             let what = match program.looked_up & link {
                 0 => program.links.get(*index).and_then(|link| late(&program.layout, link)),
-                // Told of below.
+                // Recorded below.
                 _ if program.splits.mask() & link != 0 => None,
                 // A draw that came later would have been repaired.
                 _ => Some(program.splits.reason(link).unwrap_or(Left::UpdateAfterBind)),
@@ -207,10 +207,10 @@ impl Separate {
     }
 
     /// The same of all programs.
-    pub(super) fn tell_all_late(&self, ground: &Ground) {
+    pub(super) fn record_all_late(&self, ground: &Ground) {
         if self.has_late.swap(false, Ordering::AcqRel) {
-            self.programs.for_each(&mut |program| self.tell_late(ground, program));
-            self.shaders.for_each_combination(&mut |program| self.tell_late(ground, program));
+            self.programs.for_each(&mut |program| self.record_late(ground, program));
+            self.shaders.for_each_combination(&mut |program| self.record_late(ground, program));
         }
     }
 
@@ -218,7 +218,7 @@ impl Separate {
     #[inline]
     pub fn end_frame(&self, ground: &Ground) {
         if self.has_late.load(Ordering::Acquire) && ground.journal.frames.count().is_multiple_of(FRAMES) {
-            ground.guard(|| self.tell_all_late(ground), || ());
+            ground.guard(|| self.record_all_late(ground), || ());
         }
     }
 }

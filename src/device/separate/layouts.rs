@@ -215,8 +215,10 @@ impl SetShape {
         number: u64,
         kept: kept::SetLayout,
         is_known: bool,
-        (versions, news): (&Arc<Versions>, &Arc<AtomicBool>),
-        (combined, viewed): (impl Fn(bool) -> bool, u32),
+        versions: &Arc<Versions>,
+        news: &Arc<AtomicBool>,
+        combined: impl Fn(bool) -> bool,
+        viewed: u32,
     ) -> Self {
         use vk::DescriptorType as T;
         let (mut dynamic, mut variable, mut followed, mut is_too_large) = (0_u32, None, 0, false);
@@ -523,7 +525,7 @@ impl PipelineShape {
 
     /// Whether the running shader alone knows which sampler an image meets: by an index, or because descriptors may be written later. `all`:
     /// with any index; `dynamic`: shaders may index samplers.
-    pub(super) fn is_looked_up(&self, image: &Operand, sampler: &Operand, (all, dynamic): (bool, bool)) -> bool {
+    pub(super) fn is_looked_up(&self, image: &Operand, sampler: &Operand, all: bool, dynamic: bool) -> bool {
         let is_indexed = |operand: &Operand| !matches!(operand.index, Index::Whole | Index::Const(_));
         let is_open = |operand: &Operand| match operand.index {
             Index::Whole | Index::Const(_) => false,

@@ -67,7 +67,7 @@ pub struct Most {
 }
 
 impl Most {
-    fn new((of_stage, all): (u32, u32), (stage_after_bind, all_after_bind): (u32, u32)) -> Self {
+    fn new(of_stage: u32, all: u32, stage_after_bind: u32, all_after_bind: u32) -> Self {
         Self { of_stage: [of_stage, of_stage.max(stage_after_bind)], all: [all, all.max(all_after_bind)] }
     }
 }
@@ -111,30 +111,29 @@ impl Limits {
         Self {
             sets: limits.max_bound_descriptor_sets,
             samplers: Most::new(
-                (limits.max_per_stage_descriptor_samplers, limits.max_descriptor_set_samplers),
-                (
-                    later.after_bind.max_per_stage_descriptor_update_after_bind_samplers,
-                    later.after_bind.max_descriptor_set_update_after_bind_samplers,
-                ),
+                limits.max_per_stage_descriptor_samplers,
+                limits.max_descriptor_set_samplers,
+                later.after_bind.max_per_stage_descriptor_update_after_bind_samplers,
+                later.after_bind.max_descriptor_set_update_after_bind_samplers,
             ),
             blocks: Most::new(
-                (limits.max_per_stage_descriptor_uniform_buffers, limits.max_descriptor_set_uniform_buffers),
-                (
-                    later.after_bind.max_per_stage_descriptor_update_after_bind_uniform_buffers,
-                    later.after_bind.max_descriptor_set_update_after_bind_uniform_buffers,
-                ),
+                limits.max_per_stage_descriptor_uniform_buffers,
+                limits.max_descriptor_set_uniform_buffers,
+                later.after_bind.max_per_stage_descriptor_update_after_bind_uniform_buffers,
+                later.after_bind.max_descriptor_set_update_after_bind_uniform_buffers,
             ),
             storage: Most::new(
-                (limits.max_per_stage_descriptor_storage_buffers, limits.max_descriptor_set_storage_buffers),
-                (
-                    later.after_bind.max_per_stage_descriptor_update_after_bind_storage_buffers,
-                    later.after_bind.max_descriptor_set_update_after_bind_storage_buffers,
-                ),
+                limits.max_per_stage_descriptor_storage_buffers,
+                limits.max_descriptor_set_storage_buffers,
+                later.after_bind.max_per_stage_descriptor_update_after_bind_storage_buffers,
+                later.after_bind.max_descriptor_set_update_after_bind_storage_buffers,
             ),
             // There is no limit on those of all stages.
             resources: Most::new(
-                (limits.max_per_stage_resources, u32::MAX),
-                (later.after_bind.max_per_stage_update_after_bind_resources, u32::MAX),
+                limits.max_per_stage_resources,
+                u32::MAX,
+                later.after_bind.max_per_stage_update_after_bind_resources,
+                u32::MAX,
             ),
             // What every device has (Required Limits).
             set_descriptors: later.set.max_per_set_descriptors.max(1024),
@@ -166,7 +165,7 @@ impl Limits {
     /// Whether a set of these may come behind those of a pipeline layout; the name of what is exceeded. Only limits to which the layer's
     /// own descriptors count are looked at: the application keeps to the others. `colors`: colour attachments of the pipeline.
     pub(super) fn check(&self, layout: &PipelineShape, more: &[More], colors: u32) -> Result<(), Left> {
-        self.check_with(layout, (more, SetFlags::empty()), colors)?;
+        self.check_with(layout, more, SetFlags::empty(), colors)?;
         if self.is_one_set(more) { Ok(()) } else { Err(NO_SAMPLER) }
     }
 
@@ -191,7 +190,8 @@ impl Limits {
     pub(super) fn check_with(
         &self,
         layout: &PipelineShape,
-        (more, flags): (&[More], SetFlags),
+        more: &[More],
+        flags: SetFlags,
         colors: u32,
     ) -> Result<(), Left> {
         if layout.sets.len() >= self.sets as usize {
@@ -210,7 +210,7 @@ impl Limits {
         let exceeded = kinds.find(|(most, of_stage, all, colors, _)| {
             let fits =
                 [false, true].into_iter().zip(most.of_stage.into_iter().zip(most.all)).all(|(after_bind, limits)| {
-                    let count = |is_of, stage| count(layout, (more, flags), (is_of, stage), after_bind);
+                    let count = |is_of, stage| count(layout, more, flags, is_of, stage, after_bind);
                     let stages = (0..u32::BITS).map(|bit| vk::ShaderStageFlags::from_raw(1 << bit));
                     let mut of_stages = stages.map(|stage| {
                         let colors = if stage == vk::ShaderStageFlags::FRAGMENT { *colors } else { 0 };
@@ -286,8 +286,10 @@ fn is_resource(kind: vk::DescriptorType) -> bool {
 /// were bound. A descriptor of several types counts as each of them.
 fn count(
     layout: &PipelineShape,
-    (more, flags): (&[More], SetFlags),
-    (is_of, stage): (Counts, Option<vk::ShaderStageFlags>),
+    more: &[More],
+    flags: SetFlags,
+    is_of: Counts,
+    stage: Option<vk::ShaderStageFlags>,
     after_bind: bool,
 ) -> u64 {
     let is_seen = |stages: vk::ShaderStageFlags| stage.is_none_or(|stage| stages.intersects(stage));

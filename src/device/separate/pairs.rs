@@ -63,7 +63,7 @@ impl Separate {
             let lacks = (set.brief(&ground.hot.gate).summary >> 32) as u32;
             let divided = |pair| self.divided(ground, pairs, Some(pair), link.uses).map_or(pair, |(pair, _)| pair);
             let asks = |pair: &Pair| self.task_of(ground, pairs, *pair, false).is_some();
-            let found = set.find(&ground.hot.gate, binding, (Sought::Samplers, lacks), |element, _| {
+            let found = set.find(&ground.hot.gate, binding, Sought::Samplers, lacks, |element, _| {
                 pair_at(element).map(divided).filter(asks)
             });
             return found
@@ -192,7 +192,7 @@ impl Separate {
         }
         let Some(pair) = pair.filter(|_| !is_compared) else { return };
         if divided.is_none() {
-            pairs.tell_read(
+            pairs.record_read(
                 ground,
                 program,
                 index,

@@ -74,7 +74,8 @@ impl Tables {
     pub(super) fn with_pool(
         &self,
         pool: &PoolOf,
-        (set, binding): (vk::DescriptorSet, u32),
+        set: vk::DescriptorSet,
+        binding: u32,
         with: impl FnOnce(&[u64]),
     ) -> bool {
         let mut lists = lock(&self.lists);

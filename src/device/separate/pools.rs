@@ -48,7 +48,7 @@ impl Separate {
             }
             let variable = variable.get(index).copied().unwrap_or(0);
             let shape = Arc::clone(&layout.shape);
-            let mut entry = SetEntry::new((&hot.gate, &self.arrays), shape, Some(layout), variable);
+            let mut entry = SetEntry::new(&hot.gate, &self.arrays, shape, Some(layout), variable);
             let mut pools = lock(&self.pools);
             let pool = pools.with_room().entry(info.descriptor_pool.as_raw()).or_default();
             pool.sets.with_room().insert(set.as_raw());

@@ -55,7 +55,7 @@ impl ProgramLink {
 }
 
 /// Link, state, class, and whether the link is left as it is: one that is repaired with some sets may be left with others.
-type ToldLink = (usize, u32, u32, bool);
+type RecordedLink = (usize, u32, u32, bool);
 
 /// What is known of a link that may join what conflicts without a draw that shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,13 +64,13 @@ pub(super) enum Late {
     Expected,
     /// It can reach what conflicts.
     Found,
-    Told,
+    Recorded,
 }
 
-/// What was told of a pipeline.
+/// What records have of a pipeline.
 #[derive(Default)]
 pub(super) struct RecordedLinks {
-    pub(super) links: Mutex<Once<ToldLink, 256>>,
+    pub(super) links: Mutex<Once<RecordedLink, 256>>,
     /// Links that can reach what conflicts in ways that no draw may show.
     pub(super) late: Mutex<FastMap<usize, Late>>,
 }
@@ -107,7 +107,7 @@ pub struct Program {
     /// What it can be made of again, or the name of what keeps it from that.
     recipe: Mutex<Result<Arc<Recipe>, Left>>,
     pub(super) splits: Splits,
-    pub(super) told: RecordedLinks,
+    pub(super) records: RecordedLinks,
 }
 
 /// Links as they are found, each once.
@@ -204,7 +204,7 @@ impl Program {
         let looked_up = separate.looked_up(&layout, &links);
         let (number, splits) = (separate.number(), Splits::default());
         let colors = recipe.as_ref().map_or(0, |recipe| recipe.colors);
-        let (told, recipe) = (RecordedLinks::default(), Mutex::new(recipe.map(Arc::new)));
+        let (records, recipe) = (RecordedLinks::default(), Mutex::new(recipe.map(Arc::new)));
         let key_sets = linked.filter(|linked| linked.count_ones() as usize <= LINKED);
         Self {
             number,
@@ -225,7 +225,7 @@ impl Program {
             colors,
             recipe,
             splits,
-            told,
+            records,
         }
     }
 
@@ -344,7 +344,7 @@ impl Separate {
         let (driver, journal) = (&ground.driver, &ground.journal);
         // SAFETY: the pipeline is the application's to destroy, so no other call names it.
         if let Some(program) = unsafe { self.programs.share(pipeline.as_raw()) } {
-            self.tell_late(ground, &program);
+            self.record_late(ground, &program);
             if program.splits.any() {
                 // They hold second pipelines.
                 self.resolutions.clear();
@@ -423,9 +423,9 @@ impl Separate {
     ///
     /// # Safety
     ///
-    /// No thread of the application has been told that it is complete, so that the handles are where they were written.
+    /// No thread of the application has learned that it is complete, so that the handles are where they were written.
     pub unsafe fn take_deferred(&self, ground: &Ground, pairs: &Pairs, operation: vk::DeferredOperationKHR) {
-        // The lock is held until the pipelines can be found: another thread that is told the same waits for that here, before its application
+        // The lock is held until the pipelines can be found: another thread that learns the same waits for that here, before its application
         // may bind them. Nothing calls down meanwhile, as ray tracing pipelines are never made a second time (`Made::RayTracing`).
         let mut deferred = lock(&self.deferred);
         let Some(Deferred { made, programs }) = deferred.remove(&operation.as_raw()) else { return };

@@ -30,7 +30,7 @@ use crate::device::ViewClass;
 use crate::device::driver::Driver;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
-use crate::device::journal::{Journal, LinkTold, PairParts};
+use crate::device::journal::{Journal, LinkKey, PairParts};
 use crate::device::modules::fingerprint;
 use crate::device::resolve::Pairs;
 use crate::device::wishes::Wishes;
@@ -40,8 +40,8 @@ use crate::record;
 use crate::table::{fold, lock};
 use crate::variant::{KEEP, SharedState};
 
-/// How much is told of the links of a pipeline.
-const TOLD: u64 = 1 << 12;
+/// How many records the links of a pipeline get.
+const MOST_LINKS: u64 = 1 << 12;
 
 /// `ONE TWO` to `["one", "two"]`.
 fn words(uses: samplin_spirv::Uses) -> Vec<String> {
@@ -70,7 +70,7 @@ struct LinkLeft {
     source: Option<SourceLine>,
     /// It is about what the shader should do.
     is_task: bool,
-    /// What tells the record from others of its name.
+    /// What distinguishes the record from others of its name.
     key: (u64, u64),
 }
 
@@ -85,16 +85,16 @@ fn link_members(program: &Program, LinkAt { link, image, sampler }: LinkAt) -> L
     }
 }
 
-/// What tells a link from others, in any pipeline.
-fn link_told(
+/// What distinguishes a link from others, in any pipeline.
+fn link_key(
     program: &Program,
     LinkAt { link, image, sampler }: LinkAt,
     shared: &SharedState,
     classes: (u32, u32),
     how: (Option<&'static str>, bool),
-) -> LinkTold {
+) -> LinkKey {
     let uses = program.links.get(link).map_or_else(Default::default, |link| (link.uses, link.stages.as_raw()));
-    LinkTold { at: [image, sampler], uses, fingerprint: shared.fingerprint(), classes, how }
+    LinkKey { at: [image, sampler], uses, fingerprint: shared.fingerprint(), classes, how }
 }
 
 /// Where the first of the shaders that join a link does so, as its debug lines say. A look at the whole shader, for a record that is
@@ -113,7 +113,7 @@ fn source_of(program: &Program, link: usize) -> Option<SourceLine> {
     })
 }
 
-/// A link whose elements are not told apart.
+/// A link whose elements are not distinguished.
 pub(super) fn joined(link: &ProgramLink) -> Link {
     let descriptor = |of: &Operand| Descriptor { set: of.set, binding: of.binding, element: None };
     Link {
@@ -128,7 +128,7 @@ impl Separate {
     /// The part of the `summary` record that is about links.
     pub fn separate_summary(&self, ground: &Ground) -> kinds::Separate {
         let journal = &ground.journal;
-        self.tell_all_late(ground);
+        self.record_all_late(ground);
         let unresolved = journal.unresolved_counts(|left| left.about() == About::Link);
         let repeated = journal.links_repeated();
         kinds::Separate { unresolved, repeated, ..self.summary() }
@@ -207,16 +207,16 @@ impl Pairs {
         let Some(of) = self.images.class(because.class) else { return };
         let rules = ground.wishes.rules();
         let meeting = ground.wishes.meeting_of(&rules, &ground.driver, &shared, of);
-        // There was no sampler, which has been told.
+        // There was no sampler, which has a record.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
         if !is_refused {
-            self.tell_unmendable(ground, pair, because, &meeting, &ground.journal.joined(program, at, how));
+            self.record_unmendable(ground, pair, because, &meeting, &ground.journal.joined(program, at, how));
         }
         if is_refused || (meeting.changes.is_empty() && !ground.journal.records_all()) {
             return;
         }
         let choice = if wanted == pair.sampler { KEEP } else { wanted };
-        if !ground.journal.is_news_of_link(link_told(
+        if !ground.journal.is_news_of_link(link_key(
             &program,
             at,
             &shared,
@@ -234,7 +234,14 @@ impl Pairs {
     }
 
     /// Writes an `unresolved` record of what no other sampler mends.
-    fn tell_unmendable(&self, ground: &Ground, pair: Pair, because: Pair, meeting: &Meeting<'_, ()>, joined: &Joined) {
+    fn record_unmendable(
+        &self,
+        ground: &Ground,
+        pair: Pair,
+        because: Pair,
+        meeting: &Meeting<'_, ()>,
+        joined: &Joined,
+    ) {
         let (Some(shared), Some(class)) =
             (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(because.class))
         else {
@@ -248,17 +255,17 @@ impl Pairs {
     }
 
     /// The same of a descriptor that is both, whose sampler was chosen when it was written.
-    pub(super) fn tell_read(&self, ground: &Ground, program: Drawn<'_>, link: usize, element: u32, pair: Pair) {
+    pub(super) fn record_read(&self, ground: &Ground, program: Drawn<'_>, link: usize, element: u32, pair: Pair) {
         let (Some(shared), Some(class)) =
             (self.samplers.rows(&ground.hot).state(pair.state), self.images.class(pair.class))
         else {
             return;
         };
         let Some(of) = program.links.get(link).filter(|_| class.traits.reads != Reads::Unknown) else { return };
-        if ground.journal.is_untold(&program, link, pair, false) {
+        if ground.journal.is_unrecorded(&program, link, pair, false) {
             let at = (of.image.set, of.image.binding, element);
             let joined = ground.journal.joined(program, LinkAt { link, image: at, sampler: at }, None);
-            self.tell_unmendable(
+            self.record_unmendable(
                 ground,
                 pair,
                 pair,
@@ -276,12 +283,12 @@ impl Pairs {
         })
     }
 
-    /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not.
-    pub(super) fn tell_group(&self, ground: &Ground, program: Drawn<'_>, group: &[Want], repair: GroupRepair<'_>) {
+    /// Writes a record for each link of a sampler that has none yet: how it is repaired, or why it is not.
+    pub(super) fn record_group(&self, ground: &Ground, program: Drawn<'_>, group: &[Want], repair: GroupRepair<'_>) {
         let GroupRepair { how, met, split, left, divided } = repair;
         for want in group {
             if let Some((pair, sampler)) = want.divided.filter(|_| want.is_divided(divided)) {
-                if ground.journal.is_untold(&program, want.link, pair, false) {
+                if ground.journal.is_unrecorded(&program, want.link, pair, false) {
                     let how = Some(How::Split.name());
                     let repair = LinkRepair { at: want.at(), how, pair, because: pair, wanted: sampler };
                     self.record_link(ground, program, repair);
@@ -300,12 +307,12 @@ impl Pairs {
                 None => how,
             };
             match how {
-                Err(what) if changes && !is_split && ground.journal.is_untold(&program, want.link, pair, true) => {
+                Err(what) if changes && !is_split && ground.journal.is_unrecorded(&program, want.link, pair, true) => {
                     self.link_left(ground, what, program, want.at(), pair);
                 }
                 Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
-                _ if ground.journal.is_untold(&program, want.link, pair, false) => {
+                _ if ground.journal.is_unrecorded(&program, want.link, pair, false) => {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
                     let because = met.map_or(pair, |(_, because)| because);
@@ -319,10 +326,9 @@ impl Pairs {
     /// Writes the `unresolved` record of a link that conflicts.
     pub(super) fn link_left(&self, ground: &Ground, what: Left, program: Drawn<'_>, at: LinkAt, pair: Pair) {
         let shared = self.samplers.rows(&ground.hot).state(pair.state);
-        let told = |shared: &SharedState| {
-            link_told(&program, at, shared, (pair.class, pair.class), (Some(what.name()), false))
-        };
-        if shared.is_some_and(|shared| !ground.journal.is_news_of_link(told(&shared))) {
+        let key =
+            |shared: &SharedState| link_key(&program, at, shared, (pair.class, pair.class), (Some(what.name()), false));
+        if shared.is_some_and(|shared| !ground.journal.is_news_of_link(key(&shared))) {
             return;
         }
         let key = (fold(program.number) ^ at.link as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
@@ -398,9 +404,9 @@ impl Journal {
         }
     }
 
-    /// Whether it is told for the first time that a link is repaired, or left.
-    pub(super) fn is_untold(&self, program: &Program, link: usize, pair: Pair, left: bool) -> bool {
-        let turn = lock(&program.told.links).turn((link, pair.state, pair.class, left), TOLD);
+    /// Whether there is no record yet that says that a link is repaired, or left.
+    pub(super) fn is_unrecorded(&self, program: &Program, link: usize, pair: Pair, left: bool) -> bool {
+        let turn = lock(&program.records.links).turn((link, pair.state, pair.class, left), MOST_LINKS);
         self.is_turn(turn)
     }
 
@@ -491,7 +497,7 @@ impl Journal {
         self.unresolved(Left::BeganBefore, None, json!({}), (0, 0));
     }
 
-    /// The members of a record with those that tell a program.
+    /// The members of a record, and those that name a program.
     pub(super) fn of_program(&self, program: Drawn<'_>, mut members: serde_json::Value) -> serde_json::Value {
         members["pipeline"] = json!(handle(program.handle));
         if let Some(name) = self.program_name(&program) {

@@ -21,8 +21,7 @@ use super::programs::{HIDDEN, Program};
 use super::progress::Drawn;
 use super::recipe::Second;
 use super::shown::ASPECTS;
-use super::tasks::TaskRequest;
-use super::want::Want;
+use super::want::HiddenRequest;
 use crate::device::ground::Ground;
 use crate::device::hot::Hot;
 use crate::device::journal::Journal;
@@ -60,9 +59,11 @@ impl Key {
     /// arrays, and of other sets on nothing but what their descriptors stand for. None if no set differs so.
     fn of_meanings(
         mut self,
-        (separate, gate): (&Separate, &Gate),
+        separate: &Separate,
+        gate: &Gate,
         commands: Recording<'_>,
-        (program, point): (&Program, &BindPoint),
+        program: &Program,
+        point: &BindPoint,
     ) -> Option<Self> {
         let mix = |hash: u64, word: u64| fold(hash.rotate_left(29) ^ word).wrapping_add(hash);
         let (linked, mut is_other) = (program.key_sets(separate)?, false);
@@ -162,11 +163,12 @@ impl Separate {
         ground: &Ground,
         pairs: &Pairs,
         commands: Recording<'_>,
-        (program, place): (&Program, &mut Place),
+        program: &Program,
+        place: &mut Place,
     ) -> Arc<Resolution> {
         let own = Key::of(self, program, &place.point);
         let key = match own.filter(|_| self.looks_all_up(&ground.journal, program, &place.point)) {
-            Some(own) => own.of_meanings((self, &ground.hot.gate), commands, (program, &place.point)).or(Some(own)),
+            Some(own) => own.of_meanings(self, &ground.hot.gate, commands, program, &place.point).or(Some(own)),
             None => own,
         };
         if let Some(key) = &key {
@@ -208,11 +210,11 @@ impl Separate {
         let since = self.resolutions.gone();
         let bound = self.bound(&ground.hot, &ground.driver, pairs, program.program, point);
         if !is_complete(&program, point) {
-            self.tell_declared(&ground.journal, program, &bound, &[]);
+            self.record_declared(&ground.journal, program, &bound, &[]);
             return Resolution { is_lasting: true, since: since.into(), ..Resolution::default() };
         }
         // Before the choices are made for links, which are recorded otherwise.
-        let shown = if self.wholes.are_there() { self.shown((ground, pairs), program, point) } else { Vec::new() };
+        let shown = if self.wholes.are_there() { self.shown(ground, pairs, program, point) } else { Vec::new() };
         let mut wants = self.wants(ground, pairs, program, point);
         wants.shown = shown;
         if program.blind == Some(HIDDEN)
@@ -221,7 +223,7 @@ impl Separate {
         {
             ground.journal.program_unresolved(HIDDEN, program);
         }
-        let decided = self.decide_links(ground, pairs, program, point, (&mut wants, since));
+        let decided = self.decide_links(ground, pairs, program, point, &mut wants, since);
         let Decided { shadows, pushes, mut second, hidden, is_lasting } = decided;
         // What is split or has tasks is made of the application's words.
         let all = pairs.stand_ins.storage.lowered;
@@ -229,7 +231,7 @@ impl Separate {
         let retyped =
             is_own.then(|| self.retyped_for(&ground.driver, all, &ground.journal, &program, &bound)).flatten();
         let mended = retyped.as_ref().map_or(&[][..], |made| &made.formats);
-        self.tell_declared(&ground.journal, program, &bound, mended);
+        self.record_declared(&ground.journal, program, &bound, mended);
         second = second.or(retyped.map(|made| (made, 0)));
         let samplers = wants.all.iter().map(|want| want.own);
         let names = Names::of(samplers.chain(wants.asked.iter().map(|asked| asked.pair.sampler)));
@@ -239,15 +241,15 @@ impl Separate {
     }
 
     /// The hidden set of a split pipeline, by what its links ask for, if a sampler that they could read is bound; an error if there is
-    /// no such set to be had. `since`: how many samplers had gone when that was looked up;
-    /// `runs`: the pipeline runs whatever is in its sets, so that one has to be bound (VUID-vkCmdDraw-None-08600).
+    /// no such set to be had.
     pub(super) fn hidden_for(
         &self,
-        (ground, pairs): (&Ground, &Pairs),
+        ground: &Ground,
+        pairs: &Pairs,
         second: &Second,
-        (wants, asked, point): (&[Want], &[TaskRequest], &BindPoint),
-        (since, runs): (u64, bool),
+        request: HiddenRequest<'_>,
     ) -> Result<Option<Arc<HiddenSet>>, Left> {
+        let HiddenRequest { wants, tasks: asked, point, since, runs } = request;
         let Ground { hot, driver, .. } = ground;
         let Some(shape) = &second.hidden else { return Ok(None) };
         let divided = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.divided(asked));
@@ -303,11 +305,12 @@ impl Separate {
         ground: &Ground,
         pairs: &Pairs,
         commands: Recording<'_>,
-        (program, place): (&Program, &mut Place),
+        program: &Program,
+        place: &mut Place,
     ) -> Option<Arc<Resolution>> {
         if !self.force.any() && self.is_at_rest(&ground.hot, &ground.journal, program, &place.point) {
             return None;
         }
-        Some(self.resolve_place(ground, pairs, commands, (program, place)))
+        Some(self.resolve_place(ground, pairs, commands, program, place))
     }
 }

@@ -191,7 +191,7 @@ impl Separate {
         }
         let started = Instant::now();
         let recipe = program.recipe()?;
-        let (mut codes, mut told) = (memory::vec(recipe.stages.len()), Vec::new());
+        let (mut codes, mut retyped) = (memory::vec(recipe.stages.len()), Vec::new());
         for stage in &recipe.stages {
             let own = formats.iter().filter_map(|(position, format)| {
                 let variable = program.variables.get(*position)?;
@@ -224,7 +224,7 @@ impl Separate {
             let changes = own.clone().map(|(variable, format)| change(&variable.declared, format));
             let changes = changes.chain(others.iter().filter_map(capability));
             let bindings = own.map(|(one, _)| kinds::Binding { set: one.at.set, binding: one.at.binding });
-            told.with_room().push((stage, memory::collect(bindings), memory::collect(changes), words.len()));
+            retyped.with_room().push((stage, memory::collect(bindings), memory::collect(changes), words.len()));
             codes.push(Some(words));
         }
         let layout = Arc::clone(&program.layout);
@@ -238,7 +238,7 @@ impl Separate {
         let second =
             Arc::new(Second { mask: 0, made, libraries, layout, hidden, parts, tasks, selection: None, formats });
         driver.name_second(journal, program, &second);
-        for (stage, bindings, changes, words) in told {
+        for (stage, bindings, changes, words) in retyped {
             journal.shader_retyped(program, stage, bindings, &changes, words, took);
         }
         lock(&program.splits.retyped).with_room().push(Arc::clone(&second));

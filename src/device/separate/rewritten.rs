@@ -1,7 +1,7 @@
 //! Descriptors with UPDATE_AFTER_BIND, with `live=on`: samplin writes them again where rules ask for another sampler than before.
 //!
 //! No copy can stand in for their sets, because the application may write those after they were bound. A sampler apart from its image has no
-//! pair of its own either: draws tell which images it is read with. It follows what rules ask for where all these images ask for the same,
+//! pair of its own either: draws show which images it is read with. It follows what rules ask for where all these images ask for the same,
 //! and where the other sampler needs no more of a view than the application's, so that no view that comes later can make it illegal.
 
 use ash::vk::{self, Handle};
@@ -72,7 +72,7 @@ impl SetEntry {
     }
 
     /// What is noted of a sampler, or would be.
-    pub(super) fn sampler(&self, (binding, element): (&Binding, u32)) -> Option<SamplerDescriptor> {
+    pub(super) fn sampler(&self, binding: &Binding, element: u32) -> Option<SamplerDescriptor> {
         let noted = self.edit_combined(|all| all.samplers.get(&(binding.binding, element)).cloned()).flatten();
         let own = || binding.sampler_slot(element).map(|slot| SamplerDescriptor::new(self.get(slot)));
         noted.or_else(own).filter(|_| binding.kind == SlotKind::Sampler)
@@ -80,7 +80,7 @@ impl SetEntry {
 
     /// Takes note of a sampler that is copied: the driver copies the one that it has. Whether rules may ask for another one.
     pub(super) fn note_copied_sampler(&self, at: (&Binding, u32), from: Option<SamplerDescriptor>) -> bool {
-        let own = self.sampler(at).map(|own| own.read).unwrap_or_default();
+        let own = self.sampler(at.0, at.1).map(|own| own.read).unwrap_or_default();
         let at = (at.0.binding, at.1);
         let Some(mut from) = from.filter(|from| from.is_repaired() || !own.is_empty()) else {
             self.edit_combined(|all| all.samplers.remove(&at));

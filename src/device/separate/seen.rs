@@ -27,7 +27,7 @@ pub(super) mod role {
     pub(in crate::device::separate) const STORAGE_TEXELS: u32 = 16;
 }
 
-/// Types and views that are told apart; with more binds are followed.
+/// How many types and views are distinguished; with more, binds are followed.
 const MOST: usize = 512;
 
 /// An image, or the images of an array, that a program declares.
@@ -145,7 +145,7 @@ pub(super) const EVER: i64 = i64::MAX / 2;
 
 /// What shaders declare and what views there are, on one device.
 pub(super) struct Seen {
-    /// Anything is to be told or done about it.
+    /// There is anything to record or to repair.
     pub(super) is_on: bool,
     /// What differs is mended where it can be.
     pub(super) repairs: bool,
@@ -197,8 +197,8 @@ impl Seen {
 
     pub(super) fn new(settings: &Settings) -> Self {
         let repairs = settings.storage.emulates() && settings.mode == Mode::Legalize;
-        let tells = settings.trace != TraceTarget::Off && settings.trace_level != TraceLevel::Summary;
-        let is_on = tells || repairs;
+        let records = settings.trace != TraceTarget::Off && settings.trace_level != TraceLevel::Summary;
+        let is_on = records || repairs;
         let (left, watches) = (AtomicI64::new(if is_on { FIRST } else { 0 }), AtomicBool::new(is_on));
         Self { is_on, repairs, left, watches, ..Self::default() }
     }

@@ -54,7 +54,7 @@ impl Selection {
             let all = memory::collect(before.iter().copied().chain(new.more(program)));
             let more = memory::collect(all.iter().map(|(more, _)| *more));
             let kept = kept::SetLayout { flags, bindings: bindings(first, all) };
-            match separate.limits.check_with(&program.layout, (&more, flags), program.colors) {
+            match separate.limits.check_with(&program.layout, &more, flags, program.colors) {
                 Ok(()) if separate.limits.is_supported(driver, &more, &kept) => return Ok(new),
                 Ok(()) => last = Left::SamplerLimit,
                 Err(why) => last = why,

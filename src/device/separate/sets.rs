@@ -82,7 +82,8 @@ struct Many {
 
 impl SetEntry {
     pub(super) fn new(
-        (gate, budget): (&Gate, &Budget),
+        gate: &Gate,
+        budget: &Budget,
         shape: Arc<SetShape>,
         layout: Option<Arc<SetLayout>>,
         variable: u32,
@@ -109,7 +110,7 @@ impl SetEntry {
         };
         for binding in &entry.shape.bindings {
             for (element, sampler) in binding.immutable.iter().enumerate() {
-                entry.set(gate, binding, (binding.sampler_slot(element as u32), true), *sampler);
+                entry.set(gate, binding, binding.sampler_slot(element as u32), true, *sampler);
             }
         }
         entry
@@ -210,20 +211,20 @@ impl SetEntry {
     /// Sets a slot of a binding; with it is said whether that is for a sampler. Whether a binding was never seen with something, and nobody
     /// has looked since.
     #[inline(always)]
-    fn set(&self, gate: &Gate, binding: &Binding, (slot, is_sampler): (Option<usize>, bool), handle: u64) -> bool {
+    fn set(&self, gate: &Gate, binding: &Binding, slot: Option<usize>, is_sampler: bool, handle: u64) -> bool {
         let Some(slot) = slot else { return false };
         match self.slots().get(slot) {
             Some(word) => {
                 word.store(handle, Ordering::Relaxed);
                 false
             }
-            None => self.set_far(gate, binding, (slot, is_sampler), handle),
+            None => self.set_far(gate, binding, slot, is_sampler, handle),
         }
     }
 
     /// Apart, so that whoever sets slots near the entry calls nothing.
     #[inline(never)]
-    fn set_far(&self, gate: &Gate, binding: &Binding, (slot, is_sampler): (usize, bool), handle: u64) -> bool {
+    fn set_far(&self, gate: &Gate, binding: &Binding, slot: usize, is_sampler: bool, handle: u64) -> bool {
         self.set_one_in_arrays(binding, slot, handle, Meaning::of(gate, handle, is_sampler))
     }
 
@@ -246,7 +247,8 @@ impl SetEntry {
     fn set_run<const SAMPLERS: bool>(
         &self,
         gate: &Gate,
-        (binding, first): (&Binding, usize),
+        binding: &Binding,
+        first: usize,
         infos: &[vk::DescriptorImageInfo],
     ) -> bool {
         let words = gate.words(SAMPLERS);
@@ -287,7 +289,8 @@ impl SetEntry {
         &self,
         gate: &Gate,
         binding: &Binding,
-        (sought, bits): (Sought, u32),
+        sought: Sought,
+        bits: u32,
         mut with: impl FnMut(u32, u64) -> Option<R>,
     ) -> Option<R> {
         let (slots, few, is_sampler) = (binding.slots(), self.slots(), sought == Sought::Samplers);
@@ -358,7 +361,8 @@ impl SetEntry {
     #[inline(always)]
     pub(super) fn write(
         &self,
-        (gate, numbers): (&Gate, &Numbers),
+        gate: &Gate,
+        numbers: &Numbers,
         ty: vk::DescriptorType,
         target: (u32, u32),
         count: u32,
@@ -399,7 +403,7 @@ impl SetEntry {
         let mut is_news = false;
         for (index, (binding, element)) in (0..).zip(self.shape.walk(target, count)) {
             let (sampler, image) = ((binding.sampler_slot(element), true), (binding.image_slot(element), false));
-            let mut set = |slot, handle| is_news |= self.set(gate, binding, slot, handle);
+            let mut set = |(slot, is_sampler), handle| is_news |= self.set(gate, binding, slot, is_sampler, handle);
             match ty {
                 // Nothing is read for what has no slot.
                 vk::DescriptorType::SAMPLER => {
@@ -504,7 +508,7 @@ impl SetEntry {
         let slots = run.clone().and_then(|(_, run)| self.slots().get(run));
         let Some(slots) = slots else {
             let run = run.map(|(binding, run)| (binding, run.start));
-            return if ALONE { self.take_far(on, write, run) } else { self.take_other(on, write, run) };
+            return if ALONE { self.take_far(on.0, on.1, write, run) } else { self.take_other(on, write, run) };
         };
         let infos = write.images();
         if ty == vk::DescriptorType::SAMPLER {
@@ -545,12 +549,12 @@ impl SetEntry {
     /// [`SetEntry::take`] of what is not for slots of one binding near the entry. `run`: binding and first slot of samplers or images that
     /// stay in one binding of nothing but these.
     #[inline(always)]
-    fn take_far(&self, (gate, numbers): (&Gate, &Numbers), write: Write<'_>, run: Option<(&Binding, usize)>) -> Taken {
+    fn take_far(&self, gate: &Gate, numbers: &Numbers, write: Write<'_>, run: Option<(&Binding, usize)>) -> Taken {
         let (ty, target) = (write.descriptor_type, (write.dst_binding, write.dst_array_element));
         let before = self.before(numbers);
         let is_news = match run {
-            Some(run) if ty == vk::DescriptorType::SAMPLER => self.set_run::<true>(gate, run, write.images()),
-            Some(run) => self.set_run::<false>(gate, run, write.images()),
+            Some(run) if ty == vk::DescriptorType::SAMPLER => self.set_run::<true>(gate, run.0, run.1, write.images()),
+            Some(run) => self.set_run::<false>(gate, run.0, run.1, write.images()),
             None => self.take_each(gate, write),
         };
         let is_written = self.follow(numbers, before, (ty, target, write.descriptor_count));
@@ -561,7 +565,7 @@ impl SetEntry {
     /// The same, called.
     #[inline(never)]
     fn take_other(&self, on: (&Gate, &Numbers), write: Write<'_>, run: Option<(&Binding, usize)>) -> Taken {
-        self.take_far(on, write, run)
+        self.take_far(on.0, on.1, write, run)
     }
 
     fn take_each(&self, gate: &Gate, write: Write<'_>) -> bool {

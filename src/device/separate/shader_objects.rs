@@ -190,7 +190,7 @@ impl Separate {
             }
             stays
         });
-        gone.iter().for_each(|program| self.tell_late(ground, program));
+        gone.iter().for_each(|program| self.record_late(ground, program));
         if gone.iter().any(|program| program.splits.any()) {
             self.resolutions.clear();
         }

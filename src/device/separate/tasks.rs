@@ -159,7 +159,7 @@ pub(super) fn tasks(tasked: &[Tasked], asked: &[TaskRequest]) -> Vec<Task> {
     all
 }
 
-/// Why a shader cannot be told what to do for a descriptor, if that may be another one after the bind.
+/// Why a shader cannot do a task for a descriptor, if that may be another one after the bind.
 pub(super) fn loose(after_bind: bool) -> Option<Left> {
     after_bind.then_some(Left::UpdateAfterBind)
 }

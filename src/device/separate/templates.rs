@@ -119,6 +119,7 @@ impl SetEntry {
         let TemplateRun { ty, target, count, .. } = *run.run;
         let is_texels = has_texels(ty);
         let info = |index| if is_texels { info_of(run.handle(index)) } else { run.image(index) };
-        self.write(on, ty, target, count, info)
+        let (gate, numbers) = on;
+        self.write(gate, numbers, ty, target, count, info)
     }
 }

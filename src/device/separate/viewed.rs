@@ -252,9 +252,9 @@ impl Separate {
         memory::collect(program.variables.iter().enumerate().filter_map(bound_of))
     }
 
-    /// Tells, once for a binding and a class of views, what is bound and is not as the shader declares it. `mended`: positions of variables
+    /// Records, once for a binding and a class of views, what is bound and is not as the shader declares it. `mended`: positions of variables
     /// whose format the shader declares by now.
-    pub(super) fn tell_declared(
+    pub(super) fn record_declared(
         &self,
         journal: &Journal,
         program: Drawn<'_>,
@@ -275,7 +275,7 @@ impl Separate {
                     let is_other = |viewed: &Viewed| all.iter().any(|other| other.suits(bound.variable, viewed));
                     let is_wrong = |viewed: &Viewed| bound.differs(viewed, how) && (is_format || !is_other(viewed));
                     if let Some(viewed) = viewed.filter(is_wrong) {
-                        journal.tell_found(program, bound.variable, *element, *view, viewed, how);
+                        journal.record_mismatches(program, bound.variable, *element, *view, viewed, how);
                     }
                 }
             }
@@ -287,18 +287,18 @@ impl Separate {
         let Some(model) = model(stage.stage).filter(|_| self.seen.is_on) else { return };
         let constants = samplin_spirv::Specialization(stage.constants);
         let module = samplin_spirv::Module::read(stage.words.declared());
-        // What cannot be read was told when links were looked for.
+        // What cannot be read was recorded when links were looked for.
         let found = module.and_then(|module| module.declared(stage.name, model, Some(&constants)));
         add(all, found.unwrap_or_default().into_iter().map(|one| Variable::of(one, stage.stage)));
     }
 }
 
 impl Driver {
-    /// Features with the two that say whether shaders may do without a format. Where formats do not tell, the features of the device go
+    /// Features with the two that say whether shaders may do without a format. Where formats do not say so, the features of the device go
     /// for all of them (VkPhysicalDeviceFeatures, `shaderStorageImageReadWithoutFormat`).
     fn with_formatless(&self, features: Feature) -> Feature {
         let of = |can: bool, bit: Feature| if can { bit } else { Feature::empty() };
-        match self.formats.tells_formatless() {
+        match self.formats.reports_formatless() {
             true => features,
             false => {
                 features
@@ -326,7 +326,7 @@ impl Driver {
 
 impl Journal {
     #[inline(never)]
-    fn tell_found(
+    fn record_mismatches(
         &self,
         program: Drawn<'_>,
         variable: &Variable,

@@ -6,6 +6,7 @@ use samplin_core::left::Left;
 use samplin_hot::Pair;
 use samplin_spirv::sampling::Task;
 
+use super::command_buffers::BindPoint;
 use super::tasks::TaskRequest;
 
 /// What one use of a sampler asks for.
@@ -50,7 +51,7 @@ pub(super) struct GroupRepair<'d> {
     pub(super) met: Option<(u64, Pair)>,
     /// Links that are split.
     pub(super) split: u64,
-    /// Those whose shaders do not do their tasks, which has been told.
+    /// Those whose shaders do not do their tasks, which has a record.
     pub(super) left: u64,
     /// Positions whose coordinates are divided.
     pub(super) divided: &'d [(usize, u32)],
@@ -117,4 +118,17 @@ pub(super) struct Wants {
     pub(super) uncompared: u64,
     /// Set number and binding of samplers that are used in ways which are not known.
     pub(super) blocked: Vec<(u32, u32)>,
+}
+
+/// What a hidden set is created for.
+pub(super) struct HiddenRequest<'a> {
+    /// What the links of the pipeline need.
+    pub(super) wants: &'a [Want],
+    /// What its shaders do for descriptors.
+    pub(super) tasks: &'a [TaskRequest],
+    pub(super) point: &'a BindPoint,
+    /// How many samplers had gone when the samplers were looked up.
+    pub(super) since: u64,
+    /// The pipeline runs whatever is in its sets, so that one has to be bound (VUID-vkCmdDraw-None-08600).
+    pub(super) runs: bool,
 }

@@ -127,7 +127,8 @@ impl Wholes {
     /// Takes over what is written into a set. Whether the set shows anything of that then. `versions`: where those of sets come from.
     pub(super) fn take(
         &self,
-        (set, entry): (vk::DescriptorSet, Option<&SetEntry>),
+        set: vk::DescriptorSet,
+        entry: Option<&SetEntry>,
         written: impl Iterator<Item = Written>,
         versions: &Versions,
     ) -> bool {
@@ -153,7 +154,8 @@ impl Wholes {
     /// What `count` descriptors of a set show, from one on.
     pub(super) fn shown(
         &self,
-        (set, entry): (vk::DescriptorSet, Option<&SetEntry>),
+        set: vk::DescriptorSet,
+        entry: Option<&SetEntry>,
         from: (u32, u32),
         count: u32,
     ) -> Vec<Option<NotedDescriptor>> {

@@ -43,7 +43,7 @@ fn rule(pass: Pass, why: &Why) -> Option<Rule> {
     }
 }
 
-/// What a pass did, as the trace tells it; none for what is not told.
+/// What a pass did, as the trace has it; none for what is not recorded.
 pub(super) fn change(pass: Pass, change: &passes::PassChange) -> Option<Change> {
     use passes::PassChange as C;
     let named = |kind, number| Value::Spirv(names::spirv(kind, number));
@@ -167,7 +167,7 @@ fn weaker() -> [(&'static str, Step<'static>); 7] {
 impl Journal {
     /// Writes down, for predictions, what the passes would make of a module on devices that can do less.
     #[inline(never)]
-    pub(super) fn tell_of_weaker(&self, words: &[u32], found: Scan) {
+    pub(super) fn record_weaker(&self, words: &[u32], found: Scan) {
         for (name, step) in weaker() {
             let Ok(outcome) = passes::run(words, found, std::iter::once(&step)) else { return };
             if outcome.changes.is_empty() && outcome.refusals.is_empty() {
@@ -202,12 +202,12 @@ impl Journal {
     }
 
     /// Writes down what the passes made of a module, once for each that is different.
-    pub(super) fn tell_of_module(&self, words: &[u32], outcome: &Outcome, ns: u64) {
+    pub(super) fn record_module(&self, words: &[u32], outcome: &Outcome, ns: u64) {
         if outcome.changes.is_empty() && outcome.refusals.is_empty() {
             return;
         }
         let module = fingerprint(words);
-        self.tell_of_refusals(module, outcome);
+        self.record_refusals(module, outcome);
         if outcome.changes.is_empty() || !self.is_news_of_module(module) {
             return;
         }
@@ -231,12 +231,12 @@ impl Journal {
     }
 
     /// Writes down what passes left of a module, each thing once.
-    pub(super) fn tell_of_refusals(&self, module: u64, outcome: &Outcome) {
+    pub(super) fn record_refusals(&self, module: u64, outcome: &Outcome) {
         for (pass, why) in &outcome.refusals {
             let mut members = record::object(&mut [("pass", pass.name().into())]);
             let at = left_descriptor(why);
             add_module(&mut members, module, at);
-            // The name does not tell descriptors apart.
+            // Several descriptors have one name.
             let which = at.map_or(0, |at| u64::from(at.set) << 32 | u64::from(at.binding));
             self.unresolved(explained(why), rule(*pass, why), members, (module, which));
         }
@@ -269,38 +269,38 @@ impl Journal {
     }
 
     /// Writes down what became of a pipeline, once for each fragment shader and change.
-    pub fn record_pipeline(&self, pipeline: vk::Pipeline, told: &PipelineRecord) {
-        // What was done to a module is counted where it is told first.
-        if told.single.is_none() {
-            self.count(&told.changes);
+    pub fn record_pipeline(&self, pipeline: vk::Pipeline, of: &PipelineRecord) {
+        // What was done to a module is counted with its first record.
+        if of.single.is_none() {
+            self.count(&of.changes);
         }
         if !self.records_decisions() {
             return;
         }
         let words = |change: &Change| format!("{:?}", (change.catalog, change.from));
-        let of_module = told.module.unwrap_or(0) ^ u64::from(told.single == Some(true));
-        let key = fnv1a(told.changes.iter().flat_map(|change| words(change).into_bytes())) ^ of_module;
+        let of_module = of.module.unwrap_or(0) ^ u64::from(of.single == Some(true));
+        let key = fnv1a(of.changes.iter().flat_map(|change| words(change).into_bytes())) ^ of_module;
         if !self.is_news_of_module(key) {
             return;
         }
         let context = self.context(None);
         let mut record = record::object(&mut [
             ("tier", "pipeline".into()),
-            ("pass", told.pass.into()),
+            ("pass", of.pass.into()),
             ("pipeline", handle(pipeline.as_raw()).into()),
             ("bindings", Json::Array(Vec::new())),
-            ("changes", told.changes.iter().map(|change| record::change(change, &context)).collect()),
+            ("changes", of.changes.iter().map(|change| record::change(change, &context)).collect()),
         ]);
-        if let Some(module) = told.module {
+        if let Some(module) = of.module {
             record["module"] = format!("{module:016x}").into();
         }
-        if let Some(single) = told.single {
+        if let Some(single) = of.single {
             record["key"] = json!({ "single": single });
         }
-        if !told.rules.is_empty() {
-            record["rules"] = json!(told.rules);
+        if !of.rules.is_empty() {
+            record["rules"] = json!(of.rules);
         }
-        if let Some(words) = told.words {
+        if let Some(words) = of.words {
             record["words"] = json!(words);
         }
         self.trace().emit("shader", &record);

@@ -47,7 +47,7 @@ pub struct Shading {
     /// The words of its fragment shader before formats are converted, if not its own.
     pub words: Option<Vec<u32>>,
     /// What is written down once there is a pipeline, if anything.
-    pub told: Option<PipelineRecord>,
+    pub record: Option<PipelineRecord>,
 }
 
 impl Shaders {
@@ -63,7 +63,7 @@ impl Shaders {
         asked: &ShadingRequest,
         fragment: Option<(Option<&[u32]>, &str)>,
     ) -> Shading {
-        let mut told = PipelineRecord { pass: "multisample_state", ..PipelineRecord::default() };
+        let mut record = PipelineRecord { pass: "multisample_state", ..PipelineRecord::default() };
         let (mut state, mut words) = (asked.shading, None);
         let mut follow = None;
         // A pipeline pays for no rules where none is about pipelines.
@@ -84,16 +84,16 @@ impl Shaders {
                 hold(Guard::ShadingRate, asked.rate);
                 let mut changes = Changes::new();
                 let (wished, follows) = wish_shading(state, wish, holding, one.guards_off, &mut changes);
-                told.changes.extend(changes.iter());
-                told.rules.with_room().push(one.name.clone());
-                told.module = Some(fingerprint(given));
+                record.changes.extend(changes.iter());
+                record.rules.with_room().push(one.name.clone());
+                record.module = Some(fingerprint(given));
                 state = wished;
                 follow = follows.then_some((wish, given, name));
             }
         }
         // What is illegal is so in each part of a library, and parts that agree still do.
         let (legal, changes) = sample_shading(state, ground.driver.caps.sample_rate_shading, asked.samples == Some(1));
-        told.changes.extend(changes.iter());
+        record.changes.extend(changes.iter());
         state = legal;
         if let Some((wish, given, name)) = follow {
             let sampling = match wish {
@@ -102,10 +102,10 @@ impl Shaders {
                 ShadingWish::Least(_) => Sampling::Keep,
             };
             let Ok(outcome) = passes::for_pipeline(given, scan(given), sampling) else { memory::give_up() };
-            words = self.follow(&ground.wishes, &ground.journal, &mut told, given, outcome);
+            words = self.follow(&ground.wishes, &ground.journal, &mut record, given, outcome);
         }
-        let told = (!told.changes.is_empty()).then_some(told);
-        Shading { state, words, told }
+        let record = (!record.changes.is_empty()).then_some(record);
+        Shading { state, words, record }
     }
 
     /// Takes over what a pass made of a fragment shader because a rule wishes it.
@@ -113,21 +113,21 @@ impl Shaders {
         &self,
         wishes: &Wishes,
         journal: &Journal,
-        told: &mut PipelineRecord,
+        record: &mut PipelineRecord,
         given: &[u32],
         outcome: Outcome,
     ) -> Option<Vec<u32>> {
-        journal.tell_of_refusals(fingerprint(given), &outcome);
+        journal.record_refusals(fingerprint(given), &outcome);
         let words = outcome.words?;
         for (pass, change) in &outcome.changes {
-            told.pass = pass.name();
+            record.pass = pass.name();
             let sample = Value::Spirv(names::SAMPLE);
             let added =
                 Change { catalog: Catalog::Override, field: Field::Decoration, from: Value::Absent, to: sample };
             let dropped = records::change(*pass, change).map(|change| Change { catalog: Catalog::Override, ..change });
-            told.changes.with_room().push(dropped.unwrap_or(added));
+            record.changes.with_room().push(dropped.unwrap_or(added));
         }
-        told.words = Some([given.len(), words.len()]);
+        record.words = Some([given.len(), words.len()]);
         (!wishes.audit).then_some(words)
     }
 
@@ -176,7 +176,7 @@ impl Shaders {
 
 impl Journal {
     /// The guards that hold for a fragment shader, whether it is shaded for each sample in any case, and its words. None if they cannot
-    /// be read, which is told.
+    /// be read, which is recorded.
     fn holding<'w>(&self, words: Option<&'w [u32]>, name: &str) -> Option<(Guards, bool, &'w [u32])> {
         let (why, key) = match words.map(|words| (words, Module::read(words).and_then(|it| facts(&it, name)))) {
             Some((words, Ok(facts))) => {

@@ -94,7 +94,7 @@ impl StandIns {
         match (found, shown) {
             (0 | NOTHING, _) => {}
             (_, StandIn::Read) if !self.aspects.shows_less(view) => {}
-            (_, StandIn::Read) => images.tell_aspect(ground, view, vk::ImageAspectFlags::DEPTH),
+            (_, StandIn::Read) => images.record_aspect(ground, view, vk::ImageAspectFlags::DEPTH),
             (LOST, _) => self.storage.first_stored_to(ground, images, LOST, view),
             (_, StandIn::Stored) => self.storage.stored_at(ground, images, ground.hot.class_of(view), binding),
             (_, StandIn::Buffer) => self.storage.stored_at(ground, images, 0, binding),
@@ -278,7 +278,7 @@ impl Storage {
         ground.guard(
             || {
                 if found == LOST {
-                    self.tell_of_lost(&ground.hot, &ground.journal, images, what)
+                    self.record_lost_view(&ground.hot, &ground.journal, images, what)
                 } else {
                     self.first_stored_at(&ground.journal, images, what)
                 }
@@ -287,7 +287,7 @@ impl Storage {
         );
     }
 
-    fn tell_of_lost(&self, hot: &Hot, journal: &Journal, images: &Images, view: u64) {
+    fn record_lost_view(&self, hot: &Hot, journal: &Journal, images: &Images, view: u64) {
         let number = hot.class_of(view);
         if let Some(class) = images.class((number as u32).wrapping_sub(1)) {
             self.lost_classes.insert(number, 1);

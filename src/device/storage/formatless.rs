@@ -3,7 +3,7 @@
 //!
 //! Which image a shader meets is known when something is drawn, and nobody looks there. Known before is to which binding a view was
 //! written, its dimension and what its components are; where a shader has such an image without a format at a binding of that number,
-//! in whatever set, that is told. Either may come first, and modules are gone before anything is drawn, so both are kept.
+//! in whatever set, that is recorded. Either may come first, and modules are gone before anything is drawn, so both are kept.
 
 use std::sync::Mutex;
 
@@ -61,9 +61,10 @@ impl Storage {
         }
         // Here and in `stored_at` what is new is entered before the other side is looked through, so that one of two threads sees both.
         found.iter().for_each(|shader| lock(&meetings.shaders).with_room().push((module, *shader)));
-        let tell =
-            &mut |view, _| found.iter().for_each(|shader| self.tell_of_meeting(journal, images, view, module, shader));
-        meetings.views.for_each(tell);
+        let record = &mut |view, _| {
+            found.iter().for_each(|shader| self.record_formatless_meeting(journal, images, view, module, shader))
+        };
+        meetings.views.for_each(record);
     }
 
     /// Takes note of a view of integers that is written to a binding, if it is known to which: by its class, or of a texel buffer.
@@ -81,11 +82,18 @@ impl Storage {
         meetings.views.insert(key, 1);
         lock(&meetings.shaders)
             .iter()
-            .for_each(|(module, shader)| self.tell_of_meeting(journal, images, key, *module, shader));
+            .for_each(|(module, shader)| self.record_formatless_meeting(journal, images, key, *module, shader));
     }
 
     #[inline(never)]
-    fn tell_of_meeting(&self, journal: &Journal, images: &Images, view: u64, module: u64, shader: &Formatless) {
+    fn record_formatless_meeting(
+        &self,
+        journal: &Journal,
+        images: &Images,
+        view: u64,
+        module: u64,
+        shader: &Formatless,
+    ) {
         let (class, binding) = (((view & !BUFFER) >> 32) as u32, view as u32);
         let (at, is_buffer) = (shader.binding, view & BUFFER != 0);
         let is_known = binding != ANY;

@@ -61,7 +61,7 @@ pub(super) fn combined(writes: &[WriteDescriptorSet<'_>]) -> usize {
 pub struct Stop(u64);
 
 impl Stop {
-    /// The bit that tells a stop at a write of a single combined image sampler.
+    /// The bit that marks a stop at a write of a single combined image sampler.
     const SINGLE: u64 = 1 << 63;
 
     /// Behind all writes.

@@ -83,8 +83,8 @@ unsafe fn count(commands: vk::CommandBuffer, point: Point) {
     if let Some(activity) = device.pairs.activity.as_deref() {
         // SAFETY: by this function's contract.
         let recording = unsafe { Recording::new(commands) };
-        let reads = |separate: &Separate| separate.reads_repaired((&device.ground, &device.pairs), recording, point);
-        let is_repaired = || activity.is_told && device.separate.as_deref().is_some_and(reads);
+        let reads = |separate: &Separate| separate.reads_repaired(&device.ground, &device.pairs, recording, point);
+        let is_repaired = || activity.is_recorded && device.separate.as_deref().is_some_and(reads);
         let is_graphics = point == Point::GRAPHICS;
         device.ground.guard(|| activity.draw(commands, is_graphics, is_repaired()), || ());
     }

@@ -244,7 +244,7 @@ unsafe extern "system" fn note_sets(
             (Recording::new(commands), Binds { layout, first, sets, offsets: slice(offsets, offset_count) })
         };
         let goes_down = ground.guard(
-            || separate.note_sets(ground, recording, point, (binds, true)),
+            || separate.note_sets(ground, recording, point, binds, true),
             || {
                 separate.forget_kept_sets(ground, pairs, recording, point);
                 true
@@ -291,6 +291,6 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
         (Recording::new(commands), Live::new(info.layout), sets, offsets)
     };
     let binds = Binds { layout, first: info.first_set, sets, offsets };
-    let note = |point| _ = separate.note_sets(&device.ground, recording, point, (binds, false));
+    let note = |point| _ = separate.note_sets(&device.ground, recording, point, binds, false);
     device.ground.guard(|| points(info.stage_flags).for_each(note), || ());
 }

@@ -124,7 +124,7 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     if let Some(copies) = &copies {
         // SAFETY: the call wrote all handles.
-        device.ground.guard(|| copies.tell(unsafe { slice(pipelines.cast_const(), count) }), || ());
+        device.ground.guard(|| copies.record(unsafe { slice(pipelines.cast_const(), count) }), || ());
     }
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
     if let Some(separate) = device.separate.as_deref() {

@@ -75,7 +75,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     // SAFETY: `count` create infos by VUID-vkCreateRayTracingPipelinesKHR-pCreateInfos-parameter.
     let infos = unsafe { slice(create_infos, count) };
     if operation != vk::DeferredOperationKHR::null() {
-        // Before the call: after it, another thread may complete the operation, and is told so.
+        // Before the call: after it, another thread may complete the operation, and learns so.
         device.ground.guard(
             || {
                 let none = vk::Pipeline::null();

@@ -26,7 +26,7 @@ pub(in crate::hooks) struct Copies<'a, I> {
     /// Chains in which other samplers are embedded.
     mapped: Vec<Mapped>,
     /// What is written down of pipelines, by the position of the create info.
-    told: Vec<(usize, PipelineRecord)>,
+    records: Vec<(usize, PipelineRecord)>,
 }
 
 impl<'a, I: Copy> Copies<'a, I> {
@@ -41,7 +41,7 @@ impl<'a, I: Copy> Copies<'a, I> {
             words: Vec::new(),
             modules: Vec::new(),
             mapped: Vec::new(),
-            told: Vec::new(),
+            records: Vec::new(),
         }
     }
 
@@ -50,7 +50,7 @@ impl<'a, I: Copy> Copies<'a, I> {
         self.words.iter().find(|rewritten| rewritten.words.as_ptr().cast() == code)
     }
 
-    /// Whether anything differs from what was given; where nothing does there is only something to tell.
+    /// Whether anything differs from what was given; where nothing does there is only something to record.
     pub(in crate::hooks) fn differs(&self) -> bool {
         let is_same = self.words.is_empty() && self.modules.is_empty() && self.states.is_empty();
         !(is_same && self.mapped.is_empty())
@@ -155,10 +155,10 @@ unsafe fn links_of(device: &Device, stage: &vk::PipelineShaderStageCreateInfo<'_
 
 impl<I> Copies<'_, I> {
     /// Writes down what became of the pipelines that were made.
-    pub(in crate::hooks) fn tell(&self, made: &[vk::Pipeline]) {
-        for (position, told) in &self.told {
+    pub(in crate::hooks) fn record(&self, made: &[vk::Pipeline]) {
+        for (position, record) in &self.records {
             let pipeline = made.get(*position).copied().unwrap_or_default();
-            self.device.ground.journal.record_pipeline(pipeline, told);
+            self.device.ground.journal.record_pipeline(pipeline, record);
         }
     }
 }
@@ -338,8 +338,8 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
                 copies.states.push(state);
                 copy.p_multisample_state = copies.states.last().map_or(std::ptr::null(), std::ptr::from_ref);
             }
-            for told in samples.told.into_iter().flatten() {
-                copies.told.with_room().push((position, told));
+            for record in samples.records.into_iter().flatten() {
+                copies.records.with_room().push((position, record));
             }
         }
         if let (false, Some(copy)) = (other.is_empty(), copies.infos.get_mut(position)) {
@@ -347,7 +347,7 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
             copies.stages.with_room().push(other);
         }
     }
-    (copies.differs() || !copies.told.is_empty()).then_some(copies)
+    (copies.differs() || !copies.records.is_empty()).then_some(copies)
 }
 
 /// Puts a stage among the copies of all.

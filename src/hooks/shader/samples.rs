@@ -17,7 +17,7 @@ pub(super) struct Samples<'a> {
     /// The position of the fragment stage and its words, if others.
     pub(super) fragment: Option<(usize, Vec<u32>)>,
     /// What is written down of it.
-    pub(super) told: [Option<PipelineRecord>; 2],
+    pub(super) records: [Option<PipelineRecord>; 2],
 }
 
 /// Decides how often the fragment shader of a pipeline runs. `other`: its stages, if not the application's.
@@ -73,7 +73,7 @@ pub(super) unsafe fn decide<'a>(
     if given.is_none() && !library {
         return None;
     }
-    let Shading { state: got, words, told } = match stage.filter(|_| device.shaders.looks_at_pipelines()) {
+    let Shading { state: got, words, record } = match stage.filter(|_| device.shaders.looks_at_pipelines()) {
         // SAFETY: a stage of a create info that is valid by this function's contract, or a copy of one.
         Some(stage) => unsafe {
             with_words(device, stage, |words, name| device.shaders.shading(&device.ground, &asked, Some((words, name))))
@@ -96,7 +96,7 @@ pub(super) unsafe fn decide<'a>(
     Some(Samples {
         state: (differs && !device.ground.wishes.audit).then_some(other),
         fragment: fragment.zip(words),
-        told: [told, lowered],
+        records: [record, lowered],
     })
 }
 

@@ -142,9 +142,9 @@ pub struct Writes {
 pub struct Headroom {
     /// Left at the peak, on the devices that have any.
     pub left: u64,
-    /// The lowest limit that is not 0; 0 if all are; nothing if no device record tells.
+    /// The lowest limit that is not 0; 0 if all are; nothing if no device record has it.
     pub limit: Option<u64>,
-    /// How many device records tell a limit.
+    /// How many device records have a limit.
     pub devices: u64,
     /// For how many of them it is 0: what is limited is not available.
     pub without: u64,

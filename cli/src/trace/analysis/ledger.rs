@@ -1,6 +1,6 @@
-//! What the summaries count against what the records tell.
+//! What the summaries count against what the records have.
 //!
-//! The layer counts what it did whether or not a record tells of it: `trace_level = summary` writes no records, `trace_limit` ends them,
+//! The layer counts what it did whether or not there is a record of it: `trace_level = summary` writes no records, `trace_limit` ends them,
 //! a line may be damaged or missing, and a record of a newer layer may be of a kind that is not known here.
 
 use std::collections::{BTreeMap, btree_map};
@@ -14,16 +14,16 @@ use serde_json::Value;
 use super::census::was_shared;
 use crate::trace::record::{counted, grouped};
 
-/// Traces and processes that are told apart.
+/// How many traces and processes are distinguished.
 const BOOKS: usize = 4096;
 
-/// Different unresolved things of a process that are told apart.
+/// How many different unresolved things of a process are distinguished.
 const WHATS: usize = 1024;
 
 /// The limits that a census counts.
 const LIMITS: [Limit; 2] = [Limit::Samplers, Limit::CustomBorders];
 
-/// What no record tells.
+/// What no record has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
     /// The trace.
@@ -46,10 +46,10 @@ pub struct Missing {
 /// The counts of a process in a trace.
 #[derive(Clone, Debug, Default)]
 struct Book {
-    /// Changes that records tell, in the order of the timeline's rules.
-    told: Vec<u64>,
+    /// Changes in records, in the order of the timeline's rules.
+    recorded: Vec<u64>,
     changes: BTreeMap<String, u64>,
-    told_unresolved: BTreeMap<(String, Option<String>), u64>,
+    recorded_unresolved: BTreeMap<(String, Option<String>), u64>,
     unresolved: BTreeMap<String, u64>,
     exceeded: BTreeMap<String, RequestedLimit>,
     /// Records that did not fit the limit, or could not be written.
@@ -78,25 +78,25 @@ impl Ledger {
         }
     }
 
-    /// A record tells changes by these rules.
-    pub(super) fn tell(&mut self, trace: usize, process: u32, rules: &[u32]) {
+    /// Counts a record with changes by these rules.
+    pub(super) fn count_changes(&mut self, trace: usize, process: u32, rules: &[u32]) {
         let Some(book) = self.book(trace, process) else { return };
         for rule in rules {
             let at = *rule as usize;
-            if book.told.len() <= at {
-                book.told.resize(at + 1, 0);
+            if book.recorded.len() <= at {
+                book.recorded.resize(at + 1, 0);
             }
-            if let Some(count) = book.told.get_mut(at) {
+            if let Some(count) = book.recorded.get_mut(at) {
                 *count += 1;
             }
         }
     }
 
-    /// A record tells what is unresolved.
-    pub(super) fn tell_unresolved(&mut self, trace: usize, process: u32, what: String, rule: Option<String>) {
+    /// Counts a record of something unresolved.
+    pub(super) fn count_unresolved(&mut self, trace: usize, process: u32, what: String, rule: Option<String>) {
         let Some(book) = self.book(trace, process) else { return };
-        if book.told_unresolved.len() < WHATS {
-            *book.told_unresolved.entry((what, rule)).or_insert(0) += 1;
+        if book.recorded_unresolved.len() < WHATS {
+            *book.recorded_unresolved.entry((what, rule)).or_insert(0) += 1;
         }
     }
 
@@ -108,7 +108,7 @@ impl Ledger {
         }
     }
 
-    /// A process tells of a device.
+    /// A process has a device.
     pub(super) fn begin_device(&mut self, trace: usize, process: u32) {
         if let Some(book) = self.book(trace, process) {
             book.devices[0] += 1;
@@ -130,7 +130,7 @@ impl Ledger {
             let [begun, ended] = book.instances;
             // Records without the one of the layer are of an instance as well.
             let is_headless = begun + ended == 0
-                && (book.devices[0] > 0 || !book.told.is_empty() || !book.told_unresolved.is_empty());
+                && (book.devices[0] > 0 || !book.recorded.is_empty() || !book.recorded_unresolved.is_empty());
             let instances = (begun + u64::from(is_headless)).saturating_sub(ended);
             let devices = book.devices[0].saturating_sub(book.devices[1]);
             let sum = open.entry(*trace).or_default();
@@ -175,7 +175,7 @@ impl Ledger {
         }
         for name in LIMITS.map(Limit::name) {
             let asked = summary.pointer("/census/limits").and_then(|limits| limits.get(name));
-            // Without the feature the limit is 0, and its absence is what records tell.
+            // Without the feature the limit is 0, and records show its absence.
             if let Some(Ok(asked)) = asked.map(RequestedLimit::deserialize)
                 && asked.limit > 0
                 && asked.asked > asked.limit
@@ -186,7 +186,7 @@ impl Ledger {
         }
     }
 
-    /// What is counted and not told. `rules`: those of the timeline.
+    /// What is counted and in no record. `rules`: those of the timeline.
     pub(super) fn missing(&self, rules: &[String]) -> Vec<Missing> {
         self.books.iter().flat_map(|((trace, _), book)| book.missing(*trace, rules)).collect()
     }
@@ -210,8 +210,8 @@ impl Book {
         let why = self.why();
         for (rule, count) in &self.changes {
             let place = rules.iter().position(|name| name == rule);
-            let told = place.and_then(|at| self.told.get(at)).copied().unwrap_or(0);
-            if let Some(count @ 1..) = count.checked_sub(told) {
+            let recorded = place.and_then(|at| self.recorded.get(at)).copied().unwrap_or(0);
+            if let Some(count @ 1..) = count.checked_sub(recorded) {
                 let changes = counted(count, "change");
                 let verb = if count == 1 { "is" } else { "are" };
                 let message =
@@ -220,9 +220,9 @@ impl Book {
             }
         }
         for (what, count) in &self.unresolved {
-            let told: u64 =
-                self.told_unresolved.iter().filter(|((name, _), _)| name == what).map(|(_, count)| count).sum();
-            if let Some(count @ 1..) = count.checked_sub(told) {
+            let recorded: u64 =
+                self.recorded_unresolved.iter().filter(|((name, _), _)| name == what).map(|(_, count)| count).sum();
+            if let Some(count @ 1..) = count.checked_sub(recorded) {
                 let message =
                     format!("{what}: {} counted in the summary and not in the records ({why})", grouped(count));
                 add(None, Some(what), true, count, message);
@@ -231,8 +231,8 @@ impl Book {
         for (name, rule) in LIMITS.map(|limit| (limit.name(), limit.rule())) {
             let Some(asked) = self.exceeded.get(name) else { continue };
             let what = Left::LimitExceeded.name();
-            let told = (what.to_owned(), Some(rule.name().to_owned()));
-            if !self.told_unresolved.contains_key(&told) {
+            let recorded = (what.to_owned(), Some(rule.name().to_owned()));
+            if !self.recorded_unresolved.contains_key(&recorded) {
                 let message = format!(
                     "{what}: {name} is {} and the summary counts {} at a time",
                     grouped(asked.limit),

@@ -24,7 +24,7 @@ pub struct Position {
 pub struct Decision {
     /// `pair`, `sampler`, `blit`, `conversion` or `shader`.
     pub event: &'static str,
-    /// The device, where several are told apart: in tables.
+    /// The device, where there are several: in tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Fingerprint of the sampler.
@@ -83,7 +83,7 @@ fn changes_as_list<S: serde::Serializer>(changes: &Arc<[RecordedChange]>, serial
 /// Something that a rules file leaves as the application asked for it, and how often.
 #[derive(Clone, Debug, Serialize)]
 pub struct Exempt {
-    /// The device, where several are told apart: in tables.
+    /// The device, where there are several: in tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// What it is: `sampler`, `pair`, `immutable sampler`, `blit` or `conversion`.
@@ -129,7 +129,7 @@ fn is_empty(changes: &Arc<[RecordedChange]>) -> bool {
 /// Something passed through, and how often.
 #[derive(Clone, Debug, Serialize)]
 pub struct Unresolved {
-    /// The device, where several are told apart: in tables.
+    /// The device, where there are several: in tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// What was seen.

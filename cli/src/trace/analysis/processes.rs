@@ -47,8 +47,8 @@ impl Analysis {
     pub fn settings(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         for (_, layer) in &self.layers {
-            let is_told = |setting: &Setting<'_>| setting.source != "default" && setting.name != "trace";
-            for Setting { name, value, source } in read::settings(layer).filter(is_told) {
+            let is_shown = |setting: &Setting<'_>| setting.source != "default" && setting.name != "trace";
+            for Setting { name, value, source } in read::settings(layer).filter(is_shown) {
                 let line = format!("{name} = {} ({source})", record::value(value));
                 if !found.contains(&line) {
                     found.push(line);

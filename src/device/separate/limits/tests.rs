@@ -154,7 +154,7 @@ fn a_set_for_updates_after_the_bind_leaves_the_first_limits_alone() {
             *(row.limit)(&mut limits) = LIMITS;
             let check = |count, flags| {
                 let more = [More { kind: T::SAMPLER, count, stages: S::FRAGMENT }];
-                limits.check_with(&layout, (&more, flags), 0)
+                limits.check_with(&layout, &more, flags, 0)
             };
             let full = Err(NO_SAMPLER);
             assert_eq!([1, 2].map(|count| check(count, Default::default())), [Ok(()), full], "{}", row.name);
@@ -184,6 +184,6 @@ fn a_set_takes_a_number_and_holds_no_more_than_a_set_may() {
 
 #[test]
 fn the_second_limit_is_the_greater_one() {
-    let most = Most::new((16, 80), (4, 500_000));
+    let most = Most::new(16, 80, 4, 500_000);
     assert_eq!((most.of_stage, most.all), ([16, 16], [80, 500_000]));
 }
